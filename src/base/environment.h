@@ -1,0 +1,24 @@
+// What the library needs from outside itself besides files: time and randomness.
+// Both are injected, so that every answer and every test run can be reproduced.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace varve {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual int64_t now_ms() = 0;        // [ms] wall clock, since the Unix epoch
+  [[nodiscard]] virtual int64_t monotonic_us() = 0;  // [us] for deadlines; never goes back
+  virtual void sleep_us(int64_t duration_us) = 0;    // only while waiting for a lock
+};
+
+class Random {
+ public:
+  virtual ~Random() = default;
+  virtual void fill(std::span<uint8_t> bytes) = 0;  // unpredictable; never fails
+};
+
+}  // namespace varve

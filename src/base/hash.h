@@ -1,0 +1,11 @@
+// XXH3-64, for finding and for noticing accidents in derived files; never a proof of integrity.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace varve {
+
+[[nodiscard]] uint64_t hash64(std::string_view bytes) noexcept;
+
+}  // namespace varve

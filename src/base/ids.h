@@ -1,0 +1,38 @@
+// Identifiers of entries and sessions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/environment.h"
+
+namespace varve {
+
+// [A-Za-z0-9_-]{1,128}, not starting with '-'.
+[[nodiscard]] bool is_valid_id(std::string_view id) noexcept;
+
+// [a-z][a-z0-9_]{0,31}
+[[nodiscard]] bool is_valid_type(std::string_view type) noexcept;
+
+// 1 to 64 characters: letters, marks and digits of any script, and . _ : / -  (valid UTF-8).
+[[nodiscard]] bool is_valid_tag(std::string_view tag) noexcept;
+
+// Makes ids that sort by the time they were made: `prefix` + a UUIDv7 (RFC 9562) in 26 lower-case
+// Crockford base-32 characters. Ids of one generator increase even within one millisecond and
+// when the clock goes back (RFC 9562 section 6.2, method 2: the random part is a counter).
+// Not thread-safe.
+class IdGenerator {
+ public:
+  IdGenerator(Clock& clock, Random& random) : clock_(clock), random_(random) {}
+  [[nodiscard]] std::string next(std::string_view prefix);
+
+ private:
+  Clock& clock_;
+  Random& random_;
+  int64_t last_ms_ = -1;
+  uint64_t counter_high_ = 0;  // 12 bits: rand_a
+  uint64_t counter_low_ = 0;   // 62 bits: rand_b
+};
+
+}  // namespace varve

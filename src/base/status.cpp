@@ -1,0 +1,97 @@
+#include "base/status.h"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace varve {
+
+Status::Status(Code code, std::string message, Place place)
+    : failure_(code == Code::kOk ? nullptr
+                                 : std::make_unique<Failure>(Failure{code, std::move(message),
+                                                                     std::move(place)})) {}
+
+Status::Status(const Status& other)
+    : failure_(other.failure_ ? std::make_unique<Failure>(*other.failure_) : nullptr) {}
+
+Status& Status::operator=(const Status& other) {
+  if (this != &other) {
+    failure_ = other.failure_ ? std::make_unique<Failure>(*other.failure_) : nullptr;
+  }
+  return *this;
+}
+
+const std::string& Status::message() const noexcept {
+  static const std::string kNone;
+  return failure_ ? failure_->message : kNone;
+}
+
+const Place& Status::place() const noexcept {
+  static const Place kNowhere;
+  return failure_ ? failure_->place : kNowhere;
+}
+
+Status Status::in_file(std::string_view path) && {
+  if (failure_ && failure_->place.path.empty()) failure_->place.path = path;
+  return std::move(*this);
+}
+
+Status Status::with_context(std::string_view prefix) && {
+  if (failure_) failure_->message = std::string(prefix) + ": " + failure_->message;
+  return std::move(*this);
+}
+
+const char* code_name(Code code) noexcept {
+  switch (code) {
+    case Code::kOk: return "VARVE_OK";
+    case Code::kInvalidArgument: return "VARVE_INVALID_ARGUMENT";
+    case Code::kNotFound: return "VARVE_NOT_FOUND";
+    case Code::kAlreadyExists: return "VARVE_ALREADY_EXISTS";
+    case Code::kSizeLimit: return "VARVE_SIZE_LIMIT";
+    case Code::kBadHandle: return "VARVE_BAD_HANDLE";
+    case Code::kReadOnly: return "VARVE_READ_ONLY";
+    case Code::kBusy: return "VARVE_BUSY";
+    case Code::kUnsupported: return "VARVE_UNSUPPORTED";
+    case Code::kIo: return "VARVE_IO";
+    case Code::kNoSpace: return "VARVE_NO_SPACE";
+    case Code::kNoMemory: return "VARVE_NO_MEMORY";
+    case Code::kCorruption: return "VARVE_CORRUPTION";
+    case Code::kFormatVersion: return "VARVE_FORMAT_VERSION";
+    case Code::kCallback: return "VARVE_CALLBACK";
+    case Code::kForked: return "VARVE_FORKED";
+    case Code::kInternal: return "VARVE_INTERNAL";
+    case Code::kConflict:
+    case Code::kGone:
+    case Code::kUnknown: break;
+  }
+  return "VARVE_UNKNOWN_STATUS";
+}
+
+namespace {
+
+Code code_of_errno(int os_errno) noexcept {
+  switch (os_errno) {
+    case ENOSPC:
+    case EDQUOT: return Code::kNoSpace;
+    case ENOENT: return Code::kNotFound;
+    case EEXIST: return Code::kAlreadyExists;
+    case EACCES:
+    case EPERM:
+    case EROFS: return Code::kReadOnly;
+    case ENOMEM: return Code::kNoMemory;
+    default: return Code::kIo;
+  }
+}
+
+}  // namespace
+
+Status status_from_errno(int os_errno, std::string_view action, std::string_view path) {
+  std::string message = "cannot " + std::string(action) + " '" + std::string(path) +
+                        "': " + std::generic_category().message(os_errno);
+  Place place;
+  place.path = path;
+  place.os_errno = os_errno;
+  return Status(code_of_errno(os_errno), std::move(message), std::move(place));
+}
+
+}  // namespace varve

@@ -1,0 +1,90 @@
+// Status: how every fallible operation inside the library answers.
+//
+// A success costs one null pointer. A failure carries a code, one line a user can act on, and the
+// place it happened. Codes below 128 are the public ones of <varve/error.h>; the ones above exist
+// only between the storage seam and its callers and are translated before they reach the ABI.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace varve {
+
+enum class Code : int32_t {
+  kOk = 0,
+  kInvalidArgument = 1,
+  kNotFound = 2,
+  kAlreadyExists = 3,
+  kSizeLimit = 4,
+  kBadHandle = 5,
+  kReadOnly = 6,
+  kBusy = 7,
+  kUnsupported = 8,
+  kIo = 20,
+  kNoSpace = 21,
+  kNoMemory = 22,
+  kCorruption = 40,
+  kFormatVersion = 41,
+  kCallback = 60,
+  kForked = 61,
+  kInternal = 127,
+  // Storage outcomes (see log/storage.h): never seen outside the library.
+  kConflict = 200,  // the tail moved: read the delta and decide again
+  kGone = 201,      // that generation was replaced
+  kUnknown = 202,   // sent, no answer: settle it by reading the tail
+};
+
+// Where an error happened; every field is optional and only the known ones are reported.
+struct Place {
+  std::string path;                 // file the error is about
+  std::string member;               // JSON member path, for example "tags[2]" or "decay.enabled"
+  std::optional<uint64_t> offset;   // [bytes] from the start of the file or of the given text
+  std::optional<uint64_t> line;     // 1-based
+  std::optional<uint64_t> size;     // what was asked for
+  std::optional<uint64_t> limit;    // what is allowed
+  int os_errno = 0;
+};
+
+class [[nodiscard]] Status {
+ public:
+  Status() noexcept = default;  // success
+  Status(Code code, std::string message, Place place = {});
+
+  Status(Status&&) noexcept = default;
+  Status& operator=(Status&&) noexcept = default;
+  Status(const Status& other);
+  Status& operator=(const Status& other);
+  ~Status() = default;
+
+  [[nodiscard]] bool ok() const noexcept { return failure_ == nullptr; }
+  explicit operator bool() const noexcept = delete;  // ok() says what is meant
+
+  [[nodiscard]] Code code() const noexcept { return failure_ ? failure_->code : Code::kOk; }
+  [[nodiscard]] const std::string& message() const noexcept;  // empty when ok
+  [[nodiscard]] const Place& place() const noexcept;          // empty when ok
+
+  // The same failure with a file named, unless one is named already.
+  [[nodiscard]] Status in_file(std::string_view path) &&;
+  // The same failure with `prefix` and a separator before the message.
+  [[nodiscard]] Status with_context(std::string_view prefix) &&;
+
+ private:
+  struct Failure {
+    Code code;
+    std::string message;
+    Place place;
+  };
+  std::unique_ptr<Failure> failure_;
+};
+
+// The public name of a code, "VARVE_IO" for example; "VARVE_UNKNOWN_STATUS" for a foreign value.
+const char* code_name(Code code) noexcept;
+
+// A failure made from errno: ENOSPC and EDQUOT become kNoSpace, ENOENT kNotFound, EEXIST
+// kAlreadyExists, EACCES, EPERM and EROFS kReadOnly, ENOMEM kNoMemory, everything else kIo.
+Status status_from_errno(int os_errno, std::string_view action, std::string_view path);
+
+}  // namespace varve

@@ -1,0 +1,20 @@
+// UTF-8: strict validation and code points.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace varve {
+
+// Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, no
+// surrogates, nothing above U+10FFFF); nullopt when all is well.
+[[nodiscard]] std::optional<size_t> find_invalid_utf8(std::string_view text) noexcept;
+
+// Takes one code point off the front of well-formed `text`; nullopt at the end or when malformed.
+[[nodiscard]] std::optional<uint32_t> take_code_point(std::string_view& text) noexcept;
+
+// A letter, mark or digit of any script (Unicode categories L*, M*, N*).
+[[nodiscard]] bool is_word_character(uint32_t code_point) noexcept;
+
+}  // namespace varve

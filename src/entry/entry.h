@@ -1,0 +1,99 @@
+// The memory entry: one line of memory.jsonl.
+//
+// Writing is two steps, because `seq` is only known under the writer's lock: draft() checks and
+// canonicalises what the caller gave (any thread, no lock), seal() adds seq, batch and checksum.
+// Reading is lenient where docs/format.md says so (hand-made lines) and exact about checksums.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "json/document.h"
+
+namespace varve::entry {
+
+inline constexpr int64_t kSchemaVersion = 1;
+inline constexpr int64_t kNeverExpires = std::numeric_limits<int64_t>::max();
+inline constexpr uint64_t kNoSeq = 0;  // hand-made lines may lack it; ours count from 1
+
+struct Batch {
+  uint32_t count = 0;  // "n"; 0: not part of a batch
+  uint32_t index = 0;  // "i"; 0-based
+};
+
+struct Relation {
+  std::string name;
+  std::vector<std::string> ids;
+};
+
+// What the indexes need of an entry. Reused between entries so that strings keep their memory.
+struct EntryFacts {
+  std::string id;
+  std::string type;
+  int64_t timestamp_ms = 0;
+  int64_t expires_at_ms = kNeverExpires;
+  double importance = 0.5;
+  uint64_t seq = kNoSeq;
+  Batch batch;
+  bool sealed = false;  // carried a checksum, and it was right
+  std::vector<std::string> tags;
+  std::vector<std::string> references;
+  std::vector<Relation> relations;
+  std::string trace_id;
+
+  void clear();
+};
+
+struct DraftOptions {
+  std::string_view session_id;   // entries that name another session are refused
+  bool adopt_session = false;    // import: take entries of another session as this one's
+  int64_t now_ms = 0;            // timestamp of entries that carry none
+  size_t entry_bytes_max = size_t{1} << 20;  // of the sealed line; 0 means no limit
+};
+
+struct Draft {
+  EntryFacts facts;
+  std::string body;  // the canonical object without seq, batch and checksum
+  // [bytes] offsets in `body` right after the ',' or '{' where each member belongs.
+  size_t batch_at = 0;
+  size_t checksum_at = 0;
+  size_t seq_at = 0;
+};
+
+// Checks `text` as an entry to add and makes it canonical. Members that are given here (seq, batch,
+// checksum, schema_version) are replaced; unknown ones are kept.
+//
+// defaults: id made by `ids`, timestamp now_ms, importance 0.5, decay_factor 1, tags [],
+//           references [].  Required: type, content.
+// errors:   kInvalidArgument naming member and byte offset; kSizeLimit with size and limit;
+//           kFormatVersion for a schema_version above ours.
+Result<Draft> draft(std::string_view text, const DraftOptions& options, IdGenerator& ids,
+                    json::Document& scratch);
+
+// As above for one object inside a larger document (an array of entries); `text` is the whole text.
+Result<Draft> draft_value(std::string_view text, json::Value value, const DraftOptions& options,
+                          IdGenerator& ids);
+
+// The finished line, with its newline. Cost: one copy and one SHA-256 of the line.
+// Also sets facts.seq, facts.batch and facts.sealed.
+std::string seal(Draft& draft, uint64_t seq, Batch batch);
+
+// Reads one line of a log, without its line end, into *facts.
+// errors: kCorruption: not an object, a needed member missing or malformed, checksum wrong;
+//         kFormatVersion: a schema_version above ours (the line is whole, and not ours to judge).
+Status read_line(std::string_view line, json::Document& scratch, EntryFacts* facts);
+
+enum class Seal { kAbsent, kRight, kWrong };
+
+// Checks a line's checksum over its bytes, without parsing it: for reading back what the index
+// found. A line that is not canonical is checked by read_line() instead: kWrong here for one that
+// carries a checksum and is not canonical.
+Seal check_seal(std::string_view line) noexcept;
+
+}  // namespace varve::entry

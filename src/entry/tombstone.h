@@ -1,0 +1,30 @@
+// The tombstone: one line of tombstones.jsonl, the audit log of deletions. Never any content.
+//
+//   {"checksum":"sha256:…","id":"mem_…","reason":"user request","timestamp":"2026-01-10T14:23:45.678Z"}
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "json/document.h"
+
+namespace varve::entry {
+
+inline constexpr size_t kReasonBytesMax = 1024;
+
+struct Tombstone {
+  std::string id;
+  std::string reason;
+  int64_t timestamp_ms = 0;
+};
+
+// The sealed line with its newline.
+std::string seal_tombstone(const Tombstone& tombstone);
+
+// Reads one line without its line end. A checksum may be absent (hand-made) but not wrong; a
+// missing reason or timestamp is read as empty and 0. errors: kCorruption.
+Status read_tombstone(std::string_view line, json::Document& scratch, Tombstone* out);
+
+}  // namespace varve::entry

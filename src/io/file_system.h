@@ -1,0 +1,114 @@
+// The file-system seam: everything varve ever asks of an operating system's files.
+//
+// Names are single path components relative to a directory handle; nothing below the root is ever
+// reached by a concatenated path, and no symbolic link below the root is followed. Two
+// implementations: posix.h, and simulated.h (in memory, with crashes and faults, for tests).
+//
+// Every operation answers with a Status made by status_from_errno(): place().os_errno is set,
+// EINTR is retried inside. All handles may be used from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace varve::io {
+
+enum class FileKind : uint8_t { kRegular, kDirectory, kOther };
+
+// Which file it is, whatever its name: equal while a handle to it is held.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+struct FileInfo {
+  FileKind kind = FileKind::kRegular;
+  uint64_t size_bytes = 0;
+  int64_t modified_ms = 0;
+  uint32_t permissions = 0;  // 07777 bits
+  uint64_t link_count = 1;
+  FileIdentity identity;
+};
+
+enum class OpenMode : uint8_t {
+  kRead,             // must exist
+  kAppend,           // read, and write at the end only (O_APPEND); must exist
+  kAppendOrCreate,   // the same, created when absent
+  kUpdateOrCreate,   // read and write anywhere, created when absent: the lock file
+  kCreateExclusive,  // read and append; must not exist: temporary files
+};
+
+class File {
+ public:
+  virtual ~File() = default;
+
+  // Fills `out` from `offset`; gives fewer bytes only at the end of the file.
+  virtual Result<size_t> read_at(uint64_t offset, std::span<char> out) = 0;
+
+  // Writes all of `data` at the end. On failure a part of it may have been written: the caller
+  // holds the lock, knows the old size, and truncates.
+  virtual Status append(std::string_view data) = 0;
+
+  // Writes all of `data` at `offset` (kUpdateOrCreate only).
+  virtual Status write_at(uint64_t offset, std::string_view data) = 0;
+
+  virtual Status truncate(uint64_t size_bytes) = 0;
+  virtual Status sync_data() = 0;  // fdatasync: the bytes and the size survive power loss
+  virtual Result<FileInfo> info() = 0;
+
+  // The kernel's exclusive lock on this open file: excludes every other handle in any process, dies
+  // with its holder, and is never inherited by a forked child.
+  // try_lock: true when it is now held; kUnsupported where the file system has no locks.
+  virtual Result<bool> try_lock() = 0;
+  virtual Status unlock() = 0;
+};
+
+struct DirectoryItem {
+  std::string name;
+  FileKind kind = FileKind::kRegular;
+};
+
+class Directory {
+ public:
+  virtual ~Directory() = default;
+
+  // Refuses, with kIo and a message that says what is there, anything but a regular file (symbolic
+  // link, FIFO, directory, device). Created files get exactly `permissions`, whatever the umask.
+  virtual Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode,
+                                             uint32_t permissions = 0600) = 0;
+  virtual Result<FileInfo> info(std::string_view name) = 0;  // of the name itself, links not followed
+  virtual Status rename(std::string_view from, std::string_view to) = 0;  // replaces `to`
+  // Moves a name to another directory; kAlreadyExists when the target name is taken.
+  virtual Status move_to(std::string_view from, Directory& target, std::string_view to) = 0;
+  virtual Status remove(std::string_view name) = 0;
+  virtual Status make_directory(std::string_view name, uint32_t permissions = 0700) = 0;
+  virtual Result<std::unique_ptr<Directory>> open_directory(std::string_view name) = 0;
+  virtual Status remove_directory(std::string_view name) = 0;  // must be empty
+  virtual Result<std::vector<DirectoryItem>> list() = 0;       // in no order; without "." and ".."
+  virtual Status sync() = 0;  // fsync of the directory: names made, renamed, removed survive
+  virtual Result<uint64_t> free_bytes() = 0;
+  virtual Result<FileInfo> self_info() = 0;
+  // For messages only.
+  [[nodiscard]] virtual std::string path_of(std::string_view name) const = 0;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  // The directory a store lives in. `create`: made when absent (one level or many), 0700.
+  virtual Result<std::unique_ptr<Directory>> open_root(std::string_view path, bool create) = 0;
+
+  // Who we are, for the lock file that people read. boot_id: which boot of the machine, "" unknown.
+  [[nodiscard]] virtual int64_t process_id() const = 0;
+  [[nodiscard]] virtual std::string boot_id() const = 0;
+};
+
+}  // namespace varve::io

@@ -1,0 +1,58 @@
+// ObjectReader: strict reading of an options object. Every member is asked for by name and type;
+// what is mistyped or never asked for is an error that names the member and where it stands.
+//
+//   ObjectReader reader(text, document.root());
+//   reader.read_bool("auto_compact", &auto_compact);
+//   reader.read_uint("max_session_size_mb", &max_mb, 0, 1 << 20);
+//   VARVE_TRY(reader.finish());
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "json/document.h"
+
+namespace varve::json {
+
+class ObjectReader {
+ public:
+  // `text` is what the value's document was parsed from (for offsets); both must outlive this.
+  // A value that is not an object is an error of finish().
+  ObjectReader(std::string_view text, Value value);
+
+  // Each leaves *out untouched when the member is absent, and remembers the first failure.
+  void read_bool(std::string_view name, bool* out);
+  void read_uint(std::string_view name, uint64_t* out, uint64_t min, uint64_t max);
+  void read_int(std::string_view name, int64_t* out, int64_t min, int64_t max);
+  void read_double(std::string_view name, double* out, double min, double max);
+  void read_string(std::string_view name, std::string* out);
+  void read_strings(std::string_view name, std::vector<std::string>* out);
+  // RFC 3339 text -> ms.
+  void read_time(std::string_view name, std::optional<int64_t>* out);
+  // Any value, for the caller to read further; nullopt when absent. Counts as asked for.
+  std::optional<Value> read_any(std::string_view name);
+  std::optional<Value> read_object(std::string_view name);
+
+  // Makes a caller's own check of a member fail in the same form.
+  void fail(Value at, std::string_view message);
+
+  // The first failure; else an unknown member, named; else success.
+  Status finish();
+
+ private:
+  std::optional<Value> take(std::string_view name);
+
+  std::string_view text_;
+  Value value_;
+  std::vector<std::string_view> asked_;
+  Status failure_;
+};
+
+// kInvalidArgument with the value's member path and byte offset in `text`.
+Status invalid_at(std::string_view text, Value value, std::string_view message);
+
+}  // namespace varve::json
