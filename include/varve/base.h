@@ -1,0 +1,134 @@
+/**
+ * @file varve/base.h
+ * Versions, status codes, text conventions, memory.
+ *
+ * Conventions of the whole API, stated once:
+ *
+ *  1. Handles (varve_store_t *, varve_session_t *, varve_error_t *, ...) are checked tokens, not
+ *     addresses. A closed, foreign or garbage handle gives VARVE_BAD_HANDLE, never a crash.
+ *     Every close and free function takes NULL. Closing a store first makes its sessions
+ *     VARVE_BAD_HANDLE; nothing that was acknowledged is lost by closing.
+ *  2. Every fallible function returns varve_status_t and takes `varve_error_t **error_out` last.
+ *     It may be NULL. It is written on every return: NULL after VARVE_OK, else an error object to
+ *     be freed with varve_error_free. There is no thread-local state.
+ *  3. Text in is `const char *x, size_t x_len`, UTF-8, no NUL needed; VARVE_NUL_TERMINATED as the
+ *     length means strlen. NULL with length 0 is the empty text.
+ *  4. Text out that the caller owns is `char **x_out, size_t *x_len_out`: free it with varve_free.
+ *     A NUL follows the last byte as a courtesy. Text out that is borrowed is `const char **` and
+ *     lives as long as the handle its comment names. Outs are written on every return (NULL and 0
+ *     on failure); an out that is not wanted may be NULL, except a handle's.
+ *  5. Options, entries and reports are JSON text, members in snake_case. An unknown or mistyped
+ *     member of an option is VARVE_INVALID_ARGUMENT that names it and where it stands; unknown
+ *     members of an entry are data and are kept.
+ *  6. Times are int64_t milliseconds since the Unix epoch in C and RFC 3339 in JSON; sizes bytes.
+ *  7. Stores and sessions may be used from any thread at once; an error from one thread at a time.
+ *  8. No exception, signal handler, exit or output leaves the library. No thread is started unless
+ *     `durability` is "interval". After fork(), a call with a handle made before it returns
+ *     VARVE_FORKED in the child.
+ */
+#ifndef VARVE_BASE_H
+#define VARVE_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Library version. The only place it is typed; everything else reads it from here. */
+#define VARVE_VERSION_MAJOR 0
+#define VARVE_VERSION_MINOR 1
+#define VARVE_VERSION_PATCH 0
+
+/** ABI version: the number in libvarve.so.N. A binding refuses to load another one. */
+#define VARVE_ABI_VERSION 1
+
+/** Version of the files written (docs/format.md); every earlier one is read. */
+#define VARVE_FORMAT_VERSION 1
+
+/** As a text's length: the text ends at its first NUL. */
+#define VARVE_NUL_TERMINATED SIZE_MAX
+
+/* Read by the compiler: visibility, and results that must not be dropped. */
+#if defined(__GNUC__) || defined(__clang__)
+#define VARVE_API __attribute__((visibility("default")))
+#define VARVE_MUST_USE __attribute__((warn_unused_result))
+#else
+#define VARVE_API
+#define VARVE_MUST_USE
+#endif
+
+/* Read by the binding generator only; empty for the compiler. */
+#define VARVE_NULLABLE     /**< the argument may be NULL */
+#define VARVE_OUT          /**< written by the callee */
+#define VARVE_OUT_OWNED    /**< written; the caller frees it (varve_free, or the handle's close) */
+#define VARVE_OUT_BORROWED /**< written; lives as long as the handle named in the comment */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Outcome of a call. Values are explicit, grouped with gaps, and never renumbered. */
+typedef int32_t varve_status_t;
+
+enum {
+  VARVE_OK = 0,
+  /* The caller can do something about these. */
+  VARVE_INVALID_ARGUMENT = 1, /**< malformed input; nothing was changed */
+  VARVE_NOT_FOUND = 2,        /**< no such entry, session or store */
+  VARVE_ALREADY_EXISTS = 3,   /**< the id is in use, or was used and deleted */
+  VARVE_SIZE_LIMIT = 4,       /**< larger than a configured limit */
+  VARVE_BAD_HANDLE = 5,       /**< closed, NULL, garbage, or of another type */
+  VARVE_READ_ONLY = 6,        /**< no permission to write, or writing was stopped for safety */
+  VARVE_BUSY = 7,             /**< another process holds the lock past the deadline; try again */
+  VARVE_UNSUPPORTED = 8,      /**< not available for this session, store or file system */
+  /* The environment. */
+  VARVE_IO = 20,        /**< the file system answered with an error */
+  VARVE_NO_SPACE = 21,  /**< disk or quota full; nothing was added */
+  VARVE_NO_MEMORY = 22, /**< allocation failed; nothing was changed */
+  /* The data on disk. */
+  VARVE_CORRUPTION = 40,     /**< what is stored there is damaged */
+  VARVE_FORMAT_VERSION = 41, /**< written by a newer version; left untouched */
+  /* The rest. */
+  VARVE_CALLBACK = 60, /**< a callback of yours reported failure */
+  VARVE_FORKED = 61,   /**< the handle was made before fork(), in the parent */
+  VARVE_INTERNAL = 127 /**< a defect of the library: please report it */
+};
+
+/**
+ * ABI version of the loaded library.
+ *
+ * @errors none
+ * @thread any
+ */
+VARVE_API uint32_t varve_abi_version(void);
+
+/**
+ * Version of the loaded library, "0.1.0" for example. Static text.
+ *
+ * @errors none
+ * @thread any
+ */
+VARVE_API const char *varve_version(void);
+
+/**
+ * Name of a status, "VARVE_BUSY" for example; "VARVE_UNKNOWN_STATUS" for a foreign number.
+ * Static text, never NULL.
+ *
+ * @param[in] status any value.
+ * @errors none
+ * @thread any
+ */
+VARVE_API const char *varve_status_name(varve_status_t status);
+
+/**
+ * Frees text that an `_out` parameter of this library gave to the caller.
+ *
+ * @param[in] text the pointer as given, or NULL.
+ * @errors none
+ * @thread any
+ */
+VARVE_API void varve_free(void *text VARVE_NULLABLE);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

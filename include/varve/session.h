@@ -1,0 +1,168 @@
+/**
+ * @file varve/session.h
+ * A session: one memory. Its log of entries, its metadata, its lifetime.
+ */
+#ifndef VARVE_SESSION_H
+#define VARVE_SESSION_H
+
+#include "varve/base.h"
+#include "varve/error.h"
+#include "varve/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An open session. Any thread. Handles of one session in one store share their memory. */
+typedef struct varve_session varve_session_t;
+
+/**
+ * Creates a session and opens it.
+ *
+ * @param[in]  store        open store.
+ * @param[in]  options_json {"session_id","user_id","agent_id","title","stores":["kv","transcript"],
+ *                          "ttl_hours","decay_config","compaction_config","preferences",
+ *                          "durability"}, all optional; NULL or empty for none. Without session_id
+ *                          one is made: "sess_" and 26 characters that sort by time.
+ * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] session_out  the open session; close with varve_session_close.
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
+ *          VARVE_ALREADY_EXISTS    a session of that id exists
+ *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
+ * @cost    a new directory made durable before the answer; independent of the number of sessions
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_create(
+    varve_store_t *store, const char *options_json VARVE_NULLABLE, size_t options_len,
+    varve_session_t **session_out VARVE_OUT_OWNED,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Opens an existing session. Without permission to write, it opens for reading.
+ *
+ * @param[in]  store       open store.
+ * @param[in]  id          session id.
+ * @param[in]  id_len      [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] session_out the open session; close with varve_session_close.
+ * @param[out] error_out   caller frees; may be NULL.
+ *
+ * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (malformed id), VARVE_FORMAT_VERSION,
+ *          VARVE_CORRUPTION (metadata.json is unreadable), VARVE_IO, VARVE_BAD_HANDLE
+ * @cost    reads the index and the part of the log that it does not cover
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_open(varve_store_t *store, const char *id, size_t id_len,
+                   varve_session_t **session_out VARVE_OUT_OWNED,
+                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Closes a handle. The last one of a session in a store also saves its index and metadata; should
+ * that not succeed nothing is lost, the next open only takes longer.
+ *
+ * @param[in] session handle, or NULL.
+ * @errors none
+ * @thread any
+ */
+VARVE_API void varve_session_close(varve_session_t *session VARVE_NULLABLE);
+
+/**
+ * The session's id. Borrowed from the session: lives until it is closed. NULL for a bad handle.
+ *
+ * @param[in] session open session.
+ * @errors none
+ * @thread any
+ */
+VARVE_API const char *varve_session_id(varve_session_t *session);
+
+/**
+ * The session's metadata, as in metadata.json, with current counts.
+ *
+ * @param[in]  session      open session.
+ * @param[out] json_out     {"session_id","user_id","agent_id","title","created_at",
+ *                          "last_accessed","total_entries","total_size_bytes","statistics",...}.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_IO
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_metadata(varve_session_t *session, char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                       size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+                       varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Changes metadata by a JSON merge patch (RFC 7396): null removes a member. Members that the
+ * library keeps (session_id, created_at, total_entries, statistics, generation, version, ...)
+ * cannot be changed; members of your own are kept as given.
+ *
+ * @param[in]  session    open session.
+ * @param[in]  patch_json a JSON object.
+ * @param[in]  patch_len  [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] error_out  caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
+ * @cost    metadata.json is replaced and made durable before the answer
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_update(varve_session_t *session, const char *patch_json, size_t patch_len,
+                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Makes everything added so far durable, whatever the durability, and saves index and metadata.
+ *
+ * @param[in]  session   open session.
+ * @param[out] error_out caller frees; may be NULL.
+ *
+ * @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
+    varve_session_t *session, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Figures of the session.
+ *
+ * @param[in]  session      open session.
+ * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
+ *                          "tombstones","total"},"types":{TYPE:N},"memory_bytes","last_seq",
+ *                          "durable_seq","durability","generation","read_only",
+ *                          "corruption":{"skipped","missing","torn_tails","rollback"},
+ *                          "index":{"rebuilds","loaded","reason"}}.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+ * @cost    O(types); entries added by other processes are read first
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_stats(varve_session_t *session, char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                    size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * The session's files: {"files":[{"name","size_bytes","modified"}]}, by name; empty for "memory:".
+ *
+ * @param[in]  session      open session.
+ * @param[out] json_out     the object.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_files(varve_session_t *session, char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                    size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,34 @@
+/**
+ * @file varve/varve.h
+ * varve: embedded memory for AI agents. This header includes the whole API; start here.
+ *
+ *   varve/base.h         conventions (read them once), versions, status codes, varve_free
+ *   varve/error.h        what went wrong and where
+ *   varve/store.h        open a directory of sessions; list, delete; log lines; clock
+ *   varve/session.h      one memory: create, open, metadata, stats
+ *   varve/entry.h        add, get, delete
+ *   varve/maintenance.h  verify, repair, rebuild the index, export, import
+ *
+ * The smallest program that remembers:
+ *
+ *   varve_store_t *store; varve_session_t *session; char *json;
+ *   varve_store_open("./memory", VARVE_NUL_TERMINATED, NULL, 0, &store, NULL);
+ *   varve_session_create(store, NULL, 0, &session, NULL);
+ *   varve_session_add(session, "{\"type\":\"finding\",\"content\":\"tea, not coffee\"}",
+ *                     VARVE_NUL_TERMINATED, NULL, NULL, NULL);
+ *   varve_session_export(session, "markdown", VARVE_NUL_TERMINATED, &json, NULL, NULL);
+ *   varve_free(json); varve_session_close(session); varve_store_close(store);
+ *
+ * examples/remember.c is the same with its errors handled.
+ */
+#ifndef VARVE_VARVE_H
+#define VARVE_VARVE_H
+
+#include "varve/base.h"
+#include "varve/entry.h"
+#include "varve/error.h"
+#include "varve/maintenance.h"
+#include "varve/session.h"
+#include "varve/store.h"
+
+#endif
