@@ -41,7 +41,7 @@
 #define VARVE_ABI_VERSION 1
 
 /** Version of the files written (docs/format.md); every earlier one is read. */
-#define VARVE_FORMAT_VERSION 1
+#define VARVE_FILE_FORMAT 1
 
 /** As a text's length: the text ends at its first NUL. */
 #define VARVE_NUL_TERMINATED SIZE_MAX
