@@ -1,0 +1,141 @@
+// The storage seam: what a session's log is kept in. Above log/ nothing knows files.
+//
+// A session is two streams of whole lines, entries and tombstones (and a third, quarantine, that is
+// only ever appended to), and a few small named documents. The entries stream comes in generations:
+// replace() installs a new one in a single atomic step. A position is (generation, byte offset).
+//
+// Outcomes beyond the usual: kConflict (the tail is not where the caller thought: read the delta and
+// decide again), kGone (that generation was replaced), kNotFound (the session was deleted),
+// kUnknown (sent, no answer: settle it by reading the tail).
+//
+// Implementations: directory_storage.h, memory_storage.h. tests/unit/log/storage_test.cpp holds the
+// conformance suite that both pass.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace varve::log {
+
+enum class Stream : uint8_t { kEntries, kTombstones, kQuarantine };
+
+// When an answered write survives power loss.
+enum class Durability : uint8_t {
+  kCommit,    // before the answer
+  kInterval,  // within batch_write_interval_ms
+  kOs,        // when the operating system gets to it; a killed process loses nothing
+};
+
+struct Tail {
+  uint64_t generation = 0;  // of the entries stream, as this process counts them
+  uint64_t entries_bytes = 0;
+  uint64_t tombstones_bytes = 0;
+  friend bool operator==(const Tail&, const Tail&) = default;
+};
+
+// What earlier writers left behind about how far the log was durable; all of it true, none of it
+// necessarily recent.
+struct DurableMark {
+  uint64_t entries_bytes = 0;  // of the present generation
+  uint64_t last_seq = 0;
+};
+
+struct StoredFile {
+  std::string name;
+  uint64_t size_bytes = 0;
+  int64_t modified_ms = 0;
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual Status append(std::string_view bytes) = 0;
+};
+
+class SessionStorage {
+ public:
+  virtual ~SessionStorage() = default;
+
+  // --- any thread, no lock ---
+  // How long the streams are now. A changed generation means: start reading anew.
+  virtual Result<Tail> tail() = 0;
+  // Fills `out` from `offset`; fewer bytes only at the end of the stream.
+  virtual Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
+                              std::span<char> out) = 0;
+  virtual Result<std::string> get_document(std::string_view name) = 0;  // kNotFound
+  virtual Result<std::vector<StoredFile>> files() = 0;                  // by name
+  [[nodiscard]] virtual bool writable() const = 0;
+  // For messages: what a person would call the stream ("/x/sessions/s/memory.jsonl").
+  [[nodiscard]] virtual std::string name_of(Stream stream) const = 0;
+
+  // --- the writer ---
+  // Waits for the exclusive lock until `deadline_us` (Clock::monotonic_us), then kBusy with the
+  // holder named where known. One thread of this object at a time may hold it. `operation` is for
+  // the people who read the lock file. When *waited is given, tells whether somebody was in the way.
+  virtual Status lock(int64_t deadline_us, std::string_view operation, bool* waited) = 0;
+  virtual void unlock() = 0;
+
+  // --- only while holding the lock ---
+  virtual DurableMark durable_mark() = 0;
+  // Appends whole lines at `expected_bytes`, kConflict if that is not the end. With `durable`, the
+  // lines and everything before them survive power loss when this answers ok; `last_seq` is then
+  // published as durable. On any failure the stream is as it was, or the storage refuses every
+  // later write with kReadOnly and says why.
+  virtual Status append(Stream stream, uint64_t expected_bytes, std::string_view lines,
+                        bool durable, uint64_t last_seq) = 0;
+  // Makes everything appended so far durable.
+  virtual Status sync(uint64_t last_seq) = 0;
+  // Cuts a stream: a torn tail, after its bytes went to quarantine.
+  virtual Status truncate(Stream stream, uint64_t size_bytes) = 0;
+  // Replaces the entries stream by what `produce` writes: a new generation, durable when this
+  // answers ok; any failure leaves the old one.
+  virtual Status replace(const std::function<Status(Sink&)>& produce) = 0;
+  // Replaces a small document in one atomic step; durable when this answers ok and `durable`.
+  virtual Status put_document(std::string_view name, std::string_view bytes, bool durable) = 0;
+};
+
+// One row of the registry: what never changes about a session.
+struct SessionRow {
+  std::string session_id;
+  std::string user_id;
+  std::string agent_id;
+  int64_t created_at_ms = 0;
+};
+
+struct RowPage {
+  std::vector<SessionRow> rows;     // newest first
+  std::optional<std::string> next;  // cursor of the page after; nullopt at the end
+};
+
+// A store's worth of sessions.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // A new session with this metadata document, durable when this answers ok. kAlreadyExists.
+  virtual Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
+                                                         std::string_view metadata) = 0;
+  virtual Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) = 0;
+  // Removes a session with everything in it. Waits for its writer until `deadline_us`.
+  virtual Status drop(std::string_view session_id, int64_t deadline_us) = 0;
+  // A page of the registry. Rows of sessions dropped since may still be among them: session_document
+  // tells. Cost: grows with the page.
+  virtual Result<RowPage> list(std::string_view after, size_t limit) = 0;
+  // Makes the registry anew from the sessions themselves.
+  virtual Status rescan() = 0;
+  // A small document of a session, without opening it; kNotFound.
+  virtual Result<std::string> session_document(std::string_view session_id,
+                                               std::string_view name) = 0;
+  // A small document of the store itself ("config.json"); kNotFound.
+  virtual Result<std::string> store_document(std::string_view name) = 0;
+};
+
+}  // namespace varve::log

@@ -1,0 +1,80 @@
+// Session: one memory. The log, its index, its metadata and the discipline between them.
+//
+// Threads: every public member may be called from any thread. Readers hold the index's shared lock
+// for moments only and never wait for a write in progress; writers queue, and whoever is first
+// commits for all who wait (group commit). Across processes, writers exclude each other by the
+// storage's lock and readers take no lock at all.
+//
+// Order of locks: writer queue -> storage lock -> index lock. Nothing is called back under them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "json/tree.h"
+#include "log/storage.h"
+#include "session/event_log.h"
+#include "session/settings.h"
+
+namespace varve::session {
+
+class Core;
+
+class Session {
+ public:
+  // What a session needs from its store; all must outlive it.
+  struct Context {
+    Clock* clock = nullptr;
+    Random* random = nullptr;
+    EventLog* events = nullptr;
+    Counters* counters = nullptr;
+    Settings settings;
+  };
+
+  // Loads index and metadata and reads what the index does not cover.
+  static Result<std::shared_ptr<Session>> open(std::string id,
+                                               std::unique_ptr<log::SessionStorage> storage,
+                                               const Context& context);
+  ~Session();  // as close()
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  [[nodiscard]] const std::string& id() const;
+
+  // The entry's id. errors: see varve_session_add.
+  Result<std::string> add(std::string_view entry);
+  // Ids in the order given. `entries` is a JSON array or JSON lines.
+  Result<std::vector<std::string>> add_batch(std::string_view entries);
+  // The stored line, without its line end.
+  Result<std::string> get(std::string_view id);
+  Status remove(std::string_view id, std::string_view reason);
+
+  Result<json::Tree> metadata();
+  Status update(std::string_view patch);
+  Status sync();
+  Result<json::Tree> stats();
+  Result<json::Tree> files();
+
+  Result<json::Tree> verify();
+  Result<json::Tree> repair(bool dry_run);
+  Result<json::Tree> rebuild_index();
+  Result<json::Tree> index_listing();
+  Result<std::string> export_text(std::string_view format);
+  Result<json::Tree> import_lines(std::string_view lines);
+
+  // Makes what is not yet durable so, when there is any: the interval flusher's step.
+  Status flush();
+
+  // Saves index and metadata, best effort. Idempotent; calls after it are still answered.
+  void close();
+
+ private:
+  explicit Session(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace varve::session

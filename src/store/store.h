@@ -1,0 +1,54 @@
+// Store: a root directory (or memory) of sessions, its configuration and its registry.
+//
+// Threads: any. Sessions opened twice share one Session object for as long as anybody holds it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "io/file_system.h"
+#include "json/tree.h"
+#include "session/event_log.h"
+#include "session/session.h"
+
+namespace varve::store {
+
+using ClockFunction = int64_t (*)(void* user_data);
+
+class Store {
+ public:
+  // What a store needs from outside; all must outlive it.
+  struct Environment {
+    io::FileSystem* file_system = nullptr;
+    Clock* clock = nullptr;
+    Random* random = nullptr;
+  };
+
+  static Result<std::shared_ptr<Store>> open(std::string_view uri, std::string_view config_json,
+                                             const Environment& environment);
+  virtual ~Store() = default;  // as close()
+
+  // A session object stays usable while held, but a closed store gives no new ones.
+  virtual Result<std::shared_ptr<session::Session>> create_session(
+      std::string_view options_json) = 0;
+  virtual Result<std::shared_ptr<session::Session>> open_session(std::string_view id) = 0;
+  virtual Status delete_session(std::string_view id) = 0;
+
+  virtual Result<json::Tree> sessions(std::string_view filter_json) = 0;
+  virtual Result<json::Tree> stats() = 0;
+  virtual Status sync() = 0;
+
+  virtual void set_log(session::Level level, session::LogFunction function, void* user_data) = 0;
+  virtual void set_clock(ClockFunction function, void* user_data) = 0;  // null: the system's
+
+  // Delivers posted log lines to the host; called by the ABI after each call, under no lock.
+  virtual void deliver_events() = 0;
+
+  // Stops the flusher, makes durable what "interval" had not, saves every open session's index.
+  virtual void close() = 0;
+};
+
+}  // namespace varve::store
