@@ -81,8 +81,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_rebuild_index(
 
 /**
  * The index as a person can read it: {"version","last_updated","entries":{ID:{"line_number",
- * "byte_offset","type","timestamp","tags","importance","current_relevance"}},"tags":{TAG:[ID]},
- * "types":{TYPE:[ID]}}.
+ * "byte_offset","type","timestamp","tags","importance"}},"tags":{TAG:[ID]},"types":{TYPE:[ID]}}.
  *
  * @param[in]  session      open session.
  * @param[out] json_out     the object, indented.
@@ -120,9 +119,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_export(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Adds entries from JSON lines: each line that is good, whatever the others are. Importing the same
- * text again adds nothing. Entries that name another session become this session's; a line that
- * carries a checksum which does not match is refused. Not atomic: what was added stays.
+ * Adds entries from JSON lines: each line that is good, whatever the others are. Importing lines
+ * that carry an id again adds nothing. Entries that name another session become this session's; a
+ * line that carries a checksum which does not match is refused. Not atomic: what was added stays.
  *
  * @param[in]  session        open session.
  * @param[in]  jsonl          entries, one a line; blank lines and CRLF are fine.

@@ -40,7 +40,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_create(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Opens an existing session. Without permission to write, it opens for reading.
+ * Opens an existing session. Without permission to write, it opens for reading. Damage does not
+ * keep a session from opening: what is whole is there, the rest is counted in varve_session_stats
+ * and told by varve_session_verify.
  *
  * @param[in]  store       open store.
  * @param[in]  id          session id.
@@ -49,7 +51,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_create(
  * @param[out] error_out   caller frees; may be NULL.
  *
  * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (malformed id), VARVE_FORMAT_VERSION,
- *          VARVE_CORRUPTION (metadata.json is unreadable), VARVE_IO, VARVE_BAD_HANDLE
+ *          VARVE_IO, VARVE_BAD_HANDLE
  * @cost    reads the index and the part of the log that it does not cover
  * @thread  any
  */
@@ -95,9 +97,9 @@ varve_session_metadata(varve_session_t *session, char **json_out VARVE_OUT_OWNED
                        varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Changes metadata by a JSON merge patch (RFC 7396): null removes a member. Members that the
- * library keeps (session_id, created_at, total_entries, statistics, generation, version, ...)
- * cannot be changed; members of your own are kept as given.
+ * Changes metadata by a JSON merge patch (RFC 7396): null removes a member. What a session is
+ * (session_id, user_id, agent_id, stores) and what the library counts (created_at, total_entries,
+ * statistics, generation, version, ...) cannot be changed; members of your own are kept as given.
  *
  * @param[in]  session    open session.
  * @param[in]  patch_json a JSON object.
@@ -131,8 +133,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
  *                          "tombstones","total"},"types":{TYPE:N},"memory_bytes","last_seq",
  *                          "durable_seq","durability","generation","read_only",
- *                          "corruption":{"skipped","missing","torn_tails","rollback"},
- *                          "index":{"rebuilds","loaded","reason"}}.
+ *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata"},
+ *                          "index":{"loaded","rebuilds","reason","covered_bytes"}}.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *

@@ -7,6 +7,7 @@
 
 namespace varve {
 
+// All members are called from any thread.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,7 @@ namespace varve {
 // Makes ids that sort by the time they were made: `prefix` + a UUIDv7 (RFC 9562) in 26 lower-case
 // Crockford base-32 characters. Ids of one generator increase even within one millisecond and
 // when the clock goes back (RFC 9562 section 6.2, method 2: the random part is a counter).
-// Not thread-safe.
+// Thread-safe.
 class IdGenerator {
  public:
   IdGenerator(Clock& clock, Random& random) : clock_(clock), random_(random) {}
@@ -30,6 +31,7 @@ class IdGenerator {
  private:
   Clock& clock_;
   Random& random_;
+  std::mutex mutex_;  // guards the rest
   int64_t last_ms_ = -1;
   uint64_t counter_high_ = 0;  // 12 bits: rand_a
   uint64_t counter_low_ = 0;   // 62 bits: rand_b

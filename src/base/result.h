@@ -11,7 +11,7 @@ namespace varve {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                 // NOLINT: implicit on purpose
+  Result(T value) : value_(std::move(value)) {}                   // NOLINT: implicit on purpose
   Result(Status status) noexcept : status_(std::move(status)) {}  // NOLINT: implicit on purpose
 
   [[nodiscard]] bool ok() const noexcept { return value_.has_value(); }
@@ -33,16 +33,32 @@ class [[nodiscard]] Result {
 
 }  // namespace varve
 
-// Leaves the function with the failure, if there is one. Two lines of intent on one.
-#define VARVE_TRY(expression)                                            \
-  do {                                                                   \
-    if (auto varve_try_status = (expression); !varve_try_status.ok()) {  \
-      return varve_try_status;                                           \
-    }                                                                    \
-  } while (false)
+namespace varve {
 
+inline Status&& take_status(Status&& status) noexcept { return std::move(status); }
+template <typename T>
+Status&& take_status(Result<T>&& result) noexcept {
+  return std::move(result).status();
+}
+
+}  // namespace varve
+
+// The names inside must differ, since one VARVE_TRY may stand in a lambda inside another's
+// argument.
 #define VARVE_TRY_CONCAT_INNER(a, b) a##b
 #define VARVE_TRY_CONCAT(a, b) VARVE_TRY_CONCAT_INNER(a, b)
+#define VARVE_TRY_NAME VARVE_TRY_CONCAT(varve_try_, __COUNTER__)
+
+#define VARVE_TRY_IMPL(outcome, expression)            \
+  do {                                                 \
+    if (auto outcome = (expression); !outcome.ok()) {  \
+      return ::varve::take_status(std::move(outcome)); \
+    }                                                  \
+  } while (false)
+
+// VARVE_TRY(f()): leaves the function with f's failure, if there is one; drops f's value.
+#define VARVE_TRY(expression) VARVE_TRY_IMPL(VARVE_TRY_NAME, expression)
+
 #define VARVE_TRY_ASSIGN_IMPL(holder, target, expression) \
   auto holder = (expression);                             \
   if (!holder.ok()) return std::move(holder).status();    \
@@ -50,4 +66,4 @@ class [[nodiscard]] Result {
 
 // VARVE_TRY_ASSIGN(auto x, f()): x = the value of f(), or leaves with its failure.
 #define VARVE_TRY_ASSIGN(target, expression) \
-  VARVE_TRY_ASSIGN_IMPL(VARVE_TRY_CONCAT(varve_try_, __LINE__), target, expression)
+  VARVE_TRY_ASSIGN_IMPL(VARVE_TRY_NAME, target, expression)

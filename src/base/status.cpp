@@ -8,8 +8,8 @@ namespace varve {
 
 Status::Status(Code code, std::string message, Place place)
     : failure_(code == Code::kOk ? nullptr
-                                 : std::make_unique<Failure>(Failure{code, std::move(message),
-                                                                     std::move(place)})) {}
+                                 : std::make_unique<Failure>(
+                                       Failure{code, std::move(message), std::move(place)})) {}
 
 Status::Status(const Status& other)
     : failure_(other.failure_ ? std::make_unique<Failure>(*other.failure_) : nullptr) {}

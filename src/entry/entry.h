@@ -51,9 +51,9 @@ struct EntryFacts {
 };
 
 struct DraftOptions {
-  std::string_view session_id;   // entries that name another session are refused
-  bool adopt_session = false;    // import: take entries of another session as this one's
-  int64_t now_ms = 0;            // timestamp of entries that carry none
+  std::string_view session_id;  // entries that name another session are refused
+  bool adopt_session = false;   // import: take entries of another session as this one's
+  int64_t now_ms = 0;           // timestamp of entries that carry none
   size_t entry_bytes_max = size_t{1} << 20;  // of the sealed line; 0 means no limit
 };
 

@@ -1,6 +1,6 @@
 // The tombstone: one line of tombstones.jsonl, the audit log of deletions. Never any content.
 //
-//   {"checksum":"sha256:…","id":"mem_…","reason":"user request","timestamp":"2026-01-10T14:23:45.678Z"}
+//   {"checksum":"sha256:…","id":"mem_…","reason":"user request","timestamp":"2026-01-10T14:23:45Z"}
 #pragma once
 
 #include <cstdint>

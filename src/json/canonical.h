@@ -35,6 +35,10 @@ struct CanonicalNumber {
 // double's (1e400); a magnitude below a double's is 0, as ECMAScript reads it.
 Result<CanonicalNumber> canonical_number(std::string_view token);
 
+// The same without a string of its own, for the parser: appends to `out` and answers false, with
+// nothing appended, when the magnitude exceeds a double's. `token` is a JSON number.
+[[nodiscard]] bool append_number(std::string_view token, std::string& out, bool* is_integer);
+
 // Order of two keys by UTF-16 code units, computed on UTF-8: negative, 0 or positive.
 int compare_utf16(std::string_view left, std::string_view right) noexcept;
 

@@ -22,9 +22,9 @@ enum class Kind : uint8_t { kNull, kFalse, kTrue, kInteger, kDouble, kString, kA
 
 struct Limits {
   size_t text_bytes_max = size_t{1} << 30;
-  uint32_t depth_max = 64;            // arrays and objects inside each other
-  uint32_t number_chars_max = 1024;   // characters of one number
-  uint32_t members_max = 65536;       // members of one object
+  uint32_t depth_max = 64;           // arrays and objects inside each other
+  uint32_t number_chars_max = 1024;  // characters of one number
+  uint32_t members_max = 65536;      // members of one object
 };
 
 class Document;
@@ -46,8 +46,8 @@ class Value {
   // Decoded characters of a string, canonical text of a number, empty otherwise.
   [[nodiscard]] std::string_view text() const;
   [[nodiscard]] bool as_bool() const { return kind() == Kind::kTrue; }
-  [[nodiscard]] double as_double() const;                  // of a number, else 0
-  [[nodiscard]] std::optional<int64_t> as_int64() const;   // exact integers in range only (1.0 is)
+  [[nodiscard]] double as_double() const;                 // of a number, else 0
+  [[nodiscard]] std::optional<int64_t> as_int64() const;  // exact integers in range only (1.0 is)
   [[nodiscard]] std::optional<uint64_t> as_uint64() const;
 
   [[nodiscard]] uint32_t size() const;  // items of an array, members of an object, else 0

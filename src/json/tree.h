@@ -56,9 +56,9 @@ class Tree {
   // RFC 7396: null removes, objects merge, everything else replaces.
   void merge_patch(const Tree& patch);
 
-  void append_to(std::string& out) const;         // canonical
-  [[nodiscard]] std::string canonical() const;    // canonical, one line
-  [[nodiscard]] std::string pretty() const;       // two-space indent and a final newline, for people
+  void append_to(std::string& out) const;       // canonical
+  [[nodiscard]] std::string canonical() const;  // canonical, one line
+  [[nodiscard]] std::string pretty() const;     // two-space indent and a final newline, for people
 
  private:
   Kind kind_ = Kind::kNull;

@@ -72,6 +72,7 @@ class SessionStorage {
                               std::span<char> out) = 0;
   virtual Result<std::string> get_document(std::string_view name) = 0;  // kNotFound
   virtual Result<std::vector<StoredFile>> files() = 0;                  // by name
+  virtual DurableMark durable_mark() = 0;
   [[nodiscard]] virtual bool writable() const = 0;
   // For messages: what a person would call the stream ("/x/sessions/s/memory.jsonl").
   [[nodiscard]] virtual std::string name_of(Stream stream) const = 0;
@@ -84,7 +85,6 @@ class SessionStorage {
   virtual void unlock() = 0;
 
   // --- only while holding the lock ---
-  virtual DurableMark durable_mark() = 0;
   // Appends whole lines at `expected_bytes`, kConflict if that is not the end. With `durable`, the
   // lines and everything before them survive power loss when this answers ok; `last_seq` is then
   // published as durable. On any failure the stream is as it was, or the storage refuses every
@@ -95,10 +95,11 @@ class SessionStorage {
   virtual Status sync(uint64_t last_seq) = 0;
   // Cuts a stream: a torn tail, after its bytes went to quarantine.
   virtual Status truncate(Stream stream, uint64_t size_bytes) = 0;
-  // Replaces the entries stream by what `produce` writes: a new generation, durable when this
-  // answers ok; any failure leaves the old one.
-  virtual Status replace(const std::function<Status(Sink&)>& produce) = 0;
+  // Replaces a stream by what `produce` writes: a new generation, durable when this answers ok; any
+  // failure leaves the old one.
+  virtual Status replace(Stream stream, const std::function<Status(Sink&)>& produce) = 0;
   // Replaces a small document in one atomic step; durable when this answers ok and `durable`.
+  // Derived documents may be put without the lock: the last one wins.
   virtual Status put_document(std::string_view name, std::string_view bytes, bool durable) = 0;
 };
 
@@ -111,8 +112,9 @@ struct SessionRow {
 };
 
 struct RowPage {
-  std::vector<SessionRow> rows;     // newest first
-  std::optional<std::string> next;  // cursor of the page after; nullopt at the end
+  std::vector<SessionRow> rows;      // newest first
+  std::vector<std::string> cursors;  // for each row, where the rows after it start
+  bool at_end = true;                // nothing comes after the last row
 };
 
 // A store's worth of sessions.

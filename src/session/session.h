@@ -22,8 +22,6 @@
 
 namespace varve::session {
 
-class Core;
-
 class Session {
  public:
   // What a session needs from its store; all must outlive it.
@@ -66,6 +64,10 @@ class Session {
   Result<std::string> export_text(std::string_view format);
   Result<json::Tree> import_lines(std::string_view lines);
 
+  // kNotFound when the session was deleted since.
+  Status check_alive();
+  [[nodiscard]] bool is_interval() const;  // durability "interval": it wants flush() now and then
+
   // Makes what is not yet durable so, when there is any: the interval flusher's step.
   Status flush();
 
@@ -73,8 +75,9 @@ class Session {
   void close();
 
  private:
-  explicit Session(std::unique_ptr<Core> core);
-  std::unique_ptr<Core> core_;
+  struct Parts;
+  explicit Session(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace varve::session

@@ -1,0 +1,107 @@
+#include "base/ids.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/utf8.h"
+
+namespace varve {
+namespace {
+
+constexpr size_t kIdCharsMax = 128;
+constexpr size_t kTypeCharsMax = 32;
+constexpr size_t kTagCharsMax = 64;
+
+constexpr uint64_t kTimeMask = (uint64_t{1} << 48) - 1;
+constexpr uint64_t kHighMask = (uint64_t{1} << 12) - 1;
+constexpr uint64_t kLowMask = (uint64_t{1} << 62) - 1;
+constexpr int kBase32Chars = 26;  // 130 bits: the first two are always 0
+
+bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+bool is_tag_character(uint32_t code_point) noexcept {
+  switch (code_point) {
+    case '.':
+    case '_':
+    case ':':
+    case '/':
+    case '-': return true;
+    default: return is_word_character(code_point);
+  }
+}
+
+uint64_t random_u64(Random& random) {
+  std::array<uint8_t, 8> bytes;
+  random.fill(bytes);
+  uint64_t value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+// Most significant first, so that ids sort as the numbers do.
+void append_base32(uint64_t high, uint64_t low, std::string& out) {
+  static constexpr char kAlphabet[] = "0123456789abcdefghjkmnpqrstvwxyz";
+  for (int i = kBase32Chars - 1; i >= 0; --i) {
+    const int shift = i * 5;
+    uint64_t bits = shift >= 64 ? high >> (shift - 64) : low >> shift;
+    if (shift < 64 && shift > 59) bits |= high << (64 - shift);
+    out += kAlphabet[bits & 31];
+  }
+}
+
+}  // namespace
+
+bool is_valid_id(std::string_view id) noexcept {
+  if (id.empty() || id.size() > kIdCharsMax || id.front() == '-') return false;
+  return std::all_of(id.begin(), id.end(), [](char c) {
+    return is_lower(c) || is_upper(c) || is_digit(c) || c == '_' || c == '-';
+  });
+}
+
+bool is_valid_type(std::string_view type) noexcept {
+  if (type.empty() || type.size() > kTypeCharsMax || !is_lower(type.front())) return false;
+  return std::all_of(type.begin(), type.end(),
+                     [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
+}
+
+bool is_valid_tag(std::string_view tag) noexcept {
+  size_t count = 0;
+  while (!tag.empty()) {
+    const auto code_point = take_code_point(tag);
+    if (!code_point || !is_tag_character(*code_point) || ++count > kTagCharsMax) return false;
+  }
+  return count > 0;
+}
+
+std::string IdGenerator::next(std::string_view prefix) {
+  const std::lock_guard guard(mutex_);
+  const int64_t now_ms = std::max<int64_t>(clock_.now_ms(), 0);
+  if (now_ms > last_ms_) {
+    last_ms_ = now_ms;
+    counter_high_ = random_u64(random_) & kHighMask;
+    counter_low_ = random_u64(random_) & kLowMask;
+  } else {
+    // A random step keeps the next id unguessable; 32 bits of it leave room for many steps.
+    counter_low_ += 1 + (random_u64(random_) & 0xFFFFFFFFu);
+    if (counter_low_ > kLowMask) {
+      counter_low_ &= kLowMask;
+      if (++counter_high_ > kHighMask) {
+        counter_high_ = 0;
+        ++last_ms_;
+      }
+    }
+  }
+  const uint64_t high =
+      (static_cast<uint64_t>(last_ms_) & kTimeMask) << 16 | uint64_t{7} << 12 | counter_high_;
+  const uint64_t low = uint64_t{2} << 62 | counter_low_;
+  std::string id;
+  id.reserve(prefix.size() + kBase32Chars);
+  id += prefix;
+  append_base32(high, low, id);
+  return id;
+}
+
+}  // namespace varve

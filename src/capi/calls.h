@@ -1,0 +1,48 @@
+// The shape of every call with a store or session handle: look the handle up, work, let go of it,
+// give the host its log lines.
+//
+// The lines are delivered without the pin: a log function may close the handle that its line is
+// about.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/result.h"
+#include "capi/guard.h"
+#include "capi/handle_table.h"
+#include "capi/records.h"
+#include "varve/error.h"
+#include "varve/session.h"
+#include "varve/store.h"
+
+namespace varve::capi {
+
+// `body` is called with the store's record, shared, and answers with a Status.
+template <typename Body>
+varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body&& body) noexcept {
+  return guard(error_out, [&]() -> Status {
+    VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<StoreRecord>(to_token(handle)));
+    const std::shared_ptr<StoreRecord> store = pin.share();
+    const Status status = std::forward<Body>(body)(store);
+    pin.release();
+    store->deliver_events();
+    return status;
+  });
+}
+
+// `body` is called with the session and answers with a Status.
+template <typename Body>
+varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
+                            Body&& body) noexcept {
+  return guard(error_out, [&]() -> Status {
+    VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<SessionRecord>(to_token(handle)));
+    const std::shared_ptr<StoreRecord> store = pin->owner();
+    const Status status = std::forward<Body>(body)(pin->session());
+    pin.release();
+    store->deliver_events();
+    return status;
+  });
+}
+
+}  // namespace varve::capi

@@ -1,0 +1,87 @@
+#include "varve/entry.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capi/calls.h"
+#include "capi/text.h"
+#include "json/tree.h"
+
+using varve::Status;
+using varve::capi::json_in;
+using varve::capi::optional_text_in;
+using varve::capi::text_in;
+using varve::capi::TextOut;
+using varve::capi::with_session;
+using varve::json::Tree;
+using varve::session::Session;
+
+namespace {
+
+constexpr size_t kIdBytesMax = 128;
+
+// Enough for the ids of a batch as JSON: an id that is given stands in the text itself, one that is
+// made (33 bytes as JSON) stands for an entry of at least 24 bytes.
+size_t id_list_bytes_max(std::string_view entries) {
+  return std::min(entries.size(), SIZE_MAX / 4) * 2 + 64;
+}
+
+Tree list_of(const std::vector<std::string>& ids) {
+  Tree list = Tree::array();
+  for (const std::string& id : ids) list.push(Tree::string(id));
+  return list;
+}
+
+}  // namespace
+
+extern "C" {
+
+// What is added stays added, so the memory for the answer is taken before.
+varve_status_t varve_session_add(varve_session_t* session, const char* entry_json,
+                                 size_t entry_len, char** id_out, size_t* id_len_out,
+                                 varve_error_t** error_out) {
+  TextOut out(id_out, id_len_out);
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const auto entry, json_in(entry_json, entry_len, "entry_json"));
+    VARVE_TRY(out.reserve(kIdBytesMax));
+    VARVE_TRY_ASSIGN(const std::string id, target.add(entry));
+    return out.set(id);
+  });
+}
+
+varve_status_t varve_session_add_batch(varve_session_t* session, const char* entries,
+                                       size_t entries_len, char** ids_out, size_t* ids_len_out,
+                                       varve_error_t** error_out) {
+  TextOut out(ids_out, ids_len_out);
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const auto text, json_in(entries, entries_len, "entries"));
+    VARVE_TRY(out.reserve(id_list_bytes_max(text)));
+    VARVE_TRY_ASSIGN(const auto ids, target.add_batch(text));
+    return out.set(list_of(ids).canonical());
+  });
+}
+
+varve_status_t varve_session_get(varve_session_t* session, const char* id, size_t id_len,
+                                 char** json_out, size_t* json_len_out,
+                                 varve_error_t** error_out) {
+  TextOut out(json_out, json_len_out);
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const auto id_text, text_in(id, id_len, "id"));
+    VARVE_TRY_ASSIGN(const std::string line, target.get(id_text));
+    return out.set(line);
+  });
+}
+
+varve_status_t varve_session_delete(varve_session_t* session, const char* id, size_t id_len,
+                                    const char* reason, size_t reason_len,
+                                    varve_error_t** error_out) {
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const auto id_text, text_in(id, id_len, "id"));
+    VARVE_TRY_ASSIGN(const auto reason_text, optional_text_in(reason, reason_len, "reason"));
+    return target.remove(id_text, reason_text);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,21 @@
+// What the library runs on outside tests: this system's files, clock and randomness.
+#pragma once
+
+#include "io/posix.h"
+#include "io/system_clock.h"
+#include "store/store.h"
+
+namespace varve::capi {
+
+// One for each store, so that nothing here is global. Must outlive the store.
+class SystemEnvironment {
+ public:
+  [[nodiscard]] store::Store::Environment view() noexcept;
+
+ private:
+  io::PosixFileSystem file_system_;
+  io::SystemClock clock_;
+  io::SystemRandom random_;
+};
+
+}  // namespace varve::capi

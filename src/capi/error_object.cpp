@@ -1,0 +1,98 @@
+#include "capi/error_object.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "base/utf8.h"
+#include "capi/guard.h"
+#include "json/tree.h"
+
+namespace varve::capi {
+namespace {
+
+// A token of an error, in a slot that the table never reaches, with the code as its generation.
+constexpr Token kReservedBase = uint64_t{0x56} << 56 | uint64_t{0xFFFFFF} << 4 |
+                                uint64_t{static_cast<uint8_t>(HandleType::kError)} << 1 | 1;
+constexpr Token kReservedMask = ~(uint64_t{0xFF} << 28);
+
+// Well-formed UTF-8 on one line, whatever a file's name or a foreign text brought in.
+std::string readable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const size_t good = find_invalid_utf8(text).value_or(text.size());
+    std::replace_copy_if(
+        text.begin(), text.begin() + static_cast<std::ptrdiff_t>(good), std::back_inserter(out),
+        [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+    text.remove_prefix(good);
+    if (text.empty()) break;
+    out += "\xEF\xBF\xBD";  // U+FFFD REPLACEMENT CHARACTER
+    text.remove_prefix(1);
+  }
+  return out;
+}
+
+}  // namespace
+
+varve_status_t public_status(Code code) noexcept {
+  switch (code) {
+    case Code::kConflict: return VARVE_BUSY;
+    case Code::kGone:
+    case Code::kUnknown: return VARVE_IO;
+    default: return static_cast<varve_status_t>(code);
+  }
+}
+
+std::string details_of(const Place& place) {
+  json::Tree details = json::Tree::object();
+  if (!place.path.empty()) details.set("path", json::Tree::string(readable(place.path)));
+  if (!place.member.empty()) details.set("member", json::Tree::string(readable(place.member)));
+  if (place.offset) details.set("offset", json::Tree::integer_unsigned(*place.offset));
+  if (place.line) details.set("line", json::Tree::integer_unsigned(*place.line));
+  if (place.size) details.set("size", json::Tree::integer_unsigned(*place.size));
+  if (place.limit) details.set("limit", json::Tree::integer_unsigned(*place.limit));
+  if (place.os_errno != 0) details.set("errno", json::Tree::integer(place.os_errno));
+  return details.canonical();
+}
+
+ErrorRecord::ErrorRecord(const Status& failure)
+    : status_(public_status(failure.code())),
+      message_(readable(failure.message())),
+      details_(details_of(failure.place())) {}
+
+Token make_error(const Status& failure) noexcept {
+  try {
+    const auto token = HandleTable::of_process().open(std::make_shared<ErrorRecord>(failure));
+    if (token.ok()) return *token;
+  } catch (...) {  // no memory, which is what the reserved error says
+  }
+  return reserved_error(public_status(failure.code()));
+}
+
+Token reserved_error(varve_status_t status) noexcept {
+  return kReservedBase | (static_cast<uint64_t>(status) & 0xFF) << 28;
+}
+
+bool read_reserved_error(Token token, varve_status_t* status) noexcept {
+  if ((token & kReservedMask) != kReservedBase) return false;
+  *status = static_cast<varve_status_t>(token >> 28 & 0xFF);
+  return *status != VARVE_OK;
+}
+
+const char* reserved_message(varve_status_t status) noexcept {
+  return status == VARVE_NO_MEMORY ? "memory ran out; nothing was changed"
+                                   : "no memory was left to describe this error";
+}
+
+varve_status_t report_defect(const char* what, varve_error_t** error_out) noexcept {
+  try {
+    return report(Status(Code::kInternal, std::string("a defect of varve, please report it: ") +
+                                              (what == nullptr ? "" : what)),
+                  error_out);
+  } catch (...) {
+    return report_without_memory(VARVE_INTERNAL, error_out);
+  }
+}
+
+}  // namespace varve::capi

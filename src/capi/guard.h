@@ -1,0 +1,54 @@
+// guard(): the one way into the library and out of it.
+//
+// Everything that can be thrown ends here, becomes a status, and reaches the caller as an error
+// object. It is noexcept because a C caller's frames must not be unwound. That includes the forced
+// unwinding of pthread_cancel(): catch (...) would have to rethrow it, noexcept forbids that, so a
+// thread that is cancelled inside a call ends the program. abi::__forced_unwind therefore has no
+// clause of its own; docs/errors.md tells hosts not to cancel threads inside the library.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/status.h"
+#include "capi/error_object.h"
+#include "capi/handles.h"
+#include "varve/base.h"
+#include "varve/error.h"
+
+namespace varve::capi {
+
+inline varve_status_t report(const Status& status, varve_error_t** error_out) noexcept {
+  if (error_out != nullptr) {
+    *error_out = status.ok() ? nullptr : to_handle<varve_error_t>(make_error(status));
+  }
+  return public_status(status.code());
+}
+
+inline varve_status_t report_without_memory(varve_status_t status,
+                                            varve_error_t** error_out) noexcept {
+  if (error_out != nullptr) *error_out = to_handle<varve_error_t>(reserved_error(status));
+  return status;
+}
+
+// Tells a defect: `what` is the exception's own text.
+varve_status_t report_defect(const char* what, varve_error_t** error_out) noexcept;
+
+// Runs `body`, a function that answers with a Status.
+template <typename Body>
+varve_status_t guard(varve_error_t** error_out, Body&& body) noexcept {
+  try {
+    const Status status = std::forward<Body>(body)();
+    return report(status, error_out);
+  } catch (const std::bad_alloc&) {
+    return report_without_memory(VARVE_NO_MEMORY, error_out);
+  } catch (const std::exception& defect) {
+    return report_defect(defect.what(), error_out);
+  } catch (...) {
+    return report_defect("an exception of unknown type", error_out);
+  }
+}
+
+}  // namespace varve::capi

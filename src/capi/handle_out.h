@@ -1,0 +1,43 @@
+// An out parameter for a handle: cleared when this is made, so every return has written it. The one
+// kind of out that may not be NULL, for a handle that nobody holds cannot be closed.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "capi/handles.h"
+
+namespace varve::capi {
+
+template <typename Handle>
+class HandleOut {
+ public:
+  HandleOut(Handle** out, std::string_view name) noexcept : out_(out), name_(name) {
+    if (out_ != nullptr) *out_ = nullptr;
+  }
+  HandleOut(const HandleOut&) = delete;
+  HandleOut& operator=(const HandleOut&) = delete;
+
+  [[nodiscard]] Status check() const {
+    if (out_ != nullptr) return {};
+    Place place;
+    place.member = name_;
+    return Status(Code::kInvalidArgument,
+                  std::string(name_) + " is NULL: there is nowhere to put the handle",
+                  std::move(place));
+  }
+  // After check().
+  Status set(Result<Token> token) {
+    if (!token.ok()) return std::move(token).status();
+    *out_ = to_handle<Handle>(*token);
+    return {};
+  }
+
+ private:
+  Handle** out_;
+  std::string_view name_;
+};
+
+}  // namespace varve::capi

@@ -1,0 +1,82 @@
+// What store and session handles stand for, and how they end.
+//
+// Order of ends: no new call can begin with the store's handle, its calls in flight finish, its
+// sessions end one by one in the same way, the store is closed, the host's log function is left.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "base/result.h"
+#include "capi/environment.h"
+#include "capi/handle_table.h"
+#include "capi/log_receiver.h"
+#include "session/session.h"
+#include "store/store.h"
+
+namespace varve::capi {
+
+class StoreRecord final : public Record {
+ public:
+  static constexpr HandleType kType = HandleType::kStore;
+
+  static Result<std::shared_ptr<StoreRecord>> open(std::string_view uri,
+                                                   std::string_view config_json);
+
+  [[nodiscard]] store::Store& store() const noexcept { return *store_; }
+  [[nodiscard]] LogReceiver& log() noexcept { return log_; }
+
+  // Log lines to the host, under no lock and no pin. A host's exception ends here.
+  void deliver_events() noexcept;
+
+  // The open session handles of this store. A place in the list is made before its handle, so
+  // that nothing can go wrong once the handle exists.
+  using Sessions = std::list<Token>;
+  void adopt(Sessions& one) noexcept;               // takes the only element of `one`
+  void forget(Sessions::iterator place) noexcept;   // the session has ended
+
+  // After the last call with the store's handle.
+  void end() noexcept;
+
+ private:
+  void end_sessions() noexcept;
+
+  SystemEnvironment environment_;  // outlives the store
+  LogReceiver log_;                // so does this
+  std::shared_ptr<store::Store> store_;
+  std::mutex mutex_;
+  std::condition_variable session_ended_;
+  Sessions sessions_;
+};
+
+class SessionRecord final : public Record {
+ public:
+  static constexpr HandleType kType = HandleType::kSession;
+
+  SessionRecord(std::shared_ptr<StoreRecord> owner, std::shared_ptr<session::Session> session,
+                StoreRecord::Sessions::iterator place)
+      : owner_(std::move(owner)), session_(std::move(session)), place_(place) {}
+
+  [[nodiscard]] session::Session& session() const noexcept { return *session_; }
+  [[nodiscard]] const std::shared_ptr<StoreRecord>& owner() const noexcept { return owner_; }
+  // After the last call with the session's handle.
+  void end() noexcept;
+
+ private:
+  std::shared_ptr<StoreRecord> owner_;
+  std::shared_ptr<session::Session> session_;
+  StoreRecord::Sessions::iterator place_;
+};
+
+// A handle for a session of `owner`.
+Result<Token> open_session_handle(std::shared_ptr<StoreRecord> owner,
+                                  std::shared_ptr<session::Session> session);
+
+// The store of the session that ended; null when there was no such handle to close.
+std::shared_ptr<StoreRecord> close_session_handle(Token token) noexcept;
+
+}  // namespace varve::capi

@@ -1,0 +1,100 @@
+#include "capi/text.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace varve::capi {
+namespace {
+
+Status invalid(std::string_view name, std::string_view what) {
+  Place place;
+  place.member = name;
+  return Status(Code::kInvalidArgument, std::string(name) + " " + std::string(what),
+                std::move(place));
+}
+
+Result<std::string_view> checked_utf8(Result<std::string_view> text, std::string_view name) {
+  if (!text.ok()) return text;
+  const auto offset = find_invalid_utf8(*text);
+  if (!offset) return text;
+  Place place;
+  place.member = name;
+  place.offset = *offset;
+  return Status(Code::kInvalidArgument,
+                std::string(name) + " is not valid UTF-8 at byte " + std::to_string(*offset),
+                std::move(place));
+}
+
+// With the NUL that follows, by malloc: varve_free() is free().
+char* allocate_text(size_t len) { return static_cast<char*>(std::malloc(len + 1)); }
+
+}  // namespace
+
+Result<std::string_view> json_in(const char* text, size_t len, std::string_view name) {
+  if (text == nullptr) {
+    if (len == 0) return std::string_view();
+    return invalid(name, "is NULL, and its length is not 0");
+  }
+  if (len == VARVE_NUL_TERMINATED) return std::string_view(text);
+  if (len > static_cast<size_t>(PTRDIFF_MAX)) {
+    return invalid(name, "has a length that no text can have: a negative number, perhaps");
+  }
+  return std::string_view(text, len);
+}
+
+Result<std::string_view> optional_json_in(const char* text, size_t len, std::string_view name) {
+  if (text == nullptr && len == VARVE_NUL_TERMINATED) return std::string_view();
+  return json_in(text, len, name);
+}
+
+Result<std::string_view> text_in(const char* text, size_t len, std::string_view name) {
+  return checked_utf8(json_in(text, len, name), name);
+}
+
+Result<std::string_view> optional_text_in(const char* text, size_t len, std::string_view name) {
+  return checked_utf8(optional_json_in(text, len, name), name);
+}
+
+TextOut::TextOut(char** text_out, size_t* len_out) noexcept
+    : text_out_(text_out), len_out_(len_out) {
+  if (text_out_ != nullptr) *text_out_ = nullptr;
+  if (len_out_ != nullptr) *len_out_ = 0;
+}
+
+TextOut::~TextOut() { std::free(reserved_); }
+
+Status TextOut::reserve(size_t len) {
+  if (text_out_ == nullptr) return {};
+  reserved_ = allocate_text(len);
+  reserved_len_ = len;
+  if (reserved_ != nullptr) return {};
+  Place place;
+  place.size = len;
+  return Status(Code::kNoMemory, "not enough memory for the answer", std::move(place));
+}
+
+Status TextOut::set(std::string_view text) {
+  if (text_out_ != nullptr) {
+    if (reserved_ == nullptr || text.size() > reserved_len_) {
+      std::free(std::exchange(reserved_, nullptr));
+      VARVE_TRY(reserve(text.size()));
+    }
+    std::memcpy(reserved_, text.data(), text.size());
+    reserved_[text.size()] = '\0';
+    *text_out_ = std::exchange(reserved_, nullptr);
+  }
+  if (len_out_ != nullptr) *len_out_ = text.size();
+  return {};
+}
+
+Status TextOut::set(Result<json::Tree> document) {
+  if (!document.ok()) return std::move(document).status();
+  return set(document->canonical());
+}
+
+}  // namespace varve::capi

@@ -1,0 +1,45 @@
+// Text across the ABI: checked on its way in, owned by the caller on its way out.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/result.h"
+#include "json/tree.h"
+#include "varve/base.h"
+
+namespace varve::capi {
+
+// The functions below answer with the text, borrowed from the caller, and call it `name` in
+// messages. All refuse NULL with a length, and lengths no text can have: kInvalidArgument.
+
+// JSON and JSON lines: whoever parses them checks their UTF-8 and tells the offset.
+Result<std::string_view> json_in(const char* text, size_t len, std::string_view name);
+// The same for what need not be given: NULL with VARVE_NUL_TERMINATED is the empty text too.
+Result<std::string_view> optional_json_in(const char* text, size_t len, std::string_view name);
+// Plain text: ids, formats, reasons, paths. kInvalidArgument with the offset unless it is UTF-8.
+Result<std::string_view> text_in(const char* text, size_t len, std::string_view name);
+Result<std::string_view> optional_text_in(const char* text, size_t len, std::string_view name);
+
+// A pair of owned outs: cleared when this is made, so every return has written them. Both may be
+// NULL.
+class TextOut {
+ public:
+  TextOut(char** text_out, size_t* len_out) noexcept;
+  TextOut(const TextOut&) = delete;
+  TextOut& operator=(const TextOut&) = delete;
+  ~TextOut();
+
+  // Takes memory for a text of up to `len` bytes, so that set() cannot miss it afterwards.
+  Status reserve(size_t len);
+  Status set(std::string_view text);
+  Status set(Result<json::Tree> document);  // canonical
+
+ private:
+  char** text_out_;
+  size_t* len_out_;
+  char* reserved_ = nullptr;
+  size_t reserved_len_ = 0;
+};
+
+}  // namespace varve::capi

@@ -1,0 +1,2 @@
+// Boost.JSON, compiled once for the program.
+#include <boost/json/src.hpp>

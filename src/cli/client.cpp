@@ -1,0 +1,174 @@
+#include "cli/client.h"
+
+namespace varve::cli {
+namespace {
+
+// Takes over the error object of a failed call.
+Failure take_failure(varve_status_t status, varve_error_t* error) {
+  Failure failure;
+  failure.status = status;
+  failure.message = varve_error_message(error);
+  failure.details = varve_error_details(error);
+  if (failure.message.empty()) failure.message = varve_status_name(status);
+  varve_error_free(error);
+  return failure;
+}
+
+template <typename Call>
+Outcome run(Call&& call) {
+  varve_error_t* error = nullptr;
+  const varve_status_t status = call(&error);
+  if (status == VARVE_OK) return std::nullopt;
+  return take_failure(status, error);
+}
+
+template <typename Call>
+Result<Text> run_for_text(Call&& call) {
+  char* text = nullptr;
+  size_t text_len = 0;
+  varve_error_t* error = nullptr;
+  const varve_status_t status = call(&text, &text_len, &error);
+  Text owned(text, text_len);
+  if (status != VARVE_OK) return take_failure(status, error);
+  return owned;
+}
+
+}  // namespace
+
+std::string Session::id() const {
+  const char* id = varve_session_id(handle_.get());
+  return id == nullptr ? std::string() : std::string(id);
+}
+
+Result<Text> Session::add(std::string_view entry) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_add(handle_.get(), entry.data(), entry.size(), out, len, error);
+  });
+}
+
+Result<Text> Session::add_batch(std::string_view entries) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_add_batch(handle_.get(), entries.data(), entries.size(), out, len, error);
+  });
+}
+
+Result<Text> Session::get(std::string_view id) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_get(handle_.get(), id.data(), id.size(), out, len, error);
+  });
+}
+
+Outcome Session::remove(std::string_view id, std::string_view reason) {
+  return run([&](varve_error_t** error) {
+    return varve_session_delete(handle_.get(), id.data(), id.size(), reason.data(), reason.size(),
+                                error);
+  });
+}
+
+Result<Text> Session::metadata() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_metadata(handle_.get(), out, len, error);
+  });
+}
+
+Outcome Session::update(std::string_view patch) {
+  return run([&](varve_error_t** error) {
+    return varve_session_update(handle_.get(), patch.data(), patch.size(), error);
+  });
+}
+
+Result<Text> Session::stats() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_stats(handle_.get(), out, len, error);
+  });
+}
+
+Result<Text> Session::files() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_files(handle_.get(), out, len, error);
+  });
+}
+
+Result<Text> Session::verify() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_verify(handle_.get(), nullptr, 0, out, len, error);
+  });
+}
+
+Result<Text> Session::repair(bool dry_run) {
+  const std::string_view options = dry_run ? "{\"dry_run\":true}" : "{}";
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_repair(handle_.get(), options.data(), options.size(), out, len, error);
+  });
+}
+
+Result<Text> Session::index() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_index(handle_.get(), out, len, error);
+  });
+}
+
+Result<Text> Session::rebuild_index() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_rebuild_index(handle_.get(), nullptr, 0, out, len, error);
+  });
+}
+
+Result<Text> Session::export_as(std::string_view format) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_export(handle_.get(), format.data(), format.size(), out, len, error);
+  });
+}
+
+Result<Text> Session::import_lines(std::string_view jsonl) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_import(handle_.get(), jsonl.data(), jsonl.size(), out, len, error);
+  });
+}
+
+Result<Store> Store::open(std::string_view uri, std::string_view config) {
+  varve_store_t* store = nullptr;
+  Outcome outcome = run([&](varve_error_t** error) {
+    return varve_store_open(uri.data(), uri.size(), config.data(), config.size(), &store, error);
+  });
+  if (outcome) return *std::move(outcome);
+  return Store(store);
+}
+
+Result<Text> Store::sessions(std::string_view filter) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_store_sessions(handle_.get(), filter.data(), filter.size(), out, len, error);
+  });
+}
+
+Result<Session> Store::open_session(std::string_view id) {
+  varve_session_t* session = nullptr;
+  Outcome outcome = run([&](varve_error_t** error) {
+    return varve_session_open(handle_.get(), id.data(), id.size(), &session, error);
+  });
+  if (outcome) return *std::move(outcome);
+  return Session(session);
+}
+
+Result<Session> Store::create_session(std::string_view options) {
+  varve_session_t* session = nullptr;
+  Outcome outcome = run([&](varve_error_t** error) {
+    return varve_session_create(handle_.get(), options.data(), options.size(), &session, error);
+  });
+  if (outcome) return *std::move(outcome);
+  return Session(session);
+}
+
+Outcome Store::delete_session(std::string_view id) {
+  return run([&](varve_error_t** error) {
+    return varve_store_delete_session(handle_.get(), id.data(), id.size(), error);
+  });
+}
+
+Outcome Store::set_log(int32_t level, varve_log_fn receiver, void* user_data) {
+  return run([&](varve_error_t** error) {
+    return varve_store_set_log(handle_.get(), level, receiver, user_data, error);
+  });
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,79 @@
+// The C ABI with destructors: stores, sessions and texts that clean up after themselves.
+#pragma once
+
+#include <varve/varve.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cli/failure.h"
+
+namespace varve::cli {
+
+// Text the library gave away.
+class Text {
+ public:
+  Text() = default;
+  Text(char* data, size_t size) : data_(data), size_(size) {}
+  [[nodiscard]] std::string_view view() const { return {data_.get(), size_}; }
+  [[nodiscard]] std::string str() const { return std::string(view()); }
+
+ private:
+  struct Free {
+    void operator()(char* text) const { varve_free(text); }
+  };
+  std::unique_ptr<char, Free> data_;
+  size_t size_ = 0;
+};
+
+class Session {
+ public:
+  explicit Session(varve_session_t* handle) : handle_(handle) {}
+
+  [[nodiscard]] std::string id() const;
+
+  Result<Text> add(std::string_view entry);  // the id
+  Result<Text> add_batch(std::string_view entries);
+  Result<Text> get(std::string_view id);
+  Outcome remove(std::string_view id, std::string_view reason);
+
+  Result<Text> metadata();
+  Outcome update(std::string_view patch);
+  Result<Text> stats();
+  Result<Text> files();
+
+  Result<Text> verify();
+  Result<Text> repair(bool dry_run);
+  Result<Text> index();
+  Result<Text> rebuild_index();
+  Result<Text> export_as(std::string_view format);
+  Result<Text> import_lines(std::string_view jsonl);
+
+ private:
+  struct Close {
+    void operator()(varve_session_t* session) const { varve_session_close(session); }
+  };
+  std::unique_ptr<varve_session_t, Close> handle_;
+};
+
+class Store {
+ public:
+  static Result<Store> open(std::string_view uri, std::string_view config);
+
+  Result<Text> sessions(std::string_view filter);
+  Result<Session> open_session(std::string_view id);
+  Result<Session> create_session(std::string_view options);
+  Outcome delete_session(std::string_view id);
+  // `user_data` must outlive the store.
+  Outcome set_log(int32_t level, varve_log_fn receiver, void* user_data);
+
+ private:
+  explicit Store(varve_store_t* handle) : handle_(handle) {}
+  struct Close {
+    void operator()(varve_store_t* store) const { varve_store_close(store); }
+  };
+  std::unique_ptr<varve_store_t, Close> handle_;
+};
+
+}  // namespace varve::cli

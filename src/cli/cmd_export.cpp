@@ -1,0 +1,167 @@
+// export.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+#include "cli/progress.h"
+
+namespace varve::cli {
+namespace {
+
+struct ExportOptions {
+  Operands operands;
+  std::string format;
+  std::string output;
+  bool all = false;
+};
+
+Outcome write_descriptor(int descriptor, std::string_view text, const std::string& path) {
+  Output out(descriptor);
+  out.write(text);
+  out.flush();
+  if (out.error() != 0) return system_failure("cannot write " + path, out.error());
+  return std::nullopt;
+}
+
+// Pipes and devices are written as they are.
+Outcome write_in_place(const std::string& path, std::string_view text) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return system_failure("cannot open " + path, errno);
+  Outcome failure = write_descriptor(descriptor, text, path);
+  ::close(descriptor);
+  return failure;
+}
+
+// The whole text or, should anything go wrong, what was there before. Only the owner may read it:
+// so it is with the store's own files.
+Outcome write_file(const std::string& path, std::string_view text) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    return write_in_place(path, text);
+  }
+  const std::string temporary = path + ".part-" + std::to_string(::getpid());
+  const int descriptor =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor < 0) return system_failure("cannot create " + temporary, errno);
+  Outcome failure = write_descriptor(descriptor, text, path);
+  if (!failure && ::fsync(descriptor) != 0) {
+    failure = system_failure("cannot write " + path, errno);
+  }
+  ::close(descriptor);
+  if (!failure && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    failure = system_failure("cannot write " + path, errno);
+  }
+  if (failure) ::unlink(temporary.c_str());
+  return failure;
+}
+
+std::string file_name(const std::string& format) {
+  return format == "markdown" ? "entries.md" : "entries." + format;
+}
+
+Outcome export_to_folder(Context& context, Store& store, const std::string& id,
+                         const ExportOptions& options) {
+  const std::filesystem::path folder = std::filesystem::path(options.output) / id;
+  Result<Session> session = context.open_session(store, id);
+  if (!session.ok()) return std::move(session.failure());
+  Result<Text> text = session->export_as(options.format);
+  if (!text.ok()) return context.with_hint(std::move(text.failure()), id);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return system_failure("cannot create " + folder.string(), error.value());
+  return write_file((folder / file_name(options.format)).string(), text->view());
+}
+
+int export_all(Context& context, const ExportOptions& options) {
+  if (options.output.empty()) {
+    return context.fail(usage_failure("--all needs --output DIR, a folder for the sessions"));
+  }
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return context.fail(store.failure());
+  Result<std::vector<std::string>> ids = all_session_ids(*store);
+  if (!ids.ok()) return context.fail(ids.failure());
+  Progress progress(context.err(), context.err_terminal(),
+                    context.quiet() ? "never" : context.globals().progress, "Exporting",
+                    Progress::Unit::kItems, static_cast<int64_t>(ids->size()));
+  int code = kExitOk;
+  int64_t exported = 0;
+  for (const std::string& id : *ids) {
+    if (Outcome failure = export_to_folder(context, *store, id, options)) {
+      progress.clear();
+      const int failed = context.fail(*failure);
+      if (code == kExitOk) code = failed;
+    } else {
+      ++exported;
+    }
+    progress.advance(1);
+  }
+  progress.clear();
+  if (context.json()) {
+    context.print(
+        object_text({{"sessions", std::to_string(exported)}, {"output", quote(options.output)}}));
+  } else {
+    context.note("Exported " + format_count(exported, "session", "sessions") + " to " +
+                 options.output + ".");
+  }
+  return code;
+}
+
+int run_export(Context& context, ExportOptions options) {
+  if (options.format.empty()) options.format = context.json() ? "json" : "jsonl";
+  Result<std::string> id = session_or_all(context, options.operands, options.all);
+  if (!id.ok()) return context.fail(id.failure());
+  if (options.all) return export_all(context, options);
+  Result<OpenSession> open = open_session(context, *id);
+  if (!open.ok()) return context.fail(open.failure());
+  Result<Text> text = open->session.export_as(options.format);
+  if (!text.ok()) return context.fail(context.with_hint(std::move(text.failure()), *id));
+  if (options.output.empty() || options.output == "-") {
+    context.out().write(text->view());
+    if (!text->view().empty() && !text->view().ends_with('\n')) context.out().write("\n");
+    return kExitOk;
+  }
+  if (Outcome failure = write_file(options.output, text->view())) return context.fail(*failure);
+  context.note("Exported " + *id + " to " + options.output + ", " +
+               format_bytes(static_cast<int64_t>(text->view().size())) + ".");
+  return kExitOk;
+}
+
+Runner declare_export(CLI::App& app) {
+  auto options = std::make_shared<ExportOptions>();
+  options->operands.declare(app, 1);
+  app.add_option("-f,--format", options->format,
+                 "jsonl: the lines as stored (the default); json: one object with metadata and "
+                 "entries (with --json the default); markdown: for people")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"jsonl", "json", "markdown"}));
+  app.add_option("-o,--output", options->output,
+                 "Write to FILE, whole or not at all; with --all a folder")
+      ->type_name("FILE");
+  app.add_flag("-a,--all", options->all,
+               "Every session, each into SESSION/entries.jsonl in the folder --output; "
+               "`varve import --all` takes it back");
+  return [options](Context& context) { return run_export(context, *options); };
+}
+
+}  // namespace
+
+Command export_command() {
+  return {"export",
+          "write a session out",
+          "[SESSION]\n--all --output DIR",
+          "Gives all entries that are neither deleted nor expired, in the order of the log.",
+          "varve export notes > notes.jsonl\nvarve export notes --format markdown -o notes.md\n"
+          "varve export --all --output backup",
+          &declare_export};
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,227 @@
+// stats, files, version.
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+#include "cli/table.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kLabelColumns = 12;
+
+struct StatsOptions {
+  Operands operands;
+  bool all = false;
+};
+
+void print_figure(Context& context, std::string_view label, const std::string& value) {
+  if (value.empty()) return;
+  context.print(context.terminal().paint(Style::kFaint, pad_right(label, kLabelColumns)) +
+                printable(value, Lines::kJoin));
+}
+
+std::string entries_figure(const json::object& stats) {
+  std::string text = format_count(integer_at(stats, "entries"));
+  const int64_t deleted = integer_at(stats, "deleted");
+  const int64_t expired = integer_at(stats, "expired");
+  if (deleted > 0) text += ", " + format_count(deleted) + " deleted";
+  if (expired > 0) text += ", " + format_count(expired) + " expired";
+  return text;
+}
+
+std::string size_figure(const json::object& sizes) {
+  return format_bytes(integer_at(sizes, "total")) + " (log " +
+         format_bytes(integer_at(sizes, "log")) + ", index " +
+         format_bytes(integer_at(sizes, "index")) + ", tombstones " +
+         format_bytes(integer_at(sizes, "tombstones")) + ")";
+}
+
+std::string types_figure(const json::object& types) {
+  std::string text;
+  for (const auto& type : types) {
+    if (!text.empty()) text += ", ";
+    text += std::string(type.key()) + " " + format_count(integer_at(types, type.key()));
+  }
+  return text;
+}
+
+std::string damage_figure(const json::object& damage) {
+  std::string text;
+  for (const auto& [name, label] :
+       {std::pair{"skipped", "skipped"}, std::pair{"missing", "missing"},
+        std::pair{"torn_tails", "torn tails"}, std::pair{"rollback", "rolled back"}}) {
+    const int64_t count = integer_at(damage, name);
+    if (count == 0 && !bool_at(damage, name)) continue;
+    if (!text.empty()) text += ", ";
+    text += std::string(label) + (count > 0 ? " " + format_count(count) : "");
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string index_figure(const json::object& index) {
+  const std::string reason = string_at(index, "reason");
+  std::string text = bool_at(index, "loaded") ? "loaded" : "built from the log";
+  if (!reason.empty()) text += " (" + reason + ")";
+  return text;
+}
+
+void print_stats(Context& context, const json::object& stats) {
+  print_figure(context, "Session", string_at(stats, "session_id"));
+  print_figure(context, "Entries", entries_figure(stats));
+  print_figure(context, "Types", types_figure(object_at(stats, "types")));
+  print_figure(context, "Size", size_figure(object_at(stats, "size_bytes")));
+  print_figure(context, "In memory", format_bytes(integer_at(stats, "memory_bytes")));
+  print_figure(context, "Durability", string_at(stats, "durability"));
+  print_figure(context, "Sequence",
+               format_count(integer_at(stats, "last_seq")) + ", durable up to " +
+                   format_count(integer_at(stats, "durable_seq")));
+  print_figure(context, "Generation", format_count(integer_at(stats, "generation")));
+  print_figure(context, "Damage", damage_figure(object_at(stats, "corruption")));
+  print_figure(context, "Index", index_figure(object_at(stats, "index")));
+  if (bool_at(stats, "read_only")) print_figure(context, "Writing", "no: read-only");
+}
+
+int stats_of_one(Context& context, const std::string& id) {
+  Result<OpenSession> open = open_session(context, id);
+  if (!open.ok()) return context.fail(open.failure());
+  Result<Text> stats = open->session.stats();
+  if (!stats.ok()) return context.fail(context.with_hint(std::move(stats.failure()), id));
+  if (context.json()) {
+    context.print(stats->view());
+  } else {
+    print_stats(context, parse_object(stats->view()));
+  }
+  return kExitOk;
+}
+
+int stats_of_all(Context& context) {
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return context.fail(store.failure());
+  Result<std::vector<std::string>> ids = all_session_ids(*store);
+  if (!ids.ok()) return context.fail(ids.failure());
+  Table table({{"SESSION", Align::kLeft, Style::kId},
+               {"ENTRIES", Align::kRight},
+               {"DELETED", Align::kRight},
+               {"SIZE", Align::kRight},
+               {"DAMAGE"}});
+  std::vector<std::string> reports;
+  int64_t entries = 0;
+  int64_t bytes = 0;
+  int code = kExitOk;
+  for (const std::string& id : *ids) {
+    Result<Session> session = context.open_session(*store, id);
+    Result<Text> text = session.ok() ? session->stats() : Result<Text>(session.failure());
+    if (!text.ok()) {
+      code = context.fail(context.with_hint(std::move(text.failure()), id));
+      continue;
+    }
+    const json::object stats = parse_object(text->view());
+    const int64_t size = integer_at(object_at(stats, "size_bytes"), "total");
+    table.add_row({id, format_count(integer_at(stats, "entries")),
+                   format_count(integer_at(stats, "deleted")), format_bytes(size),
+                   damage_figure(object_at(stats, "corruption"))});
+    reports.push_back(text->str());
+    entries += integer_at(stats, "entries");
+    bytes += size;
+  }
+  if (context.json()) {
+    context.print(object_text({{"sessions", array_text(reports)},
+                               {"entries", std::to_string(entries)},
+                               {"size_bytes", std::to_string(bytes)}}));
+    return code;
+  }
+  table.print(context.out(), context.terminal());
+  context.print(format_count(static_cast<int64_t>(reports.size()), "session", "sessions") + ", " +
+                format_count(entries, "entry", "entries") + ", " + format_bytes(bytes));
+  return code;
+}
+
+Runner declare_stats(CLI::App& app) {
+  auto options = std::make_shared<StatsOptions>();
+  options->operands.declare(app, 1);
+  app.add_flag("-a,--all", options->all, "A table of every session");
+  return [options](Context& context) {
+    Result<std::string> id = session_or_all(context, options->operands, options->all);
+    if (!id.ok()) return context.fail(id.failure());
+    return options->all ? stats_of_all(context) : stats_of_one(context, *id);
+  };
+}
+
+int run_files(Context& context, const Operands& operands) {
+  Result<SessionOperands> words = split_session(context, operands, 0);
+  if (!words.ok()) return context.fail(words.failure());
+  Result<OpenSession> open = open_session(context, words->session);
+  if (!open.ok()) return context.fail(open.failure());
+  Result<Text> files = open->session.files();
+  if (!files.ok()) return context.fail(files.failure());
+  if (context.json()) {
+    context.print(files->view());
+    return kExitOk;
+  }
+  Table table({{"FILE"}, {"SIZE", Align::kRight}, {"MODIFIED", Align::kLeft, Style::kFaint}});
+  const json::object document = parse_object(files->view());
+  for (const json::value& item : array_at(document, "files")) {
+    if (!item.is_object()) continue;
+    const json::object& file = item.get_object();
+    table.add_row({string_at(file, "name"), format_bytes(integer_at(file, "size_bytes")),
+                   format_time(string_at(file, "modified"))});
+  }
+  table.print(context.out(), context.terminal());
+  return kExitOk;
+}
+
+Runner declare_files(CLI::App& app) {
+  auto operands = std::make_shared<Operands>();
+  operands->declare(app, 1);
+  return [operands](Context& context) { return run_files(context, *operands); };
+}
+
+int run_version(Context& context) {
+  const std::string abi = std::to_string(varve_abi_version());
+  const std::string format = std::to_string(VARVE_FILE_FORMAT);
+  if (context.json()) {
+    context.print(object_text(
+        {{"version", quote(varve_version())}, {"abi_version", abi}, {"file_format", format}}));
+  } else {
+    context.print(std::string("varve ") + varve_version() + " (ABI " + abi + ", file format " +
+                  format + ")");
+  }
+  return kExitOk;
+}
+
+Runner declare_version(CLI::App&) { return &run_version; }
+
+}  // namespace
+
+Command stats_command() {
+  return {"stats",
+          "show figures",
+          "[SESSION]\n--all",
+          "Shows how many entries a session holds, of which types, how large its files are, and "
+          "whether anything in them is damaged.",
+          "varve stats notes\nvarve stats --all",
+          &declare_stats};
+}
+
+Command files_command() {
+  return {"files",
+          "list a session's files",
+          "[SESSION]",
+          "Lists the files of a session with size and time.",
+          "varve files notes",
+          &declare_files};
+}
+
+Command version_command() {
+  return {"version",
+          "show the versions",
+          "",
+          "Shows the version of the library, of its ABI, and of the files it writes.",
+          "varve version --json",
+          &declare_version};
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,260 @@
+// import.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/input.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+#include "cli/progress.h"
+
+namespace varve::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As many refused lines are listed as the library lists for one text.
+constexpr size_t kRefusedListed = 1000;
+// And as many are shown to a person.
+constexpr size_t kRefusedShown = 20;
+
+struct ImportOptions {
+  Operands operands;
+  std::string directory;
+  bool no_create = false;
+};
+
+// One session and the files that go into it.
+struct ImportJob {
+  std::string session;
+  std::vector<std::string> files;
+};
+
+struct ImportReport {
+  int64_t added = 0;
+  int64_t existing = 0;
+  int64_t refused_total = 0;
+  std::vector<std::string> refused;  // JSON objects: file, line, reason
+  std::vector<std::string> refused_lines;
+
+  void merge(ImportReport&& other) {
+    added += other.added;
+    existing += other.existing;
+    refused_total += other.refused_total;
+    const size_t room = kRefusedListed - std::min(kRefusedListed, refused.size());
+    const size_t taken = std::min(room, other.refused.size());
+    for (size_t i = 0; i < taken; ++i) {
+      refused.push_back(std::move(other.refused[i]));
+      refused_lines.push_back(std::move(other.refused_lines[i]));
+    }
+  }
+};
+
+// What the library reported about one piece of `file` that begins behind `lines_before` lines.
+ImportReport read_report(std::string_view text, const std::string& file, int64_t lines_before) {
+  const json::object document = parse_object(text);
+  ImportReport report;
+  report.added = integer_at(document, "added");
+  report.existing = integer_at(document, "existing");
+  const json::array& refused = array_at(document, "refused");
+  report.refused_total =
+      std::max(integer_at(document, "refused_total"), static_cast<int64_t>(refused.size()));
+  for (const json::value& item : refused) {
+    if (!item.is_object()) continue;
+    const int64_t line = integer_at(item.get_object(), "line") + lines_before;
+    const std::string reason = string_at(item.get_object(), "reason");
+    report.refused.push_back(object_text(
+        {{"file", quote(file)}, {"line", std::to_string(line)}, {"reason", quote(reason)}}));
+    report.refused_lines.push_back(file + ":" + std::to_string(line) + ": " + reason);
+  }
+  return report;
+}
+
+Outcome import_file(Session& session, const std::string& path, Progress& progress,
+                    ImportReport& report) {
+  Result<InputFile> file = InputFile::open(path);
+  if (!file.ok()) return std::move(file.failure());
+  LineChunks chunks(*file);
+  int64_t lines = 0;
+  while (true) {
+    Result<std::string> chunk = chunks.next();
+    if (!chunk.ok()) return std::move(chunk.failure());
+    if (chunk->empty()) return std::nullopt;
+    Result<Text> result = session.import_lines(*chunk);
+    if (!result.ok()) {
+      Failure failure = std::move(result.failure());
+      failure.message = path + ", after line " + std::to_string(lines) + ": " + failure.message;
+      return failure;
+    }
+    report.merge(read_report(result->view(), path, lines));
+    lines += std::count(chunk->begin(), chunk->end(), '\n');
+    progress.advance(static_cast<int64_t>(chunk->size()));
+  }
+}
+
+// entries.jsonl or memory.jsonl when there is one, else every *.jsonl, by name.
+std::vector<std::string> session_files(const fs::path& folder) {
+  std::error_code error;
+  for (const char* name : {"entries.jsonl", "memory.jsonl"}) {
+    if (fs::is_regular_file(folder / name, error)) return {(folder / name).string()};
+  }
+  std::vector<std::string> files;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".jsonl") files.push_back(at->path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
+  std::vector<ImportJob> jobs;
+  std::error_code error;
+  fs::directory_iterator at(directory, error);
+  for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
+    if (!at->is_directory(error)) continue;
+    ImportJob job{at->path().filename().string(), session_files(at->path())};
+    if (!job.files.empty()) jobs.push_back(std::move(job));
+  }
+  if (error) return system_failure("cannot read " + directory, error.value());
+  if (jobs.empty()) {
+    return Failure{
+        VARVE_NOT_FOUND, "no folder in " + directory + " holds a .jsonl file", "{}", {}, false};
+  }
+  std::sort(jobs.begin(), jobs.end(),
+            [](const ImportJob& a, const ImportJob& b) { return a.session < b.session; });
+  return jobs;
+}
+
+Result<std::vector<ImportJob>> plan(const Context& context, const ImportOptions& options) {
+  if (!options.directory.empty()) {
+    if (!options.operands.given().empty()) {
+      return usage_failure("--all takes the sessions from the directory: name no other files");
+    }
+    return jobs_of_directory(options.directory);
+  }
+  Result<SessionOperands> words = split_session(context, options.operands, 1, true);
+  if (!words.ok()) return std::move(words.failure());
+  return std::vector<ImportJob>{{words->session, words->rest}};
+}
+
+int64_t total_bytes(const std::vector<ImportJob>& jobs) {
+  int64_t total = 0;
+  for (const ImportJob& job : jobs) {
+    for (const std::string& path : job.files) {
+      std::error_code error;
+      // Of a pipe nobody knows, nor then of the whole.
+      if (path == kStandardInput || !fs::is_regular_file(path, error)) return 0;
+      total += static_cast<int64_t>(fs::file_size(path, error));
+    }
+  }
+  return total;
+}
+
+Outcome run_job(Context& context, Store& store, const ImportJob& job, bool create,
+                Progress& progress, ImportReport& report) {
+  for (const std::string& path : job.files) {
+    // Before a session is made for a file that is not there.
+    if (Outcome failure = check_readable(path)) return failure;
+  }
+  Result<Session> session = context.open_session(store, job.session);
+  if (!session.ok() && session.failure().status == VARVE_NOT_FOUND && create) {
+    session = store.create_session(object_text({{"session_id", quote(job.session)}}));
+  }
+  if (!session.ok()) return std::move(session.failure());
+  for (const std::string& path : job.files) {
+    if (Outcome failure = import_file(*session, path, progress, report)) {
+      return context.with_hint(*std::move(failure), job.session);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string report_text(const ImportReport& report) {
+  return "\"added\":" + std::to_string(report.added) +
+         ",\"existing\":" + std::to_string(report.existing) +
+         ",\"refused\":" + array_text(report.refused) +
+         ",\"refused_total\":" + std::to_string(report.refused_total);
+}
+
+void show_refused(Context& context, const ImportReport& report) {
+  const size_t shown = std::min(kRefusedShown, report.refused_lines.size());
+  for (size_t i = 0; i < shown; ++i) context.warn(report.refused_lines[i]);
+  const int64_t more = report.refused_total - static_cast<int64_t>(shown);
+  if (more > 0) context.warn(format_count(more, "more line", "more lines") + " refused");
+}
+
+std::string summary(const ImportReport& report, const std::string& where) {
+  std::string text = "Added " + format_count(report.added, "entry", "entries") + " to " + where;
+  if (report.existing > 0) text += ", " + format_count(report.existing) + " were there already";
+  if (report.refused_total > 0) text += ", refused " + format_count(report.refused_total);
+  return text + ".";
+}
+
+int run_import(Context& context, const ImportOptions& options) {
+  Result<std::vector<ImportJob>> jobs = plan(context, options);
+  if (!jobs.ok()) return context.fail(jobs.failure());
+  Result<Store> store = context.open_store(options.no_create ? Access::kExisting : Access::kCreate);
+  if (!store.ok()) return context.fail(store.failure());
+  Progress progress(context.err(), context.err_terminal(),
+                    context.quiet() ? "never" : context.globals().progress, "Importing",
+                    Progress::Unit::kBytes, total_bytes(*jobs));
+  ImportReport total;
+  std::vector<std::string> sessions;
+  int code = kExitOk;
+  for (const ImportJob& job : *jobs) {
+    ImportReport report;
+    if (Outcome failure = run_job(context, *store, job, !options.no_create, progress, report)) {
+      progress.clear();
+      const int failed = context.fail(*failure);
+      if (code == kExitOk) code = failed;
+    }
+    sessions.push_back("{\"session_id\":" + quote(job.session) + "," + report_text(report) + "}");
+    total.merge(std::move(report));
+  }
+  progress.clear();
+  if (context.json()) {
+    const std::string each = options.directory.empty()
+                                 ? "\"session_id\":" + quote(jobs->front().session) + ","
+                                 : "\"sessions\":" + array_text(sessions) + ",";
+    context.print("{" + each + report_text(total) + "}");
+  } else {
+    show_refused(context, total);
+    context.note(summary(
+        total, options.directory.empty()
+                   ? jobs->front().session
+                   : format_count(static_cast<int64_t>(jobs->size()), "session", "sessions")));
+  }
+  if (code == kExitOk && total.refused_total > 0) code = kExitInvalid;
+  return code;
+}
+
+Runner declare_import(CLI::App& app) {
+  auto options = std::make_shared<ImportOptions>();
+  options->operands.declare_many(app);
+  app.add_option("--all", options->directory,
+                 "Every folder of DIR that holds entries.jsonl, memory.jsonl or other .jsonl "
+                 "files, into a session named like the folder")
+      ->type_name("DIR");
+  app.add_flag("--no-create", options->no_create, "Do not make a session that does not exist yet");
+  return [options](Context& context) { return run_import(context, *options); };
+}
+
+}  // namespace
+
+Command import_command() {
+  return {"import",
+          "add entries from JSON lines",
+          "[SESSION] FILE...\n--all DIR",
+          "Adds the entries of the files (\"-\" is standard input), one JSON object a line, to a "
+          "session, which is made when it does not exist. Importing the same file again adds "
+          "nothing. Lines that are no valid entry are refused one by one and reported; the others "
+          "are added, and the exit code is 1.",
+          "varve import notes entries.jsonl\n"
+          "varve export notes | varve --root elsewhere import notes -\n"
+          "varve import --all backup",
+          &declare_import};
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,315 @@
+// create, ls, drop, metadata.
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+#include "cli/table.h"
+
+namespace varve::cli {
+namespace {
+
+struct CreateOptions {
+  Operands operands;
+  std::string user;
+  std::string agent;
+  std::string title;
+  std::string extra;
+  double ttl_hours = 0;
+  CLI::Option* ttl = nullptr;
+  bool if_missing = false;
+};
+
+Result<std::string> creation_options(const CreateOptions& options, const std::string& id) {
+  json::object document;
+  if (!options.extra.empty()) {
+    const std::optional<json::value> extra = parse_json(options.extra);
+    if (!extra || !extra->is_object()) return usage_failure("--options takes a JSON object");
+    document = extra->get_object();
+  }
+  if (!id.empty()) document["session_id"] = id;
+  if (!options.user.empty()) document["user_id"] = options.user;
+  if (!options.agent.empty()) document["agent_id"] = options.agent;
+  if (!options.title.empty()) document["title"] = options.title;
+  if (options.ttl->count() > 0) document["ttl_hours"] = options.ttl_hours;
+  return json::serialize(document);
+}
+
+int run_create(Context& context, const CreateOptions& options) {
+  const std::vector<std::string> words = options.operands.given();
+  const Globals& globals = context.globals();
+  if (!words.empty() && !globals.session.empty()) {
+    return context.fail(
+        usage_failure("the session is named twice: as an argument and by "
+                      "--session"));
+  }
+  const std::string id = !words.empty()             ? words.front()
+                         : !globals.session.empty() ? globals.session
+                                                    : globals.environment_session;
+  Result<std::string> document = creation_options(options, id);
+  if (!document.ok()) return context.fail(document.failure());
+  Result<Store> store = context.open_store(Access::kCreate);
+  if (!store.ok()) return context.fail(store.failure());
+  Result<Session> session = store->create_session(*document);
+  if (!session.ok() && session.failure().status == VARVE_ALREADY_EXISTS) {
+    if (options.if_missing) {
+      session = context.open_session(*store, id);
+    } else {
+      session.failure().hint = "With --if-missing that is no error.";
+    }
+  }
+  if (!session.ok()) return context.fail(session.failure());
+  if (!context.json()) {
+    context.print(session->id());
+    return kExitOk;
+  }
+  Result<Text> metadata = session->metadata();
+  if (!metadata.ok()) return context.fail(metadata.failure());
+  context.print(metadata->view());
+  return kExitOk;
+}
+
+Runner declare_create(CLI::App& app) {
+  auto options = std::make_shared<CreateOptions>();
+  options->operands.declare(app, 1);
+  app.add_option("--user", options->user, "The user the session belongs to")->type_name("ID");
+  app.add_option("--agent", options->agent, "The agent the session belongs to")->type_name("ID");
+  app.add_option("--title", options->title, "What the session is about")->type_name("TEXT");
+  options->ttl = app.add_option("--ttl-hours", options->ttl_hours,
+                                "Hours after which the session may be swept away")
+                     ->type_name("N");
+  app.add_option("--options", options->extra,
+                 "More creation options as a JSON object: stores, decay_config, "
+                 "compaction_config, preferences, durability")
+      ->type_name("JSON");
+  app.add_flag("--if-missing", options->if_missing, "Succeed when the session exists already");
+  return [options](Context& context) { return run_create(context, *options); };
+}
+
+struct ListOptions {
+  Operands operands;
+  int64_t limit = 100;
+  std::string after;
+  std::string user;
+  std::string agent;
+  bool all = false;
+  bool rescan = false;
+};
+
+void add_session_row(Table& table, const json::object& session) {
+  table.add_row({string_at(session, "session_id"),
+                 format_count(integer_at(session, "total_entries")),
+                 format_time(string_at(session, "created_at")),
+                 format_time(string_at(session, "last_accessed")), string_at(session, "user_id"),
+                 string_at(session, "agent_id"), string_at(session, "title")});
+}
+
+Table session_table() {
+  return Table({{"SESSION", Align::kLeft, Style::kId},
+                {"ENTRIES", Align::kRight},
+                {"CREATED", Align::kLeft, Style::kFaint},
+                {"LAST USED", Align::kLeft, Style::kFaint},
+                {"USER"},
+                {"AGENT"},
+                {"TITLE"}});
+}
+
+std::string list_filter(const ListOptions& options, const std::string& after, bool first) {
+  json::object filter{{"limit", options.limit}};
+  if (!after.empty()) filter["after"] = after;
+  if (!options.user.empty()) filter["user_id"] = options.user;
+  if (!options.agent.empty()) filter["agent_id"] = options.agent;
+  if (options.rescan && first) filter["rescan"] = true;
+  return json::serialize(filter);
+}
+
+// The items of the page's "sessions" array, as the library wrote them.
+std::string_view inside_brackets(std::string_view array) {
+  return array.size() >= 2 ? array.substr(1, array.size() - 2) : std::string_view();
+}
+
+int run_list(Context& context, const ListOptions& options) {
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return context.fail(store.failure());
+  Table table = session_table();
+  std::string raw_sessions;
+  std::string next = options.after;
+  size_t count = 0;
+  bool first = true;
+  do {
+    Result<Text> page = store->sessions(list_filter(options, next, first));
+    if (!page.ok()) return context.fail(page.failure());
+    first = false;
+    const json::object document = parse_object(page->view());
+    for (const json::value& session : array_at(document, "sessions")) {
+      if (!session.is_object()) continue;
+      ++count;
+      if (context.quiet()) context.print(string_at(session.get_object(), "session_id"));
+      add_session_row(table, session.get_object());
+    }
+    const std::string_view items = inside_brackets(raw_member(page->view(), "sessions"));
+    if (!items.empty() && !raw_sessions.empty()) raw_sessions += ',';
+    raw_sessions += items;
+    next = string_at(document, "next");
+  } while (options.all && !next.empty());
+  if (context.json()) {
+    context.print(object_text(
+        {{"sessions", "[" + raw_sessions + "]"}, {"next", next.empty() ? "null" : quote(next)}}));
+    return kExitOk;
+  }
+  if (context.quiet()) return kExitOk;
+  if (count == 0) context.note("No sessions.");
+  table.print(context.out(), context.terminal());
+  if (!next.empty()) context.note("There are more: add --after " + next + ", or --all.");
+  return kExitOk;
+}
+
+Runner declare_list(CLI::App& app) {
+  auto options = std::make_shared<ListOptions>();
+  options->operands.declare(app, 0);
+  app.add_option("-n,--limit", options->limit, "Sessions a page (100)")->type_name("N");
+  app.add_option("--after", options->after, "Go on after this cursor of the page before")
+      ->type_name("CURSOR");
+  app.add_flag("-a,--all", options->all, "All pages");
+  app.add_option("--user", options->user, "Only sessions of this user")->type_name("ID");
+  app.add_option("--agent", options->agent, "Only sessions of this agent")->type_name("ID");
+  app.add_flag("--rescan", options->rescan,
+               "Look through the directories first, after copying sessions in by hand");
+  return [options](Context& context) { return run_list(context, *options); };
+}
+
+struct DropOptions {
+  Operands operands;
+  bool yes = false;
+};
+
+// Asks on the terminal.
+Outcome confirm(Context& context, const std::string& id, int64_t entries) {
+  if (::isatty(STDIN_FILENO) != 1) {
+    return usage_failure("dropping a session needs --yes when there is no terminal to ask on");
+  }
+  context.err().write("Delete session " + printable(id, Lines::kJoin) + " with " +
+                      format_count(entries, "entry", "entries") + " for good? [y/N] ");
+  context.err().flush();
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
+  return Failure{VARVE_INVALID_ARGUMENT, "nothing was deleted", "{}", {}, false};
+}
+
+int run_drop(Context& context, const DropOptions& options) {
+  Result<SessionOperands> words = split_session(context, options.operands, 0);
+  if (!words.ok()) return context.fail(words.failure());
+  const std::string& id = words->session;
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return context.fail(store.failure());
+  if (!options.yes) {
+    int64_t entries = 0;
+    {
+      Result<Session> session = context.open_session(*store, id);
+      if (!session.ok() && session.failure().status == VARVE_NOT_FOUND) {
+        return context.fail(session.failure());
+      }
+      if (session.ok()) {
+        Result<Text> stats = session->stats();
+        if (stats.ok()) entries = integer_at(parse_object(stats->view()), "entries");
+      }
+    }
+    if (Outcome refused = confirm(context, id, entries)) return context.fail(*refused);
+  }
+  if (Outcome failure = store->delete_session(id)) {
+    return context.fail(context.with_hint(*failure, id));
+  }
+  if (context.json()) {
+    context.print(object_text({{"dropped", quote(id)}}));
+  } else {
+    context.note("Dropped session " + id + ".");
+  }
+  return kExitOk;
+}
+
+Runner declare_drop(CLI::App& app) {
+  auto options = std::make_shared<DropOptions>();
+  options->operands.declare(app, 1);
+  app.add_flag("-y,--yes", options->yes, "Do not ask");
+  return [options](Context& context) { return run_drop(context, *options); };
+}
+
+struct MetadataOptions {
+  Operands operands;
+  std::string patch;
+};
+
+int run_metadata(Context& context, const MetadataOptions& options) {
+  Result<SessionOperands> words = split_session(context, options.operands, 0);
+  if (!words.ok()) return context.fail(words.failure());
+  Result<OpenSession> open = open_session(context, words->session);
+  if (!open.ok()) return context.fail(open.failure());
+  if (!options.patch.empty()) {
+    if (Outcome failure = open->session.update(options.patch)) {
+      return context.fail(context.with_hint(*failure, words->session));
+    }
+  }
+  Result<Text> metadata = open->session.metadata();
+  if (!metadata.ok()) return context.fail(metadata.failure());
+  context.print(context.json() ? metadata->str()
+                               : printable(indent_json(metadata->view()), Lines::kKeep));
+  return kExitOk;
+}
+
+Runner declare_metadata(CLI::App& app) {
+  auto options = std::make_shared<MetadataOptions>();
+  options->operands.declare(app, 1);
+  app.add_option("--set", options->patch,
+                 "Change it first: a JSON merge patch (RFC 7396), where null removes a member")
+      ->type_name("JSON");
+  return [options](Context& context) { return run_metadata(context, *options); };
+}
+
+}  // namespace
+
+Command create_command() {
+  return {"create",
+          "make a session",
+          "[SESSION]",
+          "Makes a session, and the store when there is none yet, and prints the session's id. "
+          "Without SESSION an id is made: \"sess_\" and 26 characters that sort by time.",
+          "varve create notes --user ann --title \"Things to remember\"\n"
+          "session=$(varve create --agent planner)",
+          &declare_create};
+}
+
+Command list_command() {
+  return {"ls",
+          "list the sessions",
+          "",
+          "Lists the sessions, newest first, a page at a time, without opening them. With --quiet "
+          "only the ids.",
+          "varve ls --user ann\nvarve ls --all --quiet",
+          &declare_list};
+}
+
+Command drop_command() {
+  return {"drop",
+          "delete a whole session",
+          "[SESSION]",
+          "Deletes a session with everything in it, at once and for good. Asks first on a "
+          "terminal; without one, --yes is needed. To delete one entry, see `varve delete`.",
+          "varve drop notes\nvarve drop notes --yes",
+          &declare_drop};
+}
+
+Command metadata_command() {
+  return {"metadata",
+          "show or change a session's metadata",
+          "[SESSION]",
+          "Prints what is known about a session: user, agent, title, times, counts, settings.",
+          "varve metadata notes\nvarve metadata notes --set '{\"title\":\"Kitchen notes\"}'",
+          &declare_metadata};
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,54 @@
+// The commands: what each one is called, how it is explained, and what runs it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/context.h"
+
+namespace varve::cli {
+
+// Runs a command whose options have been read; gives the exit code.
+using Runner = std::function<int(Context&)>;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view synopsis;     // what follows "varve NAME"; one line for each form
+  std::string_view description;  // paragraphs, separated by blank lines
+  std::string_view examples;     // one command a line
+  // Declares the options on `app`. What they are read into lives as long as the runner.
+  Runner (*declare)(CLI::App& app);
+};
+
+struct CommandGroup {
+  std::string_view title;
+  std::vector<Command> commands;
+};
+
+// In the order of the manual.
+[[nodiscard]] std::vector<CommandGroup> command_groups();
+
+[[nodiscard]] Command create_command();
+[[nodiscard]] Command list_command();
+[[nodiscard]] Command drop_command();
+[[nodiscard]] Command metadata_command();
+[[nodiscard]] Command add_command();
+[[nodiscard]] Command get_command();
+[[nodiscard]] Command log_command();
+[[nodiscard]] Command delete_command();
+[[nodiscard]] Command import_command();
+[[nodiscard]] Command export_command();
+[[nodiscard]] Command verify_command();
+[[nodiscard]] Command repair_command();
+[[nodiscard]] Command index_command();
+[[nodiscard]] Command stats_command();
+[[nodiscard]] Command files_command();
+[[nodiscard]] Command version_command();
+
+}  // namespace varve::cli

@@ -1,0 +1,141 @@
+# bash completion for varve(1); needs nothing but bash.
+
+# The word behind the last --NAME or -LETTER before the cursor; empty when there is none.
+_varve_option_value() {
+  local i
+  for ((i = COMP_CWORD - 1; i > 0; i--)); do
+    if [[ ${COMP_WORDS[i - 1]} == "$1" || ${COMP_WORDS[i - 1]} == "$2" ]]; then
+      printf '%s' "${COMP_WORDS[i]}"
+      return
+    fi
+  done
+}
+
+_varve_run() {
+  local root
+  root=$(_varve_option_value --root -r)
+  command varve ${root:+--root "$root"} --quiet "$@" 2>/dev/null
+}
+
+_varve() {
+  local commands='create ls metadata drop add get log delete import export verify repair index
+    stats files version'
+  local global='--root --session --json --quiet --verbose --durability --color --progress --help
+    --version'
+  local takes_value=' -r --root -s --session --durability --color --progress --user --agent --title
+    --ttl-hours --options --set -n --limit --number --after -t --type --tag --ref --importance
+    --role --id --timestamp --expires-at --reason -f --format -o --output '
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local command='' operands=() i word
+  COMPREPLY=()
+
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    if [[ $word == -* && $word != - ]]; then
+      [[ $takes_value == *[[:space:]]"$word"[[:space:]]* ]] && ((i++))
+      # --all takes a folder only for import.
+      [[ $command == import && $word == --all ]] && ((i++))
+    elif [[ -z $command ]]; then
+      command=$word
+    else
+      operands+=("$word")
+    fi
+  done
+
+  case $previous in
+    -r | --root)
+      mapfile -t COMPREPLY < <(compgen -d -- "$current")
+      return
+      ;;
+    -o | --output)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+    -s | --session)
+      mapfile -t COMPREPLY < <(compgen -W "$(_varve_run ls --limit 1000)" -- "$current")
+      return
+      ;;
+    --durability)
+      mapfile -t COMPREPLY < <(compgen -W 'commit interval os' -- "$current")
+      return
+      ;;
+    --color | --progress)
+      mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current")
+      return
+      ;;
+    -f | --format)
+      mapfile -t COMPREPLY < <(compgen -W 'jsonl json markdown' -- "$current")
+      return
+      ;;
+    -t | --type)
+      mapfile -t COMPREPLY < <(compgen -W 'conversation decision finding preference message
+        tool_call tool_result observation summary document' -- "$current")
+      return
+      ;;
+    --all)
+      if [[ $command == import ]]; then
+        mapfile -t COMPREPLY < <(compgen -d -- "$current")
+        return
+      fi
+      ;;
+    *)
+      if [[ $takes_value == *[[:space:]]"$previous"[[:space:]]* ]]; then
+        return
+      fi
+      ;;
+  esac
+
+  if [[ -z $command ]]; then
+    if [[ $current == -* ]]; then
+      mapfile -t COMPREPLY < <(compgen -W "$global" -- "$current")
+    else
+      mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+    fi
+    return
+  fi
+
+  local options=''
+  case $command in
+    create) options='--user --agent --title --ttl-hours --options --if-missing' ;;
+    ls) options='--limit --after --all --user --agent --rescan' ;;
+    metadata) options='--set' ;;
+    drop) options='--yes' ;;
+    add)
+      options='--type --tag --ref --importance --role --id --timestamp --expires-at --json-entry
+        --jsonl --create'
+      ;;
+    log) options='--number --type --tag --oneline --full --reverse' ;;
+    delete) options='--reason' ;;
+    import) options='--all --no-create' ;;
+    export) options='--format --output --all' ;;
+    verify | stats) options='--all' ;;
+    repair) options='--all --dry-run' ;;
+    index) options='--all --rebuild' ;;
+  esac
+  if [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options $global" -- "$current")
+    return
+  fi
+
+  local session
+  session=$(_varve_option_value --session -s)
+  [[ -n $session ]] && operands=("$session" "${operands[@]}")
+  case $command:${#operands[@]} in
+    create:* | ls:* | version:*) ;;
+    *:0)
+      mapfile -t COMPREPLY < <(compgen -W "$(_varve_run ls --limit 1000)" -- "$current")
+      ;;
+    get:1 | delete:1)
+      mapfile -t COMPREPLY < <(
+        compgen -W "$(_varve_run log "${operands[0]}" --number 100)" -- "$current"
+      )
+      ;;
+    import:*)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      ;;
+  esac
+}
+
+complete -F _varve varve

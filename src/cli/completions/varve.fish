@@ -1,0 +1,146 @@
+# fish completion for varve(1)
+
+function __varve_run
+    set -l root (string match --regex --groups-only -- '(?:--root|-r)[ =](\S+)' (commandline -p))
+    if test -n "$root[1]"
+        command varve --root $root[1] --quiet $argv 2>/dev/null
+    else
+        command varve --quiet $argv 2>/dev/null
+    end
+end
+
+function __varve_sessions
+    __varve_run ls --limit 1000
+end
+
+function __varve_entries
+    set -l words (commandline -opc)
+    set -l at (contains --index -- get $words; or contains --index -- delete $words)
+    set -l session $words[(math $at + 1)]
+    test -n "$session"; and __varve_run log $session --number 100
+end
+
+# Words behind the command that are not options.
+function __varve_operands
+    set -l words (commandline -opc)
+    set -e words[1]
+    set -l words (string match --invert -- '-*' $words)
+    math (count $words) - 1
+end
+
+function __varve_at
+    __fish_seen_subcommand_from $argv[1]; and test (__varve_operands) -eq $argv[2]
+end
+
+set -l commands create ls metadata drop add get log delete import export verify repair index stats \
+    files version
+
+complete -c varve -f
+
+complete -c varve -s r -l root -x -a '(__fish_complete_directories)' -d 'The store\'s directory'
+complete -c varve -s s -l session -x -a '(__varve_sessions)' -d 'The session'
+complete -c varve -s j -l json -d 'Print JSON, errors as well'
+complete -c varve -s q -l quiet -d 'Only results and errors'
+complete -c varve -s v -l verbose -d 'Also the library\'s log lines'
+complete -c varve -l durability -x -a 'commit interval os' -d 'When an answer is given'
+complete -c varve -l color -x -a 'auto always never' -d 'Colour'
+complete -c varve -l progress -x -a 'auto always never' -d 'Progress bar'
+complete -c varve -s h -l help -d 'Explain the program, or a command'
+complete -c varve -s V -l version -d 'Show the versions'
+
+set -l none "not __fish_seen_subcommand_from $commands"
+complete -c varve -n $none -a create -d 'make a session'
+complete -c varve -n $none -a ls -d 'list the sessions'
+complete -c varve -n $none -a metadata -d 'show or change a session\'s metadata'
+complete -c varve -n $none -a drop -d 'delete a whole session'
+complete -c varve -n $none -a add -d 'add an entry'
+complete -c varve -n $none -a get -d 'show one entry'
+complete -c varve -n $none -a log -d 'show the latest entries, newest first'
+complete -c varve -n $none -a delete -d 'delete one entry'
+complete -c varve -n $none -a import -d 'add entries from JSON lines'
+complete -c varve -n $none -a export -d 'write a session out'
+complete -c varve -n $none -a verify -d 'look for damage'
+complete -c varve -n $none -a repair -d 'set damage aside'
+complete -c varve -n $none -a index -d 'show or rebuild the index'
+complete -c varve -n $none -a stats -d 'show figures'
+complete -c varve -n $none -a files -d 'list a session\'s files'
+complete -c varve -n $none -a version -d 'show the versions'
+
+for command in metadata drop add get log delete import export verify repair index stats files
+    complete -c varve -n "__varve_at $command 0" -a '(__varve_sessions)'
+end
+for command in get delete
+    complete -c varve -n "__varve_at $command 1" -a '(__varve_entries)'
+end
+complete -c varve -n '__fish_seen_subcommand_from import' -F
+
+set -l types 'conversation decision finding preference message tool_call tool_result observation summary document'
+
+set -l seen '__fish_seen_subcommand_from create'
+complete -c varve -n $seen -l user -x -d 'The user the session belongs to'
+complete -c varve -n $seen -l agent -x -d 'The agent the session belongs to'
+complete -c varve -n $seen -l title -x -d 'What the session is about'
+complete -c varve -n $seen -l ttl-hours -x -d 'Hours after which it may be swept away'
+complete -c varve -n $seen -l options -x -d 'More creation options as JSON'
+complete -c varve -n $seen -l if-missing -d 'Succeed when it exists already'
+
+set -l seen '__fish_seen_subcommand_from ls'
+complete -c varve -n $seen -s n -l limit -x -d 'Sessions a page'
+complete -c varve -n $seen -l after -x -d 'Go on after this cursor'
+complete -c varve -n $seen -s a -l all -d 'All pages'
+complete -c varve -n $seen -l user -x -d 'Only sessions of this user'
+complete -c varve -n $seen -l agent -x -d 'Only sessions of this agent'
+complete -c varve -n $seen -l rescan -d 'Look through the directories first'
+
+set -l seen '__fish_seen_subcommand_from metadata'
+complete -c varve -n $seen -l set -x -d 'Change it first: a JSON merge patch'
+
+set -l seen '__fish_seen_subcommand_from drop'
+complete -c varve -n $seen -s y -l yes -d 'Do not ask'
+
+set -l seen '__fish_seen_subcommand_from add'
+complete -c varve -n $seen -s t -l type -x -a $types -d 'Kind of entry'
+complete -c varve -n $seen -l tag -x -d 'A tag'
+complete -c varve -n $seen -l ref -x -d 'Id of an entry this one refers to'
+complete -c varve -n $seen -l importance -x -d 'From 0 to 1'
+complete -c varve -n $seen -l role -x -a 'user assistant' -d 'Who says it'
+complete -c varve -n $seen -l id -x -d 'The entry\'s id'
+complete -c varve -n $seen -l timestamp -x -d 'When it happened'
+complete -c varve -n $seen -l expires-at -x -d 'When it is to be forgotten'
+complete -c varve -n $seen -l json-entry -d 'The text is a whole entry as JSON'
+complete -c varve -n $seen -l jsonl -d 'The text is entries as JSON lines'
+complete -c varve -n $seen -l create -d 'Make the session when it does not exist'
+
+set -l seen '__fish_seen_subcommand_from log'
+complete -c varve -n $seen -s n -l number -x -d 'At most this many entries'
+complete -c varve -n $seen -s t -l type -x -a $types -d 'Only this type'
+complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
+complete -c varve -n $seen -l oneline -d 'One line for each entry'
+complete -c varve -n $seen -l full -d 'Do not cut long contents'
+complete -c varve -n $seen -l reverse -d 'Oldest of them first'
+
+set -l seen '__fish_seen_subcommand_from delete'
+complete -c varve -n $seen -l reason -x -d 'Why, for the audit log'
+
+set -l seen '__fish_seen_subcommand_from import'
+complete -c varve -n $seen -l all -x -a '(__fish_complete_directories)' -d 'Every folder of it'
+complete -c varve -n $seen -l no-create -d 'Do not make a session'
+
+set -l seen '__fish_seen_subcommand_from export'
+complete -c varve -n $seen -s f -l format -x -a 'jsonl json markdown' -d 'Form of the text'
+complete -c varve -n $seen -s o -l output -r -F -d 'Write to a file'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+
+set -l seen '__fish_seen_subcommand_from verify'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+
+set -l seen '__fish_seen_subcommand_from repair'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+complete -c varve -n $seen -l dry-run -d 'Only tell what would be done'
+
+set -l seen '__fish_seen_subcommand_from index'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+complete -c varve -n $seen -l rebuild -d 'Build it anew from the log'
+
+set -l seen '__fish_seen_subcommand_from stats'
+complete -c varve -n $seen -s a -l all -d 'Every session'

@@ -1,0 +1,170 @@
+#include "cli/context.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr std::string_view kFilePrefix = "file:";
+constexpr std::string_view kMemoryUri = "memory:";
+
+// The directory a root names; empty for what is not a directory.
+std::string root_directory(std::string_view root) {
+  if (root == kMemoryUri) return {};
+  if (root.starts_with(kFilePrefix)) root.remove_prefix(kFilePrefix.size());
+  return std::string(root);
+}
+
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::string store_config(const Globals& globals) {
+  if (globals.durability.empty()) return {};
+  return object_text({{"durability", quote(globals.durability)}});
+}
+
+// Who holds the lock, as far as the lock file tells.
+std::string lock_hint(const std::string& root, const std::string& id) {
+  const std::string path = root + "/sessions/" + id + "/lock";
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const json::object lock = parse_object(text);
+  const int64_t process = integer_at(lock, "pid");
+  if (process == 0) return "Another process is writing to the session; try again.";
+  const std::string since = format_time(string_at(lock, "timestamp"));
+  return "Process " + std::to_string(process) + " holds it" +
+         (since.empty() ? "" : " since " + since) + " (" + path + ").";
+}
+
+}  // namespace
+
+void Context::start() {
+  out_terminal_ = Terminal::detect(out_.descriptor(), globals_.color);
+  err_terminal_ = Terminal::detect(err_.descriptor(), globals_.color);
+}
+
+void Context::print(std::string_view line) {
+  out_.write(line);
+  out_.write("\n");
+}
+
+void Context::note(std::string_view line) {
+  if (globals_.quiet) return;
+  out_.flush();
+  err_.write(std::string(line) + "\n");
+  err_.flush();
+}
+
+void Context::warn(std::string_view line) {
+  note(err_terminal_.paint(Style::kWarning, "varve: warning:") + " " +
+       printable(line, Lines::kJoin));
+}
+
+int Context::fail(const Failure& failure) {
+  out_.flush();
+  const std::string& hint = failure.usage && failure.hint.empty() ? usage_hint_ : failure.hint;
+  if (globals_.json) {
+    std::string text = object_text({{"status", std::to_string(failure.status)},
+                                    {"name", quote(varve_status_name(failure.status))},
+                                    {"message", quote(failure.message)},
+                                    {"details", failure.details}});
+    if (!hint.empty()) text.insert(text.size() - 1, ",\"hint\":" + quote(hint));
+    err_.write(object_text({{"error", text}}) + "\n");
+  } else {
+    err_.write(err_terminal_.paint(Style::kError, "varve:") + " " +
+               printable(failure.message, Lines::kJoin) + "\n");
+    if (!hint.empty()) err_.write("  " + printable(hint, Lines::kJoin) + "\n");
+  }
+  err_.flush();
+  return exit_code(failure.status);
+}
+
+void Context::receive_log_line(void* user_data, int32_t level, const char* line, size_t size) {
+  auto& context = *static_cast<Context*>(user_data);
+  const std::string_view text(line, size);
+  if (context.globals_.verbose || context.globals_.json) {
+    context.note(text);
+    return;
+  }
+  if (level < VARVE_LOG_WARN) return;
+  const json::object fields = parse_object(text);
+  const std::string session = string_at(fields, "session_id");
+  context.warn((session.empty() ? "" : session + ": ") + string_at(fields, "message"));
+}
+
+Result<Store> Context::open_store(Access access) {
+  const std::string directory = root_directory(globals_.root);
+  if (access == Access::kExisting && !directory.empty() && !is_directory(directory)) {
+    return Failure{
+        VARVE_NOT_FOUND, "no store at " + directory, object_text({{"path", quote(directory)}}),
+        "Create one with `varve create`, or name another with --root or VARVE_ROOT.", false};
+  }
+  Result<Store> store = Store::open(globals_.root, store_config(globals_));
+  if (!store.ok() || globals_.quiet) return store;
+  const int32_t level = globals_.verbose ? VARVE_LOG_DEBUG : VARVE_LOG_WARN;
+  if (Outcome outcome = store->set_log(level, &receive_log_line, this)) return *std::move(outcome);
+  return store;
+}
+
+Failure Context::with_hint(Failure failure, const std::string& id) const {
+  switch (failure.status) {
+    case VARVE_BUSY: failure.hint = lock_hint(root_directory(globals_.root), id); break;
+    case VARVE_CORRUPTION:
+      failure.hint =
+          "`varve verify " + id + "` shows all damage, `varve repair " + id + "` sets it aside.";
+      break;
+    default: break;
+  }
+  return failure;
+}
+
+Result<Session> Context::open_session(Store& store, const std::string& id) {
+  Result<Session> session = store.open_session(id);
+  if (session.ok()) return session;
+  Failure failure = with_hint(std::move(session.failure()), id);
+  if (failure.status == VARVE_NOT_FOUND) {
+    failure.hint = "`varve ls` lists the sessions; `varve create " + id + "` makes this one.";
+  }
+  return failure;
+}
+
+Result<OpenSession> open_session(Context& context, const std::string& id, bool create_missing) {
+  Result<Store> store = context.open_store(create_missing ? Access::kCreate : Access::kExisting);
+  if (!store.ok()) return std::move(store.failure());
+  Result<Session> session = context.open_session(*store, id);
+  if (!session.ok() && session.failure().status == VARVE_NOT_FOUND && create_missing) {
+    session = store->create_session(object_text({{"session_id", quote(id)}}));
+    if (!session.ok() && session.failure().status == VARVE_ALREADY_EXISTS) {
+      session = context.open_session(*store, id);  // another process was faster
+    }
+  }
+  if (!session.ok()) return std::move(session.failure());
+  return OpenSession{std::move(*store), std::move(*session)};
+}
+
+Result<std::vector<std::string>> all_session_ids(Store& store) {
+  std::vector<std::string> ids;
+  std::string after;
+  while (true) {
+    json::object filter{{"limit", 1000}};
+    if (!after.empty()) filter["after"] = after;
+    Result<Text> page = store.sessions(json::serialize(filter));
+    if (!page.ok()) return std::move(page.failure());
+    const json::object document = parse_object(page->view());
+    for (const json::value& session : array_at(document, "sessions")) {
+      if (session.is_object()) ids.push_back(string_at(session.get_object(), "session_id"));
+    }
+    after = string_at(document, "next");
+    if (after.empty()) return ids;
+  }
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,88 @@
+// What every command works with: the global options, where output goes, and the way into a store.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/client.h"
+#include "cli/failure.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+namespace varve::cli {
+
+struct Globals {
+  std::string root;                 // --root, else VARVE_ROOT, else ./memory
+  std::string session;              // --session
+  std::string environment_session;  // VARVE_SESSION
+  std::string durability;           // empty: what the store says
+  std::string color = "auto";
+  std::string progress = "auto";
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool help = false;
+  bool version = false;
+};
+
+enum class Access { kExisting, kCreate };
+
+class Context {
+ public:
+  Context(Globals& globals, Output& out, Output& err) : globals_(globals), out_(out), err_(err) {}
+
+  // After the command line is read: looks at the terminals.
+  void start();
+
+  [[nodiscard]] const Globals& globals() const { return globals_; }
+  [[nodiscard]] bool json() const { return globals_.json; }
+  [[nodiscard]] bool quiet() const { return globals_.quiet; }
+  Output& out() { return out_; }
+  Output& err() { return err_; }
+  [[nodiscard]] const Terminal& terminal() const { return out_terminal_; }
+  [[nodiscard]] const Terminal& err_terminal() const { return err_terminal_; }
+
+  // One line of result.
+  void print(std::string_view line);
+  // One line on standard error, unless --quiet.
+  void note(std::string_view line);
+  void warn(std::string_view line);
+  // The hint for mistakes in the command line that bring none of their own.
+  void set_usage_hint(std::string hint) { usage_hint_ = std::move(hint); }
+  // Reports a failure; gives the exit code that goes with it.
+  int fail(const Failure& failure);
+
+  // kExisting never creates anything: a missing store is a failure. kCreate makes it.
+  Result<Store> open_store(Access access);
+  // Opens `id`, with hints for the usual failures.
+  Result<Session> open_session(Store& store, const std::string& id);
+  // Adds what a person can do next to a failure about session `id`.
+  Failure with_hint(Failure failure, const std::string& id) const;
+
+ private:
+  static void receive_log_line(void* user_data, int32_t level, const char* line, size_t size);
+
+  Globals& globals_;
+  Output& out_;
+  Output& err_;
+  Terminal out_terminal_;
+  Terminal err_terminal_;
+  std::string usage_hint_;
+};
+
+// A store and one open session of it, in the order in which they must be closed.
+struct OpenSession {
+  Store store;
+  Session session;
+};
+
+// Opens store and session; with `create_missing` makes what is not there.
+Result<OpenSession> open_session(Context& context, const std::string& id,
+                                 bool create_missing = false);
+
+// Ids of all sessions, newest first.
+Result<std::vector<std::string>> all_session_ids(Store& store);
+
+}  // namespace varve::cli

@@ -1,0 +1,41 @@
+// Text as it appears on a terminal: columns instead of bytes, and no control characters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve::cli {
+
+enum class Lines { kKeep, kJoin };
+
+// UTF-8 that is safe to show: control characters and those that reorder text appear as <U+001B>,
+// malformed bytes as U+FFFD. kKeep leaves newlines and tabs; kJoin makes one line of it, where
+// runs of white space are one space.
+[[nodiscard]] std::string printable(std::string_view text, Lines lines);
+
+// Columns that `text` takes.
+[[nodiscard]] size_t display_width(std::string_view text);
+
+// At most `width` columns, ending in "…" when something was cut; never cuts a character in two.
+// Width 0 is no limit.
+[[nodiscard]] std::string truncate(std::string_view text, size_t width);
+
+// Lines of at most `width` columns, broken at spaces where possible. Newlines are kept. Width 0 is
+// no limit.
+[[nodiscard]] std::vector<std::string> wrap(std::string_view text, size_t width);
+
+[[nodiscard]] std::string pad_right(std::string_view text, size_t width);
+[[nodiscard]] std::string pad_left(std::string_view text, size_t width);
+
+// 1234567 as "1,234,567".
+[[nodiscard]] std::string format_count(int64_t count);
+// "1 entry", "2 entries".
+[[nodiscard]] std::string format_count(int64_t count, std::string_view one, std::string_view many);
+// "831 B", "1.2 MB"; powers of 1000.
+[[nodiscard]] std::string format_bytes(int64_t bytes);
+// "2026-01-10 14:23:45" of a timestamp in UTC; anything else comes back as it is.
+[[nodiscard]] std::string format_time(std::string_view rfc3339);
+
+}  // namespace varve::cli

@@ -1,0 +1,74 @@
+#include "cli/failure.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace varve::cli {
+namespace {
+
+struct StatusExit {
+  varve_status_t status;
+  int code;
+};
+
+constexpr std::array kStatusExits = {
+    StatusExit{VARVE_OK, kExitOk},
+    StatusExit{VARVE_INVALID_ARGUMENT, kExitInvalid},
+    StatusExit{VARVE_ALREADY_EXISTS, kExitInvalid},
+    StatusExit{VARVE_SIZE_LIMIT, kExitInvalid},
+    StatusExit{VARVE_NOT_FOUND, kExitNotFound},
+    StatusExit{VARVE_BUSY, kExitBusy},
+    StatusExit{VARVE_IO, kExitIo},
+    StatusExit{VARVE_NO_SPACE, kExitIo},
+    StatusExit{VARVE_NO_MEMORY, kExitIo},
+    StatusExit{VARVE_READ_ONLY, kExitRefused},
+    StatusExit{VARVE_UNSUPPORTED, kExitRefused},
+    StatusExit{VARVE_FORMAT_VERSION, kExitRefused},
+    StatusExit{VARVE_CORRUPTION, kExitDamaged},
+};
+
+constexpr std::array kMeanings = {
+    ExitCodeMeaning{kExitOk, "Success."},
+    ExitCodeMeaning{kExitInvalid,
+                    "The command line or the input is not valid, the id is in use already, or a "
+                    "size limit was reached; for import, also: some lines were refused."},
+    ExitCodeMeaning{kExitNotFound, "There is no such store, session or entry."},
+    ExitCodeMeaning{kExitBusy, "Another process is writing to the session; try again."},
+    ExitCodeMeaning{kExitIo, "Input or output error, disk or quota full, or out of memory."},
+    ExitCodeMeaning{kExitRefused,
+                    "Read-only, not supported here, or written by a newer version of varve."},
+    ExitCodeMeaning{kExitDamaged, "Damage was found in the files."},
+    ExitCodeMeaning{kExitInternal, "A defect in varve; please report it."},
+};
+
+}  // namespace
+
+std::span<const ExitCodeMeaning> exit_code_meanings() { return kMeanings; }
+
+int exit_code(varve_status_t status) {
+  const auto* found = std::find_if(kStatusExits.begin(), kStatusExits.end(),
+                                   [&](const StatusExit& row) { return row.status == status; });
+  return found == kStatusExits.end() ? kExitInternal : found->code;
+}
+
+Failure usage_failure(std::string message, std::string hint) {
+  return {VARVE_INVALID_ARGUMENT, std::move(message), "{}", std::move(hint), true};
+}
+
+Failure system_failure(const std::string& what, int error_number) {
+  varve_status_t status = VARVE_IO;
+  if (error_number == ENOENT || error_number == ENOTDIR) status = VARVE_NOT_FOUND;
+  if (error_number == ENOSPC || error_number == EDQUOT) status = VARVE_NO_SPACE;
+  if (error_number == EROFS || error_number == EACCES || error_number == EPERM) {
+    status = VARVE_READ_ONLY;
+  }
+  return {status,
+          what + ": " + std::generic_category().message(error_number),
+          "{\"errno\":" + std::to_string(error_number) + "}",
+          {},
+          false};
+}
+
+}  // namespace varve::cli

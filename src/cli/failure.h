@@ -1,0 +1,68 @@
+// What a command reports instead of a result, and the exit code that goes with it.
+#pragma once
+
+#include <varve/base.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace varve::cli {
+
+struct Failure {
+  varve_status_t status = VARVE_INTERNAL;
+  std::string message;         // one line
+  std::string details = "{}";  // JSON object: path, line, offset, ...
+  std::string hint;            // what to do next; may be empty
+  bool usage = false;          // a mistake in the command line: --help explains it
+};
+
+// A value, or the failure that says why there is none.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}            // NOLINT
+  Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT
+
+  [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
+  // Only when !ok().
+  [[nodiscard]] Failure& failure() { return *std::get_if<1>(&state_); }
+  // Only when ok().
+  T& operator*() { return *std::get_if<0>(&state_); }
+  T* operator->() { return std::get_if<0>(&state_); }
+
+ private:
+  std::variant<T, Failure> state_;
+};
+
+// The outcome of something without a value: nothing, or the failure.
+using Outcome = std::optional<Failure>;
+
+// A mistake in the command line.
+[[nodiscard]] Failure usage_failure(std::string message, std::string hint = {});
+
+// A failed system call; `what` reads like "cannot open notes.jsonl".
+[[nodiscard]] Failure system_failure(const std::string& what, int error_number);
+
+// What the shell sees. Documented in --help and varve(1).
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitInvalid = 1;
+inline constexpr int kExitNotFound = 2;
+inline constexpr int kExitBusy = 3;
+inline constexpr int kExitIo = 4;
+inline constexpr int kExitRefused = 5;
+inline constexpr int kExitDamaged = 6;
+inline constexpr int kExitInternal = 7;
+
+struct ExitCodeMeaning {
+  int code;
+  std::string_view meaning;
+};
+
+[[nodiscard]] std::span<const ExitCodeMeaning> exit_code_meanings();
+[[nodiscard]] int exit_code(varve_status_t status);
+
+}  // namespace varve::cli

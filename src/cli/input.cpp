@@ -1,0 +1,96 @@
+#include "cli/input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kChunkBytes = 1U << 20U;
+constexpr size_t kLineBytesMax = 64U << 20U;
+
+}  // namespace
+
+InputFile::InputFile(std::string path, int descriptor, int64_t size_bytes)
+    : path_(std::move(path)), descriptor_(descriptor), size_bytes_(size_bytes) {}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_bytes_(other.size_bytes_) {}
+
+InputFile::~InputFile() {
+  if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+}
+
+Result<InputFile> InputFile::open(const std::string& path) {
+  const bool standard = path == kStandardInput;
+  const int descriptor = standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return system_failure("cannot open " + path, errno);
+  InputFile file(standard ? "standard input" : path, descriptor, 0);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return system_failure("cannot read " + path, errno);
+  if (S_ISDIR(status.st_mode)) return system_failure("cannot read " + path, EISDIR);
+  if (S_ISREG(status.st_mode)) file.size_bytes_ = status.st_size;
+  return file;
+}
+
+Result<bool> InputFile::read(std::string& out, size_t count) {
+  const size_t before = out.size();
+  out.resize(before + count);
+  ssize_t got = -1;
+  do {
+    got = ::read(descriptor_, out.data() + before, count);
+  } while (got < 0 && errno == EINTR);
+  const int error = errno;
+  out.resize(before + (got > 0 ? static_cast<size_t>(got) : 0));
+  if (got < 0) return system_failure("cannot read " + path_, error);
+  return got > 0;
+}
+
+Outcome check_readable(const std::string& path) {
+  if (path == kStandardInput) return std::nullopt;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0) {
+    return system_failure("cannot open " + path, errno);
+  }
+  if (S_ISDIR(status.st_mode)) return system_failure("cannot read " + path, EISDIR);
+  return std::nullopt;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  Result<InputFile> file = InputFile::open(path);
+  if (!file.ok()) return std::move(file.failure());
+  std::string text;
+  while (true) {
+    Result<bool> more = file->read(text, kChunkBytes);
+    if (!more.ok()) return std::move(more.failure());
+    if (!*more) return text;
+  }
+}
+
+Result<std::string> LineChunks::next() {
+  std::string chunk = std::move(carried_);
+  carried_.clear();
+  while (!at_end_) {
+    Result<bool> more = file_.read(chunk, kChunkBytes);
+    if (!more.ok()) return std::move(more.failure());
+    at_end_ = !*more;
+    if (chunk.size() < kChunkBytes && !at_end_) continue;
+    const size_t newline = chunk.rfind('\n');
+    if (newline != std::string::npos) {
+      carried_ = chunk.substr(newline + 1);
+      chunk.resize(newline + 1);
+      return chunk;
+    }
+    if (chunk.size() > kLineBytesMax) {
+      return Failure{VARVE_SIZE_LIMIT, "a line is longer than 64 MiB", "{}", {}, false};
+    }
+  }
+  return chunk;
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,56 @@
+// JSON as text: reading what the library gives, building what it takes, and showing it without
+// changing a digit of it.
+#pragma once
+
+#include <boost/json.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace varve::cli {
+
+namespace json = boost::json;
+
+// nullopt when `text` is not JSON.
+[[nodiscard]] std::optional<json::value> parse_json(std::string_view text);
+// As above for an object; anything else is an empty one.
+[[nodiscard]] json::object parse_object(std::string_view text);
+
+// One member; a missing or mistyped one is "", 0, false or an empty one.
+[[nodiscard]] std::string string_at(const json::object& object, std::string_view name);
+[[nodiscard]] int64_t integer_at(const json::object& object, std::string_view name);
+[[nodiscard]] bool bool_at(const json::object& object, std::string_view name);
+[[nodiscard]] const json::object& object_at(const json::object& object, std::string_view name);
+[[nodiscard]] const json::array& array_at(const json::object& object, std::string_view name);
+
+// `text` as a JSON string, with its quotes.
+[[nodiscard]] std::string quote(std::string_view text);
+
+// The text of a JSON string; anything else comes back as it is.
+[[nodiscard]] std::string unquote(std::string_view quoted);
+
+// {"name":value,...} of members whose values are JSON text already.
+[[nodiscard]] std::string object_text(
+    std::initializer_list<std::pair<std::string_view, std::string_view>> members);
+// [item,...] of items that are JSON text already.
+[[nodiscard]] std::string array_text(const std::vector<std::string>& items);
+
+struct RawMember {
+  std::string name;        // without quotes and escapes
+  std::string_view value;  // the bytes as they stand in the text
+};
+
+// Members of the object in `text`, which is valid JSON. Values keep their digits.
+[[nodiscard]] std::vector<RawMember> raw_members(std::string_view text);
+// The bytes of one member's value; empty when there is none.
+[[nodiscard]] std::string_view raw_member(std::string_view text, std::string_view name);
+
+// Valid JSON with a line for each member and item; numbers and strings stay as they are.
+[[nodiscard]] std::string indent_json(std::string_view text);
+
+}  // namespace varve::cli

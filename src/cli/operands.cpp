@@ -1,0 +1,63 @@
+#include "cli/operands.h"
+
+namespace varve::cli {
+
+void Operands::declare(CLI::App& app, size_t most) {
+  for (size_t i = 0; i < most; ++i) {
+    // Single strings: a list would take "[a,b]" apart.
+    CLI::Option* option = app.add_option_function<std::string>("operand" + std::to_string(i),
+                                                               [](const std::string&) {});
+    options_.push_back(option->group(""));
+  }
+}
+
+void Operands::declare_many(CLI::App& app) {
+  CLI::Option* option = app.add_option_function<std::vector<std::string>>(
+      "operands", [](const std::vector<std::string>&) {});
+  options_.push_back(option->group(""));
+}
+
+std::vector<std::string> Operands::given() const {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : options_) {
+    words.insert(words.end(), option->results().begin(), option->results().end());
+  }
+  return words;
+}
+
+Result<SessionOperands> split_session(const Context& context, const Operands& operands,
+                                      size_t wanted, bool or_more) {
+  const Globals& globals = context.globals();
+  SessionOperands result{globals.session, operands.given()};
+  if (globals.session.empty()) {
+    if (result.rest.size() > wanted) {
+      result.session = result.rest.front();
+      result.rest.erase(result.rest.begin());
+    } else {
+      result.session = globals.environment_session;
+    }
+  }
+  if (result.rest.size() < wanted) return usage_failure("too few arguments");
+  if (result.rest.size() > wanted && !or_more) {
+    return usage_failure("too many arguments: the session is named by --session already");
+  }
+  if (result.session.empty()) {
+    return usage_failure("no session is named",
+                         "Name it as the first argument, with --session, or in VARVE_SESSION.");
+  }
+  return result;
+}
+
+Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all) {
+  if (all) {
+    if (!operands.given().empty() || !context.globals().session.empty()) {
+      return usage_failure("--all stands for every session: do not name one beside it");
+    }
+    return std::string();
+  }
+  Result<SessionOperands> words = split_session(context, operands, 0);
+  if (!words.ok()) return std::move(words.failure());
+  return words->session;
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,191 @@
+#include "cli/program.h"
+
+#include <locale.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/suggestion.h"
+
+namespace varve::cli {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+void declare_globals(CLI::App& app, Globals& globals) {
+  app.add_option("-r,--root", globals.root, "The store's directory (VARVE_ROOT, else ./memory)")
+      ->type_name("DIR");
+  app.add_option("-s,--session", globals.session, "The session (VARVE_SESSION)")->type_name("ID");
+  app.add_flag("-j,--json", globals.json, "Print JSON, errors as well");
+  app.add_flag("-q,--quiet", globals.quiet, "Only results and errors: no notes, no progress");
+  app.add_flag("-v,--verbose", globals.verbose,
+               "Also the library's log lines, as JSON, on standard error");
+  app.add_option("--durability", globals.durability,
+                 "When an answer is given: commit (on disk), interval, os; else what the store's "
+                 "settings say")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"commit", "interval", "os"}));
+  const auto when = CLI::IsMember({"auto", "always", "never"});
+  app.add_option("--color", globals.color, "Colour: auto (on a terminal), always, never")
+      ->type_name("WHEN")
+      ->check(when);
+  app.add_option("--progress", globals.progress,
+                 "Progress bar: auto (on a terminal, for long work), always, never")
+      ->type_name("WHEN")
+      ->check(when);
+  app.add_flag("-h,--help", globals.help, "Explain the program, or a command");
+  app.add_flag("-V,--version", globals.version, "Show the versions");
+}
+
+struct DeclaredCommand {
+  const Command* command;
+  CLI::App* app;
+  Runner run;
+};
+
+class Program {
+ public:
+  Program() : groups_(command_groups()) {
+    // Options are looked up by `program_help` too; CLI11's own help would shadow ours.
+    app_.set_help_flag();
+    app_.require_subcommand(0, 1);
+    app_.allow_extras();
+    declare_globals(app_, globals_);
+    for (const CommandGroup& group : groups_) {
+      for (const Command& command : group.commands) declare(command);
+    }
+  }
+
+  int run(int argc, char** argv) {
+    std::optional<Failure> mistake = parse(argc, argv);
+    if (globals_.root.empty()) globals_.root = environment("VARVE_ROOT");
+    if (globals_.root.empty()) globals_.root = "memory";
+    globals_.environment_session = environment("VARVE_SESSION");
+    context_.start();
+    context_.set_usage_hint(help_hint());
+    const int code = mistake ? context_.fail(*mistake) : run_command();
+    out_.flush();
+    // A reader that has seen enough, as `head` has, is no error.
+    if (out_.error() == 0 || out_.error() == EPIPE) return code;
+    const int failed = context_.fail(system_failure("cannot write the output", out_.error()));
+    return code == kExitOk ? failed : code;
+  }
+
+ private:
+  void declare(const Command& command) {
+    CLI::App* sub = app_.add_subcommand(std::string(command.name), std::string(command.summary));
+    sub->fallthrough();
+    sub->allow_extras();
+    commands_.push_back({&command, sub, command.declare(*sub)});
+  }
+
+  [[nodiscard]] const DeclaredCommand* chosen() const {
+    for (const DeclaredCommand& command : commands_) {
+      if (command.app->parsed()) return &command;
+    }
+    return nullptr;
+  }
+
+  std::optional<Failure> parse(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      std::string message = error.what();
+      if (message.starts_with("Could")) message.front() = 'c';
+      return usage_failure(std::move(message));
+    }
+    for (const std::string& word : app_.remaining(true)) {
+      if (word != "--" && !globals_.help) return unexpected(word);
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::string help_hint() const {
+    const DeclaredCommand* command = chosen();
+    return "`varve " + (command == nullptr ? "" : std::string(command->command->name) + " ") +
+           "--help` explains it.";
+  }
+
+  // What to say about a word that nothing takes.
+  [[nodiscard]] Failure unexpected(const std::string& word) const {
+    const DeclaredCommand* command = chosen();
+    std::vector<std::string> known;
+    std::string what = "unexpected argument";
+    if (word.starts_with("-")) {
+      what = "unknown option";
+      add_option_names(app_, known);
+      if (command != nullptr) add_option_names(*command->app, known);
+    } else if (command == nullptr) {
+      what = "unknown command";
+      for (const DeclaredCommand& each : commands_) known.emplace_back(each.command->name);
+    }
+    const std::string similar = closest(word.substr(0, word.find('=')), known);
+    return usage_failure(what + " \"" + word + "\"",
+                         similar.empty() ? "" : "Did you mean " + similar + "?");
+  }
+
+  static void add_option_names(const CLI::App& app, std::vector<std::string>& names) {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+
+  int run_command() {
+    const DeclaredCommand* command = chosen();
+    if (globals_.help) {
+      out_.write(command == nullptr
+                     ? program_help(app_, groups_, context_.terminal())
+                     : command_help(*command->app, *command->command, context_.terminal()));
+      return kExitOk;
+    }
+    if (globals_.version) {
+      globals_.version = false;
+      for (const DeclaredCommand& each : commands_) {
+        if (each.command->name == "version") return each.run(context_);
+      }
+    }
+    if (command == nullptr) {
+      return context_.fail(usage_failure("no command is given"));
+    }
+    return command->run(context_);
+  }
+
+  CLI::App app_{"", "varve"};
+  Globals globals_;
+  Output out_{STDOUT_FILENO};
+  Output err_{STDERR_FILENO};
+  Context context_{globals_, out_, err_};
+  std::vector<CommandGroup> groups_;
+  std::vector<DeclaredCommand> commands_;
+};
+
+}  // namespace
+
+std::vector<CommandGroup> command_groups() {
+  return {{"Sessions", {create_command(), list_command(), metadata_command(), drop_command()}},
+          {"Entries", {add_command(), get_command(), log_command(), delete_command()}},
+          {"In and out", {import_command(), export_command()}},
+          {"Care",
+           {verify_command(), repair_command(), index_command(), stats_command(), files_command()}},
+          {"The program", {version_command()}}};
+}
+
+int run_program(int argc, char** argv) {
+  // A reader that goes away is an error of write() instead of the end of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  // Only for the width of characters, whatever the user's language is.
+  const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (utf8 != nullptr) ::uselocale(utf8);
+  Program program;
+  return program.run(argc, argv);
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,9 @@
+// The program: reads the command line and runs the command.
+#pragma once
+
+namespace varve::cli {
+
+// Gives the exit code.
+int run_program(int argc, char** argv);
+
+}  // namespace varve::cli

@@ -1,0 +1,47 @@
+// A progress bar on standard error, for work that takes long enough to make one wonder.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+namespace varve::cli {
+
+class Progress {
+ public:
+  enum class Unit { kBytes, kItems };
+
+  // `when` is "auto" (on a terminal, once the work has taken a third of a second), "always" (at
+  // once, wherever it goes) or "never". `total` 0: not known.
+  Progress(Output& out, const Terminal& terminal, std::string_view when, std::string label,
+           Unit unit, int64_t total);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() { clear(); }
+
+  void advance(int64_t amount);
+  // Takes the bar off the screen, so that other lines can be written.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void draw();
+  [[nodiscard]] std::string line() const;
+
+  Output& out_;
+  std::string label_;
+  Unit unit_;
+  int64_t total_;
+  int64_t done_ = 0;
+  size_t width_;
+  bool enabled_;
+  bool shown_ = false;
+  Clock::time_point next_draw_;
+};
+
+}  // namespace varve::cli

@@ -1,0 +1,12 @@
+// "Did you mean ...?"
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace varve::cli {
+
+// The one of `known` that `word` most likely stands for; empty when none is near.
+[[nodiscard]] std::string closest(const std::string& word, const std::vector<std::string>& known);
+
+}  // namespace varve::cli

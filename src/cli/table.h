@@ -1,0 +1,41 @@
+// Aligned columns for people.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+namespace varve::cli {
+
+enum class Align { kLeft, kRight };
+
+struct Column {
+  std::string_view heading;
+  Align align = Align::kLeft;
+  Style style = Style::kHeading;  // of the cells; kHeading leaves them plain
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // One cell a column. Cells are made printable here.
+  void add_row(const std::vector<std::string>& cells);
+
+  // Leaves out columns in which every cell is empty. On a terminal lines are cut to its width.
+  void print(Output& out, const Terminal& terminal) const;
+
+ private:
+  [[nodiscard]] std::vector<size_t> column_widths() const;
+  [[nodiscard]] std::string line(const std::vector<std::string>& cells,
+                                 const std::vector<size_t>& widths, const Terminal& terminal,
+                                 bool heading) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace varve::cli

@@ -1,0 +1,29 @@
+// What the other end of a file descriptor can show: colour, and how wide.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace varve::cli {
+
+enum class Style { kHeading, kId, kType, kTag, kFaint, kGood, kWarning, kError };
+
+class Terminal {
+ public:
+  // Asks the descriptor and the environment (NO_COLOR, TERM, COLUMNS). `when` is "auto", "always"
+  // or "never"; auto means on a terminal, without NO_COLOR.
+  static Terminal detect(int descriptor, std::string_view when);
+
+  [[nodiscard]] bool is_terminal() const { return is_terminal_; }
+  // Columns; 0 when it is not a terminal, which means no limit.
+  [[nodiscard]] size_t width() const { return width_; }
+
+  [[nodiscard]] std::string paint(Style style, std::string_view text) const;
+
+ private:
+  bool is_terminal_ = false;
+  bool color_ = false;
+  size_t width_ = 0;
+};
+
+}  // namespace varve::cli

@@ -1,0 +1,180 @@
+#include "entry/checksum.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/sha256.h"
+#include "entry/entry.h"
+#include "entry/fields.h"
+#include "json/canonical.h"
+
+namespace varve::entry {
+namespace {
+
+constexpr std::string_view kMemberStart = "\"checksum\":\"sha256:";
+constexpr std::string_view kPrefix = "sha256:";
+constexpr size_t kDigits = 64;
+constexpr std::string_view kBlank = " \t\r\n";
+
+static_assert(kMemberStart.size() + kDigits + 2 == kChecksumMemberBytes);
+
+std::string_view trim(std::string_view line) noexcept {
+  const size_t begin = line.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(kBlank) - begin + 1);
+}
+
+void skip_blanks(std::string_view line, size_t* at) noexcept {
+  while (*at < line.size() && kBlank.find(line[*at]) != std::string_view::npos) ++*at;
+}
+
+// Moves *at from an opening quote behind the closing one.
+bool skip_string(std::string_view line, size_t* at) noexcept {
+  for (size_t i = *at + 1; i < line.size(); ++i) {
+    if (line[i] == '\\') {
+      ++i;
+    } else if (line[i] == '"') {
+      *at = i + 1;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Moves *at to the ',' or '}' after a member's value.
+bool skip_value(std::string_view line, size_t* at) noexcept {
+  size_t depth = 0;
+  while (*at < line.size()) {
+    const char c = line[*at];
+    if (c == '"') {
+      if (!skip_string(line, at)) return false;
+      continue;
+    }
+    if (depth == 0 && (c == ',' || c == '}')) return true;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') {
+      if (depth == 0) return false;
+      --depth;
+    }
+    ++*at;
+  }
+  return false;
+}
+
+enum class Search { kFound, kAbsent, kBroken };
+
+// Looks for the checksum among the members of the object that `line` is; *at is where its key
+// starts. Does not need the line to be canonical.
+Search find_checksum(std::string_view line, size_t* at) noexcept {
+  if (line.empty() || line.front() != '{') return Search::kBroken;
+  *at = 1;
+  skip_blanks(line, at);
+  if (*at < line.size() && line[*at] == '}') return Search::kAbsent;
+  for (;;) {
+    skip_blanks(line, at);
+    const size_t key_at = *at;
+    if (key_at >= line.size() || line[key_at] != '"' || !skip_string(line, at)) {
+      return Search::kBroken;
+    }
+    if (line.substr(key_at + 1, *at - key_at - 2) == "checksum") {
+      *at = key_at;
+      return Search::kFound;
+    }
+    if (!skip_value(line, at)) return Search::kBroken;
+    if (line[*at] == '}') return Search::kAbsent;
+    ++*at;
+  }
+}
+
+bool is_hex(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+// Compares without a string of its own, so that it may be noexcept.
+bool equals_hex(const Sha256Digest& digest, std::string_view hex) noexcept {
+  static constexpr char kHex[] = "0123456789abcdef";
+  for (size_t i = 0; i < digest.size(); ++i) {
+    if (hex[2 * i] != kHex[digest[i] >> 4] || hex[2 * i + 1] != kHex[digest[i] & 15]) return false;
+  }
+  return true;
+}
+
+void append_without_checksum(json::Value root, std::string& out) {
+  out += '{';
+  root.for_each_member([&out](std::string_view key, json::Value member) {
+    if (key == "checksum") return true;
+    if (out.back() != '{') out += ',';
+    json::append_string(key, out);
+    out += ':';
+    json::append_canonical(member, out);
+    return true;
+  });
+  out += '}';
+}
+
+}  // namespace
+
+void append_blank_checksum(std::string& line) {
+  line.append(kMemberStart).append(kDigits, '0').append("\",");
+}
+
+void fill_checksum(size_t member_at, std::string& line) {
+  const std::string_view whole = line;
+  const auto digest =
+      sha256(whole.substr(0, member_at), whole.substr(member_at + kChecksumMemberBytes));
+  line.replace(member_at + kMemberStart.size(), kDigits, to_hex(digest));
+}
+
+Seal check_seal(std::string_view line) noexcept {
+  line = trim(line);
+  size_t begin = 0;
+  switch (find_checksum(line, &begin)) {
+    case Search::kBroken: return Seal::kWrong;
+    case Search::kAbsent: return Seal::kAbsent;
+    case Search::kFound: break;
+  }
+  const std::string_view member = line.substr(begin, kChecksumMemberBytes - 1);
+  size_t end = begin + member.size();
+  if (end >= line.size() || !member.starts_with(kMemberStart) || member.back() != '"') {
+    return Seal::kWrong;
+  }
+  // One comma goes with the member: the one after it, or before it when it is the last.
+  if (line[end] == ',') {
+    ++end;
+  } else if (line[end] == '}' && line[begin - 1] == ',') {
+    --begin;
+  } else if (line[end] != '}') {
+    return Seal::kWrong;
+  }
+  const auto digest = sha256(line.substr(0, begin), line.substr(end));
+  return equals_hex(digest, member.substr(kMemberStart.size(), kDigits)) ? Seal::kRight
+                                                                         : Seal::kWrong;
+}
+
+Status verify_checksum(std::string_view line, json::Value root, bool* sealed) {
+  *sealed = false;
+  const auto checksum = root.find("checksum");
+  if (!checksum) return {};
+  const std::string_view text = checksum->text();
+  if (!checksum->is_string() || !text.starts_with(kPrefix) ||
+      text.size() != kPrefix.size() + kDigits || !is_hex(text.substr(kPrefix.size()))) {
+    return as_corruption(json::invalid_at(
+        line, *checksum, "must be \"sha256:\" and 64 lower-case hexadecimal digits"));
+  }
+  if (check_seal(line) == Seal::kRight) {
+    *sealed = true;
+    return {};
+  }
+  std::string canonical;
+  append_without_checksum(root, canonical);
+  const auto digest = sha256(canonical);
+  if (!equals_hex(digest, text.substr(kPrefix.size()))) {
+    return as_corruption(json::invalid_at(
+        line, *checksum, "does not match the line, whose checksum is sha256:" + to_hex(digest)));
+  }
+  *sealed = true;
+  return {};
+}
+
+}  // namespace varve::entry

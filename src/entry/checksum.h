@@ -1,0 +1,28 @@
+// The checksum member of a line: "sha256:" and the SHA-256 of the canonical line without it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "json/document.h"
+
+namespace varve::entry {
+
+// [bytes] of  "checksum":"sha256:<64 digits>",
+inline constexpr size_t kChecksumMemberBytes = 19 + 64 + 2;
+
+// Appends the member, its comma included, with room for the digits. Another member must follow.
+void append_blank_checksum(std::string& line);
+
+// Writes the digits into the member at `member_at`, when the rest of the line (no newline yet) is
+// there.
+void fill_checksum(size_t member_at, std::string& line);
+
+// Compares a line, and `root` parsed from it, with the checksum it carries; *sealed tells whether
+// there was one. A line that is not canonical is compared in canonical form.
+// errors: kCorruption.
+Status verify_checksum(std::string_view line, json::Value root, bool* sealed);
+
+}  // namespace varve::entry

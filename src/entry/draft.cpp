@@ -1,0 +1,320 @@
+// Entries on their way in: draft() and seal().
+#include <array>
+#include <optional>
+
+#include "base/time.h"
+#include "entry/checksum.h"
+#include "entry/entry.h"
+#include "entry/fields.h"
+#include "json/canonical.h"
+
+namespace varve::entry {
+namespace {
+
+constexpr std::string_view kIdPrefix = "mem_";
+
+// [bytes] that seal() adds at most: checksum, "seq":<20 digits>, and a batch of two 32-bit numbers.
+// Whether there will be a batch is not known yet, so an entry this close to the limit is refused.
+constexpr size_t kSealBytesMax = kChecksumMemberBytes + 27 + 40 + 1;
+
+// A caller's text may have white space and escapes that the line has not; what is many times the
+// limit is not parsed at all.
+constexpr size_t kTextPerLineBytes = 8;
+constexpr size_t kTextSlackBytes = size_t{1} << 16;
+
+// Writes the members of an entry in canonical order: those we know by their own rules, the others
+// as they came.
+class DraftWriter {
+ public:
+  DraftWriter(std::string_view text, json::Value entry, const DraftOptions& options,
+              IdGenerator& ids)
+      : fields_(text, Rules::kStrict), entry_(entry), options_(options), ids_(ids) {}
+
+  Result<Draft> write();
+
+ private:
+  using Given = const std::optional<json::Value>&;
+  struct Member {
+    std::string_view name;
+    Status (DraftWriter::*write)(Given value);
+  };
+  static const std::array<Member, 17> kMembers;
+
+  Status write_members();
+  Status check_size() const;
+
+  Status write_batch(Given);
+  Status write_checksum(Given);
+  Status write_content(Given);
+  Status write_decay_factor(Given);
+  Status write_expires_at(Given);
+  Status write_id(Given);
+  Status write_importance(Given);
+  Status write_references(Given);
+  Status write_relations(Given);
+  Status write_schema_version(Given);
+  Status write_seq(Given);
+  Status write_session_id(Given);
+  Status write_span_id(Given);
+  Status write_tags(Given);
+  Status write_timestamp(Given);
+  Status write_trace_id(Given);
+  Status write_type(Given);
+
+  void append_name(std::string_view name) { body().append(1, '"').append(name).append("\":"); }
+  void append_text(std::string_view name, std::string_view text);
+  void append_value(std::string_view name, Given value, std::string_view fallback);
+  std::string& body() { return draft_.body; }
+
+  FieldReader fields_;
+  json::Value entry_;
+  const DraftOptions& options_;
+  IdGenerator& ids_;
+  Draft draft_;
+};
+
+const std::array<DraftWriter::Member, 17> DraftWriter::kMembers = {{
+    {"batch", &DraftWriter::write_batch},
+    {"checksum", &DraftWriter::write_checksum},
+    {"content", &DraftWriter::write_content},
+    {"decay_factor", &DraftWriter::write_decay_factor},
+    {"expires_at", &DraftWriter::write_expires_at},
+    {"id", &DraftWriter::write_id},
+    {"importance", &DraftWriter::write_importance},
+    {"references", &DraftWriter::write_references},
+    {"relations", &DraftWriter::write_relations},
+    {"schema_version", &DraftWriter::write_schema_version},
+    {"seq", &DraftWriter::write_seq},
+    {"session_id", &DraftWriter::write_session_id},
+    {"span_id", &DraftWriter::write_span_id},
+    {"tags", &DraftWriter::write_tags},
+    {"timestamp", &DraftWriter::write_timestamp},
+    {"trace_id", &DraftWriter::write_trace_id},
+    {"type", &DraftWriter::write_type},
+}};
+
+Result<Draft> DraftWriter::write() {
+  if (!entry_.is_object()) return fields_.invalid(entry_, "an entry must be a JSON object");
+  // First, because another version may have other rules for everything else.
+  if (const auto version = entry_.find("schema_version")) {
+    VARVE_TRY(fields_.check_schema_version(*version));
+  }
+  body() = '{';
+  VARVE_TRY(write_members());
+  body().back() = '}';
+  VARVE_TRY(check_size());
+  return std::move(draft_);
+}
+
+// Merges two sorted lists: our members, and the entry's. Every member ends with a ','.
+Status DraftWriter::write_members() {
+  Status status;
+  size_t known = 0;
+  const auto write_known = [&](Given value) {
+    status = (this->*kMembers[known].write)(value);
+    ++known;
+    return status.ok();
+  };
+  entry_.for_each_member([&](std::string_view key, json::Value value) {
+    while (known < kMembers.size() && json::compare_utf16(kMembers[known].name, key) < 0) {
+      if (!write_known(std::nullopt)) return false;
+    }
+    if (known < kMembers.size() && kMembers[known].name == key) return write_known(value);
+    json::append_string(key, body());
+    body() += ':';
+    json::append_canonical(value, body());
+    body() += ',';
+    return true;
+  });
+  while (status.ok() && known < kMembers.size()) write_known(std::nullopt);
+  return status;
+}
+
+Status DraftWriter::check_size() const {
+  const size_t size = draft_.body.size() + kSealBytesMax;
+  if (options_.entry_bytes_max == 0 || size <= options_.entry_bytes_max) return {};
+  Place place;
+  place.size = size;
+  place.limit = options_.entry_bytes_max;
+  return {Code::kSizeLimit,
+          "the entry is " + std::to_string(size) + " bytes as a line of the log; the limit is " +
+              std::to_string(options_.entry_bytes_max),
+          std::move(place)};
+}
+
+void DraftWriter::append_text(std::string_view name, std::string_view text) {
+  append_name(name);
+  json::append_string(text, body());
+  body() += ',';
+}
+
+void DraftWriter::append_value(std::string_view name, Given value, std::string_view fallback) {
+  append_name(name);
+  if (value) {
+    json::append_canonical(*value, body());
+  } else {
+    body() += fallback;
+  }
+  body() += ',';
+}
+
+Status DraftWriter::write_batch(Given) {
+  draft_.batch_at = body().size();
+  return {};
+}
+
+Status DraftWriter::write_checksum(Given) {
+  draft_.checksum_at = body().size();
+  return {};
+}
+
+Status DraftWriter::write_seq(Given) {
+  draft_.seq_at = body().size();
+  return {};
+}
+
+Status DraftWriter::write_schema_version(Given) {
+  append_name("schema_version");
+  body().append(std::to_string(kSchemaVersion)).append(1, ',');
+  return {};
+}
+
+Status DraftWriter::write_content(Given value) {
+  if (!value) return fields_.missing(entry_, "content");
+  append_value("content", value, "");
+  return {};
+}
+
+Status DraftWriter::write_decay_factor(Given value) {
+  double checked = 0;
+  if (value) VARVE_TRY(fields_.read_fraction(*value, &checked));
+  append_value("decay_factor", value, "1");
+  return {};
+}
+
+Status DraftWriter::write_importance(Given value) {
+  if (value) VARVE_TRY(fields_.read_fraction(*value, &draft_.facts.importance));
+  append_value("importance", value, "0.5");
+  return {};
+}
+
+Status DraftWriter::write_expires_at(Given value) {
+  if (!value) return {};
+  VARVE_TRY(fields_.read_time(*value, &draft_.facts.expires_at_ms));
+  append_text("expires_at", format_rfc3339(draft_.facts.expires_at_ms));
+  return {};
+}
+
+Status DraftWriter::write_timestamp(Given value) {
+  draft_.facts.timestamp_ms = options_.now_ms;
+  if (value) VARVE_TRY(fields_.read_time(*value, &draft_.facts.timestamp_ms));
+  append_text("timestamp", format_rfc3339(draft_.facts.timestamp_ms));
+  return {};
+}
+
+Status DraftWriter::write_id(Given value) {
+  if (value) {
+    VARVE_TRY(fields_.read_id(*value, &draft_.facts.id));
+  } else {
+    draft_.facts.id = ids_.next(kIdPrefix);
+  }
+  append_text("id", draft_.facts.id);
+  return {};
+}
+
+Status DraftWriter::write_type(Given value) {
+  if (!value) return fields_.missing(entry_, "type");
+  VARVE_TRY(fields_.read_type(*value, &draft_.facts.type));
+  append_text("type", draft_.facts.type);
+  return {};
+}
+
+Status DraftWriter::write_session_id(Given value) {
+  if (value && !options_.adopt_session) {
+    std::string named;
+    VARVE_TRY(fields_.read_id(*value, &named));
+    if (named != options_.session_id) {
+      return fields_.invalid(*value, "the entry belongs to session '" + named +
+                                         "', and this is session '" +
+                                         std::string(options_.session_id) + "'");
+    }
+  }
+  append_text("session_id", options_.session_id);
+  return {};
+}
+
+Status DraftWriter::write_span_id(Given value) {
+  if (!value) return {};
+  std::string checked;
+  VARVE_TRY(fields_.read_trace(*value, &checked));
+  append_value("span_id", value, "");
+  return {};
+}
+
+Status DraftWriter::write_trace_id(Given value) {
+  if (!value) return {};
+  VARVE_TRY(fields_.read_trace(*value, &draft_.facts.trace_id));
+  append_value("trace_id", value, "");
+  return {};
+}
+
+Status DraftWriter::write_tags(Given value) {
+  if (value) VARVE_TRY(fields_.read_tags(*value, &draft_.facts.tags));
+  append_value("tags", value, "[]");
+  return {};
+}
+
+Status DraftWriter::write_references(Given value) {
+  if (value) VARVE_TRY(fields_.read_references(*value, &draft_.facts.references));
+  append_value("references", value, "[]");
+  return {};
+}
+
+Status DraftWriter::write_relations(Given value) {
+  if (!value) return {};
+  VARVE_TRY(fields_.read_relations(*value, &draft_.facts.relations));
+  append_value("relations", value, "");
+  return {};
+}
+
+}  // namespace
+
+Result<Draft> draft(std::string_view text, const DraftOptions& options, IdGenerator& ids,
+                    json::Document& scratch) {
+  json::Limits limits;
+  if (options.entry_bytes_max != 0 && options.entry_bytes_max < limits.text_bytes_max) {
+    limits.text_bytes_max = options.entry_bytes_max * kTextPerLineBytes + kTextSlackBytes;
+  }
+  VARVE_TRY(scratch.parse(text, limits));
+  return draft_value(text, scratch.root(), options, ids);
+}
+
+Result<Draft> draft_value(std::string_view text, json::Value value, const DraftOptions& options,
+                          IdGenerator& ids) {
+  return DraftWriter(text, value, options, ids).write();
+}
+
+std::string seal(Draft& draft, uint64_t seq, Batch batch) {
+  const std::string_view body = draft.body;
+  std::string line;
+  line.reserve(body.size() + kSealBytesMax);
+  line.append(body.substr(0, draft.batch_at));
+  if (batch.count != 0) {
+    line.append("\"batch\":{\"i\":").append(std::to_string(batch.index));
+    line.append(",\"n\":").append(std::to_string(batch.count)).append("},");
+  }
+  line.append(body.substr(draft.batch_at, draft.checksum_at - draft.batch_at));
+  const size_t checksum_at = line.size();
+  append_blank_checksum(line);
+  line.append(body.substr(draft.checksum_at, draft.seq_at - draft.checksum_at));
+  line.append("\"seq\":").append(std::to_string(seq)).append(1, ',');
+  line.append(body.substr(draft.seq_at));
+  fill_checksum(checksum_at, line);
+  line += '\n';
+  draft.facts.seq = seq;
+  draft.facts.batch = batch;
+  draft.facts.sealed = true;
+  return line;
+}
+
+}  // namespace varve::entry

@@ -1,0 +1,121 @@
+#include "index/index.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace varve::index {
+
+std::string_view Index::id(uint32_t row) const {
+  const uint64_t begin = row == 0 ? 0 : id_ends_[row - 1];
+  return std::string_view(ids_).substr(begin, id_ends_[row] - begin);
+}
+
+std::string_view Index::tombstone_id(uint32_t number) const {
+  const uint64_t begin = number == 0 ? 0 : tombstone_ends_[number - 1];
+  return std::string_view(tombstone_ids_).substr(begin, tombstone_ends_[number] - begin);
+}
+
+std::optional<uint32_t> Index::find(std::string_view wanted) const {
+  return table_.find(hash64(wanted), id_hashes_,
+                     [&](uint32_t row) { return id(row) == wanted; });
+}
+
+bool Index::was_deleted(std::string_view wanted) const {
+  return tombstone_table_
+      .find(hash64(wanted), tombstone_hashes_,
+            [&](uint32_t number) { return tombstone_id(number) == wanted; })
+      .has_value();
+}
+
+uint16_t Index::type_number(std::string_view type) {
+  const auto known = std::find(type_names_.begin(), type_names_.end(), type);
+  if (known != type_names_.end()) return static_cast<uint16_t>(known - type_names_.begin());
+  // A log with more types than this is nobody's; the last number then stands for several.
+  if (type_names_.size() == UINT16_MAX) return UINT16_MAX - 1;
+  type_names_.emplace_back(type);
+  type_counts_.push_back(0);
+  return static_cast<uint16_t>(type_names_.size() - 1);
+}
+
+void Index::note_seq(uint64_t seq, uint64_t settled_seq) {
+  if (seq == entry::kNoSeq) return;
+  const uint64_t expected = std::max(coverage.last_seq, settled_seq) + 1;
+  if (seq > expected) coverage.missing_count += seq - expected;
+  coverage.last_seq = std::max(coverage.last_seq, seq);
+}
+
+Index::Added Index::add(const entry::EntryFacts& facts, const Location& location,
+                        uint64_t settled_seq) {
+  coverage.last_line_offset = location.offset;
+  coverage.last_line_length = location.length;
+  coverage.last_line_hash = location.line_hash;
+  const uint64_t id_hash = hash64(facts.id);
+  if (table_.find(id_hash, id_hashes_, [&](uint32_t row) { return id(row) == facts.id; })) {
+    return Added::kIdTaken;
+  }
+  note_seq(facts.seq, settled_seq);
+  const uint32_t row = size();
+  offsets_.push_back(location.offset);
+  lengths_.push_back(static_cast<uint32_t>(location.length));
+  line_hashes_.push_back(location.line_hash);
+  id_hashes_.push_back(id_hash);
+  ids_.append(facts.id);
+  id_ends_.push_back(ids_.size());
+  timestamps_ms_.push_back(facts.timestamp_ms);
+  expiries_ms_.push_back(facts.expires_at_ms);
+  importances_.push_back(facts.importance);
+  seqs_.push_back(facts.seq);
+  const uint16_t type = type_number(facts.type);
+  types_.push_back(type);
+  flags_.push_back(static_cast<uint8_t>(kVerified | (facts.sealed ? kSealed : 0)));
+  table_.insert(row, id_hashes_);
+  if (!tombstone_hashes_.empty() && was_deleted(facts.id)) {
+    flags_[row] |= kDeleted;
+    deleted_count_ += 1;
+  } else {
+    type_counts_[type] += 1;
+  }
+  return Added::kYes;
+}
+
+void Index::add_tombstone(std::string_view id) {
+  if (was_deleted(id)) return;
+  const uint32_t number = static_cast<uint32_t>(tombstone_hashes_.size());
+  tombstone_hashes_.push_back(hash64(id));
+  tombstone_ids_.append(id);
+  tombstone_ends_.push_back(tombstone_ids_.size());
+  tombstone_table_.insert(number, tombstone_hashes_);
+  const auto row = find(id);
+  if (!row || is_deleted(*row)) return;
+  flags_[*row] |= kDeleted;
+  deleted_count_ += 1;
+  type_counts_[types_[*row]] -= 1;
+}
+
+std::map<std::string, uint64_t> Index::type_counts() const {
+  std::map<std::string, uint64_t> counts;
+  for (size_t type = 0; type < type_names_.size(); ++type) {
+    if (type_counts_[type] > 0) counts[type_names_[type]] += type_counts_[type];
+  }
+  return counts;
+}
+
+namespace {
+
+template <typename T>
+uint64_t held_by(const std::vector<T>& column) {
+  return column.capacity() * sizeof(T);
+}
+
+}  // namespace
+
+uint64_t Index::memory_bytes() const {
+  return held_by(offsets_) + held_by(lengths_) + held_by(line_hashes_) + held_by(id_hashes_) +
+         held_by(id_ends_) + held_by(timestamps_ms_) + held_by(expiries_ms_) +
+         held_by(importances_) + held_by(seqs_) + held_by(types_) + held_by(flags_) +
+         ids_.capacity() + table_.memory_bytes() + held_by(tombstone_hashes_) +
+         held_by(tombstone_ends_) + tombstone_ids_.capacity() + tombstone_table_.memory_bytes();
+}
+
+}  // namespace varve::index

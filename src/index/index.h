@@ -1,0 +1,116 @@
+// Index: where every entry of a session's log is, and what queries need to know without reading it.
+//
+// One row per committed entry, in the order of the log, as columns; an id table over them; the ids
+// that were deleted. Built from the log alone. Not thread-safe: its session guards it.
+//
+// memory: about 75 bytes an entry and its id, see memory_bytes().
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "entry/entry.h"
+#include "index/id_table.h"
+
+namespace varve::index {
+
+// How far into the log the index reaches, and what was wrong on the way.
+struct Coverage {
+  uint64_t entries_bytes = 0;     // all lines before this offset are covered
+  uint64_t tombstones_bytes = 0;  // likewise
+  uint64_t last_line_offset = 0;  // of the last covered entry; its hash ties the index to this log
+  uint64_t last_line_length = 0;
+  uint64_t last_line_hash = 0;
+  uint64_t last_seq = 0;       // the highest seen
+  uint64_t skipped_count = 0;  // damaged lines passed over, and entries with an id that was taken
+  uint64_t missing_count = 0;  // sequence numbers that should have been there
+};
+
+// Where a row's line is.
+struct Location {
+  uint64_t offset = 0;
+  uint64_t length = 0;  // [bytes] without the line end
+  uint64_t line_hash = 0;
+};
+
+class Index {
+ public:
+  enum class Added { kYes, kIdTaken };
+
+  // Appends a row, unless its id is there already. `settled_seq`: gaps in seq up to it are legal.
+  Added add(const entry::EntryFacts& facts, const Location& location, uint64_t settled_seq);
+  // Remembers a deletion; the entry may be unknown (compacted away, or not read yet).
+  void add_tombstone(std::string_view id);
+
+  [[nodiscard]] std::optional<uint32_t> find(std::string_view id) const;
+  [[nodiscard]] bool was_deleted(std::string_view id) const;
+
+  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
+  [[nodiscard]] Location location(uint32_t row) const {
+    return {offsets_[row], lengths_[row], line_hashes_[row]};
+  }
+  [[nodiscard]] std::string_view id(uint32_t row) const;
+  [[nodiscard]] const std::string& type(uint32_t row) const { return type_names_[types_[row]]; }
+  [[nodiscard]] int64_t timestamp_ms(uint32_t row) const { return timestamps_ms_[row]; }
+  [[nodiscard]] double importance(uint32_t row) const { return importances_[row]; }
+  [[nodiscard]] uint64_t seq(uint32_t row) const { return seqs_[row]; }
+  [[nodiscard]] bool is_deleted(uint32_t row) const { return (flags_[row] & kDeleted) != 0; }
+  [[nodiscard]] bool is_expired(uint32_t row, int64_t now_ms) const {
+    return expiries_ms_[row] <= now_ms;
+  }
+  [[nodiscard]] bool is_live(uint32_t row, int64_t now_ms) const {
+    return !is_deleted(row) && !is_expired(row, now_ms);
+  }
+  // Whether the row's line was read and its checksum and id found right in this process. Rows from
+  // a snapshot start out unverified.
+  [[nodiscard]] bool is_verified(uint32_t row) const { return (flags_[row] & kVerified) != 0; }
+  void set_verified(uint32_t row) { flags_[row] |= kVerified; }
+
+  [[nodiscard]] uint32_t deleted_count() const { return deleted_count_; }  // rows hidden
+  [[nodiscard]] uint64_t tombstone_count() const { return tombstone_hashes_.size(); }
+  // Live and expired rows by type, without the deleted ones.
+  [[nodiscard]] std::map<std::string, uint64_t> type_counts() const;
+  [[nodiscard]] uint64_t memory_bytes() const;
+
+  Coverage coverage;
+
+ private:
+  friend std::string encode_snapshot(const Index& index);
+  friend class SnapshotReader;
+
+  static constexpr uint8_t kDeleted = 1;
+  static constexpr uint8_t kVerified = 2;
+  static constexpr uint8_t kSealed = 4;
+
+  uint16_t type_number(std::string_view type);
+  void note_seq(uint64_t seq, uint64_t settled_seq);
+  [[nodiscard]] std::string_view tombstone_id(uint32_t number) const;
+
+  std::vector<uint64_t> offsets_;
+  std::vector<uint32_t> lengths_;
+  std::vector<uint64_t> line_hashes_;
+  std::vector<uint64_t> id_hashes_;
+  std::vector<uint64_t> id_ends_;  // in ids_
+  std::vector<int64_t> timestamps_ms_;
+  std::vector<int64_t> expiries_ms_;
+  std::vector<double> importances_;
+  std::vector<uint64_t> seqs_;
+  std::vector<uint16_t> types_;
+  std::vector<uint8_t> flags_;
+  std::string ids_;  // all ids, one behind the other
+  std::vector<std::string> type_names_;
+  std::vector<uint64_t> type_counts_;  // by type number, without deleted rows
+  IdTable table_;
+  uint32_t deleted_count_ = 0;
+
+  std::vector<uint64_t> tombstone_hashes_;
+  std::vector<uint64_t> tombstone_ends_;  // in tombstone_ids_
+  std::string tombstone_ids_;
+  IdTable tombstone_table_;
+};
+
+}  // namespace varve::index

@@ -1,0 +1,136 @@
+#include "io/posix.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "io/posix_descriptor.h"
+#include "io/posix_directory.h"
+#include "io/rules.h"
+
+namespace varve::io {
+namespace {
+
+constexpr uint32_t kRootPermissions = 0700;
+constexpr int kWalkFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;  // needs no right to read
+constexpr int kReadFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+Descriptor open_followed(int directory, const std::string& name, int flags) noexcept {
+  return raise_above_standard(
+      Descriptor(retry_interrupted([&] { return ::openat(directory, name.c_str(), flags); })));
+}
+
+// 0, or the errno.
+int sync_directory(int directory) noexcept {
+  const Descriptor readable = open_followed(directory, ".", kReadFlags);
+  if (!readable.is_open()) return errno;
+  return retry_interrupted([&] { return ::fsync(readable.get()); }) == 0 ? 0 : errno;
+}
+
+Status root_failure(int os_errno, int directory, const std::string& name, std::string_view path) {
+  struct stat status {};
+  if (os_errno == ENOTDIR && ::fstatat(directory, name.c_str(), &status, 0) == 0 &&
+      !S_ISDIR(status.st_mode)) {
+    return not_a_directory(os_errno, path, describe_mode(status.st_mode));
+  }
+  return status_from_errno(os_errno, "open the directory", path);
+}
+
+// Walks down a path, making what is missing.
+class RootMaker {
+ public:
+  explicit RootMaker(std::string_view path) : path_(path) {}
+
+  Result<Descriptor> run() {
+    current_ = open_followed(AT_FDCWD, path_.starts_with('/') ? "/" : ".", kWalkFlags);
+    if (!current_.is_open()) return status_from_errno(errno, "open the directory", path_);
+    size_t begin = 0;
+    while (begin < path_.size()) {
+      const size_t end = std::min(path_.find('/', begin), path_.size());
+      const std::string name(path_.substr(begin, end - begin));
+      if (!name.empty() && name != ".") VARVE_TRY(enter(name, path_.substr(0, end)));
+      begin = end + 1;
+    }
+    if (!made_any_) VARVE_TRY(sync_existing());
+    Descriptor readable = open_followed(current_.get(), ".", kReadFlags);
+    if (!readable.is_open()) return status_from_errno(errno, "open the directory", path_);
+    return readable;
+  }
+
+ private:
+  Status enter(const std::string& name, std::string_view path) {
+    Descriptor next = open_followed(current_.get(), name, kWalkFlags);
+    if (!next.is_open() && errno == ENOENT) {
+      VARVE_TRY(make(name, path));
+      next = open_followed(current_.get(), name, kWalkFlags);
+    }
+    if (!next.is_open()) return root_failure(errno, current_.get(), name, path);
+    above_ = std::exchange(current_, std::move(next));
+    return {};
+  }
+
+  Status make(const std::string& name, std::string_view path) {
+    if (!made_any_) VARVE_TRY(sync_existing());
+    made_any_ = true;
+    int os_errno = make_directory_at(current_.get(), name, kRootPermissions);
+    if (os_errno != 0 && os_errno != EEXIST) {  // EEXIST: somebody else was quicker
+      return status_from_errno(os_errno, "make the directory", path);
+    }
+    os_errno = sync_directory(current_.get());
+    if (os_errno == 0) return {};
+    return status_from_errno(os_errno, "sync the directory above", path);
+  }
+
+  // The name of the deepest level that was there already. Nothing of ours depends on it when we
+  // may not even read the directory it is in: then it was not made by us.
+  Status sync_existing() {
+    if (!above_.is_open()) return {};
+    const int os_errno = sync_directory(above_.get());
+    return os_errno == EIO ? status_from_errno(os_errno, "sync the directory above", path_)
+                           : Status();
+  }
+
+  const std::string_view path_;
+  Descriptor current_;
+  Descriptor above_;  // the directory `current_` was found in
+  bool made_any_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Directory>> PosixFileSystem::open_root(std::string_view path, bool create) {
+  if (path.empty() || path.find('\0') != std::string_view::npos) {
+    return Status(Code::kInvalidArgument, "the path of a store must not be empty or contain NUL");
+  }
+  std::string text(path);
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  Descriptor opened;
+  if (create) {
+    VARVE_TRY_ASSIGN(opened, RootMaker(text).run());
+  } else {
+    opened = open_followed(AT_FDCWD, text, kReadFlags);
+    if (!opened.is_open()) return root_failure(errno, AT_FDCWD, text, text);
+  }
+  return std::unique_ptr<Directory>(
+      std::make_unique<PosixDirectory>(std::move(opened), std::move(text)));
+}
+
+int64_t PosixFileSystem::process_id() const { return ::getpid(); }
+
+std::string PosixFileSystem::boot_id() const {
+  const Descriptor file(retry_interrupted(
+      [] { return ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC); }));
+  std::array<char, 64> text{};
+  if (!file.is_open()) return {};
+  const ssize_t count =
+      retry_interrupted([&] { return ::read(file.get(), text.data(), text.size()); });
+  if (count <= 0) return {};
+  std::string id(text.data(), static_cast<size_t>(count));
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
+}
+
+}  // namespace varve::io

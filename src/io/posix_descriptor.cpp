@@ -1,0 +1,114 @@
+#include "io/posix_descriptor.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <utility>
+#if __has_include(<linux/openat2.h>)
+#include <linux/openat2.h>
+#endif
+
+namespace varve::io {
+namespace {
+
+constexpr int kFirstFreeNumber = 3;
+
+#if defined(SYS_openat2) && defined(RESOLVE_BENEATH)
+int open_beneath(int directory, const char* name, int flags, uint32_t permissions) noexcept {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags);
+  how.mode = (flags & O_CREAT) != 0 ? permissions : 0;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  return static_cast<int>(retry_interrupted(
+      [&] { return ::syscall(SYS_openat2, directory, name, &how, sizeof(how)); }));
+}
+#else
+int open_beneath(int, const char*, int, uint32_t) noexcept {
+  errno = ENOSYS;
+  return -1;
+}
+#endif
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    value_ = other.release();
+  }
+  return *this;
+}
+
+int Descriptor::release() noexcept { return std::exchange(value_, -1); }
+
+void Descriptor::close() noexcept {
+  if (value_ < 0) return;
+  const int saved_errno = errno;
+  ::close(release());
+  errno = saved_errno;
+}
+
+Descriptor raise_above_standard(Descriptor descriptor) noexcept {
+  if (!descriptor.is_open() || descriptor.get() >= kFirstFreeNumber) return descriptor;
+  return Descriptor(retry_interrupted(
+      [&] { return ::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kFirstFreeNumber); }));
+}
+
+Descriptor open_component(int directory, const std::string& name, int flags,
+                          uint32_t permissions) noexcept {
+  flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  int number = open_beneath(directory, name.c_str(), flags, permissions);
+  // Kernels before 5.6 answer ENOSYS and some sandboxes EPERM. A name is a single component, so
+  // O_NOFOLLOW alone protects it too; a true EPERM comes back from openat() as well.
+  if (number < 0 && (errno == ENOSYS || errno == EPERM)) {
+    number =
+        retry_interrupted([&] { return ::openat(directory, name.c_str(), flags, permissions); });
+  }
+  return raise_above_standard(Descriptor(number));
+}
+
+FileKind kind_of_mode(mode_t mode) noexcept {
+  if (S_ISREG(mode)) return FileKind::kRegular;
+  return S_ISDIR(mode) ? FileKind::kDirectory : FileKind::kOther;
+}
+
+const char* describe_mode(mode_t mode) noexcept {
+  if (S_ISREG(mode)) return "a regular file";
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISLNK(mode)) return "a symbolic link";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+  return "of an unknown kind";
+}
+
+FileInfo info_of(const struct stat& status) noexcept {
+  FileInfo info;
+  info.kind = kind_of_mode(status.st_mode);
+  info.size_bytes = static_cast<uint64_t>(status.st_size);
+  info.modified_ms =
+      int64_t{status.st_mtim.tv_sec} * 1'000 + int64_t{status.st_mtim.tv_nsec} / 1'000'000;
+  info.permissions = status.st_mode & 07777U;
+  info.link_count = status.st_nlink;
+  info.identity = {status.st_dev, status.st_ino};
+  return info;
+}
+
+Result<struct stat> stat_of(int descriptor, std::string_view path) {
+  struct stat status {};
+  if (retry_interrupted([&] { return ::fstat(descriptor, &status); }) != 0) {
+    return status_from_errno(errno, "examine", path);
+  }
+  return status;
+}
+
+Result<struct stat> stat_of_name(int directory, const std::string& name, std::string_view path) {
+  struct stat status {};
+  const int answer = retry_interrupted(
+      [&] { return ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW); });
+  if (answer != 0) return status_from_errno(errno, "examine", path);
+  return status;
+}
+
+}  // namespace varve::io

@@ -1,0 +1,64 @@
+// File descriptors: owned, never below 3, opened without leaving their directory.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "io/file_system.h"
+
+namespace varve::io {
+
+// Owns one descriptor. Not synchronised: whoever owns it decides which thread closes it.
+class Descriptor {
+ public:
+  Descriptor() noexcept = default;
+  explicit Descriptor(int value) noexcept : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept : value_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+
+  [[nodiscard]] int get() const noexcept { return value_; }
+  [[nodiscard]] bool is_open() const noexcept { return value_ >= 0; }
+  [[nodiscard]] int release() noexcept;
+  void close() noexcept;  // safe in a forked child; errno is kept
+
+ private:
+  int value_ = -1;
+};
+
+// Calls again for as long as a signal interrupts it. Not for close(): Linux has released the
+// descriptor even when close() answers EINTR.
+template <typename Call>
+auto retry_interrupted(Call call) {
+  decltype(call()) answer;
+  do {
+    answer = call();
+  } while (answer < 0 && errno == EINTR);
+  return answer;
+}
+
+// The same open file with a number of 3 or above, so that a stray write to stdin, stdout or
+// stderr of the host program can never reach it. Empty (errno says why) on failure.
+Descriptor raise_above_standard(Descriptor descriptor) noexcept;
+
+// Opens the single component `name` of `directory`: O_CLOEXEC, O_NOFOLLOW and O_NONBLOCK (a FIFO
+// cannot hang us) are added to `flags`, no symbolic link is followed, the number is 3 or above.
+// Empty (errno says why) on failure.
+Descriptor open_component(int directory, const std::string& name, int flags,
+                          uint32_t permissions = 0) noexcept;
+
+FileKind kind_of_mode(mode_t mode) noexcept;
+const char* describe_mode(mode_t mode) noexcept;  // "a regular file", "a FIFO"
+FileInfo info_of(const struct stat& status) noexcept;
+
+// fstat, and fstatat without following a link.
+Result<struct stat> stat_of(int descriptor, std::string_view path);
+Result<struct stat> stat_of_name(int directory, const std::string& name, std::string_view path);
+
+}  // namespace varve::io

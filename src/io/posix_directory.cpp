@@ -1,0 +1,272 @@
+#include "io/posix_directory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <utility>
+
+#include "io/posix_file.h"
+#include "io/posix_lock.h"
+#include "io/rules.h"
+
+namespace varve::io {
+namespace {
+
+constexpr unsigned kRenameNoReplace = 1;  // RENAME_NOREPLACE of <linux/fs.h>
+constexpr uint32_t kPermissionBits = 0777;
+
+int flags_of(OpenMode mode) noexcept {
+  if (mode == OpenMode::kRead) return O_RDONLY;
+  return may_update(mode) ? O_RDWR : O_RDWR | O_APPEND;
+}
+
+// File systems without permissions of their own (FAT) refuse to change them; what the mount gives
+// is then all there is.
+bool has_no_permissions(int os_errno) noexcept {
+  return os_errno == EPERM || os_errno == ENOTSUP || os_errno == ENOSYS;
+}
+
+FileKind kind_of_entry(const dirent& entry) noexcept {
+  if (entry.d_type == DT_REG) return FileKind::kRegular;
+  return entry.d_type == DT_DIR ? FileKind::kDirectory : FileKind::kOther;
+}
+
+struct CloseDirectory {
+  void operator()(DIR* stream) const noexcept { ::closedir(stream); }
+};
+
+}  // namespace
+
+int make_directory_at(int parent, const std::string& name, uint32_t permissions) noexcept {
+  const char* text = name.c_str();
+  if (retry_interrupted([&] { return ::mkdirat(parent, text, permissions); }) != 0) return errno;
+  struct stat made {};
+  if (::fstatat(parent, text, &made, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  if ((made.st_mode & kPermissionBits) == (permissions & kPermissionBits)) return 0;
+  const mode_t mode = permissions | (made.st_mode & S_ISGID);
+  if (::fchmodat(parent, text, mode, AT_SYMLINK_NOFOLLOW) == 0) return 0;
+  if (has_no_permissions(errno)) {
+    // No /proc for the C library to do that with: through a descriptor, if we may open it.
+    const Descriptor made_directory = open_component(parent, name, O_RDONLY | O_DIRECTORY);
+    if (made_directory.is_open()) {
+      if (::fchmod(made_directory.get(), mode) == 0 || has_no_permissions(errno)) return 0;
+    }
+  }
+  const int os_errno = errno;
+  ::unlinkat(parent, text, AT_REMOVEDIR);
+  return os_errno;
+}
+
+PosixDirectory::PosixDirectory(Descriptor descriptor, std::string path)
+    : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+
+Result<std::unique_ptr<File>> PosixDirectory::open(std::string_view name, OpenMode mode,
+                                                   uint32_t permissions) {
+  VARVE_TRY(check_name(name));
+  std::unique_lock<std::mutex> no_forks;
+  if (may_update(mode)) no_forks = LockDescriptors::of_process().block_forks();
+  VARVE_TRY_ASSIGN(Descriptor descriptor, open_or_create(std::string(name), mode, permissions));
+  return std::unique_ptr<File>(
+      std::make_unique<PosixFile>(std::move(descriptor), path_of(name), mode));
+}
+
+// Creating is always exclusive, so that we know whether the file is ours to set permissions of.
+Result<Descriptor> PosixDirectory::open_or_create(const std::string& name, OpenMode mode,
+                                                  uint32_t permissions) {
+  constexpr int kAttempts = 100;  // somebody may create and remove the name between our two calls
+  const int flags = flags_of(mode);
+  int os_errno = 0;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (mode != OpenMode::kCreateExclusive) {
+      Descriptor existing = open_component(descriptor_.get(), name, flags);
+      if (existing.is_open()) return require_regular(std::move(existing), name);
+      os_errno = errno;
+      if (os_errno != ENOENT || !creates(mode)) return open_failure(os_errno, name);
+    }
+    Descriptor created =
+        open_component(descriptor_.get(), name, flags | O_CREAT | O_EXCL, permissions);
+    if (created.is_open()) return finish_creation(std::move(created), name, permissions);
+    os_errno = errno;
+    if (os_errno != EEXIST || mode == OpenMode::kCreateExclusive) break;
+  }
+  return status_from_errno(os_errno, "create", path_of(name));
+}
+
+Result<Descriptor> PosixDirectory::require_regular(Descriptor descriptor, const std::string& name) {
+  VARVE_TRY_ASSIGN(const struct stat status, stat_of(descriptor.get(), path_of(name)));
+  if (S_ISREG(status.st_mode)) return descriptor;
+  return not_a_file(S_ISDIR(status.st_mode) ? EISDIR : ENXIO, path_of(name),
+                    describe_mode(status.st_mode));
+}
+
+Result<Descriptor> PosixDirectory::finish_creation(Descriptor descriptor, const std::string& name,
+                                                   uint32_t permissions) {
+  VARVE_TRY_ASSIGN(const struct stat status, stat_of(descriptor.get(), path_of(name)));
+  if ((status.st_mode & 07777U) == permissions) return descriptor;
+  if (retry_interrupted([&] { return ::fchmod(descriptor.get(), permissions); }) == 0 ||
+      has_no_permissions(errno)) {
+    return descriptor;
+  }
+  const int os_errno = errno;
+  ::unlinkat(descriptor_.get(), name.c_str(), 0);
+  return status_from_errno(os_errno, "set the permissions of", path_of(name));
+}
+
+// Says what is there, when that is why it cannot be opened.
+Status PosixDirectory::open_failure(int os_errno, const std::string& name) {
+  const std::string path = path_of(name);
+  if (os_errno == ELOOP || os_errno == EISDIR || os_errno == ENXIO || os_errno == ENODEV) {
+    const Result<struct stat> status = stat_of_name(descriptor_.get(), name, path);
+    if (status.ok() && !S_ISREG(status->st_mode)) {
+      return not_a_file(os_errno, path, describe_mode(status->st_mode));
+    }
+  }
+  return status_from_errno(os_errno, "open", path);
+}
+
+Status PosixDirectory::directory_failure(int os_errno, const std::string& name) {
+  const std::string path = path_of(name);
+  if (os_errno == ELOOP || os_errno == ENOTDIR) {
+    const Result<struct stat> status = stat_of_name(descriptor_.get(), name, path);
+    if (status.ok() && !S_ISDIR(status->st_mode)) {
+      return not_a_directory(os_errno, path, describe_mode(status->st_mode));
+    }
+  }
+  return status_from_errno(os_errno, "open", path);
+}
+
+Result<FileInfo> PosixDirectory::info(std::string_view name) {
+  VARVE_TRY(check_name(name));
+  VARVE_TRY_ASSIGN(const struct stat status,
+                   stat_of_name(descriptor_.get(), std::string(name), path_of(name)));
+  return info_of(status);
+}
+
+Status PosixDirectory::rename(std::string_view from, std::string_view to) {
+  VARVE_TRY(check_name(from));
+  VARVE_TRY(check_name(to));
+  const std::string old_name(from);
+  const std::string new_name(to);
+  const int answer = retry_interrupted([&] {
+    return ::renameat(descriptor_.get(), old_name.c_str(), descriptor_.get(), new_name.c_str());
+  });
+  if (answer == 0) return {};
+  return status_from_errno(errno, "rename '" + path_of(from) + "' to", path_of(to));
+}
+
+// 0, or the errno; EEXIST when the name is taken.
+int PosixDirectory::rename_without_replacing(const std::string& from, int target,
+                                             const std::string& to) {
+  const auto answer = retry_interrupted([&] {
+    return ::syscall(SYS_renameat2, descriptor_.get(), from.c_str(), target, to.c_str(),
+                     kRenameNoReplace);
+  });
+  if (answer == 0) return 0;
+  // A kernel, a file system or a sandbox without it; a true EPERM comes back below.
+  if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return errno;
+  struct stat taken {};
+  if (::fstatat(target, to.c_str(), &taken, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
+  if (errno != ENOENT) return errno;
+  const int plain = retry_interrupted(
+      [&] { return ::renameat(descriptor_.get(), from.c_str(), target, to.c_str()); });
+  return plain == 0 ? 0 : errno;
+}
+
+Status PosixDirectory::move_to(std::string_view from, Directory& target, std::string_view to) {
+  VARVE_TRY(check_name(from));
+  VARVE_TRY(check_name(to));
+  const auto& other = static_cast<const PosixDirectory&>(target);
+  const int os_errno =
+      rename_without_replacing(std::string(from), other.descriptor_.get(), std::string(to));
+  if (os_errno == 0) return {};
+  return status_from_errno(os_errno, "move '" + path_of(from) + "' to", other.path_of(to));
+}
+
+Status PosixDirectory::remove(std::string_view name) {
+  VARVE_TRY(check_name(name));
+  const std::string text(name);
+  const int answer =
+      retry_interrupted([&] { return ::unlinkat(descriptor_.get(), text.c_str(), 0); });
+  return answer == 0 ? Status() : status_from_errno(errno, "remove", path_of(name));
+}
+
+Status PosixDirectory::make_directory(std::string_view name, uint32_t permissions) {
+  VARVE_TRY(check_name(name));
+  const int os_errno = make_directory_at(descriptor_.get(), std::string(name), permissions);
+  return os_errno == 0 ? Status()
+                       : status_from_errno(os_errno, "make the directory", path_of(name));
+}
+
+Result<std::unique_ptr<Directory>> PosixDirectory::open_directory(std::string_view name) {
+  VARVE_TRY(check_name(name));
+  const std::string text(name);
+  Descriptor opened = open_component(descriptor_.get(), text, O_RDONLY | O_DIRECTORY);
+  if (!opened.is_open()) return directory_failure(errno, text);
+  return std::unique_ptr<Directory>(
+      std::make_unique<PosixDirectory>(std::move(opened), path_of(name)));
+}
+
+Status PosixDirectory::remove_directory(std::string_view name) {
+  VARVE_TRY(check_name(name));
+  const std::string text(name);
+  const int answer =
+      retry_interrupted([&] { return ::unlinkat(descriptor_.get(), text.c_str(), AT_REMOVEDIR); });
+  return answer == 0 ? Status() : status_from_errno(errno, "remove the directory", path_of(name));
+}
+
+Result<std::vector<DirectoryItem>> PosixDirectory::list() {
+  // A descriptor of its own: the position in a directory belongs to the open file.
+  Descriptor own = raise_above_standard(Descriptor(retry_interrupted(
+      [&] { return ::openat(descriptor_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); })));
+  if (!own.is_open()) return status_from_errno(errno, "list", path_);
+  const std::unique_ptr<DIR, CloseDirectory> stream(::fdopendir(own.get()));
+  if (!stream) return status_from_errno(errno, "list", path_);
+  static_cast<void>(own.release());  // the stream closes it
+  std::vector<DirectoryItem> items;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    FileKind kind = kind_of_entry(*entry);
+    if (entry->d_type == DT_UNKNOWN) {
+      const Result<FileInfo> found = info(name);
+      if (found.code() == Code::kNotFound) continue;  // removed meanwhile
+      if (!found.ok()) return found.status();
+      kind = found->kind;
+    }
+    items.push_back({std::string(name), kind});
+  }
+  if (errno != 0) return status_from_errno(errno, "list", path_);
+  return items;
+}
+
+Status PosixDirectory::sync() {
+  const int answer = retry_interrupted([&] { return ::fsync(descriptor_.get()); });
+  return answer == 0 ? Status() : status_from_errno(errno, "sync the directory", path_);
+}
+
+Result<uint64_t> PosixDirectory::free_bytes() {
+  struct statvfs status {};
+  if (retry_interrupted([&] { return ::fstatvfs(descriptor_.get(), &status); }) != 0) {
+    return status_from_errno(errno, "ask for the free space of", path_);
+  }
+  return uint64_t{status.f_bavail} * uint64_t{status.f_frsize};
+}
+
+Result<FileInfo> PosixDirectory::self_info() {
+  VARVE_TRY_ASSIGN(const struct stat status, stat_of(descriptor_.get(), path_));
+  return info_of(status);
+}
+
+std::string PosixDirectory::path_of(std::string_view name) const {
+  const std::string_view separator = path_.ends_with('/') ? "" : "/";
+  return path_ + std::string(separator) + std::string(name);
+}
+
+}  // namespace varve::io

@@ -1,0 +1,51 @@
+// One open directory; everything below it is reached by single names.
+#pragma once
+
+#include <string>
+
+#include "io/file_system.h"
+#include "io/posix_descriptor.h"
+
+namespace varve::io {
+
+class PosixDirectory final : public Directory {
+ public:
+  // `path` is for messages; nothing is opened by it.
+  PosixDirectory(Descriptor descriptor, std::string path);
+
+  Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode,
+                                     uint32_t permissions) override;
+  Result<FileInfo> info(std::string_view name) override;
+  Status rename(std::string_view from, std::string_view to) override;
+  // `target` must come from a PosixFileSystem too. Where the kernel or the file system has no
+  // RENAME_NOREPLACE, the target name is looked up before the rename: only the caller's lock then
+  // keeps somebody else from taking the name in between.
+  Status move_to(std::string_view from, Directory& target, std::string_view to) override;
+  Status remove(std::string_view name) override;
+  Status make_directory(std::string_view name, uint32_t permissions) override;
+  Result<std::unique_ptr<Directory>> open_directory(std::string_view name) override;
+  Status remove_directory(std::string_view name) override;
+  Result<std::vector<DirectoryItem>> list() override;
+  Status sync() override;
+  Result<uint64_t> free_bytes() override;
+  Result<FileInfo> self_info() override;
+  [[nodiscard]] std::string path_of(std::string_view name) const override;
+
+ private:
+  Result<Descriptor> open_or_create(const std::string& name, OpenMode mode, uint32_t permissions);
+  Result<Descriptor> require_regular(Descriptor descriptor, const std::string& name);
+  Result<Descriptor> finish_creation(Descriptor descriptor, const std::string& name,
+                                     uint32_t permissions);
+  Status open_failure(int os_errno, const std::string& name);
+  Status directory_failure(int os_errno, const std::string& name);
+  int rename_without_replacing(const std::string& from, int target, const std::string& to);
+
+  const Descriptor descriptor_;
+  const std::string path_;
+};
+
+// mkdirat with exactly `permissions`, whatever the umask; a set-group-ID bit inherited from
+// `parent` stays. 0, or the errno.
+int make_directory_at(int parent, const std::string& name, uint32_t permissions) noexcept;
+
+}  // namespace varve::io

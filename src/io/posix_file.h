@@ -1,0 +1,35 @@
+// One open regular file.
+#pragma once
+
+#include <string>
+
+#include "io/file_system.h"
+#include "io/posix_descriptor.h"
+
+namespace varve::io {
+
+class PosixFile final : public File {
+ public:
+  // For kUpdateOrCreate the caller holds LockDescriptors::block_forks() since before it opened
+  // `descriptor`: such a file may be locked, and only such a file.
+  PosixFile(Descriptor descriptor, std::string path, OpenMode mode);
+  ~PosixFile() override;
+  PosixFile(const PosixFile&) = delete;
+  PosixFile& operator=(const PosixFile&) = delete;
+
+  Result<size_t> read_at(uint64_t offset, std::span<char> out) override;
+  Status append(std::string_view data) override;
+  Status write_at(uint64_t offset, std::string_view data) override;
+  Status truncate(uint64_t size_bytes) override;
+  Status sync_data() override;
+  Result<FileInfo> info() override;
+  Result<bool> try_lock() override;
+  Status unlock() override;
+
+ private:
+  Descriptor descriptor_;
+  const std::string path_;
+  const OpenMode mode_;
+};
+
+}  // namespace varve::io

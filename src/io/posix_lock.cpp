@@ -1,0 +1,68 @@
+#include "io/posix_lock.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "io/rules.h"
+
+namespace varve::io {
+namespace {
+
+int set_lock(int descriptor, short type) noexcept {
+  struct flock lock {};  // l_pid must be 0 for a lock of the open file description
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = 0;
+  lock.l_len = 1;
+  return retry_interrupted([&] { return ::fcntl(descriptor, F_OFD_SETLK, &lock); });
+}
+
+}  // namespace
+
+LockDescriptors& LockDescriptors::of_process() {
+  // Never destroyed: a fork during the exit of the program still finds it.
+  static LockDescriptors* const instance = new LockDescriptors();
+  static std::once_flag registered;
+  std::call_once(registered, [] {
+    ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+  });
+  return *instance;
+}
+
+std::unique_lock<std::mutex> LockDescriptors::block_forks() {
+  return std::unique_lock<std::mutex>(mutex_);
+}
+
+void LockDescriptors::add(Descriptor& descriptor) { descriptors_.push_back(&descriptor); }
+
+void LockDescriptors::close(Descriptor& descriptor) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  std::erase(descriptors_, &descriptor);
+  descriptor.close();
+}
+
+void LockDescriptors::before_fork() { of_process().mutex_.lock(); }
+
+void LockDescriptors::after_fork_in_parent() { of_process().mutex_.unlock(); }
+
+// Only close() and plain stores: nothing else is safe in the child of a program with threads.
+// The handles stay valid objects whose every operation answers EBADF.
+void LockDescriptors::after_fork_in_child() {
+  LockDescriptors& list = of_process();
+  for (Descriptor* descriptor : list.descriptors_) descriptor->close();
+  list.mutex_.unlock();
+}
+
+Result<bool> try_lock_descriptor(int descriptor, std::string_view path) {
+  if (set_lock(descriptor, F_WRLCK) == 0) return true;
+  return answer_of_refused_lock(errno, path);
+}
+
+Status unlock_descriptor(int descriptor, std::string_view path) {
+  if (set_lock(descriptor, F_UNLCK) == 0) return {};
+  return status_from_errno(errno, "unlock", path);
+}
+
+}  // namespace varve::io

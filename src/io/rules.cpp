@@ -1,0 +1,77 @@
+#include "io/rules.h"
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace varve::io {
+namespace {
+
+constexpr size_t kMaxNameBytes = 255;  // NAME_MAX of every file system we know
+
+std::string printable(std::string_view name) {
+  std::string text(name.substr(0, 64));
+  for (char& byte : text) {
+    if (static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f) byte = '?';
+  }
+  if (name.size() > text.size()) text += "...";
+  return text;
+}
+
+Status refusal(Code code, int os_errno, std::string_view path, std::string message) {
+  Place place;
+  place.path = path;
+  place.os_errno = os_errno;
+  return Status(code, std::move(message), std::move(place));
+}
+
+std::string quoted(std::string_view path) { return "'" + std::string(path) + "'"; }
+
+}  // namespace
+
+Status check_name(std::string_view name) {
+  const bool is_component =
+      !name.empty() && name != "." && name != ".." && name.size() <= kMaxNameBytes &&
+      name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+  if (is_component) return {};
+  return refusal(Code::kInvalidArgument, EINVAL, {},
+                 "'" + printable(name) +
+                     "' cannot be a file name: it must be one path component of 1 to 255 bytes, "
+                     "without '/' or NUL, and not '.' or '..'");
+}
+
+Status wrong_mode(std::string_view action, std::string_view path) {
+  return refusal(
+      Code::kInvalidArgument, EBADF, path,
+      "cannot " + std::string(action) + " " + quoted(path) + ": the file was not opened for that");
+}
+
+Status not_a_file(int os_errno, std::string_view path, std::string_view what_is_there) {
+  return refusal(Code::kIo, os_errno, path,
+                 "cannot open " + quoted(path) + ": it is " + std::string(what_is_there) +
+                     ", not a regular file");
+}
+
+Status not_a_directory(int os_errno, std::string_view path, std::string_view what_is_there) {
+  return refusal(Code::kIo, os_errno, path,
+                 "cannot open " + quoted(path) + ": it is " + std::string(what_is_there) +
+                     ", not a directory");
+}
+
+Result<bool> answer_of_refused_lock(int os_errno, std::string_view path) {
+  switch (os_errno) {
+    case EAGAIN:
+    case EACCES: return false;
+    case ENOLCK:
+    case EINVAL:
+    case ENOSYS:
+    case ENOTSUP:
+      return refusal(Code::kUnsupported, os_errno, path,
+                     status_from_errno(os_errno, "lock", path).message() +
+                         "; this file system has no locks between processes, put the store on a "
+                         "local one");
+    default: return status_from_errno(os_errno, "lock", path);
+  }
+}
+
+}  // namespace varve::io

@@ -1,0 +1,37 @@
+// What every implementation of the seam must answer alike: names, open modes, locks, refusals.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "io/file_system.h"
+
+namespace varve::io {
+
+// kInvalidArgument unless `name` is one path component of 1 to 255 bytes: not empty, ".", "..",
+// without '/' and NUL.
+Status check_name(std::string_view name);
+
+constexpr bool creates(OpenMode mode) noexcept {
+  return mode == OpenMode::kAppendOrCreate || mode == OpenMode::kUpdateOrCreate ||
+         mode == OpenMode::kCreateExclusive;
+}
+constexpr bool may_append(OpenMode mode) noexcept {
+  return mode == OpenMode::kAppend || mode == OpenMode::kAppendOrCreate ||
+         mode == OpenMode::kCreateExclusive;
+}
+constexpr bool may_update(OpenMode mode) noexcept { return mode == OpenMode::kUpdateOrCreate; }
+constexpr bool may_write(OpenMode mode) noexcept { return mode != OpenMode::kRead; }
+
+// kInvalidArgument: the handle was opened in a mode that does not allow `action`.
+Status wrong_mode(std::string_view action, std::string_view path);
+
+// kIo: `path` is `what_is_there` ("a symbolic link"), not a regular file or a directory.
+Status not_a_file(int os_errno, std::string_view path, std::string_view what_is_there);
+Status not_a_directory(int os_errno, std::string_view path, std::string_view what_is_there);
+
+// What a refused lock means: false when somebody else holds it (EAGAIN, EACCES), kUnsupported
+// where there are no such locks (ENOLCK, EINVAL, ENOSYS, ENOTSUP), the failure otherwise.
+Result<bool> answer_of_refused_lock(int os_errno, std::string_view path);
+
+}  // namespace varve::io

@@ -1,0 +1,23 @@
+// Time and randomness from the operating system.
+#pragma once
+
+#include "base/environment.h"
+
+namespace varve::io {
+
+// CLOCK_REALTIME and CLOCK_MONOTONIC. Stateless; any thread.
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] int64_t now_ms() override;
+  [[nodiscard]] int64_t monotonic_us() override;
+  void sleep_us(int64_t duration_us) override;  // the whole time, signals notwithstanding
+};
+
+// getrandom(2), or /dev/urandom where a kernel or a sandbox has no getrandom. Stateless; any
+// thread.
+class SystemRandom final : public Random {
+ public:
+  void fill(std::span<uint8_t> bytes) override;
+};
+
+}  // namespace varve::io

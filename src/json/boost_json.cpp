@@ -1,0 +1,2 @@
+// Boost.JSON's own sources, compiled once.
+#include <boost/json/src.hpp>

@@ -1,0 +1,130 @@
+#include "json/object_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/time.h"
+#include "json/canonical.h"
+
+namespace varve::json {
+
+Status invalid_at(std::string_view text, Value value, std::string_view message) {
+  Place place;
+  place.member = value.document().path_of(value);
+  place.offset = value.document().offset_of(value, text);
+  std::string line = place.member.empty() ? std::string() : "member '" + place.member + "': ";
+  line.append(message).append(" (at byte ").append(std::to_string(*place.offset)).append(")");
+  return {Code::kInvalidArgument, std::move(line), std::move(place)};
+}
+
+ObjectReader::ObjectReader(std::string_view text, Value value) : text_(text), value_(value) {
+  if (!value_.is_object()) fail(value_, "must be an object");
+}
+
+std::optional<Value> ObjectReader::take(std::string_view name) {
+  asked_.push_back(name);
+  return value_.find(name);
+}
+
+void ObjectReader::fail(Value at, std::string_view message) {
+  if (failure_.ok()) failure_ = invalid_at(text_, at, message);
+}
+
+void ObjectReader::read_bool(std::string_view name, bool* out) {
+  const auto value = take(name);
+  if (!value) return;
+  if (!value->is_bool()) return fail(*value, "must be true or false");
+  *out = value->as_bool();
+}
+
+void ObjectReader::read_uint(std::string_view name, uint64_t* out, uint64_t min, uint64_t max) {
+  const auto value = take(name);
+  if (!value) return;
+  const auto number = value->as_uint64();
+  if (!number || *number < min || *number > max) {
+    return fail(*value,
+                "must be an integer from " + std::to_string(min) + " to " + std::to_string(max));
+  }
+  *out = *number;
+}
+
+void ObjectReader::read_int(std::string_view name, int64_t* out, int64_t min, int64_t max) {
+  const auto value = take(name);
+  if (!value) return;
+  const auto number = value->as_int64();
+  if (!number || *number < min || *number > max) {
+    return fail(*value,
+                "must be an integer from " + std::to_string(min) + " to " + std::to_string(max));
+  }
+  *out = *number;
+}
+
+void ObjectReader::read_double(std::string_view name, double* out, double min, double max) {
+  const auto value = take(name);
+  if (!value) return;
+  const double number = value->as_double();
+  if (!value->is_number() || number < min || number > max) {
+    std::string message = "must be a number from ";
+    append_double(min, message);
+    message += " to ";
+    append_double(max, message);
+    return fail(*value, message);
+  }
+  *out = number;
+}
+
+void ObjectReader::read_string(std::string_view name, std::string* out) {
+  const auto value = take(name);
+  if (!value) return;
+  if (!value->is_string()) return fail(*value, "must be a string");
+  *out = value->text();
+}
+
+void ObjectReader::read_strings(std::string_view name, std::vector<std::string>* out) {
+  const auto value = take(name);
+  if (!value) return;
+  if (!value->is_array()) return fail(*value, "must be an array of strings");
+  std::vector<std::string> strings;
+  strings.reserve(value->size());
+  bool all_strings = true;
+  value->for_each_item([&](Value item) {
+    all_strings = item.is_string();
+    if (!all_strings) fail(item, "must be a string");
+    strings.emplace_back(item.text());
+    return all_strings;
+  });
+  if (all_strings) *out = std::move(strings);
+}
+
+void ObjectReader::read_time(std::string_view name, std::optional<int64_t>* out) {
+  const auto value = take(name);
+  if (!value) return;
+  const auto time_ms = value->is_string() ? parse_rfc3339(value->text()) : std::nullopt;
+  if (!time_ms) {
+    return fail(*value, "must be an RFC 3339 time such as \"2026-01-10T14:23:45.678Z\"");
+  }
+  *out = time_ms;
+}
+
+std::optional<Value> ObjectReader::read_any(std::string_view name) { return take(name); }
+
+std::optional<Value> ObjectReader::read_object(std::string_view name) {
+  const auto value = take(name);
+  if (!value) return std::nullopt;
+  if (!value->is_object()) {
+    fail(*value, "must be an object");
+    return std::nullopt;
+  }
+  return value;
+}
+
+Status ObjectReader::finish() {
+  if (!failure_.ok()) return failure_;
+  value_.for_each_member([this](std::string_view key, Value member) {
+    if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) fail(member, "is unknown");
+    return failure_.ok();
+  });
+  return failure_;
+}
+
+}  // namespace varve::json

@@ -1,0 +1,103 @@
+#include "log/atomic_file.h"
+
+#include <array>
+#include <utility>
+
+namespace varve::log {
+
+namespace {
+
+constexpr std::string_view kTemporaryMark = ".tmp-";
+constexpr size_t kBufferBytes = size_t{1} << 20;
+
+// Gathers small appends into large writes.
+class FileSink final : public Sink {
+ public:
+  explicit FileSink(io::File& file) : file_(file) {}
+
+  Status append(std::string_view bytes) override {
+    buffer_.append(bytes);
+    return buffer_.size() >= kBufferBytes ? flush() : Status();
+  }
+
+  Status flush() {
+    if (buffer_.empty()) return {};
+    VARVE_TRY(file_.append(buffer_));
+    buffer_.clear();
+    return {};
+  }
+
+ private:
+  io::File& file_;
+  std::string buffer_;
+};
+
+Status write_temporary(io::Directory& directory, std::string_view temporary,
+                       const ReplaceOptions& options,
+                       const std::function<Status(Sink&)>& produce) {
+  VARVE_TRY_ASSIGN(auto file, directory.open(temporary, io::OpenMode::kCreateExclusive,
+                                             options.permissions));
+  FileSink sink(*file);
+  VARVE_TRY(produce(sink));
+  VARVE_TRY(sink.flush());
+  return options.durable ? file->sync_data() : Status();
+}
+
+}  // namespace
+
+Status replace_file(io::Directory& directory, std::string_view name, Random& random,
+                    const ReplaceOptions& options, const std::function<Status(Sink&)>& produce) {
+  const std::string temporary = temporary_name(name, random);
+  Status status = write_temporary(directory, temporary, options, produce);
+  if (status.ok()) status = directory.rename(temporary, name);
+  if (!status.ok()) {
+    // Best effort: a left-over is removed by the next writer.
+    (void)directory.remove(temporary).ok();
+    return status;
+  }
+  if (!options.durable) return {};
+  status = directory.sync();
+  if (!status.ok()) return {Code::kUnknown, status.message(), status.place()};
+  return {};
+}
+
+Status replace_file(io::Directory& directory, std::string_view name, Random& random,
+                    const ReplaceOptions& options, std::string_view bytes) {
+  return replace_file(directory, name, random, options,
+                      [bytes](Sink& sink) { return sink.append(bytes); });
+}
+
+std::string temporary_name(std::string_view name, Random& random) {
+  std::array<uint8_t, 8> bytes{};
+  random.fill(bytes);
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string result = std::string(name) + std::string(kTemporaryMark);
+  for (const uint8_t byte : bytes) {
+    result.push_back(kDigits[byte >> 4]);
+    result.push_back(kDigits[byte & 15]);
+  }
+  return result;
+}
+
+bool is_temporary_name(std::string_view name) {
+  return name.find(kTemporaryMark) != std::string_view::npos;
+}
+
+Result<std::string> read_file(io::Directory& directory, std::string_view name,
+                              uint64_t limit_bytes) {
+  VARVE_TRY_ASSIGN(auto file, directory.open(name, io::OpenMode::kRead));
+  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
+  if (info.size_bytes > limit_bytes) {
+    Place place;
+    place.path = directory.path_of(name);
+    place.size = info.size_bytes;
+    place.limit = limit_bytes;
+    return Status(Code::kSizeLimit, "the file is larger than it can be", std::move(place));
+  }
+  std::string bytes(static_cast<size_t>(info.size_bytes), '\0');
+  VARVE_TRY_ASSIGN(const size_t got, file->read_at(0, bytes));
+  bytes.resize(got);
+  return bytes;
+}
+
+}  // namespace varve::log

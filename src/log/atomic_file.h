@@ -1,0 +1,38 @@
+// Replacing a whole file in one step: temporary file, sync, rename, sync of the directory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "io/file_system.h"
+#include "log/storage.h"
+
+namespace varve::log {
+
+struct ReplaceOptions {
+  bool durable = true;  // false: for derived files; one rename, no sync
+  uint32_t permissions = 0600;
+};
+
+// Makes `name` hold what `produce` writes. Whoever reads it sees the old or the new whole.
+// On failure the old file is there as it was, with one exception: when the sync of the directory
+// after the rename fails, the answer is kUnknown: the new file is in place, maybe not durably.
+Status replace_file(io::Directory& directory, std::string_view name, Random& random,
+                    const ReplaceOptions& options, const std::function<Status(Sink&)>& produce);
+
+Status replace_file(io::Directory& directory, std::string_view name, Random& random,
+                    const ReplaceOptions& options, std::string_view bytes);
+
+// A name for a temporary file of `name`: "<name>.tmp-<16 hex digits>".
+std::string temporary_name(std::string_view name, Random& random);
+bool is_temporary_name(std::string_view name);
+
+// All of a file; kNotFound when absent. `limit_bytes` guards against a planted giant (kSizeLimit).
+Result<std::string> read_file(io::Directory& directory, std::string_view name,
+                              uint64_t limit_bytes);
+
+}  // namespace varve::log

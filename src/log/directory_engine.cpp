@@ -1,0 +1,244 @@
+#include "log/directory_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "json/tree.h"
+#include "log/atomic_file.h"
+
+namespace varve::log {
+
+namespace {
+
+constexpr uint64_t kDocumentBytesMax = uint64_t{64} << 20;
+constexpr int64_t kUnlockedLeftOverMs = 3'600'000;  // a maker takes less to get to its lock file
+
+Status no_session(std::string_view session_id) {
+  return {Code::kNotFound, "there is no session '" + std::string(session_id) + "'"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DirectoryEngine>> DirectoryEngine::open(std::string_view path,
+                                                               const Environment& environment,
+                                                               uint64_t lock_timeout_ms) {
+  auto root = environment.file_system->open_root(path, true);
+  if (root.code() == Code::kReadOnly) root = environment.file_system->open_root(path, false);
+  if (!root.ok()) return std::move(root).status();
+  std::unique_ptr<DirectoryEngine> engine(
+      new DirectoryEngine(*std::move(root), environment, lock_timeout_ms));
+  VARVE_TRY(engine->open_folders());
+  if (engine->writable_) engine->sweep_left_overs();
+  return engine;
+}
+
+Status DirectoryEngine::open_folders() {
+  VARVE_TRY(open_folder("sessions", &sessions_));
+  VARVE_TRY(open_folder("indices", &indices_));
+  VARVE_TRY(open_folder("tmp", &temporary_));
+  if (indices_) {
+    registry_ = std::make_unique<Registry>(*indices_, *environment_.clock, *environment_.random);
+  }
+  return {};
+}
+
+Status DirectoryEngine::open_folder(std::string_view name,
+                                    std::unique_ptr<io::Directory>* folder) {
+  auto opened = root_->open_directory(name);
+  if (opened.code() == Code::kNotFound && writable_) {
+    Status made = root_->make_directory(name, 0700);
+    if (made.code() == Code::kReadOnly) {
+      writable_ = false;
+      return {};
+    }
+    if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
+    VARVE_TRY(root_->sync());
+    opened = root_->open_directory(name);
+  }
+  if (opened.code() == Code::kNotFound) return {};  // read-only, and not there
+  if (!opened.ok()) return std::move(opened).status();
+  *folder = *std::move(opened);
+  return {};
+}
+
+Status DirectoryEngine::refuse_if_read_only() const {
+  if (writable_ && sessions_ && indices_ && temporary_) return {};
+  return Status(Code::kReadOnly, "the store is open for reading: no permission to write")
+      .in_file(root_->path_of(""));
+}
+
+int64_t DirectoryEngine::deadline_us() const {
+  return environment_.clock->monotonic_us() + static_cast<int64_t>(lock_timeout_ms_) * 1000;
+}
+
+// --- create and open -----------------------------------------------------------------------------
+
+Status DirectoryEngine::make_session(io::Directory& directory, std::string_view metadata,
+                                     std::unique_ptr<io::File>* lock) {
+  VARVE_TRY_ASSIGN(*lock, directory.open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
+  VARVE_TRY((*lock)->try_lock());
+  VARVE_TRY(directory.open(kEntriesFile, io::OpenMode::kCreateExclusive, 0600));
+  VARVE_TRY_ASSIGN(auto file,
+                   directory.open(kMetadataFile, io::OpenMode::kCreateExclusive, 0600));
+  VARVE_TRY(file->append(metadata));
+  VARVE_TRY(file->sync_data());
+  return directory.sync();
+}
+
+Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow& row,
+                                                                std::string_view metadata) {
+  VARVE_TRY(refuse_if_read_only());
+  if (sessions_->info(row.session_id).ok()) {
+    return Status(Code::kAlreadyExists, "a session '" + row.session_id + "' exists already");
+  }
+  if (!registry_->exists()) VARVE_TRY(rescan());
+  const std::string temporary = temporary_name("new", *environment_.random);
+  VARVE_TRY(temporary_->make_directory(temporary, 0700));
+  auto directory = temporary_->open_directory(temporary);
+  Status status = std::move(directory).status();
+  std::unique_ptr<io::File> lock;
+  if (directory.ok()) status = make_session(**directory, metadata, &lock);
+  if (status.ok()) {
+    status = registry_->add(row, deadline_us(), [&]() -> Status {
+      VARVE_TRY(temporary_->move_to(temporary, *sessions_, row.session_id));
+      return sessions_->sync();
+    });
+  }
+  if (lock) VARVE_TRY(lock->unlock());
+  if (!status.ok()) {
+    remove_tree(*temporary_, temporary);
+    if (status.code() == Code::kAlreadyExists) {
+      return Status(Code::kAlreadyExists, "a session '" + row.session_id + "' exists already");
+    }
+    return status;
+  }
+  return open(row.session_id);
+}
+
+Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view session_id) {
+  if (!sessions_) return no_session(session_id);
+  auto directory = sessions_->open_directory(session_id);
+  if (directory.code() == Code::kNotFound) return no_session(session_id);
+  if (!directory.ok()) return std::move(directory).status();
+  auto storage = DirectoryStorage::open(*std::move(directory), environment_);
+  if (!storage.ok()) return std::move(storage).status();
+  return std::unique_ptr<SessionStorage>(*std::move(storage));
+}
+
+// --- drop ----------------------------------------------------------------------------------------
+
+Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us) {
+  VARVE_TRY(refuse_if_read_only());
+  auto directory = sessions_->open_directory(session_id);
+  if (directory.code() == Code::kNotFound) return no_session(session_id);
+  if (!directory.ok()) return std::move(directory).status();
+  auto storage = DirectoryStorage::open(*std::move(directory), environment_);
+  // A directory without a session in it (a hand-made or half-copied one) has no writer to wait for.
+  if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
+  if (storage.ok()) VARVE_TRY((*storage)->lock(deadline_us, "delete session", nullptr));
+  const std::string temporary = temporary_name("deleted", *environment_.random);
+  Status moved = sessions_->move_to(session_id, *temporary_, temporary);
+  if (moved.ok()) moved = sessions_->sync();
+  if (moved.ok()) remove_tree(*temporary_, temporary);
+  if (storage.ok()) (*storage)->unlock();
+  if (moved.code() == Code::kNotFound) return no_session(session_id);
+  return moved;
+}
+
+void DirectoryEngine::remove_tree(io::Directory& parent, std::string_view name) {
+  {
+    const auto directory = parent.open_directory(name);
+    if (!directory.ok()) return;
+    const auto items = (*directory)->list();
+    if (!items.ok()) return;
+    for (const auto& item : *items) {
+      if (item.name == kLockFile) continue;
+      if (item.kind == io::FileKind::kDirectory) {
+        (void)(*directory)->remove_directory(item.name).ok();
+      } else {
+        (void)(*directory)->remove(item.name).ok();
+      }
+    }
+    (void)(*directory)->remove(kLockFile).ok();
+  }
+  (void)parent.remove_directory(name).ok();
+}
+
+void DirectoryEngine::sweep_left_overs() {
+  const auto items = temporary_->list();
+  if (!items.ok()) return;
+  for (const auto& item : *items) {
+    if (item.kind == io::FileKind::kDirectory) sweep_one(item.name);
+  }
+}
+
+void DirectoryEngine::sweep_one(std::string_view name) {
+  const auto directory = temporary_->open_directory(name);
+  if (!directory.ok()) return;
+  const auto lock = (*directory)->info(kLockFile);
+  if (lock.code() == Code::kNotFound) {
+    const auto self = (*directory)->self_info();
+    if (!self.ok() ||
+        environment_.clock->now_ms() - self->modified_ms < kUnlockedLeftOverMs) {
+      return;  // its maker may be about to lock it
+    }
+  } else {
+    const auto file = (*directory)->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644);
+    if (!file.ok()) return;
+    const auto held = (*file)->try_lock();
+    if (!held.ok() || !*held) return;  // its maker is alive
+  }
+  remove_tree(*temporary_, name);
+}
+
+// --- documents and the registry ------------------------------------------------------------------
+
+Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
+  if (!registry_) return RowPage();
+  if (writable_ && !registry_->exists()) VARVE_TRY(rescan());
+  return registry_->list(after, limit);
+}
+
+Status DirectoryEngine::rescan() {
+  VARVE_TRY(refuse_if_read_only());
+  return registry_->replace(deadline_us(), [this] { return collect_rows(); });
+}
+
+Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
+  VARVE_TRY_ASSIGN(const auto items, sessions_->list());
+  std::vector<SessionRow> rows;
+  for (const auto& item : items) {
+    if (item.kind != io::FileKind::kDirectory || !is_valid_id(item.name)) continue;
+    SessionRow row;
+    row.session_id = item.name;
+    const auto text = session_document(item.name, kMetadataFile);
+    const auto tree = text.ok() ? json::Tree::parse(*text) : Result<json::Tree>(text.status());
+    if (tree.ok() && tree->is_object()) {
+      row.user_id = tree->get_string("user_id");
+      row.agent_id = tree->get_string("agent_id");
+      row.created_at_ms = parse_rfc3339(tree->get_string("created_at")).value_or(0);
+    }
+    rows.push_back(std::move(row));
+  }
+  std::sort(rows.begin(), rows.end(), [](const SessionRow& a, const SessionRow& b) {
+    return std::tie(a.created_at_ms, a.session_id) < std::tie(b.created_at_ms, b.session_id);
+  });
+  return rows;
+}
+
+Result<std::string> DirectoryEngine::session_document(std::string_view session_id,
+                                                      std::string_view name) {
+  if (!sessions_) return no_session(session_id);
+  auto directory = sessions_->open_directory(session_id);
+  if (directory.code() == Code::kNotFound) return no_session(session_id);
+  if (!directory.ok()) return std::move(directory).status();
+  return read_file(**directory, name, kDocumentBytesMax);
+}
+
+Result<std::string> DirectoryEngine::store_document(std::string_view name) {
+  return read_file(*root_, name, kDocumentBytesMax);
+}
+
+}  // namespace varve::log

@@ -1,0 +1,66 @@
+// DirectoryEngine: a store's worth of sessions in one root directory (docs/format.md#directory).
+//
+//   ROOT/config.json  ROOT/sessions/ID/  ROOT/indices/  ROOT/tmp/
+//
+// A session appears and disappears in one step: it is made under tmp/ and renamed into sessions/,
+// and renamed back into tmp/ before its files go. What a killed process leaves in tmp/ is removed by
+// the next open of the store; the lock file inside tells whether its maker is alive.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "log/directory_storage.h"
+#include "log/registry.h"
+#include "log/storage.h"
+
+namespace varve::log {
+
+class DirectoryEngine final : public Engine {
+ public:
+  using Environment = DirectoryStorage::Environment;
+
+  // Creates what is missing of the root, unless it may not be written: then existing sessions can
+  // be read. kNotFound when there is nothing to read either.
+  static Result<std::unique_ptr<DirectoryEngine>> open(std::string_view path,
+                                                       const Environment& environment,
+                                                       uint64_t lock_timeout_ms);
+
+  Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
+                                                 std::string_view metadata) override;
+  Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) override;
+  Status drop(std::string_view session_id, int64_t deadline_us) override;
+  Result<RowPage> list(std::string_view after, size_t limit) override;
+  Status rescan() override;
+  Result<std::string> session_document(std::string_view session_id,
+                                       std::string_view name) override;
+  Result<std::string> store_document(std::string_view name) override;
+
+ private:
+  DirectoryEngine(std::unique_ptr<io::Directory> root, const Environment& environment,
+                  uint64_t lock_timeout_ms)
+      : root_(std::move(root)), environment_(environment), lock_timeout_ms_(lock_timeout_ms) {}
+
+  Status open_folders();
+  Status open_folder(std::string_view name, std::unique_ptr<io::Directory>* folder);
+  Status refuse_if_read_only() const;
+  [[nodiscard]] int64_t deadline_us() const;
+  Status make_session(io::Directory& directory, std::string_view metadata,
+                      std::unique_ptr<io::File>* lock);
+  Result<std::vector<SessionRow>> collect_rows();
+  void sweep_left_overs();
+  void sweep_one(std::string_view name);
+  // Removes a directory of ours with its files, the lock file last. Best effort.
+  void remove_tree(io::Directory& parent, std::string_view name);
+
+  std::unique_ptr<io::Directory> root_;
+  Environment environment_;
+  uint64_t lock_timeout_ms_;
+  bool writable_ = true;
+  std::unique_ptr<io::Directory> sessions_;
+  std::unique_ptr<io::Directory> indices_;
+  std::unique_ptr<io::Directory> temporary_;
+  std::unique_ptr<Registry> registry_;
+};
+
+}  // namespace varve::log

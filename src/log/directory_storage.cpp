@@ -1,0 +1,154 @@
+// The reading half of DirectoryStorage; directory_writer.cpp has the writing half.
+#include "log/directory_storage.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "log/atomic_file.h"
+
+namespace varve::log {
+
+namespace {
+
+constexpr uint64_t kDocumentBytesMax = uint64_t{64} << 20;
+constexpr uint64_t kSnapshotBytesMax = uint64_t{8} << 30;
+
+std::string_view file_name(Stream stream) {
+  switch (stream) {
+    case Stream::kEntries: return kEntriesFile;
+    case Stream::kTombstones: return kTombstonesFile;
+    case Stream::kQuarantine: break;
+  }
+  return kQuarantineFile;
+}
+
+bool exists(io::Directory& directory, std::string_view name) {
+  return directory.info(name).code() != Code::kNotFound;
+}
+
+}  // namespace
+
+DirectoryStorage::DirectoryStorage(std::unique_ptr<io::Directory> directory,
+                                   const Environment& environment)
+    : directory_(std::move(directory)),
+      environment_(environment),
+      boot_id_(environment.file_system->boot_id()) {}
+
+Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
+    std::unique_ptr<io::Directory> directory, const Environment& environment) {
+  std::unique_ptr<DirectoryStorage> storage(
+      new DirectoryStorage(std::move(directory), environment));
+  io::Directory& own = *storage->directory_;
+  if (!exists(own, kMetadataFile) && !exists(own, kEntriesFile)) {
+    return Status(Code::kNotFound, "there is no session in '" + own.path_of("") + "'");
+  }
+  Status opened = storage->open_lock_file();
+  if (opened.code() == Code::kReadOnly) {
+    storage->writable_ = false;
+  } else if (!opened.ok()) {
+    return opened;
+  }
+  auto looked = storage->tail();
+  if (looked.code() == Code::kReadOnly && storage->writable_) {
+    storage->writable_ = false;
+    looked = storage->tail();
+  }
+  if (!looked.ok()) return std::move(looked).status();
+  return storage;
+}
+
+std::string DirectoryStorage::name_of(Stream stream) const {
+  return directory_->path_of(file_name(stream));
+}
+
+io::OpenMode DirectoryStorage::append_mode() const {
+  return writable_ ? io::OpenMode::kAppend : io::OpenMode::kRead;
+}
+
+DirectoryStorage::OpenStream& DirectoryStorage::stream_of(Stream stream) {
+  return stream == Stream::kEntries ? entries_ : tombstones_;
+}
+
+DirectoryStorage::OpenStream DirectoryStorage::snapshot_of(Stream stream) {
+  const std::lock_guard guard(mutex_);
+  return stream_of(stream);
+}
+
+Result<Tail> DirectoryStorage::tail() {
+  const std::lock_guard guard(mutex_);
+  return look();
+}
+
+Result<Tail> DirectoryStorage::look() {
+  // Tombstones first: whoever then reads newer entries can only know too few of the deletions
+  // that came after, never entries whose deletions it has not seen.
+  VARVE_TRY(look_at(Stream::kTombstones, &tombstones_));
+  VARVE_TRY(look_at(Stream::kEntries, &entries_));
+  if (!entries_.file && !exists(*directory_, kMetadataFile)) {
+    return Status(Code::kNotFound, "the session was deleted");
+  }
+  return Tail{generation_, entries_.size_bytes, tombstones_.size_bytes};
+}
+
+Status DirectoryStorage::look_at(Stream stream, OpenStream* open) {
+  const std::string_view name = file_name(stream);
+  auto info = directory_->info(name);
+  if (info.code() == Code::kNotFound) {
+    if (open->file) generation_ += 1;
+    *open = OpenStream();
+    return {};
+  }
+  if (!info.ok()) return std::move(info).status();
+  if (!open->file || !(info->identity == open->identity)) {
+    VARVE_TRY_ASSIGN(auto file, directory_->open(name, append_mode()));
+    VARVE_TRY_ASSIGN(const io::FileInfo opened, file->info());
+    if (open->file) generation_ += 1;
+    *open = OpenStream{std::move(file), opened.identity, opened.size_bytes};
+    return {};
+  }
+  open->size_bytes = info->size_bytes;
+  return {};
+}
+
+Result<size_t> DirectoryStorage::read(Stream stream, uint64_t generation, uint64_t offset,
+                                      std::span<char> out) {
+  std::shared_ptr<io::File> file;
+  {
+    const std::lock_guard guard(mutex_);
+    if (generation != generation_) return Status(Code::kGone, "the log was replaced");
+    file = stream_of(stream).file;
+  }
+  if (!file) return size_t{0};
+  return file->read_at(offset, out);
+}
+
+Result<std::string> DirectoryStorage::get_document(std::string_view name) {
+  const bool snapshot = name.ends_with(".bin");
+  return read_file(*directory_, name, snapshot ? kSnapshotBytesMax : kDocumentBytesMax);
+}
+
+Result<std::vector<StoredFile>> DirectoryStorage::files() {
+  VARVE_TRY_ASSIGN(const auto items, directory_->list());
+  std::vector<StoredFile> files;
+  for (const auto& item : items) {
+    if (is_temporary_name(item.name)) continue;
+    const auto info = directory_->info(item.name);
+    if (!info.ok()) continue;  // gone since it was listed
+    files.push_back({item.name, info->size_bytes, info->modified_ms});
+  }
+  std::sort(files.begin(), files.end(),
+            [](const StoredFile& a, const StoredFile& b) { return a.name < b.name; });
+  return files;
+}
+
+DurableMark DirectoryStorage::durable_mark() {
+  const auto bytes = read_file(*directory_, kLockFile, kLockStateBytes);
+  if (!bytes.ok()) return {};
+  const auto state = decode_lock_state(*bytes);
+  if (!state) return {};
+  const std::lock_guard guard(mutex_);
+  const bool same_file = state->file == entries_.identity;
+  return {same_file ? state->durable_bytes : 0, state->last_seq};
+}
+
+}  // namespace varve::log

@@ -1,0 +1,125 @@
+// DirectoryStorage: a session kept in a directory (docs/format.md#directory).
+//
+// The commit protocol, step by step, with what each step is for:
+//   lock      kernel lock on `lock`; then: is this still the file of that name? is the log suspect?
+//   append    one write at the end; a short write is cut off again
+//   sync      fdatasync, before the answer; before the first answer of a generation also fsync of
+//             the directory, in case its creator was killed between rename and fsync
+//   publish   how far the log is durable goes into the lock file, for the next writer
+// A failed fdatasync is never repeated on the same file (the kernel forgets the error, not the
+// damage): the known-good image is copied into a new file, synced and renamed over the old one
+// ("heal"). If that does not work either, this storage refuses to write from then on.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/environment.h"
+#include "io/file_system.h"
+#include "log/lock_state.h"
+#include "log/storage.h"
+
+namespace varve::log {
+
+inline constexpr std::string_view kEntriesFile = "memory.jsonl";
+inline constexpr std::string_view kTombstonesFile = "tombstones.jsonl";
+inline constexpr std::string_view kQuarantineFile = "quarantine.jsonl";
+inline constexpr std::string_view kMetadataFile = "metadata.json";
+inline constexpr std::string_view kLockFile = "lock";
+
+class DirectoryStorage final : public SessionStorage {
+ public:
+  struct Environment {
+    io::FileSystem* file_system = nullptr;
+    Clock* clock = nullptr;
+    Random* random = nullptr;
+  };
+
+  // `directory` is the session's own. kNotFound when no session lives in it.
+  static Result<std::unique_ptr<DirectoryStorage>> open(std::unique_ptr<io::Directory> directory,
+                                                        const Environment& environment);
+
+  Result<Tail> tail() override;
+  Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
+                      std::span<char> out) override;
+  Result<std::string> get_document(std::string_view name) override;
+  Result<std::vector<StoredFile>> files() override;
+  DurableMark durable_mark() override;
+  [[nodiscard]] bool writable() const override { return writable_; }
+  [[nodiscard]] std::string name_of(Stream stream) const override;
+
+  Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
+  void unlock() override;
+  Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
+                uint64_t last_seq) override;
+  Status sync(uint64_t last_seq) override;
+  Status truncate(Stream stream, uint64_t size_bytes) override;
+  Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
+
+ private:
+  // An open stream: the file that had the name when we last looked.
+  struct OpenStream {
+    std::shared_ptr<io::File> file;  // null: there is none
+    io::FileIdentity identity;
+    uint64_t size_bytes = 0;  // when last looked at
+  };
+
+  DirectoryStorage(std::unique_ptr<io::Directory> directory, const Environment& environment);
+
+  // tail() with the mutex held.
+  Result<Tail> look();
+  Status look_at(Stream stream, OpenStream* open);
+  Status deleted_or(Status otherwise);
+  [[nodiscard]] io::OpenMode append_mode() const;
+  OpenStream& stream_of(Stream stream);          // with the mutex held
+  OpenStream snapshot_of(Stream stream);         // a copy, for use without it
+  bool& unsynced(Stream stream);
+
+  // Parts of lock().
+  Status open_lock_file();
+  Result<bool> lock_file_is_current();
+  Status wait_for_lock(int64_t deadline_us, bool* waited);
+  Status busy_status();
+  Status prepare_to_write(std::string_view operation);
+  void read_state();
+  void write_state();
+  void remove_left_overs();
+
+  // Parts of append() and sync().
+  Status refuse_if_poisoned() const;
+  Status ready_to_append(Stream stream, uint64_t expected_bytes, bool durable);
+  Status open_for_append(Stream stream);
+  Status make_durable(io::File& file, Stream stream);
+  Status sync_stream(Stream stream);
+  Status append_to_quarantine(std::string_view lines);
+  Status heal(Stream stream, uint64_t keep_bytes);
+  Status adopt_new_log(Stream stream, uint64_t durable_bytes);
+  void publish(uint64_t durable_bytes, uint64_t last_seq);
+  void poison(const Status& cause);
+
+  std::unique_ptr<io::Directory> directory_;
+  Environment environment_;
+  std::string boot_id_;
+  bool writable_ = true;
+
+  std::mutex mutex_;  // guards the streams and the generation
+  OpenStream entries_;
+  OpenStream tombstones_;
+  uint64_t generation_ = 1;
+
+  // The holder of the lock only.
+  std::unique_ptr<io::File> lock_file_;
+  std::string state_bytes_;  // as read or written last
+  LockState state_;
+  io::FileIdentity directory_synced_for_;  // the log whose name is known to be durable
+  bool directory_synced_ = false;
+  bool entries_unsynced_ = false;  // appended to by this object and not synced since
+  bool tombstones_unsynced_ = false;
+  bool left_overs_removed_ = false;
+  std::optional<Status> poisoned_;
+};
+
+}  // namespace varve::log

@@ -1,0 +1,347 @@
+// The writing half of DirectoryStorage: the lock, the commit protocol, healing.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/time.h"
+#include "log/atomic_file.h"
+#include "log/directory_storage.h"
+
+namespace varve::log {
+
+namespace {
+
+constexpr int64_t kBackOffMinUs = 50;
+constexpr int64_t kBackOffMaxUs = 2000;
+constexpr int64_t kStateValidMs = 5000;
+constexpr size_t kCopyBytes = size_t{1} << 20;
+
+std::string_view name_in_directory(Stream stream) {
+  return stream == Stream::kEntries     ? kEntriesFile
+         : stream == Stream::kTombstones ? kTombstonesFile
+                                         : kQuarantineFile;
+}
+
+// Between half of `back_off_us` and all of it, so that waiters do not march in step.
+int64_t jittered(int64_t back_off_us, Random& random) {
+  std::array<uint8_t, 1> byte{};
+  random.fill(byte);
+  return back_off_us / 2 + back_off_us * byte[0] / 512;
+}
+
+Status copy_start(io::File& from, uint64_t keep_bytes, Sink& sink) {
+  std::string buffer(kCopyBytes, '\0');
+  for (uint64_t at = 0; at < keep_bytes;) {
+    const size_t want = static_cast<size_t>(std::min<uint64_t>(kCopyBytes, keep_bytes - at));
+    VARVE_TRY_ASSIGN(const size_t got, from.read_at(at, std::span<char>(buffer.data(), want)));
+    if (got == 0) return {Code::kIo, "the log is shorter than what was written to it"};
+    VARVE_TRY(sink.append(std::string_view(buffer.data(), got)));
+    at += got;
+  }
+  return {};
+}
+
+}  // namespace
+
+// --- the lock ------------------------------------------------------------------------------------
+
+Status DirectoryStorage::open_lock_file() {
+  VARVE_TRY_ASSIGN(lock_file_,
+                   directory_->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
+  return {};
+}
+
+Status DirectoryStorage::lock(int64_t deadline_us, std::string_view operation, bool* waited) {
+  if (!writable_) {
+    return Status(Code::kReadOnly, "the session is open for reading: no permission to write")
+        .in_file(directory_->path_of(""));
+  }
+  VARVE_TRY(refuse_if_poisoned());
+  for (;;) {
+    if (!lock_file_) VARVE_TRY(open_lock_file());
+    VARVE_TRY(wait_for_lock(deadline_us, waited));
+    auto current = lock_file_is_current();
+    if (current.ok() && *current) break;
+    (void)lock_file_->unlock().ok();
+    lock_file_.reset();  // somebody removed or replaced it: lock the one that has the name now
+    if (!current.ok()) return std::move(current).status();
+  }
+  Status status = prepare_to_write(operation);
+  if (!status.ok()) unlock();
+  return status;
+}
+
+Result<bool> DirectoryStorage::lock_file_is_current() {
+  VARVE_TRY_ASSIGN(const io::FileInfo ours, lock_file_->info());
+  auto named = directory_->info(kLockFile);
+  if (named.ok()) return named->identity == ours.identity;
+  if (named.code() != Code::kNotFound) return std::move(named).status();
+  // Without its lock file a session is either deleted, or tidied by a stranger.
+  auto there = directory_->info(kMetadataFile);
+  if (there.code() == Code::kNotFound) return Status(Code::kNotFound, "the session was deleted");
+  return false;
+}
+
+Status DirectoryStorage::wait_for_lock(int64_t deadline_us, bool* waited) {
+  int64_t back_off_us = kBackOffMinUs;
+  for (;;) {
+    VARVE_TRY_ASSIGN(const bool held, lock_file_->try_lock());
+    if (held) return {};
+    if (waited != nullptr) *waited = true;
+    const int64_t left_us = deadline_us - environment_.clock->monotonic_us();
+    if (left_us <= 0) return busy_status();
+    environment_.clock->sleep_us(
+        std::min(left_us, jittered(back_off_us, *environment_.random)));
+    back_off_us = std::min(back_off_us * 2, kBackOffMaxUs);
+  }
+}
+
+Status DirectoryStorage::busy_status() {
+  std::string message = "another writer holds the session's lock";
+  std::string bytes(kLockStateBytes, '\0');
+  const auto got = lock_file_->read_at(0, bytes);
+  const auto state =
+      got.ok() && *got == kLockStateBytes ? decode_lock_state(bytes) : std::nullopt;
+  if (state) {
+    message += " (process " + std::to_string(state->process_id) + ", " + state->operation +
+               ", writing since " + format_rfc3339(state->timestamp_ms) + ")";
+  }
+  return Status(Code::kBusy, message + "; try again later")
+      .in_file(directory_->path_of(kLockFile));
+}
+
+Status DirectoryStorage::prepare_to_write(std::string_view operation) {
+  read_state();
+  VARVE_TRY_ASSIGN(const Tail now, tail());
+  if (!left_overs_removed_) remove_left_overs();
+  const bool suspect = state_.suspect && state_.boot_id == boot_id_;
+  const io::FileIdentity file = snapshot_of(Stream::kEntries).identity;
+  const bool same_file = state_.file == file;
+  if (!same_file) state_.durable_bytes = 0;
+  state_.file = file;
+  state_.durable_bytes = std::min(state_.durable_bytes, now.entries_bytes);
+  const int64_t process_id = environment_.file_system->process_id();
+  if (!same_file || state_.process_id != process_id || state_.operation != operation ||
+      state_.boot_id != boot_id_) {
+    const int64_t now_ms = environment_.clock->now_ms();
+    state_.process_id = process_id;
+    state_.boot_id = boot_id_;
+    state_.operation = operation;
+    state_.timestamp_ms = now_ms;
+    state_.expires_at_ms = now_ms + kStateValidMs;
+    write_state();
+  }
+  if (!suspect) return {};
+  VARVE_TRY(heal(Stream::kEntries, now.entries_bytes));
+  if (now.tombstones_bytes > 0) VARVE_TRY(heal(Stream::kTombstones, now.tombstones_bytes));
+  return {};
+}
+
+void DirectoryStorage::unlock() {
+  // Cannot fail for a lock that is held; should it, closing the file gives the lock back too.
+  if (lock_file_ && !lock_file_->unlock().ok()) lock_file_.reset();
+}
+
+void DirectoryStorage::read_state() {
+  std::string bytes(kLockStateBytes, '\0');
+  const auto got = lock_file_->read_at(0, bytes);
+  if (!got.ok() || *got != kLockStateBytes) {
+    state_ = LockState();
+    state_bytes_.clear();
+    return;
+  }
+  if (bytes == state_bytes_) return;
+  state_ = decode_lock_state(bytes).value_or(LockState());
+  state_bytes_ = std::move(bytes);
+}
+
+void DirectoryStorage::write_state() {
+  state_bytes_ = encode_lock_state(state_);
+  // What it says is never needed; a lock file that cannot be written costs the next writer a sync.
+  if (!lock_file_->write_at(0, state_bytes_).ok()) state_bytes_.clear();
+}
+
+void DirectoryStorage::remove_left_overs() {
+  left_overs_removed_ = true;
+  const auto items = directory_->list();
+  if (!items.ok()) return;
+  for (const auto& item : *items) {
+    // Whoever made it is dead: replacing needs the lock, and we hold it. (Snapshots are written
+    // without the lock: theirs may vanish under them, which costs them a rename.)
+    if (is_temporary_name(item.name)) (void)directory_->remove(item.name).ok();
+  }
+}
+
+// --- append, sync, replace -----------------------------------------------------------------------
+
+Status DirectoryStorage::refuse_if_poisoned() const {
+  if (!poisoned_) return {};
+  return Status(Code::kReadOnly,
+                "writing stopped after a failure that could not be undone (" +
+                    poisoned_->message() + "); close and open the session to try again",
+                poisoned_->place());
+}
+
+void DirectoryStorage::poison(const Status& cause) { poisoned_ = cause; }
+
+bool& DirectoryStorage::unsynced(Stream stream) {
+  return stream == Stream::kEntries ? entries_unsynced_ : tombstones_unsynced_;
+}
+
+Status DirectoryStorage::open_for_append(Stream stream) {
+  VARVE_TRY_ASSIGN(auto file, directory_->open(name_in_directory(stream),
+                                               io::OpenMode::kAppendOrCreate));
+  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
+  const std::lock_guard guard(mutex_);
+  stream_of(stream) = OpenStream{std::move(file), info.identity, info.size_bytes};
+  if (stream == Stream::kEntries) state_.file = info.identity;
+  directory_synced_ = false;  // the name may be new
+  return {};
+}
+
+Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes, bool durable) {
+  if (!snapshot_of(stream).file) VARVE_TRY(open_for_append(stream));
+  const std::shared_ptr<io::File> file = snapshot_of(stream).file;
+  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
+  if (info.size_bytes != expected_bytes) {
+    return Status(Code::kConflict, "the log grew meanwhile").in_file(name_of(stream));
+  }
+  // A writer before us may have died between write and sync. Its bytes first: so a later line
+  // proves that every earlier one was durable, which is what recovery relies on.
+  if (durable && stream == Stream::kEntries && state_.durable_bytes < expected_bytes) {
+    if (!file->sync_data().ok()) VARVE_TRY(heal(stream, expected_bytes));
+    state_.durable_bytes = expected_bytes;
+  }
+  return {};
+}
+
+Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::string_view lines,
+                                bool durable, uint64_t last_seq) {
+  VARVE_TRY(refuse_if_poisoned());
+  if (stream == Stream::kQuarantine) return append_to_quarantine(lines);
+  VARVE_TRY(ready_to_append(stream, expected_bytes, durable));
+  const std::shared_ptr<io::File> file = snapshot_of(stream).file;
+  Status written = file->append(lines);
+  if (!written.ok()) {
+    if (!file->truncate(expected_bytes).ok()) poison(written);
+    return written;
+  }
+  unsynced(stream) = true;
+  if (!durable) return {};
+  Status synced = make_durable(*file, stream);
+  if (synced.ok()) {
+    publish(stream == Stream::kEntries ? expected_bytes + lines.size() : state_.durable_bytes,
+            last_seq);
+    return {};
+  }
+  // The kernel has dropped the dirty pages, or would not say: never sync this file again.
+  if (heal(stream, expected_bytes).ok()) {
+    return std::move(synced).with_context("nothing was added, the disk did not take it");
+  }
+  return std::move(synced).with_context("the outcome is unknown and writing has stopped");
+}
+
+Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
+  VARVE_TRY_ASSIGN(auto file, directory_->open(kQuarantineFile, io::OpenMode::kAppendOrCreate));
+  VARVE_TRY(file->append(lines));
+  VARVE_TRY(file->sync_data());
+  return directory_->sync();
+}
+
+Status DirectoryStorage::make_durable(io::File& file, Stream stream) {
+  VARVE_TRY(file.sync_data());
+  const io::FileIdentity log = snapshot_of(Stream::kEntries).identity;
+  if (!directory_synced_ || !(directory_synced_for_ == log)) {
+    VARVE_TRY(directory_->sync());
+    directory_synced_ = true;
+    directory_synced_for_ = log;
+  }
+  unsynced(stream) = false;
+  return {};
+}
+
+Status DirectoryStorage::sync(uint64_t last_seq) {
+  VARVE_TRY(refuse_if_poisoned());
+  VARVE_TRY_ASSIGN(const Tail now, tail());
+  if (entries_unsynced_ || state_.durable_bytes < now.entries_bytes) {
+    VARVE_TRY(sync_stream(Stream::kEntries));
+  }
+  if (tombstones_unsynced_) VARVE_TRY(sync_stream(Stream::kTombstones));
+  publish(now.entries_bytes, last_seq);
+  return {};
+}
+
+Status DirectoryStorage::sync_stream(Stream stream) {
+  const std::shared_ptr<io::File> file = snapshot_of(stream).file;
+  if (!file) return {};
+  if (make_durable(*file, stream).ok()) return {};
+  // All of it was answered as added: a new file takes all of it.
+  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
+  VARVE_TRY(heal(stream, info.size_bytes));
+  unsynced(stream) = false;
+  return {};
+}
+
+void DirectoryStorage::publish(uint64_t durable_bytes, uint64_t last_seq) {
+  if (state_.durable_bytes == durable_bytes && state_.last_seq >= last_seq) return;
+  state_.durable_bytes = durable_bytes;
+  state_.last_seq = std::max(state_.last_seq, last_seq);
+  write_state();
+}
+
+Status DirectoryStorage::heal(Stream stream, uint64_t keep_bytes) {
+  state_.suspect = true;
+  write_state();
+  const std::shared_ptr<io::File> old = snapshot_of(stream).file;
+  Status replaced =
+      replace_file(*directory_, name_in_directory(stream), *environment_.random, {},
+                   [&](Sink& sink) { return copy_start(*old, keep_bytes, sink); });
+  if (replaced.ok()) replaced = adopt_new_log(stream, keep_bytes);
+  if (!replaced.ok()) poison(replaced);
+  return replaced;
+}
+
+// After a new file took the name: look at it, and say in the lock file what is known about it.
+Status DirectoryStorage::adopt_new_log(Stream stream, uint64_t durable_bytes) {
+  VARVE_TRY(tail());
+  const io::FileIdentity log = snapshot_of(Stream::kEntries).identity;
+  directory_synced_ = true;
+  directory_synced_for_ = log;
+  unsynced(stream) = false;
+  state_.suspect = false;
+  state_.file = log;
+  if (stream == Stream::kEntries) state_.durable_bytes = durable_bytes;
+  write_state();
+  return {};
+}
+
+Status DirectoryStorage::truncate(Stream stream, uint64_t size_bytes) {
+  VARVE_TRY(refuse_if_poisoned());
+  const std::shared_ptr<io::File> file = snapshot_of(stream).file;
+  if (!file) return {};
+  VARVE_TRY(file->truncate(size_bytes));
+  unsynced(stream) = true;
+  if (stream == Stream::kEntries) {
+    state_.durable_bytes = std::min(state_.durable_bytes, size_bytes);
+  }
+  return {};
+}
+
+Status DirectoryStorage::replace(Stream stream, const std::function<Status(Sink&)>& produce) {
+  VARVE_TRY(refuse_if_poisoned());
+  Status replaced =
+      replace_file(*directory_, name_in_directory(stream), *environment_.random, {}, produce);
+  if (replaced.code() == Code::kUnknown) poison(replaced);
+  VARVE_TRY(std::move(replaced));
+  VARVE_TRY_ASSIGN(const Tail now, tail());
+  return adopt_new_log(stream, now.entries_bytes);
+}
+
+Status DirectoryStorage::put_document(std::string_view name, std::string_view bytes,
+                                      bool durable) {
+  ReplaceOptions options;
+  options.durable = durable;
+  return replace_file(*directory_, name, *environment_.random, options, bytes);
+}
+
+}  // namespace varve::log

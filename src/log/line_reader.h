@@ -1,0 +1,47 @@
+// LineReader: the lines of a stream, one after the other, in bounded memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "log/storage.h"
+
+namespace varve::log {
+
+// Longer lines are not entries of anybody's; they are passed over without being kept in memory.
+inline constexpr uint64_t kLineBytesMax = uint64_t{256} << 20;
+
+struct Line {
+  std::string_view bytes;   // without '\n'; empty when oversized; valid until the next call
+  uint64_t offset = 0;      // of its first byte
+  uint64_t length = 0;      // [bytes] up to and with its '\n', if it has one
+  bool terminated = false;  // ends in '\n'
+  bool oversized = false;
+};
+
+class LineReader {
+ public:
+  // Reads [from, to) of one generation of a stream.
+  LineReader(SessionStorage& storage, Stream stream, uint64_t generation, uint64_t from,
+             uint64_t to)
+      : storage_(storage), stream_(stream), generation_(generation), position_(from), end_(to) {}
+
+  // false at the end. errors: those of SessionStorage::read.
+  Result<bool> next(Line* line);
+
+ private:
+  Result<bool> fill();  // reads more behind what is buffered; false at the end
+  Result<bool> skip_oversized(Line* line);
+
+  SessionStorage& storage_;
+  Stream stream_;
+  uint64_t generation_;
+  uint64_t position_;  // of the next byte to read from storage
+  uint64_t end_;
+  std::string buffer_;
+  size_t consumed_ = 0;  // bytes of buffer_ given out
+};
+
+}  // namespace varve::log

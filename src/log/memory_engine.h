@@ -1,0 +1,39 @@
+// MemoryEngine: the sessions of a "memory:" store.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/environment.h"
+#include "log/memory_storage.h"
+#include "log/storage.h"
+
+namespace varve::log {
+
+class MemoryEngine final : public Engine {
+ public:
+  explicit MemoryEngine(Clock& clock) : clock_(clock) {}
+
+  Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
+                                                 std::string_view metadata) override;
+  Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) override;
+  Status drop(std::string_view session_id, int64_t deadline_us) override;
+  Result<RowPage> list(std::string_view after, size_t limit) override;
+  Status rescan() override { return {}; }
+  Result<std::string> session_document(std::string_view session_id,
+                                       std::string_view name) override;
+  Result<std::string> store_document(std::string_view name) override;
+
+ private:
+  std::shared_ptr<MemorySession> find(std::string_view session_id);
+
+  Clock& clock_;
+  std::mutex mutex_;  // guards the rest
+  std::map<std::string, std::shared_ptr<MemorySession>, std::less<>> sessions_;
+  std::vector<SessionRow> rows_;  // oldest first; dropped ones stay, as in a directory's registry
+};
+
+}  // namespace varve::log

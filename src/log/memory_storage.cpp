@@ -1,0 +1,131 @@
+#include "log/memory_storage.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace varve::log {
+
+namespace {
+
+class StringSink final : public Sink {
+ public:
+  Status append(std::string_view bytes) override {
+    text.append(bytes);
+    return {};
+  }
+  std::string text;
+};
+
+}  // namespace
+
+std::string& MemoryStorage::stream_of(Stream stream) {
+  return stream == Stream::kEntries     ? session_->entries
+         : stream == Stream::kTombstones ? session_->tombstones
+                                         : session_->quarantine;
+}
+
+Status MemoryStorage::refuse_if_dropped() const {
+  return session_->dropped ? Status(Code::kNotFound, "the session was deleted") : Status();
+}
+
+std::string MemoryStorage::name_of(Stream stream) const {
+  return stream == Stream::kEntries     ? "memory:memory.jsonl"
+         : stream == Stream::kTombstones ? "memory:tombstones.jsonl"
+                                         : "memory:quarantine.jsonl";
+}
+
+Result<Tail> MemoryStorage::tail() {
+  const std::lock_guard guard(session_->mutex);
+  VARVE_TRY(refuse_if_dropped());
+  return Tail{session_->generation, session_->entries.size(), session_->tombstones.size()};
+}
+
+Result<size_t> MemoryStorage::read(Stream stream, uint64_t generation, uint64_t offset,
+                                   std::span<char> out) {
+  const std::lock_guard guard(session_->mutex);
+  if (generation != session_->generation) return Status(Code::kGone, "the log was replaced");
+  const std::string& bytes = stream_of(stream);
+  if (offset >= bytes.size()) return size_t{0};
+  const size_t count = std::min<size_t>(out.size(), bytes.size() - offset);
+  std::copy_n(bytes.data() + offset, count, out.data());
+  return count;
+}
+
+Result<std::string> MemoryStorage::get_document(std::string_view name) {
+  const std::lock_guard guard(session_->mutex);
+  const auto found = session_->documents.find(name);
+  if (found == session_->documents.end()) {
+    return Status(Code::kNotFound, "there is no '" + std::string(name) + "'");
+  }
+  return found->second;
+}
+
+Result<std::vector<StoredFile>> MemoryStorage::files() { return std::vector<StoredFile>(); }
+
+DurableMark MemoryStorage::durable_mark() {
+  const std::lock_guard guard(session_->mutex);
+  return {session_->entries.size(), session_->last_seq};
+}
+
+Status MemoryStorage::lock(int64_t deadline_us, std::string_view, bool* waited) {
+  if (!session_->writer.try_lock()) {
+    if (waited != nullptr) *waited = true;
+    const int64_t left_us = std::max<int64_t>(0, deadline_us - clock_.monotonic_us());
+    if (!session_->writer.try_lock_for(std::chrono::microseconds(left_us))) {
+      return {Code::kBusy, "another writer holds the session's lock; try again later"};
+    }
+  }
+  holds_lock_ = true;
+  const std::lock_guard guard(session_->mutex);
+  Status status = refuse_if_dropped();
+  if (!status.ok()) unlock();
+  return status;
+}
+
+void MemoryStorage::unlock() {
+  if (!holds_lock_) return;
+  holds_lock_ = false;
+  session_->writer.unlock();
+}
+
+Status MemoryStorage::append(Stream stream, uint64_t expected_bytes, std::string_view lines,
+                             bool, uint64_t last_seq) {
+  const std::lock_guard guard(session_->mutex);
+  std::string& bytes = stream_of(stream);
+  if (stream != Stream::kQuarantine && bytes.size() != expected_bytes) {
+    return {Code::kConflict, "the log grew meanwhile"};
+  }
+  bytes.append(lines);
+  session_->last_seq = std::max(session_->last_seq, last_seq);
+  return {};
+}
+
+Status MemoryStorage::sync(uint64_t last_seq) {
+  const std::lock_guard guard(session_->mutex);
+  session_->last_seq = std::max(session_->last_seq, last_seq);
+  return {};
+}
+
+Status MemoryStorage::truncate(Stream stream, uint64_t size_bytes) {
+  const std::lock_guard guard(session_->mutex);
+  stream_of(stream).resize(std::min<size_t>(stream_of(stream).size(), size_bytes));
+  return {};
+}
+
+Status MemoryStorage::replace(Stream stream, const std::function<Status(Sink&)>& produce) {
+  StringSink sink;
+  VARVE_TRY(produce(sink));
+  const std::lock_guard guard(session_->mutex);
+  stream_of(stream) = std::move(sink.text);
+  session_->generation += 1;
+  return {};
+}
+
+Status MemoryStorage::put_document(std::string_view name, std::string_view bytes, bool) {
+  const std::lock_guard guard(session_->mutex);
+  session_->documents.insert_or_assign(std::string(name), std::string(bytes));
+  return {};
+}
+
+}  // namespace varve::log

@@ -1,0 +1,60 @@
+// MemoryStorage: a session kept in memory, for "memory:" stores. The same behaviour as a directory
+// as far as one process can see, and nothing on disk.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/environment.h"
+#include "log/storage.h"
+
+namespace varve::log {
+
+// What lives on when a session is closed: owned by the engine, shared by every open storage.
+struct MemorySession {
+  std::mutex mutex;  // guards everything but writer
+  std::string entries;
+  std::string tombstones;
+  std::string quarantine;
+  std::map<std::string, std::string, std::less<>> documents;
+  uint64_t generation = 1;
+  uint64_t last_seq = 0;
+  bool dropped = false;
+  std::timed_mutex writer;  // the session's lock
+};
+
+class MemoryStorage final : public SessionStorage {
+ public:
+  MemoryStorage(std::shared_ptr<MemorySession> session, Clock& clock)
+      : session_(std::move(session)), clock_(clock) {}
+
+  Result<Tail> tail() override;
+  Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
+                      std::span<char> out) override;
+  Result<std::string> get_document(std::string_view name) override;
+  Result<std::vector<StoredFile>> files() override;
+  DurableMark durable_mark() override;
+  [[nodiscard]] bool writable() const override { return true; }
+  [[nodiscard]] std::string name_of(Stream stream) const override;
+
+  Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
+  void unlock() override;
+  Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
+                uint64_t last_seq) override;
+  Status sync(uint64_t last_seq) override;
+  Status truncate(Stream stream, uint64_t size_bytes) override;
+  Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
+
+ private:
+  std::string& stream_of(Stream stream);
+  Status refuse_if_dropped() const;
+
+  std::shared_ptr<MemorySession> session_;
+  Clock& clock_;
+  bool holds_lock_ = false;
+};
+
+}  // namespace varve::log

@@ -1,0 +1,182 @@
+#include "log/registry.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/time.h"
+#include "json/tree.h"
+#include "log/atomic_file.h"
+
+namespace varve::log {
+
+namespace {
+
+constexpr uint64_t kBlockBytes = 16 << 10;
+constexpr int64_t kBackOffUs = 500;
+
+std::string encode_row(const SessionRow& row) {
+  json::Tree tree = json::Tree::object();
+  tree.set("session_id", json::Tree::string(row.session_id));
+  tree.set("user_id", json::Tree::string(row.user_id));
+  tree.set("agent_id", json::Tree::string(row.agent_id));
+  tree.set("created_at", json::Tree::string(format_rfc3339(row.created_at_ms)));
+  return tree.canonical() + "\n";
+}
+
+std::optional<SessionRow> decode_row(std::string_view line) {
+  const auto tree = json::Tree::parse(line);
+  if (!tree.ok() || !tree->is_object()) return std::nullopt;
+  SessionRow row;
+  row.session_id = tree->get_string("session_id");
+  row.user_id = tree->get_string("user_id");
+  row.agent_id = tree->get_string("agent_id");
+  row.created_at_ms = parse_rfc3339(tree->get_string("created_at")).value_or(0);
+  if (row.session_id.empty()) return std::nullopt;
+  return row;
+}
+
+// "inode:offset": rows before the offset of the file that had that inode.
+std::string encode_cursor(uint64_t inode, uint64_t offset) {
+  return std::to_string(inode) + ":" + std::to_string(offset);
+}
+
+Result<uint64_t> decode_cursor(std::string_view text, const io::FileInfo& file) {
+  if (text.empty()) return file.size_bytes;
+  uint64_t inode = 0;
+  uint64_t offset = 0;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, inode);
+  const bool colon = first.ec == std::errc() && first.ptr != end && *first.ptr == ':';
+  const auto second = colon ? std::from_chars(first.ptr + 1, end, offset) : first;
+  if (!colon || second.ec != std::errc() || second.ptr != end ||
+      inode != file.identity.inode || offset > file.size_bytes) {
+    Place place;
+    place.member = "after";
+    return Status(Code::kInvalidArgument,
+                  "'after' is not a cursor of this list, or the list was rebuilt meanwhile; "
+                  "start from the first page",
+                  std::move(place));
+  }
+  return offset;
+}
+
+// The lines of a file from a given end to its start.
+class BackwardLines {
+ public:
+  BackwardLines(io::File& file, uint64_t end) : file_(file), block_start_(end) {}
+
+  // The line before; *offset is where it starts. false at the start of the file.
+  Result<bool> next(std::string_view* line, uint64_t* offset) {
+    for (;;) {
+      if (!buffer_.empty() && buffer_.back() == '\n') buffer_.pop_back();
+      const size_t newline = buffer_.rfind('\n');
+      if (newline != std::string::npos || (block_start_ == 0 && !buffer_.empty())) {
+        const size_t begin = newline == std::string::npos ? 0 : newline + 1;
+        line_ = buffer_.substr(begin);
+        buffer_.resize(begin);
+        *line = line_;
+        *offset = block_start_ + begin;
+        return true;
+      }
+      if (block_start_ == 0) return false;
+      VARVE_TRY(read_block());
+    }
+  }
+
+ private:
+  Status read_block() {
+    const uint64_t size = std::min<uint64_t>(std::max<uint64_t>(kBlockBytes, buffer_.size()),
+                                             block_start_);
+    std::string block(static_cast<size_t>(size), '\0');
+    VARVE_TRY_ASSIGN(const size_t got, file_.read_at(block_start_ - size, block));
+    if (got != size) return {Code::kIo, "the registry shrank while it was read"};
+    block_start_ -= size;
+    buffer_.insert(0, block);
+    return {};
+  }
+
+  io::File& file_;
+  uint64_t block_start_;
+  std::string buffer_;  // [block_start_, what was given out)
+  std::string line_;
+};
+
+}  // namespace
+
+bool Registry::exists() { return indices_.info(kRegistryFile).ok(); }
+
+Result<std::unique_ptr<io::File>> Registry::lock(int64_t deadline_us) {
+  VARVE_TRY_ASSIGN(auto file, indices_.open(kRegistryLock, io::OpenMode::kUpdateOrCreate, 0644));
+  for (;;) {
+    VARVE_TRY_ASSIGN(const bool held, file->try_lock());
+    if (held) return file;
+    const int64_t left_us = deadline_us - clock_.monotonic_us();
+    if (left_us <= 0) {
+      return Status(Code::kBusy, "another process is creating a session; try again later")
+          .in_file(indices_.path_of(kRegistryLock));
+    }
+    clock_.sleep_us(std::min(left_us, kBackOffUs));
+  }
+}
+
+Status Registry::append(const SessionRow& row) {
+  VARVE_TRY_ASSIGN(auto file, indices_.open(kRegistryFile, io::OpenMode::kAppendOrCreate));
+  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
+  std::string line = encode_row(row);
+  char last = '\n';
+  if (info.size_bytes > 0) {
+    VARVE_TRY(file->read_at(info.size_bytes - 1, std::span<char>(&last, 1)));
+  }
+  // A torn row of a creator that died must not swallow ours.
+  if (last != '\n') line.insert(line.begin(), '\n');
+  Status written = file->append(line);
+  if (!written.ok()) {
+    (void)file->truncate(info.size_bytes).ok();
+    return written;
+  }
+  VARVE_TRY(file->sync_data());
+  return info.size_bytes == 0 ? indices_.sync() : Status();
+}
+
+Status Registry::add(const SessionRow& row, int64_t deadline_us,
+                     const std::function<Status()>& give_name) {
+  const std::lock_guard guard(mutex_);
+  VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  VARVE_TRY(append(row));
+  return give_name();
+}
+
+Result<RowPage> Registry::list(std::string_view after, size_t limit) {
+  RowPage page;
+  auto file = indices_.open(kRegistryFile, io::OpenMode::kRead);
+  if (file.code() == Code::kNotFound) return page;
+  if (!file.ok()) return std::move(file).status();
+  VARVE_TRY_ASSIGN(const io::FileInfo info, (*file)->info());
+  VARVE_TRY_ASSIGN(uint64_t offset, decode_cursor(after, info));
+  BackwardLines lines(**file, offset);
+  std::string_view line;
+  while (page.rows.size() < limit) {
+    VARVE_TRY_ASSIGN(const bool more, lines.next(&line, &offset));
+    if (!more) return page;
+    auto row = decode_row(line);
+    if (!row) continue;
+    page.rows.push_back(*std::move(row));
+    page.cursors.push_back(encode_cursor(info.identity.inode, offset));
+  }
+  page.at_end = offset == 0;
+  return page;
+}
+
+Status Registry::replace(int64_t deadline_us,
+                         const std::function<Result<std::vector<SessionRow>>()>& collect) {
+  const std::lock_guard guard(mutex_);
+  VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  VARVE_TRY_ASSIGN(const auto rows, collect());
+  return replace_file(indices_, kRegistryFile, random_, {}, [&](Sink& sink) {
+    for (const auto& row : rows) VARVE_TRY(sink.append(encode_row(row)));
+    return Status();
+  });
+}
+
+}  // namespace varve::log

@@ -1,0 +1,204 @@
+#include "log/scan.h"
+
+#include <utility>
+
+#include "json/document.h"
+#include "log/line_reader.h"
+
+namespace varve::log {
+
+namespace {
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+// Lines that are not right, until what comes after them tells whether they are damage or a torn
+// tail.
+class Suspects {
+ public:
+  Suspects(Stream stream, uint64_t from, ScanReport* report) : stream_(stream), report_(report) {
+    report_->committed_end = from;
+    report_->scanned_end = from;
+  }
+
+  void saw(const Line& line) { report_->scanned_end = line.offset + line.length; }
+
+  void suspect(const Line& line, std::string reason) {
+    if (report_->tail_reason.empty()) report_->tail_reason = reason;
+    pending_count_ += 1;
+    if (pending_.size() < kDamageListMax) {
+      pending_.push_back({stream_, line.offset, line.length, std::move(reason)});
+    }
+  }
+
+  // Everything up to `end` is there to stay: what was suspect before it is damage.
+  void commit_to(uint64_t end) {
+    report_->committed_end = end;
+    report_->tail_reason.clear();
+    report_->damaged_count += pending_count_;
+    pending_count_ = 0;
+    for (auto& damage : pending_) {
+      if (report_->damaged.size() >= kDamageListMax) break;
+      report_->damaged.push_back(std::move(damage));
+    }
+    pending_.clear();
+  }
+
+  void set_tail_reason(std::string reason) {
+    if (report_->tail_reason.empty()) report_->tail_reason = std::move(reason);
+  }
+
+ private:
+  Stream stream_;
+  ScanReport* report_;
+  std::vector<Damage> pending_;
+  uint64_t pending_count_ = 0;
+};
+
+// What to do with a line that is not right: a terminated JSON object is damage at once, anything
+// else waits. True when it was settled as damage.
+bool judge_bad_line(const Line& line, const Status& why, json::Document& scratch,
+                    Suspects& suspects) {
+  if (!line.terminated) {
+    suspects.suspect(line, "the last line has no line end");
+    return false;
+  }
+  suspects.suspect(line, line.oversized ? "the line is longer than any entry can be"
+                                        : why.message());
+  json::Limits limits;
+  limits.depth_max = 128;
+  if (line.oversized || !scratch.parse(line.bytes, limits).ok() || !scratch.root().is_object()) {
+    return false;
+  }
+  suspects.commit_to(line.offset + line.length);
+  return true;
+}
+
+class EntryScan {
+ public:
+  EntryScan(SessionStorage& storage, uint64_t from, uint64_t settled_seq, const VisitEntry& visit,
+            ScanReport* report)
+      : storage_(storage),
+        settled_seq_(settled_seq),
+        visit_(visit),
+        suspects_(Stream::kEntries, from, report) {}
+
+  Status take(const Line& line) {
+    suspects_.saw(line);
+    Status read;
+    if (line.terminated && !line.oversized) {
+      if (is_blank(line.bytes)) {
+        if (held_.empty()) suspects_.commit_to(line.offset + line.length);
+        return {};
+      }
+      read = entry::read_line(line.bytes, scratch_, &facts_);
+      if (read.ok()) return take_entry(line);
+      if (read.code() == Code::kFormatVersion) return refuse(line, read);
+    }
+    // A whole line, if a wrong one, behind a batch: that batch was written to its end.
+    if (judge_bad_line(line, read, scratch_, suspects_)) VARVE_TRY(release());
+    return {};
+  }
+
+  void finish() {
+    if (!held_.empty()) suspects_.set_tail_reason("the last batch is incomplete");
+  }
+
+ private:
+  struct Held {
+    std::string bytes;
+    uint64_t offset;
+    entry::EntryFacts facts;
+  };
+
+  Status take_entry(const Line& line) {
+    const entry::Batch batch = facts_.batch;
+    const bool settled = facts_.seq != entry::kNoSeq && facts_.seq <= settled_seq_;
+    const bool belongs = !held_.empty() && batch.count == held_.front().facts.batch.count &&
+                         batch.index > held_.back().facts.batch.index;
+    if (!belongs) VARVE_TRY(release());  // a later line proves that the batch before was written
+    if (batch.count > 1 && !settled) {
+      held_.push_back({std::string(line.bytes), line.offset, facts_});
+      if (held_.size() < batch.count) return {};
+      VARVE_TRY(release());
+    } else {
+      VARVE_TRY(visit_({line.bytes, line.offset, line.bytes.size(), &facts_}));
+    }
+    suspects_.commit_to(line.offset + line.length);
+    return {};
+  }
+
+  Status release() {
+    for (const auto& held : held_) {
+      VARVE_TRY(visit_({held.bytes, held.offset, held.bytes.size(), &held.facts}));
+    }
+    held_.clear();
+    return {};
+  }
+
+  Status refuse(const Line& line, const Status& read) const {
+    Place place = read.place();
+    place.path = storage_.name_of(Stream::kEntries);
+    place.offset = line.offset;
+    return {Code::kFormatVersion, read.message() + "; use a newer varve", std::move(place)};
+  }
+
+  SessionStorage& storage_;
+  uint64_t settled_seq_;
+  const VisitEntry& visit_;
+  Suspects suspects_;
+  json::Document scratch_;
+  entry::EntryFacts facts_;
+  std::vector<Held> held_;  // lines of a batch that is not complete yet
+};
+
+}  // namespace
+
+Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, uint64_t from,
+                                uint64_t to, uint64_t settled_seq,
+                                const VisitEntry& visit) {
+  ScanReport report;
+  EntryScan scan(storage, from, settled_seq, visit, &report);
+  LineReader reader(storage, Stream::kEntries, generation, from, to);
+  Line line;
+  for (;;) {
+    VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+    if (!more) break;
+    VARVE_TRY(scan.take(line));
+  }
+  scan.finish();
+  return report;
+}
+
+Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation, uint64_t from,
+                                   uint64_t to, const VisitTombstone& visit) {
+  ScanReport report;
+  Suspects suspects(Stream::kTombstones, from, &report);
+  LineReader reader(storage, Stream::kTombstones, generation, from, to);
+  json::Document scratch;
+  entry::Tombstone tombstone;
+  Line line;
+  for (;;) {
+    VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+    if (!more) break;
+    suspects.saw(line);
+    Status read;
+    if (line.terminated && !line.oversized) {
+      if (is_blank(line.bytes)) {
+        suspects.commit_to(line.offset + line.length);
+        continue;
+      }
+      read = entry::read_tombstone(line.bytes, scratch, &tombstone);
+      if (read.ok()) {
+        suspects.commit_to(line.offset + line.length);
+        VARVE_TRY(visit({line.offset, line.bytes.size(), &tombstone}));
+        continue;
+      }
+    }
+    judge_bad_line(line, read, scratch, suspects);
+  }
+  return report;
+}
+
+}  // namespace varve::log

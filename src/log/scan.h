@@ -1,0 +1,75 @@
+// Scanning a stream: which lines are committed, which are damaged, and where the tail is torn.
+//
+// A line is committed when it ends in '\n' and is a right entry (or tombstone). What follows the
+// last committed line is a torn tail: bytes of a write that never finished. Readers ignore it; the
+// next writer moves it to quarantine. Everything else that is not right is damage: it stays where it
+// is, is passed over, and is reported with its place. Between the two decides what comes after:
+//
+//   after it comes a committed line        damage
+//   it is a terminated JSON object         damage (somebody edited it; it is worth keeping)
+//   nothing but such bytes to the end      torn tail
+//
+// A batch ({"n":3,"i":0} …) is committed as a whole, when all its lines are: a log that ends inside a
+// batch ends before it. Lines up to `settled_seq` are known to have been durable (or to have been
+// through a compaction, which may thin a batch), so for them no batch is waited for.
+//
+// source: docs/format.md#recovery.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "entry/entry.h"
+#include "entry/tombstone.h"
+#include "log/storage.h"
+
+namespace varve::log {
+
+inline constexpr size_t kDamageListMax = 1000;  // ranges remembered; all are counted
+
+struct Damage {
+  Stream stream = Stream::kEntries;
+  uint64_t offset = 0;
+  uint64_t length = 0;  // [bytes], with the line end
+  std::string reason;
+};
+
+struct ScannedEntry {
+  std::string_view bytes;  // the line, without '\n'
+  uint64_t offset = 0;
+  uint64_t length = 0;  // [bytes], without '\n'
+  const entry::EntryFacts* facts = nullptr;
+};
+
+struct ScannedTombstone {
+  uint64_t offset = 0;
+  uint64_t length = 0;  // [bytes], without '\n'
+  const entry::Tombstone* tombstone = nullptr;
+};
+
+struct ScanReport {
+  uint64_t committed_end = 0;  // after the last committed line: where the next append belongs
+  uint64_t scanned_end = 0;    // end of the bytes looked at; more than committed_end: a torn tail
+  uint64_t damaged_count = 0;
+  std::vector<Damage> damaged;  // the first kDamageListMax, in order, all before committed_end
+  std::string tail_reason;      // what is wrong with the torn tail; empty when there is none
+};
+
+using VisitEntry = std::function<Status(const ScannedEntry&)>;
+using VisitTombstone = std::function<Status(const ScannedTombstone&)>;
+
+// Scans [from, to); `from` is the start of a line. Visits every committed entry in order; a failure
+// of the visitor ends the scan and is returned.
+// errors: those of SessionStorage::read; kFormatVersion for a line of a newer version.
+Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, uint64_t from,
+                                uint64_t to, uint64_t settled_seq, const VisitEntry& visit);
+
+// The same for tombstones. They have no batches.
+Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation, uint64_t from,
+                                   uint64_t to, const VisitTombstone& visit);
+
+}  // namespace varve::log

@@ -1,0 +1,87 @@
+#include "session/batch_input.h"
+
+#include <utility>
+
+#include "json/object_reader.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+Result<std::vector<entry::Draft>> draft_array(std::string_view text,
+                                              const entry::DraftOptions& options,
+                                              IdGenerator& ids) {
+  json::Document document;
+  json::Limits limits;
+  limits.depth_max += 1;  // the array around the entries
+  VARVE_TRY(document.parse(text, limits));
+  std::vector<entry::Draft> drafts;
+  Status failure;
+  document.root().for_each_item([&](json::Value item) {
+    auto draft = entry::draft_value(text, item, options, ids);
+    if (draft.ok()) {
+      drafts.push_back(*std::move(draft));
+    } else {
+      failure = std::move(draft).status();
+    }
+    return failure.ok();
+  });
+  VARVE_TRY(std::move(failure));
+  return drafts;
+}
+
+// The same failure, told in terms of the whole text.
+Status at_line(Status failure, uint64_t line_number, uint64_t line_offset) {
+  Place place = failure.place();
+  place.line = line_number;
+  place.offset = line_offset + place.offset.value_or(0);
+  return {failure.code(), "line " + std::to_string(line_number) + ": " + failure.message(),
+          std::move(place)};
+}
+
+Result<std::vector<entry::Draft>> draft_lines(std::string_view text,
+                                              const entry::DraftOptions& options,
+                                              IdGenerator& ids) {
+  std::vector<entry::Draft> drafts;
+  json::Document scratch;
+  std::string_view rest = text;
+  for (uint64_t number = 1; !rest.empty(); ++number) {
+    const std::string_view line = take_line(rest);
+    if (is_blank(line)) continue;
+    auto draft = entry::draft(line, options, ids, scratch);
+    if (!draft.ok()) {
+      return at_line(std::move(draft).status(), number,
+                     static_cast<uint64_t>(line.data() - text.data()));
+    }
+    drafts.push_back(*std::move(draft));
+  }
+  return drafts;
+}
+
+}  // namespace
+
+std::string_view take_line(std::string_view& text) {
+  const size_t end = text.find('\n');
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(kBlanks) == std::string_view::npos;
+}
+
+Result<std::vector<entry::Draft>> draft_batch(std::string_view text,
+                                              const entry::DraftOptions& options,
+                                              IdGenerator& ids) {
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first != std::string_view::npos && text[first] == '[') {
+    return draft_array(text, options, ids);
+  }
+  return draft_lines(text, options, ids);
+}
+
+}  // namespace varve::session

@@ -1,0 +1,125 @@
+// Core: what all parts of a session share: the storage, the index over it, the metadata.
+//
+// The index lock is held for moments: never while something is written or synced. The storage's
+// lock is the writer's (writer.h) and is always taken before the index lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+
+#include "index/index.h"
+#include "log/scan.h"
+#include "log/storage.h"
+#include "session/metadata.h"
+#include "session/session.h"
+
+namespace varve::session {
+
+// What the log looked like when the index was last brought up to it.
+struct LogView {
+  log::Tail tail;            // as seen; more bytes than covered: a torn tail
+  std::string torn_entries;  // why the bytes behind the covered ones are not committed; or empty
+  std::string torn_tombstones;
+};
+
+class Core {
+ public:
+  Core(std::string id, std::unique_ptr<log::SessionStorage> storage,
+       const Session::Context& context);
+
+  // Loads metadata, the snapshot if it fits, and what the snapshot does not cover.
+  Status load();
+
+  // Reads what was added or deleted since, by anybody. Any thread, without the storage's lock.
+  Status catch_up();
+
+  // The same for the holder of the storage's lock, who also moves a torn tail to quarantine: after
+  // it the log ends where the index ends.
+  Status catch_up_as_writer();
+
+  // Makes the index anew from the log. Any thread.
+  Status rebuild();
+
+  // One entry's line, checked; kNotFound, kCorruption.
+  Result<std::string> read_entry(std::string_view id);
+
+  // Calls `visit` with the line of every live row, in order, as of one moment.
+  Status for_each_live_line(const std::function<Status(std::string_view line)>& visit);
+
+  // After an append of `rows` at the covered end: makes them visible.
+  struct NewRow {
+    const entry::EntryFacts* facts;
+    index::Location location;
+  };
+  void apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows, uint64_t end_bytes);
+  void apply_tombstones(uint64_t start_bytes, const std::vector<std::string_view>& ids,
+                        uint64_t end_bytes);
+
+  // The seq of the next entry: above everything that ever was durable, so that a loss shows.
+  [[nodiscard]] uint64_t next_seq() const;
+  // Entries known to have been durable that the log ends before.
+  [[nodiscard]] uint64_t rolled_back_count() const;
+
+  // Saves index.bin when the log grew enough since the last time, or `always`. Best effort.
+  void save_snapshot(bool always);
+
+  // Reads metadata.json anew (holder of the lock), applies `change` and current counts, writes it.
+  Status save_metadata(bool durable, const std::function<Status(Metadata&)>& change);
+  // The members of metadata.json that are counted.
+  void count_into(json::Tree& metadata) const;
+
+  void post(Level level, std::string_view message, json::Tree details = json::Tree::object());
+
+  const std::string id;
+  const std::unique_ptr<log::SessionStorage> storage;
+  const Session::Context context;
+  Settings settings;
+
+  mutable std::shared_mutex index_mutex;  // guards everything below
+  index::Index index;
+  LogView view;
+  Metadata metadata;
+  uint64_t durable_seq_seen = 0;       // the highest seq anybody is known to have made durable
+  uint64_t snapshot_covered_bytes = 0; // of the log, by index.bin as last read or written
+  uint64_t snapshot_size_bytes = 0;
+  uint64_t torn_tail_count = 0;        // moved to quarantine by this object
+  uint64_t rebuild_count = 0;
+  bool index_from_log = false;         // every row was read from the log in this process
+  bool snapshot_was_loaded = false;
+  std::string rebuild_reason;          // why index.bin was not used at the last load
+  bool metadata_was_damaged = false;
+
+ private:
+  Status load_metadata();
+  // Index lock held exclusively:
+  Status load_snapshot();
+  [[nodiscard]] bool is_current(const log::Tail& tail) const;
+  Status read_changes(log::Tail tail);
+  Status read_changes_once(const log::Tail& tail);
+  Status read_new_tombstones(const log::Tail& tail);
+  Status read_new_entries(const log::Tail& tail);
+  void forget_index();
+  void note_damage(const log::ScanReport& report, log::Stream stream);
+  // Holder of the storage's lock:
+  Status cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t covered_bytes,
+                       uint64_t tail_bytes);
+
+  struct Found {
+    uint32_t row;
+    index::Location location;
+    uint64_t generation;
+    bool verified;
+  };
+  Result<Found> find(std::string_view id);
+  Status check_line(std::string_view id, const Found& found, std::string_view line);
+
+  std::mutex snapshot_mutex_;
+  bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail
+};
+
+}  // namespace varve::session

@@ -1,0 +1,102 @@
+// What a session keeps beside its log: the index snapshot and metadata.json.
+#include <algorithm>
+#include <utility>
+
+#include "base/time.h"
+#include "index/snapshot.h"
+#include "log/quarantine.h"
+#include "session/core.h"
+
+namespace varve::session {
+
+namespace {
+
+// A snapshot is due when the part of the log it leaves out is larger than this and than half of
+// what it covers: the work stays proportional to the log, and opening reads a third at most.
+constexpr uint64_t kUncoveredBytesMin = uint64_t{1} << 20;
+
+// The counters of metadata.json's `statistics` as the seed names them; other types by their own.
+std::string statistic_name(const std::string& type) {
+  if (type == "conversation" || type == "decision" || type == "finding" || type == "preference") {
+    return type + "s";
+  }
+  return type;
+}
+
+}  // namespace
+
+void Core::save_snapshot(bool always) {
+  if (!storage->writable()) return;
+  const std::unique_lock one_at_a_time(snapshot_mutex_, std::try_to_lock);
+  if (!one_at_a_time.owns_lock()) return;
+  std::string bytes;
+  uint64_t covered_bytes = 0;
+  {
+    const std::shared_lock lock(index_mutex);
+    covered_bytes = index.coverage.entries_bytes;
+    const uint64_t uncovered = covered_bytes - std::min(covered_bytes, snapshot_covered_bytes);
+    const bool due = uncovered > std::max(kUncoveredBytesMin, snapshot_covered_bytes / 2);
+    const bool up_to_date = covered_bytes == snapshot_covered_bytes && snapshot_size_bytes > 0;
+    if (!index_is_whole_ || (!due && !always) || (up_to_date && snapshot_was_loaded)) return;
+    bytes = index::encode_snapshot(index);
+  }
+  const Status saved = storage->put_document(index::kSnapshotFile, bytes, false);
+  if (!saved.ok()) {
+    post(Level::kDebug, "index.bin was not saved: " + saved.message());
+    return;
+  }
+  const std::unique_lock lock(index_mutex);
+  snapshot_covered_bytes = covered_bytes;
+  snapshot_size_bytes = bytes.size();
+  snapshot_was_loaded = true;
+}
+
+void Core::count_into(json::Tree& tree) const {
+  const std::shared_lock lock(index_mutex);
+  json::Tree statistics = json::Tree::object();
+  for (const auto name : {"conversations", "decisions", "findings", "preferences"}) {
+    statistics.set(name, json::Tree::integer(0));
+  }
+  for (const auto& [type, count] : index.type_counts()) {
+    statistics.set(statistic_name(type), json::Tree::integer_unsigned(count));
+  }
+  tree.set("statistics", std::move(statistics));
+  tree.set("total_entries",
+           json::Tree::integer_unsigned(index.size() - index.deleted_count()));
+  tree.set("total_size_bytes",
+           json::Tree::integer_unsigned(view.tail.entries_bytes + view.tail.tombstones_bytes +
+                                        snapshot_size_bytes));
+  tree.set("last_accessed", json::Tree::string(format_rfc3339(context.clock->now_ms())));
+}
+
+Status Core::save_metadata(bool durable, const std::function<Status(Metadata&)>& change) {
+  // Another process may have changed it since we read it: what is in the file counts.
+  Metadata fresh;
+  {
+    const std::shared_lock lock(index_mutex);
+    fresh = metadata;
+  }
+  auto text = storage->get_document("metadata.json");
+  if (text.ok()) {
+    auto parsed = Metadata::parse(*text, id);
+    if (parsed.ok()) {
+      fresh = *std::move(parsed);
+    } else if (parsed.code() == Code::kFormatVersion) {
+      return std::move(parsed).status();
+    } else {
+      VARVE_TRY(log::quarantine_bytes(*storage, *text, 0,
+                                      {"metadata.json", "it could not be read",
+                                       context.clock->now_ms()}));
+    }
+  } else if (text.code() != Code::kNotFound) {
+    return std::move(text).status();
+  }
+  VARVE_TRY(change(fresh));
+  count_into(fresh.tree());
+  VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), durable));
+  const std::unique_lock lock(index_mutex);
+  metadata = std::move(fresh);
+  return {};
+}
+
+}  // namespace varve::session

@@ -1,0 +1,179 @@
+#include "session/metadata.h"
+
+#include <array>
+#include <utility>
+
+#include "base/ids.h"
+#include "base/sha256.h"
+#include "base/time.h"
+#include "json/object_reader.h"
+
+namespace varve::session {
+
+namespace {
+
+// Members a user's patch may not touch.
+constexpr std::array<std::string_view, 17> kOwnMembers = {
+    "version",         "session_id",       "created_at",  "last_accessed",
+    "user_id",         "agent_id",
+    "total_entries",   "total_size_bytes", "statistics",  "generation",
+    "durable_seq",     "checksum",         "compactions", "compacted_through_seq",
+    "schema_versions", "migrated_from",    "stores"};
+
+std::string checksum_of(const json::Tree& tree) {
+  return "sha256:" + to_hex(sha256(tree.canonical()));
+}
+
+bool is_own(std::string_view name) {
+  for (const auto own : kOwnMembers) {
+    if (own == name) return true;
+  }
+  return false;
+}
+
+// The members that creation and patches have in common. `null_allowed`: a patch removes by null.
+void read_known_members(json::ObjectReader& reader, json::Value root, bool null_allowed) {
+  const auto given = [&](std::string_view name) {
+    const auto value = root.find(name);
+    if (!value || !null_allowed || value->kind() != json::Kind::kNull) return value.has_value();
+    (void)reader.read_any(name);
+    return false;
+  };
+  std::string text;
+  for (const auto name : {"user_id", "agent_id", "title"}) {
+    if (given(name)) reader.read_string(name, &text);
+  }
+  double ttl_hours = 0;
+  if (given("ttl_hours")) reader.read_double("ttl_hours", &ttl_hours, 0, 1e9);
+  for (const auto name : {"decay_config", "compaction_config", "preferences"}) {
+    if (given(name)) (void)reader.read_object(name);
+  }
+  if (!given("durability")) return;
+  reader.read_string("durability", &text);
+  if (text != "commit" && text != "interval" && text != "os") {
+    reader.fail(*root.find("durability"), "must be \"commit\", \"interval\" or \"os\"");
+  }
+}
+
+void read_stores(json::ObjectReader& reader) {
+  std::vector<std::string> stores;
+  reader.read_strings("stores", &stores);
+  for (const auto& store : stores) {
+    if (store == "kv" || store == "transcript") continue;
+    const auto value = reader.read_any("stores");
+    if (value) reader.fail(*value, "may hold \"kv\" and \"transcript\"");
+  }
+}
+
+json::Tree empty_statistics() {
+  json::Tree statistics = json::Tree::object();
+  for (const auto name : {"conversations", "decisions", "findings", "preferences"}) {
+    statistics.set(name, json::Tree::integer(0));
+  }
+  return statistics;
+}
+
+}  // namespace
+
+Metadata Metadata::make(const CreateOptions& options, int64_t now_ms) {
+  Metadata metadata;
+  json::Tree& tree = metadata.tree_;
+  tree = options.members;
+  const json::Tree now = json::Tree::string(format_rfc3339(now_ms));
+  tree.set("version", json::Tree::integer(kMetadataVersion));
+  tree.set("session_id", json::Tree::string(options.session_id));
+  if (!options.user_id.empty()) tree.set("user_id", json::Tree::string(options.user_id));
+  if (!options.agent_id.empty()) tree.set("agent_id", json::Tree::string(options.agent_id));
+  tree.set("created_at", now);
+  tree.set("last_accessed", now);
+  tree.set("total_entries", json::Tree::integer(0));
+  tree.set("total_size_bytes", json::Tree::integer(0));
+  tree.set("generation", json::Tree::integer(1));
+  tree.set("compacted_through_seq", json::Tree::integer(0));
+  tree.set("durable_seq", json::Tree::integer(0));
+  tree.set("statistics", empty_statistics());
+  if (tree.get("stores") == nullptr) {
+    json::Tree stores = json::Tree::array();
+    stores.push(json::Tree::string("kv"));
+    stores.push(json::Tree::string("transcript"));
+    tree.set("stores", std::move(stores));
+  }
+  return metadata;
+}
+
+Metadata Metadata::recovered(std::string_view session_id, int64_t now_ms) {
+  CreateOptions options;
+  options.session_id = session_id;
+  return make(options, now_ms);
+}
+
+Result<Metadata> Metadata::parse(std::string_view text, std::string_view session_id) {
+  VARVE_TRY_ASSIGN(json::Tree tree, json::Tree::parse(text));
+  if (!tree.is_object()) return Status(Code::kCorruption, "metadata.json is not a JSON object");
+  const int64_t version = tree.get_int64("version", 0);  // hand-made ones may lack it
+  if (version > kMetadataVersion) {
+    return Status(Code::kFormatVersion, "metadata.json is of version " + std::to_string(version) +
+                                            "; this library reads up to " +
+                                            std::to_string(kMetadataVersion));
+  }
+  if (tree.get_string("session_id", session_id) != session_id) {
+    return Status(Code::kCorruption, "metadata.json is of session '" +
+                                         tree.get_string("session_id") + "'");
+  }
+  Metadata metadata;
+  const std::string checksum = tree.get_string("checksum");
+  tree.erase("checksum");
+  metadata.edited_outside_ = !checksum.empty() && checksum != checksum_of(tree);
+  tree.set("version", json::Tree::integer(kMetadataVersion));
+  tree.set("session_id", json::Tree::string(session_id));
+  metadata.tree_ = std::move(tree);
+  return metadata;
+}
+
+std::string Metadata::encode() const {
+  json::Tree sealed = tree_;
+  sealed.set("checksum", json::Tree::string(checksum_of(tree_)));
+  return sealed.pretty();
+}
+
+uint64_t Metadata::unsigned_member(std::string_view name) const {
+  const int64_t value = tree_.get_int64(name, 0);
+  return value > 0 ? static_cast<uint64_t>(value) : 0;
+}
+
+Status Metadata::apply_patch(std::string_view text) {
+  json::Document document;
+  VARVE_TRY(document.parse(text));
+  json::ObjectReader reader(text, document.root());
+  read_known_members(reader, document.root(), true);
+  document.root().for_each_member([&](std::string_view name, json::Value value) {
+    if (is_own(name)) reader.fail(value, "is kept by the library and cannot be changed");
+    (void)reader.read_any(name);  // the user's own members are taken as they are
+    return true;
+  });
+  VARVE_TRY(reader.finish());
+  tree_.merge_patch(json::Tree::from(document.root()));
+  return {};
+}
+
+Result<CreateOptions> parse_create_options(std::string_view text) {
+  CreateOptions options;
+  if (text.empty()) return options;
+  json::Document document;
+  VARVE_TRY(document.parse(text));
+  json::ObjectReader reader(text, document.root());
+  reader.read_string("session_id", &options.session_id);
+  reader.read_string("user_id", &options.user_id);
+  reader.read_string("agent_id", &options.agent_id);
+  read_known_members(reader, document.root(), false);
+  read_stores(reader);
+  const auto id = reader.read_any("session_id");
+  if (id && !is_valid_id(options.session_id)) {
+    reader.fail(*id, "must be 1 to 128 letters, digits, '_' and '-', not starting with '-'");
+  }
+  VARVE_TRY(reader.finish());
+  options.members = json::Tree::from(document.root());
+  return options;
+}
+
+}  // namespace varve::session

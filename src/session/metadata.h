@@ -1,0 +1,63 @@
+// Metadata: metadata.json, what is known about a session besides its entries.
+//
+// Unknown members are kept. Counts in it are a cache: the log decides. `durable_seq` and
+// `compacted_through_seq` are the two numbers recovery relies on: a log that ends before the one
+// lost entries, and gaps in seq up to the other are legal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "json/tree.h"
+
+namespace varve::session {
+
+inline constexpr int64_t kMetadataVersion = 1;
+
+struct CreateOptions {
+  std::string session_id;
+  std::string user_id;
+  std::string agent_id;
+  json::Tree members = json::Tree::object();  // title, stores, ttl_hours, decay_config, …
+};
+
+class Metadata {
+ public:
+  // Of a new session.
+  static Metadata make(const CreateOptions& options, int64_t now_ms);
+  // Of a log that came without any: what can be known.
+  static Metadata recovered(std::string_view session_id, int64_t now_ms);
+  // Reads the file's text. kFormatVersion when newer; kCorruption when it is not metadata of
+  // `session_id`. A right text whose checksum is wrong was edited by hand: accepted, and
+  // edited_outside() tells.
+  static Result<Metadata> parse(std::string_view text, std::string_view session_id);
+
+  // The file's text: canonical members, indented for people, with a checksum.
+  [[nodiscard]] std::string encode() const;
+  [[nodiscard]] const json::Tree& tree() const { return tree_; }
+  [[nodiscard]] json::Tree& tree() { return tree_; }
+  [[nodiscard]] bool edited_outside() const { return edited_outside_; }
+
+  [[nodiscard]] uint64_t durable_seq() const { return unsigned_member("durable_seq"); }
+  [[nodiscard]] uint64_t compacted_through_seq() const {
+    return unsigned_member("compacted_through_seq");
+  }
+  [[nodiscard]] uint64_t generation() const { return unsigned_member("generation"); }
+
+  // Applies a merge patch of the user's. kInvalidArgument for members that are the library's own,
+  // and for mistyped known ones.
+  Status apply_patch(std::string_view patch);
+
+ private:
+  [[nodiscard]] uint64_t unsigned_member(std::string_view name) const;
+
+  json::Tree tree_ = json::Tree::object();
+  bool edited_outside_ = false;
+};
+
+// Reads the options of varve_session_create; defaults are left to make().
+Result<CreateOptions> parse_create_options(std::string_view text);
+
+}  // namespace varve::session

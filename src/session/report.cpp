@@ -1,0 +1,180 @@
+// stats, files and the index for people.
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "index/snapshot.h"
+#include "log/line_reader.h"
+#include "session/maintenance.h"
+
+namespace varve::session {
+
+namespace {
+
+json::Tree count(uint64_t value) { return json::Tree::integer_unsigned(value); }
+
+std::string_view durability_name(log::Durability durability) {
+  switch (durability) {
+    case log::Durability::kCommit: return "commit";
+    case log::Durability::kInterval: return "interval";
+    case log::Durability::kOs: break;
+  }
+  return "os";
+}
+
+uint64_t snapshot_bytes(Core& core) {
+  const auto files = core.storage->files();
+  if (!files.ok()) return 0;
+  for (const auto& file : *files) {
+    if (file.name == index::kSnapshotFile) return file.size_bytes;
+  }
+  return 0;
+}
+
+json::Tree sizes(const log::Tail& tail, uint64_t index_bytes) {
+  json::Tree tree = json::Tree::object();
+  tree.set("log", count(tail.entries_bytes));
+  tree.set("index", count(index_bytes));
+  tree.set("tombstones", count(tail.tombstones_bytes));
+  tree.set("total", count(tail.entries_bytes + index_bytes + tail.tombstones_bytes));
+  return tree;
+}
+
+json::Tree corruption(const Core& core) {
+  json::Tree tree = json::Tree::object();
+  tree.set("skipped", count(core.index.coverage.skipped_count));
+  tree.set("missing", count(core.index.coverage.missing_count));
+  tree.set("torn_tails", count(core.torn_tail_count));
+  tree.set("rollback", count(core.rolled_back_count()));
+  tree.set("metadata", json::Tree::boolean(core.metadata_was_damaged));
+  return tree;
+}
+
+json::Tree index_state(const Core& core) {
+  json::Tree tree = json::Tree::object();
+  tree.set("loaded", json::Tree::boolean(core.snapshot_was_loaded));
+  tree.set("rebuilds", count(core.rebuild_count));
+  tree.set("reason", json::Tree::string(core.rebuild_reason));
+  tree.set("covered_bytes", count(core.snapshot_covered_bytes));
+  return tree;
+}
+
+}  // namespace
+
+Result<json::Tree> stats(Core& core) {
+  VARVE_TRY(core.catch_up());
+  const uint64_t index_bytes = snapshot_bytes(core);
+  const log::DurableMark mark = core.storage->durable_mark();
+  const int64_t now_ms = core.context.clock->now_ms();
+  json::Tree tree = json::Tree::object();
+  const std::shared_lock lock(core.index_mutex);
+  uint64_t expired = 0;
+  for (uint32_t row = 0; row < core.index.size(); ++row) {
+    if (!core.index.is_deleted(row) && core.index.is_expired(row, now_ms)) expired += 1;
+  }
+  json::Tree types = json::Tree::object();
+  for (const auto& [type, entries] : core.index.type_counts()) types.set(type, count(entries));
+  tree.set("session_id", json::Tree::string(core.id));
+  tree.set("entries", count(core.index.size() - core.index.deleted_count() - expired));
+  tree.set("deleted", count(core.index.tombstone_count()));
+  tree.set("expired", count(expired));
+  tree.set("size_bytes", sizes(core.view.tail, index_bytes));
+  tree.set("types", std::move(types));
+  tree.set("memory_bytes", count(core.index.memory_bytes()));
+  tree.set("last_seq", count(core.index.coverage.last_seq));
+  tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));
+  tree.set("durability", json::Tree::string(durability_name(core.settings.durability)));
+  tree.set("generation", count(core.metadata.generation()));
+  tree.set("read_only", json::Tree::boolean(!core.storage->writable()));
+  tree.set("corruption", corruption(core));
+  tree.set("index", index_state(core));
+  return tree;
+}
+
+Result<json::Tree> list_files(Core& core) {
+  VARVE_TRY_ASSIGN(const auto stored, core.storage->files());
+  json::Tree files = json::Tree::array();
+  for (const auto& file : stored) {
+    json::Tree item = json::Tree::object();
+    item.set("name", json::Tree::string(file.name));
+    item.set("size_bytes", count(file.size_bytes));
+    item.set("modified", json::Tree::string(format_rfc3339(file.modified_ms)));
+    files.push(std::move(item));
+  }
+  json::Tree tree = json::Tree::object();
+  tree.set("files", std::move(files));
+  return tree;
+}
+
+namespace {
+
+// One row of the listing, from its line.
+json::Tree listed(const entry::EntryFacts& facts, uint64_t line_number, uint64_t offset) {
+  json::Tree tags = json::Tree::array();
+  for (const auto& tag : facts.tags) tags.push(json::Tree::string(tag));
+  json::Tree row = json::Tree::object();
+  row.set("line_number", count(line_number));
+  row.set("byte_offset", count(offset));
+  row.set("type", json::Tree::string(facts.type));
+  row.set("timestamp", json::Tree::string(format_rfc3339(facts.timestamp_ms)));
+  row.set("tags", std::move(tags));
+  row.set("importance", json::Tree::number(facts.importance));
+  return row;
+}
+
+json::Tree lists_of_ids(const std::map<std::string, std::vector<std::string>>& by_name) {
+  json::Tree tree = json::Tree::object();
+  for (const auto& [name, ids] : by_name) {
+    json::Tree list = json::Tree::array();
+    for (const auto& id : ids) list.push(json::Tree::string(id));
+    tree.set(name, std::move(list));
+  }
+  return tree;
+}
+
+}  // namespace
+
+Result<json::Tree> list_index(Core& core) {
+  VARVE_TRY(core.catch_up());
+  uint64_t generation = 0;
+  uint64_t covered_bytes = 0;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    generation = core.view.tail.generation;
+    covered_bytes = core.index.coverage.entries_bytes;
+  }
+  json::Tree entries = json::Tree::object();
+  std::map<std::string, std::vector<std::string>> by_tag;
+  std::map<std::string, std::vector<std::string>> by_type;
+  log::LineReader reader(*core.storage, log::Stream::kEntries, generation, 0, covered_bytes);
+  json::Document scratch;
+  entry::EntryFacts facts;
+  log::Line line;
+  const int64_t now_ms = core.context.clock->now_ms();
+  for (uint64_t number = 1;; ++number) {
+    VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+    if (!more) break;
+    if (!entry::read_line(line.bytes, scratch, &facts).ok()) continue;
+    {
+      const std::shared_lock lock(core.index_mutex);
+      const auto row = core.index.find(facts.id);
+      if (!row || !core.index.is_live(*row, now_ms) ||
+          core.index.location(*row).offset != line.offset) {
+        continue;
+      }
+    }
+    entries.set(facts.id, listed(facts, number, line.offset));
+    for (const auto& tag : facts.tags) by_tag[tag].push_back(facts.id);
+    by_type[facts.type].push_back(facts.id);
+  }
+  json::Tree tree = json::Tree::object();
+  tree.set("version", json::Tree::integer(1));
+  tree.set("last_updated", json::Tree::string(format_rfc3339(now_ms)));
+  tree.set("entries", std::move(entries));
+  tree.set("tags", lists_of_ids(by_tag));
+  tree.set("types", lists_of_ids(by_type));
+  return tree;
+}
+
+}  // namespace varve::session

@@ -1,0 +1,228 @@
+#include "session/session.h"
+
+#include <utility>
+
+#include "session/batch_input.h"
+#include "session/core.h"
+#include "session/maintenance.h"
+#include "session/writer.h"
+
+namespace varve::session {
+
+struct Session::Parts {
+  Parts(std::string id, std::unique_ptr<log::SessionStorage> storage, const Context& context)
+      : core(std::move(id), std::move(storage), context),
+        writer(core),
+        ids(*context.clock, *context.random) {}
+
+  [[nodiscard]] entry::DraftOptions draft_options() const {
+    entry::DraftOptions options;
+    options.session_id = core.id;
+    options.now_ms = core.context.clock->now_ms();
+    options.entry_bytes_max = static_cast<size_t>(core.settings.entry_bytes_max);
+    return options;
+  }
+
+  Core core;
+  Writer writer;
+  IdGenerator ids;
+};
+
+namespace {
+
+log::Durability durability_of(std::string_view name, log::Durability fallback) {
+  if (name == "commit") return log::Durability::kCommit;
+  if (name == "interval") return log::Durability::kInterval;
+  if (name == "os") return log::Durability::kOs;
+  return fallback;
+}
+
+Status check_id(std::string_view id) {
+  if (is_valid_id(id)) return {};
+  Place place;
+  place.member = "id";
+  return {Code::kInvalidArgument,
+          "an id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
+          std::move(place)};
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Session::~Session() { close(); }
+
+Result<std::shared_ptr<Session>> Session::open(std::string id,
+                                               std::unique_ptr<log::SessionStorage> storage,
+                                               const Context& context) {
+  auto parts = std::make_unique<Parts>(std::move(id), std::move(storage), context);
+  Core& core = parts->core;
+  VARVE_TRY(core.load());
+  core.settings.durability =
+      durability_of(core.metadata.tree().get_string("durability"), core.settings.durability);
+  return std::shared_ptr<Session>(new Session(std::move(parts)));
+}
+
+const std::string& Session::id() const { return parts_->core.id; }
+
+Result<std::string> Session::add(std::string_view text) {
+  json::Document scratch;
+  VARVE_TRY_ASSIGN(entry::Draft draft,
+                   entry::draft(text, parts_->draft_options(), parts_->ids, scratch));
+  std::string id = draft.facts.id;
+  WriteRequest request;
+  request.drafts.push_back(std::move(draft));
+  parts_->writer.submit(std::span(&request, 1));
+  VARVE_TRY(std::move(request.status));
+  parts_->core.save_snapshot(false);
+  return id;
+}
+
+Result<std::vector<std::string>> Session::add_batch(std::string_view text) {
+  WriteRequest request;
+  VARVE_TRY_ASSIGN(request.drafts,
+                   draft_batch(text, parts_->draft_options(), parts_->ids));
+  std::vector<std::string> ids;
+  for (const auto& draft : request.drafts) ids.push_back(draft.facts.id);
+  if (ids.empty()) return ids;
+  parts_->writer.submit(std::span(&request, 1));
+  VARVE_TRY(std::move(request.status));
+  parts_->core.save_snapshot(false);
+  return ids;
+}
+
+Result<std::string> Session::get(std::string_view id) {
+  VARVE_TRY(check_id(id));
+  return parts_->core.read_entry(id);
+}
+
+Status Session::remove(std::string_view id, std::string_view reason) {
+  VARVE_TRY(check_id(id));
+  if (reason.size() > entry::kReasonBytesMax) {
+    Place place;
+    place.member = "reason";
+    place.size = reason.size();
+    place.limit = entry::kReasonBytesMax;
+    return {Code::kInvalidArgument, "a reason is at most 1024 bytes", std::move(place)};
+  }
+  WriteRequest request;
+  request.kind = WriteRequest::Kind::kDelete;
+  request.operation = "delete";
+  request.tombstone = {std::string(id), std::string(reason),
+                       parts_->core.context.clock->now_ms()};
+  parts_->writer.submit(std::span(&request, 1));
+  return std::move(request.status);
+}
+
+Result<json::Tree> Session::metadata() {
+  Core& core = parts_->core;
+  VARVE_TRY(core.catch_up());
+  // Another process may have changed it.
+  auto text = core.storage->get_document("metadata.json");
+  if (text.ok()) {
+    auto parsed = Metadata::parse(*text, core.id);
+    if (parsed.ok()) {
+      const std::unique_lock lock(core.index_mutex);
+      core.metadata = *std::move(parsed);
+    }
+  }
+  json::Tree tree;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    tree = core.metadata.tree();
+  }
+  const std::string accessed = tree.get_string("last_accessed");
+  core.count_into(tree);
+  tree.set("last_accessed", json::Tree::string(accessed));
+  return tree;
+}
+
+Status Session::update(std::string_view patch) {
+  Core& core = parts_->core;
+  return parts_->writer.run("update", [&] {
+    return core.save_metadata(true, [&](Metadata& metadata) {
+      return metadata.apply_patch(patch);
+    });
+  });
+}
+
+Status Session::check_alive() { return parts_->core.catch_up(); }
+
+bool Session::is_interval() const {
+  return parts_->core.settings.durability == log::Durability::kInterval;
+}
+
+Status Session::flush() {
+  if (!parts_->writer.has_unsynced()) return {};
+  Core& core = parts_->core;
+  return parts_->writer.run("sync", [&] {
+    parts_->writer.set_synced();
+    Status synced = core.storage->sync(core.next_seq() - 1);
+    if (synced.ok()) core.context.counters->syncs += 1;
+    return synced;
+  });
+}
+
+Status Session::sync() {
+  Core& core = parts_->core;
+  VARVE_TRY(parts_->writer.run("sync", [&] {
+    const uint64_t last_seq = core.next_seq() - 1;
+    parts_->writer.set_synced();
+    VARVE_TRY(core.storage->sync(last_seq));
+    core.context.counters->syncs += 1;
+    return core.save_metadata(true, [&](Metadata& metadata) {
+      metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq));
+      return Status();
+    });
+  }));
+  parts_->writer.set_saved();
+  core.save_snapshot(true);
+  return {};
+}
+
+void Session::close() {
+  if (!parts_) return;
+  Core& core = parts_->core;
+  if (parts_->writer.has_changes()) {
+    const Status saved = sync();
+    if (!saved.ok()) core.post(Level::kWarn, "closed without saving: " + saved.message());
+  } else {
+    core.save_snapshot(false);
+  }
+}
+
+Result<json::Tree> Session::stats() { return session::stats(parts_->core); }
+Result<json::Tree> Session::files() { return list_files(parts_->core); }
+Result<json::Tree> Session::verify() {
+  return session::verify(parts_->core, parts_->writer);
+}
+Result<json::Tree> Session::repair(bool dry_run) {
+  return session::repair(parts_->core, parts_->writer, dry_run);
+}
+Result<json::Tree> Session::index_listing() { return list_index(parts_->core); }
+
+Result<json::Tree> Session::rebuild_index() {
+  Core& core = parts_->core;
+  const int64_t start_us = core.context.clock->monotonic_us();
+  VARVE_TRY(core.rebuild());
+  core.save_snapshot(true);
+  const int64_t duration_us = core.context.clock->monotonic_us() - start_us;
+  json::Tree report = json::Tree::object();
+  const std::shared_lock lock(core.index_mutex);
+  report.set("entries",
+             json::Tree::integer_unsigned(core.index.size() - core.index.deleted_count()));
+  report.set("duration_ms", json::Tree::number(static_cast<double>(duration_us) / 1000.0));
+  return report;
+}
+
+Result<std::string> Session::export_text(std::string_view format) {
+  return session::export_text(parts_->core, format);
+}
+
+Result<json::Tree> Session::import_lines(std::string_view lines) {
+  auto report = session::import_lines(parts_->core, parts_->writer, parts_->ids, lines);
+  parts_->core.save_snapshot(false);
+  return report;
+}
+
+}  // namespace varve::session

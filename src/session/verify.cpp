@@ -1,0 +1,211 @@
+// verify: every line, checksum, sequence number and index entry, read anew from the log.
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "session/maintenance.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr uint64_t kProblemsMax = 1000;
+
+std::string_view short_name(log::Stream stream) {
+  return stream == log::Stream::kEntries ? "memory.jsonl" : "tombstones.jsonl";
+}
+
+class Report {
+ public:
+  void problem(log::Stream stream, uint64_t offset, uint64_t length, std::string_view reason) {
+    total_ += 1;
+    if (total_ > kProblemsMax) return;
+    json::Tree problem = json::Tree::object();
+    problem.set("file", json::Tree::string(short_name(stream)));
+    problem.set("offset", json::Tree::integer_unsigned(offset));
+    problem.set("length", json::Tree::integer_unsigned(length));
+    problem.set("reason", json::Tree::string(reason));
+    problems_.push(std::move(problem));
+  }
+
+  void damage(const log::ScanReport& scan, log::Stream stream) {
+    damaged_ += scan.damaged_count;
+    for (const auto& range : scan.damaged) {
+      problem(stream, range.offset, range.length, range.reason);
+    }
+    total_ += scan.damaged_count - scan.damaged.size();
+  }
+
+  void duplicate() { damaged_ += 1; }
+  json::Tree finish(uint64_t entries, uint64_t deleted, uint64_t checked_bytes,
+                    uint64_t last_seq) {
+    json::Tree tree = json::Tree::object();
+    tree.set("ok", json::Tree::boolean(total_ == 0));
+    tree.set("entries", json::Tree::integer_unsigned(entries));
+    tree.set("deleted", json::Tree::integer_unsigned(deleted));
+    tree.set("damaged", json::Tree::integer_unsigned(damaged_));
+    tree.set("problems", std::move(problems_));
+    tree.set("problems_total", json::Tree::integer_unsigned(total_));
+    tree.set("checked_bytes", json::Tree::integer_unsigned(checked_bytes));
+    tree.set("last_seq", json::Tree::integer_unsigned(last_seq));
+    return tree;
+  }
+
+ private:
+  json::Tree problems_ = json::Tree::array();
+  uint64_t total_ = 0;
+  uint64_t damaged_ = 0;
+};
+
+std::string missing_text(uint64_t first, uint64_t last) {
+  const uint64_t count = last - first + 1;
+  return std::to_string(count) + (count == 1 ? " entry is" : " entries are") +
+         " missing: seq " + std::to_string(first) +
+         (count == 1 ? std::string() : " to " + std::to_string(last));
+}
+
+// One pass over the log, compared with the index as it goes.
+class Verification {
+ public:
+  explicit Verification(Core& core) : core_(core) {}
+
+  Status run() {
+    VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      legal_to_ = core_.metadata.compacted_through_seq();
+      settled_seq_ = std::max(legal_to_, core_.durable_seq_seen);
+      if (core_.metadata_was_damaged) {
+        report_.problem(log::Stream::kEntries, 0, 0, "metadata.json could not be read");
+      }
+    }
+    VARVE_TRY_ASSIGN(const log::ScanReport tombstones,
+                     log::scan_tombstones(*core_.storage, tail_.generation, 0,
+                                          tail_.tombstones_bytes,
+                                          [](const log::ScannedTombstone&) { return Status(); }));
+    report_.damage(tombstones, log::Stream::kTombstones);
+    VARVE_TRY_ASSIGN(
+        const log::ScanReport entries,
+        log::scan_entries(*core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq_,
+                          [&](const log::ScannedEntry& line) {
+                            check(line);
+                            return Status();
+                          }));
+    report_.damage(entries, log::Stream::kEntries);
+    entries_end_ = entries.committed_end;
+    tombstones_end_ = tombstones.committed_end;
+    torn_ = !entries.tail_reason.empty() || !tombstones.tail_reason.empty();
+    const uint64_t present = std::max(last_seq_, legal_to_);
+    if (settled_seq_ > present) {
+      report_.problem(log::Stream::kEntries, entries.committed_end, 0,
+                      "the log ends too early: " + missing_text(present + 1, settled_seq_));
+    }
+    return {};
+  }
+
+  // What looks like a torn tail may be a line that is being written right now: for certain only
+  // while holding the writer's lock.
+  [[nodiscard]] bool may_be_torn() const { return torn_; }
+
+  Status check_tails() {
+    VARVE_TRY_ASSIGN(const log::Tail now, core_.storage->tail());
+    if (now.generation != tail_.generation) return {};
+    VARVE_TRY_ASSIGN(const log::ScanReport tombstones,
+                     log::scan_tombstones(*core_.storage, now.generation, tombstones_end_,
+                                          now.tombstones_bytes,
+                                          [](const log::ScannedTombstone&) { return Status(); }));
+    torn_tail(tombstones, log::Stream::kTombstones);
+    VARVE_TRY_ASSIGN(const log::ScanReport entries,
+                     log::scan_entries(*core_.storage, now.generation, entries_end_,
+                                       now.entries_bytes, settled_seq_,
+                                       [](const log::ScannedEntry&) { return Status(); }));
+    torn_tail(entries, log::Stream::kEntries);
+    return {};
+  }
+
+  json::Tree finish() {
+    const std::shared_lock lock(core_.index_mutex);
+    return report_.finish(live_, core_.index.tombstone_count(),
+                          tail_.entries_bytes + tail_.tombstones_bytes, last_seq_);
+  }
+
+ private:
+  void check(const log::ScannedEntry& line) {
+    check_seq(line);
+    const std::shared_lock lock(core_.index_mutex);
+    if (core_.view.tail.generation != tail_.generation) return;
+    const auto row = core_.index.find(line.facts->id);
+    if (!row) {
+      if (line.offset < core_.index.coverage.entries_bytes) {
+        report_.problem(log::Stream::kEntries, line.offset, line.length,
+                        "the index does not know entry '" + line.facts->id + "'");
+      }
+      return;
+    }
+    const index::Location location = core_.index.location(*row);
+    if (location.offset != line.offset) {
+      report_.duplicate();
+      report_.problem(log::Stream::kEntries, line.offset, line.length,
+                      "the id '" + line.facts->id + "' stands at offset " +
+                          std::to_string(location.offset) + " already");
+      return;
+    }
+    if (location.line_hash != hash64(line.bytes)) {
+      report_.problem(log::Stream::kEntries, line.offset, line.length,
+                      "the line changed after it was indexed");
+    }
+    if (!core_.index.is_deleted(*row)) live_ += 1;
+  }
+
+  void check_seq(const log::ScannedEntry& line) {
+    const uint64_t seq = line.facts->seq;
+    if (seq == entry::kNoSeq) return;
+    const uint64_t expected = std::max(last_seq_, legal_to_) + 1;
+    if (seq > expected) {
+      report_.problem(log::Stream::kEntries, line.offset, 0, missing_text(expected, seq - 1));
+    } else if (seq <= last_seq_) {
+      report_.problem(log::Stream::kEntries, line.offset, line.length,
+                      "seq " + std::to_string(seq) + " is out of order or repeated");
+    }
+    last_seq_ = std::max(last_seq_, seq);
+  }
+
+  void torn_tail(const log::ScanReport& scan, log::Stream stream) {
+    if (scan.scanned_end == scan.committed_end) return;
+    report_.problem(stream, scan.committed_end, scan.scanned_end - scan.committed_end,
+                    "torn tail: " + scan.tail_reason +
+                        "; the next write or repair moves it to quarantine");
+  }
+
+  Core& core_;
+  log::Tail tail_;
+  Report report_;
+  uint64_t legal_to_ = 0;
+  uint64_t settled_seq_ = 0;
+  uint64_t last_seq_ = 0;
+  uint64_t live_ = 0;
+  uint64_t entries_end_ = 0;
+  uint64_t tombstones_end_ = 0;
+  bool torn_ = false;
+};
+
+}  // namespace
+
+Result<json::Tree> verify(Core& core, Writer& writer) {
+  constexpr int kAttemptsMax = 8;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    VARVE_TRY(core.catch_up());
+    Verification verification(core);
+    Status status = verification.run();
+    if (status.code() == Code::kGone) continue;  // replaced meanwhile: look at the new one
+    VARVE_TRY(std::move(status));
+    if (verification.may_be_torn()) {
+      const auto check = [&] { return verification.check_tails(); };
+      VARVE_TRY(core.storage->writable() ? writer.run_as_is("verify", check) : check());
+    }
+    return verification.finish();
+  }
+  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+}  // namespace varve::session

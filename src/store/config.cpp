@@ -1,0 +1,161 @@
+#include "store/config.h"
+
+#include <limits>
+#include <string>
+
+#include "json/object_reader.h"
+
+namespace varve::store {
+
+namespace {
+
+constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+constexpr uint64_t kHourMs = 3'600'000;
+constexpr double kHoursMax = 1e9;
+
+class ConfigReader {
+ public:
+  ConfigReader(std::string_view text, bool strict, session::Settings* settings)
+      : text_(text), strict_(strict), settings_(settings) {}
+
+  Status read(json::Value root) {
+    json::ObjectReader reader(text_, root);
+    VARVE_TRY(read_version(root));
+    (void)reader.read_any("version");
+    read_section(reader, "storage", &ConfigReader::read_storage);
+    read_section(reader, "concurrency", &ConfigReader::read_concurrency);
+    read_section(reader, "decay", &ConfigReader::read_decay);
+    read_section(reader, "performance", &ConfigReader::read_performance);
+    read_section(reader, "integrity", &ConfigReader::read_integrity);
+    read_section(reader, "text", &ConfigReader::read_text);
+    read_durability(reader);
+    uint64_t threads = 1;
+    reader.read_uint("threads", &threads, 1, 1024);
+    Status status = finish(reader, root);
+    return status.ok() ? std::move(failure_) : std::move(status);
+  }
+
+ private:
+  using Read = void (ConfigReader::*)(json::ObjectReader&);
+
+  // Every member of a section counts as asked for when unknown ones are passed over.
+  Status finish(json::ObjectReader& reader, json::Value object) const {
+    if (!strict_) {
+      object.for_each_member([&](std::string_view name, json::Value) {
+        (void)reader.read_any(name);
+        return true;
+      });
+    }
+    return reader.finish();
+  }
+
+  void read_section(json::ObjectReader& parent, std::string_view name, Read read_members) {
+    const auto section = parent.read_object(name);
+    if (!section) return;
+    json::ObjectReader reader(text_, *section);
+    (this->*read_members)(reader);
+    Status status = finish(reader, *section);
+    if (failure_.ok()) failure_ = std::move(status);
+  }
+
+  Status read_version(json::Value root) const {
+    const auto version = root.is_object() ? root.find("version") : std::nullopt;
+    if (!version) return {};
+    const std::string_view text = version->text();
+    if (text == "1" || text.starts_with("1.")) return {};
+    return {Code::kFormatVersion, "the configuration is of version " + std::string(text) +
+                                      "; this library reads version 1.0"};
+  }
+
+  void read_storage(json::ObjectReader& reader) {
+    std::string root_directory;  // where the store is was settled by opening it
+    reader.read_string("root_directory", &root_directory);
+    double megabytes = static_cast<double>(settings_->session_bytes_max) / kMegabyte;
+    reader.read_double("max_session_size_mb", &megabytes, 0, 1e9);
+    settings_->session_bytes_max = static_cast<uint64_t>(megabytes * kMegabyte);
+    reader.read_uint("max_entry_size_bytes", &settings_->entry_bytes_max, 0,
+                     uint64_t{128} << 20);
+    double threshold = 0;
+    reader.read_double("compaction_threshold", &threshold, 0, 1);
+    bool auto_compact = true;
+    reader.read_bool("auto_compact", &auto_compact);
+  }
+
+  void read_concurrency(json::ObjectReader& reader) {
+    uint64_t ignored = 0;
+    reader.read_uint("lock_timeout_ms", &settings_->lock_timeout_ms, 0, 24 * kHourMs);
+    reader.read_uint("max_retries", &ignored, 0, 1000);
+    reader.read_uint("retry_backoff_ms", &ignored, 0, kHourMs);
+  }
+
+  void read_decay(json::ObjectReader& reader) {
+    bool enabled = true;
+    double number = 0;
+    reader.read_bool("enabled", &enabled);
+    reader.read_double("update_interval_minutes", &number, 0, kHoursMax);
+    reader.read_double("half_life_hours", &number, 0, kHoursMax);
+    reader.read_double("min_decay_factor", &number, 0, 1);
+    (void)reader.read_object("type_specific");
+  }
+
+  void read_performance(json::ObjectReader& reader) {
+    uint64_t cache_size = 0;
+    bool index_in_memory = true;
+    reader.read_uint("cache_size", &cache_size, 0, 1'000'000);
+    reader.read_uint("batch_write_interval_ms", &settings_->batch_write_interval_ms, 1, kHourMs);
+    reader.read_bool("index_in_memory", &index_in_memory);
+  }
+
+  void read_integrity(json::ObjectReader& reader) {
+    bool enable_checksums = true;
+    reader.read_bool("enable_checksums", &enable_checksums);
+    std::string algorithm = "sha256";
+    reader.read_string("checksum_algorithm", &algorithm);
+    if (algorithm != "sha256") {
+      const auto value = reader.read_any("checksum_algorithm");
+      if (value) reader.fail(*value, "must be \"sha256\"");
+    }
+    if (!enable_checksums) {
+      const auto value = reader.read_any("enable_checksums");
+      if (value) reader.fail(*value, "checksums are part of the format and always on");
+    }
+  }
+
+  void read_text(json::ObjectReader& reader) {
+    std::string language;
+    reader.read_string("language", &language);
+    (void)reader.read_any("stop_words");
+  }
+
+  void read_durability(json::ObjectReader& reader) {
+    std::string name;
+    reader.read_string("durability", &name);
+    if (name == "commit") {
+      settings_->durability = log::Durability::kCommit;
+    } else if (name == "interval") {
+      settings_->durability = log::Durability::kInterval;
+    } else if (name == "os") {
+      settings_->durability = log::Durability::kOs;
+    } else if (const auto value = reader.read_any("durability")) {
+      reader.fail(*value, "must be \"commit\", \"interval\" or \"os\"");
+    }
+  }
+
+  std::string_view text_;
+  bool strict_;
+  session::Settings* settings_;
+  Status failure_;  // of a section
+};
+
+}  // namespace
+
+Status read_config(std::string_view text, bool strict, session::Settings* settings) {
+  json::Document document;
+  VARVE_TRY(document.parse(text));
+  session::Settings changed = *settings;
+  VARVE_TRY(ConfigReader(text, strict, &changed).read(document.root()));
+  *settings = changed;
+  return {};
+}
+
+}  // namespace varve::store

@@ -1,0 +1,389 @@
+#include "store/store.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "json/object_reader.h"
+#include "log/directory_engine.h"
+#include "log/memory_engine.h"
+#include "session/metadata.h"
+#include "store/config.h"
+#include "store/flusher.h"
+
+namespace varve::store {
+
+namespace {
+
+constexpr uint64_t kListMax = 10'000;
+constexpr size_t kRowsAtATime = 256;
+
+// The host's clock when it set one, else the system's; deadlines are always the system's.
+class HostClock final : public Clock {
+ public:
+  explicit HostClock(Clock& system) : system_(system) {}
+
+  void set(ClockFunction function, void* user_data) {
+    const std::lock_guard guard(mutex_);
+    function_ = function;
+    user_data_ = user_data;
+    is_set_.store(function != nullptr, std::memory_order_release);
+  }
+
+  int64_t now_ms() override {
+    if (!is_set_.load(std::memory_order_acquire)) return system_.now_ms();
+    ClockFunction function = nullptr;
+    void* user_data = nullptr;
+    {
+      const std::lock_guard guard(mutex_);
+      function = function_;
+      user_data = user_data_;
+    }
+    return function != nullptr ? function(user_data) : system_.now_ms();
+  }
+  int64_t monotonic_us() override { return system_.monotonic_us(); }
+  void sleep_us(int64_t duration_us) override { system_.sleep_us(duration_us); }
+
+ private:
+  Clock& system_;
+  std::atomic<bool> is_set_{false};
+  std::mutex mutex_;
+  ClockFunction function_ = nullptr;
+  void* user_data_ = nullptr;
+};
+
+struct ListFilter {
+  std::string user_id;
+  std::string agent_id;
+  std::string after;
+  uint64_t limit = 100;
+  bool rescan = false;
+
+  [[nodiscard]] bool takes(const log::SessionRow& row) const {
+    return (user_id.empty() || row.user_id == user_id) &&
+           (agent_id.empty() || row.agent_id == agent_id);
+  }
+};
+
+Result<ListFilter> parse_filter(std::string_view text) {
+  ListFilter filter;
+  if (text.empty()) return filter;
+  json::Document document;
+  VARVE_TRY(document.parse(text));
+  json::ObjectReader reader(text, document.root());
+  reader.read_string("user_id", &filter.user_id);
+  reader.read_string("agent_id", &filter.agent_id);
+  reader.read_uint("limit", &filter.limit, 1, kListMax);
+  const auto after = document.root().is_object() ? document.root().find("after") : std::nullopt;
+  if (after && after->kind() == json::Kind::kNull) {
+    (void)reader.read_any("after");  // the "next" of the last page: from the start
+  } else {
+    reader.read_string("after", &filter.after);
+  }
+  reader.read_bool("rescan", &filter.rescan);
+  VARVE_TRY(reader.finish());
+  return filter;
+}
+
+class OpenStore final : public Store, public std::enable_shared_from_this<OpenStore> {
+ public:
+  OpenStore(std::string_view uri, const Environment& environment)
+      : uri_(uri),
+        environment_(environment),
+        clock_(*environment.clock),
+        events_(clock_),
+        ids_(clock_, *environment.random) {}
+  ~OpenStore() override { close(); }
+  OpenStore(const OpenStore&) = delete;
+  OpenStore& operator=(const OpenStore&) = delete;
+
+  Status start(std::string_view config_json);
+
+  Result<std::shared_ptr<session::Session>> create_session(std::string_view options) override;
+  Result<std::shared_ptr<session::Session>> open_session(std::string_view id) override;
+  Status delete_session(std::string_view id) override;
+  Result<json::Tree> sessions(std::string_view filter_json) override;
+  Result<json::Tree> stats() override;
+  Status sync() override;
+  void set_log(session::Level level, session::LogFunction function, void* user_data) override {
+    events_.set_receiver(level, function, user_data);
+  }
+  void set_clock(ClockFunction function, void* user_data) override {
+    clock_.set(function, user_data);
+  }
+  void deliver_events() override { events_.deliver(); }
+  void close() override;
+
+ private:
+  Status open_engine();
+  Result<std::shared_ptr<session::Session>> adopt(std::string id,
+                                                  std::unique_ptr<log::SessionStorage> storage);
+  std::shared_ptr<session::Session> find_open(std::string_view id);
+  std::vector<std::shared_ptr<session::Session>> open_sessions();
+  Result<std::optional<json::Tree>> describe(const log::SessionRow& row);
+  void start_flusher();
+  void flush_all() noexcept;
+
+  std::string uri_;
+  Environment environment_;
+  HostClock clock_;
+  session::EventLog events_;
+  session::Counters counters_;
+  session::Settings settings_;
+  IdGenerator ids_;
+  std::unique_ptr<log::Engine> engine_;
+
+  std::mutex mutex_;  // guards the rest
+  std::map<std::string, std::weak_ptr<session::Session>, std::less<>> open_;
+  std::unique_ptr<Flusher> flusher_;
+  bool closed_ = false;
+};
+
+Status OpenStore::open_engine() {
+  std::string_view path = uri_;
+  if (path == "memory:") {
+    engine_ = std::make_unique<log::MemoryEngine>(clock_);
+    return {};
+  }
+  if (path.starts_with("file:")) {
+    path.remove_prefix(5);
+  } else if (const size_t colon = path.find(':');
+             colon != std::string_view::npos && colon > 1 &&
+             path.find('/') > colon) {
+    return {Code::kUnsupported, "no storage engine takes '" + std::string(path) +
+                                    "'; give a directory, file:PATH or memory:"};
+  }
+  if (path.empty() || path.find('\0') != std::string_view::npos) {
+    return {Code::kInvalidArgument, "the store's path is empty or has a NUL in it"};
+  }
+  const log::DirectoryEngine::Environment environment{environment_.file_system, &clock_,
+                                                      environment_.random};
+  VARVE_TRY_ASSIGN(engine_, log::DirectoryEngine::open(path, environment,
+                                                       settings_.lock_timeout_ms));
+  return {};
+}
+
+Status OpenStore::start(std::string_view config_json) {
+  // What is given must be right before anything is created on disk.
+  session::Settings given;
+  if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &given));
+  settings_ = given;
+  VARVE_TRY(open_engine());
+  const auto stored = engine_->store_document("config.json");
+  if (stored.code() == Code::kNotFound) return {};
+  if (!stored.ok()) return stored.status();
+  settings_ = session::Settings();
+  VARVE_TRY(read_config(*stored, false, &settings_).in_file("config.json"));
+  return config_json.empty() ? Status() : read_config(config_json, true, &settings_);
+}
+
+std::shared_ptr<session::Session> OpenStore::find_open(std::string_view id) {
+  const std::lock_guard guard(mutex_);
+  const auto found = open_.find(id);
+  return found == open_.end() ? nullptr : found->second.lock();
+}
+
+std::vector<std::shared_ptr<session::Session>> OpenStore::open_sessions() {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::shared_ptr<session::Session>> sessions;
+  for (auto item = open_.begin(); item != open_.end();) {
+    if (auto session = item->second.lock()) {
+      sessions.push_back(std::move(session));
+      ++item;
+    } else {
+      item = open_.erase(item);
+    }
+  }
+  return sessions;
+}
+
+Result<std::shared_ptr<session::Session>> OpenStore::adopt(
+    std::string id, std::unique_ptr<log::SessionStorage> storage) {
+  session::Session::Context context{&clock_, environment_.random, &events_, &counters_,
+                                    settings_};
+  VARVE_TRY_ASSIGN(auto session,
+                   session::Session::open(id, std::move(storage), context));
+  if (session->is_interval()) start_flusher();
+  const std::lock_guard guard(mutex_);
+  auto& slot = open_[id];
+  // Two threads may have opened it at once: the first one's object is everybody's.
+  if (auto first = slot.lock()) return first;
+  slot = session;
+  return session;
+}
+
+Result<std::shared_ptr<session::Session>> OpenStore::create_session(std::string_view text) {
+  VARVE_TRY_ASSIGN(session::CreateOptions options, session::parse_create_options(text));
+  if (options.session_id.empty()) options.session_id = ids_.next("sess_");
+  const int64_t now_ms = clock_.now_ms();
+  const session::Metadata metadata = session::Metadata::make(options, now_ms);
+  VARVE_TRY_ASSIGN(auto storage, engine_->create({options.session_id, options.user_id,
+                                                  options.agent_id, now_ms},
+                                                 metadata.encode()));
+  events_.post(session::Level::kInfo, "store", options.session_id, "session created");
+  return adopt(options.session_id, std::move(storage));
+}
+
+Result<std::shared_ptr<session::Session>> OpenStore::open_session(std::string_view id) {
+  if (!is_valid_id(id)) {
+    Place place;
+    place.member = "id";
+    return Status(Code::kInvalidArgument,
+                  "a session id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
+                  std::move(place));
+  }
+  if (auto session = find_open(id)) {
+    // It may have been deleted by another process, and made anew.
+    const Status alive = session->check_alive();
+    if (alive.ok()) return session;
+    if (alive.code() != Code::kNotFound) return alive;
+    const std::lock_guard guard(mutex_);
+    open_.erase(std::string(id));
+  }
+  VARVE_TRY_ASSIGN(auto storage, engine_->open(id));
+  return adopt(std::string(id), std::move(storage));
+}
+
+Status OpenStore::delete_session(std::string_view id) {
+  if (!is_valid_id(id)) return {Code::kInvalidArgument, "this is not a session id"};
+  const int64_t deadline_us =
+      clock_.monotonic_us() + static_cast<int64_t>(settings_.lock_timeout_ms) * 1000;
+  VARVE_TRY(engine_->drop(id, deadline_us));
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = open_.find(id);
+    if (found != open_.end()) open_.erase(found);
+  }
+  events_.post(session::Level::kInfo, "store", id, "session deleted");
+  return {};
+}
+
+// What the list says of a session; nothing for one that was deleted since, or made anew under the
+// same id (then a newer row stands for it).
+Result<std::optional<json::Tree>> OpenStore::describe(const log::SessionRow& row) {
+  const auto text = engine_->session_document(row.session_id, "metadata.json");
+  if (text.code() == Code::kNotFound) return std::optional<json::Tree>();
+  if (!text.ok()) return text.status();
+  json::Tree item = json::Tree::object();
+  const std::string created_at = format_rfc3339(row.created_at_ms);
+  item.set("session_id", json::Tree::string(row.session_id));
+  item.set("user_id", json::Tree::string(row.user_id));
+  item.set("agent_id", json::Tree::string(row.agent_id));
+  item.set("created_at", json::Tree::string(created_at));
+  const auto parsed = session::Metadata::parse(*text, row.session_id);
+  if (!parsed.ok()) return std::optional<json::Tree>(std::move(item));  // damaged, but there
+  const json::Tree& metadata = parsed->tree();
+  if (metadata.get_string("created_at", created_at) != created_at) {
+    return std::optional<json::Tree>();
+  }
+  item.set("title", json::Tree::string(metadata.get_string("title")));
+  item.set("last_accessed", json::Tree::string(metadata.get_string("last_accessed")));
+  item.set("total_entries", json::Tree::integer(metadata.get_int64("total_entries")));
+  if (const auto session = find_open(row.session_id)) {
+    const auto live = session->metadata();
+    if (live.ok()) {
+      item.set("total_entries", json::Tree::integer(live->get_int64("total_entries")));
+    }
+  }
+  return std::optional<json::Tree>(std::move(item));
+}
+
+Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {
+  VARVE_TRY_ASSIGN(const ListFilter filter, parse_filter(filter_json));
+  if (filter.rescan) VARVE_TRY(engine_->rescan());
+  json::Tree list = json::Tree::array();
+  json::Tree next;  // null
+  std::string after = filter.after;
+  for (bool done = false; !done;) {
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, kRowsAtATime));
+    done = page.at_end;
+    for (size_t i = 0; i < page.rows.size(); ++i) {
+      after = page.cursors[i];
+      if (!filter.takes(page.rows[i])) continue;
+      VARVE_TRY_ASSIGN(auto item, describe(page.rows[i]));
+      if (!item) continue;
+      list.push(*std::move(item));
+      if (list.items().size() < filter.limit) continue;
+      if (!page.at_end || i + 1 < page.rows.size()) next = json::Tree::string(after);
+      done = true;
+      break;
+    }
+  }
+  json::Tree answer = json::Tree::object();
+  answer.set("sessions", std::move(list));
+  answer.set("next", std::move(next));
+  return answer;
+}
+
+Result<json::Tree> OpenStore::stats() {
+  const auto count = [](const std::atomic<uint64_t>& value) {
+    return json::Tree::integer_unsigned(value.load());
+  };
+  json::Tree tree = json::Tree::object();
+  tree.set("uri", json::Tree::string(uri_));
+  tree.set("sessions_open", json::Tree::integer_unsigned(open_sessions().size()));
+  tree.set("lock_waits", count(counters_.lock_waits));
+  tree.set("lock_timeouts", count(counters_.lock_timeouts));
+  tree.set("commits", count(counters_.commits));
+  tree.set("entries_added", count(counters_.entries_added));
+  tree.set("entries_deleted", count(counters_.entries_deleted));
+  tree.set("bytes_written", count(counters_.bytes_written));
+  tree.set("syncs", count(counters_.syncs));
+  tree.set("index_rebuilds", count(counters_.index_rebuilds));
+  tree.set("lines_skipped", count(counters_.lines_skipped));
+  return tree;
+}
+
+Status OpenStore::sync() {
+  for (const auto& session : open_sessions()) VARVE_TRY(session->flush());
+  return {};
+}
+
+void OpenStore::start_flusher() {
+  const std::lock_guard guard(mutex_);
+  if (flusher_ || closed_) return;
+  flusher_ = std::make_unique<Flusher>(
+      std::chrono::milliseconds(settings_.batch_write_interval_ms), [this] { flush_all(); });
+}
+
+void OpenStore::flush_all() noexcept {
+  try {
+    for (const auto& session : open_sessions()) {
+      const Status flushed = session->flush();
+      if (!flushed.ok()) {
+        events_.post(session::Level::kError, "store", session->id(), flushed.message());
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    // The next round tries again.
+  }
+}
+
+void OpenStore::close() {
+  std::unique_ptr<Flusher> flusher;
+  {
+    const std::lock_guard guard(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    flusher = std::move(flusher_);
+  }
+  flusher.reset();
+  for (const auto& session : open_sessions()) session->close();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Store>> Store::open(std::string_view uri, std::string_view config_json,
+                                           const Environment& environment) {
+  auto store = std::make_shared<OpenStore>(uri, environment);
+  VARVE_TRY(store->start(config_json));
+  return std::shared_ptr<Store>(std::move(store));
+}
+
+}  // namespace varve::store
