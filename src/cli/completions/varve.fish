@@ -74,7 +74,8 @@ for command in get delete
 end
 complete -c varve -n '__fish_seen_subcommand_from import' -F
 
-set -l types 'conversation decision finding preference message tool_call tool_result observation summary document'
+set -l types "conversation decision finding preference message tool_call tool_result" \
+    "observation summary document"
 
 set -l seen '__fish_seen_subcommand_from create'
 complete -c varve -n $seen -l user -x -d 'The user the session belongs to'
@@ -99,7 +100,7 @@ set -l seen '__fish_seen_subcommand_from drop'
 complete -c varve -n $seen -s y -l yes -d 'Do not ask'
 
 set -l seen '__fish_seen_subcommand_from add'
-complete -c varve -n $seen -s t -l type -x -a $types -d 'Kind of entry'
+complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Kind of entry'
 complete -c varve -n $seen -l tag -x -d 'A tag'
 complete -c varve -n $seen -l ref -x -d 'Id of an entry this one refers to'
 complete -c varve -n $seen -l importance -x -d 'From 0 to 1'
@@ -113,7 +114,7 @@ complete -c varve -n $seen -l create -d 'Make the session when it does not exist
 
 set -l seen '__fish_seen_subcommand_from log'
 complete -c varve -n $seen -s n -l number -x -d 'At most this many entries'
-complete -c varve -n $seen -s t -l type -x -a $types -d 'Only this type'
+complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'
 complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
 complete -c varve -n $seen -l oneline -d 'One line for each entry'
 complete -c varve -n $seen -l full -d 'Do not cut long contents'

@@ -1,0 +1,29 @@
+# varve_build_flags: code generation shared by the library, the programs and the tests.
+add_library(varve_build_flags INTERFACE)
+target_compile_options(varve_build_flags INTERFACE
+  -fvisibility=hidden
+  "$<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>"
+  -ffunction-sections -fdata-sections
+  -fstack-protector-strong -fstack-clash-protection
+  "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+
+if(VARVE_BUILD_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "VARVE_BUILD_FUZZ needs clang (libFuzzer); use the preset fuzz.")
+  endif()
+  target_compile_options(varve_build_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+if(VARVE_SANITIZE)
+  set(varve_sanitize_flags -fsanitize=${VARVE_SANITIZE} -fno-omit-frame-pointer)
+  if(VARVE_SANITIZE MATCHES "undefined")
+    # vptr needs RTTI, which the library is built without.
+    list(APPEND varve_sanitize_flags -fno-sanitize=vptr -fno-sanitize-recover=undefined)
+  endif()
+  target_compile_options(varve_build_flags INTERFACE ${varve_sanitize_flags})
+  target_link_options(varve_build_flags INTERFACE ${varve_sanitize_flags})
+else()
+  # Sanitizers and fortified functions hide errors from each other.
+  target_compile_options(varve_build_flags INTERFACE
+    "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
+endif()

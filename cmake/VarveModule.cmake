@@ -1,0 +1,68 @@
+# varve_add_folder(folder): add_subdirectory, when the folder has a CMakeLists.txt.
+function(varve_add_folder folder)
+  set(lists "${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt")
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${lists}")
+  if(EXISTS "${lists}")
+    add_subdirectory("${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/${folder}")
+  endif()
+endfunction()
+
+# varve_module_waits(module what): a module cannot be built for want of something.
+function(varve_module_waits module what)
+  if(NOT VARVE_ALLOW_PARTIAL)
+    message(FATAL_ERROR "varve_module(${module}) needs ${what}, which is not there.")
+  endif()
+  message(STATUS "The module ${module} waits for ${what}.")
+endfunction()
+
+# varve_module(<name> SOURCES <file>... [DEPENDS <module>...] [LINK <library>...] [RTTI]
+#              [TEST_ONLY])
+#
+# Makes the static library varve_<name> out of one folder of src/, with the headers of src/ and
+# include/. DEPENDS names lower modules (`base`, not `varve_base`) that our headers include; LINK
+# names third-party targets of VarveDependencies.cmake. Every module becomes part of libvarve,
+# except a TEST_ONLY one, which only the tests link.
+function(varve_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RTTI;TEST_ONLY" "" "SOURCES;DEPENDS;LINK")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "varve_module(${name}): SOURCES is missing, or these are unknown: "
+      "${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  get_property(missing GLOBAL PROPERTY VARVE_MISSING_DEPENDENCIES)
+  foreach(library IN LISTS arg_LINK)
+    string(REPLACE "varve::" "" plain "${library}")
+    if(plain IN_LIST missing)
+      message(FATAL_ERROR "${name} needs ${plain}: its header or static library was not found. "
+        "scripts/lib/setup.sh lists the packages.")
+    endif()
+  endforeach()
+  foreach(module IN LISTS arg_DEPENDS)
+    if(NOT TARGET varve_${module})
+      varve_module_waits(${name} "${module}")
+      return()
+    endif()
+  endforeach()
+  foreach(source IN LISTS arg_SOURCES)
+    if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
+      varve_module_waits(${name} "its file ${source}")
+      return()
+    endif()
+  endforeach()
+  set(target varve_${name})
+  add_library(${target} STATIC ${arg_SOURCES})
+  target_include_directories(${target} PUBLIC
+    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  if(NOT arg_RTTI)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>")
+  endif()
+  list(TRANSFORM arg_DEPENDS PREPEND varve_ OUTPUT_VARIABLE modules)
+  target_link_libraries(${target}
+    PUBLIC ${modules} ${arg_LINK}
+    PRIVATE $<BUILD_INTERFACE:varve_warnings> $<BUILD_INTERFACE:varve_build_flags>)
+  if(arg_TEST_ONLY)
+    set_property(GLOBAL APPEND PROPERTY VARVE_TEST_MODULES ${target})
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY VARVE_MODULES ${target})
+  set_property(GLOBAL APPEND PROPERTY VARVE_MODULE_LIBRARIES ${arg_LINK})
+endfunction()

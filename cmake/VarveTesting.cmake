@@ -1,0 +1,79 @@
+# How tests are declared.
+# CTest labels: unit capi conformance crash fuzz install abi lint bench-smoke.
+find_package(GTest REQUIRED)
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+set(VARVE_TEST_TIMEOUT_S 300 CACHE STRING "Seconds until a test counts as hung")
+# Sanitized programs are several times slower.
+set(VARVE_TEST_ENVIRONMENT
+  "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1"
+  "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
+  "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
+  CACHE INTERNAL "")
+
+# varve_add_test(NAME <name> COMMAND <command>... LABELS <label>... [TIMEOUT_S <s>] [SERIAL]
+#                [ENVIRONMENT <var=value>...])
+function(varve_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL" "NAME;TIMEOUT_S" "COMMAND;LABELS;ENVIRONMENT")
+  if(NOT arg_LABELS)
+    message(FATAL_ERROR "varve_add_test(${arg_NAME}): LABELS is missing")
+  endif()
+  if(NOT arg_TIMEOUT_S)
+    set(arg_TIMEOUT_S ${VARVE_TEST_TIMEOUT_S})
+  endif()
+  add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND})
+  set_tests_properties(${arg_NAME} PROPERTIES
+    LABELS "${arg_LABELS}"
+    TIMEOUT ${arg_TIMEOUT_S}
+    ENVIRONMENT "${VARVE_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
+  if(arg_SERIAL)
+    set_tests_properties(${arg_NAME} PROPERTIES RUN_SERIAL ON)
+  endif()
+endfunction()
+
+# varve_gtest(<name> SOURCES <file>... [LINK <target>...] [LABELS <label>...] [SHARDS <n>]
+#             [TIMEOUT_S <s>] [SERIAL] [RTTI])
+#
+# One executable, one CTest entry; with SHARDS n entries that run in parallel.
+function(varve_gtest name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;RTTI" "SHARDS;TIMEOUT_S" "SOURCES;LINK;LABELS")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "varve_gtest(${name}): SOURCES is missing, or these are unknown: "
+      "${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  if(NOT arg_RTTI)
+    # The same as the library: a test's class may derive from one of ours.
+    target_compile_options(${name} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>")
+  endif()
+  target_link_libraries(${name} PRIVATE
+    ${arg_LINK} GTest::gtest_main varve_warnings varve_build_flags)
+  set(options "")
+  if(arg_SERIAL)
+    list(APPEND options SERIAL)
+  endif()
+  if(arg_TIMEOUT_S)
+    list(APPEND options TIMEOUT_S ${arg_TIMEOUT_S})
+  endif()
+  if(NOT arg_SHARDS OR arg_SHARDS LESS_EQUAL 1)
+    varve_add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 LABELS ${arg_LABELS} ${options})
+    return()
+  endif()
+  math(EXPR last "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    varve_add_test(NAME ${name}_${shard} COMMAND ${name} --gtest_brief=1 LABELS ${arg_LABELS}
+      ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${shard} ${options})
+  endforeach()
+endfunction()
+
+# varve_unit_tests(<folder> [LINK <target>...] [SHARDS <n>])
+#
+# All tests/unit/<folder>/*_test.cpp as the executable unit_<folder>.
+function(varve_unit_tests folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "LINK")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/${folder}/*_test.cpp")
+  if(NOT sources)
+    message(FATAL_ERROR "varve_unit_tests(${folder}): no tests/unit/${folder}/*_test.cpp")
+  endif()
+  varve_gtest(unit_${folder} SOURCES ${sources} LINK ${arg_LINK} LABELS unit SHARDS "${arg_SHARDS}")
+endfunction()

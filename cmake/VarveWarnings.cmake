@@ -1,0 +1,14 @@
+# varve_warnings: link it (PRIVATE) to compile with every warning as an error.
+add_library(varve_warnings INTERFACE)
+set(varve_warnings_both -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+  -Wcast-align -Wformat=2 -Wundef -Wimplicit-fallthrough)
+set(varve_warnings_cxx -Wold-style-cast -Wnon-virtual-dtor -Woverloaded-virtual)
+set(varve_warnings_c -Wstrict-prototypes -Wmissing-prototypes)
+target_compile_options(varve_warnings INTERFACE
+  ${varve_warnings_both}
+  "$<$<COMPILE_LANGUAGE:CXX>:${varve_warnings_cxx}>"
+  "$<$<COMPILE_LANGUAGE:C>:${varve_warnings_c}>")
+option(VARVE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+if(VARVE_WARNINGS_AS_ERRORS)
+  target_compile_options(varve_warnings INTERFACE -Werror)
+endif()

@@ -1,0 +1,79 @@
+# Shared by scripts/test and scripts/demo; to be sourced by bash. Headings, timings, packages.
+
+# What the library and the command line program are built from, and then what the tests add.
+# On Debian 12 these names are exact; elsewhere, their counterparts do.
+BUILD_PACKAGES=(
+  g++ cmake ninja-build
+  libboost1.81-dev libssl-dev libxxhash-dev libutf8proc-dev libstemmer-dev libcli11-dev)
+TEST_PACKAGES=(
+  "${BUILD_PACKAGES[@]}" python3 pkg-config ccache libgtest-dev libbenchmark-dev)
+STYLE_PACKAGES=(clang-format-14 clang-tidy-14)
+SANITIZER_PACKAGES=(clang-14 libclang-rt-14-dev)
+
+# heading TEXT: starts a step; the time the previous one took is told first.
+heading() {
+  end_of_step
+  STEP_STARTED=$SECONDS
+  printf '\n=== %s\n' "$*"
+}
+
+end_of_step() {
+  if [ -n "${STEP_STARTED:-}" ]; then
+    printf '    (%d s)\n' $((SECONDS - STEP_STARTED))
+  fi
+  STEP_STARTED=
+}
+
+say() {
+  printf '    %s\n' "$*"
+}
+
+is_installed() {
+  [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = "install ok installed" ]
+}
+
+# as_root COMMAND...
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    say "this needs root, and there is no sudo: $*"
+    return 1
+  fi
+}
+
+# require_packages NAME...: installs those that are missing; returns 1 and says so when it cannot.
+require_packages() {
+  local name missing=()
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    say "no apt here; make sure these are installed: $*"
+    return 0
+  fi
+  for name in "$@"; do
+    is_installed "$name" || missing+=("$name")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    say "all $# packages are there"
+    return 0
+  fi
+  say "installing ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if as_root apt-get update -qq >"$log" 2>&1 &&
+    as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -qq --no-install-recommends "${missing[@]}" >>"$log" 2>&1; then
+    rm -f "$log"
+    return 0
+  fi
+  tail -n 20 "$log"
+  rm -f "$log"
+  say "these packages could not be installed: ${missing[*]}"
+  return 1
+}
+
+# job_count: how many programs to run at once.
+job_count() {
+  nproc 2>/dev/null || echo 2
+}

@@ -1,0 +1,82 @@
+#include "all_calls.h"
+
+namespace varve_test {
+namespace {
+
+constexpr size_t kNul = VARVE_NUL_TERMINATED;
+constexpr const char* kEntry = R"({"type":"finding","content":1})";
+
+varve_store_t* store(void* handle) { return static_cast<varve_store_t*>(handle); }
+varve_session_t* session(void* handle) { return static_cast<varve_session_t*>(handle); }
+
+// One row: the call once with its outs and once without.
+#define CALL(name, takes, gives, with_outs, without_outs)        \
+  Call {                                                         \
+    #name, Takes::takes, Gives::gives,                           \
+        [](void* h, Outs& o) -> varve_status_t { return name with_outs; }, \
+        [](void* h, Outs&) -> varve_status_t { return name without_outs; } \
+  }
+
+}  // namespace
+
+const std::vector<Call>& all_calls() {
+  static const std::vector<Call> calls = {
+      CALL(varve_store_sync, kStore, kNothing, (store(h), &o.error), (store(h), nullptr)),
+      CALL(varve_store_sessions, kStore, kText, (store(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (store(h), nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_store_delete_session, kStore, kNothing, (store(h), "none", kNul, &o.error),
+           (store(h), "none", kNul, nullptr)),
+      CALL(varve_store_stats, kStore, kText, (store(h), &o.text, &o.len, &o.error),
+           (store(h), nullptr, nullptr, nullptr)),
+      CALL(varve_store_set_log, kStore, kNothing,
+           (store(h), VARVE_LOG_OFF, nullptr, nullptr, &o.error),
+           (store(h), VARVE_LOG_OFF, nullptr, nullptr, nullptr)),
+      CALL(varve_store_set_clock, kStore, kNothing, (store(h), nullptr, nullptr, &o.error),
+           (store(h), nullptr, nullptr, nullptr)),
+      CALL(varve_session_create, kStore, kSession, (store(h), nullptr, 0, &o.session, &o.error),
+           (store(h), nullptr, 0, nullptr, nullptr)),
+      CALL(varve_session_open, kStore, kSession, (store(h), "none", kNul, &o.session, &o.error),
+           (store(h), "none", kNul, nullptr, nullptr)),
+      CALL(varve_session_metadata, kSession, kText, (session(h), &o.text, &o.len, &o.error),
+           (session(h), nullptr, nullptr, nullptr)),
+      CALL(varve_session_update, kSession, kNothing, (session(h), "{}", kNul, &o.error),
+           (session(h), "{}", kNul, nullptr)),
+      CALL(varve_session_sync, kSession, kNothing, (session(h), &o.error), (session(h), nullptr)),
+      CALL(varve_session_stats, kSession, kText, (session(h), &o.text, &o.len, &o.error),
+           (session(h), nullptr, nullptr, nullptr)),
+      CALL(varve_session_files, kSession, kText, (session(h), &o.text, &o.len, &o.error),
+           (session(h), nullptr, nullptr, nullptr)),
+      CALL(varve_session_add, kSession, kText,
+           (session(h), kEntry, kNul, &o.text, &o.len, &o.error),
+           (session(h), kEntry, kNul, nullptr, nullptr, nullptr)),
+      CALL(varve_session_add_batch, kSession, kText,
+           (session(h), kEntry, kNul, &o.text, &o.len, &o.error),
+           (session(h), kEntry, kNul, nullptr, nullptr, nullptr)),
+      CALL(varve_session_get, kSession, kText,
+           (session(h), "none", kNul, &o.text, &o.len, &o.error),
+           (session(h), "none", kNul, nullptr, nullptr, nullptr)),
+      CALL(varve_session_delete, kSession, kNothing,
+           (session(h), "none", kNul, nullptr, 0, &o.error),
+           (session(h), "none", kNul, nullptr, 0, nullptr)),
+      CALL(varve_session_verify, kSession, kText,
+           (session(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_session_repair, kSession, kText,
+           (session(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_session_rebuild_index, kSession, kText,
+           (session(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_session_index, kSession, kText, (session(h), &o.text, &o.len, &o.error),
+           (session(h), nullptr, nullptr, nullptr)),
+      CALL(varve_session_export, kSession, kText,
+           (session(h), "jsonl", kNul, &o.text, &o.len, &o.error),
+           (session(h), "jsonl", kNul, nullptr, nullptr, nullptr)),
+      CALL(varve_session_import, kSession, kText,
+           (session(h), kEntry, kNul, &o.text, &o.len, &o.error),
+           (session(h), kEntry, kNul, nullptr, nullptr, nullptr)),
+  };
+  return calls;
+}
+
+}  // namespace varve_test

@@ -1,0 +1,39 @@
+// Every function of the ABI that takes a store or session handle and can fail, in one table, so
+// that what holds for all of them is tested for all of them.
+#pragma once
+
+#include <varve/varve.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace varve_test {
+
+// What a call writes, with values in it that no call may leave behind.
+struct Outs {
+  static char* foreign_text() { return reinterpret_cast<char*>(0x10); }
+  static varve_session_t* foreign_session() { return reinterpret_cast<varve_session_t*>(0x10); }
+  static varve_error_t* foreign_error() { return reinterpret_cast<varve_error_t*>(0x10); }
+
+  char* text = foreign_text();
+  size_t len = 99;
+  varve_session_t* session = foreign_session();
+  varve_error_t* error = foreign_error();
+};
+
+enum class Takes { kStore, kSession };
+enum class Gives { kNothing, kText, kSession };
+
+struct Call {
+  const char* name;
+  Takes takes;
+  Gives gives;
+  // With arguments that are fine as long as the handle is.
+  varve_status_t (*run)(void* handle, Outs& outs);
+  // The same without any out that may be NULL.
+  varve_status_t (*run_without_outs)(void* handle, Outs& outs);
+};
+
+const std::vector<Call>& all_calls();
+
+}  // namespace varve_test

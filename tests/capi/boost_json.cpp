@@ -1,0 +1,2 @@
+// Boost.JSON, compiled into the tests.
+#include <boost/json/src.hpp>

@@ -1,0 +1,281 @@
+// The host's log function and clock.
+#include <gtest/gtest.h>
+#include <varve/varve.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client.h"
+
+namespace varve_test {
+namespace {
+
+// Collects lines; `act`, when set, runs for each of them inside the log function.
+class LogBook {
+ public:
+  struct Line {
+    int32_t level;
+    std::string text;
+    std::thread::id thread;
+  };
+
+  static void log(void* self, int32_t level, const char* line, size_t len) {
+    static_cast<LogBook*>(self)->take(level, std::string(line, len));
+  }
+  [[nodiscard]] std::vector<Line> lines() const {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    return lines_;
+  }
+
+  std::function<void()> act;
+
+ private:
+  void take(int32_t level, std::string text) {
+    {
+      const std::lock_guard<std::mutex> guard(mutex_);
+      lines_.push_back({level, std::move(text), std::this_thread::get_id()});
+    }
+    if (act) act();
+  }
+  mutable std::mutex mutex_;
+  std::vector<Line> lines_;
+};
+
+TEST(LogFunction, GetsJsonLinesOnTheCallingThread) {
+  LogBook book;
+  const TempDirectory directory;
+  const Store store(directory.path());
+  ASSERT_TRUE(store.set_log(VARVE_LOG_DEBUG, &LogBook::log, &book).ok());
+  const Session session(store, R"({"session_id":"s"})");
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  const auto lines = book.lines();
+  ASSERT_FALSE(lines.empty());
+  bool tells_of_the_session = false;
+  for (const auto& line : lines) {
+    SCOPED_TRACE(line.text);
+    EXPECT_EQ(line.thread, std::this_thread::get_id());
+    EXPECT_EQ(line.text.find('\n'), std::string::npos);
+    const json::value parsed = json::parse(line.text);
+    ASSERT_TRUE(parsed.is_object());
+    EXPECT_EQ(missing_members(parsed.get_object(), {"timestamp", "level", "component",
+                                                    "session_id", "message", "metadata"}),
+              std::vector<std::string>());
+    const std::vector<std::string> names = {"DEBUG", "INFO", "WARN", "ERROR"};
+    ASSERT_GE(line.level, VARVE_LOG_DEBUG);
+    ASSERT_LE(line.level, VARVE_LOG_ERROR);
+    EXPECT_EQ(parsed.at("level").as_string(), names[static_cast<size_t>(line.level)]);
+    EXPECT_TRUE(parsed.at("metadata").is_object());
+    EXPECT_FALSE(parsed.at("message").as_string().empty());
+    tells_of_the_session = tells_of_the_session || parsed.at("session_id").as_string() == "s";
+  }
+  EXPECT_TRUE(tells_of_the_session);
+}
+
+TEST(LogFunction, GetsItsLevelAndAboveOnly) {
+  LogBook book;
+  const Store store;
+  ASSERT_TRUE(store.set_log(VARVE_LOG_ERROR, &LogBook::log, &book).ok());
+  const Session quiet(store);
+  EXPECT_TRUE(book.lines().empty());
+  ASSERT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &book).ok());
+  const Session told(store);
+  const size_t count = book.lines().size();
+  EXPECT_GT(count, 0U);
+  for (const auto& line : book.lines()) EXPECT_GE(line.level, VARVE_LOG_INFO);
+  ASSERT_TRUE(store.set_log(VARVE_LOG_OFF, &LogBook::log, &book).ok());
+  const Session off(store);
+  ASSERT_TRUE(store.set_log(VARVE_LOG_DEBUG, nullptr, nullptr).ok());
+  const Session none(store);
+  EXPECT_EQ(book.lines().size(), count);
+}
+
+TEST(LogFunction, LevelsOutsideTheListAreRefused) {
+  LogBook book;
+  const Store store;
+  for (const int32_t level : {-1, 5, 1000, INT32_MIN}) {
+    const Outcome outcome = store.set_log(level, &LogBook::log, &book);
+    EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT) << level;
+    EXPECT_EQ(outcome.detail("member"), "level");
+  }
+}
+
+TEST(LogFunction, MayCallTheLibrary) {
+  LogBook book;
+  const Store store;
+  const Session session(store, R"({"session_id":"s"})");
+  std::atomic<int> depth{0};
+  std::atomic<int> unexpected{0};
+  book.act = [&] {
+    if (++depth == 1) {
+      if (!session.stats().ok() || !store.stats().ok() || !store.sessions().ok()) ++unexpected;
+      if (!session.metadata().ok()) ++unexpected;
+    }
+    --depth;
+  };
+  ASSERT_TRUE(store.set_log(VARVE_LOG_DEBUG, &LogBook::log, &book).ok());
+  ASSERT_TRUE(store.try_create(R"({"session_id":"t"})").ok());
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  EXPECT_FALSE(book.lines().empty());
+  EXPECT_EQ(unexpected, 0);
+}
+
+TEST(LogFunction, MayCloseTheHandlesItIsToldAbout) {
+  LogBook book;
+  Store store;
+  Session session(store, R"({"session_id":"s"})");
+  book.act = [&] {
+    session.close();
+    store.close();
+  };
+  ASSERT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &book).ok());
+  varve_session_t* made = nullptr;
+  EXPECT_EQ(varve_session_create(store.get(), nullptr, 0, &made, nullptr), VARVE_OK);
+  EXPECT_FALSE(book.lines().empty());
+  EXPECT_EQ(varve_session_sync(made, nullptr), VARVE_BAD_HANDLE);
+}
+
+TEST(LogFunction, MayReplaceItself) {
+  LogBook first;
+  LogBook second;
+  const Store store;
+  first.act = [&] {
+    EXPECT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &second).ok());
+  };
+  ASSERT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &first).ok());
+  const Session one(store);
+  const size_t count = first.lines().size();
+  EXPECT_GT(count, 0U);
+  const Session two(store);
+  EXPECT_EQ(first.lines().size(), count);
+  EXPECT_GT(second.lines().size(), 0U);
+}
+
+TEST(LogFunction, IsLeftWhenTheStoreIsClosed) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> closed{false};
+    std::atomic<int> late{0};
+    LogBook book;
+    book.act = [&] {
+      if (closed) ++late;
+    };
+    Store store;
+    ASSERT_TRUE(store.set_log(VARVE_LOG_DEBUG, &LogBook::log, &book).ok());
+    varve_store_t* const handle = store.get();
+    std::thread busy([handle] {
+      for (;;) {
+        varve_session_t* session = nullptr;
+        if (varve_session_create(handle, nullptr, 0, &session, nullptr) != VARVE_OK) return;
+        varve_session_close(session);
+      }
+    });
+    while (book.lines().empty()) std::this_thread::yield();
+    store.close();
+    closed = true;
+    busy.join();
+    EXPECT_EQ(late, 0);
+  }
+}
+
+TEST(LogFunction, MayThrowWithoutHarm) {
+  const Store store;
+  ASSERT_TRUE(store
+                  .set_log(
+                      VARVE_LOG_DEBUG, [](void*, int32_t, const char*, size_t) { throw 1; },
+                      nullptr)
+                  .ok());
+  EXPECT_TRUE(store.try_create(R"({"session_id":"s"})").ok());
+  EXPECT_TRUE(store.try_open_session("s").ok());
+}
+
+struct HandClock {
+  std::atomic<int64_t> now_ms{0};
+  std::atomic<int> asked{0};
+  static int64_t tell(void* self) {
+    auto& clock = *static_cast<HandClock*>(self);
+    ++clock.asked;
+    return clock.now_ms;
+  }
+};
+
+constexpr int64_t kJanuary10 = 1768055025678;  // 2026-01-10T14:23:45.678Z
+
+std::string timestamp_of(const Session& session, std::string_view id) {
+  return std::string(session.get(id).object().at("timestamp").as_string());
+}
+
+TEST(ClockFunction, TellsTheTimeOfEntriesAndSessions) {
+  HandClock clock;
+  clock.now_ms = kJanuary10;
+  const Store store;
+  ASSERT_TRUE(store.set_clock(&HandClock::tell, &clock).ok());
+  const Session session(store);
+  const std::string id = session.add(entry("")).text;
+  EXPECT_EQ(timestamp_of(session, id), "2026-01-10T14:23:45.678Z");
+  EXPECT_EQ(session.metadata().object().at("created_at").as_string(), "2026-01-10T14:23:45.678Z");
+  EXPECT_GT(clock.asked, 0);
+}
+
+TEST(ClockFunction, TellsWhatIsExpired) {
+  HandClock clock;
+  clock.now_ms = kJanuary10;
+  const Store store;
+  ASSERT_TRUE(store.set_clock(&HandClock::tell, &clock).ok());
+  const Session session(store);
+  ASSERT_TRUE(session
+                  .add(R"({"id":"a","type":"finding","content":1,)"
+                       R"("expires_at":"2026-01-10T15:00:00Z"})")
+                  .ok());
+  EXPECT_TRUE(session.get("a").ok());
+  clock.now_ms = kJanuary10 + 3600 * 1000;
+  EXPECT_EQ(session.get("a").outcome.status, VARVE_NOT_FOUND);
+}
+
+TEST(ClockFunction, MayGoBack) {
+  HandClock clock;
+  clock.now_ms = kJanuary10;
+  const Store store;
+  ASSERT_TRUE(store.set_clock(&HandClock::tell, &clock).ok());
+  const Session session(store);
+  std::vector<std::string> ids;
+  for (int i = 0; i < 5; ++i) {
+    ids.push_back(session.add(entry("")).text);
+    clock.now_ms = clock.now_ms - 60 * 1000;
+  }
+  EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));  // ids keep their order all the same
+  for (const auto& id : ids) EXPECT_TRUE(session.get(id).ok()) << id;
+  EXPECT_EQ(session.verify().object().at("ok"), true);
+}
+
+TEST(ClockFunction, MayTellAnyTimeAtAll) {
+  HandClock clock;
+  const Store store;
+  ASSERT_TRUE(store.set_clock(&HandClock::tell, &clock).ok());
+  const Session session(store);
+  for (const int64_t now : {int64_t{0}, int64_t{-1}, INT64_MAX, INT64_MIN}) {
+    clock.now_ms = now;
+    const Answer id = session.add(entry(""));
+    EXPECT_TRUE(id.ok()) << now << id.outcome;
+    EXPECT_TRUE(session.get(id.text).ok()) << now;
+    EXPECT_TRUE(session.stats().ok()) << now;
+  }
+}
+
+TEST(ClockFunction, NullReturnsToTheSystems) {
+  HandClock clock;
+  clock.now_ms = kJanuary10;
+  const Store store;
+  ASSERT_TRUE(store.set_clock(&HandClock::tell, &clock).ok());
+  ASSERT_TRUE(store.set_clock(nullptr, nullptr).ok());
+  const Session session(store);
+  const std::string id = session.add(entry("")).text;
+  EXPECT_NE(timestamp_of(session, id), "2026-01-10T14:23:45.678Z");
+  EXPECT_EQ(clock.asked, 0);
+}
+
+}  // namespace
+}  // namespace varve_test

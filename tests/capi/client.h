@@ -1,0 +1,149 @@
+// What a careful C++ program would write around the ABI, for tests.
+#pragma once
+
+#include <varve/varve.h>
+
+#include <boost/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace varve_test {
+
+namespace json = boost::json;
+
+// A directory of its own, removed with everything in it.
+class TempDirectory {
+ public:
+  TempDirectory();
+  ~TempDirectory();
+  TempDirectory(const TempDirectory&) = delete;
+  TempDirectory& operator=(const TempDirectory&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A status with what its error object says.
+struct Outcome {
+  varve_status_t status = VARVE_OK;
+  std::string message;
+  std::string details_text;
+
+  [[nodiscard]] bool ok() const { return status == VARVE_OK; }
+  [[nodiscard]] json::object details() const;
+  // "" when absent.
+  [[nodiscard]] std::string detail(std::string_view member) const;
+};
+std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
+
+// Where a call puts its error: `outcome(varve_x(…, error.out()))`.
+class ErrorOut {
+ public:
+  ErrorOut() = default;
+  ~ErrorOut() { varve_error_free(error_); }
+  ErrorOut(const ErrorOut&) = delete;
+  ErrorOut& operator=(const ErrorOut&) = delete;
+
+  varve_error_t** out() { return &error_; }
+  // Also checks that the error object agrees with the status.
+  Outcome outcome(varve_status_t status) const;
+
+ private:
+  varve_error_t* error_ = nullptr;
+};
+
+// An owned text and its outcome.
+struct Answer {
+  Outcome outcome;
+  std::string text;
+
+  [[nodiscard]] bool ok() const { return outcome.ok(); }
+  [[nodiscard]] json::value value() const;    // null, and a test failure, when it is not JSON
+  [[nodiscard]] json::object object() const;  // likewise for what is not an object
+};
+
+// Calls `call(char**, size_t*, varve_error_t**)` and takes what it gives.
+template <typename Call>
+Answer answer_of(Call&& call) {
+  ErrorOut error;
+  char* text = nullptr;
+  size_t len = 0;
+  Answer answer;
+  answer.outcome = error.outcome(call(&text, &len, error.out()));
+  if (text != nullptr) answer.text.assign(text, len);
+  varve_free(text);
+  return answer;
+}
+
+class Session;
+
+class Store {
+ public:
+  explicit Store(std::string_view uri = "memory:", std::string_view config = {});
+  ~Store() { close(); }
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  static Outcome try_open(std::string_view uri, std::string_view config = {});
+
+  varve_store_t* get() const { return store_; }
+  void close();
+  Answer sessions(std::string_view filter = {}) const;
+  Answer stats() const;
+  Outcome sync() const;
+  Outcome delete_session(std::string_view id) const;
+  Outcome set_log(int32_t level, varve_log_fn function, void* user_data) const;
+  Outcome set_clock(varve_clock_fn function, void* user_data) const;
+  Outcome try_create(std::string_view options) const;
+  Outcome try_open_session(std::string_view id) const;
+
+ private:
+  varve_store_t* store_ = nullptr;
+};
+
+class Session {
+ public:
+  explicit Session(const Store& store, std::string_view options = {});  // creates
+  static Session open(const Store& store, std::string_view id);
+  Session(Session&& other) noexcept : session_(std::exchange(other.session_, nullptr)) {}
+  Session& operator=(Session&&) = delete;
+  ~Session() { close(); }
+
+  varve_session_t* get() const { return session_; }
+  void close();
+  std::string id() const;
+  Answer add(std::string_view entry) const;
+  Answer add_batch(std::string_view entries) const;
+  Answer get(std::string_view id) const;
+  Outcome remove(std::string_view id, std::string_view reason = {}) const;
+  Answer metadata() const;
+  Outcome update(std::string_view patch) const;
+  Outcome sync() const;
+  Answer stats() const;
+  Answer files() const;
+  Answer verify(std::string_view options = {}) const;
+  Answer repair(std::string_view options = {}) const;
+  Answer rebuild_index(std::string_view options = {}) const;
+  Answer index() const;
+  Answer export_text(std::string_view format) const;
+  Answer import_lines(std::string_view lines) const;
+
+ private:
+  Session() = default;
+  varve_session_t* session_ = nullptr;
+};
+
+// {"id":ID,"type":"finding","content":CONTENT}; without an id when it is empty.
+std::string entry(std::string_view id, std::string_view content = "tea, not coffee");
+
+// The names of an object's members that are missing from it.
+std::vector<std::string> missing_members(const json::object& object,
+                                         const std::vector<std::string>& names);
+
+std::string read_file(const std::string& path);
+void write_file(const std::string& path, std::string_view bytes);
+
+}  // namespace varve_test

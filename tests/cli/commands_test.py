@@ -1,0 +1,515 @@
+"""Every command: what it prints, what it leaves behind, and its exit code."""
+
+import json
+import os
+import stat
+
+from cli_support import CliTest, entry_line, main
+
+
+class Create(CliTest):
+    def test_prints_the_id_it_was_given(self):
+        self.assertEqual(self.run_cli("create", "notes").stdout, "notes\n")
+
+    def test_makes_an_id(self):
+        first = self.run_cli("create").stdout.strip()
+        second = self.run_cli("create").stdout.strip()
+        self.assertTrue(first.startswith("sess_"))
+        self.assertNotEqual(first, second)
+
+    def test_keeps_what_it_was_told(self):
+        made = self.run_json(
+            "create", "notes", "--user", "ann", "--agent", "planner", "--title", "Tee & Kuchen",
+            "--ttl-hours", "48", "--options", '{"preferences":{"language":"de"}}',
+        )
+        self.assertEqual(made["session_id"], "notes")
+        self.assertEqual(made["user_id"], "ann")
+        self.assertEqual(made["agent_id"], "planner")
+        self.assertEqual(made["title"], "Tee & Kuchen")
+        self.assertEqual(made["preferences"], {"language": "de"})
+
+    def test_twice_is_an_error_unless_asked(self):
+        self.run_cli("create", "notes")
+        error = self.error_of("create", "notes", exit_code=1)
+        self.assertEqual(error["name"], "VARVE_ALREADY_EXISTS")
+        self.assertEqual(self.run_cli("create", "notes", "--if-missing").stdout, "notes\n")
+
+    def test_refuses_ids_that_leave_the_store(self):
+        for bad in ("../evil", "a/b", ".hidden", "-x"):
+            with self.subTest(bad):
+                self.run_cli("create", "--", bad, exit_code=1)
+        self.assertFalse((self.directory / "evil").exists())
+
+    def test_refuses_options_that_are_no_object(self):
+        self.run_cli("create", "notes", "--options", "[1]", exit_code=1)
+        self.run_cli("create", "notes", "--options", '{"colour":1}', exit_code=1)
+
+
+class List(CliTest):
+    def test_shows_a_table(self):
+        self.run_cli("create", "notes", "--title", "To remember")
+        self.run_cli("add", "notes", "x")
+        heading, row = self.run_cli("ls").stdout.splitlines()
+        self.assertEqual(heading.split(), "SESSION ENTRIES CREATED LAST USED TITLE".split())
+        self.assertTrue(row.startswith("notes"))
+        self.assertIn(" 1 ", row)
+        self.assertTrue(row.endswith("To remember"))
+
+    def test_pages(self):
+        names = {f"s{n}" for n in range(7)}
+        for name in names:
+            self.run_cli("create", name)
+        seen, after = [], []
+        while True:
+            page = self.run_json("ls", "--limit", "3", *after)
+            self.assertLessEqual(len(page["sessions"]), 3)
+            seen += [session["session_id"] for session in page["sessions"]]
+            if page["next"] is None:
+                break
+            after = ["--after", page["next"]]
+        self.assertEqual(len(seen), 7)
+        self.assertEqual(set(seen), names)
+        everything = self.run_json("ls", "--limit", "3", "--all")
+        self.assertEqual([s["session_id"] for s in everything["sessions"]], seen)
+        self.assertIsNone(everything["next"])
+        self.assertEqual(self.run_cli("ls", "--all", "--quiet").stdout.split(), seen)
+        self.assertIn("--after", self.run_cli("ls", "--limit", "3").stderr)
+
+    def test_filters_by_user_and_agent(self):
+        self.run_cli("create", "a", "--user", "ann", "--agent", "x")
+        self.run_cli("create", "b", "--user", "bob", "--agent", "x")
+        listed = self.run_json("ls", "--user", "bob", "--agent", "x")["sessions"]
+        self.assertEqual([session["session_id"] for session in listed], ["b"])
+
+    def test_rescan_finds_what_was_copied_in(self):
+        self.notes()
+        sessions = self.root / "sessions"
+        self.run_cli("ls")
+        os.rename(sessions / "notes", sessions / "renamed")
+        metadata = json.loads((sessions / "renamed" / "metadata.json").read_text())
+        metadata["session_id"] = "renamed"
+        (sessions / "renamed" / "metadata.json").write_text(json.dumps(metadata))
+        self.assertEqual(self.run_cli("ls", "--rescan", "--quiet").stdout, "renamed\n")
+
+    def test_says_when_there_are_none(self):
+        self.run_cli("create", "notes")
+        self.run_cli("drop", "notes", "--yes")
+        done = self.run_cli("ls")
+        self.assertEqual(done.stdout, "")
+        self.assertIn("No sessions", done.stderr)
+
+    def test_refuses_a_limit_out_of_range(self):
+        self.run_cli("create", "notes")
+        self.run_cli("ls", "--limit", "0", exit_code=1)
+        self.run_cli("ls", "--limit", "abc", exit_code=1)
+
+
+class Metadata(CliTest):
+    def test_shows_and_changes(self):
+        self.run_cli("create", "notes", "--title", "Old")
+        self.run_cli("metadata", "notes", "--set", '{"title":"New"}')
+        self.assertEqual(self.run_json("metadata", "notes")["title"], "New")
+        self.assertIn('\n  "title": "New"', self.run_cli("metadata", "notes").stdout)
+
+    def test_refuses_what_is_no_object(self):
+        self.run_cli("create", "notes")
+        self.run_cli("metadata", "notes", "--set", "[]", exit_code=1)
+
+
+class Drop(CliTest):
+    def test_needs_yes_without_a_terminal(self):
+        self.notes()
+        done = self.run_cli("drop", "notes", exit_code=1)
+        self.assertIn("--yes", done.stderr)
+        self.assertEqual(self.run_json("stats", "notes")["entries"], 3)
+
+    def test_deletes_the_session(self):
+        self.notes()
+        self.assertEqual(self.run_json("drop", "notes", "--yes"), {"dropped": "notes"})
+        self.run_cli("get", "notes", "e1", exit_code=2)
+        self.run_cli("drop", "notes", "--yes", exit_code=2)
+
+
+class Add(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.run_cli("create", "notes")
+
+    def added(self, *words, **options):
+        entry = self.run_cli("add", "notes", *words, **options).stdout.strip()
+        return self.run_json("get", "notes", entry)
+
+    def test_makes_an_entry_of_text_and_options(self):
+        entry = self.added(
+            "tea, not coffee", "--type", "preference", "--tag", "drinks", "--tag", "kitchen.hot",
+            "--importance", "0.8", "--ref", "e0", "--role", "user", "--id", "e1", "--timestamp",
+            "2026-01-10T15:23:45.678+01:00", "--expires-at", "2999-01-01T00:00:00Z",
+        )
+        self.assertEqual(entry["id"], "e1")
+        self.assertEqual(entry["type"], "preference")
+        self.assertEqual(entry["content"], {"role": "user", "message": "tea, not coffee"})
+        self.assertEqual(entry["tags"], ["drinks", "kitchen.hot"])
+        self.assertEqual(entry["references"], ["e0"])
+        self.assertEqual(entry["importance"], 0.8)
+        self.assertIn("expires_at", entry)
+
+    def test_type_is_observation_without_the_option(self):
+        entry = self.added("hello")
+        self.assertEqual(entry["type"], "observation")
+        self.assertEqual(entry["content"], {"message": "hello"})
+
+    def test_takes_any_text_as_text(self):
+        texts = [
+            "[1,2,3]", "{}", '{"type":"finding","content":1}', '"q"', "%%", "log", "get", "--",
+            "-n", "--json", "a\nb\t\"c\" \\ \x01", "héllo 👩‍🚀 العربية", " ", "[a", "a]", "''",
+        ]
+        for text in texts:
+            with self.subTest(text):
+                self.assertEqual(self.added("--", text)["content"], {"message": text})
+
+    def test_reads_standard_input(self):
+        entry = self.added("-", stdin="two\nlines\n\n")
+        self.assertEqual(entry["content"]["message"], "two\nlines\n")
+
+    def test_takes_a_whole_entry(self):
+        text = '{"id":"w","type":"finding","content":{"big":9007199254740993}}'
+        self.run_cli("add", "notes", "--json-entry", text)
+        self.assertIn('"big":9007199254740993', self.run_cli("get", "notes", "w", "--json").stdout)
+        self.assertIn("9007199254740993", self.run_cli("get", "notes", "w").stdout)
+
+    def test_adds_json_lines_all_or_none(self):
+        lines = entry_line(1) + entry_line(2)
+        done = self.run_cli("add", "notes", "--jsonl", "-", stdin=lines)
+        self.assertEqual(done.stdout, "e1\ne2\n")
+        bad = entry_line(3) + '{"type":"finding"}\n'
+        self.run_cli("add", "notes", "--jsonl", "-", stdin=bad, exit_code=1)
+        again = self.run_json("add", "notes", "--jsonl", "-", stdin=entry_line(4))
+        self.assertEqual(again, {"ids": ["e4"]})
+        self.assertEqual(self.run_json("stats", "notes")["entries"], 3)
+
+    def test_prints_an_object_with_json(self):
+        self.assertEqual(self.run_json("add", "notes", "x", "--id", "e9"), {"id": "e9"})
+
+    def test_refuses_what_is_not_valid(self):
+        cases = [
+            [""],
+            ["x", "--importance", "1.5"],
+            ["x", "--importance", "nan"],
+            ["x", "--importance", "much"],
+            ["x", "--type", "Not A Type"],
+            ["x", "--timestamp", "yesterday"],
+            ["--json-entry", "{"],
+            ["--json-entry", '{"type":"finding","content":1}', "--tag", "a"],
+            ["--json-entry", "--jsonl", "{}"],
+        ]
+        for words in cases:
+            with self.subTest(words):
+                self.run_cli("add", "notes", *words, exit_code=1)
+        self.assertEqual(self.run_json("stats", "notes")["entries"], 0)
+
+    def test_an_id_is_used_once(self):
+        self.run_cli("add", "notes", "x", "--id", "e1")
+        error = self.error_of("add", "notes", "y", "--id", "e1", exit_code=1)
+        self.assertEqual(error["name"], "VARVE_ALREADY_EXISTS")
+        self.run_cli("delete", "notes", "e1")
+        self.run_cli("add", "notes", "y", "--id", "e1", exit_code=1)
+
+    def test_makes_a_session_only_when_asked(self):
+        done = self.run_cli("add", "typo", "x", exit_code=2)
+        self.assertIn("--create", done.stderr)
+        self.run_cli("add", "fresh", "x", "--create")
+        self.assertEqual(self.run_json("stats", "fresh")["entries"], 1)
+
+
+class GetAndDelete(CliTest):
+    def test_get_prints_the_stored_line(self):
+        self.notes()
+        line = self.run_cli("get", "notes", "e2", "--json").stdout
+        stored = self.session_file("notes", "memory.jsonl").read_text().splitlines()
+        self.assertIn(line.rstrip("\n"), stored)
+
+    def test_get_for_people_shows_every_field(self):
+        self.notes()
+        text = self.run_cli("get", "notes", "e2").stdout
+        for shown in ("entry e2", "2026-01-01 00:02:00 UTC", "finding", "user", "even", "sha256:",
+                      "    note 2"):
+            self.assertIn(shown, text)
+
+    def test_get_shows_no_control_characters(self):
+        self.run_cli("create", "notes")
+        evil = "red \x1b[31m bell \x07 c1 \u009b31m rtl \u202e end"
+        entry = self.run_cli("add", "notes", evil).stdout.strip()
+        text = self.run_cli("get", "notes", entry).stdout
+        self.assertIn("<U+001B>[31m bell <U+0007> c1 <U+009B>31m rtl <U+202E> end", text)
+        self.assertEqual(self.run_json("get", "notes", entry)["content"]["message"], evil)
+
+    def test_delete_hides_the_entry_and_keeps_the_reason(self):
+        self.notes()
+        self.run_cli("delete", "notes", "e2", "--reason", "asked by user")
+        self.run_cli("get", "notes", "e2", exit_code=2)
+        self.run_cli("delete", "notes", "e2", exit_code=2)
+        audit = json.loads(self.session_file("notes", "tombstones.jsonl").read_text())
+        self.assertEqual((audit["id"], audit["reason"]), ("e2", "asked by user"))
+        self.assertEqual(self.run_json("delete", "notes", "e1"), {"deleted": "e1"})
+
+    def test_not_found_is_exit_code_2(self):
+        self.notes()
+        self.assertEqual(self.error_of("get", "notes", "no", exit_code=2)["status"], 2)
+        self.run_cli("get", "notes", "not an id", exit_code=1)
+        self.assertIn("varve ls", self.run_cli("get", "no", "e1", exit_code=2).stderr)
+
+
+class Log(CliTest):
+    def ids(self, *words):
+        return self.run_cli("log", "notes", *words, "--quiet").stdout.split()
+
+    def test_shows_the_newest_first(self):
+        self.notes(25)
+        self.assertEqual(self.ids(), [f"e{n}" for n in range(25, 15, -1)])
+        self.assertEqual(self.ids("-n", "3"), ["e25", "e24", "e23"])
+        self.assertEqual(self.ids("-n", "3", "--reverse"), ["e23", "e24", "e25"])
+        self.assertEqual(len(self.ids("-n", "0")), 25)
+
+    def test_orders_by_time_whatever_its_form(self):
+        times = ["2026-01-01T00:00:00Z", "2026-01-01T00:30:00+01:00", "2026-01-01T00:00:00.5Z"]
+        lines = "".join(entry_line(n, timestamp=time) for n, time in enumerate(times))
+        self.run_cli("import", "notes", "-", stdin=lines)
+        self.assertEqual(self.ids(), ["e2", "e0", "e1"])
+
+    def test_filters_by_type_and_tag(self):
+        self.notes(4)
+        self.run_cli("add", "notes", "x", "--type", "decision", "--tag", "odd", "--tag", "db")
+        self.assertEqual(self.ids("--tag", "even"), ["e4", "e2"])
+        self.assertEqual(len(self.ids("--type", "decision")), 1)
+        self.assertEqual(len(self.ids("--type", "decision", "--type", "finding")), 5)
+        self.assertEqual(len(self.ids("--tag", "odd", "--tag", "db")), 1)
+        self.assertEqual(self.ids("--tag", "none"), [])
+
+    def test_reads_like_git_log(self):
+        self.notes(2)
+        text = self.run_cli("log", "notes").stdout
+        self.assertLess(text.index("entry e2"), text.index("entry e1"))
+        self.assertIn("\n\n    note 2\n", text)
+        self.assertNotIn("sha256:", text)
+
+    def test_oneline_is_one_line_an_entry(self):
+        self.notes(2)
+        self.run_cli("add", "notes", "many\nlines " + "x" * 500)
+        lines = self.run_cli("log", "notes", "--oneline").stdout.splitlines()
+        self.assertEqual(len(lines), 3)
+        self.assertTrue(lines[0].endswith("many lines " + "x" * 500))
+
+    def test_json_is_the_stored_lines(self):
+        self.notes(3)
+        entries = self.run_json("log", "notes", "-n", "2")
+        self.assertEqual([entry["id"] for entry in entries], ["e3", "e2"])
+        self.assertEqual(self.run_json("log", "notes", "--tag", "none"), [])
+
+    def test_content_of_any_shape_is_shown(self):
+        self.run_cli("create", "notes")
+        for content, shown in (('"text"', "    text"), ("[1,2]", "    [\n      1,\n      2\n    ]"),
+                               ('{"message":"m","port":1}', "    m\n\n    port: 1"),
+                               ("{}", "    {}"), ("null", "    null"), ("1.5", "    1.5")):
+            with self.subTest(content):
+                entry = '{"type":"finding","content":%s}' % content
+                added = self.run_cli("add", "notes", "--json-entry", entry).stdout.strip()
+                self.assertIn(shown, self.run_cli("get", "notes", added).stdout)
+
+    def test_says_when_there_is_nothing(self):
+        self.run_cli("create", "notes")
+        self.assertIn("No entries", self.run_cli("log", "notes").stderr)
+        self.run_cli("log", "notes", "-n", "-1", exit_code=1)
+
+
+class Import(CliTest):
+    def test_makes_the_session_and_is_repeatable(self):
+        path = self.write("in.jsonl", "".join(entry_line(n) for n in range(50)))
+        report = self.run_json("import", "notes", path)
+        self.assertEqual((report["added"], report["existing"], report["refused"]), (50, 0, []))
+        done = self.run_cli("import", "notes", path)
+        self.assertIn("50 were there already", done.stderr)
+        self.assertEqual(self.run_json("stats", "notes")["entries"], 50)
+
+    def test_no_create_leaves_everything_as_it_was(self):
+        path = self.write("in.jsonl", entry_line(1))
+        self.run_cli("import", "notes", path, "--no-create", exit_code=2)
+        self.assertFalse(self.root.exists())
+
+    def test_a_missing_file_makes_no_session(self):
+        self.run_cli("create", "other")
+        self.run_cli("import", "notes", "missing.jsonl", exit_code=2)
+        self.assertEqual(self.run_cli("ls", "--quiet").stdout, "other\n")
+
+    def test_reports_refused_lines_by_their_number_in_the_file(self):
+        # Several pieces of a megabyte, so that numbers must be offset.
+        pad = "x" * 10_000
+        lines = [entry_line(n, content=pad) for n in range(300)]
+        lines[7] = "not json\n"
+        lines[250] = '{"type":"finding"}\n'
+        lines[251] = "\n"
+        path = self.write("in.jsonl", "".join(lines))
+        report = self.run_json("import", "notes", path, exit_code=1)
+        self.assertEqual(report["added"], 297)
+        self.assertEqual([item["line"] for item in report["refused"]], [8, 251])
+        self.assertEqual(report["refused_total"], 2)
+        self.assertEqual({item["file"] for item in report["refused"]}, {path})
+        again = self.run_cli("import", "notes", path, exit_code=1)
+        self.assertIn("in.jsonl:251: ", again.stderr)
+
+    def test_takes_several_files_a_last_line_without_newline_and_crlf(self):
+        first = self.write("a.jsonl", entry_line(1).rstrip("\n"))
+        second = self.write("b.jsonl", entry_line(2).replace("\n", "\r\n") + "\r\n")
+        empty = self.write("c.jsonl", "")
+        self.assertEqual(self.run_json("import", "notes", first, second, empty)["added"], 2)
+
+    def test_all_takes_every_folder(self):
+        self.write("in/one/entries.jsonl", entry_line(1))
+        self.write("in/one/other.jsonl", entry_line(9))
+        self.write("in/two/memory.jsonl", entry_line(2))
+        self.write("in/three/b.jsonl", entry_line(3))
+        self.write("in/three/a.jsonl", entry_line(4))
+        self.write("in/empty/readme.txt", "")
+        self.write("in/queries.jsonl", "{}\n")
+        report = self.run_json("import", "--all", "in")
+        added = {item["session_id"]: item["added"] for item in report["sessions"]}
+        self.assertEqual(added, {"one": 1, "two": 1, "three": 2})
+        self.assertEqual(report["added"], 4)
+        self.run_cli("import", "--all", "missing", exit_code=2)
+        self.run_cli("import", "--all", "in/empty", exit_code=2)
+        self.run_cli("import", "--all", "in", "more", exit_code=1)
+
+    def test_reads_a_named_pipe(self):
+        pipe = self.directory / "pipe"
+        os.mkfifo(pipe)
+        child = os.fork()
+        if child == 0:
+            with open(pipe, "w", encoding="utf-8") as file:
+                file.write(entry_line(1) + entry_line(2))
+            os._exit(0)
+        self.addCleanup(os.waitpid, child, 0)
+        self.assertEqual(self.run_json("import", "notes", str(pipe))["added"], 2)
+
+
+class Export(CliTest):
+    def test_formats(self):
+        self.notes()
+        lines = self.run_cli("export", "notes").stdout.splitlines()
+        self.assertEqual([json.loads(line)["id"] for line in lines], ["e1", "e2", "e3"])
+        document = json.loads(self.run_cli("export", "notes", "--format", "json").stdout)
+        self.assertEqual(len(document["entries"]), 3)
+        self.assertEqual(self.run_json("export", "notes"), document)
+        self.assertIn("note 2", self.run_cli("export", "notes", "-f", "markdown").stdout)
+        self.run_cli("export", "notes", "--format", "xml", exit_code=1)
+
+    def test_writes_a_file_for_the_owner_only(self):
+        self.notes()
+        self.run_cli("export", "notes", "-o", "out.jsonl")
+        path = self.directory / "out.jsonl"
+        self.assertEqual(path.read_text(), self.run_cli("export", "notes").stdout)
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        self.assertEqual([p.name for p in self.directory.iterdir() if "part" in p.name], [])
+
+    def test_a_failed_write_keeps_what_was_there(self):
+        self.notes()
+        path = self.write("taken/file", "before")
+        done = self.run_cli("export", "notes", "-o", "taken", exit_code=4)
+        self.assertIn("taken", done.stderr)
+        self.run_cli("export", "notes", "-o", "missing/out", exit_code=2)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "before")
+
+    def test_a_full_disk_is_an_error(self):
+        self.notes()
+        self.run_cli("export", "notes", "-o", "/dev/full", exit_code=4)
+
+    def test_all_goes_into_import_all(self):
+        self.notes()
+        self.run_cli("add", "second", "x", "--create")
+        self.run_cli("export", "--all", "--output", "backup")
+        other = ["--root", str(self.directory / "other")]
+        self.run_cli(*other, "import", "--all", "backup")
+        for session in ("notes", "second"):
+            copy = self.run_cli(*other, "export", session).stdout
+            self.assertEqual(copy, self.run_cli("export", session).stdout)
+        self.run_cli("export", "--all", exit_code=1)
+        self.run_cli("export", "notes", "--all", "-o", "backup", exit_code=1)
+
+
+class Maintenance(CliTest):
+    def damage(self, session="notes"):
+        path = self.session_file(session, "memory.jsonl")
+        lines = path.read_bytes().splitlines(keepends=True)
+        lines[1] = b"#" + lines[1][1:]
+        path.write_bytes(b"".join(lines))
+
+    def test_verify_finds_no_damage(self):
+        self.notes()
+        self.assertIn("notes: ok, 3 entries", self.run_cli("verify", "notes").stdout)
+        self.assertTrue(self.run_json("verify", "notes")["ok"])
+        self.assertEqual(self.run_cli("verify", "notes", "--quiet").stdout, "")
+
+    def test_damage_is_found_and_set_aside(self):
+        self.notes()
+        self.damage()
+        report = self.run_json("verify", "notes", exit_code=6)
+        self.assertFalse(report["ok"])
+        self.assertGreaterEqual(report["damaged"], 1)
+        text = self.run_cli("verify", "notes", "--quiet", exit_code=6).stdout
+        self.assertIn("memory.jsonl, byte ", text)
+        dry = self.run_json("repair", "notes", "--dry-run")
+        self.assertFalse(dry["changed"])
+        self.run_cli("verify", "notes", exit_code=6)
+        self.assertIn("quarantine.jsonl", self.run_cli("repair", "notes").stdout)
+        self.run_cli("verify", "notes")
+        self.assertIn("nothing to repair", self.run_cli("repair", "notes").stdout)
+        self.assertEqual(self.run_json("stats", "notes")["entries"], 2)
+
+    def test_verify_all_goes_on_behind_damage(self):
+        for session in ("a", "notes", "z"):
+            self.run_cli("import", session, "-", stdin="".join(entry_line(n) for n in range(3)))
+        self.damage()
+        report = self.run_json("verify", "--all", exit_code=6)
+        self.assertFalse(report["ok"])
+        verdicts = {item["session_id"]: item["report"]["ok"] for item in report["sessions"]}
+        self.assertEqual(verdicts, {"a": True, "notes": False, "z": True})
+        self.assertEqual(len(self.run_cli("verify", "--all", exit_code=6).stdout.split("ok,")), 3)
+        self.run_cli("repair", "--all")
+        self.run_cli("verify", "--all")
+        self.run_cli("verify", "notes", "--all", exit_code=1)
+
+    def test_index_is_printed_and_rebuilt(self):
+        self.notes()
+        for index in (json.loads(self.run_cli("index", "notes").stdout),
+                      self.run_json("index", "notes")):
+            self.assertEqual(set(index["entries"]), {"e1", "e2", "e3"})
+        self.assertEqual(self.run_json("index", "notes", "--rebuild")["entries"], 3)
+        self.assertIn("3 entries", self.run_cli("index", "--all", "--rebuild").stdout)
+        self.run_cli("index", "--all", exit_code=1)
+
+    def test_stats(self):
+        self.notes()
+        self.run_cli("delete", "notes", "e1")
+        stats = self.run_json("stats", "notes")
+        self.assertEqual((stats["entries"], stats["types"]), (2, {"finding": 2}))
+        text = self.run_cli("stats", "notes").stdout
+        self.assertIn("2, 1 deleted", text)
+        self.assertIn("finding 2", text)
+        everything = self.run_json("stats", "--all")
+        self.assertEqual(everything["entries"], 2)
+        self.assertIn("1 session, 2 entries", self.run_cli("stats", "--all").stdout)
+
+    def test_files(self):
+        self.notes()
+        names = {file["name"] for file in self.run_json("files", "notes")["files"]}
+        self.assertLessEqual({"memory.jsonl", "metadata.json"}, names)
+        self.assertIn("memory.jsonl", self.run_cli("files", "notes").stdout)
+
+    def test_version(self):
+        version = self.run_json("version")
+        self.assertEqual(version["abi_version"], 1)
+        self.assertIn(version["version"], self.run_cli("version").stdout)
+        self.assertEqual(self.run_cli("--version").stdout, self.run_cli("version").stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""--help, the man page and the completions know the same commands and options."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from cli_support import SOURCE, CliTest, commands, help_text, main, options, program, section
+
+MAN_PAGE = SOURCE / "docs" / "man" / "varve.1"
+COMPLETIONS = SOURCE / "src" / "cli" / "completions"
+
+
+def all_options():
+    """Pairs of command ("" for the program) and the names of one option."""
+    found = [("", names) for names in options()]
+    for command in commands():
+        found += [(command, names) for names in options(command)]
+    return found
+
+
+def man_page_parts():
+    """The man page, plain, as a part for the options and one for each command."""
+    text = MAN_PAGE.read_text(encoding="utf-8").replace("\\-", "-")
+    text = re.sub(r"\\f[A-Z]|[\"]|\\&", "", text)
+    body = text[text.index(".SH OPTIONS"):text.index(".SH EXIT STATUS")]
+    pieces = re.split(r"^\.TP\n\.B varve ([a-z]+).*$", body, flags=re.MULTILINE)
+    parts = {"": pieces[0]}
+    parts.update(zip(pieces[1::2], pieces[2::2]))
+    return parts
+
+
+class Help(CliTest):
+    def test_lists_are_found(self):
+        # What the other tests derive from --help must not be empty by accident.
+        self.assertGreaterEqual(len(commands()), 16)
+        self.assertGreaterEqual(len(options()), 10)
+        self.assertIn(["--reason"], options("delete"))
+        self.assertIn(["-n", "--limit"], options("ls"))
+
+    def test_reads_like_a_manual_page(self):
+        page = help_text()
+        titles = [line for line in page.splitlines() if line and not line.startswith(" ")]
+        self.assertEqual(titles, ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS",
+                                  "EXAMPLES", "ENVIRONMENT", "EXIT CODES", "FILES"])
+        self.assertLessEqual(max(len(line) for line in page.splitlines()), 80)
+        codes = re.findall(r"(?m)^    (\d)", "\n".join(section(page, "EXIT CODES")))
+        self.assertEqual(codes, list("01234567"))
+
+    def test_every_command_explains_itself(self):
+        for command in commands():
+            with self.subTest(command):
+                page = help_text(command)
+                for title in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "SEE ALSO"):
+                    self.assertTrue(section(page, title), title)
+                self.assertIn(f"varve {command} - ", page)
+                self.assertLessEqual(max(len(line) for line in page.splitlines()), 80)
+                for example in section(page, "EXAMPLES"):
+                    if example:
+                        self.assertIn("varve ", example)
+
+    def test_examples_name_options_that_exist(self):
+        known = {name for _, names in all_options() for name in names}
+        for command in [(), *((name,) for name in commands())]:
+            for line in section(help_text(*command), "EXAMPLES"):
+                for name in re.findall(r"(?<!\S)--[a-z][a-z-]+", line):
+                    self.assertIn(name, known, line)
+
+    def test_help_wins_over_mistakes(self):
+        done = self.run_cli("add", "--help", "--nonsense")
+        self.assertIn("varve add - ", done.stdout)
+
+
+class ManPage(unittest.TestCase):
+    def test_names_every_command(self):
+        self.assertEqual([name for name in man_page_parts() if name], commands())
+
+    def test_names_every_option_at_its_command(self):
+        parts = man_page_parts()
+        for command, names in all_options():
+            for name in names:
+                with self.subTest(f"{command} {name}"):
+                    self.assertRegex(parts[command], rf"(?<![\w-]){name}(?![\w-])")
+
+    def test_names_no_option_that_does_not_exist(self):
+        known = {name for _, names in all_options() for name in names}
+        text = "".join(man_page_parts().values())
+        for name in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):
+            self.assertIn(name, known)
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
+    def test_is_well_formed(self):
+        done = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8", str(MAN_PAGE)],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Completions(unittest.TestCase):
+    def complete(self, *words):
+        """What bash offers for the last of the words."""
+        script = (
+            f'source "{COMPLETIONS / "varve.bash"}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+            '_varve; printf "%s\\n" "${COMPREPLY[@]}"'
+        )
+        environment = {"PATH": f"{os.path.dirname(program())}:{os.environ['PATH']}"}
+        done = subprocess.run(["bash", "-uc", script, "bash", "varve", *words], env=environment,
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_bash_offers_every_command(self):
+        self.assertEqual(sorted(self.complete("")), sorted(commands()))
+        self.assertEqual(self.complete("ver"), ["verify", "version"])
+
+    def test_bash_offers_exactly_the_options_of_each_command(self):
+        program_options = {names[-1] for names in options()}
+        self.assertEqual(set(self.complete("--")), program_options)
+        for command in commands():
+            with self.subTest(command):
+                own = {names[-1] for names in options(command)}
+                self.assertEqual(set(self.complete(command, "--")), own | program_options)
+
+    def test_bash_skips_the_values_of_options(self):
+        # Every option with a value takes the word behind it: "log" is no command there.
+        for command in [(), *((name,) for name in commands())]:
+            for line in section(help_text(*command), "OPTIONS") if options(*command) else []:
+                match = re.match(r"    (?:-[a-zA-Z], )?(--[a-z-]+) [A-Z]", line)
+                if not match:
+                    continue
+                with self.subTest(f"{command} {match.group(1)}"):
+                    words = [*command, match.group(1)]
+                    self.assertNotIn("ls", self.complete(*words, ""))
+                    expected = ["verify", "version"] if not command else []
+                    self.assertEqual(self.complete(*words, "log", "ver"), expected)
+
+    def test_zsh_and_fish_name_every_command_and_option(self):
+        zsh = (COMPLETIONS / "_varve").read_text(encoding="utf-8")
+        fish = (COMPLETIONS / "varve.fish").read_text(encoding="utf-8")
+        for command in commands():
+            self.assertRegex(zsh, rf"""['"]{command}:""")
+            self.assertRegex(zsh, rf"(?m)^        (\w+ \| )?{command}( \| \w+)?\)")
+            self.assertIn(f"-a {command} -d", fish)
+        for command, names in all_options():
+            zsh_part = self.zsh_part(zsh, command)
+            fish_part = self.fish_part(fish, command)
+            for name in names:
+                with self.subTest(f"{command} {name}"):
+                    self.assertRegex(zsh_part, rf"(?<![\w-]){name}(?![\w-])")
+                    flag = f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
+                    self.assertRegex(fish_part, rf" {flag} ")
+
+    @staticmethod
+    def zsh_part(text, command):
+        if not command:
+            return text[text.index("global=("):text.index("commands=(")]
+        body = text[text.index("case $words[1]"):]
+        start = re.search(rf"(?m)^        (\w+ \| )?{command}( \| \w+)?\)", body).end()
+        return body[start:body.index(";;", start)]
+
+    @staticmethod
+    def fish_part(text, command):
+        if not command:
+            return text[:text.index("set -l none")]
+        start = text.index(f"set -l seen '__fish_seen_subcommand_from {command}'")
+        end = text.find("\nset -l seen", start)
+        return text[start:end if end >= 0 else None]
+
+    def test_shells_take_them(self):
+        for shell, name in (("bash", "varve.bash"), ("zsh", "_varve"), ("fish", "varve.fish")):
+            if shutil.which(shell):
+                with self.subTest(shell):
+                    words = [shell, "-n", str(COMPLETIONS / name)]
+                    done = subprocess.run(words, capture_output=True)
+                    self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+
+if __name__ == "__main__":
+    main()

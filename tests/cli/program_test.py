@@ -1,0 +1,320 @@
+"""What holds for every command: the way in, mistakes, output, terminals."""
+
+import fcntl
+import json
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+
+from cli_support import TIMEOUT_S, CliTest, commands, entry_line, main, program
+
+ESCAPE = "\x1b["
+
+
+class WayIn(CliTest):
+    reading = (["ls"], ["get", "notes", "e1"], ["log", "notes"], ["export", "notes"],
+               ["verify", "notes"], ["verify", "--all"], ["repair", "notes"], ["index", "notes"],
+               ["stats", "notes"], ["stats", "--all"], ["files", "notes"], ["metadata", "notes"],
+               ["drop", "notes", "--yes"], ["delete", "notes", "e1"], ["add", "notes", "x"])
+
+    def test_reading_a_missing_store_creates_nothing(self):
+        for words in self.reading:
+            with self.subTest(words):
+                done = self.run_cli(*words, exit_code=2)
+                self.assertIn(f"no store at {self.root}", done.stderr)
+                self.assertFalse(self.root.exists())
+
+    def test_writing_creates_the_store(self):
+        for words in (["create", "notes"], ["add", "notes", "x", "--create"],
+                      ["import", "notes", "-"]):
+            with self.subTest(words):
+                root = str(self.directory / words[0])
+                self.run_cli("--root", root, *words, stdin=entry_line(1))
+                self.assertEqual(self.run_cli("--root", root, "ls", "--quiet").stdout, "notes\n")
+
+    def test_root_comes_from_option_environment_or_memory(self):
+        self.run_cli("--root", "one", "create", "a")
+        self.run_cli("create", "b", environment={"VARVE_ROOT": "two"})
+        self.run_cli("create", "c", environment={"VARVE_ROOT": ""})
+        for root, session in (("one", "a"), ("two", "b"), ("memory", "c")):
+            self.assertTrue((self.directory / root / "sessions" / session).is_dir())
+        self.assertEqual(self.run_cli("ls", "-q", "--root", "file:one").stdout, "a\n")
+
+    def test_session_comes_from_argument_option_or_environment(self):
+        self.run_cli("create", "one")
+        self.run_cli("create", "two")
+        two = {"VARVE_SESSION": "two"}
+        self.run_cli("add", "x", "--id", "e1", environment=two)
+        self.run_cli("add", "one", "x", "--id", "e2", environment=two)
+        self.run_cli("add", "--session", "one", "x", "--id", "e3", environment=two)
+        self.run_cli("-s", "one", "add", "x", "--id", "e4")
+        self.assertEqual(set(self.run_cli("log", "one", "-q").stdout.split()), {"e2", "e3", "e4"})
+        self.assertEqual(self.run_cli("log", "-q", environment=two).stdout, "e1\n")
+        self.run_cli("get", "e1", environment=two)
+
+    def test_session_may_be_called_like_a_command(self):
+        self.run_cli("create", "log")
+        self.run_cli("add", "log", "get")
+        self.assertIn("get", self.run_cli("log", "log").stdout)
+
+    def test_durability_reaches_the_store(self):
+        self.run_cli("--durability", "os", "create", "notes")
+        stats = self.run_json("stats", "notes", "--durability", "os")
+        self.assertEqual(stats["durability"], "os")
+        self.run_cli("--durability", "sometimes", "ls", exit_code=1)
+
+
+class Mistakes(CliTest):
+    def test_each_is_one_line_and_a_hint(self):
+        self.run_cli("create", "notes")
+        cases = (
+            (["lss"], 'unknown command "lss"', "Did you mean ls?"),
+            (["ls", "--limt", "3"], 'unknown option "--limt"', "Did you mean --limit?"),
+            (["frobnicate"], "unknown command", "varve --help"),
+            ([], "no command is given", "varve --help"),
+            (["ls", "extra"], 'unexpected argument "extra"', "varve ls --help"),
+            (["get", "notes"], "no session is named", "VARVE_SESSION"),
+            (["add"], "too few arguments", "varve add --help"),
+            (["add", "a", "b", "c"], 'unexpected argument "c"', "varve add --help"),
+            (["-s", "notes", "get", "a", "b"], "too many arguments", "varve get --help"),
+            (["log", "notes", "-n", "many"], "-n", "varve log --help"),
+            (["log", "notes", "--type"], "--type", "varve log --help"),
+            (["--color", "sometimes", "ls"], "--color", ""),
+        )
+        for words, message, hint in cases:
+            with self.subTest(words):
+                done = self.run_cli(*words, exit_code=1)
+                lines = done.stderr.splitlines()
+                self.assertEqual(done.stdout, "")
+                self.assertLessEqual(len(lines), 2)
+                self.assertTrue(lines[0].startswith("varve: "))
+                self.assertIn(message, lines[0])
+                self.assertIn(hint, lines[-1])
+
+    def test_json_errors(self):
+        self.run_cli("create", "notes")
+        error = self.error_of("get", "notes", "missing", exit_code=2)
+        self.assertEqual((error["status"], error["name"]), (2, "VARVE_NOT_FOUND"))
+        self.assertTrue(error["message"])
+        self.assertIsInstance(error["details"], dict)
+        self.assertEqual(self.error_of("lss", exit_code=1)["hint"], "Did you mean ls?")
+
+    def test_a_failed_addition_names_the_place(self):
+        self.run_cli("create", "notes")
+        text = '{"type":"finding","content":1,"importance":"high"}'
+        error = self.error_of("add", "notes", "--json-entry", text, exit_code=1)
+        self.assertEqual(error["details"]["member"], "importance")
+
+    def test_busy_names_the_holder(self):
+        self.run_cli("create", "notes")
+        (self.root / "config.json").write_text('{"concurrency":{"lock_timeout_ms":20}}')
+        lock = self.session_file("notes", "lock")
+        with hold_lock(lock):
+            lock.write_text('{"pid":4711,"timestamp":"2026-01-10T14:30:00.000Z"}\n')
+            done = self.run_cli("add", "notes", "x", exit_code=3)
+        self.assertIn("Process 4711 holds it since 2026-01-10 14:30:00", done.stderr)
+
+
+class Output(CliTest):
+    def test_a_reader_that_stops_early_is_no_error(self):
+        self.notes(200)
+        for words in (["log", "notes", "-n", "0"], ["export", "notes"], ["ls"], ["--help"]):
+            with self.subTest(words):
+                read, write = os.pipe()
+                os.close(read)
+                done = subprocess.run([program(), *words], stdout=write, stderr=subprocess.PIPE,
+                                      env=self.environment(), timeout=TIMEOUT_S)
+                os.close(write)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_a_full_disk_is_an_error(self):
+        self.notes()
+        for words in (["log", "notes"], ["export", "notes"], ["--help"]):
+            with self.subTest(words), open("/dev/full", "wb") as full:
+                done = subprocess.run([program(), *words], stdout=full, stderr=subprocess.PIPE,
+                                      env=self.environment(), timeout=TIMEOUT_S)
+                self.assertEqual(done.returncode, 4)
+                self.assertIn(b"No space left", done.stderr)
+
+    def test_quiet_leaves_only_results(self):
+        path = self.write("in.jsonl", entry_line(1))
+        for words in (["import", "notes", path], ["delete", "notes", "e1"], ["verify", "notes"],
+                      ["log", "notes"], ["index", "notes", "--rebuild"],
+                      ["export", "notes", "-o", "out"], ["drop", "notes", "--yes"]):
+            with self.subTest(words):
+                done = self.run_cli(*words, "--quiet")
+                self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+    def test_verbose_prints_the_librarys_log_lines(self):
+        done = self.run_cli("create", "notes", "--verbose")
+        lines = [json.loads(line) for line in done.stderr.splitlines()]
+        self.assertTrue(lines)
+        self.assertLessEqual({"timestamp", "level", "component", "message"}, set(lines[0]))
+
+    def test_no_colour_in_a_pipe(self):
+        self.notes()
+        for words in (["log", "notes"], ["ls"], ["--help"], ["get", "notes", "no"]):
+            with self.subTest(words):
+                code = 2 if "no" in words else 0
+                done = self.run_cli(*words, exit_code=code)
+                self.assertNotIn("\x1b", done.stdout + done.stderr)
+                forced = self.run_cli("--color", "always", *words, exit_code=code)
+                self.assertIn(ESCAPE, forced.stdout + forced.stderr)
+
+    def test_progress_is_drawn_when_asked_and_cleared(self):
+        path = self.write("in.jsonl", "".join(entry_line(n) for n in range(20)))
+        done = self.run_cli("import", "notes", path, "--progress", "always")
+        self.assertIn("\rImporting  [", done.stderr)
+        self.assertIn("100 %", done.stderr)
+        self.assertIn("\r\x1b[KAdded 20 entries", done.stderr)
+        never = self.run_cli("verify", "--all", "--progress", "never")
+        self.assertEqual(never.stderr, "")
+        self.assertIn("Verifying", self.run_cli("verify", "--all", "--progress", "always").stderr)
+
+
+class Terminal(CliTest):
+    """Runs in a pseudo-terminal of 60 columns."""
+
+    def run_in_terminal(self, *words, typed="", environment=None, columns=60):
+        main_end, other_end = pty.openpty()
+        fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen(
+            [program(), *words], stdin=other_end, stdout=other_end, stderr=other_end,
+            env=self.environment(TERM="xterm", **(environment or {})), start_new_session=True)
+        os.close(other_end)
+        if typed:
+            os.write(main_end, typed.encode())
+        output = b""
+        while select.select([main_end], [], [], TIMEOUT_S)[0]:
+            try:
+                data = os.read(main_end, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not data:
+                break
+            output += data
+        os.close(main_end)
+        return process.wait(TIMEOUT_S), output.decode()
+
+    def test_colour(self):
+        self.notes()
+        self.assertIn(ESCAPE, self.run_in_terminal("log", "notes")[1])
+        self.assertIn(ESCAPE, self.run_in_terminal("ls", environment={"NO_COLOR": ""})[1])
+        for words, environment in ((["ls"], {"NO_COLOR": "1"}), (["ls", "--color", "never"], {})):
+            with self.subTest(words):
+                self.assertNotIn(ESCAPE, self.run_in_terminal(*words, environment=environment)[1])
+        forced = self.run_in_terminal("ls", "--color", "always", environment={"NO_COLOR": "1"})
+        self.assertIn(ESCAPE, forced[1])
+
+    def test_lines_are_cut_to_the_width(self):
+        self.run_cli("create", "notes", "--title", "t" * 200)
+        self.run_cli("add", "notes", "日本語のとても長い文章 " * 30)
+        self.run_cli("add", "notes", "👩‍🚀 é " * 100)
+        for words in (["log", "notes", "--oneline"], ["ls"], ["log", "notes"]):
+            with self.subTest(words):
+                code, text = self.run_in_terminal(*words, "--color", "never")
+                self.assertEqual(code, 0)
+                for line in text.split("\r\n"):
+                    wide = sum(2 if "\u1100" <= c <= "\uffef" and c != "\u2026" else 1 for c in line
+                               if c not in "\u200d\u0301")
+                    self.assertLessEqual(wide, 60, line)
+        self.assertIn("…", self.run_in_terminal("log", "notes", "--oneline")[1])
+        narrow = self.run_in_terminal("ls", "--color", "never", environment={"COLUMNS": "20"})[1]
+        self.assertLessEqual(max(len(line) for line in narrow.split("\r\n")), 20)
+
+    def test_long_contents_are_cut_unless_full(self):
+        self.run_cli("create", "notes")
+        self.run_cli("add", "notes", "\n".join(f"line{n}." for n in range(50)))
+        text = self.run_in_terminal("log", "notes")[1]
+        self.assertIn("line19.", text)
+        self.assertNotIn("line20.", text)
+        self.assertIn("(30 more lines)", text)
+        self.assertIn("line49.", self.run_in_terminal("log", "notes", "--full")[1])
+        self.assertIn("line49.", self.run_cli("log", "notes").stdout)
+
+    def test_tells_that_there_are_more(self):
+        self.notes(12)
+        self.assertIn("10 of 12 entries", self.run_in_terminal("log", "notes")[1])
+
+    def test_drop_asks(self):
+        self.notes()
+        code, text = self.run_in_terminal("drop", "notes", typed="n\n")
+        self.assertEqual(code, 1)
+        self.assertIn("Delete session notes with 3 entries for good? [y/N]", text)
+        self.assertIn("nothing was deleted", text)
+        self.assertEqual(self.run_json("stats", "notes")["entries"], 3)
+        self.assertEqual(self.run_in_terminal("drop", "notes", typed="y\n")[0], 0)
+        self.run_cli("stats", "notes", exit_code=2)
+
+    def test_short_work_shows_no_progress_bar_and_never_is_never(self):
+        path = self.write("in.jsonl", entry_line(1))
+        code, text = self.run_in_terminal("import", "notes", path, "--progress", "never")
+        self.assertEqual(code, 0)
+        self.assertNotIn("Importing", text)
+        code, text = self.run_in_terminal("import", "other", path, "--progress", "always")
+        self.assertIn("Importing  [", text)
+
+    def test_long_work_shows_a_progress_bar_by_itself(self):
+        # The bar waits for a third of a second: input, blank lines, goes on until it is there.
+        main_end, other_end = pty.openpty()
+        process = subprocess.Popen(
+            [program(), "import", "notes", "-"], stdin=subprocess.PIPE, stdout=other_end,
+            stderr=other_end, env=self.environment(TERM="xterm"))
+        os.close(other_end)
+        output = b""
+        for _ in range(1000):
+            if b"Importing" in output:
+                break
+            process.stdin.write(b"\n" * (1 << 20))
+            if select.select([main_end], [], [], 0.05)[0]:
+                output += os.read(main_end, 65536)
+        process.stdin.close()
+        self.assertIn(b"Importing", output)
+        while select.select([main_end], [], [], TIMEOUT_S)[0]:
+            try:
+                output += os.read(main_end, 65536)
+            except OSError:
+                break
+        os.close(main_end)
+        self.assertEqual(process.wait(TIMEOUT_S), 0, output)
+        self.assertIn(b"\r\x1b[KAdded", output)
+
+
+class Everything(CliTest):
+    def test_every_command_runs_with_json(self):
+        self.notes()
+        path = self.write("in.jsonl", entry_line(9))
+        words = {
+            "create": ["new"], "ls": [], "metadata": ["notes"], "drop": ["new", "--yes"],
+            "add": ["notes", "x"], "get": ["notes", "e1"], "log": ["notes"],
+            "delete": ["notes", "e2"], "import": ["notes", path], "export": ["notes"],
+            "verify": ["notes"], "repair": ["notes"], "index": ["notes"], "stats": ["notes"],
+            "files": ["notes"], "version": [],
+        }
+        self.assertEqual(set(words), set(commands()))
+        for command, operands in words.items():
+            with self.subTest(command):
+                self.assertIsNotNone(self.run_json(command, *operands))
+
+
+class hold_lock:
+    """Holds the write lock of a session, as another process would."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        self.file = open(self.path, "a+b")
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+        fcntl.lockf(self.file, fcntl.LOCK_EX)
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+
+
+if __name__ == "__main__":
+    main()

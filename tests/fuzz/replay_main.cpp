@@ -1,0 +1,56 @@
+// Runs a fuzz target without libFuzzer: each seed as it is, cut short at every byte, and with every
+// byte replaced by a few awkward ones. Fails when there is no seed.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace {
+
+constexpr size_t kDamagedBytesMax = 4096;  // of one seed; the rest is only run whole
+constexpr char kAwkwardBytes[] = {'\0', '"', '\\', '{', ']', '9', '\x80', '\xff'};
+
+void run(const std::string& input) {
+  // A copy of the exact size, so that a sanitizer sees every byte read past the end.
+  const std::string copy(input);
+  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(copy.data()), copy.size());
+}
+
+size_t run_with_damages(const std::string& seed) {
+  size_t run_count = 1;
+  run(seed);
+  for (size_t at = 0; at < seed.size() && at < kDamagedBytesMax; ++at) {
+    run(seed.substr(0, at));
+    std::string damaged = seed;
+    for (const char awkward : kAwkwardBytes) {
+      damaged[at] = awkward;
+      run(damaged);
+    }
+    run_count += 1 + sizeof(kAwkwardBytes);
+  }
+  return run_count;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s CORPUS_DIRECTORY\n", argv[0]);
+    return 2;
+  }
+  size_t seed_count = 0;
+  size_t run_count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(argv[1])) {
+    std::ifstream stream(file.path(), std::ios::binary);
+    const std::string seed((std::istreambuf_iterator<char>(stream)), {});
+    run_count += run_with_damages(seed);
+    ++seed_count;
+  }
+  std::printf("%zu seeds, %zu inputs\n", seed_count, run_count);
+  return seed_count == 0 ? 1 : 0;
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Installs a build, moves the installed tree, and builds and runs outside programs against it:
+in C and C++, by pkg-config and by find_package, shared and static."""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+CONSUMER = HERE / "consumer"
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+OPTIONS = None
+LANGUAGES = {"C": "remember.c", "CXX": "remember_cxx.cpp"}
+
+
+def run(command, expect=0, **environment):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                          env={**os.environ, **{k: str(v) for k, v in environment.items()}})
+    if (done.returncode == 0) != (expect == 0):
+        raise AssertionError(f"{' '.join(map(str, command))} exited with {done.returncode}\n"
+                             f"{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.top = pathlib.Path(folder.name)
+        cls.first = cls.top / "first"
+        run([OPTIONS.cmake, "--install", OPTIONS.build, "--prefix", cls.first])
+        cls.prefix = cls.top / "elsewhere/deeper/second"
+        cls.prefix.parent.mkdir(parents=True)
+        shutil.move(cls.first, cls.prefix)
+        cls.libdir = next(cls.prefix.rglob("libvarve.so")).parent
+        # A prefix without the shared library, where -lvarve can only mean libvarve.a.
+        cls.static_prefix = cls.top / "static"
+        shutil.copytree(cls.prefix, cls.static_prefix, symlinks=True)
+        for path in cls.static_prefix.rglob("libvarve.so*"):
+            path.unlink()
+
+    def build_folder(self):
+        return pathlib.Path(tempfile.mkdtemp(dir=self.top))
+
+    def run_consumer(self, program, shared):
+        needed = run(["readelf", "-d", program])
+        self.assertEqual(f"libvarve.so.{OPTIONS.abi}" in needed, shared)
+        output = run([program], LD_LIBRARY_PATH=self.libdir if shared else "")
+        self.assertIn(f"varve {OPTIONS.version} remembers ", output)
+
+    def pkg_config(self, prefix, *arguments):
+        path = next(prefix.rglob("varve.pc")).parent
+        return run(["pkg-config", *arguments, "varve"], PKG_CONFIG_PATH=path).split()
+
+    def by_pkg_config(self, language, shared):
+        compiler = [OPTIONS.cc, "-std=c99"] if language == "C" else [OPTIONS.cxx, "-std=c++11"]
+        prefix = self.prefix if shared else self.static_prefix
+        flags = self.pkg_config(prefix, *([] if shared else ["--static"]), "--cflags", "--libs")
+        program = self.build_folder() / "remember"
+        run([*compiler, *WARNINGS, CONSUMER / LANGUAGES[language], "-o", program, *flags])
+        self.run_consumer(program, shared)
+
+    def by_find_package(self, language, shared):
+        build = self.build_folder()
+        run([OPTIONS.cmake, "-S", CONSUMER, "-B", build, "-GNinja",
+             f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCONSUMER_LANGUAGE={language}",
+             f"-DCONSUMER_TARGET={'varve' if shared else 'varve_static'}",
+             f"-DCONSUMER_VERSION={OPTIONS.version}",
+             f"-DCMAKE_C_COMPILER={OPTIONS.cc}", f"-DCMAKE_CXX_COMPILER={OPTIONS.cxx}"])
+        run([OPTIONS.cmake, "--build", build])
+        self.run_consumer(build / "remember", shared)
+
+    def test_c_by_pkg_config_shared(self):
+        self.by_pkg_config("C", shared=True)
+
+    def test_c_by_pkg_config_static(self):
+        self.by_pkg_config("C", shared=False)
+
+    def test_cxx_by_pkg_config_shared(self):
+        self.by_pkg_config("CXX", shared=True)
+
+    def test_cxx_by_pkg_config_static(self):
+        self.by_pkg_config("CXX", shared=False)
+
+    def test_c_by_find_package_shared(self):
+        self.by_find_package("C", shared=True)
+
+    def test_c_by_find_package_static(self):
+        self.by_find_package("C", shared=False)
+
+    def test_cxx_by_find_package_shared(self):
+        self.by_find_package("CXX", shared=True)
+
+    def test_cxx_by_find_package_static(self):
+        self.by_find_package("CXX", shared=False)
+
+    def test_find_package_refuses_another_version(self):
+        run([OPTIONS.cmake, "-S", CONSUMER, "-B", self.build_folder(), "-GNinja",
+             f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCONSUMER_LANGUAGE=C",
+             "-DCONSUMER_TARGET=varve", "-DCONSUMER_VERSION=99.0"], expect=1)
+
+    def test_pkg_config_tells_the_version(self):
+        self.assertEqual(self.pkg_config(self.prefix, "--modversion"), [OPTIONS.version])
+
+    def test_no_text_file_holds_a_path_of_this_machine(self):
+        checked = 0
+        for path in self.prefix.rglob("*"):
+            if path.suffix in (".pc", ".cmake", ".h", ".hpp"):
+                checked += 1
+                text = path.read_text()
+                for place in (self.first, ROOT, OPTIONS.build):
+                    self.assertNotIn(str(place), text, path)
+        self.assertGreater(checked, 5)
+
+    def test_every_public_header_is_installed(self):
+        wanted = {path.name for path in (ROOT / "include/varve").iterdir()}
+        found = {path.name for path in (self.prefix / "include/varve").iterdir()}
+        self.assertEqual(found, wanted)
+
+    def test_documents_and_completions_are_installed(self):
+        wanted = {"LICENSE": "LICENSE", "docs/man/varve.1": "varve.1",
+                  "src/cli/completions/varve.bash": "bash-completion/completions/varve",
+                  "src/cli/completions/_varve": "site-functions/_varve",
+                  "src/cli/completions/varve.fish": "vendor_completions.d/varve.fish"}
+        installed = [str(path) for path in self.prefix.rglob("*")]
+        for source, target in wanted.items():
+            if (ROOT / source).exists():
+                self.assertTrue(any(path.endswith("/" + target) for path in installed), target)
+
+    def test_program_runs_where_it_was_moved_to(self):
+        program = self.prefix / "bin/varve"
+        if not (ROOT / "src/cli/CMakeLists.txt").exists():
+            self.skipTest("there is no src/cli")
+        self.assertIn(OPTIONS.version, run([program, "--version"], LD_LIBRARY_PATH=""))
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser()
+    for name in ("build", "version", "abi", "cc", "cxx", "cmake"):
+        parser.add_argument(f"--{name}", required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

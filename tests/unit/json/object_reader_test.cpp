@@ -1,0 +1,131 @@
+#include "json/object_reader.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace varve::json {
+namespace {
+
+struct Options {
+  bool flag = true;
+  uint64_t count = 5;
+  int64_t shift = -1;
+  double share = 0.25;
+  std::string name = "none";
+  std::vector<std::string> tags = {"old"};
+  std::optional<int64_t> until;
+  int64_t inner = 0;
+};
+
+Status read(std::string_view text, Options* options) {
+  Document document;
+  VARVE_TRY(document.parse(text));
+  ObjectReader reader(text, document.root());
+  reader.read_bool("flag", &options->flag);
+  reader.read_uint("count", &options->count, 1, 100);
+  reader.read_int("shift", &options->shift, -10, 10);
+  reader.read_double("share", &options->share, 0, 1);
+  reader.read_string("name", &options->name);
+  reader.read_strings("tags", &options->tags);
+  reader.read_time("until", &options->until);
+  if (const auto inner = reader.read_object("inner")) {
+    ObjectReader inner_reader(text, *inner);
+    inner_reader.read_int("x", &options->inner, 0, 9);
+    VARVE_TRY(inner_reader.finish());
+  }
+  if (const auto any = reader.read_any("any"); any && any->kind() == Kind::kNull) {
+    reader.fail(*any, "must not be null");
+  }
+  return reader.finish();
+}
+
+TEST(ObjectReader, ReadsEveryMember) {
+  Options options;
+  const Status status =
+      read(R"({"flag":false,"count":100,"shift":-10,"share":1,"name":"x","tags":["a","b"],)"
+           R"("until":"1970-01-01T00:00:01Z","inner":{"x":9},"any":[1]})",
+           &options);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_FALSE(options.flag);
+  EXPECT_EQ(options.count, 100u);
+  EXPECT_EQ(options.shift, -10);
+  EXPECT_EQ(options.share, 1);
+  EXPECT_EQ(options.name, "x");
+  EXPECT_EQ(options.tags, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(options.until, 1000);
+  EXPECT_EQ(options.inner, 9);
+}
+
+TEST(ObjectReader, AbsentMembersLeaveTheDefaults) {
+  Options options;
+  ASSERT_TRUE(read("{}", &options).ok());
+  EXPECT_TRUE(options.flag);
+  EXPECT_EQ(options.count, 5u);
+  EXPECT_EQ(options.shift, -1);
+  EXPECT_EQ(options.share, 0.25);
+  EXPECT_EQ(options.name, "none");
+  EXPECT_EQ(options.tags, std::vector<std::string>{"old"});
+  EXPECT_EQ(options.until, std::nullopt);
+}
+
+TEST(ObjectReader, NamesTheMemberAndTheOffsetOfWhatIsWrong) {
+  const struct {
+    const char* text;
+    const char* member;
+    size_t offset;
+    const char* message;
+  } cases[] = {
+      {R"({"flag":1})", "flag", 8, "true or false"},
+      {R"({"count":0})", "count", 9, "an integer from 1 to 100"},
+      {R"({"count":101})", "count", 9, "an integer from 1 to 100"},
+      {R"({"count":-1})", "count", 9, "an integer from 1 to 100"},
+      {R"({"count":1.5})", "count", 9, "an integer from 1 to 100"},
+      {R"({"count":"7"})", "count", 9, "an integer from 1 to 100"},
+      {R"({"count":18446744073709551616})", "count", 9, "an integer from 1 to 100"},
+      {R"({"shift":11})", "shift", 9, "an integer from -10 to 10"},
+      {R"({"share":1.01})", "share", 9, "a number from 0 to 1"},
+      {R"({"share":null})", "share", 9, "a number from 0 to 1"},
+      {R"({"name":[]})", "name", 8, "a string"},
+      {R"({"tags":"a"})", "tags", 8, "an array of strings"},
+      {R"({"tags":["a","b",3]})", "tags[2]", 17, "a string"},
+      {R"({"until":"soon"})", "until", 9, "RFC 3339"},
+      {R"({"inner":[]})", "inner", 9, "an object"},
+      {R"({"inner":{"x":10}})", "inner.x", 14, "an integer from 0 to 9"},
+      {R"({"inner":{"y":1}})", "inner.y", 14, "is unknown"},
+      {R"({"any":null})", "any", 7, "must not be null"},
+      {R"({"flag":true, "auto":1})", "auto", 21, "is unknown"},
+  };
+  for (const auto& test : cases) {
+    Options options;
+    const Status status = read(test.text, &options);
+    ASSERT_EQ(status.code(), Code::kInvalidArgument) << test.text;
+    EXPECT_EQ(status.place().member, test.member) << test.text;
+    EXPECT_EQ(status.place().offset, test.offset) << test.text;
+    EXPECT_NE(status.message().find(test.message), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find(test.member), std::string::npos) << status.message();
+  }
+}
+
+TEST(ObjectReader, WhatIsNotAnObjectIsRefused) {
+  Options options;
+  const Status status = read(" [1]", &options);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_EQ(status.place().offset, 1u);
+  EXPECT_EQ(status.place().member, "");
+}
+
+TEST(ObjectReader, TheFirstFailureIsReported) {
+  Options options;
+  EXPECT_EQ(read(R"({"name":1,"flag":1,"zzz":1})", &options).place().member, "flag");
+}
+
+TEST(ObjectReader, AFailedMemberLeavesItsOutputUntouched) {
+  Options options;
+  EXPECT_FALSE(read(R"({"tags":["a",1],"count":7})", &options).ok());
+  EXPECT_EQ(options.tags, std::vector<std::string>{"old"});
+  EXPECT_EQ(options.count, 7u);
+}
+
+}  // namespace
+}  // namespace varve::json
