@@ -93,6 +93,7 @@ class DirectoryStorage final : public SessionStorage {
   Status ready_to_append(Stream stream, uint64_t expected_bytes, bool durable);
   Status open_for_append(Stream stream);
   Status make_durable(io::File& file, Stream stream);
+  Status sync_names();
   Status sync_stream(Stream stream);
   Status append_to_quarantine(std::string_view lines);
   Status heal(Stream stream, uint64_t keep_bytes);
@@ -114,8 +115,9 @@ class DirectoryStorage final : public SessionStorage {
   std::unique_ptr<io::File> lock_file_;
   std::string state_bytes_;  // as read or written last
   LockState state_;
-  io::FileIdentity directory_synced_for_;  // the log whose name is known to be durable
-  bool directory_synced_ = false;
+  // The files whose names are known to be durable.
+  io::FileIdentity entries_name_synced_;
+  io::FileIdentity tombstones_name_synced_;
   bool entries_unsynced_ = false;  // appended to by this object and not synced since
   bool tombstones_unsynced_ = false;
   bool left_overs_removed_ = false;

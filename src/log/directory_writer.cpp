@@ -195,7 +195,6 @@ Status DirectoryStorage::open_for_append(Stream stream) {
   const std::lock_guard guard(mutex_);
   stream_of(stream) = OpenStream{std::move(file), info.identity, info.size_bytes};
   if (stream == Stream::kEntries) state_.file = info.identity;
-  directory_synced_ = false;  // the name may be new
   return {};
 }
 
@@ -250,13 +249,20 @@ Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
 
 Status DirectoryStorage::make_durable(io::File& file, Stream stream) {
   VARVE_TRY(file.sync_data());
-  const io::FileIdentity log = snapshot_of(Stream::kEntries).identity;
-  if (!directory_synced_ || !(directory_synced_for_ == log)) {
-    VARVE_TRY(directory_->sync());
-    directory_synced_ = true;
-    directory_synced_for_ = log;
-  }
+  VARVE_TRY(sync_names());
   unsynced(stream) = false;
+  return {};
+}
+
+// Whoever made a file may have been killed before its name was durable: bytes that survive in a file
+// without a name are lost all the same. So before the first answer that relies on a file, once.
+Status DirectoryStorage::sync_names() {
+  const io::FileIdentity entries = snapshot_of(Stream::kEntries).identity;
+  const io::FileIdentity tombstones = snapshot_of(Stream::kTombstones).identity;
+  if (entries == entries_name_synced_ && tombstones == tombstones_name_synced_) return {};
+  VARVE_TRY(directory_->sync());
+  entries_name_synced_ = entries;
+  tombstones_name_synced_ = tombstones;
   return {};
 }
 
@@ -305,8 +311,8 @@ Status DirectoryStorage::heal(Stream stream, uint64_t keep_bytes) {
 Status DirectoryStorage::adopt_new_log(Stream stream, uint64_t durable_bytes) {
   VARVE_TRY(tail());
   const io::FileIdentity log = snapshot_of(Stream::kEntries).identity;
-  directory_synced_ = true;
-  directory_synced_for_ = log;
+  (stream == Stream::kEntries ? entries_name_synced_ : tombstones_name_synced_) =
+      snapshot_of(stream).identity;
   unsynced(stream) = false;
   state_.suspect = false;
   state_.file = log;

@@ -60,13 +60,21 @@ Status Core::load() {
   return {};
 }
 
+Result<Metadata> Core::read_metadata() {
+  auto text = storage->get_document("metadata.json");
+  if (text.code() == Code::kNotFound) return Status(Code::kCorruption, "it is missing");
+  if (!text.ok()) return std::move(text).status();
+  auto parsed = Metadata::parse(*text, id);
+  if (!parsed.ok() && parsed.code() != Code::kFormatVersion) {
+    return Status(Code::kCorruption, parsed.status().message());
+  }
+  return parsed;
+}
+
 Status Core::load_metadata() {
   const int64_t now_ms = context.clock->now_ms();
-  auto text = storage->get_document("metadata.json");
-  if (!text.ok() && text.code() != Code::kNotFound) return std::move(text).status();
-  Result<Metadata> parsed = text.ok() ? Metadata::parse(*text, id)
-                                      : Status(Code::kNotFound, "metadata.json is missing");
-  if (parsed.code() == Code::kFormatVersion) return std::move(parsed).status();
+  Result<Metadata> parsed = read_metadata();
+  if (!parsed.ok() && parsed.code() != Code::kCorruption) return std::move(parsed).status();
   const std::unique_lock lock(index_mutex);
   if (parsed.ok()) {
     metadata = *std::move(parsed);
@@ -145,6 +153,11 @@ Status Core::read_changes(log::Tail tail) {
 }
 
 Status Core::read_changes_once(const log::Tail& tail) {
+  if (tail.generation != view.tail.generation) {
+    // Whoever replaced the log wrote down first which gaps in seq that makes legal.
+    auto fresh = read_metadata();
+    if (fresh.ok()) metadata = *std::move(fresh);
+  }
   if (!index_is_whole_ || tail.generation != view.tail.generation ||
       tail.entries_bytes < index.coverage.entries_bytes ||
       tail.tombstones_bytes < index.coverage.tombstones_bytes) {

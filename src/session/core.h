@@ -96,6 +96,7 @@ class Core {
 
  private:
   Status load_metadata();
+  Result<Metadata> read_metadata();
   // Index lock held exclusively:
   Status load_snapshot();
   [[nodiscard]] bool is_current(const log::Tail& tail) const;

@@ -144,7 +144,7 @@ Result<json::Tree> list_index(Core& core) {
     generation = core.view.tail.generation;
     covered_bytes = core.index.coverage.entries_bytes;
   }
-  json::Tree entries = json::Tree::object();
+  std::map<std::string, json::Tree> by_id;
   std::map<std::string, std::vector<std::string>> by_tag;
   std::map<std::string, std::vector<std::string>> by_type;
   log::LineReader reader(*core.storage, log::Stream::kEntries, generation, 0, covered_bytes);
@@ -164,10 +164,12 @@ Result<json::Tree> list_index(Core& core) {
         continue;
       }
     }
-    entries.set(facts.id, listed(facts, number, line.offset));
+    by_id[facts.id] = listed(facts, number, line.offset);
     for (const auto& tag : facts.tags) by_tag[tag].push_back(facts.id);
     by_type[facts.type].push_back(facts.id);
   }
+  json::Tree entries = json::Tree::object();
+  for (auto& [id, row] : by_id) entries.set(id, std::move(row));
   json::Tree tree = json::Tree::object();
   tree.set("version", json::Tree::integer(1));
   tree.set("last_updated", json::Tree::string(format_rfc3339(now_ms)));

@@ -29,7 +29,9 @@ void expect_refused(const Call& call, void* handle, const char* what) {
     EXPECT_EQ(outs.text, nullptr);
     EXPECT_EQ(outs.len, 0U);
   }
-  if (call.gives == Gives::kSession) EXPECT_EQ(outs.session, nullptr);
+  if (call.gives == Gives::kSession) {
+    EXPECT_EQ(outs.session, nullptr);
+  }
   EXPECT_EQ(call.run_without_outs(handle, outs), VARVE_BAD_HANDLE);
 }
 

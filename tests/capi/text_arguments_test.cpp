@@ -170,7 +170,9 @@ TEST_F(TextArguments, NullIsTheEmptyText) {
     const Outcome empty = run(argument, "", 0);
     EXPECT_EQ(null.status, empty.status) << null << " / " << empty;
     EXPECT_EQ(null.message, empty.message);
-    if (argument.nullable) EXPECT_TRUE(null.ok()) << null;
+    if (argument.nullable) {
+      EXPECT_TRUE(null.ok()) << null;
+    }
   }
 }
 
