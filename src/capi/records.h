@@ -30,7 +30,7 @@ class StoreRecord final : public Record {
   [[nodiscard]] store::Store& store() const noexcept { return *store_; }
   [[nodiscard]] LogReceiver& log() noexcept { return log_; }
 
-  // Log lines to the host, under no lock and no pin. A host's exception ends here.
+  // Log lines to the host, under no lock and no pin.
   void deliver_events() noexcept;
 
   // The open session handles of this store. A place in the list is made before its handle, so

@@ -60,7 +60,7 @@ class Index {
   [[nodiscard]] uint64_t seq(uint32_t row) const { return seqs_[row]; }
   [[nodiscard]] bool is_deleted(uint32_t row) const { return (flags_[row] & kDeleted) != 0; }
   [[nodiscard]] bool is_expired(uint32_t row, int64_t now_ms) const {
-    return expiries_ms_[row] <= now_ms;
+    return expiries_ms_[row] <= now_ms && expiries_ms_[row] != entry::kNeverExpires;
   }
   [[nodiscard]] bool is_live(uint32_t row, int64_t now_ms) const {
     return !is_deleted(row) && !is_expired(row, now_ms);

@@ -23,12 +23,12 @@ int set_lock(int descriptor, short type) noexcept {
 
 LockDescriptors& LockDescriptors::of_process() {
   // Never destroyed: a fork during the exit of the program still finds it.
-  static LockDescriptors* const instance = new LockDescriptors();
+  static LockDescriptors* const kInstance = new LockDescriptors();
   static std::once_flag registered;
   std::call_once(registered, [] {
     ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
   });
-  return *instance;
+  return *kInstance;
 }
 
 std::unique_lock<std::mutex> LockDescriptors::block_forks() {

@@ -353,7 +353,7 @@ std::string Image::path_of(NodeId node) const {
   for (const auto& [id, parent] : nodes) {
     for (const auto& [name, child] : parent.visible.names) {
       if (child != node) continue;
-      const std::string above = path_of(id);
+      std::string above = path_of(id);
       if (above == "?") return above;
       return above == "/" ? "/" + name : above + "/" + name;
     }

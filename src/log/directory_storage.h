@@ -52,6 +52,7 @@ class DirectoryStorage final : public SessionStorage {
 
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
   void unlock() override;
+  Result<Tail> locked_tail() override { return locked_tail_; }
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq) override;
   Status sync(uint64_t last_seq) override;
@@ -113,6 +114,8 @@ class DirectoryStorage final : public SessionStorage {
 
   // The holder of the lock only.
   std::unique_ptr<io::File> lock_file_;
+  io::FileIdentity lock_file_identity_;
+  Tail locked_tail_;  // as lock() saw it
   std::string state_bytes_;  // as read or written last
   LockState state_;
   // The files whose names are known to be durable.

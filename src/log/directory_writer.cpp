@@ -48,6 +48,8 @@ Status copy_start(io::File& from, uint64_t keep_bytes, Sink& sink) {
 Status DirectoryStorage::open_lock_file() {
   VARVE_TRY_ASSIGN(lock_file_,
                    directory_->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
+  VARVE_TRY_ASSIGN(const io::FileInfo info, lock_file_->info());
+  lock_file_identity_ = info.identity;
   return {};
 }
 
@@ -72,9 +74,8 @@ Status DirectoryStorage::lock(int64_t deadline_us, std::string_view operation, b
 }
 
 Result<bool> DirectoryStorage::lock_file_is_current() {
-  VARVE_TRY_ASSIGN(const io::FileInfo ours, lock_file_->info());
   auto named = directory_->info(kLockFile);
-  if (named.ok()) return named->identity == ours.identity;
+  if (named.ok()) return named->identity == lock_file_identity_;
   if (named.code() != Code::kNotFound) return std::move(named).status();
   // Without its lock file a session is either deleted, or tidied by a stranger.
   auto there = directory_->info(kMetadataFile);
@@ -113,6 +114,7 @@ Status DirectoryStorage::busy_status() {
 Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   read_state();
   VARVE_TRY_ASSIGN(const Tail now, tail());
+  locked_tail_ = now;
   if (!left_overs_removed_) remove_left_overs();
   const bool suspect = state_.suspect && state_.boot_id == boot_id_;
   const io::FileIdentity file = snapshot_of(Stream::kEntries).identity;
@@ -134,6 +136,7 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   if (!suspect) return {};
   VARVE_TRY(heal(Stream::kEntries, now.entries_bytes));
   if (now.tombstones_bytes > 0) VARVE_TRY(heal(Stream::kTombstones, now.tombstones_bytes));
+  VARVE_TRY_ASSIGN(locked_tail_, tail());
   return {};
 }
 

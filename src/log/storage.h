@@ -85,6 +85,8 @@ class SessionStorage {
   virtual void unlock() = 0;
 
   // --- only while holding the lock ---
+  // What lock() saw: nobody who respects the lock has changed it since.
+  virtual Result<Tail> locked_tail() { return tail(); }
   // Appends whole lines at `expected_bytes`, kConflict if that is not the end. With `durable`, the
   // lines and everything before them survive power loss when this answers ok; `last_seq` is then
   // published as durable. On any failure the stream is as it was, or the storage refuses every

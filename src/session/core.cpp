@@ -135,6 +135,10 @@ bool Core::is_current(const log::Tail& tail) const {
 
 Status Core::catch_up() {
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+  return catch_up_to(tail);
+}
+
+Status Core::catch_up_to(const log::Tail& tail) {
   {
     const std::shared_lock lock(index_mutex);
     if (is_current(tail)) return {};
@@ -227,8 +231,9 @@ void Core::note_damage(const log::ScanReport& report, log::Stream stream) {
   post(Level::kError, "damaged lines passed over", std::move(details));
 }
 
-Status Core::catch_up_as_writer() {
-  VARVE_TRY(catch_up());
+Status Core::catch_up_as_writer(bool conflict) {
+  VARVE_TRY_ASSIGN(const log::Tail seen, conflict ? storage->tail() : storage->locked_tail());
+  VARVE_TRY(catch_up_to(seen));
   std::string torn_entries;
   std::string torn_tombstones;
   log::Tail tail;

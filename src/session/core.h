@@ -40,7 +40,8 @@ class Core {
 
   // The same for the holder of the storage's lock, who also moves a torn tail to quarantine: after
   // it the log ends where the index ends.
-  Status catch_up_as_writer();
+  // `conflict`: somebody appended without the lock, so what it saw when it was taken is stale.
+  Status catch_up_as_writer(bool conflict = false);
 
   // Makes the index anew from the log. Any thread.
   Status rebuild();
@@ -99,6 +100,7 @@ class Core {
   Result<Metadata> read_metadata();
   // Index lock held exclusively:
   Status load_snapshot();
+  Status catch_up_to(const log::Tail& tail);
   [[nodiscard]] bool is_current(const log::Tail& tail) const;
   Status read_changes(log::Tail tail);
   Status read_changes_once(const log::Tail& tail);

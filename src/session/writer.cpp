@@ -141,7 +141,7 @@ Status Writer::lock(std::string_view operation) {
 Status Writer::commit_locked(Group& group) {
   if (!group.front()->recover) return group.front()->call();
   for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
-    VARVE_TRY(core_.catch_up_as_writer());
+    VARVE_TRY(core_.catch_up_as_writer(attempt > 0));
     Status status;
     switch (group.front()->kind) {
       case WriteRequest::Kind::kAdd: status = add_group(group); break;

@@ -181,17 +181,6 @@ TEST(LogFunction, IsLeftWhenTheStoreIsClosed) {
   }
 }
 
-TEST(LogFunction, MayThrowWithoutHarm) {
-  const Store store;
-  ASSERT_TRUE(store
-                  .set_log(
-                      VARVE_LOG_DEBUG, [](void*, int32_t, const char*, size_t) { throw 1; },
-                      nullptr)
-                  .ok());
-  EXPECT_TRUE(store.try_create(R"({"session_id":"s"})").ok());
-  EXPECT_TRUE(store.try_open_session("s").ok());
-}
-
 struct HandClock {
   std::atomic<int64_t> now_ms{0};
   std::atomic<int> asked{0};

@@ -308,7 +308,6 @@ class hold_lock:
 
     def __enter__(self):
         self.file = open(self.path, "a+b")
-        fcntl.flock(self.file, fcntl.LOCK_EX)
         fcntl.lockf(self.file, fcntl.LOCK_EX)
         return self
 

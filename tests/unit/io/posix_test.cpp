@@ -122,18 +122,17 @@ TEST_F(PosixFiles, ARootIsNotGivenBeforeItsNamesAreSynced) {
     bool ok;
   };
   // What was there already is synced as far as possible: a read-only disk is no reason to refuse.
-  for (const auto& [path, os_errno, ok] :
-       {Case{"made/more", EDQUOT, false}, Case{"made/new", EIO, false}, Case{"made", EIO, false},
-        Case{"made", EROFS, true}}) {
-    const std::string whole = temporary_.path_of(path);
+  for (const Case& tried : {Case{"made/more", EDQUOT, false}, Case{"made/new", EIO, false},
+                            Case{"made", EIO, false}, Case{"made", EROFS, true}}) {
+    const std::string whole = temporary_.path_of(tried.path);
     EXPECT_TRUE(succeeds_in_child([&] {
-      CHILD_EXPECT(deny_system_call(SYS_fsync, os_errno));
+      CHILD_EXPECT(deny_system_call(SYS_fsync, tried.os_errno));
       const Status status = PosixFileSystem().open_root(whole, true).status();
-      CHILD_EXPECT(status.ok() == ok);
-      CHILD_EXPECT(ok || status.place().os_errno == os_errno);
-      CHILD_EXPECT(ok || status.message().starts_with("cannot sync the directory above"));
+      CHILD_EXPECT(status.ok() == tried.ok);
+      CHILD_EXPECT(tried.ok || status.place().os_errno == tried.os_errno);
+      CHILD_EXPECT(tried.ok || status.message().starts_with("cannot sync the directory above"));
       return true;
-    })) << path;
+    })) << tried.path;
   }
 }
 

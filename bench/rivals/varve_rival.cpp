@@ -1,0 +1,77 @@
+#include <varve/varve.h>
+
+#include "rival.h"
+
+namespace varve::bench {
+
+namespace {
+
+void check(varve_status_t status, varve_error_t* error, const char* action) {
+  if (status == VARVE_OK) return;
+  give_up(std::string("varve: ") + action + ": " + varve_error_message(error));
+}
+
+class VarveRival final : public Rival {
+ public:
+  void open(const std::string& directory, bool durable) override {
+    const std::string config = std::string("{\"storage\":{\"max_session_size_mb\":0},") +
+                               "\"durability\":\"" + (durable ? "commit" : "os") + "\"}";
+    varve_error_t* error = nullptr;
+    check(varve_store_open(directory.data(), directory.size(), config.data(), config.size(),
+                           &store_, &error),
+          error, "open store");
+    const varve_status_t opened =
+        varve_session_open(store_, "bench", VARVE_NUL_TERMINATED, &session_, nullptr);
+    if (opened == VARVE_OK) return;
+    check(varve_session_create(store_, "{\"session_id\":\"bench\"}", VARVE_NUL_TERMINATED,
+                               &session_, &error),
+          error, "create session");
+  }
+
+  void add(const WorkloadEntry& entry) override {
+    varve_error_t* error = nullptr;
+    check(varve_session_add(session_, entry.json.data(), entry.json.size(), nullptr, nullptr,
+                            &error),
+          error, "add");
+  }
+
+  void add_all(const std::vector<WorkloadEntry>& entries) override {
+    std::string lines;
+    for (const auto& entry : entries) lines += entry.json + "\n";
+    varve_error_t* error = nullptr;
+    check(varve_session_add_batch(session_, lines.data(), lines.size(), nullptr, nullptr, &error),
+          error, "add batch");
+  }
+
+  size_t get(const std::string& id) override {
+    char* text = nullptr;
+    size_t size = 0;
+    varve_error_t* error = nullptr;
+    check(varve_session_get(session_, id.data(), id.size(), &text, &size, &error), error, "get");
+    varve_free(text);
+    return size;
+  }
+
+  void rebuild() override {
+    varve_error_t* error = nullptr;
+    check(varve_session_rebuild_index(session_, nullptr, 0, nullptr, nullptr, &error), error,
+          "rebuild");
+  }
+
+  void close() override {
+    varve_session_close(session_);
+    varve_store_close(store_);
+  }
+
+ private:
+  varve_store_t* store_ = nullptr;
+  varve_session_t* session_ = nullptr;
+};
+
+}  // namespace
+
+RivalEntry varve_rival() {
+  return {"varve", varve_version(), [] { return std::make_unique<VarveRival>(); }};
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,111 @@
+"""As much of the C ABI as the documentation's examples need, through ctypes."""
+
+import ctypes
+import json
+
+_NUL_TERMINATED = ctypes.c_size_t(-1).value
+
+
+class Failure(Exception):
+    def __init__(self, function, name, message, details):
+        super().__init__(f"{function}: {name}: {message} {details}")
+        self.name = name
+        self.details = details
+
+
+class Library:
+    """`now_ms` is the time that every store of this library tells."""
+
+    def __init__(self, path):
+        self._lib = ctypes.CDLL(path)
+        self.now_ms = 0
+        self._clock_type = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+        self._clock = self._clock_type(lambda _: self.now_ms)
+        for name in ("varve_status_name", "varve_error_message", "varve_error_details",
+                     "varve_version"):
+            getattr(self._lib, name).restype = ctypes.c_char_p
+
+    def call(self, name, *arguments):
+        """Calls a fallible function; the trailing error is added here."""
+        error = ctypes.c_void_p()
+        status = getattr(self._lib, name)(*arguments, ctypes.byref(error))
+        if status == 0:
+            return
+        message = self._lib.varve_error_message(error).decode()
+        details = json.loads(self._lib.varve_error_details(error))
+        self._lib.varve_error_free(error)
+        raise Failure(name, self._lib.varve_status_name(status).decode(), message, details)
+
+    def text(self, name, *arguments):
+        """The text that a function gives, which it allocates."""
+        out, length = ctypes.c_void_p(), ctypes.c_size_t()
+        self.call(name, *arguments, ctypes.byref(out), ctypes.byref(length))
+        value = ctypes.string_at(out, length.value).decode("utf-8")
+        self._lib.varve_free(out)
+        return value
+
+    def open_store(self, uri, config=None):
+        store = ctypes.c_void_p()
+        self.call("varve_store_open", *given(str(uri)), *given(config), ctypes.byref(store))
+        self.call("varve_store_set_clock", store, self._clock, None)
+        return Store(self, store)
+
+
+def given(value):
+    """Text in: pointer and length. Anything but text goes as JSON."""
+    if value is None:
+        return None, 0
+    if not isinstance(value, str):
+        value = json.dumps(value, ensure_ascii=False)
+    return value.encode("utf-8"), ctypes.c_size_t(_NUL_TERMINATED)
+
+
+class Store:
+    def __init__(self, library, handle):
+        self._library, self._handle = library, handle
+
+    def create(self, **options):
+        return self._session("varve_session_create", options)
+
+    def open(self, session_id):
+        return self._session("varve_session_open", session_id)
+
+    def _session(self, function, argument):
+        handle = ctypes.c_void_p()
+        self._library.call(function, self._handle, *given(argument), ctypes.byref(handle))
+        return Session(self._library, handle)
+
+    def close(self):
+        self._library._lib.varve_store_close(self._handle)
+
+
+class Session:
+    def __init__(self, library, handle):
+        self._library, self._handle = library, handle
+
+    def add(self, entry):
+        return self._library.text("varve_session_add", self._handle, *given(entry))
+
+    def add_batch(self, entries):
+        return self._library.text("varve_session_add_batch", self._handle, *given(entries))
+
+    def get(self, entry_id):
+        return self._library.text("varve_session_get", self._handle, *given(entry_id))
+
+    def delete(self, entry_id, reason):
+        self._library.call("varve_session_delete", self._handle, *given(entry_id), *given(reason))
+
+    def export(self, form):
+        return self._library.text("varve_session_export", self._handle, *given(form))
+
+    def stats(self):
+        return json.loads(self._library.text("varve_session_stats", self._handle))
+
+    def verify(self):
+        return json.loads(self._library.text("varve_session_verify", self._handle, *given(None)))
+
+    def repair(self):
+        return json.loads(self._library.text("varve_session_repair", self._handle, *given(None)))
+
+    def close(self):
+        self._library._lib.varve_session_close(self._handle)
