@@ -19,10 +19,6 @@ if(EXISTS "${completions}/varve.fish")
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-if(NOT TARGET varve)
-  return()
-endif()
-
 install(TARGETS varve varve_static EXPORT varve_targets)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/varve)
 install(EXPORT varve_targets NAMESPACE varve:: FILE varve-targets.cmake DESTINATION ${package_dir})

@@ -1,9 +1,5 @@
-# varve_add_libraries(): libvarve.so and libvarve.a out of all modules, once there is src/capi.
+# varve_add_libraries(): libvarve.so and libvarve.a out of all modules.
 function(varve_add_libraries)
-  if(NOT TARGET varve_capi)
-    message(STATUS "No src/capi yet: only modules and their tests are built.")
-    return()
-  endif()
   get_property(modules GLOBAL PROPERTY VARVE_MODULES)
   get_property(libraries GLOBAL PROPERTY VARVE_MODULE_LIBRARIES)
   list(REMOVE_DUPLICATES libraries)

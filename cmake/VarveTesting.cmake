@@ -1,5 +1,5 @@
 # How tests are declared.
-# CTest labels: unit capi conformance crash fuzz install abi lint bench-smoke.
+# CTest labels: unit capi cli conformance crash fuzz install abi lint bench-smoke.
 find_package(GTest REQUIRED)
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(VARVE_TEST_TIMEOUT_S 300 CACHE STRING "Seconds until a test counts as hung")

@@ -94,7 +94,7 @@ void Context::receive_log_line(void* user_data, int32_t level, const char* line,
     context.note(text);
     return;
   }
-  if (level < VARVE_LOG_WARN) return;
+  if (level < VARVE_LOG_ERROR) return;
   const json::object fields = parse_object(text);
   const std::string session = string_at(fields, "session_id");
   context.warn((session.empty() ? "" : session + ": ") + string_at(fields, "message"));
@@ -102,14 +102,16 @@ void Context::receive_log_line(void* user_data, int32_t level, const char* line,
 
 Result<Store> Context::open_store(Access access) {
   const std::string directory = root_directory(globals_.root);
-  if (access == Access::kExisting && !directory.empty() && !is_directory(directory)) {
+  // Any store has this folder, so that a mistyped --root does not become one.
+  const std::string sessions = directory + "/sessions";
+  if (access == Access::kExisting && !directory.empty() && !is_directory(sessions)) {
     return Failure{
         VARVE_NOT_FOUND, "no store at " + directory, object_text({{"path", quote(directory)}}),
         "Create one with `varve create`, or name another with --root or VARVE_ROOT.", false};
   }
   Result<Store> store = Store::open(globals_.root, store_config(globals_));
   if (!store.ok() || globals_.quiet) return store;
-  const int32_t level = globals_.verbose ? VARVE_LOG_DEBUG : VARVE_LOG_WARN;
+  const int32_t level = globals_.verbose ? VARVE_LOG_DEBUG : VARVE_LOG_ERROR;
   if (Outcome outcome = store->set_log(level, &receive_log_line, this)) return *std::move(outcome);
   return store;
 }

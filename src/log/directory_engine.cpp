@@ -25,7 +25,11 @@ Result<std::unique_ptr<DirectoryEngine>> DirectoryEngine::open(std::string_view 
                                                                const Environment& environment,
                                                                uint64_t lock_timeout_ms) {
   auto root = environment.file_system->open_root(path, true);
-  if (root.code() == Code::kReadOnly) root = environment.file_system->open_root(path, false);
+  if (root.code() == Code::kReadOnly) {
+    auto existing = environment.file_system->open_root(path, false);
+    // A directory that is missing keeps the reason why it could not be made.
+    if (existing.code() != Code::kNotFound) root = std::move(existing);
+  }
   if (!root.ok()) return std::move(root).status();
   std::unique_ptr<DirectoryEngine> engine(
       new DirectoryEngine(*std::move(root), environment, lock_timeout_ms));

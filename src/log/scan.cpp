@@ -45,6 +45,11 @@ class Suspects {
     pending_.clear();
   }
 
+  // A blank line is nobody's: it proves nothing about what is before it.
+  void pass_blank(const Line& line) {
+    if (pending_count_ == 0) commit_to(line.offset + line.length);
+  }
+
   void set_tail_reason(std::string reason) {
     if (report_->tail_reason.empty()) report_->tail_reason = std::move(reason);
   }
@@ -89,7 +94,7 @@ class EntryScan {
     Status read;
     if (line.terminated && !line.oversized) {
       if (is_blank(line.bytes)) {
-        if (held_.empty()) suspects_.commit_to(line.offset + line.length);
+        if (held_.empty()) suspects_.pass_blank(line);
         return {};
       }
       read = entry::read_line(line.bytes, scratch_, &facts_);
@@ -186,7 +191,7 @@ Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation,
     Status read;
     if (line.terminated && !line.oversized) {
       if (is_blank(line.bytes)) {
-        suspects.commit_to(line.offset + line.length);
+        suspects.pass_blank(line);
         continue;
       }
       read = entry::read_tombstone(line.bytes, scratch, &tombstone);

@@ -55,7 +55,7 @@ Status Core::load() {
     json::Tree details = json::Tree::object();
     details.set("missing", json::Tree::integer_unsigned(rolled_back_count()));
     details.set("last_seq", json::Tree::integer_unsigned(index.coverage.last_seq));
-    post(Level::kWarn, "the log ends before entries that were durable", std::move(details));
+    post(Level::kError, "the log ends before entries that were durable", std::move(details));
   }
   return {};
 }

@@ -37,7 +37,10 @@ void Core::save_snapshot(bool always) {
     const uint64_t uncovered = covered_bytes - std::min(covered_bytes, snapshot_covered_bytes);
     const bool due = uncovered > std::max(kUncoveredBytesMin, snapshot_covered_bytes / 2);
     const bool up_to_date = covered_bytes == snapshot_covered_bytes && snapshot_size_bytes > 0;
-    if (!index_is_whole_ || (!due && !always) || (up_to_date && snapshot_was_loaded)) return;
+    if (!index_is_whole_ || covered_bytes == 0 || (!due && !always) ||
+        (up_to_date && snapshot_was_loaded)) {
+      return;
+    }
     bytes = index::encode_snapshot(index);
   }
   const Status saved = storage->put_document(index::kSnapshotFile, bytes, false);

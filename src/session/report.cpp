@@ -93,6 +93,7 @@ Result<json::Tree> stats(Core& core) {
 }
 
 Result<json::Tree> list_files(Core& core) {
+  VARVE_TRY(core.catch_up());  // kNotFound when the session was deleted
   VARVE_TRY_ASSIGN(const auto stored, core.storage->files());
   json::Tree files = json::Tree::array();
   for (const auto& file : stored) {
@@ -120,6 +121,7 @@ json::Tree listed(const entry::EntryFacts& facts, uint64_t line_number, uint64_t
   row.set("timestamp", json::Tree::string(format_rfc3339(facts.timestamp_ms)));
   row.set("tags", std::move(tags));
   row.set("importance", json::Tree::number(facts.importance));
+  row.set("current_relevance", json::Tree::number(facts.importance));  // nothing decays yet
   return row;
 }
 

@@ -187,7 +187,8 @@ void Session::close() {
     const Status saved = sync();
     if (!saved.ok()) core.post(Level::kWarn, "closed without saving: " + saved.message());
   } else {
-    core.save_snapshot(false);
+    // An index that had to be rebuilt is worth keeping, even if nothing was written since.
+    core.save_snapshot(!core.snapshot_was_loaded);
   }
 }
 

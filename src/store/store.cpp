@@ -325,9 +325,16 @@ Result<json::Tree> OpenStore::stats() {
   const auto count = [](const std::atomic<uint64_t>& value) {
     return json::Tree::integer_unsigned(value.load());
   };
+  const auto open = open_sessions();
+  int64_t entry_count = 0;
+  for (const auto& session : open) {
+    const auto figures = session->stats();
+    if (figures.ok()) entry_count += figures->get_int64("entries");  // else deleted meanwhile
+  }
   json::Tree tree = json::Tree::object();
   tree.set("uri", json::Tree::string(uri_));
-  tree.set("sessions_open", json::Tree::integer_unsigned(open_sessions().size()));
+  tree.set("sessions_open", json::Tree::integer_unsigned(open.size()));
+  tree.set("entries", json::Tree::integer(entry_count));
   tree.set("lock_waits", count(counters_.lock_waits));
   tree.set("lock_timeouts", count(counters_.lock_timeouts));
   tree.set("commits", count(counters_.commits));

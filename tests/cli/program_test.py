@@ -27,6 +27,11 @@ class WayIn(CliTest):
                 self.assertIn(f"no store at {self.root}", done.stderr)
                 self.assertFalse(self.root.exists())
 
+    def test_a_directory_that_is_no_store_stays_as_it_is(self):
+        self.root.mkdir()
+        self.run_cli("ls", exit_code=2)
+        self.assertEqual(list(self.root.iterdir()), [])
+
     def test_writing_creates_the_store(self):
         for words in (["create", "notes"], ["add", "notes", "x", "--create"],
                       ["import", "notes", "-"]):
@@ -112,8 +117,9 @@ class Mistakes(CliTest):
         self.run_cli("create", "notes")
         (self.root / "config.json").write_text('{"concurrency":{"lock_timeout_ms":20}}')
         lock = self.session_file("notes", "lock")
+        # Closing the file anywhere in this process would give the lock up: it is written before.
+        lock.write_text('{"pid":4711,"timestamp":"2026-01-10T14:30:00.000Z"}\n')
         with hold_lock(lock):
-            lock.write_text('{"pid":4711,"timestamp":"2026-01-10T14:30:00.000Z"}\n')
             done = self.run_cli("add", "notes", "x", exit_code=3)
         self.assertIn("Process 4711 holds it since 2026-01-10 14:30:00", done.stderr)
 

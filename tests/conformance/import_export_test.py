@@ -72,7 +72,7 @@ def check_set(folder, root, exported):
     varve(root, "export", "--all", "--output", exported)
     entries = sum(check_session(path, root, exported) for path in given)
     verified = json.loads(varve(root, "verify", "--all", "--json"))
-    reports = verified["sessions"]
+    reports = [session["report"] for session in verified["sessions"]]
     require(len(reports) == len(given), f"{len(reports)} sessions verified of {len(given)}")
     for found in reports:
         require(found["ok"] and found["damaged"] == 0 and not found["problems"], str(found)[:500])

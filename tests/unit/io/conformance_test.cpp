@@ -14,22 +14,28 @@
 namespace varve::io {
 namespace {
 
-struct PosixBackend {
+class PosixBackend {
+ public:
   FileSystem& files() { return files_; }
   std::string root_path() const { return temporary_.path_of("root"); }
+
+ private:
   TemporaryDirectory temporary_;
   PosixFileSystem files_;
 };
 
-struct SimulatedBackend {
+class SimulatedBackend {
+ public:
   FileSystem& files() { return files_; }
   std::string root_path() const { return "/somewhere/root"; }
+
+ private:
   SimulatedFileSystem files_;
 };
 
 struct BackendNames {
   template <typename T>
-  static std::string GetName(int index) {
+  static std::string GetName(int index) {  // NOLINT(readability-identifier-naming): GoogleTest's
     return index == 0 ? "Posix" : "Simulated";
   }
 };

@@ -168,9 +168,9 @@ TEST_F(SimulatedCrash, TriesEveryWayToTearTheLastWrite) {
       [&](std::unique_ptr<SimulatedFileSystem> state, const CrashPlan& plan) {
         if (plan.tear != Tear::kGarbage) found.insert(*state->read_file("store/log"));
       });
-  const auto text = [](const char* bytes) { return std::string(bytes, 4); };
-  EXPECT_EQ(found, (std::set<std::string>{"", "a", "ab", "abc", "abcd", text("\0\0\0\0"),
-                                          text("ab\0\0"), text("abc\0"), text("\0\0cd")}));
+  const auto zeros = [](size_t count) { return std::string(count, '\0'); };
+  EXPECT_EQ(found, (std::set<std::string>{"", "a", "ab", "abc", "abcd", zeros(4), "ab" + zeros(2),
+                                          "abc" + zeros(1), zeros(2) + "cd"}));
 }
 
 TEST_F(SimulatedCrash, TruncationIsPendingToo) {

@@ -320,6 +320,7 @@ TEST_F(Simulated, ThreadsShareADisk) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 50;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([this, i] {
       auto process = disk_.process(3000 + i);

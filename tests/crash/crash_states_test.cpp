@@ -1,0 +1,416 @@
+// Every state that a power loss, or the death of every process, can leave a store in: each is
+// opened and compared with what was promised by then.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "crash_rig.h"
+#include "log/directory_engine.h"
+#include "session/core.h"
+#include "session/writer.h"
+
+namespace varve::crash {
+namespace {
+
+using Process = CrashRig::Process;
+
+void expect_sound(const CrashRig& rig, const Findings& findings) {
+  EXPECT_EQ(findings.count(), 0U) << findings.text();
+  EXPECT_GT(rig.state_count(), 0U);
+  testing::Test::RecordProperty("states", std::to_string(rig.state_count()));
+  std::cout << "[   states ] " << rig.state_count() << "\n";
+}
+
+void expect_all_answered(const Process& process) { EXPECT_EQ(process->failures(), ""); }
+
+// --- the workloads -------------------------------------------------------------------------------
+
+void create_and_describe(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->update("s", "first");
+  agent->close_store();
+  expect_all_answered(agent);
+}
+
+void append(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->add("s", "a1");
+  agent->add("s", "a2", 1200);
+  agent->add("s", "a3", 10);
+  agent->close_store();
+}
+
+void batches(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->add_batch("s", {"b1", "b2", "b3"});
+  agent->add("s", "a1");
+  agent->add_batch("s", {"c1", "c2"}, 600);
+  agent->close_store();
+}
+
+void deletes(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->add_batch("s", {"a1", "a2", "a3"});
+  agent->remove("s", "a2");
+  agent->add("s", "a4");
+  agent->remove("s", "a1");
+  agent->close_store();
+}
+
+void updates(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->update("s", "one");
+  agent->add("s", "a1");
+  agent->update("s", "two");
+  agent->close_store();
+}
+
+void save_and_reopen(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->add("s", "a1");
+  agent->sync("s");
+  agent->close("s");
+  agent->open("s");
+  agent->add("s", "a2");
+  agent->rebuild("s");
+  agent->remove("s", "a1");
+  agent->close_store();
+}
+
+void two_sessions(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->create("t");
+  agent->add("s", "a1");
+  agent->add("t", "a1");
+  agent->remove("s", "a1");
+  agent->add("t", "a2");
+  agent->close_store();
+}
+
+void drop_and_create_again(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->create("t");
+  agent->add("s", "a1");
+  agent->add("t", "a1");
+  agent->drop("s");
+  agent->add("t", "a2");
+  agent->create("s");
+  agent->add("s", "z1");
+  agent->close_store();
+}
+
+void import_many(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->import_lines("s", {"i1", "i2", "i3", "i4"});
+  agent->add("s", "a1");
+  agent->close_store();
+}
+
+void two_processes(CrashRig& rig) {
+  Process one = rig.process(2001);
+  Process two = rig.process(2002);
+  one->open_store();
+  one->create("s");
+  two->open_store();
+  two->open("s");
+  one->add("s", "a1");
+  one->add("s", "a2");
+  two->add("s", "b1");
+  two->remove("s", "a1");
+  one->remove("s", "b1");
+  one->add("s", "a3");
+  two->close_store();
+  one->add("s", "a4");
+  one->close_store();
+  expect_all_answered(one);
+  expect_all_answered(two);
+}
+
+// An index or log that is only as durable as the system makes it, until somebody asks for more.
+void relaxed_durability(CrashRig& rig) {
+  rig.demands().no_alarm = false;  // blocks of several lines may be lost in any order
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s", "os");
+  agent->add("s", "a1");
+  agent->add("s", "a2");
+  agent->sync("s");
+  agent->add("s", "a3");
+  agent->remove("s", "a1");
+  agent->sync("s");
+  agent->add("s", "a4");
+  agent->close_store();
+}
+
+// --- the tests -----------------------------------------------------------------------------------
+
+using Workload = void (*)(CrashRig&);
+struct NamedWorkload {
+  const char* name;
+  Workload run;
+};
+void PrintTo(const NamedWorkload& workload, std::ostream* out) { *out << workload.name; }
+
+class CrashStates : public testing::TestWithParam<NamedWorkload> {};
+
+TEST_P(CrashStates, KeepWhatWasAnswered) {
+  CrashRig rig;
+  rig.watch();
+  GetParam().run(rig);
+  rig.unwatch();
+  expect_sound(rig, rig.findings());
+}
+
+constexpr NamedWorkload kWorkloads[] = {{"Create", create_and_describe},
+                                        {"Append", append},
+                                        {"Batch", batches},
+                                        {"Delete", deletes},
+                                        {"Update", updates},
+                                        {"SaveAndReopen", save_and_reopen},
+                                        {"TwoSessions", two_sessions},
+                                        {"DropAndCreateAgain", drop_and_create_again},
+                                        {"Import", import_many},
+                                        {"TwoProcesses", two_processes},
+                                        {"RelaxedDurability", relaxed_durability}};
+INSTANTIATE_TEST_SUITE_P(All, CrashStates, testing::ValuesIn(kWorkloads),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// --- recovery ------------------------------------------------------------------------------------
+
+// A disk on which a session "s" has two entries, a snapshot and metadata, all of it durable.
+std::unique_ptr<io::SimulatedFileSystem> disk_with_session(Ledger& ledger) {
+  io::SimulatedFileSystem disk;
+  Program agent(disk, ledger);
+  agent.open_store();
+  agent.create("s");
+  agent.add("s", "a1");
+  agent.add_batch("s", {"a2", "a3"});
+  agent.close_store();
+  EXPECT_EQ(agent.failures(), "");
+  return disk.crash(disk.keep_all());
+}
+
+constexpr const char* kLog = "/store/sessions/s/memory.jsonl";
+
+struct Tail {
+  const char* name;
+  const char* bytes;
+  size_t size;
+};
+void PrintTo(const Tail& tail, std::ostream* out) { *out << tail.name; }
+
+class CrashStatesOfTail : public testing::TestWithParam<Tail> {};
+
+TEST_P(CrashStatesOfTail, RecoverAppendAndRecoverAgain) {
+  Ledger ledger;
+  auto disk = disk_with_session(ledger);
+  const std::string log = disk->read_file(kLog).value_or("");
+  disk->write_file(kLog, log + std::string(GetParam().bytes, GetParam().size));
+  CrashRig rig(std::move(disk), ledger);
+  rig.watch();
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->open("s");
+  agent->add_batch("s", {"b1", "b2", "b3"}, 20);
+  agent->add("s", "a4");
+  agent->remove("s", "a1");
+  agent->close_store();
+  rig.unwatch();
+  expect_all_answered(agent);
+  expect_sound(rig, rig.findings());
+}
+
+constexpr Tail kTails[] = {{"HalfALine", "{\"checksum\":\"sha256:00", 22},
+                           {"Zeros", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20},
+                           {"ZerosAndLineEnd", "\0\0\0\0\0\0\0\n", 8},
+                           {"NoLineEnd", "{\"id\":\"x\",\"type\":\"finding\",\"content\":1}", 39}};
+INSTANTIATE_TEST_SUITE_P(All, CrashStatesOfTail, testing::ValuesIn(kTails),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// The states that a batch leaves when it is cut off, each recovered with crashes all along: what is
+// left of the old batch and what is written over it must not be taken for each other.
+TEST(CrashStatesOfRecovery, OfACutBatch) {
+  std::vector<std::unique_ptr<io::SimulatedFileSystem>> states;
+  Ledger ledger;
+  {
+    CrashRig rig(disk_with_session(ledger), ledger);
+    Process agent = rig.process(2001);
+    agent->open_store();
+    agent->open("s");
+    rig.disk().set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      if (operation.kind != io::OperationKind::kSyncData || operation.name != "memory.jsonl") {
+        return std::nullopt;
+      }
+      rig.disk().for_each_crash_state(
+          [&](auto state, const io::CrashPlan&) { states.push_back(std::move(state)); },
+          scaled(40));
+      return std::nullopt;
+    });
+    agent->add_batch("s", {"b1", "b2", "b3"}, 20);
+    ledger = rig.ledger();
+    for (auto& [id, entry] : ledger["s"].entries) {
+      if (entry.batch > 1 && id[0] == 'b') entry.added = entry.added_visibly = Promise::kAsked;
+    }
+  }
+  ASSERT_GT(states.size(), 1U);
+  size_t state_count = 0;
+  for (auto& state : states) {
+    CrashRig rig(std::move(state), ledger);
+    rig.watch(40);
+    Process agent = rig.process(2001);
+    agent->open_store();
+    agent->open("s");
+    agent->add_batch("s", {"c1", "c2", "c3"}, 20);
+    agent->add("s", "c4");
+    rig.unwatch();
+    expect_all_answered(agent);
+    ASSERT_EQ(rig.findings().count(), 0U) << rig.findings().text();
+    state_count += rig.state_count();
+  }
+  RecordProperty("states", std::to_string(state_count));
+  std::cout << "[   states ] " << state_count << "\n";
+}
+
+TEST(CrashStatesOfRecovery, OfRepair) {
+  Ledger ledger;
+  auto disk = disk_with_session(ledger);
+  std::string log = disk->read_file(kLog).value_or("");
+  log.insert(log.find('\n') + 1, "{\"id\":\"damaged\",\"type\":\"finding\",\"content\":1,\"checksum\":"
+                                  "\"sha256:00\"}\nnot JSON at all\n");
+  disk->write_file(kLog, log);
+  CrashRig rig(std::move(disk), ledger);
+  rig.demands().no_alarm = false;
+  rig.watch();
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->open("s");
+  agent->repair("s");
+  agent->add("s", "a4");
+  rig.unwatch();
+  expect_all_answered(agent);
+  rig.demands().no_alarm = true;  // repaired is repaired
+  rig.look();
+  expect_sound(rig, rig.findings());
+}
+
+// --- processes that are killed -------------------------------------------------------------------
+
+// Process 2001 dies before its k-th operation, for every k; 2002 goes on and is answered. Nothing
+// that the dead left half done may take the answers of the living with it.
+void kill_everywhere(Workload first, void (*second)(Process&)) {
+  size_t state_count = 0;
+  uint64_t kill_at = 1;
+  for (bool was_killed = true; was_killed; ++kill_at) {
+    CrashRig rig;
+    rig.kill_before(2001, kill_at);
+    first(rig);
+    was_killed = rig.bury();
+    Process survivor = rig.process(2002);
+    second(survivor);
+    expect_all_answered(survivor);
+    rig.look();
+    state_count += rig.state_count();
+    ASSERT_EQ(rig.findings().count(), 0U)
+        << "killed before operation " << kill_at << ": " << rig.findings().text();
+  }
+  EXPECT_GT(kill_at, 10U);
+  testing::Test::RecordProperty("states", std::to_string(state_count));
+  std::cout << "[   states ] " << state_count << " after " << kill_at - 1 << " kills\n";
+}
+
+TEST(CrashStatesOfKilled, MakerOfTheStore) {
+  kill_everywhere(
+      [](CrashRig& rig) {
+        Process agent = rig.process(2001);
+        agent->open_store();
+        agent->create("s");
+      },
+      [](Process& survivor) {
+        survivor->open_store();
+        survivor->create("t");
+        survivor->add("t", "z1");
+      });
+}
+
+TEST(CrashStatesOfKilled, MakerOfTheSession) {
+  kill_everywhere(
+      [](CrashRig& rig) {
+        Process agent = rig.process(2001);
+        agent->open_store();
+        agent->create("s");
+        agent->add("s", "a1");
+      },
+      [](Process& survivor) {
+        survivor->open_store();
+        const bool made = survivor->try_open("s");
+        if (!made) survivor->create("s");
+        survivor->add("s", "z1");
+      });
+}
+
+TEST(CrashStatesOfKilled, Writer) {
+  kill_everywhere(
+      [](CrashRig& rig) {
+        Process other = rig.process(2003);
+        other->open_store();
+        other->create("s");
+        other->add_batch("s", {"a1", "a2", "a3"});
+        Process agent = rig.process(2001);
+        agent->open_store();
+        agent->open("s");
+        agent->add_batch("s", {"b1", "b2"});
+        agent->remove("s", "a1");
+        agent->update("s", "title");
+        agent->close_store();
+      },
+      [](Process& survivor) {
+        survivor->open_store();
+        survivor->open("s");
+        survivor->add("s", "z1");
+        survivor->remove("s", "a2");
+        survivor->update("s", "last title");
+      });
+}
+
+TEST(CrashStatesOfKilled, WriterWithAnotherOneOpen) {
+  kill_everywhere(
+      [](CrashRig& rig) {
+        Process agent = rig.process(2001);
+        Process other = rig.process(2003);
+        agent->open_store();
+        agent->create("s");
+        agent->add("s", "a1");
+        other->open_store();
+        if (!other->try_open("s")) return;
+        other->add("s", "c1");
+        agent->remove("s", "a1");
+        agent->add("s", "a2");
+        if (other->failures().empty()) other->remove("s", "c1");
+      },
+      [](Process& survivor) {
+        survivor->open_store();
+        if (!survivor->try_open("s")) survivor->create("s");
+        survivor->add("s", "z1");
+      });
+}
+
+}  // namespace
+}  // namespace varve::crash

@@ -1,0 +1,302 @@
+#include "ledger.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "environment.h"
+
+namespace varve::crash {
+namespace {
+
+constexpr size_t kFirstFindings = 5;
+constexpr std::string_view kLateId = "late";
+constexpr std::string_view kLateContent = "added after recovery";
+
+class SessionCheck {
+ public:
+  SessionCheck(const Shown& shown, const SessionPromise& promise, const Demands& demands,
+               std::string name, Findings& findings)
+      : shown_(shown),
+        promise_(promise),
+        demands_(demands),
+        name_(std::move(name)),
+        findings_(findings) {}
+
+  void run() {
+    check_shown();
+    check_promised();
+    check_batches();
+    check_order();
+  }
+
+ private:
+  void find(std::string_view invariant, const std::string& id, std::string_view what) {
+    findings_.add(invariant, name_ + "/" + id + ": " + std::string(what));
+  }
+
+  void check_shown() {
+    std::set<std::string> seen;
+    for (const auto& [id, content] : shown_.entries) {
+      if (!seen.insert(id).second) find("NOGHOST", id, "stands twice");
+      const auto found = promise_.entries.find(id);
+      if (found == promise_.entries.end()) {
+        find("NOGHOST", id, "was never submitted");
+        continue;
+      }
+      const EntryPromise& entry = found->second;
+      if (entry.content != content) find("NOGHOST", id, "has another content: " + content);
+      if (entry.added == Promise::kRefused) find("NOGHOST", id, "was answered with an error");
+      if (entry.removed == Promise::kGiven) find("NORES", id, "was deleted");
+    }
+  }
+
+  void check_promised() {
+    for (const auto& [id, entry] : promise_.entries) {
+      const Promise added = demands_.loss == Loss::kPower ? entry.added : entry.added_visibly;
+      if (added != Promise::kGiven) continue;
+      if (entry.removed && entry.removed != Promise::kRefused) continue;
+      if (shown_.content(id) == nullptr) find("ACK", id, "is lost");
+    }
+  }
+
+  void check_batches() {
+    std::map<size_t, std::pair<size_t, size_t>> counts;  // number -> there, missing
+    for (const auto& [id, entry] : promise_.entries) {
+      if (entry.batch == 0 || entry.removed) continue;
+      auto& [there, missing] = counts[entry.batch];
+      (shown_.content(id) != nullptr ? there : missing) += 1;
+    }
+    for (const auto& [batch, count] : counts) {
+      if (count.first > 0 && count.second > 0) {
+        findings_.add("BATCH", name_ + ": " + std::to_string(count.first) + " of " +
+                                   std::to_string(count.first + count.second) + " are there");
+      }
+    }
+  }
+
+  void check_order() {
+    size_t next = 0;
+    for (const auto& [id, content] : shown_.entries) {
+      const auto from = promise_.order.begin() + static_cast<std::ptrdiff_t>(next);
+      const auto found = std::find(from, promise_.order.end(), id);
+      if (found == promise_.order.end()) {
+        if (promise_.entries.contains(id)) find("ORDER", id, "stands too late");
+        return;
+      }
+      next = static_cast<size_t>(found - promise_.order.begin()) + 1;
+    }
+  }
+
+  const Shown& shown_;
+  const SessionPromise& promise_;
+  const Demands& demands_;
+  const std::string name_;
+  Findings& findings_;
+};
+
+void check_alarms(session::Session& session, const std::string& id, Findings& findings) {
+  const auto stats = session.stats();
+  const json::Tree* corruption = stats.ok() ? stats->get("corruption") : nullptr;
+  if (corruption == nullptr) {
+    findings.add("OPEN", id + ": stats: " + stats.status().message());
+    return;
+  }
+  if (corruption->get_int64("skipped") != 0 || corruption->get_int64("missing") != 0 ||
+      corruption->get_int64("rollback") != 0 || corruption->get_bool("metadata")) {
+    findings.add("ALARM", id + ": " + corruption->canonical());
+  }
+  const auto report = session.verify();
+  if (!report.ok()) {
+    findings.add("OPEN", id + ": verify: " + report.status().message());
+    return;
+  }
+  const json::Tree* problems = report->get("problems");
+  for (const auto& problem : problems->items()) {
+    if (!problem.get_string("reason").starts_with("torn tail")) {
+      findings.add("ALARM", id + ": " + problem.canonical());
+    }
+  }
+}
+
+bool may_be_absent(const SessionPromise& promise) {
+  return promise.created != Promise::kGiven ||
+         (promise.dropped && promise.dropped != Promise::kRefused);
+}
+
+// One look at a disk, from opening the store to closing it.
+class Visit {
+ public:
+  Visit(io::SimulatedFileSystem& disk, const Ledger& ledger, Findings& findings)
+      : ledger_(ledger), findings_(findings) {
+    auto opened = store::Store::open(kRoot, {}, environment_.with(disk));
+    if (!opened.ok()) {
+      findings_.add("OPEN", "store: " + opened.status().message());
+      return;
+    }
+    store_ = *std::move(opened);
+    for (const auto& [id, promise] : ledger_) open(id, promise);
+  }
+  ~Visit() {
+    sessions_.clear();
+    if (store_) store_->close();
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+  void check(const Demands& demands) {
+    for (const auto& [id, session] : sessions_) {
+      check_session(*session, id, ledger_.at(id), demands, findings_);
+    }
+  }
+
+  std::map<std::string, Shown> shown() {
+    std::map<std::string, Shown> all;
+    for (const auto& [id, session] : sessions_) {
+      auto one = shown_by(*session);
+      if (one.ok()) {
+        all[id] = *std::move(one);
+      } else {
+        findings_.add("OPEN", id + ": export: " + one.status().message());
+      }
+    }
+    return all;
+  }
+
+  void add_late() {
+    for (const auto& [id, session] : sessions_) {
+      const auto added = session->add(entry_text(kLateId, kLateContent));
+      if (!added.ok()) findings_.add("APPEND", id + ": " + added.status().message());
+    }
+  }
+
+ private:
+  void open(const std::string& id, const SessionPromise& promise) {
+    auto session = store_->open_session(id);
+    if (!session.ok()) {
+      if (session.code() == Code::kNotFound && may_be_absent(promise)) return;
+      findings_.add(session.code() == Code::kNotFound ? "ACK" : "OPEN",
+                    "session " + id + ": " + session.status().message());
+      return;
+    }
+    if (promise.dropped == Promise::kGiven) findings_.add("NORES", "session " + id);
+    sessions_[id] = *std::move(session);
+  }
+
+  const Ledger& ledger_;
+  Findings& findings_;
+  TestEnvironment environment_;
+  std::shared_ptr<store::Store> store_;
+  std::map<std::string, std::shared_ptr<session::Session>> sessions_;
+};
+
+// Every session of `before` shows the same and the late entry.
+void check_late(const std::map<std::string, Shown>& before,
+                const std::map<std::string, Shown>& after, Findings& findings) {
+  for (const auto& [id, shown] : before) {
+    Shown expected = shown;
+    expected.entries.emplace_back(kLateId, kLateContent);
+    const auto found = after.find(id);
+    if (found == after.end() || !(found->second == expected)) {
+      findings.add("APPEND", id + ": lost something by the power loss after the recovery");
+    }
+  }
+}
+
+}  // namespace
+
+void Findings::add(std::string_view invariant, std::string_view what) {
+  total_ += 1;
+  const auto found = by_invariant_.find(invariant);
+  if (found == by_invariant_.end()) {
+    by_invariant_.emplace(invariant, 1);
+  } else {
+    found->second += 1;
+  }
+  if (first_.size() >= kFirstFindings) return;
+  first_.push_back(std::string(invariant) + " " + std::string(what) + "\n" + context_);
+}
+
+size_t Findings::count(std::string_view invariant) const {
+  const auto found = by_invariant_.find(invariant);
+  return found == by_invariant_.end() ? 0 : found->second;
+}
+
+std::string Findings::text() const {
+  std::string text = std::to_string(total_) + " violations";
+  for (const auto& [invariant, count] : by_invariant_) {
+    text += ", " + invariant + " " + std::to_string(count);
+  }
+  for (const auto& finding : first_) text += "\n- " + finding;
+  return text;
+}
+
+std::string entry_text(std::string_view id, std::string_view content) {
+  json::Tree entry = json::Tree::object();
+  entry.set("id", json::Tree::string(id));
+  entry.set("type", json::Tree::string("finding"));
+  entry.set("content", json::Tree::string(content));
+  return entry.canonical();
+}
+
+const std::string* Shown::content(std::string_view id) const {
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const auto& entry) { return entry.first == id; });
+  return found == entries.end() ? nullptr : &found->second;
+}
+
+Result<Shown> shown_by(session::Session& session) {
+  VARVE_TRY_ASSIGN(const std::string text, session.export_text("jsonl"));
+  Shown shown;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    VARVE_TRY_ASSIGN(const json::Tree entry,
+                     json::Tree::parse(std::string_view(text).substr(begin, end - begin)));
+    shown.entries.emplace_back(entry.get_string("id"), entry.get_string("content"));
+    begin = end + 1;
+  }
+  return shown;
+}
+
+void check_session(session::Session& session, const std::string& id, const SessionPromise& promise,
+                   const Demands& demands, Findings& findings) {
+  const auto shown = shown_by(session);
+  if (!shown.ok()) {
+    findings.add("OPEN", id + ": export: " + shown.status().message());
+    return;
+  }
+  SessionCheck(*shown, promise, demands, id, findings).run();
+  for (const auto& [entry, content] : shown->entries) {
+    const auto got = session.get(entry);
+    if (!got.ok()) findings.add("ACK", id + "/" + entry + ": get: " + got.status().message());
+  }
+  const auto metadata = session.metadata();
+  const std::string title = metadata.ok() ? metadata->get_string("title") : "?";
+  const auto& titles = promise.titles;
+  if (std::find(titles.begin(), titles.end(), title) == titles.end()) {
+    findings.add("ACK", id + ": the title is '" + title + "'");
+  }
+  if (demands.no_alarm) check_alarms(session, id, findings);
+}
+
+void check_disk(io::SimulatedFileSystem& disk, const Ledger& ledger, const Demands& demands,
+                Findings& findings) {
+  const size_t before = findings.count();
+  std::map<std::string, Shown> first;
+  {
+    Visit visit(disk, ledger, findings);
+    visit.check(demands);
+    first = visit.shown();
+  }
+  if (findings.count() != before) return;  // what follows would only repeat it
+  {
+    Visit visit(disk, ledger, findings);
+    if (visit.shown() != first) findings.add("IDEMP", "the second opening shows something else");
+    visit.add_late();
+    const auto again = disk.crash();  // before the close, which syncs
+    Visit last(*again, ledger, findings);
+    if (findings.count() == before) check_late(first, last.shown(), findings);
+  }
+}
+
+}  // namespace varve::crash

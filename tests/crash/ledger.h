@@ -1,0 +1,99 @@
+// What a program was promised by the answers it got, and whether a store still keeps it.
+//
+// The invariants, by the names that violations carry:
+//   ACK      what was answered with success is there
+//   NOGHOST  nothing is there that was never submitted, or that was answered with an error
+//   NORES    an entry whose delete was answered with success never comes back
+//   BATCH    a batch is there as a whole or not at all
+//   ORDER    entries of one session stand in the order they were submitted
+//   OPEN     a store and its sessions open
+//   ALARM    a plain power loss is not reported as damage
+//   IDEMP    opening twice gives what opening once gave
+//   APPEND   a recovered session takes new entries, and keeps them through the next power loss
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/simulated.h"
+#include "store/store.h"
+
+namespace varve::crash {
+
+enum class Promise : uint8_t {
+  kAsked,    // no answer yet: it may be there or not
+  kGiven,    // answered with success
+  kRefused,  // answered with an error: it must not be there
+  kUnknown,  // answered with an error that says that the outcome is unknown
+};
+
+struct EntryPromise {
+  std::string content;
+  Promise added = Promise::kAsked;         // through a power loss
+  Promise added_visibly = Promise::kAsked;  // through the death of the process
+  std::optional<Promise> removed;           // nothing: nobody asked for it
+  size_t batch = 0;                         // entries of one batch have one number; 0: none
+};
+
+struct SessionPromise {
+  Promise created = Promise::kAsked;
+  std::optional<Promise> dropped;
+  std::vector<std::string> order;  // ids, as submitted
+  std::map<std::string, EntryPromise> entries;
+  std::vector<std::string> titles{""};  // which of these the metadata may say
+};
+
+using Ledger = std::map<std::string, SessionPromise>;
+
+// Violations found: counted by invariant, the first few in words.
+class Findings {
+ public:
+  void add(std::string_view invariant, std::string_view what);
+  // Put before what is added from now on.
+  void set_context(std::string context) { context_ = std::move(context); }
+  [[nodiscard]] size_t count() const { return total_; }
+  [[nodiscard]] size_t count(std::string_view invariant) const;
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::string context_;
+  size_t total_ = 0;
+  std::map<std::string, size_t, std::less<>> by_invariant_;
+  std::vector<std::string> first_;
+};
+
+// What became of the machine before we look.
+enum class Loss : uint8_t { kPower, kProcess };
+
+struct Demands {
+  Loss loss = Loss::kPower;
+  bool no_alarm = true;  // ALARM is asked for
+};
+
+inline constexpr std::string_view kRoot = "store";
+
+// The text that is submitted as the entry `id` with this content.
+std::string entry_text(std::string_view id, std::string_view content);
+
+// What a session shows: ids and contents, in order.
+struct Shown {
+  std::vector<std::pair<std::string, std::string>> entries;
+  [[nodiscard]] const std::string* content(std::string_view id) const;
+  friend bool operator==(const Shown&, const Shown&) = default;
+};
+Result<Shown> shown_by(session::Session& session);
+
+// Compares one session with what was promised about it.
+void check_session(session::Session& session, const std::string& id, const SessionPromise& promise,
+                   const Demands& demands, Findings& findings);
+
+// Opens the store on `disk` as after a restart and checks all invariants, the last two by
+// reopening, adding, and losing power once more.
+void check_disk(io::SimulatedFileSystem& disk, const Ledger& ledger, const Demands& demands,
+                Findings& findings);
+
+}  // namespace varve::crash

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""The documentation names what exists, and its examples work.
+
+    VARVE_CLI=varve VARVE_LIBRARY=libvarve.so docs_test.py             checks
+    VARVE_CLI=varve VARVE_LIBRARY=libvarve.so docs_test.py --update    renews the shown output
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import markdown
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+TIMEOUT_S = 60
+# What a C block without main() may use.
+SNIPPET_PARAMETERS = ("varve_store_t *store, varve_session_t *session, const char *entry, "
+                      "const char *id")
+SHELL_LANGUAGES = ("sh", "console", "bash")
+NEEDED_PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/format.md",
+                "docs/architecture.md", "docs/decisions.md", "docs/errors.md")
+
+
+def pages():
+    """{path: text} of every Markdown page of the repository."""
+    found = [path for folder in ("docs", "examples", "bench", "bindings")
+             for path in sorted((SOURCE / folder).rglob("*.md"))]
+    found += sorted(SOURCE.glob("*.md"))
+    return {path: path.read_text(encoding="utf-8") for path in found}
+
+
+def name_of(path):
+    return str(path.relative_to(SOURCE))
+
+
+def run(words, **options):
+    """(exit code, both outputs)"""
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=TIMEOUT_S, check=False, **options)
+    return done.returncode, done.stdout.decode("utf-8")
+
+
+def clean_environment(**changes):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("VARVE_")}
+    program = pathlib.Path(os.environ["VARVE_CLI"]).resolve()
+    return {**kept, "PATH": f"{program.parent}:{kept['PATH']}", "LC_ALL": "C.UTF-8", **changes}
+
+
+def shell_lines(text):
+    """Commands of a page's shell blocks; a block with `$` has its output in it."""
+    for block in markdown.blocks(text):
+        if block.language not in SHELL_LANGUAGES:
+            continue
+        prompted = "\n$ " in "\n" + block.text
+        for line in block.text.splitlines():
+            if line.startswith("$ "):
+                yield line[2:]
+            elif not prompted and line.strip():
+                yield line
+
+
+def run_console(block):
+    """The text of a console block with the output that its commands really have."""
+    result = []
+    with tempfile.TemporaryDirectory(prefix="varve-docs-") as directory:
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                _, output = run(["sh", "-c", line[2:]], cwd=directory, env=clean_environment())
+                result += [line, *output.splitlines()]
+    return "\n".join(result) + "\n"
+
+
+def help_of(*command):
+    return run([os.environ["VARVE_CLI"], *command, "--help"], env=clean_environment())[1]
+
+
+class Pages(unittest.TestCase):
+    def setUp(self):
+        self.pages = pages()
+
+    def test_needed_pages_are_there(self):
+        found = {name_of(path) for path in self.pages}
+        self.assertEqual(set(NEEDED_PAGES) - found, set())
+
+    def test_links_resolve(self):
+        checked = 0
+        for path, text in self.pages.items():
+            for target in markdown.links(text):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                checked += 1
+                file, _, fragment = target.partition("#")
+                other = (path.parent / file).resolve() if file else path
+                with self.subTest(page=name_of(path), target=target):
+                    self.assertTrue(other.exists(), "there is no such file")
+                    if fragment:
+                        self.assertIn(fragment, markdown.anchors(other.read_text("utf-8")))
+        self.assertGreater(checked, 15)
+
+    def test_pages_named_in_the_code_exist(self):
+        """`docs/format.md#recovery` in a comment."""
+        pattern = re.compile(r"\bdocs/(?:man/)?[a-z_]+\.(?:md|1)(?:#[\w.-]*\w)?")
+        files = [path for folder in ("src", "include", "tests", "bench", "scripts", "cmake")
+                 for path in sorted((SOURCE / folder).rglob("*"))
+                 if path.is_file() and "lint" not in path.parts
+                 and path.suffix in (".h", ".hpp", ".c", ".cpp", ".py", ".cmake", "")]
+        checked = 0
+        for path in files:
+            for target in pattern.findall(path.read_text("utf-8", "replace")):
+                checked += 1
+                file, _, fragment = target.partition("#")
+                with self.subTest(file=name_of(path), target=target):
+                    self.assertTrue((SOURCE / file).exists())
+                    if fragment:
+                        text = (SOURCE / file).read_text("utf-8")
+                        self.assertIn(fragment, markdown.anchors(text))
+        self.assertGreater(checked, 10)
+
+    def test_tables_have_as_many_cells_as_their_heads(self):
+        for path, text in self.pages.items():
+            plain = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```$", "", text,
+                                                    flags=re.MULTILINE | re.DOTALL))
+            for table in re.findall(r"(?:^\|.*\n)+", plain, re.MULTILINE):
+                counts = {row.replace("\\|", "").count("|") for row in table.splitlines()}
+                self.assertEqual(len(counts), 1, f"{name_of(path)}: {table[:200]}")
+
+
+class Commands(unittest.TestCase):
+    def test_commands_and_options_exist(self):
+        checked = 0
+        for path, text in pages().items():
+            for line in shell_lines(text):
+                for piece in re.split(r"\s*(?:\||&&|;)\s*", line):
+                    # sed etc. may hold an unbalanced quote after the split; those are not ours.
+                    if piece.startswith(("varve ", "scripts/")):
+                        with self.subTest(page=name_of(path), line=line):
+                            self.check(shlex.split(piece, comments=True))
+                            checked += 1
+        self.assertGreater(checked, 8)
+
+    def check(self, words):
+        options = {word.split("=")[0] for word in words[1:] if re.match(r"-{1,2}[a-zA-Z]", word)}
+        if words[0].startswith("scripts/"):
+            script = SOURCE / words[0]
+            self.assertTrue(os.access(script, os.X_OK))
+            known = script.read_text("utf-8")
+        else:
+            command = next((w for w in words[1:] if re.fullmatch(r"[a-z]+", w)), None)
+            listed = re.findall(r"^    ([a-z]+) {2,}", help_of(), re.MULTILINE)
+            if command is not None:
+                self.assertIn(command, listed)
+            known = help_of() + (help_of(command) if command else "")
+        for option in options:
+            self.assertRegex(known, rf"(?<![\w-]){re.escape(option)}(?![\w-])")
+
+    def test_shown_output_is_what_is_printed(self):
+        checked = 0
+        for path, text in pages().items():
+            for block in markdown.blocks(text):
+                if block.language == "console":
+                    checked += 1
+                    with self.subTest(page=name_of(path), line=block.line):
+                        self.assertEqual(block.text, run_console(block.text))
+        self.assertGreaterEqual(checked, 1)
+
+
+class CExamples(unittest.TestCase):
+    def test_readme_shows_the_example_as_it_is(self):
+        shown = [block.text for block in markdown.blocks((SOURCE / "README.md").read_text("utf-8"))
+                 if block.language == "c"]
+        self.assertIn((SOURCE / "examples/remember.c").read_text("utf-8"), shown)
+
+    def test_blocks_compile_and_run(self):
+        checked = 0
+        for path, text in pages().items():
+            for block in markdown.blocks(text):
+                if block.language == "c":
+                    checked += 1
+                    with self.subTest(page=name_of(path), line=block.line):
+                        self.compile_and_run(block.text)
+        self.assertGreaterEqual(checked, 1)
+
+    def compile_and_run(self, code):
+        library = pathlib.Path(os.environ["VARVE_LIBRARY"]).resolve()
+        whole = "main(" in code
+        if not whole:
+            code = ("#include <stdio.h>\n#include <string.h>\n#include <varve/varve.h>\n"
+                    f"void snippet({SNIPPET_PARAMETERS});\nvoid snippet({SNIPPET_PARAMETERS}) {{\n"
+                    f"(void)store; (void)session; (void)entry; (void)id;\n{code}\n}}\n")
+        with tempfile.TemporaryDirectory(prefix="varve-docs-") as directory:
+            source = pathlib.Path(directory) / "example.c"
+            source.write_text(code, encoding="utf-8")
+            program = pathlib.Path(directory) / "example"
+            compiler = [os.environ.get("CC", "cc"), "-std=c99", "-Wall", "-Wextra", "-Werror",
+                        f"-I{SOURCE / 'include'}", str(source), "-o", str(program)]
+            link = [str(library), f"-Wl,-rpath,{library.parent}"] if whole else ["-c"]
+            status, output = run([*compiler, *link])
+            self.assertEqual(status, 0, output)
+            if whole:
+                status, output = run([str(program)], cwd=directory, env=clean_environment())
+                self.assertEqual(status, 0, output)
+                self.assertTrue(output)
+
+
+def update():
+    for path, text in pages().items():
+        renewed = text
+        for block in markdown.blocks(text):
+            if block.language == "console":
+                renewed = renewed.replace(block.text, run_console(block.text))
+        if renewed != text:
+            path.write_text(renewed, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if "--update" in sys.argv[1:]:
+        update()
+    else:
+        unittest.main()

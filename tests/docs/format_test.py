@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""docs/format.md says what the library does.
+
+    VARVE_LIBRARY=libvarve.so format_test.py             compares
+    VARVE_LIBRARY=libvarve.so format_test.py --update    writes the examples into the page
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import stat
+import struct
+import sys
+import tempfile
+import unittest
+
+import markdown
+from format_examples import HEADER_BYTES, SECTIONS, make_examples
+from varve_library import Failure, Library
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+PAGE = SOURCE / "docs" / "format.md"
+sys.path.insert(0, str(SOURCE / "tests" / "conformance"))
+from canonical_json import canonical, parse  # noqa: E402
+from check_checksums import check_line, is_canonical  # noqa: E402
+
+FORMATS = {4: "<I", 8: "<Q"}
+
+
+def library_path():
+    return os.environ["VARVE_LIBRARY"]
+
+
+def make_into(directory):
+    root = pathlib.Path(directory) / "store"
+    return root, make_examples(library_path(), root)
+
+
+class FormatPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        directory = tempfile.TemporaryDirectory(prefix="varve-docs-")
+        cls.addClassCleanup(directory.cleanup)
+        cls.root, cls.made = make_into(directory.name)
+        cls.folder = cls.root / "sessions" / "kitchen"
+        cls.text = PAGE.read_text(encoding="utf-8")
+        cls.shown = markdown.examples(cls.text)
+
+    def table(self, heading):
+        return markdown.table(self.text, heading)
+
+    def tables_behind(self, heading):
+        """Every table row (lists of cells) of a section, heads left out."""
+        section = self.text.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+        tables = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
+        return [[[cell.strip() for cell in row.strip("|").split("|")]
+                 for row in table.splitlines()[2:]] for table in tables]
+
+    def test_examples_are_what_the_library_writes(self):
+        self.assertEqual(self.shown.keys(), self.made.keys())
+        for name, text in self.made.items():
+            with self.subTest(name):
+                self.assertEqual(self.shown[name], text)
+
+    def test_lines_are_canonical_and_their_checksums_right(self):
+        lines = [line for name in ("made", "memory.jsonl", "tombstones.jsonl")
+                 for line in self.shown[name].splitlines()]
+        by_hand = [line for line in lines if "by-hand" in line]
+        self.assertEqual([check_line(line) for line in by_hand], [None])
+        for line in set(lines) - set(by_hand):
+            self.assertTrue(check_line(line), line)
+            self.assertTrue(is_canonical(line.encode()), line)
+        self.assertEqual(len(lines), 7)
+
+    def test_worked_checksum(self):
+        digest = hashlib.sha256(self.shown["checksum-input"].rstrip("\n").encode()).hexdigest()
+        first = json.loads(self.shown["memory.jsonl"].splitlines()[0])
+        self.assertEqual(first["checksum"], "sha256:" + digest)
+
+    def test_checksum_of_the_metadata(self):
+        members = parse(self.shown["metadata.json"])
+        checksum = members.pop("checksum")
+        digest = hashlib.sha256(canonical(members).encode()).hexdigest()
+        self.assertEqual(checksum, "sha256:" + digest)
+
+    def test_files_and_permissions(self):
+        tree = markdown.blocks(self.text)[0].text
+        documented = dict(re.findall(r"^ *([A-Za-z_./]+) +(0[0-7]{3})\b", tree, re.MULTILINE))
+        documented["kitchen/"] = documented.pop("SESSION_ID/")
+        root_mode = documented.pop("ROOT/")
+        self.assertEqual(stat.S_IMODE(self.root.stat().st_mode), int(root_mode, 8))
+        found = {}
+        for path in self.root.rglob("*"):
+            if path.name != "config.json":
+                name = path.name + ("/" if path.is_dir() else "")
+                found[name] = f"{stat.S_IMODE(path.stat().st_mode):04o}"
+        self.assertEqual(found, documented)
+
+    def test_index_header(self):
+        index = (self.folder / "index.bin").read_bytes()
+        end = 0
+        for offset, size, field, shown in self.tables_behind("index.bin")[0]:
+            self.assertEqual(int(offset), end, field)
+            end += int(size)
+            data = index[int(offset):end]
+            if field == "magic":
+                self.assertEqual(f"`{data.decode()}`", shown)
+            elif shown:
+                self.assertEqual(struct.unpack(FORMATS[int(size)], data)[0], int(shown), field)
+        self.assertEqual(end, HEADER_BYTES)
+        log = (self.folder / "memory.jsonl").read_bytes()
+        offset, length = struct.unpack_from("<QQ", index, 40)
+        self.assertEqual(log[offset:offset + length].decode(),
+                         self.shown["memory.jsonl"].splitlines()[-1])
+
+    def test_index_sections(self):
+        index = (self.folder / "index.bin").read_bytes()
+        rows = struct.unpack_from("<Q", index, 16)[0]
+        table = self.tables_behind("index.bin")[1]
+        self.assertEqual([int(row[0]) for row in table], list(range(SECTIONS)))
+        contents, end = [], HEADER_BYTES
+        for number, _, row_bytes in table:
+            offset, length = struct.unpack_from("<QQ", index, 88 + int(number) * 24)
+            self.assertEqual(offset, end)
+            end += length
+            contents.append(index[offset:end])
+            if row_bytes:
+                self.assertEqual(length, rows * int(row_bytes), number)
+        self.assertEqual(end, len(index))
+        self.check_columns(rows, contents)
+
+    def check_columns(self, rows, contents):
+        """The columns hold what the page says of them."""
+        lines = self.shown["memory.jsonl"].splitlines()
+        entries = [json.loads(line) for line in lines]
+        log = self.shown["memory.jsonl"].encode()
+        offsets = struct.unpack(f"<{rows}Q", contents[0])
+        lengths = struct.unpack(f"<{rows}I", contents[1])
+        self.assertEqual([log[o:o + n].decode() for o, n in zip(offsets, lengths)], lines)
+        ends = (0, *struct.unpack(f"<{rows}Q", contents[4]))
+        ids = [contents[11][a:b].decode() for a, b in zip(ends, ends[1:])]
+        self.assertEqual(ids, [entry["id"] for entry in entries])
+        never = 2**63 - 1
+        expiries = struct.unpack(f"<{rows}q", contents[6])
+        self.assertEqual([e == never for e in expiries],
+                         ["expires_at" not in entry for entry in entries])
+        self.assertEqual(list(struct.unpack(f"<{rows}d", contents[7])),
+                         [entry.get("importance", 0.5) for entry in entries])
+        self.assertEqual(list(struct.unpack(f"<{rows}Q", contents[8])),
+                         [entry.get("seq", 0) for entry in entries])
+        names = contents[12].decode().splitlines()
+        self.assertEqual([names[n] for n in struct.unpack(f"<{rows}H", contents[9])],
+                         [entry["type"] for entry in entries])
+        self.assertEqual([bool(flag & 4) for flag in contents[10]],
+                         ["checksum" in entry for entry in entries])
+        slots = struct.unpack(f"<{len(contents[13]) // 4}I", contents[13])
+        self.assertEqual(sorted(filter(None, slots)), list(range(1, rows + 1)))
+        hashes = struct.unpack(f"<{rows}Q", contents[3])
+        for row, id_hash in enumerate(hashes):
+            at = id_hash % len(slots)
+            while slots[at] not in (0, row + 1):
+                at = (at + 1) % len(slots)
+            self.assertEqual(slots[at], row + 1)
+
+    def test_entry_members(self):
+        rows = self.table("Entries")
+        named = {name for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+        source = (SOURCE / "src/entry/draft.cpp").read_text(encoding="utf-8")
+        known = set(re.findall(r'\{"(\w+)", &DraftWriter::', source))
+        self.assertEqual(named, known)
+        made = json.loads(self.shown["made"])
+        for row in rows:
+            default = re.fullmatch(r"`([^`…]+)`", row[2])
+            if default:
+                name = re.search(r"`(\w+)`", row[0])[1]
+                self.assertEqual(made[name], json.loads(default[1]), name)
+
+    def test_config_members(self):
+        rows = self.table("config.json")
+        named = [re.fullmatch(r"`([\w.]+)`", row[0])[1] for row in rows]
+        source = (SOURCE / "src/store/config.cpp").read_text(encoding="utf-8")
+        known = set(re.findall(r'read_(?:string|double|uint|bool|object|any)\("(\w+)"', source))
+        sections = set(re.findall(r'read_section\(reader, "(\w+)"', source))
+        self.assertEqual({name.split(".")[-1] for name in named}, known)
+        self.assertEqual({name.split(".")[0] for name in named if "." in name}, sections)
+        for name, row in zip(named, rows):
+            if row[1]:
+                self.open_with(name, json.loads(row[1].strip("`")))
+        for name in named:
+            with self.assertRaises(Failure) as raised:
+                self.open_with(name + "_", 1)
+            self.assertEqual(raised.exception.name, "VARVE_INVALID_ARGUMENT")
+
+    def open_with(self, name, value):
+        for part in reversed(name.split(".")):
+            value = {part: value}
+        Library(library_path()).open_store("memory:", value).close()
+
+
+def update():
+    with tempfile.TemporaryDirectory(prefix="varve-docs-") as directory:
+        _, made = make_into(directory)
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(markdown.with_examples(text, made), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if "--update" in sys.argv[1:]:
+        update()
+    else:
+        unittest.main()

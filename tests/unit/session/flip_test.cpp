@@ -1,0 +1,360 @@
+// index.bin and metadata.json damaged in every way: the log decides, so nothing is lost.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "index/snapshot.h"
+#include "session/session.h"
+#include "session_disk.h"
+#include "support/build_kind.h"
+#include "unit/index/snapshot_editor.h"
+
+namespace varve::session {
+namespace {
+
+using index::SnapshotEditor;
+
+constexpr size_t kSessionBytes = test::kFastBuild ? size_t{64} << 10 : size_t{6} << 10;
+
+struct Whole {
+  Whole() {
+    Host host;
+    files = make_session_of(host, kSessionBytes);
+    SessionDisk disk(host);
+    disk.put(files);
+    const auto session = disk.open();
+    exported = *session->export_text("jsonl");
+    json::Document scratch;
+    entry::EntryFacts facts;
+    for (const auto line : lines_of(exported)) {
+      lines.emplace_back(line.substr(0, line.size() - 1));
+      EXPECT_TRUE(entry::read_line(lines.back(), scratch, &facts).ok());
+      ids.push_back(facts.id);
+    }
+  }
+
+  SessionFiles files;
+  std::string exported;
+  std::vector<std::string> ids;    // of the live entries
+  std::vector<std::string> lines;  // without line ends
+};
+
+const Whole& whole() {
+  static const Whole kWhole;
+  return kWhole;
+}
+
+class Damaged : public testing::Test {
+ protected:
+  // Opens the session with this index.bin and reads everything; answers how often the index was
+  // made anew.
+  uint64_t rebuilds_with(std::string_view snapshot) {
+    Host host;
+    SessionDisk disk(host);
+    SessionFiles files = whole().files;
+    files.snapshot = snapshot;
+    disk.put(files);
+    const auto session = disk.open();
+    if (session == nullptr) return 0;
+    const auto exported = session->export_text("jsonl");
+    EXPECT_TRUE(exported.ok()) << exported.status().message();
+    EXPECT_TRUE(exported.ok() && *exported == whole().exported);
+    return host.counters.index_rebuilds.load();
+  }
+
+  static std::string flipped(std::string_view bytes, size_t bit) {
+    std::string changed(bytes);
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << (bit % 8)));
+    return changed;
+  }
+};
+
+using Snapshots = Damaged;
+using MetadataFlips = Damaged;
+
+TEST_F(Snapshots, OfTheLogIsUsedAsItIs) { EXPECT_EQ(rebuilds_with(*whole().files.snapshot), 0u); }
+
+TEST_F(Snapshots, WithAnyBitFlippedIsRefused) {
+  const std::string& snapshot = *whole().files.snapshot;
+  for (size_t bit = 0; bit < snapshot.size() * 8; ++bit) {
+    ASSERT_EQ(index::decode_snapshot(flipped(snapshot, bit)).code(), Code::kCorruption)
+        << "bit " << bit;
+  }
+}
+
+TEST_F(Snapshots, WithAnyBitOfTheHeaderFlippedCostsARebuildAndNothingElse) {
+  const std::string& snapshot = *whole().files.snapshot;
+  const size_t step = test::kFastBuild ? 1 : 13;
+  for (size_t bit = 0; bit < SnapshotEditor::kHeaderBytes * 8; bit += step) {
+    ASSERT_EQ(rebuilds_with(flipped(snapshot, bit)), 1u) << "bit " << bit;
+    ASSERT_FALSE(HasFailure()) << "bit " << bit;
+  }
+}
+
+TEST_F(Snapshots, WithABitOfASectionFlippedCostsARebuildAndNothingElse) {
+  const std::string& snapshot = *whole().files.snapshot;
+  const size_t step = test::kFastBuild ? 37 : 131;
+  for (size_t bit = SnapshotEditor::kHeaderBytes * 8; bit < snapshot.size() * 8; bit += step) {
+    ASSERT_EQ(rebuilds_with(flipped(snapshot, bit)), 1u) << "bit " << bit;
+    ASSERT_FALSE(HasFailure()) << "bit " << bit;
+  }
+}
+
+TEST_F(Snapshots, TruncatedAtAnyLengthCostsARebuildAndNothingElse) {
+  const std::string& snapshot = *whole().files.snapshot;
+  for (size_t length = 0; length < snapshot.size(); ++length) {
+    const std::string_view cut = std::string_view(snapshot).substr(0, length);
+    ASSERT_EQ(index::decode_snapshot(cut).code(), Code::kCorruption) << length;
+    if (length % 61 == 0) {
+      ASSERT_EQ(rebuilds_with(cut), 1u) << length;
+    }
+  }
+  EXPECT_EQ(rebuilds_with(snapshot + '\0'), 1u);
+}
+
+TEST_F(Snapshots, OfGarbageCostARebuildAndNothingElse) {
+  std::mt19937_64 generator(7);
+  for (const size_t size : {1u, 8u, 100u, 424u, 4096u, 70000u}) {
+    std::string garbage(size, '\0');
+    EXPECT_EQ(rebuilds_with(garbage), 1u);
+    for (char& byte : garbage) byte = static_cast<char>(generator());
+    EXPECT_EQ(rebuilds_with(garbage), 1u);
+    garbage.replace(0, std::min<size_t>(size, 8), "VARVEIDX", std::min<size_t>(size, 8));
+    EXPECT_EQ(rebuilds_with(garbage), 1u);
+  }
+}
+
+TEST_F(Snapshots, OfAnotherLogIsNotUsed) {
+  Host host;
+  host.clock.advance_ms(77);  // other timestamps, lines as long as ours
+  const SessionFiles other = make_session_of(host, kSessionBytes);
+  ASSERT_EQ(other.entries->size(), whole().files.entries->size());
+  EXPECT_EQ(rebuilds_with(*other.snapshot), 1u);
+}
+
+TEST_F(Snapshots, ThatCoverMoreThanTheLogAreNotUsed) {
+  Host host;
+  const SessionFiles longer = make_session_of(host, kSessionBytes + 1000);
+  ASSERT_GT(longer.entries->size(), whole().files.entries->size());
+  EXPECT_EQ(rebuilds_with(*longer.snapshot), 1u);
+}
+
+TEST_F(Snapshots, ThatCoverLessAreCaughtUpWith) {
+  Host host;
+  const SessionFiles shorter = make_session_of(host, kSessionBytes / 2);
+  ASSERT_TRUE(whole().files.entries->starts_with(*shorter.entries));
+  EXPECT_EQ(rebuilds_with(*shorter.snapshot), 0u);
+}
+
+// --- right hashes over wrong values --------------------------------------------------------------
+
+class Hostile : public Damaged {
+ protected:
+  // Whatever get() answers with this index.bin, it is no wrong entry.
+  void check(std::string_view snapshot) {
+    Host host;
+    SessionDisk disk(host);
+    SessionFiles files = whole().files;
+    files.snapshot = snapshot;
+    disk.put(files);
+    const auto session = disk.open();
+    ASSERT_NE(session, nullptr);
+    for (size_t i = 0; i < whole().ids.size(); i += kStep) {
+      const auto line = session->get(whole().ids[i]);
+      if (line.ok()) {
+        ASSERT_EQ(*line, whole().lines[i]);
+      } else {
+        ASSERT_EQ(line.code(), Code::kNotFound) << line.status().message();
+      }
+    }
+    (void)session->add(entry_text("one_more")).ok();
+    ASSERT_TRUE(session->stats().ok());
+    ASSERT_TRUE(session->verify().ok());
+    ASSERT_TRUE(session->rebuild_index().ok());
+    const auto exported = session->export_text("jsonl");
+    ASSERT_TRUE(exported.ok());
+    ASSERT_TRUE(exported->starts_with(whole().exported));
+  }
+
+  static constexpr size_t kStep = test::kFastBuild ? 1 : 3;
+  SnapshotEditor editor_{*whole().files.snapshot};
+};
+
+constexpr uint64_t kValues[] = {0,          1,          2,          255,       256,
+                                65535,      65536,      UINT32_MAX, UINT32_MAX - 1,
+                                1ull << 32, 1ull << 40, INT64_MAX,  1ull << 63, UINT64_MAX};
+
+TEST_F(Hostile, HeaderWords) {
+  const std::string before = editor_.header;
+  for (size_t word = 1; word < SnapshotEditor::kHeaderBytes / 8 - 1; ++word) {
+    for (const uint64_t value : kValues) {
+      editor_.set_word(word, value);
+      check(editor_.as_it_is());
+      editor_.header = before;
+      ASSERT_FALSE(HasFailure()) << "word " << word << " = " << value;
+    }
+    for (const uint64_t delta : {uint64_t{1}, uint64_t{0} - 1, uint64_t{8}, uint64_t{0} - 8}) {
+      editor_.set_word(word, editor_.word(word) + delta);
+      check(editor_.as_it_is());
+      editor_.header = before;
+      ASSERT_FALSE(HasFailure()) << "word " << word << " + " << delta;
+    }
+  }
+}
+
+template <typename T>
+void corrupt_column(SnapshotEditor& editor, SnapshotEditor::Section section,
+                    const std::function<void(const std::string&)>& check) {
+  const std::string before = editor.sections[section];
+  const size_t rows = before.size() / sizeof(T);
+  for (const size_t row : {size_t{0}, size_t{1}, rows / 2, rows - 1}) {
+    for (const uint64_t value : kValues) {
+      editor.set<T>(section, row, static_cast<T>(value));
+      check(editor.assembled());
+      editor.sections[section] = before;
+    }
+    // The neighbour's value: right, for another row.
+    editor.set<T>(section, row, editor.get<T>(section, (row + 1) % rows));
+    check(editor.assembled());
+    editor.sections[section] = before;
+    editor.set<T>(section, row, static_cast<T>(editor.get<T>(section, row) + 1));
+    check(editor.assembled());
+    editor.sections[section] = before;
+  }
+  // All rows alike; the whole column turned round.
+  for (size_t row = 0; row < rows; ++row) {
+    editor.set<T>(section, row, editor.get<T>(section, rows / 2));
+  }
+  check(editor.assembled());
+  editor.sections[section] = before;
+  for (size_t row = 0; row < rows / 2; ++row) {
+    const T value = editor.get<T>(section, row);
+    editor.set<T>(section, row, editor.get<T>(section, rows - 1 - row));
+    editor.set<T>(section, rows - 1 - row, value);
+  }
+  check(editor.assembled());
+  editor.sections[section] = before;
+}
+
+TEST_F(Hostile, Columns) {
+  const auto check_all = [this](const std::string& bytes) { check(bytes); };
+  for (const auto section :
+       {SnapshotEditor::kOffsets, SnapshotEditor::kLineHashes, SnapshotEditor::kIdHashes,
+        SnapshotEditor::kIdEnds, SnapshotEditor::kTimestamps, SnapshotEditor::kExpiries,
+        SnapshotEditor::kImportances, SnapshotEditor::kSeqs}) {
+    corrupt_column<uint64_t>(editor_, section, check_all);
+    ASSERT_FALSE(HasFailure()) << "section " << section;
+  }
+  corrupt_column<uint32_t>(editor_, SnapshotEditor::kLengths, check_all);
+  corrupt_column<uint32_t>(editor_, SnapshotEditor::kTable, check_all);
+  corrupt_column<uint16_t>(editor_, SnapshotEditor::kTypes, check_all);
+  corrupt_column<uint8_t>(editor_, SnapshotEditor::kFlags, check_all);
+  corrupt_column<char>(editor_, SnapshotEditor::kIds, check_all);
+  corrupt_column<char>(editor_, SnapshotEditor::kTypeNames, check_all);
+}
+
+TEST_F(Hostile, IdsExchangedBetweenTwoRowsGiveTheRightLines) {
+  // e0 and e1 change their names, hashes with them: the index now points each to the other's line.
+  std::swap(editor_.sections[SnapshotEditor::kIds][1], editor_.sections[SnapshotEditor::kIds][3]);
+  const auto hash = editor_.get<uint64_t>(SnapshotEditor::kIdHashes, 0);
+  editor_.set(SnapshotEditor::kIdHashes, 0,
+              editor_.get<uint64_t>(SnapshotEditor::kIdHashes, 1));
+  editor_.set(SnapshotEditor::kIdHashes, 1, hash);
+  for (size_t slot = 0; slot < editor_.sections[SnapshotEditor::kTable].size() / 4; ++slot) {
+    const auto value = editor_.get<uint32_t>(SnapshotEditor::kTable, slot);
+    if (value == 1 || value == 2) {
+      editor_.set<uint32_t>(SnapshotEditor::kTable, slot, 3 - value);
+    }
+  }
+  ASSERT_EQ(editor_.sections[SnapshotEditor::kIds].substr(0, 4), "e1e0");
+  Host host;
+  SessionDisk disk(host);
+  SessionFiles files = whole().files;
+  files.snapshot = editor_.assembled();
+  files.tombstones.reset();
+  disk.put(files);
+  const auto session = disk.open();
+  ASSERT_NE(session, nullptr);
+  EXPECT_EQ(host.counters.index_rebuilds.load(), 0u) << "the snapshot was meant to be taken";
+  for (const std::string id : {"e0", "e1"}) {
+    const auto line = session->get(id);
+    ASSERT_TRUE(line.ok()) << line.status().message();
+    EXPECT_NE(line->find("\"id\":\"" + id + "\""), std::string::npos) << *line;
+  }
+  EXPECT_EQ(host.counters.index_rebuilds.load(), 1u);
+}
+
+TEST_F(Hostile, SectionsOfTheWrongSize) {
+  const auto before = editor_.sections;
+  for (size_t section = 0; section < SnapshotEditor::kSectionCount; ++section) {
+    for (const size_t size : {size_t{0}, size_t{1}, before[section].size() - 1,
+                              before[section].size() + 1, before[section].size() * 2}) {
+      editor_.sections[section].resize(size);
+      check(editor_.assembled());
+      editor_.sections = before;
+      ASSERT_FALSE(HasFailure()) << "section " << section << " of " << size << " bytes";
+    }
+  }
+}
+
+TEST_F(Hostile, AnEmptyTableOfMillionsOfRowsTakesNoMemory) {
+  for (auto& section : editor_.sections) section.clear();
+  editor_.set_word(SnapshotEditor::kRowCount, UINT32_MAX - 1);
+  check(editor_.assembled());
+}
+
+// --- metadata.json -------------------------------------------------------------------------------
+
+TEST_F(MetadataFlips, EveryBitLeavesEveryEntryReadable) {
+  const std::string& metadata = *whole().files.metadata;
+  const size_t version_at = metadata.find("\"version\": 1") + 11;
+  ASSERT_EQ(metadata[version_at], '1');
+  size_t refused = 0;
+  for (size_t bit = 0; bit < metadata.size() * 8; bit += test::kFastBuild ? 1 : 3) {
+    Host host;
+    SessionDisk disk(host);
+    SessionFiles files = whole().files;
+    files.metadata = flipped(metadata, bit);
+    disk.put(files);
+    auto session = disk.try_open();
+    if (session.code() == Code::kFormatVersion) {
+      ASSERT_EQ(bit / 8, version_at);
+      ASSERT_EQ(disk.read(log::kMetadataFile), files.metadata) << "touched";
+      refused += 1;
+      continue;
+    }
+    ASSERT_TRUE(session.ok()) << "bit " << bit << ": " << session.status().message();
+    ASSERT_TRUE(*(*session)->export_text("jsonl") == whole().exported) << "bit " << bit;
+    const auto added = (*session)->add(entry_text("one_more"));
+    ASSERT_TRUE(added.ok()) << "bit " << bit << ": " << added.status().message();
+    *session = nullptr;
+    session = disk.try_open();
+    ASSERT_TRUE(session.ok()) << "bit " << bit;
+    ASSERT_TRUE((*session)->get("one_more").ok()) << "bit " << bit;
+    ASSERT_TRUE((*session)->export_text("jsonl")->starts_with(whole().exported)) << "bit " << bit;
+  }
+  // '1' becomes '3', '5' and '9'.
+  EXPECT_TRUE(refused == 3u || !test::kFastBuild) << refused;
+}
+
+TEST_F(MetadataFlips, EveryLengthLeavesEveryEntryReadable) {
+  const std::string& metadata = *whole().files.metadata;
+  for (size_t length = 0; length < metadata.size() - 1; length += test::kFastBuild ? 1 : 5) {
+    Host host;
+    SessionDisk disk(host);
+    SessionFiles files = whole().files;
+    files.metadata = metadata.substr(0, length);
+    disk.put(files);
+    const auto session = disk.open();
+    ASSERT_NE(session, nullptr) << length;
+    ASSERT_TRUE(*session->export_text("jsonl") == whole().exported) << length;
+    if (length + 2 < metadata.size()) {
+      ASSERT_TRUE(member(*session->stats(), "corruption").get_bool("metadata")) << length;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve::session
