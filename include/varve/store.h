@@ -139,7 +139,7 @@ varve_store_delete_session(varve_store_t *store, const char *id, size_t id_len,
                            varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Figures of this store handle: {"uri","sessions_open","lock_waits","lock_timeouts",
+ * Figures of this store handle: {"uri","sessions_open","entries","lock_waits","lock_timeouts",
  * "commits","entries_added","entries_deleted","bytes_written","syncs","index_rebuilds",
  * "lines_skipped"}. Counts are of this process, since the store was opened.
  *

@@ -21,6 +21,7 @@ namespace varve::entry {
 inline constexpr int64_t kSchemaVersion = 1;
 inline constexpr int64_t kNeverExpires = std::numeric_limits<int64_t>::max();
 inline constexpr uint64_t kNoSeq = 0;  // hand-made lines may lack it; ours count from 1
+inline constexpr uint64_t kSeqMax = (uint64_t{1} << 53) - 1;  // what every JSON reader can hold
 
 struct Batch {
   uint32_t count = 0;  // "n"; 0: not part of a batch

@@ -140,7 +140,9 @@ Status FieldReader::read_trace(json::Value value, std::string* out) const {
 
 Status FieldReader::read_seq(json::Value value, uint64_t* out) const {
   const auto seq = value.as_uint64();
-  if (!seq || *seq == kNoSeq) return invalid(value, "must be an integer from 1");
+  if (!seq || *seq == kNoSeq || *seq > kSeqMax) {
+    return invalid(value, "must be an integer from 1 to 2^53 - 1");
+  }
   *out = *seq;
   return {};
 }

@@ -37,6 +37,11 @@ void IdTable::insert(uint32_t number, std::span<const uint64_t> hashes) {
 }
 
 bool IdTable::adopt(std::vector<uint32_t> slots, uint32_t count) {
+  if (slots.empty() && count == 0) {
+    slots_.clear();
+    count_ = 0;
+    return true;
+  }
   if (!std::has_single_bit(slots.size()) || uint64_t{count} * 10 > slots.size() * 7) return false;
   std::vector<bool> there(count, false);
   uint32_t found = 0;
@@ -49,6 +54,20 @@ bool IdTable::adopt(std::vector<uint32_t> slots, uint32_t count) {
   if (found != count) return false;
   slots_ = std::move(slots);
   count_ = count;
+  return true;
+}
+
+bool IdTable::finds_all(std::span<const uint64_t> hashes) const {
+  // At 70 % full a number is found in about 2 steps.
+  uint64_t steps_left = uint64_t{count_} * 32 + 1024;
+  for (uint32_t number = 0; number < count_; ++number) {
+    for (uint64_t at = hashes[number] & mask();; at = (at + 1) & mask()) {
+      if (slots_[at] == number + 1) break;
+      if (slots_[at] == kEmpty || hashes[slots_[at] - 1] == hashes[number] || --steps_left == 0) {
+        return false;
+      }
+    }
+  }
   return true;
 }
 

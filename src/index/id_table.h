@@ -34,8 +34,12 @@ class IdTable {
 
   [[nodiscard]] std::span<const uint32_t> slots() const { return slots_; }
   // Takes slots from a snapshot. False, and unchanged, unless they are a table of exactly `count`
-  // numbers: a power of two of slots, not over-full, every number below `count` and there once.
+  // numbers: a power of two of slots (or none for no numbers), not over-full, every
+  // number below `count` and there once.
   [[nodiscard]] bool adopt(std::vector<uint32_t> slots, uint32_t count);
+  // Whether each number is found under its hash, and no other one with it. Gives up, with false,
+  // on a table that is much slower than one of ours.
+  [[nodiscard]] bool finds_all(std::span<const uint64_t> hashes) const;
 
  private:
   static constexpr uint32_t kEmpty = 0;

@@ -1,5 +1,6 @@
 #include "index/snapshot.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -128,7 +129,9 @@ class SnapshotReader {
     if (!index_.table_.adopt(std::move(slots), static_cast<uint32_t>(header_.row_count))) {
       return wrong("the id table does not fit the rows");
     }
+    VARVE_TRY(check_ids());
     index_.coverage = header_.coverage;
+    index_.coverage.tombstones_bytes = 0;  // deletions are not in it, whatever it says
     return std::move(index_);
   }
 
@@ -214,6 +217,7 @@ class SnapshotReader {
     const Coverage& coverage = header_.coverage;
     uint64_t line_end = 0;
     uint64_t id_end = 0;
+    uint64_t last_seq = 0;
     for (uint32_t row = 0; row < header_.row_count; ++row) {
       const uint64_t offset = index_.offsets_[row];
       if (offset < line_end || offset > coverage.entries_bytes ||
@@ -227,13 +231,30 @@ class SnapshotReader {
         return wrong("a row has impossible values");
       }
       id_end = index_.id_ends_[row];
+      last_seq = std::max(last_seq, index_.seqs_[row]);
       index_.flags_[row] &= Index::kSealed;
       index_.type_counts_[index_.types_[row]] += 1;
     }
     if (id_end != index_.ids_.size()) return wrong("there are ids of no row");
+    if (last_seq != coverage.last_seq || last_seq > entry::kSeqMax) {
+      return wrong("the last sequence number is of no row");
+    }
     if (coverage.last_line_offset > coverage.entries_bytes ||
         coverage.last_line_length > coverage.entries_bytes - coverage.last_line_offset) {
       return wrong("the last line lies outside the covered log");
+    }
+    return {};
+  }
+
+  // A deletion must find its row.
+  Status check_ids() const {
+    for (uint32_t row = 0; row < index_.size(); ++row) {
+      if (index_.id_hashes_[row] != hash64(index_.id(row))) {
+        return wrong("an id has another hash");
+      }
+    }
+    if (!index_.table_.finds_all(index_.id_hashes_)) {
+      return wrong("the id table does not find the rows");
     }
     return {};
   }

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/time.h"
+#include "entry/entry.h"
 #include "json/tree.h"
 
 namespace varve::log {
@@ -67,6 +68,7 @@ std::optional<LockState> decode_lock_state(std::string_view bytes) {
   state.durable_bytes = static_cast<uint64_t>(parsed->get_int64("durable_bytes"));
   state.last_seq = static_cast<uint64_t>(parsed->get_int64("seq"));
   state.suspect = parsed->get_bool("suspect");
+  if (state.last_seq > entry::kSeqMax) return std::nullopt;
   return state;
 }
 

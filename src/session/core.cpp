@@ -401,28 +401,30 @@ Status Core::check_line(std::string_view wanted, const Found& found, std::string
 
 Status Core::for_each_live_line(const std::function<Status(std::string_view)>& visit) {
   VARVE_TRY(catch_up());
-  std::vector<index::Location> locations;
-  uint64_t generation = 0;
+  std::vector<std::pair<std::string, Found>> rows;
+  bool from_log = false;
   {
     const int64_t now_ms = context.clock->now_ms();
     const std::shared_lock lock(index_mutex);
-    generation = view.tail.generation;
+    from_log = index_from_log;
     for (uint32_t row = 0; row < index.size(); ++row) {
-      if (index.is_live(row, now_ms)) locations.push_back(index.location(row));
+      if (!index.is_live(row, now_ms)) continue;
+      rows.emplace_back(index.id(row), Found{row, index.location(row), view.tail.generation,
+                                             index.is_verified(row)});
     }
   }
   std::string line;
-  for (const auto& location : locations) {
-    line.resize(location.length);
-    VARVE_TRY_ASSIGN(const size_t got,
-                     storage->read(log::Stream::kEntries, generation, location.offset, line));
-    if (got != line.size() || hash64(line) != location.line_hash) {
-      Place place;
-      place.path = storage->name_of(log::Stream::kEntries);
-      place.offset = location.offset;
-      return {Code::kCorruption, "a line of the log is not what was indexed; run verify",
-              std::move(place)};
+  for (const auto& [row_id, found] : rows) {
+    line.resize(found.location.length);
+    VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, found.generation,
+                                                     found.location.offset, line));
+    line.resize(got);
+    Status right = check_line(row_id, found, line);
+    if (!right.ok() && !from_log) {
+      VARVE_TRY(rebuild());  // the snapshot may be the one that is wrong
+      return {Code::kGone, "the index was made anew"};
     }
+    VARVE_TRY(std::move(right));
     VARVE_TRY(visit(line));
   }
   return {};

@@ -49,7 +49,8 @@ class Core {
   // One entry's line, checked; kNotFound, kCorruption.
   Result<std::string> read_entry(std::string_view id);
 
-  // Calls `visit` with the line of every live row, in order, as of one moment.
+  // Calls `visit` with the line of every live row, checked, in order, as of one moment. kGone when
+  // the log or a wrong index was replaced meanwhile: start anew.
   Status for_each_live_line(const std::function<Status(std::string_view line)>& visit);
 
   // After an append of `rows` at the covered end: makes them visible.

@@ -6,6 +6,7 @@
 #include "base/ids.h"
 #include "base/sha256.h"
 #include "base/time.h"
+#include "entry/entry.h"
 #include "json/object_reader.h"
 
 namespace varve::session {
@@ -138,7 +139,9 @@ std::string Metadata::encode() const {
 
 uint64_t Metadata::unsigned_member(std::string_view name) const {
   const int64_t value = tree_.get_int64(name, 0);
-  return value > 0 ? static_cast<uint64_t>(value) : 0;
+  // More than any log can count to is nobody's number: believing it would end the log.
+  const bool possible = value > 0 && static_cast<uint64_t>(value) <= entry::kSeqMax;
+  return possible ? static_cast<uint64_t>(value) : 0;
 }
 
 Status Metadata::apply_patch(std::string_view text) {

@@ -121,7 +121,6 @@ json::Tree listed(const entry::EntryFacts& facts, uint64_t line_number, uint64_t
   row.set("timestamp", json::Tree::string(format_rfc3339(facts.timestamp_ms)));
   row.set("tags", std::move(tags));
   row.set("importance", json::Tree::number(facts.importance));
-  row.set("current_relevance", json::Tree::number(facts.importance));  // nothing decays yet
   return row;
 }
 

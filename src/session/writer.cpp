@@ -202,6 +202,10 @@ Status Writer::add_group(Group& group) {
     if (request->status.ok()) {
       request->status = check_size(lines.text.size() + bytes_of(*request));
     }
+    if (request->status.ok() && request->drafts.size() > entry::kSeqMax - seq + 1) {
+      request->status = {Code::kCorruption, "the log has no sequence numbers left: a line of it "
+                                            "carries the highest there is"};
+    }
     if (!request->status.ok()) continue;
     append_request(*request, start_bytes, &seq, &lines);
     accepted.push_back(request);

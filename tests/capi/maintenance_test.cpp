@@ -70,7 +70,7 @@ TEST_P(Maintenance, IndexIsReadable) {
             std::vector<std::string>());
   const json::object& a = index.at("entries").at("a").as_object();
   EXPECT_EQ(missing_members(a, {"line_number", "byte_offset", "type", "timestamp", "tags",
-                                "importance", "current_relevance"}),
+                                "importance"}),
             std::vector<std::string>());
   EXPECT_EQ(a.at("byte_offset"), 0);
   EXPECT_EQ(index.at("tags").at("drinks"), json::parse(R"(["a"])"));

@@ -119,6 +119,11 @@ void check_alarms(session::Session& session, const std::string& id, Findings& fi
   }
 }
 
+bool is_durable_at_once(session::Session& session) {
+  const auto stats = session.stats();
+  return stats.ok() && stats->get_string("durability") == "commit";
+}
+
 bool may_be_absent(const SessionPromise& promise) {
   return promise.created != Promise::kGiven ||
          (promise.dropped && promise.dropped != Promise::kRefused);
@@ -167,6 +172,10 @@ class Visit {
     for (const auto& [id, session] : sessions_) {
       const auto added = session->add(entry_text(kLateId, kLateContent));
       if (!added.ok()) findings_.add("APPEND", id + ": " + added.status().message());
+      if (!is_durable_at_once(*session)) {
+        const Status synced = session->sync();
+        if (!synced.ok()) findings_.add("APPEND", id + ": sync: " + synced.message());
+      }
     }
   }
 
@@ -190,15 +199,31 @@ class Visit {
   std::map<std::string, std::shared_ptr<session::Session>> sessions_;
 };
 
-// Every session of `before` shows the same and the late entry.
+// All that was shown before is still there, and the late entry; nothing is new except what an
+// unanswered delete had hidden.
 void check_late(const std::map<std::string, Shown>& before,
-                const std::map<std::string, Shown>& after, Findings& findings) {
+                const std::map<std::string, Shown>& after, const Ledger& ledger,
+                Findings& findings) {
   for (const auto& [id, shown] : before) {
-    Shown expected = shown;
-    expected.entries.emplace_back(kLateId, kLateContent);
     const auto found = after.find(id);
-    if (found == after.end() || !(found->second == expected)) {
-      findings.add("APPEND", id + ": lost something by the power loss after the recovery");
+    const auto find = [&](const std::string& entry, std::string_view what) {
+      findings.add("APPEND", id + "/" + entry + " " + std::string(what) +
+                                 " by the power loss after the recovery");
+    };
+    if (found == after.end()) {
+      find("", "is lost");
+      continue;
+    }
+    const SessionPromise& promise = ledger.at(id);
+    for (const auto& [entry, content] : shown.entries) {
+      if (found->second.content(entry) == nullptr) find(entry, "is lost");
+    }
+    if (found->second.content(kLateId) == nullptr) find(std::string(kLateId), "is lost");
+    for (const auto& [entry, content] : found->second.entries) {
+      if (entry == kLateId || shown.content(entry) != nullptr) continue;
+      const auto known = promise.entries.find(entry);
+      const bool was_hidden = known != promise.entries.end() && known->second.removed;
+      if (!was_hidden) find(entry, "is new");
     }
   }
 }
@@ -295,7 +320,7 @@ void check_disk(io::SimulatedFileSystem& disk, const Ledger& ledger, const Deman
     visit.add_late();
     const auto again = disk.crash();  // before the close, which syncs
     Visit last(*again, ledger, findings);
-    if (findings.count() == before) check_late(first, last.shown(), findings);
+    if (findings.count() == before) check_late(first, last.shown(), ledger, findings);
   }
 }
 
