@@ -4,7 +4,8 @@
 
 int main(int argc, char **argv) {
   const char *directory = argc > 1 ? argv[1] : "./memory";
-  const char *entry = "{\"type\":\"finding\",\"content\":\"tea, not coffee\",\"tags\":[\"drinks\"]}";
+  const char *entry =
+      "{\"type\":\"finding\",\"content\":\"tea, not coffee\",\"tags\":[\"drinks\"]}";
   varve_store_t *store = NULL;
   varve_session_t *session = NULL;
   varve_error_t *error = NULL;

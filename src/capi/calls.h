@@ -24,7 +24,7 @@ varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body
   return guard(error_out, [&]() -> Status {
     VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<StoreRecord>(to_token(handle)));
     const std::shared_ptr<StoreRecord> store = pin.share();
-    const Status status = std::forward<Body>(body)(store);
+    Status status = std::forward<Body>(body)(store);
     pin.release();
     store->deliver_events();
     return status;
@@ -38,7 +38,7 @@ varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
   return guard(error_out, [&]() -> Status {
     VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<SessionRecord>(to_token(handle)));
     const std::shared_ptr<StoreRecord> store = pin->owner();
-    const Status status = std::forward<Body>(body)(pin->session());
+    Status status = std::forward<Body>(body)(pin->session());
     pin.release();
     store->deliver_events();
     return status;

@@ -39,9 +39,8 @@ Tree list_of(const std::vector<std::string>& ids) {
 extern "C" {
 
 // What is added stays added, so the memory for the answer is taken before.
-varve_status_t varve_session_add(varve_session_t* session, const char* entry_json,
-                                 size_t entry_len, char** id_out, size_t* id_len_out,
-                                 varve_error_t** error_out) {
+varve_status_t varve_session_add(varve_session_t* session, const char* entry_json, size_t entry_len,
+                                 char** id_out, size_t* id_len_out, varve_error_t** error_out) {
   TextOut out(id_out, id_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
     VARVE_TRY_ASSIGN(const auto entry, json_in(entry_json, entry_len, "entry_json"));
@@ -64,8 +63,7 @@ varve_status_t varve_session_add_batch(varve_session_t* session, const char* ent
 }
 
 varve_status_t varve_session_get(varve_session_t* session, const char* id, size_t id_len,
-                                 char** json_out, size_t* json_len_out,
-                                 varve_error_t** error_out) {
+                                 char** json_out, size_t* json_len_out, varve_error_t** error_out) {
   TextOut out(json_out, json_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
     VARVE_TRY_ASSIGN(const auto id_text, text_in(id, id_len, "id"));

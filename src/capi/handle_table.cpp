@@ -66,8 +66,9 @@ Status bad_handle(HandleType type, Token token) {
                                         "; a " + wanted + " is needed");
   }
   return Status(Code::kBadHandle,
-                "the " + wanted + " handle is not open: it was closed, or this library never gave "
-                                  "it out");
+                "the " + wanted +
+                    " handle is not open: it was closed, or this library never gave "
+                    "it out");
 }
 
 constinit HandleTable process_table;
@@ -78,8 +79,8 @@ HandleTable& HandleTable::of_process() noexcept { return process_table; }
 
 HandleTable::Slot& HandleTable::slot_at(uint32_t index) const noexcept {
   const uint32_t position = index + kFirstChunkSlots;
-  const auto chunk = static_cast<uint32_t>(std::bit_width(position) -
-                                           std::bit_width(kFirstChunkSlots));
+  const auto chunk =
+      static_cast<uint32_t>(std::bit_width(position) - std::bit_width(kFirstChunkSlots));
   Slot* const slots = chunks_[chunk].load(std::memory_order_acquire);
   return slots[position - (kFirstChunkSlots << chunk)];
 }
@@ -88,8 +89,8 @@ HandleTable::Slot* HandleTable::find_slot(Token token) const noexcept {
   const auto parts = read_token(token);
   if (!parts || parts->slot >= kSlotCountMax) return nullptr;
   const uint32_t position = parts->slot + kFirstChunkSlots;
-  const auto chunk = static_cast<uint32_t>(std::bit_width(position) -
-                                           std::bit_width(kFirstChunkSlots));
+  const auto chunk =
+      static_cast<uint32_t>(std::bit_width(position) - std::bit_width(kFirstChunkSlots));
   if (chunks_[chunk].load(std::memory_order_acquire) == nullptr) return nullptr;
   return &slot_at(parts->slot);
 }
@@ -109,8 +110,7 @@ Result<Token> HandleTable::open(HandleType type, std::shared_ptr<Record> record)
   slot.record = std::move(record);
   const uint64_t generation = generation_of(slot.state.load(std::memory_order_relaxed)) + 1;
   slot.state.store(open_state(generation, type), std::memory_order_release);
-  return make_token(
-      {.generation = generation, .slot = index, .type = static_cast<uint8_t>(type)});
+  return make_token({.generation = generation, .slot = index, .type = static_cast<uint8_t>(type)});
 }
 
 Result<HandleTable::Slot*> HandleTable::pin_slot(HandleType type, Token token) {
@@ -177,8 +177,7 @@ uint32_t HandleTable::take_free_slot() {
 
 void HandleTable::add_chunk() {
   const uint32_t size = slot_count_ + kFirstChunkSlots;
-  const auto chunk =
-      static_cast<uint32_t>(std::bit_width(size) - std::bit_width(kFirstChunkSlots));
+  const auto chunk = static_cast<uint32_t>(std::bit_width(size) - std::bit_width(kFirstChunkSlots));
   chunks_[chunk].store(new Slot[size], std::memory_order_release);  // never freed
   const uint32_t end = slot_count_ + size;
   while (slot_count_ < end) append_free(slot_count_++);

@@ -87,7 +87,8 @@ class HandleTable {
     std::shared_ptr<Record> record;  // written only by open() and, without pins left, by close()
   };
 
-  static constexpr uint32_t kFirstChunkSlots = 64;  // each chunk is twice as large as the one before
+  static constexpr uint32_t kFirstChunkSlots =
+      64;  // each chunk is twice as large as the one before
   static constexpr size_t kChunkCount = 18;
   static constexpr uint32_t kSlotCountMax = kFirstChunkSlots * ((1U << kChunkCount) - 1);
   static constexpr uint32_t kNoSlot = UINT32_MAX;
@@ -98,13 +99,13 @@ class HandleTable {
   void unpin(Slot& slot) noexcept;
 
   Slot* find_slot(Token token) const noexcept;
-  uint32_t take_free_slot();                   // under mutex_; kNoSlot when the table is full
-  void add_chunk();                            // under mutex_
-  void give_back(uint32_t index) noexcept;     // takes mutex_
-  void append_free(uint32_t index) noexcept;   // under mutex_
+  uint32_t take_free_slot();                  // under mutex_; kNoSlot when the table is full
+  void add_chunk();                           // under mutex_
+  void give_back(uint32_t index) noexcept;    // takes mutex_
+  void append_free(uint32_t index) noexcept;  // under mutex_
   Slot& slot_at(uint32_t index) const noexcept;
   void wait_until_unpinned(const Slot& slot) const noexcept;
-  void register_fork_hooks();                  // under mutex_
+  void register_fork_hooks();  // under mutex_
   static void before_fork() noexcept;
   static void after_fork_in_parent() noexcept;
   static void after_fork_in_child() noexcept;
@@ -123,8 +124,7 @@ class HandleTable {
 template <typename T>
 class [[nodiscard]] Pin {
  public:
-  Pin(Pin&& other) noexcept
-      : table_(other.table_), slot_(std::exchange(other.slot_, nullptr)) {}
+  Pin(Pin&& other) noexcept : table_(other.table_), slot_(std::exchange(other.slot_, nullptr)) {}
   Pin& operator=(Pin&&) = delete;
   ~Pin() { release(); }
 

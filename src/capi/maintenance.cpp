@@ -81,8 +81,8 @@ varve_status_t varve_session_index(varve_session_t* session, char** json_out, si
   });
 }
 
-varve_status_t varve_session_export(varve_session_t* session, const char* format,
-                                    size_t format_len, char** text_out, size_t* text_len_out,
+varve_status_t varve_session_export(varve_session_t* session, const char* format, size_t format_len,
+                                    char** text_out, size_t* text_len_out,
                                     varve_error_t** error_out) {
   TextOut out(text_out, text_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {

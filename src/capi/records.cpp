@@ -63,7 +63,7 @@ void SessionRecord::end() noexcept {
   owner_->forget(place_);
 }
 
-Result<Token> open_session_handle(std::shared_ptr<StoreRecord> owner,
+Result<Token> open_session_handle(const std::shared_ptr<StoreRecord>& owner,
                                   std::shared_ptr<session::Session> session) {
   StoreRecord::Sessions place(1);
   auto record = std::make_shared<SessionRecord>(owner, std::move(session), place.begin());

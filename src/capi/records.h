@@ -36,8 +36,8 @@ class StoreRecord final : public Record {
   // The open session handles of this store. A place in the list is made before its handle, so
   // that nothing can go wrong once the handle exists.
   using Sessions = std::list<Token>;
-  void adopt(Sessions& one) noexcept;               // takes the only element of `one`
-  void forget(Sessions::iterator place) noexcept;   // the session has ended
+  void adopt(Sessions& one) noexcept;              // takes the only element of `one`
+  void forget(Sessions::iterator place) noexcept;  // the session has ended
 
   // After the last call with the store's handle.
   void end() noexcept;
@@ -73,7 +73,7 @@ class SessionRecord final : public Record {
 };
 
 // A handle for a session of `owner`.
-Result<Token> open_session_handle(std::shared_ptr<StoreRecord> owner,
+Result<Token> open_session_handle(const std::shared_ptr<StoreRecord>& owner,
                                   std::shared_ptr<session::Session> session);
 
 // The store of the session that ended; null when there was no such handle to close.

@@ -115,9 +115,9 @@ varve_status_t varve_store_set_log(varve_store_t* store, int32_t level, varve_lo
     VARVE_TRY(check_level(level));
     const bool wanted = fn != nullptr && level != VARVE_LOG_OFF;
     record->log().set(wanted ? fn : nullptr, user_data);
-    record->store().set_log(wanted ? static_cast<varve::session::Level>(level)
-                                   : varve::session::Level::kOff,
-                            wanted ? &LogReceiver::receive : nullptr, &record->log());
+    record->store().set_log(
+        wanted ? static_cast<varve::session::Level>(level) : varve::session::Level::kOff,
+        wanted ? &LogReceiver::receive : nullptr, &record->log());
     record->deliver_events();
     return {};
   });

@@ -107,10 +107,12 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
   if (status.ok()) {
     status = registry_->add(row, deadline_us(), [&]() -> Status {
       VARVE_TRY(temporary_->move_to(temporary, *sessions_, row.session_id));
-      return sessions_->sync();
+      Status synced = sessions_->sync();
+      // Not answered, not there: nobody wrote to it yet, for we hold its lock.
+      if (!synced.ok()) (void)sessions_->move_to(row.session_id, *temporary_, temporary).ok();
+      return synced;
     });
   }
-  if (lock) VARVE_TRY(lock->unlock());
   if (!status.ok()) {
     remove_tree(*temporary_, temporary);
     if (status.code() == Code::kAlreadyExists) {
@@ -118,6 +120,7 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
     }
     return status;
   }
+  lock.reset();  // and with it the lock on it
   return open(row.session_id);
 }
 
@@ -126,7 +129,8 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view s
   auto directory = sessions_->open_directory(session_id);
   if (directory.code() == Code::kNotFound) return no_session(session_id);
   if (!directory.ok()) return std::move(directory).status();
-  auto storage = DirectoryStorage::open(*std::move(directory), environment_);
+  // Its maker may have been killed before the name was durable.
+  auto storage = DirectoryStorage::open(*std::move(directory), environment_, sessions_.get());
   if (!storage.ok()) return std::move(storage).status();
   return std::unique_ptr<SessionStorage>(*std::move(storage));
 }
@@ -144,8 +148,14 @@ Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us) {
   if (storage.ok()) VARVE_TRY((*storage)->lock(deadline_us, "delete session", nullptr));
   const std::string temporary = temporary_name("deleted", *environment_.random);
   Status moved = sessions_->move_to(session_id, *temporary_, temporary);
-  if (moved.ok()) moved = sessions_->sync();
-  if (moved.ok()) remove_tree(*temporary_, temporary);
+  if (moved.ok()) {
+    moved = sessions_->sync();
+    if (moved.ok()) {
+      remove_tree(*temporary_, temporary);
+    } else {
+      (void)temporary_->move_to(temporary, *sessions_, session_id).ok();
+    }
+  }
   if (storage.ok()) (*storage)->unlock();
   if (moved.code() == Code::kNotFound) return no_session(session_id);
   return moved;

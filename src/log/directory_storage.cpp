@@ -29,15 +29,17 @@ bool exists(io::Directory& directory, std::string_view name) {
 }  // namespace
 
 DirectoryStorage::DirectoryStorage(std::unique_ptr<io::Directory> directory,
-                                   const Environment& environment)
+                                   const Environment& environment, io::Directory* parent)
     : directory_(std::move(directory)),
+      parent_(parent),
       environment_(environment),
       boot_id_(environment.file_system->boot_id()) {}
 
 Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
-    std::unique_ptr<io::Directory> directory, const Environment& environment) {
+    std::unique_ptr<io::Directory> directory, const Environment& environment,
+    io::Directory* parent) {
   std::unique_ptr<DirectoryStorage> storage(
-      new DirectoryStorage(std::move(directory), environment));
+      new DirectoryStorage(std::move(directory), environment, parent));
   io::Directory& own = *storage->directory_;
   if (!exists(own, kMetadataFile) && !exists(own, kEntriesFile)) {
     return Status(Code::kNotFound, "there is no session in '" + own.path_of("") + "'");

@@ -37,9 +37,12 @@ class DirectoryStorage final : public SessionStorage {
     Random* random = nullptr;
   };
 
-  // `directory` is the session's own. kNotFound when no session lives in it.
+  // `directory` is the session's own. kNotFound when no session lives in it. `parent`, which must
+  // outlive this, is where the name of `directory` is: nothing durable is answered before that name
+  // is. nullptr: it is known to be.
   static Result<std::unique_ptr<DirectoryStorage>> open(std::unique_ptr<io::Directory> directory,
-                                                        const Environment& environment);
+                                                        const Environment& environment,
+                                                        io::Directory* parent = nullptr);
 
   Result<Tail> tail() override;
   Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
@@ -68,7 +71,8 @@ class DirectoryStorage final : public SessionStorage {
     uint64_t size_bytes = 0;  // when last looked at
   };
 
-  DirectoryStorage(std::unique_ptr<io::Directory> directory, const Environment& environment);
+  DirectoryStorage(std::unique_ptr<io::Directory> directory, const Environment& environment,
+                   io::Directory* parent);
 
   // tail() with the mutex held.
   Result<Tail> look();
@@ -85,24 +89,29 @@ class DirectoryStorage final : public SessionStorage {
   Status wait_for_lock(int64_t deadline_us, bool* waited);
   Status busy_status();
   Status prepare_to_write(std::string_view operation);
-  void read_state();
-  void write_state();
+  Status read_state();
+  Status write_state();
+  void clear_suspicion();
   void remove_left_overs();
 
   // Parts of append() and sync().
   Status refuse_if_poisoned() const;
   Status ready_to_append(Stream stream, uint64_t expected_bytes, bool durable);
   Status open_for_append(Stream stream);
+  Status cut(Stream stream, io::File& file, uint64_t size_bytes);
   Status make_durable(io::File& file, Stream stream);
   Status sync_names();
   Status sync_stream(Stream stream);
   Status append_to_quarantine(std::string_view lines);
+  Status sync_file(io::File& file);
   Status heal(Stream stream, uint64_t keep_bytes);
+  Status renew(Stream stream, uint64_t keep_bytes);
   Status adopt_new_log(Stream stream, uint64_t durable_bytes);
   void publish(uint64_t durable_bytes, uint64_t last_seq);
   void poison(const Status& cause);
 
   std::unique_ptr<io::Directory> directory_;
+  io::Directory* parent_;
   Environment environment_;
   std::string boot_id_;
   bool writable_ = true;
@@ -116,9 +125,11 @@ class DirectoryStorage final : public SessionStorage {
   std::unique_ptr<io::File> lock_file_;
   io::FileIdentity lock_file_identity_;
   Tail locked_tail_;  // as lock() saw it
-  std::string state_bytes_;  // as read or written last
+  std::string state_bytes_;  // as read or written last; empty: not known
   LockState state_;
-  // The files whose names are known to be durable.
+  bool says_suspect_ = false;  // the lock file does, as far as is known
+  // The files whose names are known to be durable, and whether the directory's own name is.
+  bool own_name_synced_ = false;
   io::FileIdentity entries_name_synced_;
   io::FileIdentity tombstones_name_synced_;
   bool entries_unsynced_ = false;  // appended to by this object and not synced since

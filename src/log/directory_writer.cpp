@@ -41,6 +41,12 @@ Status copy_start(io::File& from, uint64_t keep_bytes, Sink& sink) {
   return {};
 }
 
+// kIo whatever the cause: what is said of the others ("nothing was added") is not known here.
+Status outcome_unknown(const Status& cause) {
+  return {Code::kIo, "the outcome is unknown and writing has stopped: " + cause.message(),
+          cause.place()};
+}
+
 }  // namespace
 
 // --- the lock ------------------------------------------------------------------------------------
@@ -112,11 +118,11 @@ Status DirectoryStorage::busy_status() {
 }
 
 Status DirectoryStorage::prepare_to_write(std::string_view operation) {
-  read_state();
+  VARVE_TRY(read_state());
   VARVE_TRY_ASSIGN(const Tail now, tail());
   locked_tail_ = now;
   if (!left_overs_removed_) remove_left_overs();
-  const bool suspect = state_.suspect && state_.boot_id == boot_id_;
+  state_.suspect = state_.suspect && state_.boot_id == boot_id_;  // a reboot reads what the disk has
   const io::FileIdentity file = snapshot_of(Stream::kEntries).identity;
   const bool same_file = state_.file == file;
   if (!same_file) state_.durable_bytes = 0;
@@ -131,37 +137,52 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
     state_.operation = operation;
     state_.timestamp_ms = now_ms;
     state_.expires_at_ms = now_ms + kStateValidMs;
-    write_state();
+    (void)write_state().ok();  // what it says of us is for people only
   }
-  if (!suspect) return {};
-  VARVE_TRY(heal(Stream::kEntries, now.entries_bytes));
-  if (now.tombstones_bytes > 0) VARVE_TRY(heal(Stream::kTombstones, now.tombstones_bytes));
+  if (!state_.suspect) return {};
+  VARVE_TRY(renew(Stream::kEntries, now.entries_bytes));
+  if (now.tombstones_bytes > 0) VARVE_TRY(renew(Stream::kTombstones, now.tombstones_bytes));
+  clear_suspicion();
   VARVE_TRY_ASSIGN(locked_tail_, tail());
   return {};
 }
 
 void DirectoryStorage::unlock() {
+  if (lock_file_ && says_suspect_ && !state_.suspect) (void)write_state().ok();
   // Cannot fail for a lock that is held; should it, closing the file gives the lock back too.
   if (lock_file_ && !lock_file_->unlock().ok()) lock_file_.reset();
 }
 
-void DirectoryStorage::read_state() {
+// A state that cannot be read may say "suspect": then nobody may rely on a sync of the log.
+Status DirectoryStorage::read_state() {
   std::string bytes(kLockStateBytes, '\0');
-  const auto got = lock_file_->read_at(0, bytes);
-  if (!got.ok() || *got != kLockStateBytes) {
+  VARVE_TRY_ASSIGN(const size_t got, lock_file_->read_at(0, bytes));
+  if (got != kLockStateBytes) {
     state_ = LockState();
     state_bytes_.clear();
-    return;
+    says_suspect_ = false;
+    return {};
   }
-  if (bytes == state_bytes_) return;
+  if (bytes == state_bytes_) return {};
   state_ = decode_lock_state(bytes).value_or(LockState());
   state_bytes_ = std::move(bytes);
+  says_suspect_ = state_.suspect;
+  return {};
 }
 
-void DirectoryStorage::write_state() {
-  state_bytes_ = encode_lock_state(state_);
-  // What it says is never needed; a lock file that cannot be written costs the next writer a sync.
-  if (!lock_file_->write_at(0, state_bytes_).ok()) state_bytes_.clear();
+// A state that could not be written costs the next writer a sync or a copy, with one exception: see
+// sync_file().
+Status DirectoryStorage::write_state() {
+  std::string bytes = encode_lock_state(state_);
+  Status written = lock_file_->write_at(0, bytes);
+  state_bytes_ = written.ok() ? std::move(bytes) : std::string();
+  if (written.ok()) says_suspect_ = state_.suspect;
+  return written;
+}
+
+void DirectoryStorage::clear_suspicion() {
+  state_.suspect = false;
+  (void)write_state().ok();
 }
 
 void DirectoryStorage::remove_left_overs() {
@@ -211,7 +232,7 @@ Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes,
   // A writer before us may have died between write and sync. Its bytes first: so a later line
   // proves that every earlier one was durable, which is what recovery relies on.
   if (durable && stream == Stream::kEntries && state_.durable_bytes < expected_bytes) {
-    if (!file->sync_data().ok()) VARVE_TRY(heal(stream, expected_bytes));
+    if (!sync_file(*file).ok()) VARVE_TRY(heal(stream, expected_bytes));
     state_.durable_bytes = expected_bytes;
   }
   return {};
@@ -225,8 +246,9 @@ Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::str
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   Status written = file->append(lines);
   if (!written.ok()) {
-    if (!file->truncate(expected_bytes).ok()) poison(written);
-    return written;
+    if (cut(stream, *file, expected_bytes).ok()) return written;
+    poison(written);
+    return outcome_unknown(written);
   }
   unsynced(stream) = true;
   if (!durable) return {};
@@ -240,7 +262,14 @@ Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::str
   if (heal(stream, expected_bytes).ok()) {
     return std::move(synced).with_context("nothing was added, the disk did not take it");
   }
-  return std::move(synced).with_context("the outcome is unknown and writing has stopped");
+  return outcome_unknown(synced);
+}
+
+// Durably, before anything is written over what is cut off: else a power loss could put the start
+// of the new and the rest of the old together.
+Status DirectoryStorage::cut(Stream stream, io::File& file, uint64_t size_bytes) {
+  VARVE_TRY(file.truncate(size_bytes));
+  return sync_file(file).ok() ? Status() : heal(stream, size_bytes);
 }
 
 Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
@@ -250,8 +279,18 @@ Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
   return directory_->sync();
 }
 
-Status DirectoryStorage::make_durable(io::File& file, Stream stream) {
+// The log is marked suspect while this runs: whoever is killed between a failure and saying so would
+// leave a file to the next writer whose syncs lie.
+Status DirectoryStorage::sync_file(io::File& file) {
+  state_.suspect = true;
+  if (!says_suspect_) VARVE_TRY(write_state());
   VARVE_TRY(file.sync_data());
+  state_.suspect = false;  // publish() or unlock() writes it
+  return {};
+}
+
+Status DirectoryStorage::make_durable(io::File& file, Stream stream) {
+  VARVE_TRY(sync_file(file));
   VARVE_TRY(sync_names());
   unsynced(stream) = false;
   return {};
@@ -260,6 +299,10 @@ Status DirectoryStorage::make_durable(io::File& file, Stream stream) {
 // Whoever made a file may have been killed before its name was durable: bytes that survive in a file
 // without a name are lost all the same. So before the first answer that relies on a file, once.
 Status DirectoryStorage::sync_names() {
+  if (!own_name_synced_) {
+    if (parent_ != nullptr) VARVE_TRY(parent_->sync());
+    own_name_synced_ = true;
+  }
   const io::FileIdentity entries = snapshot_of(Stream::kEntries).identity;
   const io::FileIdentity tombstones = snapshot_of(Stream::kTombstones).identity;
   if (entries == entries_name_synced_ && tombstones == tombstones_name_synced_) return {};
@@ -276,6 +319,7 @@ Status DirectoryStorage::sync(uint64_t last_seq) {
     VARVE_TRY(sync_stream(Stream::kEntries));
   }
   if (tombstones_unsynced_) VARVE_TRY(sync_stream(Stream::kTombstones));
+  VARVE_TRY(sync_names());
   publish(now.entries_bytes, last_seq);
   return {};
 }
@@ -295,19 +339,27 @@ void DirectoryStorage::publish(uint64_t durable_bytes, uint64_t last_seq) {
   if (state_.durable_bytes == durable_bytes && state_.last_seq >= last_seq) return;
   state_.durable_bytes = durable_bytes;
   state_.last_seq = std::max(state_.last_seq, last_seq);
-  write_state();
+  (void)write_state().ok();
 }
 
 Status DirectoryStorage::heal(Stream stream, uint64_t keep_bytes) {
   state_.suspect = true;
-  write_state();
+  if (!says_suspect_) (void)write_state().ok();
+  Status renewed = renew(stream, keep_bytes);
+  if (renewed.ok()) {
+    clear_suspicion();
+  } else {
+    poison(renewed);
+  }
+  return renewed;
+}
+
+// Copies what the stream holds into a new file. The kernel still has the bytes that the disk lost.
+Status DirectoryStorage::renew(Stream stream, uint64_t keep_bytes) {
   const std::shared_ptr<io::File> old = snapshot_of(stream).file;
-  Status replaced =
-      replace_file(*directory_, name_in_directory(stream), *environment_.random, {},
-                   [&](Sink& sink) { return copy_start(*old, keep_bytes, sink); });
-  if (replaced.ok()) replaced = adopt_new_log(stream, keep_bytes);
-  if (!replaced.ok()) poison(replaced);
-  return replaced;
+  VARVE_TRY(replace_file(*directory_, name_in_directory(stream), *environment_.random, {},
+                         [&](Sink& sink) { return copy_start(*old, keep_bytes, sink); }));
+  return adopt_new_log(stream, keep_bytes);
 }
 
 // After a new file took the name: look at it, and say in the lock file what is known about it.
@@ -317,10 +369,9 @@ Status DirectoryStorage::adopt_new_log(Stream stream, uint64_t durable_bytes) {
   (stream == Stream::kEntries ? entries_name_synced_ : tombstones_name_synced_) =
       snapshot_of(stream).identity;
   unsynced(stream) = false;
-  state_.suspect = false;
   state_.file = log;
   if (stream == Stream::kEntries) state_.durable_bytes = durable_bytes;
-  write_state();
+  (void)write_state().ok();
   return {};
 }
 
@@ -328,8 +379,7 @@ Status DirectoryStorage::truncate(Stream stream, uint64_t size_bytes) {
   VARVE_TRY(refuse_if_poisoned());
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   if (!file) return {};
-  VARVE_TRY(file->truncate(size_bytes));
-  unsynced(stream) = true;
+  VARVE_TRY(cut(stream, *file, size_bytes));
   if (stream == Stream::kEntries) {
     state_.durable_bytes = std::min(state_.durable_bytes, size_bytes);
   }
@@ -348,6 +398,7 @@ Status DirectoryStorage::replace(Stream stream, const std::function<Status(Sink&
 
 Status DirectoryStorage::put_document(std::string_view name, std::string_view bytes,
                                       bool durable) {
+  if (durable) VARVE_TRY(sync_names());
   ReplaceOptions options;
   options.durable = durable;
   return replace_file(*directory_, name, *environment_.random, options, bytes);

@@ -28,7 +28,9 @@ struct LockState {
   io::FileIdentity file;      // the memory.jsonl that the rest is about
   uint64_t durable_bytes = 0;
   uint64_t last_seq = 0;  // of the last durable entry
-  bool suspect = false;   // a sync failed: heal into a new file before appending
+  // A sync of the logs failed, or its caller was killed in it: copy them into new files before
+  // relying on another sync of them. Set before every sync, cleared after it.
+  bool suspect = false;
 };
 
 std::string encode_lock_state(const LockState& state);  // kLockStateBytes

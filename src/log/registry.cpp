@@ -135,7 +135,12 @@ Status Registry::append(const SessionRow& row) {
     (void)file->truncate(info.size_bytes).ok();
     return written;
   }
-  VARVE_TRY(file->sync_data());
+  Status synced = file->sync_data();
+  if (!synced.ok()) {
+    // No later sync of this file can be believed. It is derived: the next one makes it anew.
+    (void)indices_.remove(kRegistryFile).ok();
+    return synced;
+  }
   return info.size_bytes == 0 ? indices_.sync() : Status();
 }
 

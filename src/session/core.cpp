@@ -144,7 +144,9 @@ Status Core::catch_up_to(const log::Tail& tail) {
     if (is_current(tail)) return {};
   }
   const std::unique_lock lock(index_mutex);
-  return read_changes(tail);
+  // Since `tail` was seen others may have gone further; going back to it would cost the index.
+  VARVE_TRY_ASSIGN(const log::Tail now, storage->tail());
+  return is_current(now) ? Status() : read_changes(now);
 }
 
 Status Core::read_changes(log::Tail tail) {
@@ -352,9 +354,12 @@ Result<Core::Found> Core::find(std::string_view wanted) {
 }
 
 Result<std::string> Core::read_entry(std::string_view wanted) {
+  Status damage;  // found where the snapshot said the entry is
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(catch_up());
-    VARVE_TRY_ASSIGN(const Found found, find(wanted));
+    auto looked_up = find(wanted);
+    if (!looked_up.ok()) return damage.ok() ? std::move(looked_up).status() : std::move(damage);
+    const Found found = *looked_up;
     std::string line(found.location.length, '\0');
     auto got = storage->read(log::Stream::kEntries, found.generation, found.location.offset, line);
     if (got.code() == Code::kGone) continue;
@@ -369,6 +374,8 @@ Result<std::string> Core::read_entry(std::string_view wanted) {
     }
     if (from_log) return right;  // it was right when it was indexed: the disk changed since
     VARVE_TRY(rebuild());        // the snapshot may be the one that is wrong
+    const std::shared_lock lock(index_mutex);
+    if (index.coverage.skipped_count > 0) damage = std::move(right);
   }
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
 }

@@ -156,10 +156,10 @@ Status Session::flush() {
   if (!parts_->writer.has_unsynced()) return {};
   Core& core = parts_->core;
   return parts_->writer.run("sync", [&] {
+    VARVE_TRY(core.storage->sync(core.next_seq() - 1));
     parts_->writer.set_synced();
-    Status synced = core.storage->sync(core.next_seq() - 1);
-    if (synced.ok()) core.context.counters->syncs += 1;
-    return synced;
+    core.context.counters->syncs += 1;
+    return Status();
   });
 }
 
@@ -167,8 +167,8 @@ Status Session::sync() {
   Core& core = parts_->core;
   VARVE_TRY(parts_->writer.run("sync", [&] {
     const uint64_t last_seq = core.next_seq() - 1;
-    parts_->writer.set_synced();
     VARVE_TRY(core.storage->sync(last_seq));
+    parts_->writer.set_synced();
     core.context.counters->syncs += 1;
     return core.save_metadata(true, [&](Metadata& metadata) {
       metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq));

@@ -18,10 +18,15 @@ std::string_view short_name(log::Stream stream) {
 class Report {
  public:
   void problem(log::Stream stream, uint64_t offset, uint64_t length, std::string_view reason) {
+    problem_in(short_name(stream), offset, length, reason);
+  }
+
+  void problem_in(std::string_view file, uint64_t offset, uint64_t length,
+                  std::string_view reason) {
     total_ += 1;
     if (total_ > kProblemsMax) return;
     json::Tree problem = json::Tree::object();
-    problem.set("file", json::Tree::string(short_name(stream)));
+    problem.set("file", json::Tree::string(file));
     problem.set("offset", json::Tree::integer_unsigned(offset));
     problem.set("length", json::Tree::integer_unsigned(length));
     problem.set("reason", json::Tree::string(reason));
@@ -76,7 +81,7 @@ class Verification {
       legal_to_ = core_.metadata.compacted_through_seq();
       settled_seq_ = std::max(legal_to_, core_.durable_seq_seen);
       if (core_.metadata_was_damaged) {
-        report_.problem(log::Stream::kEntries, 0, 0, "metadata.json could not be read");
+        report_.problem_in("metadata.json", 0, 0, "it could not be read");
       }
     }
     VARVE_TRY_ASSIGN(const log::ScanReport tombstones,

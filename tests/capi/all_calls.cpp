@@ -10,9 +10,9 @@ varve_store_t* store(void* handle) { return static_cast<varve_store_t*>(handle);
 varve_session_t* session(void* handle) { return static_cast<varve_session_t*>(handle); }
 
 // One row: the call once with its outs and once without.
-#define CALL(name, takes, gives, with_outs, without_outs)        \
-  Call {                                                         \
-    #name, Takes::takes, Gives::gives,                           \
+#define CALL(name, takes, gives, with_outs, without_outs)      \
+  Call {                                                       \
+#name, Takes::takes, Gives::gives,                           \
         [](void* h, Outs& o) -> varve_status_t { return name with_outs; }, \
         [](void* h, Outs&) -> varve_status_t { return name without_outs; } \
   }

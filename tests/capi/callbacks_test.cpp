@@ -62,8 +62,8 @@ TEST(LogFunction, GetsJsonLinesOnTheCallingThread) {
     EXPECT_EQ(line.text.find('\n'), std::string::npos);
     const json::value parsed = json::parse(line.text);
     ASSERT_TRUE(parsed.is_object());
-    EXPECT_EQ(missing_members(parsed.get_object(), {"timestamp", "level", "component",
-                                                    "session_id", "message", "metadata"}),
+    EXPECT_EQ(missing_members(parsed.get_object(), {"timestamp", "level", "component", "session_id",
+                                                    "message", "metadata"}),
               std::vector<std::string>());
     const std::vector<std::string> names = {"DEBUG", "INFO", "WARN", "ERROR"};
     ASSERT_GE(line.level, VARVE_LOG_DEBUG);
@@ -143,9 +143,7 @@ TEST(LogFunction, MayReplaceItself) {
   LogBook first;
   LogBook second;
   const Store store;
-  first.act = [&] {
-    EXPECT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &second).ok());
-  };
+  first.act = [&] { EXPECT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &second).ok()); };
   ASSERT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &first).ok());
   const Session one(store);
   const size_t count = first.lines().size();

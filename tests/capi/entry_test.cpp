@@ -68,8 +68,8 @@ TEST_P(Entries, AreRefusedWithTheMemberAndItsOffset) {
 }
 
 TEST_P(Entries, AreRefusedWhenTheyAreNoJsonObject) {
-  std::string deep = R"({"type":"finding","content":)" + std::string(64, '[') +
-                     std::string(64, ']') + "}";
+  std::string deep =
+      R"({"type":"finding","content":)" + std::string(64, '[') + std::string(64, ']') + "}";
   for (const std::string& text :
        {std::string(), std::string("[]"), std::string("null"), std::string("{"),
         std::string(R"({"type":"finding","content":1}x)"),

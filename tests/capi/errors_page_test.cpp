@@ -49,8 +49,9 @@ std::map<std::string, std::set<std::string>> documented_errors() {
       if (!std::regex_search(declaration, function, std::regex(R"((varve_\w+)\s*\()"))) continue;
       const size_t start = text.find("@errors");
       EXPECT_NE(start, std::string::npos) << function[1];
-      const std::string section =
-          start == std::string::npos ? "" : text.substr(start, text.find("\n * @", start + 1) - start);
+      const std::string section = start == std::string::npos
+                                      ? ""
+                                      : text.substr(start, text.find("\n * @", start + 1) - start);
       errors[function[1]] = matches(section, R"((VARVE_[A-Z_]+))");
     }
   }
@@ -102,9 +103,9 @@ TEST(ErrorsPage, ListsEveryFunctionUnderTheCodesOfItsHeader) {
   for (const auto& [function, errors] : documented_errors()) {
     for (const auto& code : errors) {
       const std::string section = section_of(page, code);
-      const bool is_everybodys = section.find("**From** every function with a handle") !=
-                                     std::string::npos ||
-                                 section.find("**From** every function;") != std::string::npos;
+      const bool is_everybodys =
+          section.find("**From** every function with a handle") != std::string::npos ||
+          section.find("**From** every function;") != std::string::npos;
       EXPECT_TRUE(is_everybodys || section.find("`" + function + "`") != std::string::npos)
           << function << " is missing under " << code;
     }

@@ -101,8 +101,8 @@ TEST(Fork, WhileOtherThreadsWork) {
   std::atomic<bool> stop{false};
   std::thread busy([&] {
     while (!stop) {
-      EXPECT_EQ(varve_session_add(session.get(), R"({"type":"finding","content":1})", kNul,
-                                  nullptr, nullptr, nullptr),
+      EXPECT_EQ(varve_session_add(session.get(), R"({"type":"finding","content":1})", kNul, nullptr,
+                                  nullptr, nullptr),
                 VARVE_OK);
     }
   });

@@ -64,8 +64,7 @@ TEST(Handles, NullIsRefused) {
 
 TEST(Handles, GarbageIsRefused) {
   const Store store;
-  std::vector<uint64_t> values = {1, 2, 8, 4096, UINT64_MAX, UINT64_MAX - 1, INT64_MAX,
-                                  0xDEADBEEF};
+  std::vector<uint64_t> values = {1, 2, 8, 4096, UINT64_MAX, UINT64_MAX - 1, INT64_MAX, 0xDEADBEEF};
   values.push_back(reinterpret_cast<uintptr_t>(&store));  // an address that can be read
   std::mt19937_64 random(7);
   for (int i = 0; i < 20; ++i) values.push_back(random());
@@ -202,10 +201,10 @@ TEST(Handles, HandleOutsMayNotBeNull) {
   EXPECT_EQ(created.detail("member"), "session_out");
   EXPECT_TRUE(store.sessions().object().at("sessions").as_array().empty());  // none was made
   ErrorOut session_error;
-  EXPECT_EQ(session_error
-                .outcome(varve_session_open(store.get(), "s", 1, nullptr, session_error.out()))
-                .status,
-            VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      session_error.outcome(varve_session_open(store.get(), "s", 1, nullptr, session_error.out()))
+          .status,
+      VARVE_INVALID_ARGUMENT);
 }
 
 }  // namespace

@@ -13,8 +13,9 @@ namespace {
 class Maintenance : public testing::TestWithParam<bool> {
  protected:
   Maintenance() {
-    EXPECT_TRUE(session_.add(R"({"id":"a","type":"finding","content":"tea","tags":["drinks"],)"
-                             R"("importance":0.9})")
+    EXPECT_TRUE(session_
+                    .add(R"({"id":"a","type":"finding","content":"tea","tags":["drinks"],)"
+                         R"("importance":0.9})")
                     .ok());
     EXPECT_TRUE(session_.add(entry("b", "second")).ok());
     EXPECT_TRUE(session_.add(entry("gone")).ok());
@@ -69,9 +70,9 @@ TEST_P(Maintenance, IndexIsReadable) {
   EXPECT_EQ(missing_members(index, {"version", "last_updated", "entries", "tags", "types"}),
             std::vector<std::string>());
   const json::object& a = index.at("entries").at("a").as_object();
-  EXPECT_EQ(missing_members(a, {"line_number", "byte_offset", "type", "timestamp", "tags",
-                                "importance"}),
-            std::vector<std::string>());
+  EXPECT_EQ(
+      missing_members(a, {"line_number", "byte_offset", "type", "timestamp", "tags", "importance"}),
+      std::vector<std::string>());
   EXPECT_EQ(a.at("byte_offset"), 0);
   EXPECT_EQ(index.at("tags").at("drinks"), json::parse(R"(["a"])"));
   EXPECT_EQ(index.at("types").at("finding"), json::parse(R"(["a","b"])"));

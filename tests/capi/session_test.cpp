@@ -118,9 +118,9 @@ TEST(SessionMetadata, HasCurrentCounts) {
   ASSERT_TRUE(session.add(entry("a")).ok());
   ASSERT_TRUE(session.add(entry("b")).ok());
   const json::object metadata = session.metadata().object();
-  EXPECT_EQ(missing_members(metadata, {"session_id", "user_id", "agent_id", "title", "created_at",
-                                       "last_accessed", "total_entries", "total_size_bytes",
-                                       "statistics"}),
+  EXPECT_EQ(missing_members(metadata,
+                            {"session_id", "user_id", "agent_id", "title", "created_at",
+                             "last_accessed", "total_entries", "total_size_bytes", "statistics"}),
             std::vector<std::string>());
   EXPECT_EQ(metadata.at("total_entries"), 2);
   EXPECT_GT(metadata.at("total_size_bytes").as_int64(), 0);
@@ -130,7 +130,8 @@ TEST(SessionUpdate, MergesAPatch) {
   const Store store;
   const Session session(store, R"({"title":"before","preferences":{"a":1,"b":2}})");
   ASSERT_TRUE(
-      session.update(R"({"title":"after","preferences":{"a":null,"c":3},"mine":[1,{"x":2}]})").ok());
+      session.update(R"({"title":"after","preferences":{"a":null,"c":3},"mine":[1,{"x":2}]})")
+          .ok());
   const json::object metadata = session.metadata().object();
   EXPECT_EQ(metadata.at("title").as_string(), "after");
   EXPECT_EQ(metadata.at("preferences"), json::parse(R"({"b":2,"c":3})"));
@@ -191,14 +192,14 @@ TEST(SessionStats, HasEveryFigure) {
   ASSERT_TRUE(session.add(entry("c")).ok());
   ASSERT_TRUE(session.remove("c").ok());
   const json::object stats = session.stats().object();
-  EXPECT_EQ(missing_members(stats, {"session_id", "entries", "deleted", "expired", "size_bytes",
-                                    "types", "memory_bytes", "last_seq", "durable_seq",
-                                    "durability", "generation", "read_only", "corruption",
-                                    "index"}),
-            std::vector<std::string>());
-  EXPECT_EQ(missing_members(stats.at("size_bytes").as_object(),
-                            {"log", "index", "tombstones", "total"}),
-            std::vector<std::string>());
+  EXPECT_EQ(
+      missing_members(stats, {"session_id", "entries", "deleted", "expired", "size_bytes", "types",
+                              "memory_bytes", "last_seq", "durable_seq", "durability", "generation",
+                              "read_only", "corruption", "index"}),
+      std::vector<std::string>());
+  EXPECT_EQ(
+      missing_members(stats.at("size_bytes").as_object(), {"log", "index", "tombstones", "total"}),
+      std::vector<std::string>());
   EXPECT_EQ(missing_members(stats.at("corruption").as_object(),
                             {"skipped", "missing", "torn_tails", "rollback"}),
             std::vector<std::string>());

@@ -67,8 +67,8 @@ TEST(StoreOpen, RefusesAnotherScheme) {
 }
 
 TEST(StoreOpen, RefusesUrisThatAreNoPath) {
-  for (const std::string_view uri : {std::string_view(""), std::string_view("a\0b", 3),
-                                     std::string_view("file:")}) {
+  for (const std::string_view uri :
+       {std::string_view(""), std::string_view("a\0b", 3), std::string_view("file:")}) {
     EXPECT_EQ(Store::try_open(uri).status, VARVE_INVALID_ARGUMENT) << uri;
   }
 }
@@ -213,12 +213,12 @@ TEST_P(EveryStore, ListsTheSessionsOfAUserOrAnAgent) {
 
 TEST_P(EveryStore, NamesTheFilterThatIsWrong) {
   const Store store(uri());
-  for (const auto& [filter, member] : std::vector<std::pair<std::string, std::string>>{
-           {R"({"limit":0})", "limit"},
-           {R"({"limit":10001})", "limit"},
-           {R"({"limit":"all"})", "limit"},
-           {R"({"user":"ann"})", "user"},
-           {R"({"rescan":1})", "rescan"}}) {
+  for (const auto& [filter, member] :
+       std::vector<std::pair<std::string, std::string>>{{R"({"limit":0})", "limit"},
+                                                        {R"({"limit":10001})", "limit"},
+                                                        {R"({"limit":"all"})", "limit"},
+                                                        {R"({"user":"ann"})", "user"},
+                                                        {R"({"rescan":1})", "rescan"}}) {
     const Outcome outcome = store.sessions(filter).outcome;
     EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT) << filter;
     EXPECT_EQ(outcome.detail("member"), member);
@@ -262,9 +262,8 @@ TEST_P(EveryStore, TellsItsFigures) {
   const Store store(uri());
   const json::object before = store.stats().object();
   EXPECT_EQ(missing_members(before, {"uri", "sessions_open", "entries", "lock_waits",
-                                     "lock_timeouts", "commits", "entries_added",
-                                     "entries_deleted", "bytes_written", "syncs",
-                                     "index_rebuilds", "lines_skipped"}),
+                                     "lock_timeouts", "commits", "entries_added", "entries_deleted",
+                                     "bytes_written", "syncs", "index_rebuilds", "lines_skipped"}),
             std::vector<std::string>());
   EXPECT_EQ(before.at("uri").as_string(), uri());
   EXPECT_EQ(before.at("sessions_open"), 0);
@@ -296,8 +295,9 @@ TEST_P(EveryStore, SyncsWhateverTheDurability) {
 TEST(StoreClose, MakesAnIntervalDurable) {
   const TempDirectory directory;
   {
-    const Store store(directory.path(),
-                      R"({"durability":"interval","performance":{"batch_write_interval_ms":60000}})");
+    const Store store(
+        directory.path(),
+        R"({"durability":"interval","performance":{"batch_write_interval_ms":60000}})");
     ASSERT_TRUE(Session(store, R"({"session_id":"s"})").add(entry("a")).ok());
   }
   const Store store(directory.path());

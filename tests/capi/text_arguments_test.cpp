@@ -92,8 +92,8 @@ std::vector<TextArgument> text_arguments(const Store& store, const Session& sess
        [m](const char* text, size_t len, varve_error_t** error) {
          char* id = nullptr;
          size_t id_len = 0;
-         EXPECT_EQ(varve_session_add(m, R"({"type":"finding","content":1})",
-                                     VARVE_NUL_TERMINATED, &id, &id_len, nullptr),
+         EXPECT_EQ(varve_session_add(m, R"({"type":"finding","content":1})", VARVE_NUL_TERMINATED,
+                                     &id, &id_len, nullptr),
                    VARVE_OK);
          const auto status = varve_session_delete(m, id, id_len, text, len, error);
          varve_free(id);
@@ -225,7 +225,8 @@ TEST_F(TextArguments, OnlyUtf8IsTaken) {
 }
 
 TEST_F(TextArguments, ImportRefusesTheLineThatIsNotUtf8) {
-  const std::string lines = entry("c") + "\n{\"type\":\"finding\",\"content\":\"\xFF\"}\n" + entry("d");
+  const std::string lines =
+      entry("c") + "\n{\"type\":\"finding\",\"content\":\"\xFF\"}\n" + entry("d");
   const json::object report = session_.import_lines(lines).object();
   EXPECT_EQ(report.at("added"), 2);
   ASSERT_EQ(report.at("refused").as_array().size(), 1U);
@@ -263,9 +264,9 @@ TEST_F(TextArguments, NulInAReasonIsKept) {
 TEST_F(TextArguments, AnswersEndWithANul) {
   char* text = nullptr;
   size_t len = 0;
-  ASSERT_EQ(varve_session_export(session_.get(), "markdown", VARVE_NUL_TERMINATED, &text, &len,
-                                 nullptr),
-            VARVE_OK);
+  ASSERT_EQ(
+      varve_session_export(session_.get(), "markdown", VARVE_NUL_TERMINATED, &text, &len, nullptr),
+      VARVE_OK);
   EXPECT_EQ(std::char_traits<char>::length(text), len);
   varve_free(text);
 }

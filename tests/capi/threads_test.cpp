@@ -138,8 +138,8 @@ TEST(ThreadsOfTheHost, EachThreadSeesItsOwnError) {
       for (int j = 0; j < 200; ++j) {
         const std::string id = "t" + std::to_string(i) + "_" + std::to_string(j);
         ErrorOut error;
-        const Outcome outcome = error.outcome(varve_session_get(
-            session.get(), id.data(), id.size(), nullptr, nullptr, error.out()));
+        const Outcome outcome = error.outcome(
+            varve_session_get(session.get(), id.data(), id.size(), nullptr, nullptr, error.out()));
         if (outcome.message.find(id) == std::string::npos) ++wrong;
       }
     });

@@ -34,7 +34,7 @@ void CrashRig::watch(size_t states_max) {
   states_max_ = scaled(states_max);
   disk_->set_fault_hook([this](const io::OperationInfo& operation) {
     before_operation(operation);
-    return std::optional<io::Fault>();
+    return faults_ ? faults_(operation) : std::nullopt;
   });
 }
 
@@ -68,7 +68,7 @@ bool CrashRig::bury() {
 }
 
 void CrashRig::changed() {
-  if (states_max_ > 0) look();
+  if (states_max_ > 0) look(states_max_);
 }
 
 std::string CrashRig::pending_text() const { return disk_->describe(disk_->keep_all()); }
@@ -76,13 +76,13 @@ std::string CrashRig::pending_text() const { return disk_->describe(disk_->keep_
 // Looks at what the operation before this one left.
 void CrashRig::before_operation(const io::OperationInfo& operation) {
   if (looking_) return;
-  if (synced_ || pending_text() != seen_) look();
+  if (synced_ || pending_text() != seen_) look(states_max_);
   synced_ = operation.kind == io::OperationKind::kSyncData ||
             operation.kind == io::OperationKind::kSyncDirectory ||
             operation.kind == io::OperationKind::kOpenRoot;
 }
 
-void CrashRig::look() {
+void CrashRig::look(size_t states_max) {
   looking_ = true;
   synced_ = false;
   seen_ = pending_text();
@@ -96,7 +96,7 @@ void CrashRig::look() {
         findings_.set_context(where() + disk_->describe(plan));
         check_disk(*state, ledger_, demands_, findings_);
       },
-      states_max_ > 0 ? states_max_ : scaled(1000));
+      states_max);
   Demands killed = demands_;
   killed.loss = Loss::kProcess;
   const auto copy = disk_->copy();

@@ -42,8 +42,10 @@ class CrashRig {
   // Looks at all moments from now on, at most `states_max` states of each.
   void watch(size_t states_max = 150);
   void unwatch();
+  // While watching, operations also fail as `faults` says.
+  void fail(io::FaultHook faults) { faults_ = std::move(faults); }
   // Looks at this moment now.
-  void look();
+  void look(size_t states_max);
 
   io::SimulatedFileSystem& disk() { return *disk_; }
   Ledger& ledger() { return ledger_; }
@@ -69,6 +71,7 @@ class CrashRig {
   std::map<int64_t, io::SimulatedFileSystem*> processes_;
   uint64_t operations_left_ = 0;  // of the process that is to die
   bool killed_ = false;
+  io::FaultHook faults_;
 };
 
 }  // namespace varve::crash

@@ -141,6 +141,7 @@ class Visit {
     }
     store_ = *std::move(opened);
     for (const auto& [id, promise] : ledger_) open(id, promise);
+    check_list();
   }
   ~Visit() {
     sessions_.clear();
@@ -190,6 +191,22 @@ class Visit {
     }
     if (promise.dropped == Promise::kGiven) findings_.add("NORES", "session " + id);
     sessions_[id] = *std::move(session);
+  }
+
+  // Every session that opens is listed.
+  void check_list() {
+    const auto listed = store_->sessions({});
+    if (!listed.ok()) {
+      findings_.add("LIST", listed.status().message());
+      return;
+    }
+    for (const auto& [id, session] : sessions_) {
+      const auto& rows = listed->get("sessions")->items();
+      const bool found = std::any_of(rows.begin(), rows.end(), [&](const json::Tree& row) {
+        return row.get_string("session_id") == id;
+      });
+      if (!found) findings_.add("LIST", "session " + id + " opens and is not listed");
+    }
   }
 
   const Ledger& ledger_;

@@ -6,6 +6,7 @@
 //   NORES    an entry whose delete was answered with success never comes back
 //   BATCH    a batch is there as a whole or not at all
 //   ORDER    entries of one session stand in the order they were submitted
+//   LIST     a session that opens is listed
 //   OPEN     a store and its sessions open
 //   ALARM    a plain power loss is not reported as damage
 //   IDEMP    opening twice gives what opening once gave

@@ -1,5 +1,6 @@
 #include "sabotage.h"
 
+#include <map>
 #include <utility>
 
 namespace varve::crash {
@@ -7,10 +8,25 @@ namespace {
 
 bool is_temporary(std::string_view name) { return name.find(".tmp-") != std::string_view::npos; }
 
+// Bytes by which a file, by its name, is believed to be shorter than it is.
+using Hidden = std::map<std::string, uint64_t, std::less<>>;
+
+Result<io::FileInfo> without_hidden(Result<io::FileInfo> info, const Hidden& hidden,
+                                    std::string_view name) {
+  const auto found = hidden.find(name);
+  if (info.ok() && found != hidden.end()) info->size_bytes -= found->second;
+  return info;
+}
+
 class SabotagedFile final : public io::File {
  public:
-  SabotagedFile(std::unique_ptr<io::File> inner, Sabotage defect, bool temporary)
-      : inner_(std::move(inner)), defect_(defect), temporary_(temporary) {}
+  SabotagedFile(std::unique_ptr<io::File> inner, Sabotage defect, std::string_view name,
+                std::shared_ptr<Hidden> hidden)
+      : inner_(std::move(inner)),
+        defect_(defect),
+        name_(name),
+        temporary_(is_temporary(name)),
+        hidden_(std::move(hidden)) {}
 
   Result<size_t> read_at(uint64_t offset, std::span<char> out) override {
     return inner_->read_at(offset, out);
@@ -26,7 +42,10 @@ class SabotagedFile final : public io::File {
     return inner_->write_at(offset, data);
   }
   Status truncate(uint64_t size_bytes) override {
-    return defect_ == Sabotage::kNoTailRepair ? Status() : inner_->truncate(size_bytes);
+    if (defect_ != Sabotage::kNoTailRepair) return inner_->truncate(size_bytes);
+    VARVE_TRY_ASSIGN(const io::FileInfo now, inner_->info());
+    (*hidden_)[name_] = now.size_bytes - size_bytes;
+    return {};
   }
   Status sync_data() override {
     if (defect_ == Sabotage::kNoDataSync) return {};
@@ -35,14 +54,18 @@ class SabotagedFile final : public io::File {
     if (defect_ == Sabotage::kSyncRetried && !synced.ok()) return inner_->sync_data();
     return synced;
   }
-  Result<io::FileInfo> info() override { return inner_->info(); }
+  Result<io::FileInfo> info() override {
+    return without_hidden(inner_->info(), *hidden_, name_);
+  }
   Result<bool> try_lock() override { return inner_->try_lock(); }
   Status unlock() override { return inner_->unlock(); }
 
  private:
   const std::unique_ptr<io::File> inner_;
   const Sabotage defect_;
+  const std::string name_;
   const bool temporary_;
+  const std::shared_ptr<Hidden> hidden_;
   size_t writes_ = 0;
 };
 
@@ -55,9 +78,11 @@ class SabotagedDirectory final : public io::Directory {
                                          uint32_t permissions) override {
     VARVE_TRY_ASSIGN(auto file, inner_->open(name, mode, permissions));
     return std::unique_ptr<io::File>(
-        std::make_unique<SabotagedFile>(std::move(file), defect_, is_temporary(name)));
+        std::make_unique<SabotagedFile>(std::move(file), defect_, name, hidden_));
   }
-  Result<io::FileInfo> info(std::string_view name) override { return inner_->info(name); }
+  Result<io::FileInfo> info(std::string_view name) override {
+    return without_hidden(inner_->info(name), *hidden_, name);
+  }
   Status rename(std::string_view from, std::string_view to) override {
     if (defect_ == Sabotage::kRenameAfterSync) VARVE_TRY(inner_->sync());
     return inner_->rename(from, to);
@@ -92,6 +117,7 @@ class SabotagedDirectory final : public io::Directory {
  private:
   const std::unique_ptr<io::Directory> inner_;
   const Sabotage defect_;
+  const std::shared_ptr<Hidden> hidden_ = std::make_shared<Hidden>();
 };
 
 }  // namespace

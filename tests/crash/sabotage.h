@@ -18,7 +18,7 @@ enum class Sabotage : uint8_t {
   kNoDirectorySync,        // does not sync directories
   kNoTemporarySync,        // renames a temporary file that was not synced
   kShortWriteTaken,        // takes a short write for a whole one
-  kNoTailRepair,           // appends without cutting the torn tail off
+  kNoTailRepair,           // believes a torn tail is cut off, and appends behind it
   kRenameAfterSync,        // syncs the directory before the rename instead of after it
   kSyncRetried,            // syncs the same file again when a sync failed, and believes the answer
 };

@@ -93,8 +93,7 @@ TEST(HandleTable, RefusesAnotherType) {
   const Token token = open_one<StoreLike>(&alive);
   const auto pin = table().pin<SessionLike>(token);
   EXPECT_EQ(pin.code(), Code::kBadHandle);
-  EXPECT_EQ(pin.status().message(),
-            "this is a handle of type store; a session is needed");
+  EXPECT_EQ(pin.status().message(), "this is a handle of type store; a session is needed");
   EXPECT_EQ(table().close<SessionLike>(token), nullptr);
   EXPECT_EQ(pin_code<StoreLike>(token), Code::kOk);
   table().close<StoreLike>(token);

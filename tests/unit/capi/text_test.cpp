@@ -65,9 +65,7 @@ TEST(TextIn, NamesTheByteThatIsNotUtf8) {
   EXPECT_EQ(text.status().message(), "reason is not valid UTF-8 at byte 2");
 }
 
-TEST(TextIn, LeavesTheUtf8OfJsonToItsParser) {
-  EXPECT_TRUE(json_in("\xFF", 1, "entry_json").ok());
-}
+TEST(TextIn, LeavesTheUtf8OfJsonToItsParser) { EXPECT_TRUE(json_in("\xFF", 1, "entry_json").ok()); }
 
 TEST(TextOut, ClearsBothOutsAtOnce) {
   char sign = 'x';

@@ -24,7 +24,7 @@
 namespace varve::session {
 
 inline constexpr std::string_view kSessionId = "sess_1";
-inline constexpr std::string_view kDirectory = "store/";
+inline constexpr std::string_view kFolder = "store/";
 
 // The bytes of a session's files; nullopt: there is no such file.
 struct SessionFiles {
@@ -36,7 +36,7 @@ struct SessionFiles {
 };
 
 inline std::string path_of(std::string_view name) {
-  return std::string(kDirectory) + std::string(name);
+  return std::string(kFolder) + std::string(name);
 }
 
 // What every session of a test shares.
@@ -87,9 +87,13 @@ class SessionDisk {
     disk.write_file(path_of(name), bytes);
   }
 
+  void remove(std::string_view name) {
+    EXPECT_TRUE((*disk.open_root(kFolder, false))->remove(name).ok()) << name;
+  }
+
   Result<std::unique_ptr<log::SessionStorage>> storage(io::FileSystem* process = nullptr) {
     io::FileSystem* system = process == nullptr ? &disk : process;
-    VARVE_TRY_ASSIGN(auto directory, system->open_root(kDirectory, false));
+    VARVE_TRY_ASSIGN(auto directory, system->open_root(kFolder, false));
     VARVE_TRY_ASSIGN(auto opened, log::DirectoryStorage::open(
                                       std::move(directory), {system, &host_.clock, &host_.random}));
     return std::unique_ptr<log::SessionStorage>(std::move(opened));

@@ -1,0 +1,265 @@
+// Threads of one process on one session, and the moments between two steps of a reader.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "io/posix.h"
+#include "io/system_clock.h"
+#include "session_disk.h"
+#include "support/build_kind.h"
+#include "unit/io/temporary_directory.h"
+
+namespace varve::session {
+namespace {
+
+constexpr int kThreads = 8;
+constexpr int kAddsPerThread = test::kFastBuild ? 200 : 40;
+
+std::string metadata_text() {
+  CreateOptions options;
+  options.session_id = kSessionId;
+  return Metadata::make(options, test::kStartMs).encode();
+}
+
+// Hands everything on, counts what is read, and calls `after_tail` once a tail was seen.
+class WatchedStorage final : public log::SessionStorage {
+ public:
+  explicit WatchedStorage(std::unique_ptr<log::SessionStorage> inner) : inner_(std::move(inner)) {}
+
+  Result<log::Tail> tail() override {
+    auto tail = inner_->tail();
+    if (after_tail) std::exchange(after_tail, nullptr)();
+    return tail;
+  }
+  Result<size_t> read(log::Stream stream, uint64_t generation, uint64_t offset,
+                      std::span<char> out) override {
+    read_bytes += out.size();
+    return inner_->read(stream, generation, offset, out);
+  }
+  Result<std::string> get_document(std::string_view name) override {
+    return inner_->get_document(name);
+  }
+  Result<std::vector<log::StoredFile>> files() override { return inner_->files(); }
+  log::DurableMark durable_mark() override { return inner_->durable_mark(); }
+  [[nodiscard]] bool writable() const override { return inner_->writable(); }
+  [[nodiscard]] std::string name_of(log::Stream stream) const override {
+    return inner_->name_of(stream);
+  }
+  Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override {
+    return inner_->lock(deadline_us, operation, waited);
+  }
+  void unlock() override { inner_->unlock(); }
+  Result<log::Tail> locked_tail() override { return inner_->locked_tail(); }
+  Status append(log::Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
+                uint64_t last_seq) override {
+    return inner_->append(stream, expected_bytes, lines, durable, last_seq);
+  }
+  Status sync(uint64_t last_seq) override { return inner_->sync(last_seq); }
+  Status truncate(log::Stream stream, uint64_t size_bytes) override {
+    return inner_->truncate(stream, size_bytes);
+  }
+  Status replace(log::Stream stream,
+                 const std::function<Status(log::Sink&)>& produce) override {
+    return inner_->replace(stream, produce);
+  }
+  Status put_document(std::string_view name, std::string_view bytes, bool durable) override {
+    return inner_->put_document(name, bytes, durable);
+  }
+
+  std::function<void()> after_tail;
+  std::atomic<uint64_t> read_bytes{0};
+
+ private:
+  std::unique_ptr<log::SessionStorage> inner_;
+};
+
+TEST(Readers, WhoSawAnOlderTailDoNotTakeTheIndexBack) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  auto owned = std::make_unique<WatchedStorage>(*disk.storage());
+  WatchedStorage& storage = *owned;
+  const auto session = *Session::open(std::string(kSessionId), std::move(owned), host.context);
+  ASSERT_TRUE(session->add(entry_text("first", std::string(100'000, 'x'))).ok());
+  ASSERT_TRUE(session->add(entry_text("small")).ok());
+  storage.read_bytes = 0;
+  // Between a reader's look at the log and its use of what it saw, a writer adds.
+  storage.after_tail = [&] { ASSERT_TRUE(session->add(entry_text("meanwhile")).ok()); };
+  ASSERT_TRUE(session->get("small").ok());
+  EXPECT_LT(storage.read_bytes.load(), 2000u) << "the log was read anew";
+  storage.after_tail = [&] { ASSERT_TRUE(session->remove("small", "").ok()); };
+  ASSERT_TRUE(session->get("meanwhile").ok());
+  EXPECT_LT(storage.read_bytes.load(), 4000u) << "the log was read anew";
+  EXPECT_EQ(session->get("small").code(), Code::kNotFound);
+}
+
+TEST(GroupCommit, EightThreadsShareSyncsAndLoseNothing) {
+  io::TemporaryDirectory directory;
+  io::put_file(directory.path_of("memory.jsonl"), "");
+  io::put_file(directory.path_of("metadata.json"), metadata_text());
+  io::PosixFileSystem posix;
+  io::SystemClock clock;
+  io::SystemRandom random;
+  EventLog events(clock);
+  Counters counters;
+  const Session::Context context{&clock, &random, &events, &counters, {}};
+  const auto open = [&] {
+    return *Session::open(
+        std::string(kSessionId),
+        *log::DirectoryStorage::open(*posix.open_root(directory.path(), false),
+                                     {&posix, &clock, &random}),
+        context);
+  };
+  auto session = open();
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < kAddsPerThread; ++i) {
+        const std::string id = "t" + std::to_string(thread) + "_" + std::to_string(i);
+        // What was answered is readable at once, by the one who asked.
+        if (!session->add(entry_text(id)).ok() || !session->get(id).ok()) failed += 1;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(failed.load(), 0);
+  constexpr uint64_t kAll = uint64_t{kThreads} * kAddsPerThread;
+  EXPECT_EQ(counters.entries_added.load(), kAll);
+  EXPECT_LT(counters.syncs.load(), kAll);
+  EXPECT_EQ(counters.syncs.load(), counters.commits.load());
+  session.reset();
+  session = open();
+  const auto report = session->verify();
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE(report->get_bool("ok")) << report->canonical();
+  EXPECT_EQ(report->get_int64("entries"), static_cast<int64_t>(kAll));
+  EXPECT_EQ(report->get_int64("last_seq"), static_cast<int64_t>(kAll));
+  for (int thread = 0; thread < kThreads; ++thread) {  // each thread's own order is kept
+    int64_t seq = 0;
+    for (int i = 0; i < kAddsPerThread; ++i) {
+      const auto line = session->get("t" + std::to_string(thread) + "_" + std::to_string(i));
+      ASSERT_TRUE(line.ok());
+      const int64_t next = json::Tree::parse(*line)->get_int64("seq");
+      ASSERT_GT(next, seq);
+      seq = next;
+    }
+  }
+}
+
+TEST(GroupCommit, RequestsOfOneGroupGetTheirOwnAnswers) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto session = disk.open();
+  // All wait for the first, whose sync is held up until they have queued: one group follows.
+  std::atomic<int> started{0};
+  std::atomic<bool> held{false};
+  disk.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kSyncData && !held.exchange(true)) {
+      while (started.load() < kThreads) std::this_thread::yield();
+    }
+    return std::nullopt;
+  });
+  std::atomic<int> ok{0};
+  std::atomic<int> exists{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      started += 1;
+      // Two of each id: one of them is too late, whichever group it is in.
+      const auto added = session->add(entry_text("e" + std::to_string(thread / 2)));
+      ok += added.ok();
+      exists += added.code() == Code::kAlreadyExists;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(ok.load(), kThreads / 2);
+  EXPECT_EQ(exists.load(), kThreads / 2);
+  EXPECT_EQ(session->stats()->get_int64("entries"), kThreads / 2);
+  EXPECT_TRUE(session->verify()->get_bool("ok"));
+}
+
+TEST(Readers, SeeEveryAnsweredEntryWhileOthersWrite) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto session = disk.open();
+  std::atomic<int> added{0};
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      while (!done.load()) {
+        const int seen = added.load();
+        if (seen == 0) continue;
+        const auto line = session->get("e" + std::to_string(seen - 1));
+        if (!line.ok() || line->empty() || line->back() != '}') wrong += 1;
+        // Every fifth was deleted before a later one was counted.
+        const int older = seen / 2;
+        if (session->get("e" + std::to_string(older)).ok() != (older % 5 != 4)) wrong += 1;
+      }
+    });
+  }
+  for (int i = 0; i < kAddsPerThread * 2; ++i) {
+    const std::string id = "e" + std::to_string(i);
+    if (!session->add(entry_text(id)).ok()) wrong += 1;
+    if (i % 5 == 4) {
+      if (!session->remove(id, "").ok()) wrong += 1;
+      if (!session->add(entry_text("after_" + id)).ok()) wrong += 1;
+    } else {
+      added = i + 1;
+    }
+  }
+  done = true;
+  for (auto& reader : readers) reader.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(TwoHandles, WriteInTurnsFromManyThreads) {
+  io::TemporaryDirectory directory;
+  io::put_file(directory.path_of("memory.jsonl"), "");
+  io::put_file(directory.path_of("metadata.json"), metadata_text());
+  io::PosixFileSystem posix;
+  io::SystemClock clock;
+  io::SystemRandom random;
+  EventLog events(clock);
+  Counters counters;
+  Session::Context context{&clock, &random, &events, &counters, {}};
+  context.settings.lock_timeout_ms = 60'000;
+  std::vector<std::shared_ptr<Session>> handles;
+  for (int i = 0; i < 2; ++i) {
+    handles.push_back(*Session::open(
+        std::string(kSessionId),
+        *log::DirectoryStorage::open(*posix.open_root(directory.path(), false),
+                                     {&posix, &clock, &random}),
+        context));
+  }
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < kAddsPerThread / 2; ++i) {
+        const std::string id = "t" + std::to_string(thread) + "_" + std::to_string(i);
+        Session& mine = *handles[static_cast<size_t>(thread % 2)];
+        Session& other = *handles[static_cast<size_t>((thread + 1) % 2)];
+        if (!mine.add(entry_text(id)).ok() || !other.get(id).ok()) failed += 1;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(failed.load(), 0);
+  for (const auto& handle : handles) {
+    const auto report = handle->verify();
+    EXPECT_TRUE(report->get_bool("ok")) << report->canonical();
+    EXPECT_EQ(report->get_int64("entries"), 2 * kAddsPerThread);
+  }
+}
+
+}  // namespace
+}  // namespace varve::session

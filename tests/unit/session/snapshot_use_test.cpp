@@ -1,0 +1,167 @@
+// When index.bin is saved, and what opening with it costs.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "session/session.h"
+#include "session_disk.h"
+
+namespace varve::session {
+namespace {
+
+class SnapshotUse : public testing::Test {
+ protected:
+  void SetUp() override { disk_.make(); }
+
+  // [bytes] read from memory.jsonl, and how often, while `work` runs.
+  struct Reads {
+    uint64_t bytes = 0;
+    uint64_t count = 0;
+  };
+  Reads reads_of(const std::function<void()>& work) {
+    disk_.disk.clear_trace();
+    work();
+    Reads reads;
+    for (const auto& line : disk_.disk.trace()) {
+      if (line.find(" read ") == std::string::npos ||
+          line.find("memory.jsonl") == std::string::npos) {
+        continue;
+      }
+      reads.count += 1;
+      const size_t bytes_at = line.rfind(" bytes");
+      EXPECT_NE(bytes_at, std::string::npos) << line;
+      const size_t number_at = line.rfind(' ', bytes_at - 1) + 1;
+      reads.bytes += std::stoull(line.substr(number_at, bytes_at - number_at));
+    }
+    return reads;
+  }
+  static json::Tree index_stats(Session& session) { return member(*session.stats(), "index"); }
+
+  Host host_;
+  SessionDisk disk_{host_};
+};
+
+TEST_F(SnapshotUse, ItIsSavedAtCloseAndOpeningReadsNoMoreThanTheLastLine) {
+  auto session = disk_.open();
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(session->add(entry_text("e" + std::to_string(i), std::string(500, 'x'))).ok());
+  }
+  EXPECT_FALSE(disk_.read("index.bin").has_value());
+  session.reset();
+  ASSERT_TRUE(disk_.read("index.bin").has_value());
+  const Reads opening = reads_of([&] { session = disk_.open(); });
+  EXPECT_LT(opening.bytes, 2000u);
+  EXPECT_TRUE(index_stats(*session).get_bool("loaded"));
+  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0);
+  const Reads getting = reads_of([&] { ASSERT_TRUE(session->get("e150").ok()); });
+  EXPECT_EQ(getting.count, 1u);
+  EXPECT_LT(getting.bytes, 1000u);
+}
+
+TEST_F(SnapshotUse, OpeningReadsTheTailThatItDoesNotCover) {
+  auto session = disk_.open();
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(session->add(entry_text("e" + std::to_string(i), std::string(500, 'x'))).ok());
+  }
+  session.reset();
+  const std::string snapshot = disk_.bytes("index.bin");
+  const uint64_t covered = disk_.bytes(log::kEntriesFile).size();
+  session = disk_.open();
+  for (int i = 300; i < 310; ++i) {
+    ASSERT_TRUE(session->add(entry_text("e" + std::to_string(i))).ok());
+  }
+  ASSERT_TRUE(session->remove("e5", "").ok());
+  session.reset();
+  disk_.write("index.bin", snapshot);
+  const uint64_t tail = disk_.bytes(log::kEntriesFile).size() - covered;
+  const Reads opening = reads_of([&] { session = disk_.open(); });
+  EXPECT_GE(opening.bytes, tail);
+  EXPECT_LT(opening.bytes, tail + 2000);
+  EXPECT_EQ(session->stats()->get_int64("entries"), 309);
+  EXPECT_TRUE(session->get("e309").ok());
+  EXPECT_EQ(session->get("e5").code(), Code::kNotFound);
+  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0);
+}
+
+TEST_F(SnapshotUse, ItIsSavedWhenTheLogGrewByAMegabyte) {
+  auto session = disk_.open();
+  int added = 0;
+  while (!disk_.read("index.bin") && added < 100) {
+    ASSERT_TRUE(
+        session->add(entry_text("e" + std::to_string(added++), std::string(40'000, 'x'))).ok());
+  }
+  const uint64_t log_bytes = disk_.bytes(log::kEntriesFile).size();
+  EXPECT_GT(log_bytes, uint64_t{1} << 20);
+  EXPECT_LT(log_bytes, (uint64_t{1} << 20) + 100'000);
+  EXPECT_EQ(index_stats(*session).get_int64("covered_bytes"), static_cast<int64_t>(log_bytes));
+  // Not again with the next entry.
+  const std::string before = disk_.bytes("index.bin");
+  ASSERT_TRUE(session->add(entry_text("one_more")).ok());
+  EXPECT_EQ(disk_.bytes("index.bin"), before);
+}
+
+TEST_F(SnapshotUse, ItIsNotWrittenWhenNothingChanged) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  session.reset();
+  const SessionFiles before = disk_.files();
+  host_.clock.advance_ms(1000);
+  session = disk_.open();
+  ASSERT_TRUE(session->get("a").ok());
+  session.reset();
+  EXPECT_EQ(disk_.files().snapshot, before.snapshot);
+  EXPECT_EQ(disk_.files().metadata, before.metadata) << "reading a session does not write it";
+}
+
+TEST_F(SnapshotUse, AnEmptySessionHasOneThatIsUsed) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->sync().ok());
+  session.reset();
+  ASSERT_TRUE(disk_.read("index.bin").has_value());
+  session = disk_.open();
+  EXPECT_TRUE(index_stats(*session).get_bool("loaded"))
+      << index_stats(*session).get_string("reason");
+}
+
+TEST_F(SnapshotUse, AFailureToSaveItFailsNothing) {
+  auto session = disk_.open();
+  disk_.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.name.starts_with("index.bin")) return io::Fault{ENOSPC};
+    return std::nullopt;
+  });
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  EXPECT_TRUE(session->sync().ok());
+  session.reset();
+  disk_.disk.set_fault_hook(nullptr);
+  EXPECT_FALSE(disk_.read("index.bin").has_value());
+  for (const auto& name : disk_.disk.list_all()) {
+    EXPECT_EQ(name.find(".tmp-"), std::string::npos) << name;
+  }
+  session = disk_.open();
+  EXPECT_TRUE(session->get("a").ok());
+}
+
+TEST_F(SnapshotUse, AnUnreadableOneCostsARebuild) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  session.reset();
+  disk_.disk.set_fault_hook(io::FailNth(1, EIO, true).on_file("index.bin"));
+  session = disk_.open();
+  ASSERT_NE(session, nullptr);
+  EXPECT_TRUE(session->get("a").ok());
+  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
+}
+
+TEST_F(SnapshotUse, AFileThatIsNoFileInItsPlaceCostsARebuild) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  session.reset();
+  disk_.remove("index.bin");
+  disk_.disk.plant_other(path_of("index.bin"));
+  session = disk_.open();
+  ASSERT_NE(session, nullptr);
+  EXPECT_TRUE(session->get("a").ok());
+}
+
+}  // namespace
+}  // namespace varve::session
