@@ -17,8 +17,12 @@ endif()
 if(VARVE_SANITIZE)
   set(varve_sanitize_flags -fsanitize=${VARVE_SANITIZE} -fno-omit-frame-pointer)
   if(VARVE_SANITIZE MATCHES "undefined")
-    # vptr needs RTTI, which the library is built without.
+    # vptr needs RTTI, which the library is built without; function needs a C++ run-time, which
+    # clang does not link to programs in C.
     list(APPEND varve_sanitize_flags -fno-sanitize=vptr -fno-sanitize-recover=undefined)
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      list(APPEND varve_sanitize_flags -fno-sanitize=function)
+    endif()
   endif()
   target_compile_options(varve_build_flags INTERFACE ${varve_sanitize_flags})
   target_link_options(varve_build_flags INTERFACE ${varve_sanitize_flags})

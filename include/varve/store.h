@@ -39,7 +39,8 @@ enum {
 typedef void (*varve_log_fn)(void *user_data, int32_t level, const char *json_line, size_t len);
 
 /**
- * Tells the time instead of the system's clock.
+ * Tells the time instead of the system's clock. Called on the calling thread at the start of a
+ * call, never under a lock; it must only tell the time, not call the library.
  *
  * @param[in] user_data as registered.
  * @return [ms] since the Unix epoch.

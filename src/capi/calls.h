@@ -24,6 +24,7 @@ varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body
   return guard(error_out, [&]() -> Status {
     VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<StoreRecord>(to_token(handle)));
     const std::shared_ptr<StoreRecord> store = pin.share();
+    store->tick();
     Status status = std::forward<Body>(body)(store);
     pin.release();
     store->deliver_events();
@@ -38,6 +39,7 @@ varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
   return guard(error_out, [&]() -> Status {
     VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<SessionRecord>(to_token(handle)));
     const std::shared_ptr<StoreRecord> store = pin->owner();
+    store->tick();
     Status status = std::forward<Body>(body)(pin->session());
     pin.release();
     store->deliver_events();

@@ -14,6 +14,13 @@ Result<std::shared_ptr<StoreRecord>> StoreRecord::open(std::string_view uri,
   return record;
 }
 
+void StoreRecord::tick() noexcept {
+  guard(nullptr, [this] {
+    store_->tick();
+    return Status();
+  });
+}
+
 void StoreRecord::deliver_events() noexcept {
   guard(nullptr, [this] {
     store_->deliver_events();

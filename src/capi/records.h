@@ -30,6 +30,8 @@ class StoreRecord final : public Record {
   [[nodiscard]] store::Store& store() const noexcept { return *store_; }
   [[nodiscard]] LogReceiver& log() noexcept { return log_; }
 
+  // Asks the host's clock, when it set one.
+  void tick() noexcept;
   // Log lines to the host, under no lock and no pin.
   void deliver_events() noexcept;
 

@@ -26,6 +26,7 @@ class DirectoryEngine final : public Engine {
                                                        const Environment& environment,
                                                        uint64_t lock_timeout_ms);
 
+  void set_lock_timeout_ms(uint64_t timeout_ms) override { lock_timeout_ms_ = timeout_ms; }
   Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
                                                  std::string_view metadata) override;
   Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) override;

@@ -17,6 +17,7 @@ class MemoryEngine final : public Engine {
  public:
   explicit MemoryEngine(Clock& clock) : clock_(clock) {}
 
+  void set_lock_timeout_ms(uint64_t) override {}  // nothing to wait for
   Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
                                                  std::string_view metadata) override;
   Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) override;

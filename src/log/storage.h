@@ -124,6 +124,9 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
+  // How long create() and rescan() wait for each other.
+  virtual void set_lock_timeout_ms(uint64_t timeout_ms) = 0;
+
   // A new session with this metadata document, durable when this answers ok. kAlreadyExists.
   virtual Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
                                                          std::string_view metadata) = 0;

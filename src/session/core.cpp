@@ -289,12 +289,13 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
 }
 
 Status Core::rebuild() {
-  VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   {
     const std::unique_lock lock(index_mutex);
+    VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
     forget_index();
     VARVE_TRY(read_changes(tail));
     rebuild_count += 1;
+    snapshot_covered_bytes = 0;  // index.bin may be what was wrong: it is to be written anew
   }
   context.counters->index_rebuilds += 1;
   return {};

@@ -104,7 +104,7 @@ Writer::Group Writer::take_group() {
     if (request->kind == WriteRequest::Kind::kCall) break;
     // Parts of one write reach the disk in any order: after a power loss, a whole line behind a
     // batch must prove that the batch was written to its end. So nothing goes behind it.
-    //MUT if (request->drafts.size() > 1) break;
+    if (request->drafts.size() > 1) break;
   }
   return group;
 }

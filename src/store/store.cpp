@@ -25,19 +25,25 @@ constexpr uint64_t kListMax = 10'000;
 constexpr size_t kRowsAtATime = 256;
 
 // The host's clock when it set one, else the system's; deadlines are always the system's.
+//
+// The host's function is called at the start of a call, under no lock; what runs under locks takes
+// the time it told.
 class HostClock final : public Clock {
  public:
   explicit HostClock(Clock& system) : system_(system) {}
 
   void set(ClockFunction function, void* user_data) {
-    const std::lock_guard guard(mutex_);
-    function_ = function;
-    user_data_ = user_data;
+    {
+      const std::lock_guard guard(mutex_);
+      function_ = function;
+      user_data_ = user_data;
+    }
+    if (function != nullptr) tick();
     is_set_.store(function != nullptr, std::memory_order_release);
   }
 
-  int64_t now_ms() override {
-    if (!is_set_.load(std::memory_order_acquire)) return system_.now_ms();
+  // Asks the host for the time.
+  void tick() {
     ClockFunction function = nullptr;
     void* user_data = nullptr;
     {
@@ -45,7 +51,12 @@ class HostClock final : public Clock {
       function = function_;
       user_data = user_data_;
     }
-    return function != nullptr ? function(user_data) : system_.now_ms();
+    if (function != nullptr) told_ms_.store(function(user_data), std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] bool is_set() const { return is_set_.load(std::memory_order_acquire); }
+  int64_t now_ms() override {
+    return is_set() ? told_ms_.load(std::memory_order_relaxed) : system_.now_ms();
   }
   int64_t monotonic_us() override { return system_.monotonic_us(); }
   void sleep_us(int64_t duration_us) override { system_.sleep_us(duration_us); }
@@ -53,7 +64,8 @@ class HostClock final : public Clock {
  private:
   Clock& system_;
   std::atomic<bool> is_set_{false};
-  std::mutex mutex_;
+  std::atomic<int64_t> told_ms_{0};
+  std::mutex mutex_;  // guards the rest; not held while the host's function runs
   ClockFunction function_ = nullptr;
   void* user_data_ = nullptr;
 };
@@ -116,6 +128,9 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   }
   void set_clock(ClockFunction function, void* user_data) override {
     clock_.set(function, user_data);
+  }
+  void tick() override {
+    if (clock_.is_set()) clock_.tick();
   }
   void deliver_events() override { events_.deliver(); }
   void close() override;
@@ -180,7 +195,9 @@ Status OpenStore::start(std::string_view config_json) {
   if (!stored.ok()) return stored.status();
   settings_ = session::Settings();
   VARVE_TRY(read_config(*stored, false, &settings_).in_file("config.json"));
-  return config_json.empty() ? Status() : read_config(config_json, true, &settings_);
+  if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &settings_));
+  engine_->set_lock_timeout_ms(settings_.lock_timeout_ms);
+  return {};
 }
 
 std::shared_ptr<session::Session> OpenStore::find_open(std::string_view id) {

@@ -44,6 +44,10 @@ class Store {
   virtual void set_log(session::Level level, session::LogFunction function, void* user_data) = 0;
   virtual void set_clock(ClockFunction function, void* user_data) = 0;  // null: the system's
 
+  // Asks the host's clock for the time that everything until the next tick takes; called by the ABI
+  // at the start of each call, under no lock. Nothing to do with the system's clock.
+  virtual void tick() = 0;
+
   // Delivers posted log lines to the host; called by the ABI after each call, under no lock.
   virtual void deliver_events() = 0;
 

@@ -113,14 +113,22 @@ TEST_F(SnapshotUse, ItIsNotWrittenWhenNothingChanged) {
   EXPECT_EQ(disk_.files().metadata, before.metadata) << "reading a session does not write it";
 }
 
-TEST_F(SnapshotUse, AnEmptySessionHasOneThatIsUsed) {
+TEST_F(SnapshotUse, AnEmptySessionHasNone) {
   auto session = disk_.open();
   ASSERT_TRUE(session->sync().ok());
   session.reset();
-  ASSERT_TRUE(disk_.read("index.bin").has_value());
+  EXPECT_FALSE(disk_.read("index.bin").has_value());
+}
+
+TEST_F(SnapshotUse, RebuildingTheIndexReplacesIt) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  session.reset();
+  const std::string right = disk_.bytes("index.bin");
   session = disk_.open();
-  EXPECT_TRUE(index_stats(*session).get_bool("loaded"))
-      << index_stats(*session).get_string("reason");
+  disk_.write("index.bin", "something else");
+  ASSERT_TRUE(session->rebuild_index().ok());
+  EXPECT_EQ(disk_.bytes("index.bin"), right);
 }
 
 TEST_F(SnapshotUse, AFailureToSaveItFailsNothing) {
