@@ -14,8 +14,10 @@ Result<bool> LineReader::fill() {
   buffer_.erase(0, consumed_);
   consumed_ = 0;
   const size_t have = buffer_.size();
-  // Doubling keeps the cost of a long line linear.
-  const uint64_t want = std::min<uint64_t>(std::max(kChunkBytes, have), end_ - position_);
+  // Doubling keeps the cost of a long line linear; nothing is kept of what is longer than any line.
+  const uint64_t room = kLineBytesMax + kChunkBytes - std::min<uint64_t>(have, kLineBytesMax);
+  const uint64_t want =
+      std::min({std::max<uint64_t>(kChunkBytes, have), end_ - position_, room});
   buffer_.resize(have + static_cast<size_t>(want));
   auto got = storage_.read(stream_, generation_, position_,
                            std::span<char>(buffer_.data() + have, static_cast<size_t>(want)));
@@ -64,7 +66,8 @@ Result<bool> LineReader::next(Line* line) {
         available > searched ? std::memchr(begin + searched, '\n', available - searched) : nullptr;
     if (newline != nullptr) {
       const size_t length = static_cast<size_t>(static_cast<const char*>(newline) - begin);
-      line->bytes = std::string_view(begin, length);
+      line->oversized = length > kLineBytesMax;
+      if (!line->oversized) line->bytes = std::string_view(begin, length);
       line->offset = position_ - available;
       line->length = length + 1;
       line->terminated = true;

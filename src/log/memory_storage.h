@@ -25,7 +25,7 @@ struct MemorySession {
   std::timed_mutex writer;  // the session's lock
 };
 
-class MemoryStorage final : public SessionStorage {
+class MemoryStorage : public SessionStorage {
  public:
   MemoryStorage(std::shared_ptr<MemorySession> session, Clock& clock)
       : session_(std::move(session)), clock_(clock) {}

@@ -1,77 +1,39 @@
 // docs/errors.md against the headers: every code is explained, and stands where its functions do.
 #include <gtest/gtest.h>
-#include <varve/varve.h>
 
-#include <map>
-#include <regex>
 #include <set>
 #include <string>
 
-#include "client.h"
+#include "headers.h"
 
 namespace varve_test {
 namespace {
 
-std::string source_file(const std::string& path) {
-  return read_file(std::string(VARVE_SOURCE_DIR) + "/" + path);
-}
+std::string page() { return source_file("docs/errors.md"); }
 
-std::set<std::string> matches(const std::string& text, const std::string& pattern) {
-  std::set<std::string> found;
-  const std::regex expression(pattern);
-  for (std::sregex_iterator it(text.begin(), text.end(), expression), end; it != end; ++it) {
-    found.insert((*it)[1]);
-  }
-  return found;
-}
-
-// Names and values of the codes, from their definition.
-std::map<std::string, std::string> codes() {
-  std::map<std::string, std::string> values;
-  const std::string header = source_file("include/varve/base.h");
-  const std::regex definition(R"(\n  (VARVE_\w+) = (\d+),?)");
-  for (std::sregex_iterator it(header.begin(), header.end(), definition), end; it != end; ++it) {
-    values[(*it)[1]] = (*it)[2];
-  }
-  return values;
-}
-
-// Each function with the codes that its @errors names.
-std::map<std::string, std::set<std::string>> documented_errors() {
-  std::map<std::string, std::set<std::string>> errors;
-  const std::regex comment(R"(/\*\*([\s\S]*?)\*/\s*VARVE_API([^;]*);)");
-  for (const char* name : {"base", "error", "store", "session", "entry", "maintenance"}) {
-    const std::string header = source_file("include/varve/" + std::string(name) + ".h");
-    for (std::sregex_iterator it(header.begin(), header.end(), comment), end; it != end; ++it) {
-      const std::string text = (*it)[1];
-      const std::string declaration = (*it)[2];
-      std::smatch function;
-      if (!std::regex_search(declaration, function, std::regex(R"((varve_\w+)\s*\()"))) continue;
-      const size_t start = text.find("@errors");
-      EXPECT_NE(start, std::string::npos) << function[1];
-      const std::string section = start == std::string::npos
-                                      ? ""
-                                      : text.substr(start, text.find("\n * @", start + 1) - start);
-      errors[function[1]] = matches(section, R"((VARVE_[A-Z_]+))");
-    }
-  }
-  return errors;
+// The codes that a function's @errors names.
+std::set<std::string> documented_errors(const Function& function) {
+  const size_t start = function.comment.find("@errors");
+  EXPECT_NE(start, std::string::npos) << function.name;
+  if (start == std::string::npos) return {};
+  const size_t end = function.comment.find("\n * @", start + 1);
+  return words_with_prefix(function.comment.substr(start, end - start), "VARVE_");
 }
 
 // The part of the page about one code.
-std::string section_of(const std::string& page, const std::string& code) {
+std::string section_of(const std::string& text, const std::string& code) {
   const std::string heading = "\n### " + code + "\n";
-  const size_t start = page.find(heading);
+  const size_t start = text.find(heading);
   if (start == std::string::npos) return {};
-  return page.substr(start, page.find("\n##", start + heading.size()) - start);
+  return text.substr(start, text.find("\n##", start + heading.size()) - start);
 }
 
 TEST(ErrorsPage, ExplainsEveryCodeWithItsNumber) {
-  const std::string page = source_file("docs/errors.md");
-  EXPECT_EQ(codes().size(), 17U);
-  for (const auto& [code, value] : codes()) {
-    EXPECT_NE(page.find("| `" + code + "` " + value + " |"), std::string::npos) << code;
-    const std::string section = section_of(page, code);
+  const std::string text = page();
+  EXPECT_EQ(status_codes().size(), 17U);
+  for (const auto& [code, value] : status_codes()) {
+    EXPECT_NE(text.find("| `" + code + "` " + value + " |"), std::string::npos) << code;
+    const std::string section = section_of(text, code);
     EXPECT_FALSE(section.empty()) << code;
     if (code == "VARVE_OK") continue;
     EXPECT_NE(section.find("- **From** "), std::string::npos) << code;
@@ -79,43 +41,45 @@ TEST(ErrorsPage, ExplainsEveryCodeWithItsNumber) {
   }
 }
 
-TEST(ErrorsPage, ExplainsNoCodeThatDoesNotExist) {
-  const std::string page = source_file("docs/errors.md");
-  const auto known = codes();
-  for (const auto& code : matches(page, R"(\n### (VARVE_\w+))")) {
-    EXPECT_TRUE(known.contains(code)) << code;
+TEST(ErrorsPage, NamesNoCodeThatDoesNotExist) {
+  const auto known = status_codes();
+  for (const auto& code : words_with_prefix(page(), "VARVE_")) {
+    EXPECT_TRUE(known.contains(code) || code == "VARVE_NUL_TERMINATED") << code;
   }
 }
 
 TEST(ErrorsPage, HeadersNameOnlyCodesThatExist) {
-  const auto known = codes();
+  const auto known = status_codes();
   std::set<std::string> functions;
-  for (const auto& [function, errors] : documented_errors()) {
-    functions.insert(function);
-    for (const auto& code : errors) EXPECT_TRUE(known.contains(code)) << function << " " << code;
+  for (const Function& function : declared_functions()) {
+    functions.insert(function.name);
+    for (const auto& code : documented_errors(function)) {
+      EXPECT_TRUE(known.contains(code)) << function.name << " " << code;
+    }
   }
   // All that is exported was looked at.
-  EXPECT_EQ(functions, matches(source_file("src/capi/varve.map"), R"((varve_\w+);)"));
+  EXPECT_EQ(functions, words_with_prefix(source_file("src/capi/varve.map"), "varve_"));
 }
 
 TEST(ErrorsPage, ListsEveryFunctionUnderTheCodesOfItsHeader) {
-  const std::string page = source_file("docs/errors.md");
-  for (const auto& [function, errors] : documented_errors()) {
-    for (const auto& code : errors) {
-      const std::string section = section_of(page, code);
+  const std::string text = page();
+  for (const Function& function : declared_functions()) {
+    for (const auto& code : documented_errors(function)) {
+      const std::string section = section_of(text, code);
       const bool is_everybodys =
           section.find("**From** every function with a handle") != std::string::npos ||
           section.find("**From** every function;") != std::string::npos;
-      EXPECT_TRUE(is_everybodys || section.find("`" + function + "`") != std::string::npos)
-          << function << " is missing under " << code;
+      EXPECT_TRUE(is_everybodys || section.find("`" + function.name + "`") != std::string::npos)
+          << function.name << " is missing under " << code;
     }
   }
 }
 
-TEST(ErrorsPage, ListsOnlyFunctionsThatExist) {
-  const auto known = documented_errors();
-  for (const auto& function : matches(source_file("docs/errors.md"), R"(`(varve_\w+)`)")) {
-    EXPECT_TRUE(known.contains(function) || function.ends_with("_t")) << function;
+TEST(ErrorsPage, NamesOnlyFunctionsThatExist) {
+  std::set<std::string> known = {"varve_status_t", "varve_error_t"};
+  for (const Function& function : declared_functions()) known.insert(function.name);
+  for (const auto& name : words_with_prefix(page(), "varve_")) {
+    EXPECT_TRUE(known.contains(name)) << name;
   }
 }
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "all_calls.h"
 #include "client.h"
+#include "headers.h"
 
 namespace varve_test {
 namespace {
@@ -35,17 +35,15 @@ void expect_refused(const Call& call, void* handle, const char* what) {
   EXPECT_EQ(call.run_without_outs(handle, outs), VARVE_BAD_HANDLE);
 }
 
-// Every function that takes a handle, as the headers declare it.
+// Every function that takes a handle and can fail, as the headers declare it.
 std::set<std::string> declared_calls() {
   std::set<std::string> names;
-  const std::regex declaration(
-      R"((varve_\w+)\s*\(\s*varve_(?:store|session)_t \*\w+[^;]*varve_error_t \*\*error_out)");
-  for (const char* header : {"store", "session", "entry", "maintenance"}) {
-    const std::string text =
-        read_file(std::string(VARVE_SOURCE_DIR) + "/include/varve/" + header + ".h");
-    for (std::sregex_iterator it(text.begin(), text.end(), declaration), end; it != end; ++it) {
-      names.insert((*it)[1]);
-    }
+  for (const Function& function : declared_functions()) {
+    const std::string& text = function.declaration;
+    const std::string arguments = text.substr(std::min(text.find('('), text.size()));
+    const bool takes_handle = arguments.find("varve_store_t *store,") != std::string::npos ||
+                              arguments.find("varve_session_t *session,") != std::string::npos;
+    if (takes_handle && text.find("error_out") != std::string::npos) names.insert(function.name);
   }
   return names;
 }

@@ -8,7 +8,7 @@ namespace varve::crash {
 
 size_t scaled(size_t count) {
   const char* text = std::getenv("VARVE_CRASH_SCALE");
-  const size_t percent = text == nullptr ? 100 : std::strtoul(text, nullptr, 10);
+  const size_t percent = text == nullptr ? VARVE_CRASH_SCALE_DEFAULT : std::strtoul(text, nullptr, 10);
   return std::max<size_t>(1, count * percent / 100);
 }
 
@@ -31,7 +31,7 @@ CrashRig::Process CrashRig::process(int64_t process_id) {
 }
 
 void CrashRig::watch(size_t states_max) {
-  states_max_ = scaled(states_max);
+  states_max_ = states_max;
   disk_->set_fault_hook([this](const io::OperationInfo& operation) {
     before_operation(operation);
     return faults_ ? faults_(operation) : std::nullopt;
@@ -96,7 +96,7 @@ void CrashRig::look(size_t states_max) {
         findings_.set_context(where() + disk_->describe(plan));
         check_disk(*state, ledger_, demands_, findings_);
       },
-      states_max);
+      scaled(states_max));
   Demands killed = demands_;
   killed.loss = Loss::kProcess;
   const auto copy = disk_->copy();

@@ -11,7 +11,8 @@
 
 namespace varve::crash {
 
-// How much of everything: VARVE_CRASH_SCALE, in percent, 100 when not set.
+// How much of everything: VARVE_CRASH_SCALE in percent; when not set, 100 or what a sanitizer can
+// bear.
 size_t scaled(size_t count);
 
 class CrashRig {
@@ -40,7 +41,7 @@ class CrashRig {
   bool bury();
 
   // Looks at all moments from now on, at most `states_max` states of each.
-  void watch(size_t states_max = 150);
+  void watch(size_t states_max = 120);
   void unwatch();
   // While watching, operations also fail as `faults` says.
   void fail(io::FaultHook faults) { faults_ = std::move(faults); }

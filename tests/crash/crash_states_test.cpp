@@ -311,7 +311,7 @@ TEST(CrashStatesOfRecovery, OfRepair) {
   rig.unwatch();
   expect_all_answered(agent);
   rig.demands().no_alarm = true;  // repaired is repaired
-  rig.look(scaled(1000));
+  rig.look(1000);
   expect_sound(rig, rig.findings());
 }
 
@@ -362,7 +362,7 @@ TEST(CrashStatesOfGroups, BatchesAmongOthersAreWholeOrNotThere) {
   rig.unwatch();
   for (const auto& request : requests) EXPECT_TRUE(request.status.ok());
   for (auto& [id, entry] : rig.ledger()["s"].entries) entry.added = Promise::kGiven;
-  rig.look(scaled(400));
+  rig.look(400);
   expect_sound(rig, rig.findings());
 }
 
@@ -412,7 +412,7 @@ void kill_everywhere(Workload first, void (*second)(Process&)) {
     Process survivor = rig.process(2002);
     second(survivor);
     expect_all_answered(survivor);
-    rig.look(scaled(200));
+    rig.look(120);
     state_count += rig.state_count();
     ASSERT_EQ(rig.findings().count(), 0U)
         << "killed before operation " << kill_at << ": " << rig.findings().text();

@@ -18,17 +18,41 @@ enum class Part : uint8_t { kNothing, kOneByte, kHalf };  // of a write that fai
 struct FaultKind {
   const char* name;
   int os_errno;
-  Part written = Part::kNothing;
-  std::vector<OperationKind> kinds = {};  // empty: all
+  Part written;
+  std::vector<OperationKind> kinds;  // empty: all
 };
 
+// Of each error, the operations that can give it.
 const FaultKind kFaultKinds[] = {
-    {"EIO", EIO},
-    {"ENOSPC", ENOSPC},
-    {"EDQUOT", EDQUOT},
-    {"EMFILE", EMFILE},
-    {"EACCES", EACCES},
-    {"EROFS", EROFS},
+    {"EIO", EIO, Part::kNothing, {}},
+    {"ENOSPC",
+     ENOSPC,
+     Part::kNothing,
+     {OperationKind::kOpen, OperationKind::kAppend, OperationKind::kWriteAt,
+      OperationKind::kSyncData, OperationKind::kSyncDirectory, OperationKind::kRename,
+      OperationKind::kMove, OperationKind::kMakeDirectory}},
+    {"EDQUOT",
+     EDQUOT,
+     Part::kNothing,
+     {OperationKind::kOpen, OperationKind::kAppend, OperationKind::kSyncData,
+      OperationKind::kMakeDirectory}},
+    {"EMFILE",
+     EMFILE,
+     Part::kNothing,
+     {OperationKind::kOpenRoot, OperationKind::kOpen, OperationKind::kOpenDirectory,
+      OperationKind::kList}},
+    {"EACCES",
+     EACCES,
+     Part::kNothing,
+     {OperationKind::kOpenRoot, OperationKind::kOpen, OperationKind::kOpenDirectory,
+      OperationKind::kList, OperationKind::kRename, OperationKind::kMove, OperationKind::kRemove,
+      OperationKind::kMakeDirectory, OperationKind::kRemoveDirectory}},
+    {"EROFS",
+     EROFS,
+     Part::kNothing,
+     {OperationKind::kOpenRoot, OperationKind::kOpen, OperationKind::kAppend,
+      OperationKind::kWriteAt, OperationKind::kTruncate, OperationKind::kRename,
+      OperationKind::kMove, OperationKind::kMakeDirectory}},
     {"ENOLCK", ENOLCK, Part::kNothing, {OperationKind::kLock}},
     {"EIO after one byte", EIO, Part::kOneByte, {OperationKind::kAppend, OperationKind::kWriteAt}},
     {"ENOSPC after one byte", ENOSPC, Part::kOneByte, {OperationKind::kAppend}},

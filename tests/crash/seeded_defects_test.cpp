@@ -88,7 +88,7 @@ size_t violations_after_failed_sync(Sabotage defect) {
     agent->remove("s", "a1");
     failed = hook.matched() >= number;
     rig.disk().set_fault_hook({});
-    rig.look(scaled(100));
+    rig.look(100);
     violations += rig.findings().count();
   }
   return violations;

@@ -1,0 +1,318 @@
+// Real processes on real files: many writers, readers, and processes that are killed or stopped.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <random>
+
+#include "capi/client.h"
+#include "worker_process.h"
+
+namespace varve::crash {
+namespace {
+
+using varve_test::entry;
+using varve_test::Session;
+using varve_test::Store;
+using varve_test::TempDirectory;
+
+constexpr const char* kOs = R"({"durability":"os","concurrency":{"lock_timeout_ms":60000}})";
+constexpr const char* kCommit = R"({"durability":"commit","concurrency":{"lock_timeout_ms":60000}})";
+constexpr const char* kHasty = R"({"concurrency":{"lock_timeout_ms":50}})";
+constexpr int kNotFoundExit = 10 + VARVE_NOT_FOUND;
+
+// Entries of each writer: VARVE_CRASH_ADDS.
+size_t adds_of_each() {
+  const char* text = std::getenv("VARVE_CRASH_ADDS");
+  return text == nullptr ? VARVE_CRASH_ADDS_DEFAULT : std::strtoul(text, nullptr, 10);
+}
+
+// A writer that is started again when it dies, and what it has told so far.
+class Writer {
+ public:
+  Writer(std::string root, std::string name, size_t last, const char* config)
+      : root_(std::move(root)), name_(std::move(name)), last_(last), config_(config) {
+    start();
+  }
+
+  [[nodiscard]] bool is_done() const { return done_; }
+  [[nodiscard]] size_t told() const { return told_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] int output() const { return process_->output(); }
+
+  // Reads what it says. Notices its end.
+  void listen() {
+    std::vector<std::string> lines;
+    const bool more = process_->read_lines(&lines);
+    for (const std::string& line : lines) {
+      EXPECT_EQ(line, name_ + "-" + std::to_string(told_ + 1));
+      told_ += 1;
+    }
+    if (more) return;
+    const int code = process_->wait();
+    if (code == 128 + SIGKILL) return start();
+    EXPECT_EQ(code, 0) << name_;
+    EXPECT_EQ(told_, last_) << name_;
+    done_ = true;
+  }
+  void kill() const { process_->send(SIGKILL); }
+
+ private:
+  void start() {
+    if (told_ == last_) {  // it was killed after its last word
+      done_ = true;
+      return;
+    }
+    process_ = std::make_unique<WorkerProcess>(
+        std::vector<std::string>{"add", root_, "s", name_, std::to_string(told_ + 1),
+                                 std::to_string(last_), config_});
+  }
+
+  const std::string root_;
+  const std::string name_;
+  const size_t last_;
+  const std::string config_;
+  std::unique_ptr<WorkerProcess> process_;
+  size_t told_ = 0;
+  bool done_ = false;
+};
+
+// Listens to all until all are done; calls `meanwhile` about every `pause_ms`.
+template <typename Meanwhile>
+void run_to_end(std::vector<Writer>& writers, int pause_ms, Meanwhile meanwhile) {
+  for (;;) {
+    std::vector<pollfd> polled;
+    std::vector<Writer*> active;
+    for (Writer& writer : writers) {
+      if (writer.is_done()) continue;
+      polled.push_back({writer.output(), POLLIN, 0});
+      active.push_back(&writer);
+    }
+    if (active.empty()) return;
+    timespec start{};
+    ::clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int left_ms = pause_ms; left_ms > 0;) {
+      if (::poll(polled.data(), polled.size(), left_ms) <= 0) break;
+      bool ended = false;
+      for (size_t i = 0; i < polled.size(); ++i) {
+        if ((polled[i].revents & (POLLIN | POLLHUP)) == 0) continue;
+        const int before = active[i]->output();
+        active[i]->listen();
+        ended = ended || active[i]->is_done() || active[i]->output() != before;
+      }
+      if (ended) break;
+      timespec now{};
+      ::clock_gettime(CLOCK_MONOTONIC, &now);
+      left_ms = pause_ms - static_cast<int>((now.tv_sec - start.tv_sec) * 1000 +
+                                            (now.tv_nsec - start.tv_nsec) / 1000000);
+    }
+    meanwhile(active);
+  }
+}
+
+// Each writer's entries, exactly once and in order, and nothing else; and verify finds no fault.
+void expect_all_there(const std::string& root, const std::vector<Writer>& writers) {
+  const Store store(root);
+  const Session session = Session::open(store, "s");
+  std::map<std::string, size_t> counts;
+  std::istringstream lines(session.export_text("jsonl").text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string id(varve_test::json::parse(line).at("id").as_string());
+    const size_t dash = id.rfind('-');
+    const size_t number = std::stoul(id.substr(dash + 1));
+    EXPECT_EQ(number, ++counts[id.substr(0, dash)]) << id;
+  }
+  EXPECT_EQ(counts.size(), writers.size());
+  for (const Writer& writer : writers) EXPECT_EQ(counts[writer.name()], writer.told());
+  const auto report = session.verify();
+  EXPECT_TRUE(report.object().at("ok").as_bool()) << report.text;
+}
+
+TEST(Processes, EightWritersWithAReaderAndAKiller) {
+  const TempDirectory directory;
+  const std::string root = directory.path() + "/store";
+  {
+    const Store store(root, R"({"storage":{"max_session_size_mb":0}})");
+    const Session session(store, R"({"session_id":"s"})");
+  }
+  std::ofstream(root + "/config.json") << R"({"version":"1.0","storage":{"max_session_size_mb":0}})";
+  const size_t adds = adds_of_each();
+  std::vector<Writer> writers;
+  for (size_t i = 0; i < 8; ++i) {
+    const bool durable = i < 2;  // a sync for each takes its time
+    writers.emplace_back(root, "w" + std::to_string(i), durable ? (adds + 19) / 20 : adds,
+                         durable ? kCommit : kOs);
+  }
+  // The full count of each, whatever the durability: who commits goes on relaxed.
+  for (size_t i = 0; i < 2; ++i) writers.emplace_back(root, "v" + std::to_string(i), adds, kOs);
+  WorkerProcess reader({"read", root, "s"});
+  std::mt19937 random(7);
+  size_t kills = 0;
+  run_to_end(writers, 40, [&](const std::vector<Writer*>& active) {
+    const Writer& victim = *active[random() % active.size()];
+    if (victim.is_done()) return;
+    victim.kill();
+    kills += 1;
+  });
+  reader.close_input();
+  std::string exports;
+  EXPECT_TRUE(reader.read_line(&exports));
+  EXPECT_EQ(reader.wait(), 0);
+  EXPECT_GT(kills, 0U);
+  std::cout << "[    kills ] " << kills << ", exports " << exports << "\n";
+  expect_all_there(root, writers);
+}
+
+// A session "s" with one entry, in a directory of its own.
+class HeldLock : public testing::Test {
+ protected:
+  HeldLock() : root_(directory_.path() + "/store"), store_(root_, kHasty) {}
+
+  [[nodiscard]] std::string lock_file() const { return root_ + "/sessions/s/lock"; }
+  static void wait_until_held(WorkerProcess& holder) {
+    std::string line;
+    ASSERT_TRUE(holder.read_line(&line));
+    ASSERT_EQ(line, "held");
+    holder.wait_until_stopped();
+  }
+
+  const TempDirectory directory_;
+  const std::string root_;
+  const Store store_;
+  const Session session_{store_, R"({"session_id":"s"})"};
+};
+
+TEST_F(HeldLock, StoppedHolderIsWaitedForAndNeverRobbed) {
+  ASSERT_TRUE(session_.add(entry("a")).ok());
+  WorkerProcess holder({"hold", lock_file()});
+  wait_until_held(holder);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    EXPECT_EQ(session_.add(entry("b")).outcome.status, VARVE_BUSY);
+  }
+  EXPECT_EQ(session_.remove("a").status, VARVE_BUSY);
+  EXPECT_EQ(session_.update(R"({"title":"t"})").status, VARVE_BUSY);
+  EXPECT_EQ(session_.repair().outcome.status, VARVE_BUSY);
+  EXPECT_EQ(store_.delete_session("s").status, VARVE_BUSY);
+  EXPECT_TRUE(session_.get("a").ok());  // readers take no lock
+  EXPECT_TRUE(session_.verify().ok());
+  EXPECT_EQ(session_.get("b").outcome.status, VARVE_NOT_FOUND);
+  const Store second(root_, kHasty);  // nor does whoever opens
+  EXPECT_TRUE(Session::open(second, "s").get("a").ok());
+  holder.send(SIGCONT);
+  EXPECT_EQ(holder.wait(), 0);
+  EXPECT_TRUE(session_.add(entry("b")).ok());
+  EXPECT_TRUE(session_.remove("a").ok());
+}
+
+TEST_F(HeldLock, KilledHolderFreesItAtOnce) {
+  WorkerProcess holder({"hold", lock_file()});
+  wait_until_held(holder);
+  EXPECT_EQ(session_.add(entry("a")).outcome.status, VARVE_BUSY);
+  holder.send(SIGKILL);
+  EXPECT_EQ(holder.wait(), 128 + SIGKILL);
+  EXPECT_TRUE(session_.add(entry("a")).ok());
+}
+
+// An administrator's tidy hand: the lock file goes while somebody holds it. Whoever comes later
+// makes another one; the session and its entries are not affected.
+TEST_F(HeldLock, RemovedLockFileIsMadeAnew) {
+  ASSERT_TRUE(session_.add(entry("a")).ok());
+  std::filesystem::remove(lock_file());
+  EXPECT_TRUE(session_.add(entry("b")).ok());
+  EXPECT_TRUE(std::filesystem::exists(lock_file()));
+  WorkerProcess holder({"hold", lock_file()});
+  wait_until_held(holder);
+  EXPECT_EQ(session_.add(entry("c")).outcome.status, VARVE_BUSY);
+  holder.send(SIGCONT);
+  EXPECT_EQ(holder.wait(), 0);
+  EXPECT_TRUE(session_.add(entry("c")).ok());
+}
+
+TEST(Processes, TwoHandlesInOneProcessTakeTurns) {
+  const TempDirectory directory;
+  const Store one(directory.path(), kOs);
+  const Store two(directory.path(), kOs);
+  const Session first(one, R"({"session_id":"s"})");
+  const Session second = Session::open(two, "s");
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(first.add(entry("a" + std::to_string(i))).ok());
+    ASSERT_TRUE(second.get("a" + std::to_string(i)).ok());
+    ASSERT_TRUE(second.add(entry("b" + std::to_string(i))).ok());
+    ASSERT_TRUE(first.remove("b" + std::to_string(i)).ok());
+    ASSERT_EQ(second.get("b" + std::to_string(i)).outcome.status, VARVE_NOT_FOUND);
+  }
+  EXPECT_TRUE(first.verify().object().at("ok").as_bool());
+}
+
+// What a broken program might do: a line that is no entry, appended under the lock.
+void append_garbage(const std::string& session_directory) {
+  const int lock = ::open((session_directory + "/lock").c_str(), O_RDWR | O_CLOEXEC);
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_len = 1;
+  ASSERT_GE(lock, 0);
+  ASSERT_EQ(::fcntl(lock, F_OFD_SETLKW, &range), 0);
+  std::ofstream(session_directory + "/memory.jsonl", std::ios::app) << "{\"what\":\"is this\"}\n";
+  ::close(lock);
+}
+
+TEST(Processes, RepairReplacesTheLogWhileOthersAdd) {
+  const TempDirectory directory;
+  const std::string root = directory.path() + "/store";
+  const Store store(root, kOs);
+  const Session session(store, R"({"session_id":"s"})");
+  std::vector<Writer> writers;
+  for (const char* name : {"x", "y"}) {
+    writers.emplace_back(root, name, std::max<size_t>(adds_of_each() / 4, 50), kOs);
+  }
+  WorkerProcess reader({"read", root, "s"});
+  size_t repairs = 0;
+  run_to_end(writers, 20, [&](const std::vector<Writer*>&) {
+    append_garbage(root + "/sessions/s");
+    const auto report = session.repair();
+    ASSERT_TRUE(report.ok()) << report.outcome;
+    if (report.object().at("changed").as_bool()) repairs += 1;
+  });
+  reader.close_input();
+  EXPECT_EQ(reader.wait(), 0);
+  EXPECT_GT(repairs, 0U);
+  ASSERT_TRUE(session.repair().ok());
+  expect_all_there(root, writers);
+}
+
+TEST(Processes, SessionDeletedWhileOthersAdd) {
+  const TempDirectory directory;
+  const std::string root = directory.path() + "/store";
+  const Store store(root, kOs);
+  { const Session session(store, R"({"session_id":"s"})"); }
+  std::vector<WorkerProcess> writers;
+  for (const char* name : {"x", "y"}) {
+    writers.emplace_back(std::vector<std::string>{"add", root, "s", name, "1", "1000000", kOs});
+  }
+  std::string line;
+  for (WorkerProcess& writer : writers) ASSERT_TRUE(writer.read_line(&line));
+  const auto deleted = store.delete_session("s");
+  EXPECT_TRUE(deleted.ok()) << deleted;
+  for (WorkerProcess& writer : writers) {
+    std::vector<std::string> lines;
+    while (writer.read_lines(&lines)) lines.clear();
+    EXPECT_EQ(writer.wait(), kNotFoundExit);
+  }
+  EXPECT_FALSE(std::filesystem::exists(root + "/sessions/s"));
+  EXPECT_TRUE(std::filesystem::is_empty(root + "/tmp"));
+  EXPECT_TRUE(store.sessions().object().at("sessions").as_array().empty());
+  const Session again(store, R"({"session_id":"s"})");
+  EXPECT_TRUE(again.add(entry("x-1")).ok());
+  EXPECT_EQ(again.stats().object().at("entries").to_number<int>(), 1);
+}
+
+}  // namespace
+}  // namespace varve::crash

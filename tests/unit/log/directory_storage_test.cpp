@@ -1,0 +1,263 @@
+// What only a directory has: a lock file that people read, files that go bad, a disk that fails.
+#include "log/directory_storage.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+
+#include "io/simulated.h"
+#include "log/lock_state.h"
+#include "support/environment.h"
+
+namespace varve::log {
+namespace {
+
+using io::FailNth;
+using io::OperationKind;
+
+class InDirectory : public testing::Test {
+ protected:
+  void SetUp() override {
+    disk_.write_file("s/metadata.json", "{}");
+    disk_.write_file("s/memory.jsonl", "one\n");
+    storage_ = open();
+    ASSERT_NE(storage_, nullptr);
+  }
+  Result<std::unique_ptr<DirectoryStorage>> try_open(io::SimulatedFileSystem& system) {
+    VARVE_TRY_ASSIGN(auto directory, system.open_root("s", false));
+    return DirectoryStorage::open(std::move(directory), {&system, &clock_, &random_});
+  }
+  std::unique_ptr<DirectoryStorage> open() {
+    auto opened = try_open(disk_);
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+  Status lock(SessionStorage& storage) {
+    return storage.lock(clock_.monotonic_us(), "write", nullptr);
+  }
+  Status append(std::string_view lines, uint64_t last_seq = 0) {
+    VARVE_TRY(lock(*storage_));
+    Status status = storage_->append(Stream::kEntries, storage_->tail()->entries_bytes, lines,
+                                     true, last_seq);
+    storage_->unlock();
+    return status;
+  }
+  std::string log() { return disk_.read_file("s/memory.jsonl").value_or("(none)"); }
+  std::optional<LockState> state() {
+    return decode_lock_state(disk_.read_file("s/lock").value_or(""));
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<DirectoryStorage> storage_;
+};
+
+TEST_F(InDirectory, AnEmptyDirectoryIsNoSession) {
+  ASSERT_TRUE((*disk_.open_root("empty", true))->sync().ok());
+  const auto opened = DirectoryStorage::open(*disk_.open_root("empty", false),
+                                             {&disk_, &clock_, &random_});
+  EXPECT_EQ(opened.code(), Code::kNotFound);
+  EXPECT_FALSE(disk_.exists("empty/lock")) << "nothing is created where no session is";
+}
+
+TEST_F(InDirectory, TheHolderOfTheLockIsNamedToWhoeverWaits) {
+  const auto other_process = disk_.process(4711);
+  auto holder = try_open(*other_process);
+  ASSERT_TRUE(holder.ok());
+  ASSERT_TRUE((*holder)->lock(0, "repair", nullptr).ok());
+  const Status busy = lock(*storage_);
+  EXPECT_EQ(busy.code(), Code::kBusy);
+  for (const std::string part : {"4711", "repair", "2026-01-10T14:23:45.678Z"}) {
+    EXPECT_NE(busy.message().find(part), std::string::npos) << busy.message();
+  }
+  EXPECT_TRUE(busy.place().path.ends_with("s/lock")) << busy.place().path;
+}
+
+TEST_F(InDirectory, AKilledHolderFreesTheLock) {
+  const auto other_process = disk_.process(4711);
+  auto holder = try_open(*other_process);
+  ASSERT_TRUE((*holder)->lock(0, "write", nullptr).ok());
+  EXPECT_EQ(lock(*storage_).code(), Code::kBusy);
+  other_process->kill();
+  EXPECT_TRUE(append("two\n").ok());
+}
+
+TEST_F(InDirectory, TheLockFileSaysWhoWritesAndHowFarItIsDurable) {
+  ASSERT_TRUE(append("two\n", 2).ok());
+  const auto told = state();
+  ASSERT_TRUE(told.has_value());
+  EXPECT_EQ(told->process_id, 1001);
+  EXPECT_EQ(told->operation, "write");
+  EXPECT_EQ(told->timestamp_ms, test::kStartMs);
+  EXPECT_EQ(told->durable_bytes, 8u);
+  EXPECT_EQ(told->last_seq, 2u);
+  EXPECT_FALSE(told->suspect);
+}
+
+TEST_F(InDirectory, AGarbageLockFileIsNoObstacle) {
+  disk_.write_file("s/lock", std::string(512, 'x'));
+  storage_ = open();
+  EXPECT_EQ(storage_->durable_mark().last_seq, 0u);
+  EXPECT_TRUE(append("two\n", 5).ok());
+  EXPECT_EQ(storage_->durable_mark().last_seq, 5u);
+}
+
+TEST_F(InDirectory, TheMarkOfAnotherFileSaysNothingAboutThisOnesLength) {
+  ASSERT_TRUE(append("two\n", 2).ok());
+  ASSERT_TRUE((*disk_.open_root("s", false))->remove("memory.jsonl").ok());
+  disk_.write_file("s/memory.jsonl", "restored\n");
+  storage_ = open();
+  EXPECT_EQ(storage_->durable_mark().entries_bytes, 0u);
+  EXPECT_EQ(storage_->durable_mark().last_seq, 2u) << "what was durable once stays known";
+}
+
+TEST_F(InDirectory, ALockFileThatWasReplacedIsOpenedAnew) {
+  auto other = open();
+  ASSERT_TRUE(lock(*storage_).ok());
+  storage_->unlock();
+  auto directory = *disk_.open_root("s", false);
+  ASSERT_TRUE(directory->remove("lock").ok());
+  // Both must end up on the file that has the name now.
+  ASSERT_TRUE(lock(*storage_).ok());
+  EXPECT_EQ(lock(*other).code(), Code::kBusy);
+  storage_->unlock();
+  EXPECT_TRUE(lock(*other).ok());
+}
+
+TEST_F(InDirectory, ADeletedSessionIsNotFound) {
+  auto directory = *disk_.open_root("s", false);
+  for (const auto name : {"memory.jsonl", "metadata.json", "lock"}) {
+    ASSERT_TRUE(directory->remove(name).ok());
+  }
+  EXPECT_EQ(storage_->tail().code(), Code::kNotFound);
+  EXPECT_EQ(lock(*storage_).code(), Code::kNotFound);
+  EXPECT_FALSE(disk_.exists("s/memory.jsonl"));
+}
+
+TEST_F(InDirectory, LeftOversOfReplacementsAreRemovedByTheNextWriter) {
+  disk_.write_file("s/memory.jsonl.tmp-0123456789abcdef", "half");
+  storage_ = open();
+  EXPECT_TRUE(disk_.exists("s/memory.jsonl.tmp-0123456789abcdef"));
+  const auto files = storage_->files();
+  for (const auto& file : *files) EXPECT_EQ(file.name.find(".tmp-"), std::string::npos);
+  ASSERT_TRUE(append("two\n").ok());
+  EXPECT_FALSE(disk_.exists("s/memory.jsonl.tmp-0123456789abcdef"));
+}
+
+TEST_F(InDirectory, WithoutPermissionToWriteItIsForReading) {
+  disk_.set_read_only(true);
+  storage_ = open();
+  ASSERT_NE(storage_, nullptr);
+  EXPECT_FALSE(storage_->writable());
+  EXPECT_EQ(storage_->tail()->entries_bytes, 4u);
+  EXPECT_EQ(lock(*storage_).code(), Code::kReadOnly);
+  EXPECT_EQ(log(), "one\n");
+}
+
+TEST_F(InDirectory, SomethingElseInPlaceOfAFileIsRefused) {
+  for (const auto name : {"memory.jsonl", "tombstones.jsonl", "lock"}) {
+    io::SimulatedFileSystem disk;
+    disk.write_file("s/metadata.json", "{}");
+    disk.plant_other(std::string("s/") + name);
+    const auto opened = try_open(disk);
+    EXPECT_EQ(opened.code(), Code::kIo) << name;
+    EXPECT_TRUE(opened.status().place().path.ends_with(name)) << opened.status().place().path;
+  }
+}
+
+// --- a disk that fails -------------------------------------------------------------------------------
+
+TEST_F(InDirectory, AShortWriteIsCutOffAgain) {
+  disk_.set_fault_hook(
+      FailNth(1, ENOSPC, false, {OperationKind::kAppend}).on_file("memory.jsonl").after_bytes(2));
+  EXPECT_EQ(append("two\n").code(), Code::kNoSpace);
+  EXPECT_EQ(log(), "one\n");
+  EXPECT_TRUE(append("two\n").ok());
+  EXPECT_EQ(log(), "one\ntwo\n");
+}
+
+TEST_F(InDirectory, AShortWriteThatCannotBeCutOffStopsWriting) {
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.name != "memory.jsonl") return std::nullopt;
+    if (operation.kind == OperationKind::kAppend) return io::Fault{ENOSPC, 2};
+    if (operation.kind == OperationKind::kTruncate) return io::Fault{EIO};
+    return std::nullopt;
+  });
+  const Status failed = append("two\n");
+  EXPECT_NE(failed.message().find("the outcome is unknown"), std::string::npos)
+      << failed.message();
+  disk_.set_fault_hook(nullptr);
+  const Status stopped = append("three\n");
+  EXPECT_EQ(stopped.code(), Code::kReadOnly);
+  EXPECT_NE(stopped.message().find("writing stopped"), std::string::npos) << stopped.message();
+  EXPECT_EQ(log(), "one\ntw");
+  EXPECT_TRUE(storage_->tail().ok()) << "reading goes on";
+}
+
+TEST_F(InDirectory, AFailedSyncHealsIntoANewFileWithoutTheFailedLines) {
+  ASSERT_TRUE(append("two\n", 2).ok());
+  const Tail before = *storage_->tail();
+  disk_.set_fault_hook(
+      FailNth(1, EIO, false, {OperationKind::kSyncData}).on_file("memory.jsonl"));
+  const Status failed = append("three\n", 3);
+  EXPECT_EQ(failed.code(), Code::kIo);
+  EXPECT_NE(failed.message().find("nothing was added"), std::string::npos) << failed.message();
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(log(), "one\ntwo\n");
+  EXPECT_NE(storage_->tail()->generation, before.generation);
+  ASSERT_TRUE(append("four\n", 3).ok());
+  EXPECT_EQ(*disk_.crash()->read_file("s/memory.jsonl"), "one\ntwo\nfour\n")
+      << "what was answered after the failure is not durable";
+}
+
+TEST_F(InDirectory, AFailedSyncThatCannotHealStopsWritingAndLeavesTheSuspicion) {
+  ASSERT_TRUE(append("two\n", 2).ok());
+  disk_.set_fault_hook(FailNth(1, EIO, true, {OperationKind::kSyncData}));
+  EXPECT_EQ(append("three\n", 3).code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(append("four\n").code(), Code::kReadOnly);
+  ASSERT_TRUE(state().has_value());
+  EXPECT_TRUE(state()->suspect);
+  // Whoever writes next heals first, whatever it then sees of the file.
+  const Tail before = *storage_->tail();
+  storage_ = open();
+  ASSERT_TRUE(append("five\n", 4).ok());
+  EXPECT_FALSE(state()->suspect);
+  const std::string durable = *disk_.crash()->read_file("s/memory.jsonl");
+  EXPECT_TRUE(durable.starts_with("one\ntwo\n")) << durable;
+  EXPECT_TRUE(durable.ends_with("five\n")) << durable;
+  EXPECT_GE(durable.size(), before.entries_bytes);
+}
+
+TEST_F(InDirectory, BytesOfAWriterThatDiedBeforeItsSyncAreSyncedBeforeOthersFollow) {
+  const auto other_process = disk_.process(4711);
+  auto dying = try_open(*other_process);
+  ASSERT_TRUE((*dying)->lock(0, "write", nullptr).ok());
+  ASSERT_TRUE((*dying)->append(Stream::kEntries, 4, "two\n", false, 2).ok());
+  other_process->kill();
+  ASSERT_TRUE(append("three\n", 3).ok());
+  EXPECT_EQ(*disk_.crash()->read_file("s/memory.jsonl"), "one\ntwo\nthree\n");
+}
+
+TEST_F(InDirectory, AnAnsweredAppendSurvivesPowerLossNameAndAll) {
+  // The log's own name was never synced: whoever made it died before.
+  io::SimulatedFileSystem disk;
+  disk.write_file("s/metadata.json", "{}");
+  {
+    auto directory = *disk.open_root("s", false);
+    ASSERT_TRUE(directory->open("memory.jsonl", io::OpenMode::kAppendOrCreate).ok());
+  }
+  auto storage = try_open(disk);
+  ASSERT_TRUE((*storage)->lock(0, "write", nullptr).ok());
+  ASSERT_TRUE((*storage)->append(Stream::kEntries, 0, "one\n", true, 1).ok());
+  ASSERT_TRUE((*storage)->append(Stream::kTombstones, 0, "gone\n", true, 0).ok());
+  const auto after = disk.crash();
+  EXPECT_EQ(after->read_file("s/memory.jsonl"), "one\n");
+  EXPECT_EQ(after->read_file("s/tombstones.jsonl"), "gone\n");
+}
+
+}  // namespace
+}  // namespace varve::log

@@ -1,0 +1,103 @@
+#include "log/lock_state.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace varve::log {
+namespace {
+
+LockState sample() {
+  LockState state;
+  state.process_id = 4711;
+  state.boot_id = "2a9c0e5e-0000-4000-8000-1234567890ab";
+  state.operation = "write";
+  state.timestamp_ms = 1768055025678;
+  state.expires_at_ms = 1768055030678;
+  state.file = {2049, 131};
+  state.durable_bytes = 123456789;
+  state.last_seq = 42;
+  state.suspect = true;
+  return state;
+}
+
+TEST(LockState, RoundTrip) {
+  const std::string text = encode_lock_state(sample());
+  EXPECT_EQ(text.size(), kLockStateBytes);
+  EXPECT_EQ(text.back(), '\n');
+  const auto read = decode_lock_state(text);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->process_id, 4711);
+  EXPECT_EQ(read->boot_id, sample().boot_id);
+  EXPECT_EQ(read->operation, "write");
+  EXPECT_EQ(read->timestamp_ms, 1768055025678);
+  EXPECT_EQ(read->expires_at_ms, 1768055030678);
+  EXPECT_EQ(read->file, (io::FileIdentity{2049, 131}));
+  EXPECT_EQ(read->durable_bytes, 123456789u);
+  EXPECT_EQ(read->last_seq, 42u);
+  EXPECT_TRUE(read->suspect);
+}
+
+TEST(LockState, TheLargestValuesFit) {
+  LockState state = sample();
+  state.process_id = INT64_MAX;
+  state.operation = std::string(500, 'x');
+  state.boot_id = std::string(36, 'b');
+  state.file = {UINT64_MAX, UINT64_MAX};
+  state.durable_bytes = INT64_MAX;
+  state.last_seq = (uint64_t{1} << 53) - 1;
+  const std::string text = encode_lock_state(state);
+  EXPECT_EQ(text.size(), kLockStateBytes);
+  const auto read = decode_lock_state(text);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->operation.size(), 32u);
+  EXPECT_EQ(read->file, state.file);
+  EXPECT_EQ(read->last_seq, state.last_seq);
+}
+
+TEST(LockState, ANumberThatNoLogReachesIsNoState) {
+  LockState state = sample();
+  state.last_seq = uint64_t{1} << 53;
+  EXPECT_FALSE(decode_lock_state(encode_lock_state(state)).has_value());
+}
+
+TEST(LockState, AnyFlippedBitIsNoStateOrTheSame) {
+  const std::string text = encode_lock_state(sample());
+  for (size_t bit = 0; bit < text.size() * 8; ++bit) {
+    std::string flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    const auto read = decode_lock_state(flipped);
+    // White space may become other white space.
+    if (read) {
+      ASSERT_EQ(encode_lock_state(*read), text) << "bit " << bit;
+    }
+  }
+}
+
+TEST(LockState, TornAndForeignBytesAreNoState) {
+  const std::string text = encode_lock_state(sample());
+  LockState later = sample();
+  later.last_seq = 43;
+  later.durable_bytes = 123456999;
+  later.operation = "delete";
+  const std::string next = encode_lock_state(later);
+  for (size_t cut = 0; cut <= text.size(); ++cut) {
+    const auto torn = decode_lock_state(next.substr(0, cut) + text.substr(cut));
+    if (torn) {
+      EXPECT_TRUE(torn->last_seq == (torn->operation == "delete" ? 43u : 42u)) << cut;
+    }
+    if (cut < text.size()) {
+      EXPECT_FALSE(decode_lock_state(text.substr(0, cut)).has_value());
+    }
+  }
+  EXPECT_FALSE(decode_lock_state(text + " ").has_value());
+  for (const char fill : {'\0', ' ', 'x', '{'}) {
+    EXPECT_FALSE(decode_lock_state(std::string(kLockStateBytes, fill)).has_value());
+  }
+  std::string other = R"({"pid":1})";
+  other.resize(kLockStateBytes, ' ');
+  EXPECT_FALSE(decode_lock_state(other).has_value());
+}
+
+}  // namespace
+}  // namespace varve::log

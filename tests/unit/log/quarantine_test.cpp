@@ -1,0 +1,78 @@
+#include "log/quarantine.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "json/tree.h"
+#include "log_text.h"
+#include "support/base64.h"
+
+namespace varve::log {
+namespace {
+
+std::vector<json::Tree> records_of(const std::string& text) {
+  std::vector<json::Tree> records;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    auto record = json::Tree::parse(std::string_view(text).substr(at, end - at));
+    EXPECT_TRUE(record.ok());
+    if (!record.ok() || end == std::string::npos) break;
+    records.push_back(*std::move(record));
+    at = end + 1;
+  }
+  return records;
+}
+
+TEST(Quarantine, ARecordHoldsBytesAndWhereTheyWere) {
+  LogText log;
+  std::string bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes.push_back(static_cast<char>(byte));
+  for (size_t size : {size_t{0}, size_t{1}, size_t{2}, size_t{3}, bytes.size()}) {
+    log.session().quarantine.clear();
+    const std::string kept = bytes.substr(bytes.size() - size);
+    ASSERT_TRUE(quarantine_bytes(log.storage(), kept, 1234,
+                                 {"memory.jsonl", "torn \"tail\"", test::kStartMs})
+                    .ok());
+    const auto records = records_of(log.session().quarantine);
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_EQ(test::decode_base64(records[0].get_string("bytes")), kept);
+    EXPECT_EQ(records[0].get_string("file"), "memory.jsonl");
+    EXPECT_EQ(records[0].get_int64("offset"), 1234);
+    EXPECT_EQ(records[0].get_string("reason"), "torn \"tail\"");
+    EXPECT_EQ(records[0].get_string("timestamp"), "2026-01-10T14:23:45.678Z");
+  }
+}
+
+TEST(Quarantine, ALongRangeIsSeveralRecordsThatJoin) {
+  std::string text;
+  for (int i = 0; text.size() < (size_t{5} << 19); ++i) text += std::to_string(i) + ",";
+  LogText log(text);
+  const uint64_t from = 100;
+  const uint64_t length = text.size() - 200;
+  ASSERT_TRUE(quarantine_range(log.storage(), Stream::kEntries, 1, from, length,
+                               {"memory.jsonl", "why", test::kStartMs})
+                  .ok());
+  const auto records = records_of(log.session().quarantine);
+  EXPECT_EQ(records.size(), 3u);
+  std::string joined;
+  for (const auto& record : records) {
+    EXPECT_EQ(record.get_int64("offset"), static_cast<int64_t>(from + joined.size()));
+    joined += test::decode_base64(record.get_string("bytes")).value_or("");
+  }
+  EXPECT_TRUE(joined == text.substr(from, length));
+}
+
+TEST(Quarantine, ARangeThatIsNotAllThereKeepsWhatIs) {
+  LogText log("0123456789");
+  ASSERT_TRUE(
+      quarantine_range(log.storage(), Stream::kEntries, 1, 6, 100, {"memory.jsonl", "why", 0})
+          .ok());
+  const auto records = records_of(log.session().quarantine);
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(test::decode_base64(records[0].get_string("bytes")), "6789");
+}
+
+}  // namespace
+}  // namespace varve::log
