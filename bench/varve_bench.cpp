@@ -24,8 +24,8 @@ class Session {
     const std::string path = directory_.string();
     if (varve_store_open(path.data(), path.size(), config.data(), config.size(), &store_,
                          nullptr) != VARVE_OK ||
-        varve_session_create(store_, "{\"session_id\":\"bench\"}", VARVE_NUL_TERMINATED,
-                             &session_, nullptr) != VARVE_OK) {
+        varve_session_create(store_, "{\"session_id\":\"bench\"}", VARVE_NUL_TERMINATED, &session_,
+                             nullptr) != VARVE_OK) {
       std::abort();
     }
   }
@@ -49,8 +49,8 @@ class Session {
   void fill(const std::vector<WorkloadEntry>& entries) {
     std::string lines;
     for (const auto& entry : entries) lines += entry.json + "\n";
-    if (varve_session_add_batch(session_, lines.data(), lines.size(), nullptr, nullptr,
-                                nullptr) != VARVE_OK) {
+    if (varve_session_add_batch(session_, lines.data(), lines.size(), nullptr, nullptr, nullptr) !=
+        VARVE_OK) {
       std::abort();
     }
   }
@@ -59,8 +59,7 @@ class Session {
 
   void reopen() {
     varve_session_close(session_);
-    if (varve_session_open(store_, "bench", VARVE_NUL_TERMINATED, &session_, nullptr) !=
-        VARVE_OK) {
+    if (varve_session_open(store_, "bench", VARVE_NUL_TERMINATED, &session_, nullptr) != VARVE_OK) {
       std::abort();
     }
   }

@@ -19,7 +19,6 @@ struct WorkloadEntry {
 };
 
 // `body_bytes`: the length of each entry's message. Cost: a few microseconds an entry.
-std::vector<WorkloadEntry> make_workload(size_t entry_count, size_t body_bytes,
-                                         uint64_t seed = 1);
+std::vector<WorkloadEntry> make_workload(size_t entry_count, size_t body_bytes, uint64_t seed = 1);
 
 }  // namespace varve::bench

@@ -18,9 +18,7 @@ void check(int code, const char* action) {
   if (code != 0) give_up(std::string("LMDB: ") + action + ": " + mdb_strerror(code));
 }
 
-MDB_val value_of(const std::string& text) {
-  return {text.size(), const_cast<char*>(text.data())};
-}
+MDB_val value_of(const std::string& text) { return {text.size(), const_cast<char*>(text.data())}; }
 
 std::string time_key(int64_t time_ms) {
   std::array<char, 24> text{};

@@ -73,7 +73,8 @@ class Bench {
     std::printf("%zu entries of %.0f bytes, %zu rounds, medians (min to max of the rounds)\n\n",
                 entries_.size(), bytes / static_cast<double>(entries_.size()),
                 options_.round_count);
-    std::printf("| work | rival | median | min | max | varve / rival |\n|---|---|---|---|---|---|\n");
+    std::printf(
+        "| work | rival | median | min | max | varve / rival |\n|---|---|---|---|---|---|\n");
     for (const auto& [work, by_rival] : figures_) {
       const double ours = percentile(by_rival.at("varve"), 0.5);
       for (const auto& [rival, values] : by_rival) {
@@ -113,8 +114,7 @@ class Bench {
     note("4 open and first get, fresh process, ms", rival, open_in_process(rival, directory));
   }
 
-  void measure_adds(const RivalEntry& rival, bool durable, size_t count,
-                    const std::string& work) {
+  void measure_adds(const RivalEntry& rival, bool durable, size_t count, const std::string& work) {
     auto store = rival.make();
     store->open(fresh_directory(), durable);
     std::vector<double> times;
@@ -163,8 +163,8 @@ class Bench {
       const auto start = Steady::now();
       const pid_t child = fork();
       if (child == 0) {
-        execl(program_.c_str(), program_.c_str(), "--open", rival.name.c_str(),
-              directory.c_str(), id.c_str(), static_cast<char*>(nullptr));
+        execl(program_.c_str(), program_.c_str(), "--open", rival.name.c_str(), directory.c_str(),
+              id.c_str(), static_cast<char*>(nullptr));
         _exit(127);
       }
       int status = 0;

@@ -1,5 +1,6 @@
-// SQLite: one table and its indexes, WAL, prepared statements. Durable is synchronous=FULL, which in
-// WAL syncs every commit; buffered is synchronous=OFF (sqlite.org/pragma.html#pragma_synchronous).
+// SQLite: one table and its indexes, WAL, prepared statements. Durable is synchronous=FULL, which
+// in WAL syncs every commit; buffered is synchronous=OFF
+// (sqlite.org/pragma.html#pragma_synchronous).
 #include <sqlite3.h>
 
 #include "rival.h"

@@ -30,9 +30,9 @@ class VarveRival final : public Rival {
 
   void add(const WorkloadEntry& entry) override {
     varve_error_t* error = nullptr;
-    check(varve_session_add(session_, entry.json.data(), entry.json.size(), nullptr, nullptr,
-                            &error),
-          error, "add");
+    check(
+        varve_session_add(session_, entry.json.data(), entry.json.size(), nullptr, nullptr, &error),
+        error, "add");
   }
 
   void add_all(const std::vector<WorkloadEntry>& entries) override {

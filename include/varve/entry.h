@@ -42,11 +42,10 @@ extern "C" {
  * @cost    one write, and one fdatasync with "commit"; O(entry_len)
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t
-varve_session_add(varve_session_t *session, const char *entry_json, size_t entry_len,
-                  char **id_out VARVE_OUT_OWNED VARVE_NULLABLE,
-                  size_t *id_len_out VARVE_OUT VARVE_NULLABLE,
-                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_add(
+    varve_session_t *session, const char *entry_json, size_t entry_len,
+    char **id_out VARVE_OUT_OWNED VARVE_NULLABLE, size_t *id_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Adds several entries, all or none, also across a crash.
@@ -63,11 +62,10 @@ varve_session_add(varve_session_t *session, const char *entry_json, size_t entry
  * @cost    one write, and one fdatasync with "commit", for all of them
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t
-varve_session_add_batch(varve_session_t *session, const char *entries, size_t entries_len,
-                        char **ids_out VARVE_OUT_OWNED VARVE_NULLABLE,
-                        size_t *ids_len_out VARVE_OUT VARVE_NULLABLE,
-                        varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_add_batch(
+    varve_session_t *session, const char *entries, size_t entries_len,
+    char **ids_out VARVE_OUT_OWNED VARVE_NULLABLE, size_t *ids_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Gives one entry as it is stored: the line of the log, checked against its checksum.
@@ -86,11 +84,10 @@ varve_session_add_batch(varve_session_t *session, const char *entries, size_t en
  * @cost    one read of the entry's bytes
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t
-varve_session_get(varve_session_t *session, const char *id, size_t id_len,
-                  char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
-                  size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
-                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_get(
+    varve_session_t *session, const char *id, size_t id_len,
+    char **json_out VARVE_OUT_OWNED VARVE_NULLABLE, size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Deletes one entry: hidden at once from every reader in every process. A line without content
@@ -110,10 +107,9 @@ varve_session_get(varve_session_t *session, const char *id, size_t id_len,
  * @cost    one write, and one fdatasync with "commit"
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t
-varve_session_delete(varve_session_t *session, const char *id, size_t id_len,
-                     const char *reason VARVE_NULLABLE, size_t reason_len,
-                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete(
+    varve_session_t *session, const char *id, size_t id_len, const char *reason VARVE_NULLABLE,
+    size_t reason_len, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 #ifdef __cplusplus
 }

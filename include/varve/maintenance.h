@@ -30,11 +30,11 @@ extern "C" {
  * @cost    reads the whole log; O(log)
  * @thread  any; writers and readers go on
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_session_verify(
-    varve_session_t *session, const char *options_json VARVE_NULLABLE, size_t options_len,
-    char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
-    size_t *report_len_out VARVE_OUT VARVE_NULLABLE,
-    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_verify(varve_session_t *session, const char *options_json VARVE_NULLABLE,
+                     size_t options_len, char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                     size_t *report_len_out VARVE_OUT VARVE_NULLABLE,
+                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Makes a damaged session whole: damaged lines and a torn tail move to quarantine.jsonl exactly as
@@ -53,11 +53,11 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_verify(
  * @cost    reads the whole log, and writes it once when there is damage
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_session_repair(
-    varve_session_t *session, const char *options_json VARVE_NULLABLE, size_t options_len,
-    char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
-    size_t *report_len_out VARVE_OUT VARVE_NULLABLE,
-    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_repair(varve_session_t *session, const char *options_json VARVE_NULLABLE,
+                     size_t options_len, char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                     size_t *report_len_out VARVE_OUT VARVE_NULLABLE,
+                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Throws the index away, builds it anew from the log and saves it.
@@ -73,11 +73,11 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_repair(
  * @cost    reads the whole log; O(log)
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_session_rebuild_index(
-    varve_session_t *session, const char *options_json VARVE_NULLABLE, size_t options_len,
-    char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
-    size_t *report_len_out VARVE_OUT VARVE_NULLABLE,
-    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_rebuild_index(varve_session_t *session, const char *options_json VARVE_NULLABLE,
+                            size_t options_len, char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                            size_t *report_len_out VARVE_OUT VARVE_NULLABLE,
+                            varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * The index as a person can read it: {"version","last_updated","entries":{ID:{"line_number",

@@ -34,10 +34,10 @@ typedef struct varve_session varve_session_t;
  * @cost    a new directory made durable before the answer; independent of the number of sessions
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_session_create(
-    varve_store_t *store, const char *options_json VARVE_NULLABLE, size_t options_len,
-    varve_session_t **session_out VARVE_OUT_OWNED,
-    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_create(varve_store_t *store, const char *options_json VARVE_NULLABLE,
+                     size_t options_len, varve_session_t **session_out VARVE_OUT_OWNED,
+                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Opens an existing session. Without permission to write, it opens for reading. Damage does not

@@ -169,10 +169,9 @@ varve_store_stats(varve_store_t *store, char **json_out VARVE_OUT_OWNED VARVE_NU
  * @errors  VARVE_INVALID_ARGUMENT, VARVE_BAD_HANDLE
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t
-varve_store_set_log(varve_store_t *store, int32_t level, varve_log_fn fn VARVE_NULLABLE,
-                    void *user_data VARVE_NULLABLE,
-                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_log(
+    varve_store_t *store, int32_t level, varve_log_fn fn VARVE_NULLABLE,
+    void *user_data VARVE_NULLABLE, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Takes the time from `fn` instead of the system's clock: timestamps, ids, expiry, decay.

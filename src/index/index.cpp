@@ -17,8 +17,7 @@ std::string_view Index::tombstone_id(uint32_t number) const {
 }
 
 std::optional<uint32_t> Index::find(std::string_view wanted) const {
-  return table_.find(hash64(wanted), id_hashes_,
-                     [&](uint32_t row) { return id(row) == wanted; });
+  return table_.find(hash64(wanted), id_hashes_, [&](uint32_t row) { return id(row) == wanted; });
 }
 
 bool Index::was_deleted(std::string_view wanted) const {

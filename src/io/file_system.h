@@ -83,7 +83,8 @@ class Directory {
   // link, FIFO, directory, device). Created files get exactly `permissions`, whatever the umask.
   virtual Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode,
                                              uint32_t permissions = 0600) = 0;
-  virtual Result<FileInfo> info(std::string_view name) = 0;  // of the name itself, links not followed
+  virtual Result<FileInfo> info(
+      std::string_view name) = 0;  // of the name itself, links not followed
   virtual Status rename(std::string_view from, std::string_view to) = 0;  // replaces `to`
   // Moves a name to another directory; kAlreadyExists when the target name is taken.
   virtual Status move_to(std::string_view from, Directory& target, std::string_view to) = 0;

@@ -33,10 +33,9 @@ class FileSink final : public Sink {
 };
 
 Status write_temporary(io::Directory& directory, std::string_view temporary,
-                       const ReplaceOptions& options,
-                       const std::function<Status(Sink&)>& produce) {
-  VARVE_TRY_ASSIGN(auto file, directory.open(temporary, io::OpenMode::kCreateExclusive,
-                                             options.permissions));
+                       const ReplaceOptions& options, const std::function<Status(Sink&)>& produce) {
+  VARVE_TRY_ASSIGN(auto file,
+                   directory.open(temporary, io::OpenMode::kCreateExclusive, options.permissions));
   FileSink sink(*file);
   VARVE_TRY(produce(sink));
   VARVE_TRY(sink.flush());

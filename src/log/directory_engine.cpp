@@ -48,8 +48,7 @@ Status DirectoryEngine::open_folders() {
   return {};
 }
 
-Status DirectoryEngine::open_folder(std::string_view name,
-                                    std::unique_ptr<io::Directory>* folder) {
+Status DirectoryEngine::open_folder(std::string_view name, std::unique_ptr<io::Directory>* folder) {
   auto opened = root_->open_directory(name);
   if (opened.code() == Code::kNotFound && writable_) {
     Status made = root_->make_directory(name, 0700);
@@ -84,8 +83,7 @@ Status DirectoryEngine::make_session(io::Directory& directory, std::string_view 
   VARVE_TRY_ASSIGN(*lock, directory.open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
   VARVE_TRY((*lock)->try_lock());
   VARVE_TRY(directory.open(kEntriesFile, io::OpenMode::kCreateExclusive, 0600));
-  VARVE_TRY_ASSIGN(auto file,
-                   directory.open(kMetadataFile, io::OpenMode::kCreateExclusive, 0600));
+  VARVE_TRY_ASSIGN(auto file, directory.open(kMetadataFile, io::OpenMode::kCreateExclusive, 0600));
   VARVE_TRY(file->append(metadata));
   VARVE_TRY(file->sync_data());
   return directory.sync();
@@ -194,8 +192,7 @@ void DirectoryEngine::sweep_one(std::string_view name) {
   const auto lock = (*directory)->info(kLockFile);
   if (lock.code() == Code::kNotFound) {
     const auto self = (*directory)->self_info();
-    if (!self.ok() ||
-        environment_.clock->now_ms() - self->modified_ms < kUnlockedLeftOverMs) {
+    if (!self.ok() || environment_.clock->now_ms() - self->modified_ms < kUnlockedLeftOverMs) {
       return;  // its maker may be about to lock it
     }
   } else {

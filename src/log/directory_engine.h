@@ -3,8 +3,8 @@
 //   ROOT/config.json  ROOT/sessions/ID/  ROOT/indices/  ROOT/tmp/
 //
 // A session appears and disappears in one step: it is made under tmp/ and renamed into sessions/,
-// and renamed back into tmp/ before its files go. What a killed process leaves in tmp/ is removed by
-// the next open of the store; the lock file inside tells whether its maker is alive.
+// and renamed back into tmp/ before its files go. What a killed process leaves in tmp/ is removed
+// by the next open of the store; the lock file inside tells whether its maker is alive.
 #pragma once
 
 #include <memory>
@@ -33,8 +33,7 @@ class DirectoryEngine final : public Engine {
   Status drop(std::string_view session_id, int64_t deadline_us) override;
   Result<RowPage> list(std::string_view after, size_t limit) override;
   Status rescan() override;
-  Result<std::string> session_document(std::string_view session_id,
-                                       std::string_view name) override;
+  Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;
 
  private:

@@ -79,8 +79,8 @@ class DirectoryStorage final : public SessionStorage {
   Status look_at(Stream stream, OpenStream* open);
   Status deleted_or(Status otherwise);
   [[nodiscard]] io::OpenMode append_mode() const;
-  OpenStream& stream_of(Stream stream);          // with the mutex held
-  OpenStream snapshot_of(Stream stream);         // a copy, for use without it
+  OpenStream& stream_of(Stream stream);   // with the mutex held
+  OpenStream snapshot_of(Stream stream);  // a copy, for use without it
   bool& unsynced(Stream stream);
 
   // Parts of lock().
@@ -124,7 +124,7 @@ class DirectoryStorage final : public SessionStorage {
   // The holder of the lock only.
   std::unique_ptr<io::File> lock_file_;
   io::FileIdentity lock_file_identity_;
-  Tail locked_tail_;  // as lock() saw it
+  Tail locked_tail_;         // as lock() saw it
   std::string state_bytes_;  // as read or written last; empty: not known
   LockState state_;
   bool says_suspect_ = false;  // the lock file does, as far as is known

@@ -17,7 +17,7 @@ constexpr int64_t kStateValidMs = 5000;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
 std::string_view name_in_directory(Stream stream) {
-  return stream == Stream::kEntries     ? kEntriesFile
+  return stream == Stream::kEntries      ? kEntriesFile
          : stream == Stream::kTombstones ? kTombstonesFile
                                          : kQuarantineFile;
 }
@@ -52,8 +52,7 @@ Status outcome_unknown(const Status& cause) {
 // --- the lock ------------------------------------------------------------------------------------
 
 Status DirectoryStorage::open_lock_file() {
-  VARVE_TRY_ASSIGN(lock_file_,
-                   directory_->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
+  VARVE_TRY_ASSIGN(lock_file_, directory_->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
   VARVE_TRY_ASSIGN(const io::FileInfo info, lock_file_->info());
   lock_file_identity_ = info.identity;
   return {};
@@ -97,8 +96,7 @@ Status DirectoryStorage::wait_for_lock(int64_t deadline_us, bool* waited) {
     if (waited != nullptr) *waited = true;
     const int64_t left_us = deadline_us - environment_.clock->monotonic_us();
     if (left_us <= 0) return busy_status();
-    environment_.clock->sleep_us(
-        std::min(left_us, jittered(back_off_us, *environment_.random)));
+    environment_.clock->sleep_us(std::min(left_us, jittered(back_off_us, *environment_.random)));
     back_off_us = std::min(back_off_us * 2, kBackOffMaxUs);
   }
 }
@@ -107,14 +105,12 @@ Status DirectoryStorage::busy_status() {
   std::string message = "another writer holds the session's lock";
   std::string bytes(kLockStateBytes, '\0');
   const auto got = lock_file_->read_at(0, bytes);
-  const auto state =
-      got.ok() && *got == kLockStateBytes ? decode_lock_state(bytes) : std::nullopt;
+  const auto state = got.ok() && *got == kLockStateBytes ? decode_lock_state(bytes) : std::nullopt;
   if (state) {
     message += " (process " + std::to_string(state->process_id) + ", " + state->operation +
                ", writing since " + format_rfc3339(state->timestamp_ms) + ")";
   }
-  return Status(Code::kBusy, message + "; try again later")
-      .in_file(directory_->path_of(kLockFile));
+  return Status(Code::kBusy, message + "; try again later").in_file(directory_->path_of(kLockFile));
 }
 
 Status DirectoryStorage::prepare_to_write(std::string_view operation) {
@@ -122,7 +118,8 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   VARVE_TRY_ASSIGN(const Tail now, tail());
   locked_tail_ = now;
   if (!left_overs_removed_) remove_left_overs();
-  state_.suspect = state_.suspect && state_.boot_id == boot_id_;  // a reboot reads what the disk has
+  state_.suspect =
+      state_.suspect && state_.boot_id == boot_id_;  // a reboot reads what the disk has
   const io::FileIdentity file = snapshot_of(Stream::kEntries).identity;
   const bool same_file = state_.file == file;
   if (!same_file) state_.durable_bytes = 0;
@@ -213,8 +210,8 @@ bool& DirectoryStorage::unsynced(Stream stream) {
 }
 
 Status DirectoryStorage::open_for_append(Stream stream) {
-  VARVE_TRY_ASSIGN(auto file, directory_->open(name_in_directory(stream),
-                                               io::OpenMode::kAppendOrCreate));
+  VARVE_TRY_ASSIGN(auto file,
+                   directory_->open(name_in_directory(stream), io::OpenMode::kAppendOrCreate));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
   const std::lock_guard guard(mutex_);
   stream_of(stream) = OpenStream{std::move(file), info.identity, info.size_bytes};
@@ -279,8 +276,8 @@ Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
   return directory_->sync();
 }
 
-// The log is marked suspect while this runs: whoever is killed between a failure and saying so would
-// leave a file to the next writer whose syncs lie.
+// The log is marked suspect while this runs: whoever is killed between a failure and saying so
+// would leave a file to the next writer whose syncs lie.
 Status DirectoryStorage::sync_file(io::File& file) {
   state_.suspect = true;
   if (!says_suspect_) VARVE_TRY(write_state());
@@ -296,8 +293,9 @@ Status DirectoryStorage::make_durable(io::File& file, Stream stream) {
   return {};
 }
 
-// Whoever made a file may have been killed before its name was durable: bytes that survive in a file
-// without a name are lost all the same. So before the first answer that relies on a file, once.
+// Whoever made a file may have been killed before its name was durable: bytes that survive in a
+// file without a name are lost all the same. So before the first answer that relies on a file,
+// once.
 Status DirectoryStorage::sync_names() {
   if (!own_name_synced_) {
     if (parent_ != nullptr) VARVE_TRY(parent_->sync());
@@ -396,8 +394,7 @@ Status DirectoryStorage::replace(Stream stream, const std::function<Status(Sink&
   return adopt_new_log(stream, now.entries_bytes);
 }
 
-Status DirectoryStorage::put_document(std::string_view name, std::string_view bytes,
-                                      bool durable) {
+Status DirectoryStorage::put_document(std::string_view name, std::string_view bytes, bool durable) {
   if (durable) VARVE_TRY(sync_names());
   ReplaceOptions options;
   options.durable = durable;

@@ -16,8 +16,7 @@ Result<bool> LineReader::fill() {
   const size_t have = buffer_.size();
   // Doubling keeps the cost of a long line linear; nothing is kept of what is longer than any line.
   const uint64_t room = kLineBytesMax + kChunkBytes - std::min<uint64_t>(have, kLineBytesMax);
-  const uint64_t want =
-      std::min({std::max<uint64_t>(kChunkBytes, have), end_ - position_, room});
+  const uint64_t want = std::min({std::max<uint64_t>(kChunkBytes, have), end_ - position_, room});
   buffer_.resize(have + static_cast<size_t>(want));
   auto got = storage_.read(stream_, generation_, position_,
                            std::span<char>(buffer_.data() + have, static_cast<size_t>(want)));

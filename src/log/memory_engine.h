@@ -24,8 +24,7 @@ class MemoryEngine final : public Engine {
   Status drop(std::string_view session_id, int64_t deadline_us) override;
   Result<RowPage> list(std::string_view after, size_t limit) override;
   Status rescan() override { return {}; }
-  Result<std::string> session_document(std::string_view session_id,
-                                       std::string_view name) override;
+  Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;
 
  private:

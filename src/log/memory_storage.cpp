@@ -20,7 +20,7 @@ class StringSink final : public Sink {
 }  // namespace
 
 std::string& MemoryStorage::stream_of(Stream stream) {
-  return stream == Stream::kEntries     ? session_->entries
+  return stream == Stream::kEntries      ? session_->entries
          : stream == Stream::kTombstones ? session_->tombstones
                                          : session_->quarantine;
 }
@@ -30,7 +30,7 @@ Status MemoryStorage::refuse_if_dropped() const {
 }
 
 std::string MemoryStorage::name_of(Stream stream) const {
-  return stream == Stream::kEntries     ? "memory:memory.jsonl"
+  return stream == Stream::kEntries      ? "memory:memory.jsonl"
          : stream == Stream::kTombstones ? "memory:tombstones.jsonl"
                                          : "memory:quarantine.jsonl";
 }
@@ -89,8 +89,8 @@ void MemoryStorage::unlock() {
   session_->writer.unlock();
 }
 
-Status MemoryStorage::append(Stream stream, uint64_t expected_bytes, std::string_view lines,
-                             bool, uint64_t last_seq) {
+Status MemoryStorage::append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool,
+                             uint64_t last_seq) {
   const std::lock_guard guard(session_->mutex);
   std::string& bytes = stream_of(stream);
   if (stream != Stream::kQuarantine && bytes.size() != expected_bytes) {

@@ -49,8 +49,8 @@ Result<uint64_t> decode_cursor(std::string_view text, const io::FileInfo& file) 
   const auto first = std::from_chars(text.data(), end, inode);
   const bool colon = first.ec == std::errc() && first.ptr != end && *first.ptr == ':';
   const auto second = colon ? std::from_chars(first.ptr + 1, end, offset) : first;
-  if (!colon || second.ec != std::errc() || second.ptr != end ||
-      inode != file.identity.inode || offset > file.size_bytes) {
+  if (!colon || second.ec != std::errc() || second.ptr != end || inode != file.identity.inode ||
+      offset > file.size_bytes) {
     Place place;
     place.member = "after";
     return Status(Code::kInvalidArgument,
@@ -86,8 +86,8 @@ class BackwardLines {
 
  private:
   Status read_block() {
-    const uint64_t size = std::min<uint64_t>(std::max<uint64_t>(kBlockBytes, buffer_.size()),
-                                             block_start_);
+    const uint64_t size =
+        std::min<uint64_t>(std::max<uint64_t>(kBlockBytes, buffer_.size()), block_start_);
     std::string block(static_cast<size_t>(size), '\0');
     VARVE_TRY_ASSIGN(const size_t got, file_.read_at(block_start_ - size, block));
     if (got != size) return {Code::kIo, "the registry shrank while it was read"};

@@ -2,12 +2,12 @@
 //
 // indices/sessions.jsonl, one line a session, appended when it is created and never changed:
 //   {"agent_id":"…","created_at":"…","session_id":"…","user_id":"…"}
-// Newest first is reading it backwards, so a page costs the page. Rows of sessions deleted since are
-// passed over by the reader. Derived: rescan() makes it anew from the sessions' metadata.
+// Newest first is reading it backwards, so a page costs the page. Rows of sessions deleted since
+// are passed over by the reader. Derived: rescan() makes it anew from the sessions' metadata.
 //
-// The row comes before the session: whoever creates one holds the registry's lock, appends and syncs
-// the row, and only then gives the session its name. A crash leaves a row too many, never one too
-// few.
+// The row comes before the session: whoever creates one holds the registry's lock, appends and
+// syncs the row, and only then gives the session its name. A crash leaves a row too many, never one
+// too few.
 #pragma once
 
 #include <memory>
@@ -33,8 +33,7 @@ class Registry {
   [[nodiscard]] bool exists();
 
   // Runs `give_name` between the row and the unlock. kBusy at the deadline.
-  Status add(const SessionRow& row, int64_t deadline_us,
-             const std::function<Status()>& give_name);
+  Status add(const SessionRow& row, int64_t deadline_us, const std::function<Status()>& give_name);
 
   // Rows before the cursor, newest first. kInvalidArgument for a cursor of another registry.
   Result<RowPage> list(std::string_view after, size_t limit);

@@ -69,8 +69,8 @@ bool judge_bad_line(const Line& line, const Status& why, json::Document& scratch
     suspects.suspect(line, "the last line has no line end");
     return false;
   }
-  suspects.suspect(line, line.oversized ? "the line is longer than any entry can be"
-                                        : why.message());
+  suspects.suspect(line,
+                   line.oversized ? "the line is longer than any entry can be" : why.message());
   json::Limits limits;
   limits.depth_max = 128;
   if (line.oversized || !scratch.parse(line.bytes, limits).ok() || !scratch.root().is_object()) {
@@ -161,8 +161,7 @@ class EntryScan {
 }  // namespace
 
 Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, uint64_t from,
-                                uint64_t to, uint64_t settled_seq,
-                                const VisitEntry& visit) {
+                                uint64_t to, uint64_t settled_seq, const VisitEntry& visit) {
   ScanReport report;
   EntryScan scan(storage, from, settled_seq, visit, &report);
   LineReader reader(storage, Stream::kEntries, generation, from, to);

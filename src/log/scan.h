@@ -2,15 +2,15 @@
 //
 // A line is committed when it ends in '\n' and is a right entry (or tombstone). What follows the
 // last committed line is a torn tail: bytes of a write that never finished. Readers ignore it; the
-// next writer moves it to quarantine. Everything else that is not right is damage: it stays where it
-// is, is passed over, and is reported with its place. Between the two decides what comes after:
+// next writer moves it to quarantine. Everything else that is not right is damage: it stays where
+// it is, is passed over, and is reported with its place. Between the two decides what comes after:
 //
 //   after it comes a committed line        damage
 //   it is a terminated JSON object         damage (somebody edited it; it is worth keeping)
 //   nothing but such bytes to the end      torn tail
 //
-// A batch ({"n":3,"i":0} …) is committed as a whole, when all its lines are: a log that ends inside a
-// batch ends before it. Lines up to `settled_seq` are known to have been durable (or to have been
+// A batch ({"n":3,"i":0} …) is committed as a whole, when all its lines are: a log that ends inside
+// a batch ends before it. Lines up to `settled_seq` are known to have been durable (or to have been
 // through a compaction, which may thin a batch), so for them no batch is waited for.
 //
 // source: docs/format.md#recovery.

@@ -4,8 +4,8 @@
 // only ever appended to), and a few small named documents. The entries stream comes in generations:
 // replace() installs a new one in a single atomic step. A position is (generation, byte offset).
 //
-// Outcomes beyond the usual: kConflict (the tail is not where the caller thought: read the delta and
-// decide again), kGone (that generation was replaced), kNotFound (the session was deleted),
+// Outcomes beyond the usual: kConflict (the tail is not where the caller thought: read the delta
+// and decide again), kGone (that generation was replaced), kNotFound (the session was deleted),
 // kUnknown (sent, no answer: settle it by reading the tail).
 //
 // Implementations: directory_storage.h, memory_storage.h. tests/unit/log/storage_test.cpp holds the
@@ -80,7 +80,8 @@ class SessionStorage {
   // --- the writer ---
   // Waits for the exclusive lock until `deadline_us` (Clock::monotonic_us), then kBusy with the
   // holder named where known. One thread of this object at a time may hold it. `operation` is for
-  // the people who read the lock file. When *waited is given, tells whether somebody was in the way.
+  // the people who read the lock file. When *waited is given, tells whether somebody was in the
+  // way.
   virtual Status lock(int64_t deadline_us, std::string_view operation, bool* waited) = 0;
   virtual void unlock() = 0;
 
@@ -133,8 +134,8 @@ class Engine {
   virtual Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) = 0;
   // Removes a session with everything in it. Waits for its writer until `deadline_us`.
   virtual Status drop(std::string_view session_id, int64_t deadline_us) = 0;
-  // A page of the registry. Rows of sessions dropped since may still be among them: session_document
-  // tells. Cost: grows with the page.
+  // A page of the registry. Rows of sessions dropped since may still be among them:
+  // session_document tells. Cost: grows with the page.
   virtual Result<RowPage> list(std::string_view after, size_t limit) = 0;
   // Makes the registry anew from the sessions themselves.
   virtual Status rescan() = 0;

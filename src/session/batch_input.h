@@ -13,8 +13,7 @@ namespace varve::session {
 // Drafts of all entries in `text`, in order. The first entry that is not right fails them all; its
 // place is the member path in an array ("[3].tags[0]"), or the line, and the offset in `text`.
 Result<std::vector<entry::Draft>> draft_batch(std::string_view text,
-                                              const entry::DraftOptions& options,
-                                              IdGenerator& ids);
+                                              const entry::DraftOptions& options, IdGenerator& ids);
 
 // Takes one line off the front of `text`, without its line end ("\n" or "\r\n").
 std::string_view take_line(std::string_view& text);

@@ -108,8 +108,7 @@ Status Core::load_snapshot() {
     VARVE_TRY_ASSIGN(const size_t one,
                      storage->read(log::Stream::kEntries, generation, coverage.entries_bytes - 1,
                                    std::span<char>(&last, 1)));
-    if (got != line.size() || hash64(line) != coverage.last_line_hash || one != 1 ||
-        last != '\n') {
+    if (got != line.size() || hash64(line) != coverage.last_line_hash || one != 1 || last != '\n') {
       return {Code::kCorruption, "index.bin is of another log"};
     }
   }
@@ -206,8 +205,7 @@ Status Core::read_new_entries(const log::Tail& tail) {
           *storage, tail.generation, coverage.entries_bytes, tail.entries_bytes, settled_seq,
           [&](const log::ScannedEntry& line) {
             const index::Location location{line.offset, line.length, hash64(line.bytes)};
-            if (index.add(*line.facts, location, gaps_legal_to) ==
-                index::Index::Added::kIdTaken) {
+            if (index.add(*line.facts, location, gaps_legal_to) == index::Index::Added::kIdTaken) {
               coverage.skipped_count += 1;
               context.counters->lines_skipped += 1;
               post(Level::kError, "an id stands twice in the log: '" + line.facts->id + "'");
@@ -400,8 +398,8 @@ Status Core::check_line(std::string_view wanted, const Found& found, std::string
   }
   // Only a saving: whoever cannot have the lock now leaves it to the next reader.
   const std::unique_lock lock(index_mutex, std::try_to_lock);
-  if (lock.owns_lock() && view.tail.generation == found.generation &&
-      found.row < index.size() && index.id(found.row) == wanted) {
+  if (lock.owns_lock() && view.tail.generation == found.generation && found.row < index.size() &&
+      index.id(found.row) == wanted) {
     index.set_verified(found.row);
   }
   return {};

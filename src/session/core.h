@@ -86,14 +86,14 @@ class Core {
   index::Index index;
   LogView view;
   Metadata metadata;
-  uint64_t durable_seq_seen = 0;       // the highest seq anybody is known to have made durable
-  uint64_t snapshot_covered_bytes = 0; // of the log, by index.bin as last read or written
+  uint64_t durable_seq_seen = 0;        // the highest seq anybody is known to have made durable
+  uint64_t snapshot_covered_bytes = 0;  // of the log, by index.bin as last read or written
   uint64_t snapshot_size_bytes = 0;
-  uint64_t torn_tail_count = 0;        // moved to quarantine by this object
+  uint64_t torn_tail_count = 0;  // moved to quarantine by this object
   uint64_t rebuild_count = 0;
-  bool index_from_log = false;         // every row was read from the log in this process
+  bool index_from_log = false;  // every row was read from the log in this process
   bool snapshot_was_loaded = false;
-  std::string rebuild_reason;          // why index.bin was not used at the last load
+  std::string rebuild_reason;  // why index.bin was not used at the last load
   bool metadata_was_damaged = false;
 
  private:

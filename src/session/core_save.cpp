@@ -64,8 +64,7 @@ void Core::count_into(json::Tree& tree) const {
     statistics.set(statistic_name(type), json::Tree::integer_unsigned(count));
   }
   tree.set("statistics", std::move(statistics));
-  tree.set("total_entries",
-           json::Tree::integer_unsigned(index.size() - index.deleted_count()));
+  tree.set("total_entries", json::Tree::integer_unsigned(index.size() - index.deleted_count()));
   tree.set("total_size_bytes",
            json::Tree::integer_unsigned(view.tail.entries_bytes + view.tail.tombstones_bytes +
                                         snapshot_size_bytes));
@@ -87,9 +86,8 @@ Status Core::save_metadata(bool durable, const std::function<Status(Metadata&)>&
     } else if (parsed.code() == Code::kFormatVersion) {
       return std::move(parsed).status();
     } else {
-      VARVE_TRY(log::quarantine_bytes(*storage, *text, 0,
-                                      {"metadata.json", "it could not be read",
-                                       context.clock->now_ms()}));
+      VARVE_TRY(log::quarantine_bytes(
+          *storage, *text, 0, {"metadata.json", "it could not be read", context.clock->now_ms()}));
     }
   } else if (text.code() != Code::kNotFound) {
     return std::move(text).status();

@@ -15,11 +15,15 @@ namespace {
 
 // Members a user's patch may not touch.
 constexpr std::array<std::string_view, 17> kOwnMembers = {
-    "version",         "session_id",       "created_at",  "last_accessed",
+    "version",         "session_id",
+    "created_at",      "last_accessed",
     "user_id",         "agent_id",
-    "total_entries",   "total_size_bytes", "statistics",  "generation",
-    "durable_seq",     "checksum",         "compactions", "compacted_through_seq",
-    "schema_versions", "migrated_from",    "stores"};
+    "total_entries",   "total_size_bytes",
+    "statistics",      "generation",
+    "durable_seq",     "checksum",
+    "compactions",     "compacted_through_seq",
+    "schema_versions", "migrated_from",
+    "stores"};
 
 std::string checksum_of(const json::Tree& tree) {
   return "sha256:" + to_hex(sha256(tree.canonical()));
@@ -118,8 +122,8 @@ Result<Metadata> Metadata::parse(std::string_view text, std::string_view session
                                             std::to_string(kMetadataVersion));
   }
   if (tree.get_string("session_id", session_id) != session_id) {
-    return Status(Code::kCorruption, "metadata.json is of session '" +
-                                         tree.get_string("session_id") + "'");
+    return Status(Code::kCorruption,
+                  "metadata.json is of session '" + tree.get_string("session_id") + "'");
   }
   Metadata metadata;
   const std::string checksum = tree.get_string("checksum");

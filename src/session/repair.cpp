@@ -71,8 +71,7 @@ class Repair {
     VARVE_TRY(core_.save_metadata(true, [&](Metadata& metadata) {
       metadata.tree().set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
       metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq_));
-      metadata.tree().set("generation",
-                          json::Tree::integer_unsigned(metadata.generation() + 1));
+      metadata.tree().set("generation", json::Tree::integer_unsigned(metadata.generation() + 1));
       return Status();
     }));
     core_.metadata_was_damaged = false;
@@ -84,8 +83,8 @@ class Repair {
   json::Tree report(bool changed) const {
     const uint64_t before = tail_.entries_bytes + tail_.tombstones_bytes;
     const uint64_t dropped = damage_of_entries_.range_bytes() +
-                             damage_of_tombstones_.range_bytes() +
-                             damage_of_entries_.torn_bytes + damage_of_tombstones_.torn_bytes;
+                             damage_of_tombstones_.range_bytes() + damage_of_entries_.torn_bytes +
+                             damage_of_tombstones_.torn_bytes;
     const uint64_t quarantined = damage_of_entries_.ranges.size() +
                                  damage_of_tombstones_.ranges.size() +
                                  (damage_of_entries_.torn_bytes > 0 ? 1 : 0) +
@@ -102,10 +101,10 @@ class Repair {
 
  private:
   Status look_at_tombstones() {
-    VARVE_TRY_ASSIGN(log::ScanReport scan,
-                     log::scan_tombstones(*core_.storage, tail_.generation, 0,
-                                          tail_.tombstones_bytes,
-                                          [](const log::ScannedTombstone&) { return Status(); }));
+    VARVE_TRY_ASSIGN(
+        log::ScanReport scan,
+        log::scan_tombstones(*core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
+                             [](const log::ScannedTombstone&) { return Status(); }));
     damage_of_tombstones_ = {log::Stream::kTombstones, tail_.tombstones_bytes,
                              std::move(scan.damaged), scan.scanned_end - scan.committed_end};
     return {};
@@ -129,9 +128,8 @@ class Repair {
     auto& ranges = scan.damaged;
     ranges.insert(ranges.end(), std::make_move_iterator(repeated.begin()),
                   std::make_move_iterator(repeated.end()));
-    std::sort(ranges.begin(), ranges.end(), [](const log::Damage& a, const log::Damage& b) {
-      return a.offset < b.offset;
-    });
+    std::sort(ranges.begin(), ranges.end(),
+              [](const log::Damage& a, const log::Damage& b) { return a.offset < b.offset; });
     damage_of_entries_ = {log::Stream::kEntries, tail_.entries_bytes, std::move(ranges),
                           scan.scanned_end - scan.committed_end};
     return {};
@@ -147,8 +145,8 @@ class Repair {
     VARVE_TRY(core_.storage->replace(damage.stream, [&](log::Sink& sink) {
       uint64_t at = 0;
       for (const auto& range : damage.ranges) {
-        VARVE_TRY(copy_range(*core_.storage, damage.stream, tail_.generation, at, range.offset,
-                             sink));
+        VARVE_TRY(
+            copy_range(*core_.storage, damage.stream, tail_.generation, at, range.offset, sink));
         at = range.offset + range.length;
       }
       return copy_range(*core_.storage, damage.stream, tail_.generation, at, damage.stream_bytes,

@@ -80,8 +80,7 @@ Result<std::string> Session::add(std::string_view text) {
 
 Result<std::vector<std::string>> Session::add_batch(std::string_view text) {
   WriteRequest request;
-  VARVE_TRY_ASSIGN(request.drafts,
-                   draft_batch(text, parts_->draft_options(), parts_->ids));
+  VARVE_TRY_ASSIGN(request.drafts, draft_batch(text, parts_->draft_options(), parts_->ids));
   std::vector<std::string> ids;
   for (const auto& draft : request.drafts) ids.push_back(draft.facts.id);
   if (ids.empty()) return ids;
@@ -108,8 +107,7 @@ Status Session::remove(std::string_view id, std::string_view reason) {
   WriteRequest request;
   request.kind = WriteRequest::Kind::kDelete;
   request.operation = "delete";
-  request.tombstone = {std::string(id), std::string(reason),
-                       parts_->core.context.clock->now_ms()};
+  request.tombstone = {std::string(id), std::string(reason), parts_->core.context.clock->now_ms()};
   parts_->writer.submit(std::span(&request, 1));
   return std::move(request.status);
 }
@@ -140,9 +138,8 @@ Result<json::Tree> Session::metadata() {
 Status Session::update(std::string_view patch) {
   Core& core = parts_->core;
   return parts_->writer.run("update", [&] {
-    return core.save_metadata(true, [&](Metadata& metadata) {
-      return metadata.apply_patch(patch);
-    });
+    return core.save_metadata(true,
+                              [&](Metadata& metadata) { return metadata.apply_patch(patch); });
   });
 }
 
@@ -194,9 +191,7 @@ void Session::close() {
 
 Result<json::Tree> Session::stats() { return session::stats(parts_->core); }
 Result<json::Tree> Session::files() { return list_files(parts_->core); }
-Result<json::Tree> Session::verify() {
-  return session::verify(parts_->core, parts_->writer);
-}
+Result<json::Tree> Session::verify() { return session::verify(parts_->core, parts_->writer); }
 Result<json::Tree> Session::repair(bool dry_run) {
   return session::repair(parts_->core, parts_->writer, dry_run);
 }

@@ -104,8 +104,7 @@ namespace {
 
 class Import {
  public:
-  Import(Core& core, Writer& writer, IdGenerator& ids)
-      : core_(core), writer_(writer), ids_(ids) {
+  Import(Core& core, Writer& writer, IdGenerator& ids) : core_(core), writer_(writer), ids_(ids) {
     options_.session_id = core.id;
     options_.adopt_session = true;
     options_.now_ms = core.context.clock->now_ms();

@@ -42,8 +42,7 @@ class Report {
   }
 
   void duplicate() { damaged_ += 1; }
-  json::Tree finish(uint64_t entries, uint64_t deleted, uint64_t checked_bytes,
-                    uint64_t last_seq) {
+  json::Tree finish(uint64_t entries, uint64_t deleted, uint64_t checked_bytes, uint64_t last_seq) {
     json::Tree tree = json::Tree::object();
     tree.set("ok", json::Tree::boolean(total_ == 0));
     tree.set("entries", json::Tree::integer_unsigned(entries));
@@ -64,9 +63,8 @@ class Report {
 
 std::string missing_text(uint64_t first, uint64_t last) {
   const uint64_t count = last - first + 1;
-  return std::to_string(count) + (count == 1 ? " entry is" : " entries are") +
-         " missing: seq " + std::to_string(first) +
-         (count == 1 ? std::string() : " to " + std::to_string(last));
+  return std::to_string(count) + (count == 1 ? " entry is" : " entries are") + " missing: seq " +
+         std::to_string(first) + (count == 1 ? std::string() : " to " + std::to_string(last));
 }
 
 // One pass over the log, compared with the index as it goes.
@@ -84,18 +82,17 @@ class Verification {
         report_.problem_in("metadata.json", 0, 0, "it could not be read");
       }
     }
-    VARVE_TRY_ASSIGN(const log::ScanReport tombstones,
-                     log::scan_tombstones(*core_.storage, tail_.generation, 0,
-                                          tail_.tombstones_bytes,
-                                          [](const log::ScannedTombstone&) { return Status(); }));
-    report_.damage(tombstones, log::Stream::kTombstones);
     VARVE_TRY_ASSIGN(
-        const log::ScanReport entries,
-        log::scan_entries(*core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq_,
-                          [&](const log::ScannedEntry& line) {
-                            check(line);
-                            return Status();
-                          }));
+        const log::ScanReport tombstones,
+        log::scan_tombstones(*core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
+                             [](const log::ScannedTombstone&) { return Status(); }));
+    report_.damage(tombstones, log::Stream::kTombstones);
+    VARVE_TRY_ASSIGN(const log::ScanReport entries,
+                     log::scan_entries(*core_.storage, tail_.generation, 0, tail_.entries_bytes,
+                                       settled_seq_, [&](const log::ScannedEntry& line) {
+                                         check(line);
+                                         return Status();
+                                       }));
     report_.damage(entries, log::Stream::kEntries);
     entries_end_ = entries.committed_end;
     tombstones_end_ = tombstones.committed_end;
@@ -115,15 +112,15 @@ class Verification {
   Status check_tails() {
     VARVE_TRY_ASSIGN(const log::Tail now, core_.storage->tail());
     if (now.generation != tail_.generation) return {};
-    VARVE_TRY_ASSIGN(const log::ScanReport tombstones,
-                     log::scan_tombstones(*core_.storage, now.generation, tombstones_end_,
-                                          now.tombstones_bytes,
-                                          [](const log::ScannedTombstone&) { return Status(); }));
+    VARVE_TRY_ASSIGN(
+        const log::ScanReport tombstones,
+        log::scan_tombstones(*core_.storage, now.generation, tombstones_end_, now.tombstones_bytes,
+                             [](const log::ScannedTombstone&) { return Status(); }));
     torn_tail(tombstones, log::Stream::kTombstones);
-    VARVE_TRY_ASSIGN(const log::ScanReport entries,
-                     log::scan_entries(*core_.storage, now.generation, entries_end_,
-                                       now.entries_bytes, settled_seq_,
-                                       [](const log::ScannedEntry&) { return Status(); }));
+    VARVE_TRY_ASSIGN(
+        const log::ScanReport entries,
+        log::scan_entries(*core_.storage, now.generation, entries_end_, now.entries_bytes,
+                          settled_seq_, [](const log::ScannedEntry&) { return Status(); }));
     torn_tail(entries, log::Stream::kEntries);
     return {};
   }
@@ -177,9 +174,9 @@ class Verification {
 
   void torn_tail(const log::ScanReport& scan, log::Stream stream) {
     if (scan.scanned_end == scan.committed_end) return;
-    report_.problem(stream, scan.committed_end, scan.scanned_end - scan.committed_end,
-                    "torn tail: " + scan.tail_reason +
-                        "; the next write or repair moves it to quarantine");
+    report_.problem(
+        stream, scan.committed_end, scan.scanned_end - scan.committed_end,
+        "torn tail: " + scan.tail_reason + "; the next write or repair moves it to quarantine");
   }
 
   Core& core_;

@@ -34,8 +34,7 @@ void append_request(WriteRequest& request, uint64_t start_bytes, uint64_t* seq, 
   const auto count = static_cast<uint32_t>(request.drafts.size());
   uint32_t index = 0;
   for (auto& draft : request.drafts) {
-    const entry::Batch batch =
-        count > 1 ? entry::Batch{count, index} : entry::Batch();
+    const entry::Batch batch = count > 1 ? entry::Batch{count, index} : entry::Batch();
     const std::string line = entry::seal(draft, (*seq)++, batch);
     const std::string_view bare = std::string_view(line).substr(0, line.size() - 1);
     lines->rows.push_back(
@@ -206,8 +205,9 @@ Status Writer::add_group(Group& group) {
       request->status = check_size(lines.text.size() + bytes_of(*request));
     }
     if (request->status.ok() && request->drafts.size() > entry::kSeqMax - seq + 1) {
-      request->status = {Code::kCorruption, "the log has no sequence numbers left: a line of it "
-                                            "carries the highest there is"};
+      request->status = {Code::kCorruption,
+                         "the log has no sequence numbers left: a line of it "
+                         "carries the highest there is"};
     }
     if (!request->status.ok()) continue;
     append_request(*request, start_bytes, &seq, &lines);
@@ -215,8 +215,8 @@ Status Writer::add_group(Group& group) {
   }
   if (accepted.empty()) return {};
   const bool durable = is_durable(core_.settings);
-  VARVE_TRY(core_.storage->append(log::Stream::kEntries, start_bytes, lines.text, durable,
-                                  seq - 1));
+  VARVE_TRY(
+      core_.storage->append(log::Stream::kEntries, start_bytes, lines.text, durable, seq - 1));
   changed_.store(true);
   if (!durable) unsynced_.store(true);
   core_.apply_entries(start_bytes, lines.rows, start_bytes + lines.text.size());

@@ -22,12 +22,12 @@ namespace varve::session {
 struct WriteRequest {
   enum class Kind { kAdd, kDelete, kCall };
   Kind kind = Kind::kAdd;
-  std::vector<entry::Draft> drafts;     // kAdd: all or none
-  entry::Tombstone tombstone;           // kDelete
-  std::function<Status()> call;         // kCall: runs alone, holding the storage's lock
-  bool recover = true;                  // kCall: with a torn tail moved away first
+  std::vector<entry::Draft> drafts;      // kAdd: all or none
+  entry::Tombstone tombstone;            // kDelete
+  std::function<Status()> call;          // kCall: runs alone, holding the storage's lock
+  bool recover = true;                   // kCall: with a torn tail moved away first
   std::string_view operation = "write";  // for the people who read the lock file
-  Status status;                        // the outcome
+  Status status;                         // the outcome
   bool done = false;
 };
 

@@ -73,8 +73,7 @@ class ConfigReader {
     double megabytes = static_cast<double>(settings_->session_bytes_max) / kMegabyte;
     reader.read_double("max_session_size_mb", &megabytes, 0, 1e9);
     settings_->session_bytes_max = static_cast<uint64_t>(megabytes * kMegabyte);
-    reader.read_uint("max_entry_size_bytes", &settings_->entry_bytes_max, 0,
-                     uint64_t{128} << 20);
+    reader.read_uint("max_entry_size_bytes", &settings_->entry_bytes_max, 0, uint64_t{128} << 20);
     double threshold = 0;
     reader.read_double("compaction_threshold", &threshold, 0, 1);
     bool auto_compact = true;

@@ -169,8 +169,7 @@ Status OpenStore::open_engine() {
   if (path.starts_with("file:")) {
     path.remove_prefix(5);
   } else if (const size_t colon = path.find(':');
-             colon != std::string_view::npos && colon > 1 &&
-             path.find('/') > colon) {
+             colon != std::string_view::npos && colon > 1 && path.find('/') > colon) {
     return {Code::kUnsupported, "no storage engine takes '" + std::string(path) +
                                     "'; give a directory, file:PATH or memory:"};
   }
@@ -179,8 +178,8 @@ Status OpenStore::open_engine() {
   }
   const log::DirectoryEngine::Environment environment{environment_.file_system, &clock_,
                                                       environment_.random};
-  VARVE_TRY_ASSIGN(engine_, log::DirectoryEngine::open(path, environment,
-                                                       settings_.lock_timeout_ms));
+  VARVE_TRY_ASSIGN(engine_,
+                   log::DirectoryEngine::open(path, environment, settings_.lock_timeout_ms));
   return {};
 }
 
@@ -222,10 +221,8 @@ std::vector<std::shared_ptr<session::Session>> OpenStore::open_sessions() {
 
 Result<std::shared_ptr<session::Session>> OpenStore::adopt(
     std::string id, std::unique_ptr<log::SessionStorage> storage) {
-  session::Session::Context context{&clock_, environment_.random, &events_, &counters_,
-                                    settings_};
-  VARVE_TRY_ASSIGN(auto session,
-                   session::Session::open(id, std::move(storage), context));
+  session::Session::Context context{&clock_, environment_.random, &events_, &counters_, settings_};
+  VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   if (session->is_interval()) start_flusher();
   const std::lock_guard guard(mutex_);
   auto& slot = open_[id];
@@ -240,9 +237,9 @@ Result<std::shared_ptr<session::Session>> OpenStore::create_session(std::string_
   if (options.session_id.empty()) options.session_id = ids_.next("sess_");
   const int64_t now_ms = clock_.now_ms();
   const session::Metadata metadata = session::Metadata::make(options, now_ms);
-  VARVE_TRY_ASSIGN(auto storage, engine_->create({options.session_id, options.user_id,
-                                                  options.agent_id, now_ms},
-                                                 metadata.encode()));
+  VARVE_TRY_ASSIGN(auto storage,
+                   engine_->create({options.session_id, options.user_id, options.agent_id, now_ms},
+                                   metadata.encode()));
   events_.post(session::Level::kInfo, "store", options.session_id, "session created");
   return adopt(options.session_id, std::move(storage));
 }
@@ -372,8 +369,8 @@ Status OpenStore::sync() {
 void OpenStore::start_flusher() {
   const std::lock_guard guard(mutex_);
   if (flusher_ || closed_) return;
-  flusher_ = std::make_unique<Flusher>(
-      std::chrono::milliseconds(settings_.batch_write_interval_ms), [this] { flush_all(); });
+  flusher_ = std::make_unique<Flusher>(std::chrono::milliseconds(settings_.batch_write_interval_ms),
+                                       [this] { flush_all(); });
 }
 
 void OpenStore::flush_all() noexcept {

@@ -104,6 +104,18 @@ TEST(LogFunction, LevelsOutsideTheListAreRefused) {
   }
 }
 
+TEST(LogFunction, IsToldWhatClosingASessionMet) {
+  LogBook book;
+  const TempDirectory directory;
+  const Store store(directory.path(), R"({"concurrency":{"lock_timeout_ms":20}})");
+  Session session(store, R"({"session_id":"s"})");
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  ASSERT_TRUE(store.set_log(VARVE_LOG_WARN, &LogBook::log, &book).ok());
+  const HeldLock lock(directory.path() + "/sessions/s");
+  session.close();  // cannot save its index
+  EXPECT_FALSE(book.lines().empty());
+}
+
 TEST(LogFunction, MayCallTheLibrary) {
   LogBook book;
   const Store store;

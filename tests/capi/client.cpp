@@ -1,6 +1,8 @@
 #include "client.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -30,6 +32,18 @@ TempDirectory::~TempDirectory() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
+
+HeldLock::HeldLock(const std::string& session_directory)
+    : descriptor_(::open((session_directory + "/lock").c_str(), O_RDWR | O_CLOEXEC)) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = 0;
+  lock.l_len = 1;
+  EXPECT_EQ(::fcntl(descriptor_, F_OFD_SETLK, &lock), 0);
+}
+
+HeldLock::~HeldLock() { ::close(descriptor_); }
 
 json::object Outcome::details() const {
   boost::system::error_code fault;

@@ -26,6 +26,18 @@ class TempDirectory {
   std::string path_;
 };
 
+// Holds a session's lock as another process would, for as long as it lives.
+class HeldLock {
+ public:
+  explicit HeldLock(const std::string& session_directory);
+  ~HeldLock();
+  HeldLock(const HeldLock&) = delete;
+  HeldLock& operator=(const HeldLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
 // A status with what its error object says.
 struct Outcome {
   varve_status_t status = VARVE_OK;

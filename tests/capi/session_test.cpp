@@ -1,7 +1,5 @@
 // Sessions: options, metadata, figures, files, and their documented errors.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <varve/varve.h>
 
 #include <algorithm>
@@ -12,26 +10,6 @@
 
 namespace varve_test {
 namespace {
-
-// Holds a session's lock as another process would, for as long as it lives.
-class HeldLock {
- public:
-  explicit HeldLock(const std::string& session_directory)
-      : descriptor_(::open((session_directory + "/lock").c_str(), O_RDWR | O_CLOEXEC)) {
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = 0;
-    lock.l_len = 1;
-    EXPECT_EQ(::fcntl(descriptor_, F_OFD_SETLK, &lock), 0);
-  }
-  ~HeldLock() { ::close(descriptor_); }
-  HeldLock(const HeldLock&) = delete;
-  HeldLock& operator=(const HeldLock&) = delete;
-
- private:
-  int descriptor_;
-};
 
 TEST(SessionCreate, MakesAnIdThatSortsByTime) {
   const Store store;

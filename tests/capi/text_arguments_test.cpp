@@ -21,10 +21,9 @@ struct TextArgument {
   Run run;
 };
 
-// With a store and a session (holding an entry "a" before each run) that outlive it.
-std::vector<TextArgument> text_arguments(const Store& store, const Session& session) {
+// Of functions that take a store, which outlives them.
+std::vector<TextArgument> text_arguments_of_store(const Store& store) {
   varve_store_t* const s = store.get();
-  varve_session_t* const m = session.get();
   return {
       {"varve_store_open", "uri", false, "memory:",
        [](const char* text, size_t len, varve_error_t** error) {
@@ -68,6 +67,13 @@ std::vector<TextArgument> text_arguments(const Store& store, const Session& sess
          varve_session_close(opened);
          return status;
        }},
+  };
+}
+
+// Of functions that take a session (holding an entry "a" before each run), which outlives them.
+std::vector<TextArgument> text_arguments_of_session(const Session& session) {
+  varve_session_t* const m = session.get();
+  return {
       {"varve_session_update", "patch_json", false, R"({"title":"y"})",
        [m](const char* text, size_t len, varve_error_t** error) {
          return varve_session_update(m, text, len, error);
@@ -120,6 +126,14 @@ std::vector<TextArgument> text_arguments(const Store& store, const Session& sess
          return varve_session_import(m, text, len, nullptr, nullptr, error);
        }},
   };
+}
+
+std::vector<TextArgument> text_arguments(const Store& store, const Session& session) {
+  std::vector<TextArgument> all = text_arguments_of_store(store);
+  for (TextArgument& argument : text_arguments_of_session(session)) {
+    all.push_back(std::move(argument));
+  }
+  return all;
 }
 
 class TextArguments : public testing::Test {

@@ -8,7 +8,8 @@ namespace varve::crash {
 
 size_t scaled(size_t count) {
   const char* text = std::getenv("VARVE_CRASH_SCALE");
-  const size_t percent = text == nullptr ? VARVE_CRASH_SCALE_DEFAULT : std::strtoul(text, nullptr, 10);
+  const size_t percent =
+      text == nullptr ? VARVE_CRASH_SCALE_DEFAULT : std::strtoul(text, nullptr, 10);
   return std::max<size_t>(1, count * percent / 100);
 }
 
@@ -25,8 +26,7 @@ CrashRig::Process CrashRig::process(int64_t process_id) {
   made.own = disk_->process(process_id);
   processes_[process_id] = made.own.get();
   made.file_system = std::make_unique<SabotagedFileSystem>(*made.own, defect_);
-  made.program =
-      std::make_unique<Program>(*made.file_system, ledger_, [this] { changed(); });
+  made.program = std::make_unique<Program>(*made.file_system, ledger_, [this] { changed(); });
   return made;
 }
 

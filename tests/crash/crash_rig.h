@@ -66,8 +66,8 @@ class CrashRig {
   Demands demands_;
   size_t states_max_ = 0;  // 0: not watching
   size_t state_count_ = 0;
-  bool synced_ = false;    // something became durable since the last look
-  std::string seen_;       // what was pending then
+  bool synced_ = false;  // something became durable since the last look
+  std::string seen_;     // what was pending then
   bool looking_ = false;
   std::map<int64_t, io::SimulatedFileSystem*> processes_;
   uint64_t operations_left_ = 0;  // of the process that is to die

@@ -297,8 +297,9 @@ TEST(CrashStatesOfRecovery, OfRepair) {
   Ledger ledger;
   auto disk = disk_with_session(ledger);
   std::string log = disk->read_file(kLog).value_or("");
-  log.insert(log.find('\n') + 1, "{\"id\":\"damaged\",\"type\":\"finding\",\"content\":1,\"checksum\":"
-                                  "\"sha256:00\"}\nnot JSON at all\n");
+  log.insert(log.find('\n') + 1,
+             "{\"id\":\"damaged\",\"type\":\"finding\",\"content\":1,\"checksum\":"
+             "\"sha256:00\"}\nnot JSON at all\n");
   disk->write_file(kLog, log);
   CrashRig rig(std::move(disk), ledger);
   rig.demands().no_alarm = false;

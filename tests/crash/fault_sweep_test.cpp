@@ -264,9 +264,9 @@ bool is_documented(const Answer& answer, int os_errno) {
     case Code::kBusy: return os_errno == EACCES;  // what a held lock may answer
     case Code::kUnsupported: return os_errno == ENOLCK;
     // Of what an earlier step failed to make, or did make when it should not have said so.
-    case Code::kNotFound: return answer.step.starts_with("open ") ||
-                                 answer.step.starts_with("remove ") ||
-                                 answer.step.starts_with("drop ");
+    case Code::kNotFound:
+      return answer.step.starts_with("open ") || answer.step.starts_with("remove ") ||
+             answer.step.starts_with("drop ");
     default: return false;
   }
 }

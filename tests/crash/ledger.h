@@ -34,7 +34,7 @@ enum class Promise : uint8_t {
 
 struct EntryPromise {
   std::string content;
-  Promise added = Promise::kAsked;         // through a power loss
+  Promise added = Promise::kAsked;          // through a power loss
   Promise added_visibly = Promise::kAsked;  // through the death of the process
   std::optional<Promise> removed;           // nothing: nobody asked for it
   size_t batch = 0;                         // entries of one batch have one number; 0: none

@@ -54,9 +54,7 @@ class SabotagedFile final : public io::File {
     if (defect_ == Sabotage::kSyncRetried && !synced.ok()) return inner_->sync_data();
     return synced;
   }
-  Result<io::FileInfo> info() override {
-    return without_hidden(inner_->info(), *hidden_, name_);
-  }
+  Result<io::FileInfo> info() override { return without_hidden(inner_->info(), *hidden_, name_); }
   Result<bool> try_lock() override { return inner_->try_lock(); }
   Status unlock() override { return inner_->unlock(); }
 
@@ -99,9 +97,7 @@ class SabotagedDirectory final : public io::Directory {
     return std::unique_ptr<io::Directory>(
         std::make_unique<SabotagedDirectory>(std::move(opened), defect_));
   }
-  Status remove_directory(std::string_view name) override {
-    return inner_->remove_directory(name);
-  }
+  Status remove_directory(std::string_view name) override { return inner_->remove_directory(name); }
   Result<std::vector<io::DirectoryItem>> list() override { return inner_->list(); }
   Status sync() override {
     const bool skipped =

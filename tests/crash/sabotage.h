@@ -14,13 +14,13 @@ namespace varve::crash {
 
 enum class Sabotage : uint8_t {
   kNone,
-  kNoDataSync,             // answers before fdatasync
-  kNoDirectorySync,        // does not sync directories
-  kNoTemporarySync,        // renames a temporary file that was not synced
-  kShortWriteTaken,        // takes a short write for a whole one
-  kNoTailRepair,           // believes a torn tail is cut off, and appends behind it
-  kRenameAfterSync,        // syncs the directory before the rename instead of after it
-  kSyncRetried,            // syncs the same file again when a sync failed, and believes the answer
+  kNoDataSync,       // answers before fdatasync
+  kNoDirectorySync,  // does not sync directories
+  kNoTemporarySync,  // renames a temporary file that was not synced
+  kShortWriteTaken,  // takes a short write for a whole one
+  kNoTailRepair,     // believes a torn tail is cut off, and appends behind it
+  kRenameAfterSync,  // syncs the directory before the rename instead of after it
+  kSyncRetried,      // syncs the same file again when a sync failed, and believes the answer
 };
 
 // Everything goes to `inner`, which must outlive this, except for the one defect.

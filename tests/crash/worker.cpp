@@ -1,10 +1,14 @@
 // A process of the multi-process tests: uses the public ABI like any program would.
 //
-//   crash_worker add ROOT SESSION NAME FIRST LAST CONFIG   adds NAME-FIRST … NAME-LAST and writes each
-//                                                          id to standard output once it is answered
-//   crash_worker read ROOT SESSION                         exports over and over until standard input
+//   crash_worker add ROOT SESSION NAME FIRST LAST CONFIG   adds NAME-FIRST … NAME-LAST and writes
+//   each
+//                                                          id to standard output once it is
+//                                                          answered
+//   crash_worker read ROOT SESSION                         exports over and over until standard
+//   input
 //                                                          ends; checks every export
-//   crash_worker hold FILE                                 takes the kernel's lock on FILE, says so,
+//   crash_worker hold FILE                                 takes the kernel's lock on FILE, says
+//   so,
 //                                                          and stops itself
 //
 // Exit code: 0, or 10 and the status of the call that failed, or 1 for a wrong answer.

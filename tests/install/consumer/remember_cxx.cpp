@@ -1,8 +1,8 @@
 // An outside program in C++: keeps one entry and reads it back.
+#include <varve/varve.h>
 #include <iostream>
 #include <stdexcept>
 #include <string>
-#include <varve/varve.h>
 
 namespace {
 

@@ -88,11 +88,10 @@ TEST_F(AtomicFile, AFailureAtAnyStepLeavesTheOldFileAndNoLeftOver) {
 }
 
 TEST_F(AtomicFile, AFailingProducerLeavesTheOldFile) {
-  const Status failed =
-      replace_file(*directory_, "name", random_, {}, [](Sink& sink) -> Status {
-        VARVE_TRY(sink.append(std::string(3 << 20, 'x')));
-        return {Code::kCorruption, "on purpose"};
-      });
+  const Status failed = replace_file(*directory_, "name", random_, {}, [](Sink& sink) -> Status {
+    VARVE_TRY(sink.append(std::string(3 << 20, 'x')));
+    return {Code::kCorruption, "on purpose"};
+  });
   EXPECT_EQ(failed.code(), Code::kCorruption);
   EXPECT_EQ(disk_.read_file("s/name"), "old");
   EXPECT_EQ(file_count(), 2u);

@@ -39,8 +39,8 @@ class InDirectory : public testing::Test {
   }
   Status append(std::string_view lines, uint64_t last_seq = 0) {
     VARVE_TRY(lock(*storage_));
-    Status status = storage_->append(Stream::kEntries, storage_->tail()->entries_bytes, lines,
-                                     true, last_seq);
+    Status status =
+        storage_->append(Stream::kEntries, storage_->tail()->entries_bytes, lines, true, last_seq);
     storage_->unlock();
     return status;
   }
@@ -57,8 +57,8 @@ class InDirectory : public testing::Test {
 
 TEST_F(InDirectory, AnEmptyDirectoryIsNoSession) {
   ASSERT_TRUE((*disk_.open_root("empty", true))->sync().ok());
-  const auto opened = DirectoryStorage::open(*disk_.open_root("empty", false),
-                                             {&disk_, &clock_, &random_});
+  const auto opened =
+      DirectoryStorage::open(*disk_.open_root("empty", false), {&disk_, &clock_, &random_});
   EXPECT_EQ(opened.code(), Code::kNotFound);
   EXPECT_FALSE(disk_.exists("empty/lock")) << "nothing is created where no session is";
 }
@@ -168,7 +168,8 @@ TEST_F(InDirectory, SomethingElseInPlaceOfAFileIsRefused) {
   }
 }
 
-// --- a disk that fails -------------------------------------------------------------------------------
+// --- a disk that fails
+// -------------------------------------------------------------------------------
 
 TEST_F(InDirectory, AShortWriteIsCutOffAgain) {
   disk_.set_fault_hook(
@@ -187,8 +188,7 @@ TEST_F(InDirectory, AShortWriteThatCannotBeCutOffStopsWriting) {
     return std::nullopt;
   });
   const Status failed = append("two\n");
-  EXPECT_NE(failed.message().find("the outcome is unknown"), std::string::npos)
-      << failed.message();
+  EXPECT_NE(failed.message().find("the outcome is unknown"), std::string::npos) << failed.message();
   disk_.set_fault_hook(nullptr);
   const Status stopped = append("three\n");
   EXPECT_EQ(stopped.code(), Code::kReadOnly);
@@ -200,8 +200,7 @@ TEST_F(InDirectory, AShortWriteThatCannotBeCutOffStopsWriting) {
 TEST_F(InDirectory, AFailedSyncHealsIntoANewFileWithoutTheFailedLines) {
   ASSERT_TRUE(append("two\n", 2).ok());
   const Tail before = *storage_->tail();
-  disk_.set_fault_hook(
-      FailNth(1, EIO, false, {OperationKind::kSyncData}).on_file("memory.jsonl"));
+  disk_.set_fault_hook(FailNth(1, EIO, false, {OperationKind::kSyncData}).on_file("memory.jsonl"));
   const Status failed = append("three\n", 3);
   EXPECT_EQ(failed.code(), Code::kIo);
   EXPECT_NE(failed.message().find("nothing was added"), std::string::npos) << failed.message();

@@ -126,7 +126,11 @@ class LongLine final : public log::MemoryStorage {
 
   Result<size_t> read(Stream, uint64_t, uint64_t offset, std::span<char> out) override {
     largest_read = std::max(largest_read, out.size());
-    for (size_t i = 0; i < out.size(); ++i) out[i] = at(offset + i);
+    std::fill(out.begin(), out.end(), 'x');
+    for (uint64_t i = 0; i < 7; ++i) {
+      put(out, offset, i, "before\n"[i]);
+      put(out, offset, end_ + i, "\nafter\n"[i]);
+    }
     return out.size();
   }
   [[nodiscard]] uint64_t size() const { return end_ + 7; }
@@ -134,10 +138,8 @@ class LongLine final : public log::MemoryStorage {
   size_t largest_read = 0;
 
  private:
-  [[nodiscard]] char at(uint64_t offset) const {
-    if (offset < 7) return "before\n"[offset];
-    if (offset < end_) return 'x';
-    return "\nafter\n"[offset - end_];
+  static void put(std::span<char> out, uint64_t offset, uint64_t at, char byte) {
+    if (at >= offset && at - offset < out.size()) out[at - offset] = byte;
   }
 
   uint64_t end_;

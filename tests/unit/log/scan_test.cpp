@@ -23,12 +23,12 @@ struct Seen {
 Seen scan(std::string_view text, uint64_t settled_seq = 0, uint64_t from = 0) {
   LogText log(text);
   Seen seen;
-  auto report = scan_entries(log.storage(), 1, from, text.size(), settled_seq,
-                             [&](const ScannedEntry& line) {
-                               EXPECT_EQ(line.bytes, text.substr(line.offset, line.length));
-                               seen.ids += line.facts->id + " ";
-                               return Status();
-                             });
+  auto report =
+      scan_entries(log.storage(), 1, from, text.size(), settled_seq, [&](const ScannedEntry& line) {
+        EXPECT_EQ(line.bytes, text.substr(line.offset, line.length));
+        seen.ids += line.facts->id + " ";
+        return Status();
+      });
   if (report.ok()) {
     seen.report = *std::move(report);
   } else {
@@ -41,11 +41,11 @@ Seen scan_stones(std::string_view text) {
   LogText log;
   log.session().tombstones = text;
   Seen seen;
-  auto report = scan_tombstones(log.storage(), 1, 0, text.size(),
-                                [&](const ScannedTombstone& line) {
-                                  seen.ids += line.tombstone->id + " ";
-                                  return Status();
-                                });
+  auto report =
+      scan_tombstones(log.storage(), 1, 0, text.size(), [&](const ScannedTombstone& line) {
+        seen.ids += line.tombstone->id + " ";
+        return Status();
+      });
   EXPECT_TRUE(report.ok()) << report.status().message();
   if (report.ok()) seen.report = *std::move(report);
   return seen;
@@ -87,7 +87,8 @@ TEST(Scan, StartsWhereItIsTold) {
   EXPECT_EQ(nothing.report.committed_end, kA.size());
 }
 
-// --- what comes after decides ------------------------------------------------------------------------
+// --- what comes after decides
+// ------------------------------------------------------------------------
 
 TEST(Scan, WhatIsFollowedByACommittedLineIsDamage) {
   for (const std::string& bad :
@@ -107,7 +108,8 @@ TEST(Scan, WhatIsFollowedByACommittedLineIsDamage) {
 }
 
 TEST(Scan, ATerminatedObjectAtTheEndIsDamageAndStays) {
-  for (const std::string& edited : {wrong(kB), "{}\n"s, "{\"id\":\"x\"}\r\n"s, " {\"a\":[1]} \n"s}) {
+  for (const std::string& edited :
+       {wrong(kB), "{}\n"s, "{\"id\":\"x\"}\r\n"s, " {\"a\":[1]} \n"s}) {
     const Seen seen = scan(kA + edited);
     EXPECT_EQ(seen.ids, "a ") << edited;
     EXPECT_EQ(seen.report.damaged_count, 1u) << edited;
@@ -156,7 +158,8 @@ TEST(Scan, AThousandDamagedLinesAreListedAndAllAreCounted) {
   EXPECT_EQ(seen.report.damaged_count, 1500u);
 }
 
-// --- lines of other makers ---------------------------------------------------------------------------
+// --- lines of other makers
+// ---------------------------------------------------------------------------
 
 TEST(Scan, BlankLinesAndCrLfAreFine) {
   const std::string crlf = without_line_end(kB) + "\r\n";
@@ -201,11 +204,11 @@ TEST(Scan, ANewerVersionIsRefusedWithItsPlace) {
 TEST(Scan, AFailureOfTheVisitorEndsIt) {
   LogText log(kA + kB);
   int visited = 0;
-  const auto report = scan_entries(log.storage(), 1, 0, (kA + kB).size(), 0,
-                                   [&](const ScannedEntry&) -> Status {
-                                     visited += 1;
-                                     return {Code::kNoMemory, "on purpose"};
-                                   });
+  const auto report =
+      scan_entries(log.storage(), 1, 0, (kA + kB).size(), 0, [&](const ScannedEntry&) -> Status {
+        visited += 1;
+        return {Code::kNoMemory, "on purpose"};
+      });
   EXPECT_EQ(report.code(), Code::kNoMemory);
   EXPECT_EQ(visited, 1);
 }
@@ -217,7 +220,8 @@ TEST(Scan, AnotherGenerationIsGone) {
   EXPECT_EQ(report.code(), Code::kGone);
 }
 
-// --- batches -------------------------------------------------------------------------------------------
+// --- batches
+// -------------------------------------------------------------------------------------------
 
 const std::string kB0 = line_of("b0", 2, {3, 0});
 const std::string kB1 = line_of("b1", 3, {3, 1});
@@ -276,11 +280,10 @@ TEST(ScanBatches, TwoInARowAreTwo) {
   EXPECT_EQ(scan(kB0 + kB1 + c0 + c1).ids, "b0 b1 c0 c1 ") << "the later one proves the first";
 }
 
-TEST(ScanBatches, OneOfOneIsAnEntry) {
-  EXPECT_EQ(scan(line_of("a", 1, {1, 0})).ids, "a ");
-}
+TEST(ScanBatches, OneOfOneIsAnEntry) { EXPECT_EQ(scan(line_of("a", 1, {1, 0})).ids, "a "); }
 
-// --- tombstones ----------------------------------------------------------------------------------------
+// --- tombstones
+// ----------------------------------------------------------------------------------------
 
 TEST(ScanTombstones, FollowTheSameRules) {
   const std::string a = tombstone_of("a");
@@ -295,8 +298,8 @@ TEST(ScanTombstones, FollowTheSameRules) {
   EXPECT_EQ(damage.report.damaged[0].stream, Stream::kTombstones);
   EXPECT_EQ(damage.report.damaged[0].offset, a.size());
   EXPECT_EQ(scan_stones(a + edited).report.committed_end, (a + edited).size());
-  for (const std::string& tail : {"torn"s, "torn\n"s, b.substr(0, b.size() - 1),
-                                  std::string(77, '\0'), "torn\n\n"s}) {
+  for (const std::string& tail :
+       {"torn"s, "torn\n"s, b.substr(0, b.size() - 1), std::string(77, '\0'), "torn\n\n"s}) {
     const Seen torn = scan_stones(a + tail);
     EXPECT_EQ(torn.ids, "a ");
     EXPECT_EQ(torn.report.committed_end, a.size());

@@ -52,8 +52,8 @@ class Storage : public testing::TestWithParam<Backend> {
     const bool posix = GetParam() == Backend::kPosix;
     io::FileSystem& system = posix ? static_cast<io::FileSystem&>(posix_) : disk_;
     VARVE_TRY_ASSIGN(auto directory, system.open_root(posix ? directory_.path() : "s", false));
-    VARVE_TRY_ASSIGN(auto opened, DirectoryStorage::open(std::move(directory),
-                                                         {&system, &clock_, &random_}));
+    VARVE_TRY_ASSIGN(auto opened,
+                     DirectoryStorage::open(std::move(directory), {&system, &clock_, &random_}));
     return std::unique_ptr<SessionStorage>(std::move(opened));
   }
 
@@ -165,10 +165,13 @@ TEST_P(Storage, ReplacingMakesANewGenerationForEverybody) {
   const Tail before = *other_->tail();
   const Tail mine = *storage_->tail();
   lock(*storage_);
-  ASSERT_TRUE(storage_->replace(Stream::kEntries, [](Sink& sink) {
-                          VARVE_TRY(sink.append("t"));
-                          return sink.append("wo\n");
-                        }).ok());
+  ASSERT_TRUE(storage_
+                  ->replace(Stream::kEntries,
+                            [](Sink& sink) {
+                              VARVE_TRY(sink.append("t"));
+                              return sink.append("wo\n");
+                            })
+                  .ok());
   storage_->unlock();
   std::string buffer(4, ' ');
   EXPECT_EQ(storage_->read(Stream::kEntries, mine.generation, 0, buffer).code(), Code::kGone);

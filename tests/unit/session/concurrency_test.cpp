@@ -62,8 +62,7 @@ class WatchedStorage final : public log::SessionStorage {
   Status truncate(log::Stream stream, uint64_t size_bytes) override {
     return inner_->truncate(stream, size_bytes);
   }
-  Status replace(log::Stream stream,
-                 const std::function<Status(log::Sink&)>& produce) override {
+  Status replace(log::Stream stream, const std::function<Status(log::Sink&)>& produce) override {
     return inner_->replace(stream, produce);
   }
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override {
@@ -108,11 +107,10 @@ TEST(GroupCommit, EightThreadsShareSyncsAndLoseNothing) {
   Counters counters;
   const Session::Context context{&clock, &random, &events, &counters, {}};
   const auto open = [&] {
-    return *Session::open(
-        std::string(kSessionId),
-        *log::DirectoryStorage::open(*posix.open_root(directory.path(), false),
-                                     {&posix, &clock, &random}),
-        context);
+    return *Session::open(std::string(kSessionId),
+                          *log::DirectoryStorage::open(*posix.open_root(directory.path(), false),
+                                                       {&posix, &clock, &random}),
+                          context);
   };
   auto session = open();
   std::atomic<int> failed{0};
@@ -234,11 +232,11 @@ TEST(TwoHandles, WriteInTurnsFromManyThreads) {
   context.settings.lock_timeout_ms = 60'000;
   std::vector<std::shared_ptr<Session>> handles;
   for (int i = 0; i < 2; ++i) {
-    handles.push_back(*Session::open(
-        std::string(kSessionId),
-        *log::DirectoryStorage::open(*posix.open_root(directory.path(), false),
-                                     {&posix, &clock, &random}),
-        context));
+    handles.push_back(
+        *Session::open(std::string(kSessionId),
+                       *log::DirectoryStorage::open(*posix.open_root(directory.path(), false),
+                                                    {&posix, &clock, &random}),
+                       context));
   }
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;

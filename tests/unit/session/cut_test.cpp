@@ -135,8 +135,11 @@ struct Case {
 std::string case_name(const testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
   return std::string(c.stream == log::Stream::kEntries ? "Memory" : "Tombstones") + "Then" +
-         name_of(c.behind) + (c.beside == Beside::kAll ? "Closed" : c.beside == Beside::kOld ? "Killed" : "Never") + "Part" +
-         std::to_string(c.part);
+         name_of(c.behind) +
+         (c.beside == Beside::kAll   ? "Closed"
+          : c.beside == Beside::kOld ? "Killed"
+                                     : "Never") +
+         "Part" + std::to_string(c.part);
 }
 
 class Cut : public testing::TestWithParam<Case> {
@@ -192,8 +195,8 @@ class Cut : public testing::TestWithParam<Case> {
 void Cut::check_reports(Session& session, uint64_t cut, bool torn, size_t kept) {
   const auto report = session.verify();
   ASSERT_TRUE(report.ok()) << report.status().message();
-  const bool lost = cuts_entries() && GetParam().beside == Beside::kAll &&
-                    kept < whole().entries.size();
+  const bool lost =
+      cuts_entries() && GetParam().beside == Beside::kAll && kept < whole().entries.size();
   EXPECT_EQ(report->get_bool("ok"), !torn && !lost) << report->canonical();
   const std::string problems = member(*report, "problems").canonical();
   EXPECT_EQ(problems.find("torn tail") != std::string::npos, torn) << problems;
@@ -234,8 +237,8 @@ void Cut::check_entries(Session& session, size_t entries_kept, size_t tombstones
 }
 
 void Cut::check(uint64_t cut) {
-  const std::string damaged = cut_text().substr(0, cut) +
-                              behind_cut(GetParam().behind, cut, cut_text().size() - cut);
+  const std::string damaged =
+      cut_text().substr(0, cut) + behind_cut(GetParam().behind, cut, cut_text().size() - cut);
   const size_t kept = lines_before(cut_lines(), cut, GetParam().beside);
   const std::string whole_part = text_of(cut_lines(), kept);
   const std::string torn = damaged.substr(whole_part.size());

@@ -38,10 +38,9 @@ TEST_F(Events, ALineIsOneJsonObjectWithTheDocumentedMembers) {
   log_.deliver();
   ASSERT_EQ(lines_.size(), 1u);
   EXPECT_EQ(levels_[0], 2);
-  EXPECT_EQ(lines_[0],
-            R"({"component":"session","level":"WARN","message":"with \"quotes\"\n",)"
-            R"("metadata":{"lines":3},"session_id":"sess_1",)"
-            R"("timestamp":"2026-01-10T14:23:45.678Z"})");
+  EXPECT_EQ(lines_[0], R"({"component":"session","level":"WARN","message":"with \"quotes\"\n",)"
+                       R"("metadata":{"lines":3},"session_id":"sess_1",)"
+                       R"("timestamp":"2026-01-10T14:23:45.678Z"})");
 }
 
 TEST_F(Events, LinesBelowTheLevelAreNotKept) {

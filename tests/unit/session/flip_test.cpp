@@ -197,9 +197,11 @@ class Hostile : public Damaged {
   SnapshotEditor editor_{*whole().files.snapshot};
 };
 
-constexpr uint64_t kValues[] = {0,          1,          2,          255,       256,
-                                65535,      65536,      UINT32_MAX, UINT32_MAX - 1,
-                                1ull << 32, 1ull << 40, INT64_MAX,  1ull << 63, UINT64_MAX};
+constexpr uint64_t kValues[] = {0,          1,          2,
+                                255,        256,        65535,
+                                65536,      UINT32_MAX, UINT32_MAX - 1,
+                                1ull << 32, 1ull << 40, INT64_MAX,
+                                1ull << 63, UINT64_MAX};
 
 TEST_F(Hostile, HeaderWords) {
   const std::string before = editor_.header;
@@ -274,8 +276,7 @@ TEST_F(Hostile, IdsExchangedBetweenTwoRowsGiveTheRightLines) {
   // e0 and e1 change their names, hashes with them: the index now points each to the other's line.
   std::swap(editor_.sections[SnapshotEditor::kIds][1], editor_.sections[SnapshotEditor::kIds][3]);
   const auto hash = editor_.get<uint64_t>(SnapshotEditor::kIdHashes, 0);
-  editor_.set(SnapshotEditor::kIdHashes, 0,
-              editor_.get<uint64_t>(SnapshotEditor::kIdHashes, 1));
+  editor_.set(SnapshotEditor::kIdHashes, 0, editor_.get<uint64_t>(SnapshotEditor::kIdHashes, 1));
   editor_.set(SnapshotEditor::kIdHashes, 1, hash);
   for (size_t slot = 0; slot < editor_.sections[SnapshotEditor::kTable].size() / 4; ++slot) {
     const auto value = editor_.get<uint32_t>(SnapshotEditor::kTable, slot);

@@ -49,7 +49,8 @@ class Recovery : public testing::Test {
   std::vector<std::string> lines_;
 };
 
-// --- a log that ends too early ---------------------------------------------------------------------
+// --- a log that ends too early
+// ---------------------------------------------------------------------
 
 TEST_F(Recovery, ARestoredOlderLogIsReportedAsARollback) {
   const auto session = open_with(joined(0, 6));
@@ -124,7 +125,8 @@ TEST_F(Recovery, RepairAcceptsARollbackAndVerifyIsQuietAfterwards) {
   EXPECT_TRUE(session->verify()->get_bool("ok")) << problems(*session);
 }
 
-// --- damage in the middle --------------------------------------------------------------------------
+// --- damage in the middle
+// --------------------------------------------------------------------------
 
 TEST_F(Recovery, ADamagedLineInTheMiddleStaysIsReportedAndHidesNothingBehindIt) {
   std::string damaged = lines_[4];
@@ -156,8 +158,7 @@ TEST_F(Recovery, RepairMovesDamageToQuarantineAndKeepsWhatIsWholeByteForByte) {
   damaged[damaged.find("hello")] = 'j';
   const std::string nuls(200, '\0');
   const std::string torn = "{\"content\":\"to";
-  auto session =
-      open_with(joined(0, 4) + damaged + lines_[5] + nuls + "\n" + joined(6, 10) + torn);
+  auto session = open_with(joined(0, 4) + damaged + lines_[5] + nuls + "\n" + joined(6, 10) + torn);
   const auto before = session->repair(true);
   EXPECT_EQ(before->get_int64("quarantined"), 3) << before->canonical();
   EXPECT_FALSE(disk_.read(log::kQuarantineFile).has_value());
@@ -235,8 +236,8 @@ TEST_F(Recovery, DamageWhileTheSessionIsOpenIsToldByGet) {
   std::string log = *whole_.entries;
   log[joined(0, 4).size() + lines_[4].find("hello")] = 'j';
   // The same file, not a new one in its place.
-  auto file = (*disk_.disk.open_root(kFolder, false))->open("memory.jsonl",
-                                                            io::OpenMode::kUpdateOrCreate);
+  auto file =
+      (*disk_.disk.open_root(kFolder, false))->open("memory.jsonl", io::OpenMode::kUpdateOrCreate);
   ASSERT_TRUE((*file)->write_at(0, log).ok());
   const auto damaged = session->get("e4");
   EXPECT_EQ(damaged.code(), Code::kCorruption);
@@ -247,7 +248,8 @@ TEST_F(Recovery, DamageWhileTheSessionIsOpenIsToldByGet) {
   EXPECT_FALSE(session->verify()->get_bool("ok"));
 }
 
-// --- logs of other makers --------------------------------------------------------------------------
+// --- logs of other makers
+// --------------------------------------------------------------------------
 
 TEST_F(Recovery, AHandMadeLogIsRead) {
   const std::string line1 =
@@ -281,8 +283,7 @@ TEST_F(Recovery, ALastLineWithoutItsLineEndGoesToQuarantineWithTheNextAdd) {
   const auto session = open_with(joined(0, 9) + last);
   EXPECT_EQ(session->get("e9").code(), Code::kNotFound);
   EXPECT_EQ(disk_.bytes(log::kEntriesFile), joined(0, 9) + last) << "reading changes nothing";
-  EXPECT_NE(problems(*session).find("torn tail: the last line has no line end"),
-            std::string::npos);
+  EXPECT_NE(problems(*session).find("torn tail: the last line has no line end"), std::string::npos);
   ASSERT_TRUE(session->add(entry_text("after")).ok());
   ASSERT_EQ(disk_.quarantine().size(), 1u);
   EXPECT_EQ(disk_.quarantine()[0].bytes, last);
@@ -314,7 +315,8 @@ TEST_F(Recovery, ANewerLineThatArrivesWhileOpenStopsWritesAndLosesNothing) {
   EXPECT_EQ(disk_.bytes(log::kEntriesFile), *whole_.entries + newer + "\n");
 }
 
-// --- numbers that nobody could count to --------------------------------------------------------------
+// --- numbers that nobody could count to
+// --------------------------------------------------------------
 
 TEST_F(Recovery, AbsurdNumbersInMetadataDoNotEndTheLog) {
   for (const std::string number : {"9223372036854775807", "18446744073709551615", "-5", "1e300"}) {
@@ -357,7 +359,8 @@ TEST_F(Recovery, AnAbsurdSeqInALineIsDamageAndTheHighestOneRefusesMore) {
   EXPECT_EQ(disk_.bytes(log::kEntriesFile), joined(0, 10) + line_with("9007199254740991"));
 }
 
-// --- metadata.json -----------------------------------------------------------------------------------
+// --- metadata.json
+// -----------------------------------------------------------------------------------
 
 TEST_F(Recovery, DamagedMetadataOpensAndItsBytesAreKept) {
   const std::string damaged = whole_.metadata->substr(0, 100) + std::string(50, '\0');
@@ -446,7 +449,8 @@ TEST_F(Recovery, EditedMetadataIsTakenAndToldOf) {
   EXPECT_NE(told[0].find("edited outside"), std::string::npos);
 }
 
-// --- tombstones ----------------------------------------------------------------------------------------
+// --- tombstones
+// ----------------------------------------------------------------------------------------
 
 TEST_F(Recovery, DamagedTombstonesInTheMiddleAreReportedAndRepaired) {
   auto session = disk_.open();

@@ -17,9 +17,9 @@ namespace varve::session {
 enum class PlaceKind { kSimulated, kPosix, kMemory };
 
 inline std::string place_name(const testing::TestParamInfo<PlaceKind>& info) {
-  return info.param == PlaceKind::kSimulated   ? "Simulated"
-         : info.param == PlaceKind::kPosix ? "Posix"
-                                               : "Memory";
+  return info.param == PlaceKind::kSimulated ? "Simulated"
+         : info.param == PlaceKind::kPosix   ? "Posix"
+                                             : "Memory";
 }
 
 class Place {
@@ -59,9 +59,9 @@ class Place {
           std::make_unique<log::MemoryStorage>(memory_, host_.clock));
     }
     VARVE_TRY_ASSIGN(auto directory, posix_.open_root(directory_->path(), false));
-    VARVE_TRY_ASSIGN(auto opened,
-                     log::DirectoryStorage::open(std::move(directory),
-                                                 {&posix_, &host_.clock, &host_.random}));
+    VARVE_TRY_ASSIGN(
+        auto opened,
+        log::DirectoryStorage::open(std::move(directory), {&posix_, &host_.clock, &host_.random}));
     return std::unique_ptr<log::SessionStorage>(std::move(opened));
   }
 

@@ -90,7 +90,8 @@ TEST_P(SessionSuite, ADeletedEntryIsGoneAndItsTombstoneHoldsNoContent) {
   EXPECT_NE(gone.status().message().find("was deleted"), std::string::npos);
   EXPECT_EQ(session_->remove("a", "again").code(), Code::kNotFound);
   EXPECT_EQ(session_->remove("never", "").code(), Code::kNotFound);
-  const json::Tree tombstone = parsed(place_.tombstones().substr(0, place_.tombstones().size() - 1));
+  const json::Tree tombstone =
+      parsed(place_.tombstones().substr(0, place_.tombstones().size() - 1));
   EXPECT_EQ(tombstone.get_string("id"), "a");
   EXPECT_EQ(tombstone.get_string("reason"), "user request");
   EXPECT_EQ(tombstone.get_string("timestamp"), format_rfc3339(test::kStartMs));
@@ -125,9 +126,9 @@ TEST_P(SessionSuite, AnIdIsUsedOnceEver) {
 }
 
 TEST_P(SessionSuite, ABatchIsAddedWholeAndInOrder) {
-  const auto ids = session_->add_batch("[" + entry_text("a") + "," +
-                                       R"({"type":"message","content":1})" + "," +
-                                       entry_text("c") + "]");
+  const auto ids =
+      session_->add_batch("[" + entry_text("a") + "," + R"({"type":"message","content":1})" + "," +
+                          entry_text("c") + "]");
   ASSERT_TRUE(ids.ok());
   ASSERT_EQ(ids->size(), 3u);
   EXPECT_EQ((*ids)[0], "a");
@@ -145,9 +146,8 @@ TEST_P(SessionSuite, ABatchOfOneIsAnEntryLikeAnyOther) {
 }
 
 TEST_P(SessionSuite, ABatchMayBeJsonLines) {
-  const auto ids =
-      session_->add_batch("\r\n" + entry_text("a") + "\r\n\n  \n" + entry_text("b") + "\n" +
-                          entry_text("c"));
+  const auto ids = session_->add_batch("\r\n" + entry_text("a") + "\r\n\n  \n" + entry_text("b") +
+                                       "\n" + entry_text("c"));
   ASSERT_TRUE(ids.ok()) << ids.status().message();
   EXPECT_EQ(*ids, (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(entry_count(), 3);
@@ -165,8 +165,8 @@ TEST_P(SessionSuite, AnEmptyBatchAddsNothing) {
 TEST_P(SessionSuite, ABatchWithOneWrongEntryAddsNothing) {
   ASSERT_TRUE(session_->add(entry_text("taken")).ok());
   const std::string before = place_.entries();
-  const auto wrong = session_->add_batch(
-      "[" + entry_text("a") + R"(,{"type":"message","content":1,"tags":["a b"]}])");
+  const auto wrong = session_->add_batch("[" + entry_text("a") +
+                                         R"(,{"type":"message","content":1,"tags":["a b"]}])");
   EXPECT_EQ(wrong.code(), Code::kInvalidArgument);
   EXPECT_EQ(wrong.status().place().member, "[1].tags[0]");
   const auto taken = session_->add_batch(entry_text("b") + "\n" + entry_text("taken"));

@@ -26,17 +26,16 @@ class Transfer : public testing::TestWithParam<PlaceKind> {
   std::shared_ptr<Session> session_ = place_.open();
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, Transfer,
-                         testing::Values(PlaceKind::kSimulated, PlaceKind::kMemory), place_name);
+INSTANTIATE_TEST_SUITE_P(Over, Transfer, testing::Values(PlaceKind::kSimulated, PlaceKind::kMemory),
+                         place_name);
 
 TEST_P(Transfer, ImportTakesGoodLinesAndTellsOfTheOthers) {
   ASSERT_TRUE(session_->add(entry_text("there")).ok());
   ASSERT_TRUE(session_->add(entry_text("gone")).ok());
   ASSERT_TRUE(session_->remove("gone", "").ok());
-  const json::Tree report =
-      import(entry_text("a") + "\r\n" + "\n" + "{\"type\":\"message\"}\n" + entry_text("there") +
-             "\nnot json\n" + entry_text("b") + "\n" + entry_text("gone") + "\n   \n" +
-             entry_text("c"));
+  const json::Tree report = import(entry_text("a") + "\r\n" + "\n" + "{\"type\":\"message\"}\n" +
+                                   entry_text("there") + "\nnot json\n" + entry_text("b") + "\n" +
+                                   entry_text("gone") + "\n   \n" + entry_text("c"));
   EXPECT_EQ(report.get_int64("added"), 3);
   EXPECT_EQ(report.get_int64("existing"), 1);
   EXPECT_EQ(report.get_int64("refused_total"), 3);
@@ -129,7 +128,8 @@ TEST_P(Transfer, AFullSessionStopsTheImportAndKeepsWhatWasAdded) {
   EXPECT_TRUE(session_->verify()->get_bool("ok"));
 }
 
-// --- export ------------------------------------------------------------------------------------------
+// --- export
+// ------------------------------------------------------------------------------------------
 
 TEST_P(Transfer, ExportedLinesAreTheStoredOnesAndGoBackIn) {
   for (const auto id : {"a", "b", "c", "d"}) ASSERT_TRUE(session_->add(entry_text(id, id)).ok());
@@ -165,10 +165,9 @@ TEST_P(Transfer, ExportedMarkdownIsForPeople) {
                   .ok());
   ASSERT_TRUE(session_->add(R"({"id":"b","type":"finding","content":{"n":[1]}})").ok());
   const std::string text = *session_->export_text("markdown");
-  for (const std::string part :
-       {"# Session sess_1\n", "## 2026-01-10T14:23:45.678Z message `a`\n",
-        "**user**: Where is the ferry?\n", "_importance 0.75, tags `x`_\n", "finding `b`",
-        "```json\n"}) {
+  for (const std::string part : {"# Session sess_1\n", "## 2026-01-10T14:23:45.678Z message `a`\n",
+                                 "**user**: Where is the ferry?\n", "_importance 0.75, tags `x`_\n",
+                                 "finding `b`", "```json\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
   }
 }
@@ -180,7 +179,8 @@ TEST_P(Transfer, AnUnknownFormatIsRefused) {
   EXPECT_EQ(session_->export_text("").code(), Code::kInvalidArgument);
 }
 
-// --- figures ------------------------------------------------------------------------------------------
+// --- figures
+// ------------------------------------------------------------------------------------------
 
 TEST_P(Transfer, StatsHoldEveryDocumentedMember) {
   ASSERT_TRUE(session_->add(entry_text("a")).ok());
@@ -189,10 +189,9 @@ TEST_P(Transfer, StatsHoldEveryDocumentedMember) {
   ASSERT_TRUE(session_->remove("c", "").ok());
   const auto stats = session_->stats();
   ASSERT_TRUE(stats.ok());
-  for (const auto name :
-       {"session_id", "entries", "deleted", "expired", "size_bytes", "types", "memory_bytes",
-        "last_seq", "durable_seq", "durability", "generation", "read_only", "corruption",
-        "index"}) {
+  for (const auto name : {"session_id", "entries", "deleted", "expired", "size_bytes", "types",
+                          "memory_bytes", "last_seq", "durable_seq", "durability", "generation",
+                          "read_only", "corruption", "index"}) {
     EXPECT_NE(stats->get(name), nullptr) << name;
   }
   EXPECT_EQ(stats->get_string("session_id"), kSessionId);
@@ -209,8 +208,8 @@ TEST_P(Transfer, StatsHoldEveryDocumentedMember) {
   const json::Tree& sizes = member(*stats, "size_bytes");
   EXPECT_EQ(sizes.get_int64("log"), static_cast<int64_t>(place_.entries().size()));
   EXPECT_EQ(sizes.get_int64("tombstones"), static_cast<int64_t>(place_.tombstones().size()));
-  EXPECT_EQ(sizes.get_int64("total"), sizes.get_int64("log") + sizes.get_int64("index") +
-                                          sizes.get_int64("tombstones"));
+  EXPECT_EQ(sizes.get_int64("total"),
+            sizes.get_int64("log") + sizes.get_int64("index") + sizes.get_int64("tombstones"));
   for (const auto name : {"loaded", "rebuilds", "reason", "covered_bytes"}) {
     EXPECT_NE(member(*stats, "index").get(name), nullptr) << name;
   }

@@ -1,0 +1,428 @@
+// The limits of real file systems: no permission, no space, no descriptors, and what should not be
+// where our files are. Each in a child process, which can be limited and must not hang.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "capi/client.h"
+#include "unit/io/child_process.h"
+
+namespace varve::crash {
+namespace {
+
+namespace fs = std::filesystem;
+using varve_test::entry;
+using varve_test::Outcome;
+using varve_test::read_file;
+using varve_test::Session;
+using varve_test::Store;
+using varve_test::TempDirectory;
+
+constexpr unsigned kHangSeconds = 100;
+constexpr int kNotPermitted = 77;
+
+// Runs `work` in a child of its own: 0 when all its expectations held.
+template <typename Work>
+int in_child(Work work) {
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(kHangSeconds);
+    const int answer = work();
+    std::fflush(nullptr);
+    ::_exit(testing::Test::HasFailure() ? 1 : answer);
+  }
+  int state = 0;
+  EXPECT_EQ(::waitpid(child, &state, 0), child);
+  return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+}
+
+// A store with a session "s" that has the entries a1 and a2, readable for everybody.
+class Limits : public testing::Test {
+ protected:
+  Limits() : root_(directory_.path() + "/store") {
+    const Store store(root_);
+    const Session session(store, R"({"session_id":"s"})");
+    EXPECT_TRUE(session.add(entry("a1")).ok());
+    EXPECT_TRUE(session.add(entry("a2")).ok());
+    EXPECT_TRUE(session.add(entry("gone")).ok());
+    EXPECT_TRUE(session.remove("gone").ok());
+  }
+
+  [[nodiscard]] std::string session_directory() const { return root_ + "/sessions/s"; }
+
+  const TempDirectory directory_;
+  const std::string root_;
+};
+
+void expect_reads_work(const Session& session) {
+  EXPECT_TRUE(session.get("a1").ok());
+  EXPECT_EQ(session.get("gone").outcome.status, VARVE_NOT_FOUND);
+  const auto text = session.export_text("jsonl");
+  EXPECT_TRUE(text.ok());
+  EXPECT_EQ(std::count(text.text.begin(), text.text.end(), '\n'), 2);
+  EXPECT_TRUE(session.verify().object().at("ok").as_bool());
+  EXPECT_TRUE(session.stats().ok());
+}
+
+void expect_refuses_to_write(const Store& store, const Session& session) {
+  EXPECT_EQ(session.add(entry("b")).outcome.status, VARVE_READ_ONLY);
+  EXPECT_EQ(session.remove("a1").status, VARVE_READ_ONLY);
+  EXPECT_EQ(session.update(R"({"title":"t"})").status, VARVE_READ_ONLY);
+  EXPECT_EQ(session.repair().outcome.status, VARVE_READ_ONLY);
+  EXPECT_EQ(store.try_create(R"({"session_id":"t"})").status, VARVE_READ_ONLY);
+  EXPECT_EQ(store.delete_session("s").status, VARVE_READ_ONLY);
+}
+
+// --- no permission -------------------------------------------------------------------------------
+
+TEST_F(Limits, ReadOnlyDirectoryCanBeRead) {
+  fs::permissions(directory_.path(), fs::perms(0755));
+  for (const auto& item : fs::recursive_directory_iterator(root_)) {
+    fs::permissions(item.path(), fs::perms(item.is_directory() ? 0555 : 0444));
+  }
+  fs::permissions(root_, fs::perms(0555));
+  const int answer = in_child([&] {
+    if (!io::drop_privileges() || ::access(root_.c_str(), R_OK) != 0) return kNotPermitted;
+    const Store store(root_);
+    const Session session = Session::open(store, "s");
+    EXPECT_TRUE(session.stats().object().at("read_only").as_bool());
+    expect_reads_work(session);
+    expect_refuses_to_write(store, session);
+    EXPECT_EQ(Store::try_open(root_ + "/other").status, VARVE_READ_ONLY);
+    return 0;
+  });
+  fs::permissions(root_, fs::perms(0755));
+  for (const auto& item : fs::recursive_directory_iterator(root_)) {
+    if (item.is_directory()) fs::permissions(item.path(), fs::perms(0755));
+  }
+  if (answer == kNotPermitted) GTEST_SKIP() << "the temporary directory is closed to other users";
+  EXPECT_EQ(answer, 0);
+}
+
+// Mounts of its own, seen by nobody else; false where that is not allowed.
+bool own_mounts() {
+  if (::unshare(CLONE_NEWNS) != 0) {
+    const uid_t user = ::geteuid();
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    std::ofstream("/proc/self/uid_map") << "0 " << user << " 1";
+  }
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+}
+
+TEST_F(Limits, ReadOnlyMountCanBeRead) {
+  const int answer = in_child([&] {
+    const char* const root = root_.c_str();
+    if (!own_mounts() || ::mount(root, root, nullptr, MS_BIND, nullptr) != 0 ||
+        ::mount(nullptr, root, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
+      return kNotPermitted;
+    }
+    const Store store(root_);
+    const Session session = Session::open(store, "s");
+    expect_reads_work(session);
+    expect_refuses_to_write(store, session);
+    return 0;
+  });
+  if (answer == kNotPermitted) GTEST_SKIP() << "mounting is not permitted here";
+  EXPECT_EQ(answer, 0);
+}
+
+TEST_F(Limits, MountThatBecomesReadOnlyStopsWritingOnly) {
+  const int answer = in_child([&] {
+    const char* const root = root_.c_str();
+    if (!own_mounts() || ::mount(root, root, nullptr, MS_BIND, nullptr) != 0) return kNotPermitted;
+    {
+      const Store store(root_);
+      const Session session = Session::open(store, "s");
+      expect_reads_work(session);
+    }
+    const Store store(root_);
+    if (::mount(nullptr, root, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
+      return kNotPermitted;
+    }
+    const Session session = Session::open(store, "s");
+    expect_reads_work(session);
+    EXPECT_EQ(session.add(entry("b")).outcome.status, VARVE_READ_ONLY);
+    return 0;
+  });
+  if (answer == kNotPermitted) GTEST_SKIP() << "mounting is not permitted here";
+  EXPECT_EQ(answer, 0);
+}
+
+// --- no descriptors ------------------------------------------------------------------------------
+
+void limit(int resource, rlim_t soft) {
+  rlimit now{};
+  EXPECT_EQ(::getrlimit(static_cast<__rlimit_resource_t>(resource), &now), 0);
+  now.rlim_cur = std::min(soft, now.rlim_max);
+  EXPECT_EQ(::setrlimit(static_cast<__rlimit_resource_t>(resource), &now), 0);
+}
+
+bool is_lack(const Outcome& outcome) { return outcome.ok() || outcome.status == VARVE_IO; }
+
+TEST_F(Limits, TooFewDescriptorsForEveryNumberOfThem) {
+  const int answer = in_child([&] {
+    std::vector<std::string> added;
+    for (rlim_t free = 0; free < 24; ++free) {
+      const int lowest = ::dup(0);
+      ::close(lowest);
+      limit(RLIMIT_NOFILE, static_cast<rlim_t>(lowest) + free);
+      const std::string id = "b" + std::to_string(free);
+      varve_store_t* store = nullptr;
+      varve_session_t* session = nullptr;
+      const varve_status_t opened =
+          varve_store_open(root_.data(), root_.size(), nullptr, 0, &store, nullptr);
+      EXPECT_TRUE(opened == VARVE_OK || opened == VARVE_IO) << varve_status_name(opened);
+      if (opened == VARVE_OK) {
+        const varve_status_t found = varve_session_open(store, "s", 1, &session, nullptr);
+        EXPECT_TRUE(found == VARVE_OK || found == VARVE_IO) << varve_status_name(found);
+        if (found == VARVE_OK) {
+          const std::string text = entry(id);
+          const varve_status_t status =
+              varve_session_add(session, text.data(), text.size(), nullptr, nullptr, nullptr);
+          EXPECT_TRUE(status == VARVE_OK || status == VARVE_IO) << varve_status_name(status);
+          if (status == VARVE_OK) added.push_back(id);
+        }
+      }
+      limit(RLIMIT_NOFILE, 1024);
+      varve_session_close(session);
+      varve_store_close(store);
+    }
+    EXPECT_GT(added.size(), 2U);
+    EXPECT_LT(added.size(), 24U);
+    const Store store(root_);
+    const Session session = Session::open(store, "s");
+    for (const std::string& id : added) EXPECT_TRUE(session.get(id).ok()) << id;
+    const auto stats = session.stats().object();
+    EXPECT_EQ(stats.at("entries").to_number<size_t>(), 2 + added.size());
+    EXPECT_TRUE(session.verify().object().at("ok").as_bool());
+    return 0;
+  });
+  EXPECT_EQ(answer, 0);
+}
+
+TEST_F(Limits, OpenSessionGoesOnWhenDescriptorsAreBack) {
+  const int answer = in_child([&] {
+    const Store store(root_);
+    const Session session = Session::open(store, "s");
+    limit(RLIMIT_NOFILE, 3);
+    EXPECT_TRUE(session.get("a1").ok());
+    EXPECT_TRUE(is_lack(session.add(entry("b1")).outcome));
+    const Outcome update = session.update(R"({"title":"t"})");
+    EXPECT_EQ(update.status, VARVE_IO);
+    EXPECT_NE(update.details_text.find("errno"), std::string::npos) << update;
+    limit(RLIMIT_NOFILE, 1024);
+    EXPECT_TRUE(session.update(R"({"title":"t"})").ok());
+    EXPECT_TRUE(session.add(entry("b2")).ok());
+    return 0;
+  });
+  EXPECT_EQ(answer, 0);
+}
+
+// --- no space ------------------------------------------------------------------------------------
+
+// Adds until it is refused with `expected`; the ids that were answered.
+std::vector<std::string> fill(const Session& session, varve_status_t expected) {
+  std::vector<std::string> added;
+  for (int number = 0; number < 10000; ++number) {
+    const std::string id = "fill" + std::to_string(number);
+    const Outcome outcome = session.add(entry(id, std::string(700, 'x'))).outcome;
+    if (outcome.ok()) {
+      added.push_back(id);
+      continue;
+    }
+    EXPECT_EQ(outcome.status, expected) << outcome;
+    EXPECT_EQ(session.get(id).outcome.status, VARVE_NOT_FOUND);
+    return added;
+  }
+  ADD_FAILURE() << "it never became full";
+  return added;
+}
+
+void expect_added(const std::string& root, const std::vector<std::string>& added) {
+  const Store store(root);
+  const Session session = Session::open(store, "s");
+  for (const std::string& id : added) EXPECT_TRUE(session.get(id).ok()) << id;
+  EXPECT_TRUE(session.verify().object().at("ok").as_bool()) << session.verify().text;
+}
+
+TEST_F(Limits, LargestFileSizeIsReached) {
+  const int answer = in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    std::vector<std::string> added;
+    {
+      const Store store(root_);
+      const Session session = Session::open(store, "s");
+      limit(RLIMIT_FSIZE, 20'000);
+      added = fill(session, VARVE_IO);
+      EXPECT_TRUE(session.get("a1").ok());
+      EXPECT_TRUE(session.remove("a2").ok());  // the other file has room
+      limit(RLIMIT_FSIZE, RLIM_INFINITY);
+      EXPECT_TRUE(session.add(entry("later")).ok());
+      added.push_back("later");
+    }
+    EXPECT_GT(added.size(), 5U);
+    expect_added(root_, added);
+    return 0;
+  });
+  EXPECT_EQ(answer, 0);
+}
+
+TEST_F(Limits, FullFileSystemRefusesAndRecovers) {
+  const int answer = in_child([&] {
+    const std::string small = directory_.path() + "/small";
+    fs::create_directory(small);
+    if (!own_mounts() || ::mount("tmpfs", small.c_str(), "tmpfs", 0, "size=256k") != 0) {
+      return kNotPermitted;
+    }
+    const std::string root = small + "/store";
+    std::vector<std::string> added;
+    {
+      const Store store(root);
+      const Session session(store, R"({"session_id":"s"})");
+      EXPECT_TRUE(session.add(entry("first")).ok());
+      std::ofstream(small + "/ballast") << std::string(64 << 10, 'b');
+      added = fill(session, VARVE_NO_SPACE);
+      added.push_back("first");
+      EXPECT_TRUE(session.export_text("jsonl").ok());
+      EXPECT_EQ(session.update(R"({"title":"too late"})").status, VARVE_NO_SPACE);
+      EXPECT_EQ(store.try_create(R"({"session_id":"t"})").status, VARVE_NO_SPACE);
+      EXPECT_EQ(store.try_open_session("t").status, VARVE_NOT_FOUND);
+      const Outcome removed = session.remove("first");
+      EXPECT_TRUE(removed.ok() || removed.status == VARVE_NO_SPACE) << removed;
+      if (removed.ok()) added.pop_back();
+      // Who opens it now can read it.
+      const Store second(root);
+      EXPECT_TRUE(Session::open(second, "s").get(added.front()).ok());
+      fs::remove(small + "/ballast");
+      EXPECT_TRUE(session.add(entry("later")).ok());
+      EXPECT_TRUE(session.update(R"({"title":"in time"})").ok());
+      EXPECT_TRUE(store.try_create(R"({"session_id":"t"})").ok());
+      added.push_back("later");
+    }
+    EXPECT_GT(added.size(), 50U);
+    expect_added(root, added);
+    return 0;
+  });
+  if (answer == kNotPermitted) GTEST_SKIP() << "mounting is not permitted here";
+  EXPECT_EQ(answer, 0);
+}
+
+// --- other things in place of our files ----------------------------------------------------------
+
+struct Planted {
+  const char* name;
+  bool (*plant)(const std::string& path, const std::string& outside);
+};
+void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.name; }
+
+class LimitsOfNames : public Limits, public testing::WithParamInterface<Planted> {
+ protected:
+  // What a link could lead to: it must stay as it is.
+  void SetUp() override {
+    outside_ = directory_.path() + "/outside";
+    fs::create_directory(outside_);
+    varve_test::write_file(outside_ + "/file", "not yours");
+  }
+  void TearDown() override {
+    EXPECT_EQ(read_file(outside_ + "/file"), "not yours");
+    EXPECT_EQ(std::distance(fs::directory_iterator(outside_), fs::directory_iterator()), 1);
+  }
+
+  std::string outside_;
+};
+
+const Planted kPlanted[] = {
+    {"Symlink",
+     [](const std::string& path, const std::string& outside) {
+       return ::symlink((outside + "/file").c_str(), path.c_str()) == 0;
+     }},
+    {"DanglingSymlink",
+     [](const std::string& path, const std::string& outside) {
+       return ::symlink((outside + "/nothing").c_str(), path.c_str()) == 0;
+     }},
+    {"SymlinkToDirectory",
+     [](const std::string& path, const std::string& outside) {
+       return ::symlink(outside.c_str(), path.c_str()) == 0;
+     }},
+    {"Fifo",
+     [](const std::string& path, const std::string&) { return ::mkfifo(path.c_str(), 0600) == 0; }},
+    {"Directory",
+     [](const std::string& path, const std::string&) { return ::mkdir(path.c_str(), 0700) == 0; }},
+    {"Device",
+     [](const std::string& path, const std::string&) {
+       return ::mknod(path.c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0;  // the null device
+     }},
+};
+
+void expect_clear(const Outcome& outcome, const std::string& name) {
+  if (outcome.ok()) return;
+  EXPECT_TRUE(outcome.status == VARVE_IO || outcome.status == VARVE_READ_ONLY ||
+              outcome.status == VARVE_CORRUPTION)
+      << outcome;
+  EXPECT_NE((outcome.message + outcome.details_text).find(name), std::string::npos) << outcome;
+}
+
+TEST_P(LimitsOfNames, InPlaceOfAFileGiveAClearAnswer) {
+  for (const std::string name : {"memory.jsonl", "tombstones.jsonl", "metadata.json", "index.bin",
+                                 "lock", "quarantine.jsonl"}) {
+    SCOPED_TRACE(name);
+    const std::string path = session_directory() + "/" + name;
+    const std::string saved = directory_.path() + "/saved";
+    const bool existed = fs::exists(path);
+    if (existed) fs::rename(path, saved);
+    if (!GetParam().plant(path, outside_)) GTEST_SKIP() << "may not make one";
+    const int answer = in_child([&] {
+      const Store store(root_);
+      const Outcome opened = store.try_open_session("s");
+      expect_clear(opened, name);
+      if (name == "index.bin" || name == "quarantine.jsonl") EXPECT_TRUE(opened.ok()) << opened;
+      if (!opened.ok()) return 0;
+      const Session session = Session::open(store, "s");
+      expect_clear(session.add(entry("b_" + name.substr(0, name.find('.')))).outcome, name);
+      expect_clear(session.update(R"({"title":"t"})"), name);
+      expect_clear(session.remove("a1"), name);
+      expect_clear(session.verify().outcome, name);
+      expect_clear(session.repair().outcome, name);
+      return 0;
+    });
+    EXPECT_EQ(answer, 0);
+    fs::remove_all(path);
+    if (existed) fs::rename(saved, path);
+  }
+}
+
+TEST_P(LimitsOfNames, InPlaceOfTheSessionGiveAClearAnswer) {
+  const std::string path = root_ + "/sessions/t";
+  if (!GetParam().plant(path, outside_)) GTEST_SKIP() << "may not make one";
+  const int answer = in_child([&] {
+    const Store store(root_);
+    const Outcome opened = store.try_open_session("t");
+    EXPECT_FALSE(opened.ok());
+    EXPECT_TRUE(opened.status == VARVE_IO || opened.status == VARVE_NOT_FOUND) << opened;
+    const Outcome created = store.try_create(R"({"session_id":"t"})");
+    EXPECT_TRUE(created.status == VARVE_ALREADY_EXISTS || created.status == VARVE_IO) << created;
+    EXPECT_FALSE(store.delete_session("t").ok() && created.status == VARVE_OK);
+    EXPECT_TRUE(store.sessions(R"({"rescan":true})").ok());
+    EXPECT_TRUE(store.try_open_session("s").ok());
+    return 0;
+  });
+  EXPECT_EQ(answer, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LimitsOfNames, testing::ValuesIn(kPlanted),
+                         [](const auto& given) { return std::string(given.param.name); });
+
+}  // namespace
+}  // namespace varve::crash

@@ -1,0 +1,153 @@
+#include "index/id_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace varve::index {
+namespace {
+
+class Table : public testing::Test {
+ protected:
+  void insert(uint64_t hash) {
+    hashes_.push_back(hash);
+    table_.insert(static_cast<uint32_t>(hashes_.size() - 1), hashes_);
+  }
+  std::optional<uint32_t> find(uint64_t hash) {
+    return table_.find(hash, hashes_, [](uint32_t) { return true; });
+  }
+  std::vector<uint32_t> slots() const { return {table_.slots().begin(), table_.slots().end()}; }
+
+  IdTable table_;
+  std::vector<uint64_t> hashes_;
+};
+
+TEST_F(Table, AnEmptyOneFindsNothing) {
+  EXPECT_FALSE(find(0).has_value());
+  EXPECT_FALSE(find(UINT64_MAX).has_value());
+  EXPECT_EQ(table_.memory_bytes(), 0u);
+}
+
+TEST_F(Table, FindsWhatWasInsertedWhileItGrows) {
+  std::mt19937_64 generator(5);
+  for (uint32_t i = 0; i < 5000; ++i) {
+    const uint64_t hash = generator();
+    insert(hash);
+    ASSERT_EQ(find(hash), i);
+    ASSERT_LE(uint64_t{i + 1} * 10, table_.slots().size() * 7) << "over-full";
+  }
+  for (uint32_t i = 0; i < 5000; ++i) ASSERT_EQ(find(hashes_[i]), i);
+  for (int i = 0; i < 5000; ++i) ASSERT_FALSE(find(generator()).has_value());
+  EXPECT_TRUE(table_.finds_all(hashes_));
+}
+
+TEST_F(Table, CollidingHashesAreToldApartByTheirIds) {
+  for (int i = 0; i < 100; ++i) insert(42);
+  for (uint32_t wanted = 0; wanted < 100; ++wanted) {
+    EXPECT_EQ(table_.find(42, hashes_, [&](uint32_t number) { return number == wanted; }), wanted);
+  }
+  EXPECT_FALSE(table_.find(42, hashes_, [](uint32_t) { return false; }).has_value());
+  EXPECT_EQ(find(42), 0u) << "the first inserted";
+}
+
+TEST_F(Table, ProbingGoesRoundTheEnd) {
+  // All want the last slot, however large the table is.
+  for (int i = 0; i < 50; ++i) insert(UINT64_MAX - (static_cast<uint64_t>(i) << 32));
+  for (uint32_t i = 0; i < 50; ++i) EXPECT_EQ(find(hashes_[i]), i);
+}
+
+TEST_F(Table, ReservingChangesNothingThatIsFound) {
+  for (uint64_t i = 0; i < 20; ++i) insert(i * 1'000'003);
+  table_.reserve(100'000, hashes_);
+  EXPECT_GE(table_.slots().size() * 7, 1'000'000u);
+  for (uint32_t i = 0; i < 20; ++i) EXPECT_EQ(find(hashes_[i]), i);
+  const size_t before = table_.slots().size();
+  table_.reserve(10, hashes_);
+  EXPECT_EQ(table_.slots().size(), before);
+}
+
+TEST_F(Table, ATakenOverTableFindsTheSame) {
+  for (uint64_t i = 0; i < 300; ++i) insert(i * 0x9e3779b97f4a7c15);
+  IdTable other;
+  ASSERT_TRUE(other.adopt(slots(), 300));
+  for (uint32_t i = 0; i < 300; ++i) {
+    EXPECT_EQ(other.find(hashes_[i], hashes_, [](uint32_t) { return true; }), i);
+  }
+  hashes_.push_back(7);
+  other.insert(300, hashes_);
+  EXPECT_EQ(other.find(7, hashes_, [](uint32_t) { return true; }), 300u);
+}
+
+TEST_F(Table, TakingOverAWrongTableIsRefusedAndChangesNothing) {
+  for (uint64_t i = 0; i < 5; ++i) insert(i);
+  const auto right = slots();
+  ASSERT_EQ(right.size(), 16u);
+  const auto refused = [&](std::vector<uint32_t> wrong, uint32_t count) {
+    IdTable other;
+    other.insert(0, hashes_);
+    const bool adopted = other.adopt(std::move(wrong), count);
+    EXPECT_EQ(other.find(hashes_[0], hashes_, [](uint32_t) { return true; }), 0u);
+    return !adopted;
+  };
+  EXPECT_FALSE(refused(right, 5));
+  EXPECT_TRUE(refused(right, 4)) << "a number too large";
+  EXPECT_TRUE(refused(right, 6)) << "a number is missing";
+  EXPECT_TRUE(refused({}, 1)) << "no slots";
+  auto wrong = right;
+  wrong[static_cast<size_t>(std::find(wrong.begin(), wrong.end(), 3u) - wrong.begin())] = 2;
+  EXPECT_TRUE(refused(wrong, 5)) << "a number twice";
+  wrong = right;
+  *std::find(wrong.begin(), wrong.end(), 0u) = 2;
+  EXPECT_TRUE(refused(wrong, 5)) << "a number once more";
+  wrong = right;
+  wrong.push_back(0);
+  EXPECT_TRUE(refused(wrong, 5)) << "17 slots";
+  wrong.assign(4, 0);
+  for (uint32_t i = 0; i < 4; ++i) wrong[i] = i + 1;
+  EXPECT_TRUE(refused(wrong, 4)) << "full: a search would never end";
+  wrong = right;
+  *std::find(wrong.begin(), wrong.end(), 5u) = UINT32_MAX;
+  EXPECT_TRUE(refused(wrong, 5)) << "a number out of all range";
+  EXPECT_TRUE(refused(std::vector<uint32_t>(16, 1), 1));
+}
+
+TEST_F(Table, AnEmptyTableMayBeTakenOver) {
+  IdTable other;
+  EXPECT_TRUE(other.adopt({}, 0));
+  EXPECT_TRUE(other.adopt(std::vector<uint32_t>(16, 0), 0));
+  EXPECT_TRUE(other.finds_all({}));
+}
+
+TEST_F(Table, NumbersInPlacesWhereNobodyLooksAreNoticed) {
+  for (uint64_t i = 0; i < 5; ++i) insert(i);
+  auto moved = slots();  // 1 2 3 4 5 0 0 ...
+  std::swap(moved[0], moved[9]);
+  IdTable other;
+  ASSERT_TRUE(other.adopt(moved, 5));
+  EXPECT_FALSE(other.finds_all(hashes_));
+}
+
+TEST_F(Table, TwoNumbersOfOneHashAreNoticed) {
+  insert(1);
+  insert(1);
+  EXPECT_FALSE(table_.finds_all(hashes_));
+}
+
+TEST_F(Table, ATableMadeToBeSlowIsGivenUpOn) {
+  // All numbers lie in one long row of slots, far behind where their hashes point to.
+  constexpr uint32_t kCount = 40'000;
+  std::vector<uint32_t> slow(65'536, 0);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    hashes_.push_back((uint64_t{i} << 32) | 0);
+    slow[i] = i + 1;
+  }
+  ASSERT_TRUE(table_.adopt(std::move(slow), kCount));
+  EXPECT_FALSE(table_.finds_all(hashes_));
+}
+
+}  // namespace
+}  // namespace varve::index

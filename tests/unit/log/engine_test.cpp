@@ -1,0 +1,461 @@
+// The conformance suite of Engine, over directories and memory; then what only a directory has.
+#include "log/storage.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "io/posix.h"
+#include "io/simulated.h"
+#include "json/tree.h"
+#include "log/directory_engine.h"
+#include "log/memory_engine.h"
+#include "support/environment.h"
+#include "unit/io/temporary_directory.h"
+
+namespace varve::log {
+namespace {
+
+enum class Backend { kPosix, kSimulated, kMemory };
+
+std::string backend_name(const testing::TestParamInfo<Backend>& info) {
+  return info.param == Backend::kPosix       ? "Posix"
+         : info.param == Backend::kSimulated ? "Simulated"
+                                             : "Memory";
+}
+
+std::string metadata_of(std::string_view id, std::string_view user, std::string_view created_at) {
+  json::Tree tree = json::Tree::object();
+  tree.set("session_id", json::Tree::string(id));
+  tree.set("user_id", json::Tree::string(user));
+  tree.set("created_at", json::Tree::string(created_at));
+  return tree.pretty();
+}
+
+class Engines : public testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Backend::kMemory) {
+      engine_ = std::make_unique<MemoryEngine>(clock_);
+      return;
+    }
+    const bool posix = GetParam() == Backend::kPosix;
+    io::FileSystem& system = posix ? static_cast<io::FileSystem&>(posix_) : disk_;
+    auto opened = DirectoryEngine::open(posix ? directory_.path_of("store") : "store",
+                                        {&system, &clock_, &random_}, 100);
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    engine_ = *std::move(opened);
+  }
+
+  Status create(const std::string& id, const std::string& user = "u") {
+    const int64_t now_ms = clock_.now_ms();
+    clock_.advance_ms(1000);
+    return engine_->create({id, user, "agent", now_ms}, "{\"session_id\":\"" + id + "\"}").status();
+  }
+  Status drop(const std::string& id) { return engine_->drop(id, clock_.monotonic_us()); }
+  // The ids of all rows, page by page.
+  std::vector<std::string> listed(size_t limit) {
+    std::vector<std::string> ids;
+    std::string after;
+    for (int pages = 0; pages < 1000; ++pages) {
+      const auto page = engine_->list(after, limit);
+      EXPECT_TRUE(page.ok()) << page.status().message();
+      if (!page.ok()) break;
+      EXPECT_LE(page->rows.size(), limit);
+      EXPECT_EQ(page->rows.size(), page->cursors.size());
+      for (const auto& row : page->rows) ids.push_back(row.session_id);
+      if (page->at_end) break;
+      EXPECT_FALSE(page->rows.empty());
+      after = page->cursors.back();
+    }
+    return ids;
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::PosixFileSystem posix_;
+  io::SimulatedFileSystem disk_;
+  io::TemporaryDirectory directory_;
+  std::unique_ptr<Engine> engine_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Over, Engines,
+                         testing::Values(Backend::kPosix, Backend::kSimulated, Backend::kMemory),
+                         backend_name);
+
+TEST_P(Engines, ACreatedSessionIsThereWithItsMetadata) {
+  ASSERT_TRUE(create("s1").ok());
+  EXPECT_EQ(*engine_->session_document("s1", "metadata.json"), "{\"session_id\":\"s1\"}");
+  const auto storage = engine_->open("s1");
+  ASSERT_TRUE(storage.ok()) << storage.status().message();
+  EXPECT_EQ((*storage)->tail()->entries_bytes, 0u);
+}
+
+TEST_P(Engines, CreatingAgainIsRefusedAndChangesNothing) {
+  ASSERT_TRUE(create("s1").ok());
+  const Status refused = engine_->create({"s1", "other", "", 0}, "{\"other\":1}").status();
+  EXPECT_EQ(refused.code(), Code::kAlreadyExists);
+  EXPECT_EQ(*engine_->session_document("s1", "metadata.json"), "{\"session_id\":\"s1\"}");
+  EXPECT_EQ(listed(10).size(), 1u);
+}
+
+TEST_P(Engines, WhatIsNotThereIsNotFound) {
+  EXPECT_EQ(engine_->open("nobody").code(), Code::kNotFound);
+  EXPECT_EQ(drop("nobody").code(), Code::kNotFound);
+  EXPECT_EQ(engine_->session_document("nobody", "metadata.json").code(), Code::kNotFound);
+  EXPECT_EQ(engine_->store_document("config.json").code(), Code::kNotFound);
+  ASSERT_TRUE(create("s1").ok());
+  EXPECT_EQ(engine_->session_document("s1", "nothing.json").code(), Code::kNotFound);
+}
+
+TEST_P(Engines, ADroppedSessionIsGoneForWhoeverHasItOpen) {
+  ASSERT_TRUE(create("s1").ok());
+  const auto open = engine_->open("s1");
+  ASSERT_TRUE(drop("s1").ok());
+  EXPECT_EQ((*open)->tail().code(), Code::kNotFound);
+  EXPECT_EQ((*open)->lock(clock_.monotonic_us(), "test", nullptr).code(), Code::kNotFound);
+  EXPECT_EQ(engine_->open("s1").code(), Code::kNotFound);
+  EXPECT_EQ(drop("s1").code(), Code::kNotFound);
+}
+
+TEST_P(Engines, ADroppedIdMayBeUsedAgainForAnEmptySession) {
+  ASSERT_TRUE(create("s1").ok());
+  {
+    const auto storage = engine_->open("s1");
+    ASSERT_TRUE((*storage)->lock(clock_.monotonic_us(), "test", nullptr).ok());
+    ASSERT_TRUE((*storage)->append(Stream::kEntries, 0, "old\n", true, 1).ok());
+    (*storage)->unlock();
+  }
+  ASSERT_TRUE(drop("s1").ok());
+  ASSERT_TRUE(create("s1").ok());
+  EXPECT_EQ((*engine_->open("s1"))->tail()->entries_bytes, 0u);
+}
+
+TEST_P(Engines, DroppingWaitsForTheWriterUntilTheDeadline) {
+  ASSERT_TRUE(create("s1").ok());
+  const auto writer = engine_->open("s1");
+  ASSERT_TRUE((*writer)->lock(clock_.monotonic_us(), "test", nullptr).ok());
+  EXPECT_EQ(drop("s1").code(), Code::kBusy);
+  EXPECT_TRUE(engine_->open("s1").ok());
+  (*writer)->unlock();
+  EXPECT_TRUE(drop("s1").ok());
+}
+
+TEST_P(Engines, ListsNewestFirstInPagesOfAnySize) {
+  std::vector<std::string> expected;
+  for (int i = 0; i < 25; ++i) {
+    const std::string id = "s" + std::to_string(i);
+    ASSERT_TRUE(create(id).ok());
+    expected.insert(expected.begin(), id);
+  }
+  for (const size_t limit : {1u, 2u, 7u, 24u, 25u, 26u, 1000u}) EXPECT_EQ(listed(limit), expected);
+}
+
+TEST_P(Engines, RowsSayWhoseSessionItIs) {
+  ASSERT_TRUE(create("s1", "user \"quoted\" \xc3\xa9").ok());
+  const auto page = engine_->list("", 10);
+  ASSERT_EQ(page->rows.size(), 1u);
+  EXPECT_EQ(page->rows[0].user_id, "user \"quoted\" \xc3\xa9");
+  EXPECT_EQ(page->rows[0].agent_id, "agent");
+  EXPECT_EQ(page->rows[0].created_at_ms, test::kStartMs);
+  EXPECT_TRUE(page->at_end);
+}
+
+TEST_P(Engines, APageThatWasAskedForStaysValidWhileSessionsAreCreated) {
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(create("s" + std::to_string(i)).ok());
+  const auto first = engine_->list("", 2);
+  ASSERT_TRUE(create("newer").ok());
+  const auto second = engine_->list(first->cursors.back(), 2);
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  EXPECT_EQ(second->rows[0].session_id, "s3");
+  EXPECT_EQ(second->rows[1].session_id, "s2");
+}
+
+TEST_P(Engines, CursorsOfOthersAndGarbageAreRefused) {
+  ASSERT_TRUE(create("s1").ok());
+  for (const std::string cursor : {"x", "-1", "1:2:3", ":", "12:", ":12", "99999999999999999999999",
+                                   "7:99999999", " 1", "0x1", "1e3", "\xff\xfe"}) {
+    EXPECT_EQ(engine_->list(cursor, 10).code(), Code::kInvalidArgument) << cursor;
+  }
+  EXPECT_EQ(engine_->list(std::string(100'000, '9'), 10).code(), Code::kInvalidArgument);
+}
+
+TEST_P(Engines, AnEmptyStoreListsNothing) {
+  const auto page = engine_->list("", 10);
+  ASSERT_TRUE(page.ok());
+  EXPECT_TRUE(page->rows.empty());
+  EXPECT_TRUE(page->at_end);
+  EXPECT_TRUE(engine_->rescan().ok());
+}
+
+// --- directories
+// -----------------------------------------------------------------------------------
+
+class Directories : public testing::Test {
+ protected:
+  void SetUp() override {
+    engine_ = open();
+    ASSERT_NE(engine_, nullptr);
+  }
+  std::unique_ptr<DirectoryEngine> open(io::SimulatedFileSystem* system = nullptr) {
+    io::SimulatedFileSystem* process = system == nullptr ? &disk_ : system;
+    auto opened = DirectoryEngine::open("store", {process, &clock_, &random_}, 100);
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+  void create(const std::string& id, const std::string& user = "u") {
+    const auto created = engine_->create({id, user, "a", clock_.now_ms()},
+                                         metadata_of(id, user, "2026-01-10T14:23:45.678Z"));
+    ASSERT_TRUE(created.ok()) << created.status().message();
+  }
+  std::vector<std::string> listed() {
+    std::vector<std::string> ids;
+    const auto page = engine_->list("", 1000);
+    EXPECT_TRUE(page.ok()) << page.status().message();
+    for (const auto& row : page->rows) ids.push_back(row.session_id);
+    return ids;
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<DirectoryEngine> engine_;
+};
+
+TEST_F(Directories, TheLayoutIsTheDocumentedOne) {
+  create("s1");
+  std::set<std::string> paths;
+  for (const auto& path : disk_.list_all()) paths.insert(path);
+  for (const std::string path :
+       {"store/sessions/s1/metadata.json", "store/sessions/s1/memory.jsonl",
+        "store/sessions/s1/lock", "store/indices/sessions.jsonl"}) {
+    EXPECT_TRUE(disk_.exists(path)) << path;
+  }
+  auto sessions = *(*disk_.open_root("store", false))->open_directory("sessions");
+  EXPECT_EQ(sessions->info("s1")->permissions, 0700u);
+  auto session = *sessions->open_directory("s1");
+  EXPECT_EQ(session->info("memory.jsonl")->permissions, 0600u);
+  EXPECT_EQ(session->info("metadata.json")->permissions, 0600u);
+  EXPECT_EQ(session->info("lock")->permissions, 0644u);
+}
+
+TEST_F(Directories, ACreatedSessionSurvivesPowerLossAndIsListed) {
+  create("s1");
+  const auto after = disk_.crash();
+  EXPECT_TRUE(after->exists("store/sessions/s1/metadata.json"));
+  const auto engine = open(after.get());
+  EXPECT_TRUE(engine->open("s1").ok());
+  EXPECT_EQ(engine->list("", 10)->rows.size(), 1u);
+}
+
+TEST_F(Directories, ATornRowHidesNoOther) {
+  create("s1");
+  create("s2");
+  const std::string rows = *disk_.read_file("store/indices/sessions.jsonl");
+  for (size_t cut = rows.find('\n') + 1; cut < rows.size(); ++cut) {
+    disk_.write_file("store/indices/sessions.jsonl", rows.substr(0, cut));
+    const std::string id = "after" + std::to_string(cut);
+    create(id);
+    const auto ids = listed();
+    ASSERT_GE(ids.size(), 2u) << cut;
+    EXPECT_EQ(ids.front(), id) << cut;
+    EXPECT_EQ(ids.back(), "s1") << cut;
+  }
+}
+
+TEST_F(Directories, DamagedAndForeignRowsArePassedOver) {
+  create("s1");
+  const std::string row = *disk_.read_file("store/indices/sessions.jsonl");
+  disk_.write_file(
+      "store/indices/sessions.jsonl",
+      "\n" + row + std::string(300, '\0') + "\nnot json\n{}\n[]\n\n" + "{\"session_id\":7}\n");
+  create("s2");
+  EXPECT_EQ(listed(), (std::vector<std::string>{"s2", "s1"}));
+  for (size_t limit = 1; limit <= 3; ++limit) {
+    const auto page = engine_->list("", limit);
+    EXPECT_EQ(page->rows.size(), std::min<size_t>(limit, 2));
+  }
+}
+
+TEST_F(Directories, RowsAcrossBlocksAreReadBackwards) {
+  std::vector<std::string> expected;
+  std::string rows;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string id = "s" + std::to_string(i);
+    rows += R"({"agent_id":"","created_at":"2026-01-10T14:23:45.678Z","session_id":")" + id +
+            R"(","user_id":")" + std::string(static_cast<size_t>(i * 7 % 90), 'u') + "\"}\n";
+    expected.insert(expected.begin(), id);
+  }
+  disk_.write_file("store/indices/sessions.jsonl", rows);
+  for (const size_t limit : {1u, 97u, 5000u}) {
+    std::vector<std::string> ids;
+    std::string after;
+    for (bool done = false; !done;) {
+      const auto page = engine_->list(after, limit);
+      ASSERT_TRUE(page.ok());
+      for (const auto& row : page->rows) ids.push_back(row.session_id);
+      done = page->at_end;
+      if (!done) after = page->cursors.back();
+    }
+    EXPECT_TRUE(ids == expected) << limit;
+  }
+}
+
+TEST_F(Directories, APageReadsThePageOnly) {
+  std::string rows;
+  for (int i = 0; i < 20'000; ++i) {
+    rows += R"({"agent_id":"","created_at":"2026-01-10T14:23:45.678Z","session_id":"s)" +
+            std::to_string(i) + "\",\"user_id\":\"\"}\n";
+  }
+  disk_.write_file("store/indices/sessions.jsonl", rows);
+  disk_.clear_trace();
+  ASSERT_EQ(engine_->list("", 100)->rows.size(), 100u);
+  EXPECT_LT(disk_.trace().size(), 10u) << "operations for one page of 100 rows of 20,000";
+}
+
+TEST_F(Directories, ACursorOfARebuiltRegistryIsRefused) {
+  for (int i = 0; i < 4; ++i) create("s" + std::to_string(i));
+  const auto page = engine_->list("", 2);
+  ASSERT_TRUE(engine_->rescan().ok());
+  const auto next = engine_->list(page->cursors.back(), 2);
+  EXPECT_EQ(next.code(), Code::kInvalidArgument);
+  EXPECT_EQ(next.status().place().member, "after");
+}
+
+TEST_F(Directories, RescanFindsWhatWasCopiedInAndForgetsWhatIsGone) {
+  create("s1", "first");
+  create("s2");
+  ASSERT_TRUE(engine_->drop("s2", clock_.monotonic_us()).ok());
+  disk_.write_file("store/sessions/copied/metadata.json",
+                   metadata_of("copied", "someone", "2020-01-01T00:00:00Z"));
+  disk_.write_file("store/sessions/copied/memory.jsonl", "");
+  disk_.write_file("store/sessions/bad id/metadata.json", "{}");
+  disk_.write_file("store/sessions/a file", "");
+  disk_.write_file("store/sessions/damaged/metadata.json", "{\"user");
+  ASSERT_TRUE(engine_->rescan().ok());
+  EXPECT_EQ(listed(), (std::vector<std::string>{"s1", "copied", "damaged"}));
+  const auto page = engine_->list("", 10);
+  EXPECT_EQ(page->rows[0].user_id, "first");
+  EXPECT_EQ(page->rows[1].user_id, "someone");
+}
+
+TEST_F(Directories, ALostRegistryIsMadeAnew) {
+  create("s1");
+  create("s2");
+  auto indices = *(*disk_.open_root("store", false))->open_directory("indices");
+  ASSERT_TRUE(indices->remove("sessions.jsonl").ok());
+  EXPECT_EQ(listed().size(), 2u);
+  ASSERT_TRUE(indices->remove("sessions.jsonl").ok());
+  create("s3");
+  EXPECT_EQ(listed().size(), 3u) << "creating first lost the older ones";
+}
+
+TEST_F(Directories, LeftOversOfADeadMakerAreSweptAndALiveOnesAreKept) {
+  const auto maker = disk_.process(4711);
+  auto temporary = *(*maker->open_root("store", false))->open_directory("tmp");
+  ASSERT_TRUE(temporary->make_directory("new.tmp-1").ok());
+  auto directory = *temporary->open_directory("new.tmp-1");
+  auto lock = *directory->open("lock", io::OpenMode::kUpdateOrCreate);
+  ASSERT_TRUE(*lock->try_lock());
+  ASSERT_TRUE(directory->open("memory.jsonl", io::OpenMode::kCreateExclusive).ok());
+  open();
+  EXPECT_TRUE(disk_.exists("store/tmp/new.tmp-1/memory.jsonl")) << "its maker is alive";
+  maker->kill();
+  open();
+  EXPECT_FALSE(disk_.exists("store/tmp/new.tmp-1"));
+}
+
+TEST_F(Directories, LeftOversWithoutALockFileAreSweptWhenTheyAreOld) {
+  disk_.set_now_ms(clock_.now_ms());
+  auto temporary = *(*disk_.open_root("store", false))->open_directory("tmp");
+  ASSERT_TRUE(temporary->make_directory("new.tmp-2").ok());
+  open();
+  EXPECT_TRUE(disk_.exists("store/tmp/new.tmp-2")) << "its maker may be about to lock it";
+  clock_.advance_ms(2 * 3'600'000);
+  open();
+  EXPECT_FALSE(disk_.exists("store/tmp/new.tmp-2"));
+}
+
+TEST_F(Directories, ADropThatWasInterruptedIsFinishedByTheNextOpen) {
+  create("s1");
+  disk_.set_fault_hook(io::FailNth(1, EIO, true, {io::OperationKind::kRemove}));
+  EXPECT_TRUE(engine_->drop("s1", clock_.monotonic_us()).ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(engine_->open("s1").code(), Code::kNotFound);
+  engine_.reset();
+  disk_.release_locks();
+  open();
+  for (const auto& path : disk_.list_all()) {
+    EXPECT_EQ(path.find("deleted.tmp-"), std::string::npos) << path;
+  }
+}
+
+TEST_F(Directories, AFailedCreationLeavesNothingOrAWholeSession) {
+  uint64_t failures = 0;
+  for (uint64_t step = 1;; ++step) {
+    ASSERT_LT(step, 200u);
+    io::FailNth fault(step, ENOSPC);
+    disk_.set_fault_hook(fault);
+    const auto created = engine_->create({"s1", "", "", 0}, "{\"whole\":1}");
+    disk_.set_fault_hook(nullptr);
+    failures += !created.ok();
+    if (created.ok()) {
+      EXPECT_TRUE(engine_->open("s1").ok()) << "step " << step;
+    }
+    // After the last step, opening what was created, it is there although the call failed.
+    const auto there = engine_->session_document("s1", "metadata.json");
+    if (there.ok()) {
+      EXPECT_EQ(*there, "{\"whole\":1}") << "step " << step;
+      ASSERT_TRUE(engine_->drop("s1", clock_.monotonic_us()).ok()) << "step " << step;
+    }
+    for (const auto& path : disk_.list_all()) {
+      EXPECT_TRUE(path.find("/tmp/") == std::string::npos || path.ends_with("/tmp/"))
+          << path << " is left at step " << step;
+    }
+    if (fault.matched() < step) break;
+  }
+  EXPECT_GT(failures, 10u);
+}
+
+TEST_F(Directories, WithoutPermissionToWriteExistingSessionsAreRead) {
+  create("s1");
+  disk_.set_read_only(true);
+  const auto engine = open();
+  ASSERT_NE(engine, nullptr);
+  EXPECT_TRUE(engine->open("s1").ok());
+  EXPECT_EQ(engine->list("", 10)->rows.size(), 1u);
+  EXPECT_EQ(engine->create({"s2", "", "", 0}, "{}").code(), Code::kReadOnly);
+  EXPECT_EQ(engine->drop("s1", 0).code(), Code::kReadOnly);
+  EXPECT_EQ(engine->rescan().code(), Code::kReadOnly);
+}
+
+TEST_F(Directories, NamesThatWouldLeaveTheStoreAreRefused) {
+  disk_.write_file("outside/metadata.json", "{}");
+  using std::string_literals::operator""s;
+  for (const std::string& id : {".."s, "."s, "../../outside"s, "a/b"s, ""s, "a\0b"s}) {
+    EXPECT_FALSE(engine_->open(id).ok()) << id;
+    EXPECT_FALSE(engine_->drop(id, 0).ok()) << id;
+    EXPECT_FALSE(engine_->session_document(id, "metadata.json").ok()) << id;
+  }
+  EXPECT_TRUE(disk_.exists("outside/metadata.json"));
+}
+
+TEST_F(Directories, ASymbolicLinkInPlaceOfASessionIsRefused) {
+  io::TemporaryDirectory directory;
+  io::PosixFileSystem posix;
+  auto engine =
+      *DirectoryEngine::open(directory.path_of("store"), {&posix, &clock_, &random_}, 100);
+  io::put_file(directory.path_of("metadata.json"), "{}");
+  std::filesystem::create_directory_symlink(directory.path(),
+                                            directory.path_of("store/sessions/link"));
+  EXPECT_FALSE(engine->open("link").ok());
+  EXPECT_FALSE(engine->session_document("link", "metadata.json").ok());
+  EXPECT_FALSE(engine->drop("link", 0).ok());
+  EXPECT_TRUE(std::filesystem::exists(directory.path_of("metadata.json")));
+}
+
+}  // namespace
+}  // namespace varve::log

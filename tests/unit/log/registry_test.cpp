@@ -1,0 +1,111 @@
+#include "log/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+
+#include "io/simulated.h"
+#include "support/environment.h"
+
+namespace varve::log {
+namespace {
+
+class Rows : public testing::Test {
+ protected:
+  void SetUp() override { indices_ = *disk_.open_root("indices", true); }
+  Status add(
+      const std::string& id, const std::function<Status()>& give_name = [] { return Status(); }) {
+    return registry().add({id, "u", "a", test::kStartMs}, clock_.monotonic_us() + 1000, give_name);
+  }
+  Registry& registry() {
+    if (!registry_) registry_ = std::make_unique<Registry>(*indices_, clock_, random_);
+    return *registry_;
+  }
+  std::string rows() { return disk_.read_file("indices/sessions.jsonl").value_or("(none)"); }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<io::Directory> indices_;
+  std::unique_ptr<Registry> registry_;
+};
+
+TEST_F(Rows, AreTheDocumentedLines) {
+  EXPECT_FALSE(registry().exists());
+  ASSERT_TRUE(add("s1").ok());
+  EXPECT_TRUE(registry().exists());
+  EXPECT_EQ(rows(), R"({"agent_id":"a","created_at":"2026-01-10T14:23:45.678Z","session_id":"s1",)"
+                    R"("user_id":"u"})"
+                    "\n");
+}
+
+TEST_F(Rows, ComeBeforeTheNameAndAreDurableByThen) {
+  bool named = false;
+  ASSERT_TRUE(add("s1", [&] {
+                named = true;
+                EXPECT_NE(
+                    disk_.crash()->read_file("indices/sessions.jsonl").value_or("").find("s1"),
+                    std::string::npos);
+                return Status();
+              }).ok());
+  EXPECT_TRUE(named);
+}
+
+TEST_F(Rows, AFailureToGiveTheNameIsTheAnswer) {
+  EXPECT_EQ(add("s1", [] { return Status(Code::kAlreadyExists, "taken"); }).code(),
+            Code::kAlreadyExists);
+  ASSERT_TRUE(add("s2").ok()) << "the lock was not given back";
+}
+
+TEST_F(Rows, ARowThatCannotBeWrittenGivesNoName) {
+  for (const auto kind : {io::OperationKind::kAppend, io::OperationKind::kSyncData}) {
+    disk_.set_fault_hook(io::FailNth(1, ENOSPC, false, {kind}).on_file("sessions.jsonl"));
+    EXPECT_EQ(add("s1",
+                  [] {
+                    ADD_FAILURE() << "named without a row";
+                    return Status();
+                  })
+                  .code(),
+              Code::kNoSpace);
+    disk_.set_fault_hook(nullptr);
+  }
+  ASSERT_TRUE(add("s2").ok());
+  EXPECT_EQ(registry().list("", 10)->rows.front().session_id, "s2");
+}
+
+TEST_F(Rows, AnotherProcessCreatingIsBusyAtTheDeadline) {
+  const auto other = disk_.process(4711);
+  auto lock = *(*other->open_root("indices", false))->open("lock", io::OpenMode::kUpdateOrCreate);
+  ASSERT_TRUE(*lock->try_lock());
+  const int64_t start_us = clock_.monotonic_us();
+  EXPECT_EQ(add("s1").code(), Code::kBusy);
+  EXPECT_EQ(clock_.monotonic_us(), start_us + 1000);
+  EXPECT_EQ(rows(), "(none)");
+  EXPECT_TRUE(registry().list("", 10).ok()) << "listing needs no lock";
+  other->kill();
+  EXPECT_TRUE(add("s1").ok());
+}
+
+TEST_F(Rows, ReplacingThemIsOneStep) {
+  ASSERT_TRUE(add("old").ok());
+  const Status failed = registry().replace(clock_.monotonic_us(), [] {
+    return Result<std::vector<SessionRow>>(Status(Code::kIo, "on purpose"));
+  });
+  EXPECT_EQ(failed.code(), Code::kIo);
+  EXPECT_EQ(registry().list("", 10)->rows[0].session_id, "old");
+  ASSERT_TRUE(registry()
+                  .replace(clock_.monotonic_us(),
+                           [] {
+                             return Result<std::vector<SessionRow>>(
+                                 std::vector<SessionRow>{{"s1", "", "", 1}, {"s2", "", "", 2}});
+                           })
+                  .ok());
+  const auto page = registry().list("", 10);
+  ASSERT_EQ(page->rows.size(), 2u);
+  EXPECT_EQ(page->rows[0].session_id, "s2");
+}
+
+}  // namespace
+}  // namespace varve::log
