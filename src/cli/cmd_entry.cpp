@@ -28,6 +28,7 @@ struct AddOptions {
 
 std::string quoted_list(const std::vector<std::string>& texts) {
   std::vector<std::string> items;
+  items.reserve(texts.size());
   for (const std::string& text : texts) items.push_back(quote(text));
   return array_text(items);
 }

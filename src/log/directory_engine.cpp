@@ -99,7 +99,7 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
   const std::string temporary = temporary_name("new", *environment_.random);
   VARVE_TRY(temporary_->make_directory(temporary, 0700));
   auto directory = temporary_->open_directory(temporary);
-  Status status = std::move(directory).status();
+  Status status = directory.status();
   std::unique_ptr<io::File> lock;
   if (directory.ok()) status = make_session(**directory, metadata, &lock);
   if (status.ok()) {

@@ -137,7 +137,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
 
  private:
   Status open_engine();
-  Result<std::shared_ptr<session::Session>> adopt(std::string id,
+  Result<std::shared_ptr<session::Session>> adopt(const std::string& id,
                                                   std::unique_ptr<log::SessionStorage> storage);
   std::shared_ptr<session::Session> find_open(std::string_view id);
   std::vector<std::shared_ptr<session::Session>> open_sessions();
@@ -220,7 +220,7 @@ std::vector<std::shared_ptr<session::Session>> OpenStore::open_sessions() {
 }
 
 Result<std::shared_ptr<session::Session>> OpenStore::adopt(
-    std::string id, std::unique_ptr<log::SessionStorage> storage) {
+    const std::string& id, std::unique_ptr<log::SessionStorage> storage) {
   session::Session::Context context{&clock_, environment_.random, &events_, &counters_, settings_};
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   if (session->is_interval()) start_flusher();

@@ -200,7 +200,8 @@ class Visit {
       findings_.add("LIST", listed.status().message());
       return;
     }
-    for (const auto& [id, session] : sessions_) {
+    for (const auto& opened : sessions_) {
+      const std::string& id = opened.first;
       const auto& rows = listed->get("sessions")->items();
       const bool found = std::any_of(rows.begin(), rows.end(), [&](const json::Tree& row) {
         return row.get_string("session_id") == id;
@@ -221,7 +222,9 @@ class Visit {
 void check_late(const std::map<std::string, Shown>& before,
                 const std::map<std::string, Shown>& after, const Ledger& ledger,
                 Findings& findings) {
-  for (const auto& [id, shown] : before) {
+  for (const auto& item : before) {
+    const std::string& id = item.first;
+    const Shown& shown = item.second;
     const auto found = after.find(id);
     const auto find = [&](const std::string& entry, std::string_view what) {
       findings.add("APPEND", id + "/" + entry + " " + std::string(what) +

@@ -1,0 +1,135 @@
+#include "store/config.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace varve::store {
+namespace {
+
+using log::Durability;
+
+Status read(std::string_view text, session::Settings* settings, bool strict = true) {
+  return read_config(text, strict, settings);
+}
+
+TEST(Config, EveryDocumentedMemberIsTaken) {
+  session::Settings settings;
+  const Status status = read(
+      R"({"version":"1.0",
+          "storage":{"root_directory":"./memory","max_session_size_mb":2.5,
+                     "max_entry_size_bytes":5000,"compaction_threshold":0.8,"auto_compact":true},
+          "concurrency":{"lock_timeout_ms":7000,"max_retries":3,"retry_backoff_ms":100},
+          "decay":{"enabled":true,"update_interval_minutes":60,"half_life_hours":168,
+                   "min_decay_factor":0.1,"type_specific":{"decision":{"half_life_hours":720}}},
+          "performance":{"cache_size":1000,"batch_write_interval_ms":250,"index_in_memory":true},
+          "integrity":{"enable_checksums":true,"checksum_algorithm":"sha256"},
+          "text":{"language":"english","stop_words":["the"]},
+          "durability":"interval","threads":4})",
+      &settings);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(settings.session_bytes_max, uint64_t{5} << 19);
+  EXPECT_EQ(settings.entry_bytes_max, 5000u);
+  EXPECT_EQ(settings.lock_timeout_ms, 7000u);
+  EXPECT_EQ(settings.batch_write_interval_ms, 250u);
+  EXPECT_EQ(settings.durability, Durability::kInterval);
+}
+
+TEST(Config, WhatIsNotGivenStays) {
+  session::Settings settings;
+  settings.lock_timeout_ms = 77;
+  settings.durability = Durability::kOs;
+  ASSERT_TRUE(read(R"({"storage":{"max_entry_size_bytes":9}})", &settings).ok());
+  EXPECT_EQ(settings.lock_timeout_ms, 77u);
+  EXPECT_EQ(settings.durability, Durability::kOs);
+  EXPECT_EQ(settings.entry_bytes_max, 9u);
+  EXPECT_EQ(settings.session_bytes_max, uint64_t{10} << 20);
+  ASSERT_TRUE(read("{}", &settings).ok());
+  EXPECT_EQ(settings.entry_bytes_max, 9u);
+}
+
+TEST(Config, UnknownMembersAreRefusedWhenGivenAndPassedOverInTheFile) {
+  struct Case {
+    std::string text;
+    std::string member;
+    uint64_t offset;
+  };
+  for (const Case& unknown :
+       {Case{R"({"lock_timeout_ms":1})", "lock_timeout_ms", 19},
+        Case{R"({"concurrency":{"lock_timeout_ms":5,"more":1}})", "concurrency.more", 43},
+        Case{R"({"storage":{"x":{}}})", "storage.x", 16}}) {
+    session::Settings settings;
+    const Status refused = read(unknown.text, &settings);
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << unknown.text;
+    EXPECT_EQ(refused.place().member, unknown.member);
+    EXPECT_EQ(refused.place().offset, unknown.offset) << unknown.text;
+    EXPECT_EQ(settings.lock_timeout_ms, session::Settings().lock_timeout_ms) << "half applied";
+    EXPECT_TRUE(read(unknown.text, &settings, false).ok()) << unknown.text;
+  }
+}
+
+TEST(Config, WrongValuesAreRefusedWhoeverGivesThem) {
+  struct Case {
+    std::string text;
+    std::string member;
+  };
+  for (const Case& wrong :
+       {Case{R"({"durability":"never"})", "durability"}, Case{R"({"durability":1})", "durability"},
+        Case{R"({"threads":0})", "threads"}, Case{R"({"threads":1.5})", "threads"},
+        Case{R"({"storage":[]})", "storage"}, Case{R"({"storage":null})", "storage"},
+        Case{R"({"storage":{"max_session_size_mb":-1}})", "storage.max_session_size_mb"},
+        Case{R"({"storage":{"max_entry_size_bytes":-1}})", "storage.max_entry_size_bytes"},
+        Case{R"({"storage":{"max_entry_size_bytes":1e9}})", "storage.max_entry_size_bytes"},
+        Case{R"({"concurrency":{"lock_timeout_ms":"5"}})", "concurrency.lock_timeout_ms"},
+        Case{R"({"performance":{"batch_write_interval_ms":0}})",
+             "performance.batch_write_interval_ms"},
+        Case{R"({"integrity":{"enable_checksums":false}})", "integrity.enable_checksums"},
+        Case{R"({"integrity":{"checksum_algorithm":"md5"}})", "integrity.checksum_algorithm"}}) {
+    for (const bool strict : {true, false}) {
+      session::Settings settings;
+      const Status refused = read(wrong.text, &settings, strict);
+      EXPECT_EQ(refused.code(), Code::kInvalidArgument) << wrong.text;
+      EXPECT_EQ(refused.place().member, wrong.member) << wrong.text;
+      EXPECT_TRUE(refused.place().offset.has_value()) << wrong.text;
+    }
+  }
+}
+
+TEST(Config, TextsThatAreNoConfigurationAreRefused) {
+  session::Settings settings;
+  for (const std::string text : {"", "[]", "null", "7", "{", "{\"threads\":1,\"threads\":2}",
+                                 "{} x", "\xff"}) {
+    EXPECT_EQ(read(text, &settings).code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(read(text, &settings, false).code(), Code::kInvalidArgument) << text;
+  }
+}
+
+TEST(Config, ANewerVersionIsRefused) {
+  session::Settings settings;
+  for (const std::string text :
+       {R"({"version":"2.0"})", R"({"version":2})", R"({"version":"0.9"})", R"({"version":"10"})"}) {
+    EXPECT_EQ(read(text, &settings).code(), Code::kFormatVersion) << text;
+    EXPECT_EQ(read(text, &settings, false).code(), Code::kFormatVersion) << text;
+  }
+  for (const std::string text : {R"({"version":"1.0"})", R"({"version":"1.7"})",
+                                 R"({"version":1})", R"({"version":"1"})"}) {
+    EXPECT_TRUE(read(text, &settings).ok()) << text;
+  }
+}
+
+TEST(Config, ANewerVersionWithUnknownMembersIsAVersionProblem) {
+  session::Settings settings;
+  EXPECT_EQ(read(R"({"unknown":{"a":1},"version":"3.0"})", &settings).code(),
+            Code::kFormatVersion);
+}
+
+TEST(Config, ZeroMeansNoLimit) {
+  session::Settings settings;
+  ASSERT_TRUE(
+      read(R"({"storage":{"max_session_size_mb":0,"max_entry_size_bytes":0}})", &settings).ok());
+  EXPECT_EQ(settings.session_bytes_max, 0u);
+  EXPECT_EQ(settings.entry_bytes_max, 0u);
+}
+
+}  // namespace
+}  // namespace varve::store
