@@ -134,6 +134,8 @@ class DirectoryStorage final : public SessionStorage {
   io::FileIdentity tombstones_name_synced_;
   bool entries_unsynced_ = false;  // appended to by this object and not synced since
   bool tombstones_unsynced_ = false;
+  io::FileIdentity tombstones_synced_;  // of the file that the last sync() covered, up to:
+  uint64_t tombstones_synced_bytes_ = 0;
   bool left_overs_removed_ = false;
   std::optional<Status> poisoned_;
 };

@@ -316,7 +316,14 @@ Status DirectoryStorage::sync(uint64_t last_seq) {
   if (entries_unsynced_ || state_.durable_bytes < now.entries_bytes) {
     VARVE_TRY(sync_stream(Stream::kEntries));
   }
-  if (tombstones_unsynced_) VARVE_TRY(sync_stream(Stream::kTombstones));
+  // Nobody publishes how far the tombstones are durable: what others appended is synced with ours.
+  const OpenStream tombstones = snapshot_of(Stream::kTombstones);
+  if (tombstones_unsynced_ || now.tombstones_bytes != tombstones_synced_bytes_ ||
+      !(tombstones.identity == tombstones_synced_)) {
+    VARVE_TRY(sync_stream(Stream::kTombstones));
+    tombstones_synced_ = snapshot_of(Stream::kTombstones).identity;
+    tombstones_synced_bytes_ = now.tombstones_bytes;
+  }
   VARVE_TRY(sync_names());
   publish(now.entries_bytes, last_seq);
   return {};

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -313,15 +314,19 @@ Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {
   if (filter.rescan) VARVE_TRY(engine_->rescan());
   json::Tree list = json::Tree::array();
   json::Tree next;  // null
+  std::unordered_set<std::string> told;
   std::string after = filter.after;
   for (bool done = false; !done;) {
     VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, kRowsAtATime));
     done = page.at_end;
     for (size_t i = 0; i < page.rows.size(); ++i) {
       after = page.cursors[i];
-      if (!filter.takes(page.rows[i])) continue;
-      VARVE_TRY_ASSIGN(auto item, describe(page.rows[i]));
+      const log::SessionRow& row = page.rows[i];
+      // An id that was made anew in the same millisecond has several rows that fit.
+      if (!filter.takes(row) || told.contains(row.session_id)) continue;
+      VARVE_TRY_ASSIGN(auto item, describe(row));
       if (!item) continue;
+      told.insert(row.session_id);
       list.push(*std::move(item));
       if (list.items().size() < filter.limit) continue;
       if (!page.at_end || i + 1 < page.rows.size()) next = json::Tree::string(after);

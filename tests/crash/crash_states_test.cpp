@@ -453,6 +453,61 @@ TEST(CrashStatesOfKilled, MakerOfTheSession) {
       });
 }
 
+// A relaxed delete by a process that is gone: whoever syncs the session makes it durable too.
+TEST(CrashStatesOfKilled, RelaxedWriterBeforeASync) {
+  kill_everywhere(
+      [](CrashRig& rig) {
+        Process other = rig.process(2003);
+        other->open_store();
+        other->create("s", "os");
+        other->add("s", "a1");
+        other->add("s", "a2");
+        other->sync("s");
+        Process agent = rig.process(2001);
+        agent->open_store(R"({"durability":"os"})");
+        agent->open("s");
+        agent->add("s", "b1");
+        agent->remove("s", "a1");
+      },
+      [](Process& survivor) {
+        survivor->open_store();
+        survivor->open("s");
+        survivor->sync("s");
+      });
+}
+
+// Whoever opens the store tidies up what dead makers left behind, and leaves the living alone.
+TEST(CrashStatesOfKilled, TidyingWhileASessionIsMade) {
+  uint64_t number = 1;
+  for (bool happened = true; happened; ++number) {
+    happened = false;
+    CrashRig rig;
+    uint64_t seen = 0;
+    rig.disk().set_fault_hook([&](const io::OperationInfo& operation) {
+      if (operation.process_id == 2001 && ++seen == number) {
+        happened = true;
+        Process other = rig.process(2002);
+        other->open_store();
+      }
+      return std::optional<io::Fault>();
+    });
+    Process maker = rig.process(2001);
+    maker->open_store();
+    maker->create("s");
+    if (maker->find("s") == nullptr) {
+      EXPECT_EQ(maker->answers().back().status.code(), Code::kBusy) << maker->failures();
+      maker->create("s");
+    }
+    maker->add("s", "a1");
+    rig.disk().set_fault_hook({});
+    EXPECT_EQ(maker->answers().back().status.code(), Code::kOk) << maker->failures();
+    rig.look(100);
+    ASSERT_EQ(rig.findings().count(), 0U)
+        << "tidied before operation " << number << ": " << rig.findings().text();
+  }
+  EXPECT_GT(number, 20U);
+}
+
 TEST(CrashStatesOfKilled, Writer) {
   kill_everywhere(
       [](CrashRig& rig) {
