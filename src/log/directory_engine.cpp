@@ -81,12 +81,31 @@ int64_t DirectoryEngine::deadline_us() const {
 Status DirectoryEngine::make_session(io::Directory& directory, std::string_view metadata,
                                      std::unique_ptr<io::File>* lock) {
   VARVE_TRY_ASSIGN(*lock, directory.open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
-  VARVE_TRY((*lock)->try_lock());
+  VARVE_TRY_ASSIGN(const bool held, (*lock)->try_lock());
+  if (!held) return {Code::kBusy, "another process tidies up here"};
   VARVE_TRY(directory.open(kEntriesFile, io::OpenMode::kCreateExclusive, 0600));
   VARVE_TRY_ASSIGN(auto file, directory.open(kMetadataFile, io::OpenMode::kCreateExclusive, 0600));
   VARVE_TRY(file->append(metadata));
   VARVE_TRY(file->sync_data());
   return directory.sync();
+}
+
+// A process that opens the store may take a new directory for a left-over until its lock is held.
+// Then it is gone, or going: make another one.
+Status DirectoryEngine::stage_session(std::string_view metadata, std::string* name,
+                                      std::unique_ptr<io::File>* lock) {
+  constexpr int kAttemptsMax = 3;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    *name = temporary_name("new", *environment_.random);
+    VARVE_TRY(temporary_->make_directory(*name, 0700));
+    auto directory = temporary_->open_directory(*name);
+    Status status = directory.ok() ? make_session(**directory, metadata, lock) : directory.status();
+    if (status.ok()) return {};
+    lock->reset();
+    remove_tree(*temporary_, *name);
+    if (status.code() != Code::kNotFound && status.code() != Code::kBusy) return status;
+  }
+  return {Code::kBusy, "other processes are opening the store over and over; try again later"};
 }
 
 Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow& row,
@@ -96,21 +115,16 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
     return Status(Code::kAlreadyExists, "a session '" + row.session_id + "' exists already");
   }
   if (!registry_->exists()) VARVE_TRY(rescan());
-  const std::string temporary = temporary_name("new", *environment_.random);
-  VARVE_TRY(temporary_->make_directory(temporary, 0700));
-  auto directory = temporary_->open_directory(temporary);
-  Status status = directory.status();
+  std::string temporary;
   std::unique_ptr<io::File> lock;
-  if (directory.ok()) status = make_session(**directory, metadata, &lock);
-  if (status.ok()) {
-    status = registry_->add(row, deadline_us(), [&]() -> Status {
-      VARVE_TRY(temporary_->move_to(temporary, *sessions_, row.session_id));
-      Status synced = sessions_->sync();
-      // Not answered, not there: nobody wrote to it yet, for we hold its lock.
-      if (!synced.ok()) (void)sessions_->move_to(row.session_id, *temporary_, temporary).ok();
-      return synced;
-    });
-  }
+  VARVE_TRY(stage_session(metadata, &temporary, &lock));
+  const Status status = registry_->add(row, deadline_us(), [&]() -> Status {
+    VARVE_TRY(temporary_->move_to(temporary, *sessions_, row.session_id));
+    Status synced = sessions_->sync();
+    // Not answered, not there: nobody wrote to it yet, for we hold its lock.
+    if (!synced.ok()) (void)sessions_->move_to(row.session_id, *temporary_, temporary).ok();
+    return synced;
+  });
   if (!status.ok()) {
     remove_tree(*temporary_, temporary);
     if (status.code() == Code::kAlreadyExists) {

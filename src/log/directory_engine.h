@@ -45,6 +45,9 @@ class DirectoryEngine final : public Engine {
   Status open_folder(std::string_view name, std::unique_ptr<io::Directory>* folder);
   Status refuse_if_read_only() const;
   [[nodiscard]] int64_t deadline_us() const;
+  // A session in a directory of tmp/, whole but for its name, with its lock held.
+  Status stage_session(std::string_view metadata, std::string* name,
+                       std::unique_ptr<io::File>* lock);
   Status make_session(io::Directory& directory, std::string_view metadata,
                       std::unique_ptr<io::File>* lock);
   Result<std::vector<SessionRow>> collect_rows();
