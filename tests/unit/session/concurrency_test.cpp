@@ -176,6 +176,7 @@ TEST(GroupCommit, RequestsOfOneGroupGetTheirOwnAnswers) {
     });
   }
   for (auto& thread : threads) thread.join();
+  disk.disk.set_fault_hook({});  // it uses what goes before the session does
   EXPECT_EQ(ok.load(), kThreads / 2);
   EXPECT_EQ(exists.load(), kThreads / 2);
   EXPECT_EQ(session->stats()->get_int64("entries"), kThreads / 2);
