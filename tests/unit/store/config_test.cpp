@@ -97,8 +97,8 @@ TEST(Config, WrongValuesAreRefusedWhoeverGivesThem) {
 
 TEST(Config, TextsThatAreNoConfigurationAreRefused) {
   session::Settings settings;
-  for (const std::string text : {"", "[]", "null", "7", "{", "{\"threads\":1,\"threads\":2}",
-                                 "{} x", "\xff"}) {
+  for (const std::string text :
+       {"", "[]", "null", "7", "{", "{\"threads\":1,\"threads\":2}", "{} x", "\xff"}) {
     EXPECT_EQ(read(text, &settings).code(), Code::kInvalidArgument) << text;
     EXPECT_EQ(read(text, &settings, false).code(), Code::kInvalidArgument) << text;
   }
@@ -106,21 +106,20 @@ TEST(Config, TextsThatAreNoConfigurationAreRefused) {
 
 TEST(Config, ANewerVersionIsRefused) {
   session::Settings settings;
-  for (const std::string text :
-       {R"({"version":"2.0"})", R"({"version":2})", R"({"version":"0.9"})", R"({"version":"10"})"}) {
+  for (const std::string text : {R"({"version":"2.0"})", R"({"version":2})", R"({"version":"0.9"})",
+                                 R"({"version":"10"})"}) {
     EXPECT_EQ(read(text, &settings).code(), Code::kFormatVersion) << text;
     EXPECT_EQ(read(text, &settings, false).code(), Code::kFormatVersion) << text;
   }
-  for (const std::string text : {R"({"version":"1.0"})", R"({"version":"1.7"})",
-                                 R"({"version":1})", R"({"version":"1"})"}) {
+  for (const std::string text :
+       {R"({"version":"1.0"})", R"({"version":"1.7"})", R"({"version":1})", R"({"version":"1"})"}) {
     EXPECT_TRUE(read(text, &settings).ok()) << text;
   }
 }
 
 TEST(Config, ANewerVersionWithUnknownMembersIsAVersionProblem) {
   session::Settings settings;
-  EXPECT_EQ(read(R"({"unknown":{"a":1},"version":"3.0"})", &settings).code(),
-            Code::kFormatVersion);
+  EXPECT_EQ(read(R"({"unknown":{"a":1},"version":"3.0"})", &settings).code(), Code::kFormatVersion);
 }
 
 TEST(Config, ZeroMeansNoLimit) {

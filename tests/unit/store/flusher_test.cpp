@@ -16,7 +16,9 @@ using std::chrono::milliseconds;
 
 TEST(Flusher, StopsAtOnceAfterALastFlush) {
   int flushes = 0;
-  { Flusher flusher(hours(24), [&] { flushes += 1; }); }
+  {
+    Flusher flusher(hours(24), [&] { flushes += 1; });
+  }
   EXPECT_EQ(flushes, 1);
 }
 

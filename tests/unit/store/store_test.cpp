@@ -40,8 +40,9 @@ class StoreFixture : public testing::Test {
     std::vector<std::string> ids;
     std::string after = "null";
     while (true) {
-      const auto answer = store.sessions("{\"limit\":" + std::to_string(limit) + ",\"after\":" +
-                                         after + (filter.empty() ? "" : "," + filter) + "}");
+      const auto answer =
+          store.sessions("{\"limit\":" + std::to_string(limit) + ",\"after\":" + after +
+                         (filter.empty() ? "" : "," + filter) + "}");
       EXPECT_TRUE(answer.ok()) << answer.status().message();
       if (!answer.ok()) return ids;
       EXPECT_LE(member(*answer, "sessions").items().size(), limit);
@@ -58,7 +59,8 @@ class StoreFixture : public testing::Test {
   io::SimulatedFileSystem disk_;
 };
 
-// --- what both kinds of store answer alike -----------------------------------------------------------
+// --- what both kinds of store answer alike
+// -----------------------------------------------------------
 
 class Stores : public StoreFixture, public testing::WithParamInterface<std::string> {
  protected:
@@ -128,7 +130,8 @@ TEST_P(Stores, IdsAreMadeAndSortByTime) {
 TEST_P(Stores, AnIdThatIsTakenOrMalformedIsRefused) {
   create(R"({"session_id":"s1"})");
   EXPECT_EQ(store_->create_session(R"({"session_id":"s1"})").code(), Code::kAlreadyExists);
-  for (const std::string id : {"../s1", "..", ".", "a/b", "-a", "", "a b", "s1/../s1", "a\\u0000b"}) {
+  for (const std::string id :
+       {"../s1", "..", ".", "a/b", "-a", "", "a b", "s1/../s1", "a\\u0000b"}) {
     EXPECT_EQ(store_->create_session("{\"session_id\":\"" + id + "\"}").code(),
               Code::kInvalidArgument)
         << id;
@@ -200,9 +203,10 @@ TEST_P(Stores, AThousandSessionsArePagedNewestFirst) {
   std::vector<std::string> expected;
   for (size_t i = 0; i < count; ++i) {
     const std::string id = "s" + std::to_string(i);
-    ASSERT_TRUE(store_->create_session("{\"session_id\":\"" + id + "\",\"user_id\":\"u" +
-                                       std::to_string(i % 3) + "\",\"agent_id\":\"a" +
-                                       std::to_string(i % 2) + "\"}")
+    ASSERT_TRUE(store_
+                    ->create_session("{\"session_id\":\"" + id + "\",\"user_id\":\"u" +
+                                     std::to_string(i % 3) + "\",\"agent_id\":\"a" +
+                                     std::to_string(i % 2) + "\"}")
                     .ok());
     expected.insert(expected.begin(), id);
   }
@@ -230,10 +234,9 @@ TEST_P(Stores, WrongFiltersAreRefusedWithTheirPlaces) {
     std::string filter;
     std::string member;
   };
-  for (const Case& wrong :
-       {Case{R"({"limit":0})", "limit"}, Case{R"({"limit":10001})", "limit"},
-        Case{R"({"limit":"x"})", "limit"}, Case{R"({"after":7})", "after"},
-        Case{R"({"user":"x"})", "user"}, Case{R"({"rescan":1})", "rescan"}}) {
+  for (const Case& wrong : {Case{R"({"limit":0})", "limit"}, Case{R"({"limit":10001})", "limit"},
+                            Case{R"({"limit":"x"})", "limit"}, Case{R"({"after":7})", "after"},
+                            Case{R"({"user":"x"})", "user"}, Case{R"({"rescan":1})", "rescan"}}) {
     const auto refused = store_->sessions(wrong.filter);
     EXPECT_EQ(refused.code(), Code::kInvalidArgument) << wrong.filter;
     EXPECT_EQ(refused.status().place().member, wrong.member) << wrong.filter;
@@ -303,7 +306,8 @@ TEST_P(Stores, ClosingIsDoneOnceAndSavesOpenSessions) {
   }
 }
 
-// --- directories -----------------------------------------------------------------------------------
+// --- directories
+// -----------------------------------------------------------------------------------
 
 using DirectoryStore = StoreFixture;
 
@@ -441,7 +445,8 @@ TEST_F(DirectoryStore, AHundredThousandSessionsAreListedWithoutOpeningOne) {
   }
 }
 
-// --- durability ------------------------------------------------------------------------------------
+// --- durability
+// ------------------------------------------------------------------------------------
 
 TEST_F(DirectoryStore, IntervalIsDurableAfterSyncAndAfterClose) {
   const auto store = open("store", R"({"durability":"interval",
