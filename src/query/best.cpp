@@ -17,16 +17,17 @@ constexpr uint32_t kFoundDistance = 1;  // around candidates, within which entri
 constexpr size_t kRolesMax = 1000;
 
 // Words by which a question speaks of the user.
-constexpr std::string_view kSelf[] = {"i",      "me", "my",  "mine", "myself",
-                                      "we",     "us", "our", "ours", "ourselves"};
+constexpr std::string_view kSelf[] = {"i",  "me", "my",  "mine", "myself",
+                                      "we", "us", "our", "ours", "ourselves"};
 
 class BestSearch {
  public:
-  BestSearch(const index::Index& index, Ranker& ranker, RowFilter& filter,
+  BestSearch(const index::Index& index, Ranker& ranker, RowFilter& matches, RowFilter& surroundings,
              const Relevance& relevance, double best_match, const BestWeights& weights)
       : index_(index),
         ranker_(ranker),
-        filter_(filter),
+        matches_(matches),
+        surroundings_(surroundings),
         relevance_(relevance),
         weights_(weights),
         peak_(best_match) {}
@@ -44,7 +45,7 @@ class BestSearch {
  private:
   void find_candidates(bool any_row) {
     TopK best(weights_.candidate_count, false, std::nullopt);
-    ranker_.find_best(filter_, any_row, &best);
+    ranker_.find_best(matches_, any_row, &best);
     for (const Place& place : best.take()) {
       peak_ = std::max(peak_, place.key);
       candidates_.push_back(place.row);
@@ -54,7 +55,7 @@ class BestSearch {
       return;
     }
     TopK dated(weights_.dated_candidate_count, false, std::nullopt);
-    RowFilter on_dates = filter_;
+    RowFilter on_dates = matches_;
     on_dates.require_that(
         [this](uint32_t row) { return date_match(dates_, index_.timestamp_ms(row)) > 0; });
     ranker_.find_best(on_dates, any_row, &dated);
@@ -66,13 +67,13 @@ class BestSearch {
   // The live row before, after; kNoRow at the ends.
   [[nodiscard]] uint32_t before(uint32_t row) const {
     while (row > 0) {
-      if (filter_.is_live(--row)) return row;
+      if (matches_.is_live(--row)) return row;
     }
     return kNoRow;
   }
   [[nodiscard]] uint32_t after(uint32_t row) const {
-    for (++row; row < filter_.log_end(); ++row) {
-      if (filter_.is_live(row)) return row;
+    for (++row; row < matches_.log_end(); ++row) {
+      if (matches_.is_live(row)) return row;
     }
     return kNoRow;
   }
@@ -141,7 +142,7 @@ class BestSearch {
     BestRows found;
     found.best_match = peak_;
     for (const uint32_t row : surroundings(kFoundDistance)) {
-      if (!filter_.accepts(row)) continue;
+      if (!surroundings_.accepts(row)) continue;
       const uint32_t previous = before(row);
       const uint32_t next = after(row);
       const double previous_quality = previous == kNoRow ? 0 : quality(previous);
@@ -160,15 +161,15 @@ class BestSearch {
       parts.relevance = weights_.relevance * relevance_.of(row);
       found.rows.push_back({{parts.sum(), timestamp_ms, row}, parts});
     }
-    std::sort(found.rows.begin(), found.rows.end(), [](const BestRow& a, const BestRow& b) {
-      return comes_before(a.place, b.place);
-    });
+    std::sort(found.rows.begin(), found.rows.end(),
+              [](const BestRow& a, const BestRow& b) { return comes_before(a.place, b.place); });
     return found;
   }
 
   const index::Index& index_;
   Ranker& ranker_;
-  RowFilter& filter_;
+  RowFilter& matches_;
+  RowFilter& surroundings_;
   const Relevance& relevance_;
   const BestWeights& weights_;
   std::vector<NamedDate> dates_;
@@ -182,11 +183,11 @@ class BestSearch {
 
 }  // namespace
 
-BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& filter, bool any_row,
-                        const Relevance& relevance, std::string_view question,
-                        const std::vector<std::string>& question_words, text::Analyzer& analyzer,
-                        double best_match, const BestWeights& weights) {
-  return BestSearch(index, ranker, filter, relevance, best_match, weights)
+BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& matches,
+                        RowFilter& surroundings, bool any_row, const Relevance& relevance,
+                        std::string_view question, const std::vector<std::string>& question_words,
+                        text::Analyzer& analyzer, double best_match, const BestWeights& weights) {
+  return BestSearch(index, ranker, matches, surroundings, relevance, best_match, weights)
       .run(question, question_words, any_row, analyzer);
 }
 

@@ -63,12 +63,14 @@ struct BestRows {
   double best_match = 0;      // [BM25]
 };
 
-// `filter` decides what may be found; neighbours lend their scores whether it takes them or not.
+// `matches` are the rows that the words must match; `surroundings` what may be found beside them,
+// which need not have the words that must be there. Both lend their scores to their neighbours.
 // `any_row`: entries without any of the words may be found too. `best_match`: [BM25] of the best
 // match of all, where others than this index have matches too; else 0.
-BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& filter, bool any_row,
-                        const Relevance& relevance, std::string_view question,
-                        const std::vector<std::string>& question_words, text::Analyzer& analyzer,
-                        double best_match, const BestWeights& weights = {});
+BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& matches,
+                        RowFilter& surroundings, bool any_row, const Relevance& relevance,
+                        std::string_view question, const std::vector<std::string>& question_words,
+                        text::Analyzer& analyzer, double best_match,
+                        const BestWeights& weights = {});
 
 }  // namespace varve::query

@@ -20,9 +20,7 @@ constexpr uint64_t kWalkedPerResult = 64;
 // Results beyond those that `best` ranks come after them, by their match: their keys are below 0.
 constexpr double kUnrankedOffset = 1;
 
-Status damaged_index() {
-  return {Code::kCorruption, "index.bin: a list is damaged"};
-}
+Status damaged_index() { return {Code::kCorruption, "index.bin: a list is damaged"}; }
 
 }  // namespace
 
@@ -48,6 +46,10 @@ struct Search::Parts {
   void require_conditions();
   void require_tags();
   void apply_text();
+  void exclude(const RowSet& rows) {
+    filter.exclude(rows);
+    surroundings->exclude(rows);
+  }
   [[nodiscard]] std::optional<Place> after_place() const;
   [[nodiscard]] bool is_by_words() const { return ranks && !text.terms.empty(); }
 
@@ -62,7 +64,9 @@ struct Search::Parts {
   Hit hit_of(const Place& place, double match, double best_match) const;
   void take(TopK& best, Answer* answer);
   std::vector<uint32_t> all_rows();
-  [[nodiscard]] uint64_t wanted() const { return query.limit == kLimitNone ? kLimitNone : query.limit + 1; }
+  [[nodiscard]] uint64_t wanted() const {
+    return query.limit == kLimitNone ? kLimitNone : query.limit + 1;
+  }
 
   SearchInput input;
   const index::Index& index;
@@ -70,6 +74,7 @@ struct Search::Parts {
   Relevance relevance;
   uint32_t row_end;
   RowFilter filter;
+  std::optional<RowFilter> surroundings;  // as `filter`, without the words that must be there
   TextPlan text;
   std::unique_ptr<Ranker> ranker;
   bool ranks = false;          // there are words to rank by
@@ -105,7 +110,8 @@ void Search::Parts::require_conditions() {
   }
   filter.require_importance(query.importance_min);
   require_tags();
-  if (!query.trace_id.empty()) filter.require(RowSet::of_lists({index.facets().trace(query.trace_id)}));
+  if (!query.trace_id.empty())
+    filter.require(RowSet::of_lists({index.facets().trace(query.trace_id)}));
   for (const auto& condition : query.content) {
     filter.require(RowSet::of_lists({index.facets().content(condition.key)}));
   }
@@ -123,25 +129,22 @@ void Search::Parts::require_conditions() {
 }
 
 void Search::Parts::apply_text() {
+  surroundings.emplace(filter);
   for (const auto& list : text.required) filter.require(RowSet::of_lists({list}));
   for (const auto& lists : text.excluded) {
     // In all lists of one exclusion: the first gives the rows, the others are asked.
     RowFilter all(index, row_end, input.now_ms);
     for (const auto& list : lists) all.require(RowSet::of_lists({list}));
-    if (lists.size() == 1) {
-      filter.exclude(RowSet::of_lists(lists));
-      continue;
-    }
     std::vector<uint32_t> rows;
     for (uint32_t row = all.next(0); row != kNoRow; row = all.next(row + 1)) rows.push_back(row);
-    filter.exclude(RowSet::of_rows(std::move(rows)));
+    exclude(RowSet::of_rows(std::move(rows)));
   }
   for (size_t i = 0; i < input.passed.size() && i < text.checks.size(); ++i) {
-    RowSet rows = RowSet::of_rows(input.passed[i]);
-    if (text.checks[i].sign == TextClause::Sign::kNot) {
-      filter.exclude(std::move(rows));
-    } else {
-      filter.require(std::move(rows));
+    switch (text.checks[i].sign) {
+      case TextClause::Sign::kNot: exclude(RowSet::of_rows(input.passed[i])); break;
+      case TextClause::Sign::kMust: filter.require(RowSet::of_rows(input.passed[i])); break;
+      case TextClause::Sign::kRanked:
+        if (!input.passed[i].empty()) text.rank_rows(text.checks[i].text, input.passed[i], index);
     }
   }
   ranks = !text.terms.empty();
@@ -211,8 +214,9 @@ void Search::Parts::run_by_match(Answer* answer) {
 
 void Search::Parts::run_by_best(Answer* answer) {
   answer->strategy = "best matches with their surroundings";
-  BestRows found = find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text,
-                                  text.words, *input.analyzer, answer->best_match);
+  BestRows found =
+      find_best_rows(index, *ranker, filter, *surroundings, !text.needs_term, relevance, query.text,
+                     text.words, *input.analyzer, answer->best_match);
   answer->best_match = found.best_match;
   const auto after = after_place();
   std::vector<uint32_t> ranked;

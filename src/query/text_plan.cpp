@@ -37,7 +37,15 @@ class TextPlanner {
       : index_(index), analyzer_(analyzer) {}
 
   Result<TextPlan> plan(std::string_view text) {
-    for (const TextClause& clause : parse_text(text)) VARVE_TRY(add(clause));
+    auto clauses = parse_text(text);
+    const bool has_plain = std::any_of(clauses.begin(), clauses.end(), [](const auto& clause) {
+      return clause.kind != Kind::kPhrase && clause.sign == Sign::kRanked;
+    });
+    for (TextClause& clause : clauses) {
+      const bool is_alone = clause.kind == Kind::kPhrase && clause.sign == Sign::kRanked;
+      if (is_alone && !has_plain) clause.sign = Sign::kMust;
+      VARVE_TRY(add(clause));
+    }
     rank();
     const bool has_conditions = !plan_.required.empty() || !plan_.checks.empty();
     const bool has_exclusions = !plan_.excluded.empty() || has_negative_check();
@@ -94,6 +102,7 @@ class TextPlanner {
   Status add_phrase(const TextClause& clause) {
     TextCheck check;
     check.sign = clause.sign;
+    check.text = "\"" + clause.text + "\"";
     std::vector<std::string> compounds;
     read(clause.text, &check.phrase, &compounds);
     if (check.phrase.empty()) {
@@ -104,10 +113,10 @@ class TextPlanner {
     for (const auto& word : check.phrase) {
       if (seen.insert(word).second) check.lists.push_back(rows_of_word(word));
     }
-    if (clause.sign == Sign::kMust) {
+    if (clause.sign != Sign::kNot) {
       words_.insert(words_.end(), check.phrase.begin(), check.phrase.end());
-      require(check.lists);
     }
+    if (clause.sign == Sign::kMust) require(check.lists);
     plan_.checks.push_back(std::move(check));
     return {};
   }
@@ -121,13 +130,14 @@ class TextPlanner {
   Result<Expansion> expand(const text::Wildcard& wildcard, std::string_view pattern) {
     Expansion expansion;
     size_t count = 0;
-    index_.text().for_each_word(wildcard.prefix(), [&](std::string_view word, std::string_view stem) {
-      if (wildcard.matches(word)) {
-        expansion.stems.emplace(stem);
-        count += 1;
-      }
-      return count <= kExpansionsMax;
-    });
+    index_.text().for_each_word(wildcard.prefix(),
+                                [&](std::string_view word, std::string_view stem) {
+                                  if (wildcard.matches(word)) {
+                                    expansion.stems.emplace(stem);
+                                    count += 1;
+                                  }
+                                  return count <= kExpansionsMax;
+                                });
     if (count > kExpansionsMax) {
       return Status(Code::kInvalidArgument,
                     "the wildcard '" + std::string(pattern) + "' matches more than " +
@@ -148,13 +158,16 @@ class TextPlanner {
                                           "' is longer than 63 characters; shorten it"};
     }
     VARVE_TRY_ASSIGN(const Expansion expansion, expand(*wildcard, written));
-    const index::PostingList rows = join(expansion.stems);
+    plan_.rank_rows(pattern, rows_of(expansion.stems), index_);
+    const index::PostingList rows = plan_.terms.back().rows;
+    plan_.terms.pop_back();
     if (sign != Sign::kNot) wildcards_.push_back({pattern, rows});
     if (sign == Sign::kMust) require({rows});
     if (sign == Sign::kNot && expansion.is_exact) plan_.excluded.push_back({rows});
     if (sign != Sign::kRanked && !expansion.is_exact) {
       TextCheck check;
       check.sign = sign;
+      check.text = written;
       check.wildcard = std::move(wildcard);
       check.lists = {rows};
       plan_.checks.push_back(std::move(check));
@@ -162,8 +175,8 @@ class TextPlanner {
     return {};
   }
 
-  // All rows of some terms as one list.
-  index::PostingList join(const std::set<std::string>& stems) {
+  // All rows of some terms.
+  std::vector<uint32_t> rows_of(const std::set<std::string>& stems) {
     std::vector<uint32_t> rows;
     for (const auto& stem : stems) {
       const index::PostingList list = index_.text().rows_of(stem);
@@ -177,14 +190,7 @@ class TextPlanner {
     }
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    index::PostingBuffer& joined = plan_.wildcard_rows.emplace_back();
-    const uint32_t row_count = index_.text_row_count();
-    for (const uint32_t row : rows) {
-      if (row < row_count) joined.add(row, 1, index_.text().length(row));
-    }
-    index::PostingList list;
-    list.runs[1] = index::PostingRun(joined);
-    return list;
+    return rows;
   }
 
   void require(const std::vector<index::PostingList>& lists) {
@@ -258,12 +264,24 @@ bool holds_match(const text::Words& words, const text::Wildcard& wildcard) {
 
 bool TextCheck::holds(json::Value entry, text::Analyzer& analyzer) const {
   bool found = false;
-  index::for_each_text(entry, [&](std::string_view text) {
+  index::for_each_text(entry, [&](std::string_view part) {
     if (found) return;
-    const text::Words& words = analyzer.read(text);
+    const text::Words& words = analyzer.read(part);
     found = wildcard ? holds_match(words, *wildcard) : holds_phrase(words, phrase);
   });
   return found;
+}
+
+void TextPlan::rank_rows(std::string text, const std::vector<uint32_t>& rows,
+                         const index::Index& index) {
+  index::PostingBuffer& list = own_lists.emplace_back();
+  for (const uint32_t row : rows) {
+    if (row < index.text_row_count()) list.add(row, 1, index.text().length(row));
+  }
+  RankedTerm term;
+  term.text = std::move(text);
+  term.rows.runs[1] = index::PostingRun(list);
+  terms.push_back(std::move(term));
 }
 
 Result<TextPlan> plan_text(std::string_view text, const index::Index& index,

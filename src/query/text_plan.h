@@ -30,8 +30,9 @@ struct RankedTerm {
 
 // What a row's entry is asked when its lists cannot tell.
 struct TextCheck {
-  TextClause::Sign sign = TextClause::Sign::kMust;
-  std::vector<std::string> phrase;        // folded words; empty for a wildcard
+  TextClause::Sign sign = TextClause::Sign::kMust;  // kRanked: rows that hold it gain
+  std::string text;                                 // as written
+  std::vector<std::string> phrase;                  // folded words; empty for a wildcard
   std::optional<text::Wildcard> wildcard;
   std::vector<index::PostingList> lists;  // a row must be in all of them to be worth asking
 
@@ -47,7 +48,10 @@ struct TextPlan {
   std::vector<std::string> words;  // of the question, folded, as asked
   bool matches_nothing = false;    // a word that must be there is nowhere, or there are no words
   bool needs_term = false;         // an entry must have at least one of `terms`
-  std::deque<index::PostingBuffer> wildcard_rows;  // that lists above borrow
+  std::deque<index::PostingBuffer> own_lists;  // that lists above borrow
+
+  // Adds a term that is in these rows, once in each.
+  void rank_rows(std::string text, const std::vector<uint32_t>& rows, const index::Index& index);
 };
 
 // Borrows the index. errors: kInvalidArgument for a wildcard that matches too many words or is too

@@ -1,8 +1,9 @@
 // The syntax of a query's `text`: words, "phrases", +must, -not, wildcards * and ?.
 //
 //   word         ranked: an entry needs one of the words
-//   "a phrase"   must be there, these words in this order
-//   +word        must be there (also +"a phrase", which is the same as the phrase)
+//   "a phrase"   these words in this order. Alone it must be there; beside plain words, as in a
+//                question that names a title, entries that hold it are ranked higher
+//   +word        must be there; also +"a phrase"
 //   -word        must not be there (also -"a phrase")
 //   wor*  w?rd   any word that matches; ranked, with + or - as for a word
 //
