@@ -52,6 +52,8 @@ class VarveRival final : public Rival {
     return size;
   }
 
+  [[nodiscard]] bool can_rebuild() const override { return true; }
+
   void rebuild() override {
     varve_error_t* error = nullptr;
     check(varve_session_rebuild_index(session_, nullptr, 0, nullptr, nullptr, &error), error,
@@ -70,8 +72,9 @@ class VarveRival final : public Rival {
 
 }  // namespace
 
-RivalEntry varve_rival() {
-  return {"varve", varve_version(), [] { return std::make_unique<VarveRival>(); }};
+std::vector<RivalEntry> varve_rivals() {
+  return {{"varve", varve_version(), "varve_rivals_open_varve",
+           [] { return std::make_unique<VarveRival>(); }}};
 }
 
 }  // namespace varve::bench
