@@ -73,7 +73,8 @@ int main(int argc, char** argv) {
     // Another order every round: nobody always goes first.
     std::rotate(order.begin(), order.begin() + 1, order.end());
   }
-  if (!run.options.keep) std::filesystem::remove_all(run.workspace());
+  const bool has_loaded = run.options.load_count != size_t{0};
+  if (has_loaded && !run.options.keep) std::filesystem::remove_all(run.workspace());
   print_report(run, rivals);
   return 0;
 }
