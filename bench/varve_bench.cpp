@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "query_json.h"
 #include "workload.h"
 
 namespace {
@@ -19,8 +20,7 @@ class Session {
   explicit Session(const char* durability)
       : directory_(std::filesystem::temp_directory_path() /
                    ("varve-bench-" + std::to_string(std::rand()))) {
-    const std::string config = std::string("{\"storage\":{\"max_session_size_mb\":0},") +
-                               "\"durability\":\"" + durability + "\"}";
+    const std::string config = varve::bench::store_config(durability);
     const std::string path = directory_.string();
     if (varve_store_open(path.data(), path.size(), config.data(), config.size(), &store_,
                          nullptr) != VARVE_OK ||

@@ -66,10 +66,10 @@ std::string word_of(size_t rank) {
 std::string unique_word_of(size_t number) { return "case" + std::to_string(number); }
 
 std::string timestamp_text(int64_t time_ms) {
-  using namespace std::chrono;
-  const sys_time<milliseconds> time{milliseconds(time_ms)};
-  const sys_days day = floor<days>(time);
-  const year_month_day date(day);
+  using std::chrono::milliseconds;
+  const std::chrono::sys_time<milliseconds> time{milliseconds(time_ms)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
   const auto of_day_ms = static_cast<unsigned>((time - day).count());
   std::string text = "0000-00-00T00:00:00.000Z";
   write_digits(&text[0], static_cast<unsigned>(static_cast<int>(date.year())), 4);

@@ -16,6 +16,7 @@ constexpr size_t kOpenCount = 15;
 // Runs the program to its end. False: it has answered that the engine cannot.
 bool run_program(std::vector<std::string> arguments) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (auto& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   pid_t child = 0;

@@ -1,5 +1,6 @@
 #include <varve/varve.h>
 
+#include "query_json.h"
 #include "rival.h"
 
 namespace varve::bench {
@@ -14,8 +15,7 @@ void check(varve_status_t status, varve_error_t* error, const char* action) {
 class VarveRival final : public Rival {
  public:
   void open(const std::string& directory, bool durable) override {
-    const std::string config = std::string("{\"storage\":{\"max_session_size_mb\":0},") +
-                               "\"durability\":\"" + (durable ? "commit" : "os") + "\"}";
+    const std::string config = store_config(durable ? "commit" : "os");
     varve_error_t* error = nullptr;
     check(varve_store_open(directory.data(), directory.size(), config.data(), config.size(),
                            &store_, &error),
