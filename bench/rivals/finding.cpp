@@ -20,16 +20,33 @@ void measure_gets(Run* run, Rival* store, const RivalEntry& rival) {
   run->figures.note_percentiles("get by id", rival.name, "us", times_us);
 }
 
-// find(query, answer) is one of the Rival's; false: it cannot, and there is nothing to note.
+// The first answers, checked in the first round. False: the engine cannot.
+// find(query, answer) is one of the Rival's.
+template <typename Query, typename Find>
+bool check_answers(Run* run, const RivalEntry& rival, const std::string& work,
+                   const std::vector<Query>& queries, Find find) {
+  std::string answer;
+  size_t found_count = 0;
+  for (size_t i = 0; i < std::min(kCheckedCount, queries.size()); ++i) {
+    answer.clear();
+    if (!find(queries[i], &answer)) return false;
+    if (run->round > 0) continue;
+    run->answers.check(queries[i], rival.name, answer);
+    const size_t count = numbers_in(answer).size();
+    if (answer.size() < count * run->options.body_bytes) {
+      give_up(rival.name + " gave entries, but not in full: " + work);
+    }
+    found_count += count;
+  }
+  if (run->round == 0 && found_count == 0) give_up("nothing is there to be found: " + work);
+  return true;
+}
+
 template <typename Query, typename Find>
 void measure_queries(Run* run, const RivalEntry& rival, const std::string& work,
                      const std::vector<Query>& queries, Find find) {
+  if (!check_answers(run, rival, work, queries, find)) return;
   std::string answer;
-  for (size_t i = 0; i < std::min(kCheckedCount, queries.size()); ++i) {
-    answer.clear();
-    if (!find(queries[i], &answer)) return;
-    if (run->round == 0) run->answers.check(queries[i], rival.name, answer);
-  }
   const auto times_us = timed(*run, queries.size(), [&](size_t i) {
     answer.clear();
     find(queries[i], &answer);
