@@ -111,6 +111,29 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete(
     varve_session_t *session, const char *id, size_t id_len, const char *reason VARVE_NULLABLE,
     size_t reason_len, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
+/**
+ * Deletes every entry that a query finds (varve/query.h), each as varve_session_delete does.
+ *
+ * @param[in]  session    open session.
+ * @param[in]  query_json the query, without sort_by, order, limit, after and explain, which are
+ *                        refused. Without any condition it is every entry.
+ * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
+ * @param[in]  reason     why, for the audit log; as for varve_session_delete.
+ * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] count_out  how many were deleted by this call; may be NULL.
+ * @param[out] error_out  caller frees; may be NULL.
+ *
+ * @errors  as varve_session_query and varve_session_delete; NOT_FOUND only for a deleted session:
+ *          finding nothing is VARVE_OK with a count of 0
+ * @cost    the query, one write of all tombstones, and one fdatasync with "commit"
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete_where(
+    varve_session_t *session, const char *query_json, size_t query_len,
+    const char *reason VARVE_NULLABLE, size_t reason_len, uint64_t *count_out VARVE_OUT
+                                                              VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
 #ifdef __cplusplus
 }
 #endif

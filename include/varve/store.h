@@ -17,6 +17,9 @@ extern "C" {
 /** An open store. Any thread. */
 typedef struct varve_store varve_store_t;
 
+/** The answer to a query; see varve/query.h. */
+typedef struct varve_results varve_results_t;
+
 /** Levels of log lines. */
 enum {
   VARVE_LOG_DEBUG = 0, /**< lock acquisition, index loads */
@@ -138,6 +141,29 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_sessions(
 VARVE_API VARVE_MUST_USE varve_status_t
 varve_store_delete_session(varve_store_t *store, const char *id, size_t id_len,
                            varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Finds entries across sessions. The query is that of varve/query.h with three members more:
+ * {"user_id","agent_id","session_ids"} say which sessions; without them, all. Each result tells its
+ * "session_id". Words are weighed over all sessions asked, so that results of a large session and
+ * of a small one can be compared.
+ *
+ * @param[in]  store       open store.
+ * @param[in]  query_json  as above; NULL or "" for all entries by relevance.
+ * @param[in]  query_len   [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] results_out the results, in order; free them with varve_results_free. Not NULL.
+ * @param[out] error_out   caller frees; may be NULL.
+ *
+ * @errors  as varve_session_query; sessions that cannot be read are left out and told to the log
+ *          function
+ * @cost    as varve_session_query for each session asked; user_id, agent_id and session_ids decide
+ *          without opening the others. Spread over `threads` of the configuration.
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_store_query(
+    varve_store_t *store, const char *query_json VARVE_NULLABLE, size_t query_len,
+    varve_results_t **results_out VARVE_OUT_OWNED, varve_error_t **error_out VARVE_OUT_OWNED
+                                                        VARVE_NULLABLE);
 
 /**
  * Figures of this store handle: {"uri","sessions_open","entries","lock_waits","lock_timeouts",

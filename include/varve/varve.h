@@ -7,17 +7,19 @@
  *   varve/store.h        open a directory of sessions; list, delete; log lines; clock
  *   varve/session.h      one memory: create, open, metadata, stats
  *   varve/entry.h        add, get, delete
+ *   varve/query.h        find: by words, tag, type, time, reference, relevance
  *   varve/maintenance.h  verify, repair, rebuild the index, export, import
  *
  * The smallest program that remembers:
  *
- *   varve_store_t *store; varve_session_t *session; char *json;
+ *   varve_store_t *store; varve_session_t *session; varve_results_t *found; const char *json;
  *   varve_store_open("./memory", VARVE_NUL_TERMINATED, NULL, 0, &store, NULL);
  *   varve_session_create(store, NULL, 0, &session, NULL);
  *   varve_session_add(session, "{\"type\":\"finding\",\"content\":\"tea, not coffee\"}",
  *                     VARVE_NUL_TERMINATED, NULL, NULL, NULL);
- *   varve_session_export(session, "markdown", VARVE_NUL_TERMINATED, &json, NULL, NULL);
- *   varve_free(json); varve_session_close(session); varve_store_close(store);
+ *   varve_session_query(session, "{\"text\":\"what to drink?\"}", VARVE_NUL_TERMINATED, &found, NULL);
+ *   varve_results_json(found, &json, NULL, NULL);
+ *   varve_results_free(found); varve_session_close(session); varve_store_close(store);
  *
  * examples/remember.c is the same with its errors handled.
  */
@@ -28,6 +30,7 @@
 #include "varve/entry.h"
 #include "varve/error.h"
 #include "varve/maintenance.h"
+#include "varve/query.h"
 #include "varve/session.h"
 #include "varve/store.h"
 

@@ -82,4 +82,17 @@ varve_status_t varve_session_delete(varve_session_t* session, const char* id, si
   });
 }
 
+varve_status_t varve_session_delete_where(varve_session_t* session, const char* query_json,
+                                          size_t query_len, const char* reason, size_t reason_len,
+                                          uint64_t* count_out, varve_error_t** error_out) {
+  if (count_out != nullptr) *count_out = 0;
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const auto query, json_in(query_json, query_len, "query_json"));
+    VARVE_TRY_ASSIGN(const auto why, optional_text_in(reason, reason_len, "reason"));
+    VARVE_TRY_ASSIGN(const uint64_t count, target.remove_where(query, why));
+    if (count_out != nullptr) *count_out = count;
+    return {};
+  });
+}
+
 }  // extern "C"

@@ -52,6 +52,7 @@ const char* name_of(HandleType type) noexcept {
     case HandleType::kStore: return "store";
     case HandleType::kSession: return "session";
     case HandleType::kError: return "error";
+    case HandleType::kResults: return "results";
   }
   return "handle";
 }

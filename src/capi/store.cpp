@@ -7,6 +7,7 @@
 
 #include "capi/calls.h"
 #include "capi/handle_out.h"
+#include "capi/results.h"
 #include "capi/text.h"
 
 using varve::Code;
@@ -16,6 +17,7 @@ using varve::capi::guard;
 using varve::capi::HandleOut;
 using varve::capi::HandleTable;
 using varve::capi::LogReceiver;
+using varve::capi::open_results;
 using varve::capi::optional_json_in;
 using varve::capi::StoreRecord;
 using varve::capi::text_in;
@@ -98,6 +100,16 @@ varve_status_t varve_store_delete_session(varve_store_t* store, const char* id, 
   return with_store(store, error_out, [&](const SharedStore& record) -> Status {
     VARVE_TRY_ASSIGN(const auto id_text, text_in(id, id_len, "id"));
     return record->store().delete_session(id_text);
+  });
+}
+
+varve_status_t varve_store_query(varve_store_t* store, const char* query_json, size_t query_len,
+                                 varve_results_t** results_out, varve_error_t** error_out) {
+  HandleOut<varve_results_t> out(results_out, "results_out");
+  return with_store(store, error_out, [&](const SharedStore& record) -> Status {
+    VARVE_TRY(out.check());
+    VARVE_TRY_ASSIGN(const auto query, optional_json_in(query_json, query_len, "query_json"));
+    return out.set(open_results(record->store().query(query)));
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/time.h"
 #include "entry/checksum.h"
+#include "entry/content_key.h"
 #include "entry/entry.h"
 #include "entry/fields.h"
 #include "json/canonical.h"
@@ -182,6 +183,7 @@ Status DraftWriter::write_schema_version(Given) {
 Status DraftWriter::write_content(Given value) {
   if (!value) return fields_.missing(entry_, "content");
   append_value("content", value, "");
+  read_content_keys(*value, &draft_.facts.content_keys);
   return {};
 }
 

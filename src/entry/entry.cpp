@@ -1,12 +1,12 @@
 #include "entry/entry.h"
 
 #include "entry/checksum.h"
+#include "entry/content_key.h"
 #include "entry/fields.h"
 
 namespace varve::entry {
 namespace {
 
-// Lines may be deeper than what we accept from callers, so that limits can differ between versions.
 constexpr uint32_t kLineDepthMax = 128;
 
 // What may be absent gets its default; the lists are overwritten in place.
@@ -30,7 +30,9 @@ Status read_needed(const FieldReader& fields, json::Value root, EntryFacts* fact
   const auto timestamp = root.find("timestamp");
   if (!timestamp) return fields.missing(root, "timestamp");
   VARVE_TRY(fields.read_time(*timestamp, &facts->timestamp_ms));
-  if (!root.find("content")) return fields.missing(root, "content");
+  const auto content = root.find("content");
+  if (!content) return fields.missing(root, "content");
+  read_content_keys(*content, &facts->content_keys);
   return {};
 }
 
@@ -87,16 +89,21 @@ void EntryFacts::clear() {
   timestamp_ms = 0;
   tags.clear();
   references.clear();
+  content_keys.clear();
   set_defaults(this);
 }
 
-Status read_line(std::string_view line, json::Document& scratch, EntryFacts* facts) {
-  set_defaults(facts);
+json::Limits line_limits() {
   json::Limits limits;
   limits.depth_max = kLineDepthMax;
   limits.number_chars_max = std::numeric_limits<uint32_t>::max();
   limits.members_max = std::numeric_limits<uint32_t>::max();
-  if (auto status = scratch.parse(line, limits); !status.ok()) {
+  return limits;
+}
+
+Status read_line(std::string_view line, json::Document& scratch, EntryFacts* facts) {
+  set_defaults(facts);
+  if (auto status = scratch.parse(line, line_limits()); !status.ok()) {
     return as_corruption(std::move(status));
   }
   const FieldReader fields(line, Rules::kLenient);

@@ -47,6 +47,7 @@ struct EntryFacts {
   std::vector<std::string> references;
   std::vector<Relation> relations;
   std::string trace_id;
+  std::vector<std::string> content_keys;  // see content_key.h
 
   void clear();
 };
@@ -89,6 +90,10 @@ std::string seal(Draft& draft, uint64_t seq, Batch batch);
 // errors: kCorruption: not an object, a needed member missing or malformed, checksum wrong;
 //         kFormatVersion: a schema_version above ours (the line is whole, and not ours to judge).
 Status read_line(std::string_view line, json::Document& scratch, EntryFacts* facts);
+
+// The limits a line is parsed with: lines may be deeper than what we accept from callers, so that
+// limits can differ between versions.
+[[nodiscard]] json::Limits line_limits();
 
 enum class Seal { kAbsent, kRight, kWrong };
 

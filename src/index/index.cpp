@@ -27,7 +27,7 @@ bool Index::was_deleted(std::string_view wanted) const {
       .has_value();
 }
 
-uint16_t Index::type_number(std::string_view type) {
+uint16_t Index::number_of_type(std::string_view type) {
   const auto known = std::find(type_names_.begin(), type_names_.end(), type);
   if (known != type_names_.end()) return static_cast<uint16_t>(known - type_names_.begin());
   // A log with more types than this is nobody's; the last number then stands for several.
@@ -65,10 +65,11 @@ Index::Added Index::add(const entry::EntryFacts& facts, const Location& location
   expiries_ms_.push_back(facts.expires_at_ms);
   importances_.push_back(facts.importance);
   seqs_.push_back(facts.seq);
-  const uint16_t type = type_number(facts.type);
+  const uint16_t type = number_of_type(facts.type);
   types_.push_back(type);
   flags_.push_back(static_cast<uint8_t>(kVerified | (facts.sealed ? kSealed : 0)));
   table_.insert(row, id_hashes_);
+  facets_.add(row, facts);
   if (!tombstone_hashes_.empty() && was_deleted(facts.id)) {
     flags_[row] |= kDeleted;
     deleted_count_ += 1;
@@ -100,6 +101,34 @@ std::map<std::string, uint64_t> Index::type_counts() const {
   return counts;
 }
 
+TextIndex& Index::text_to_extend() {
+  if (text_ == nullptr) text_ = std::make_unique<TextIndex>(text_settings_);
+  return *text_;
+}
+
+void Index::compress() {
+  if (has_facets()) facets_.compress();
+  if (has_text()) text_->compress();
+}
+
+void Index::arrange() {
+  std::vector<std::vector<uint32_t>> added(type_names_.size());
+  for (uint32_t row = arranged_count_; row < size(); ++row) {
+    const int64_t before_ms = row == 0 ? timestamps_ms_[row] : timestamps_ms_[row - 1];
+    const int64_t gap_ms = std::max(timestamps_ms_[row], before_ms) -
+                           std::min(timestamps_ms_[row], before_ms);
+    const uint32_t stretch_before = row == 0 ? 0 : stretches_[row - 1];
+    stretches_.push_back(gap_ms > kStretchGapMs ? stretch_before + 1 : stretch_before);
+    if (timestamps_ms_[row] < before_ms) in_time_order_ = false;
+    added[types_[row]].push_back(row);
+  }
+  time_orders_.resize(type_names_.size());
+  for (size_t type = 0; type < added.size(); ++type) {
+    time_orders_[type].add(added[type], {timestamps_ms_, importances_});
+  }
+  arranged_count_ = size();
+}
+
 namespace {
 
 template <typename T>
@@ -110,11 +139,14 @@ uint64_t held_by(const std::vector<T>& column) {
 }  // namespace
 
 uint64_t Index::memory_bytes() const {
+  uint64_t orders_bytes = 0;
+  for (const auto& order : time_orders_) orders_bytes += order.memory_bytes();
   return held_by(offsets_) + held_by(lengths_) + held_by(line_hashes_) + held_by(id_hashes_) +
          held_by(id_ends_) + held_by(timestamps_ms_) + held_by(expiries_ms_) +
          held_by(importances_) + held_by(seqs_) + held_by(types_) + held_by(flags_) +
          ids_.capacity() + table_.memory_bytes() + held_by(tombstone_hashes_) +
-         held_by(tombstone_ends_) + tombstone_ids_.capacity() + tombstone_table_.memory_bytes();
+         held_by(tombstone_ends_) + tombstone_ids_.capacity() + tombstone_table_.memory_bytes() +
+         facets_memory_bytes() + text_memory_bytes() + held_by(stretches_) + orders_bytes;
 }
 
 }  // namespace varve::index

@@ -1,20 +1,30 @@
 // Index: where every entry of a session's log is, and what queries need to know without reading it.
 //
 // One row per committed entry, in the order of the log, as columns; an id table over them; the ids
-// that were deleted. Built from the log alone. Not thread-safe: its session guards it.
+// that were deleted; facets (tags, references, traces, content) and words as posting lists; the
+// order of time. Built from the log alone. Not thread-safe: its session guards it.
 //
-// memory: about 75 bytes an entry and its id, see memory_bytes().
+// Not everything is always there: index.bin is read as far as getting an entry needs it, and the
+// rest when the first query asks (has_facets(), has_text()); words are indexed behind the rows
+// (text().row_count()), the order of time when somebody sorts (arrange()).
+//
+// memory: about 75 bytes an entry and its id, and what facets and words take; see memory_bytes().
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "entry/entry.h"
+#include "index/facets.h"
 #include "index/id_table.h"
+#include "index/text_index.h"
+#include "index/time_order.h"
 
 namespace varve::index {
 
@@ -30,6 +40,13 @@ struct Coverage {
   uint64_t missing_count = 0;  // sequence numbers that should have been there
 };
 
+// What index.bin has and this index has not read yet.
+struct PendingSections {
+  uint64_t snapshot_hash = 0;  // of the snapshot's header: which one they are in
+  bool facets = false;
+  bool text = false;
+};
+
 // Where a row's line is.
 struct Location {
   uint64_t offset = 0;
@@ -40,6 +57,9 @@ struct Location {
 class Index {
  public:
   enum class Added { kYes, kIdTaken };
+  static constexpr int64_t kStretchGapMs = 3'600'000;  // a stretch of entries ends where more passes
+
+  explicit Index(text::Settings text_settings = {}) : text_settings_(std::move(text_settings)) {}
 
   // Appends a row, unless its id is there already. `settled_seq`: gaps in seq up to it are legal.
   Added add(const entry::EntryFacts& facts, const Location& location, uint64_t settled_seq);
@@ -55,6 +75,8 @@ class Index {
   }
   [[nodiscard]] std::string_view id(uint32_t row) const;
   [[nodiscard]] const std::string& type(uint32_t row) const { return type_names_[types_[row]]; }
+  [[nodiscard]] uint16_t type_number(uint32_t row) const { return types_[row]; }
+  [[nodiscard]] const std::vector<std::string>& type_names() const { return type_names_; }
   [[nodiscard]] int64_t timestamp_ms(uint32_t row) const { return timestamps_ms_[row]; }
   [[nodiscard]] double importance(uint32_t row) const { return importances_[row]; }
   [[nodiscard]] uint64_t seq(uint32_t row) const { return seqs_[row]; }
@@ -74,19 +96,47 @@ class Index {
   [[nodiscard]] uint64_t tombstone_count() const { return tombstone_hashes_.size(); }
   // Live and expired rows by type, without the deleted ones.
   [[nodiscard]] std::map<std::string, uint64_t> type_counts() const;
+  // [bytes] all of it, and of which the facets and the words.
   [[nodiscard]] uint64_t memory_bytes() const;
+  [[nodiscard]] uint64_t facets_memory_bytes() const { return facets_.memory_bytes(); }
+  [[nodiscard]] uint64_t text_memory_bytes() const { return text_ ? text_->memory_bytes() : 0; }
+
+  [[nodiscard]] const PendingSections& pending() const { return pending_; }
+  [[nodiscard]] bool has_facets() const { return !pending_.facets; }
+  [[nodiscard]] const Facets& facets() const { return facets_; }
+  // Whether words are there for every row up to text_row_count().
+  [[nodiscard]] bool has_text() const { return text_ != nullptr && !pending_.text; }
+  [[nodiscard]] const TextIndex& text() const { return *text_; }
+  // Rows whose words are indexed, here or in what is pending.
+  [[nodiscard]] uint32_t text_row_count() const { return text_ ? text_->row_count() : 0; }
+  // For adding the words of rows, in order; made when it is first asked for.
+  TextIndex& text_to_extend();
+  // Makes the compressed form of facets and words when that pays.
+  void compress();
+
+  // Brings the order of time up to all rows. Queries that sort need it.
+  void arrange();
+  [[nodiscard]] uint32_t arranged_count() const { return arranged_count_; }
+  // Of arranged rows: whether no row is older than one before it.
+  [[nodiscard]] bool is_in_time_order() const { return in_time_order_; }
+  // Rows of one type by time; only of arranged rows.
+  [[nodiscard]] const TimeOrder& time_order(uint16_t type) const { return time_orders_[type]; }
+  // Rows of one stretch, without a gap in time between neighbours, have one number.
+  [[nodiscard]] uint32_t stretch(uint32_t row) const { return stretches_[row]; }
 
   Coverage coverage;
 
  private:
   friend std::string encode_snapshot(const Index& index);
   friend class SnapshotReader;
+  friend Status load_facets(const class SnapshotHeader&, std::string, Index*);
+  friend Status load_text(const class SnapshotHeader&, std::string_view, std::string, Index*);
 
   static constexpr uint8_t kDeleted = 1;
   static constexpr uint8_t kVerified = 2;
   static constexpr uint8_t kSealed = 4;
 
-  uint16_t type_number(std::string_view type);
+  uint16_t number_of_type(std::string_view type);
   void note_seq(uint64_t seq, uint64_t settled_seq);
   [[nodiscard]] std::string_view tombstone_id(uint32_t number) const;
 
@@ -111,6 +161,16 @@ class Index {
   std::vector<uint64_t> tombstone_ends_;  // in tombstone_ids_
   std::string tombstone_ids_;
   IdTable tombstone_table_;
+
+  text::Settings text_settings_;
+  Facets facets_;
+  std::unique_ptr<TextIndex> text_;
+  PendingSections pending_;
+
+  std::vector<TimeOrder> time_orders_;  // by type number
+  std::vector<uint32_t> stretches_;
+  uint32_t arranged_count_ = 0;
+  bool in_time_order_ = true;
 };
 
 }  // namespace varve::index

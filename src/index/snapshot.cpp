@@ -36,6 +36,9 @@ enum Section : uint32_t {
   kIds,
   kTypeNames,  // names one behind the other, each ended by '\n'
   kTable,
+  kFacets,  // from here on read when a query asks
+  kTextLengths,
+  kTextTerms,
   kSectionCount
 };
 
@@ -50,12 +53,15 @@ struct Header {
   uint32_t version;
   uint32_t section_count;
   uint64_t row_count;
+  uint64_t text_row_count;    // rows whose words are in it; 0: none
+  uint64_t text_fingerprint;  // of the settings the words were found with
   Coverage coverage;
   std::array<SectionPlace, kSectionCount> sections;
   uint64_t hash;  // of everything before it
 };
 static_assert(std::is_trivially_copyable_v<Header>);
-static_assert(sizeof(Header) == 8 + 4 + 4 + 8 + 8 * 8 + kSectionCount * 24 + 8, "no padding");
+static_assert(sizeof(Header) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + kSectionCount * 24 + 8, "no padding");
+static_assert(sizeof(Header) == kSnapshotHeaderBytes);
 
 constexpr size_t kHashedHeaderBytes = sizeof(Header) - sizeof(uint64_t);
 
@@ -79,6 +85,9 @@ std::string encode_snapshot(const Index& index) {
   for (const auto& name : index.type_names_) type_names += name + "\n";
   std::vector<uint8_t> flags = index.flags_;
   for (auto& flag : flags) flag &= Index::kSealed;  // the rest is found out anew
+  const std::string facets = index.facets_.encode();
+  const bool has_text = index.has_text();
+  const std::string terms = has_text ? index.text_->encode_terms() : std::string();
   const std::array<std::string_view, kSectionCount> parts = {
       bytes_of(std::span(index.offsets_)),
       bytes_of(std::span(index.lengths_)),
@@ -100,6 +109,10 @@ std::string encode_snapshot(const Index& index) {
   header.version = kSnapshotVersion;
   header.section_count = kSectionCount;
   header.row_count = index.size();
+  if (has_text) {
+    header.text_row_count = index.text_->row_count();
+    header.text_fingerprint = index.text_->fingerprint();
+  }
   header.coverage = index.coverage;
   header.coverage.tombstones_bytes = 0;
   uint64_t offset = sizeof(Header);
@@ -115,12 +128,57 @@ std::string encode_snapshot(const Index& index) {
   return out;
 }
 
+// Checks everything about a header but that the sections are what it says.
+Result<Header> read_header(std::string_view start, uint64_t file_bytes) {
+  Header header;
+  if (start.size() < sizeof(Header)) return wrong("shorter than its header");
+  std::memcpy(&header, start.data(), sizeof(Header));
+  if (std::string_view(header.magic.data(), header.magic.size()) != kMagic) {
+    return wrong("not an index");
+  }
+  if (header.version != kSnapshotVersion) return wrong("of another version");
+  if (header.section_count != kSectionCount || header.hash != header_hash(header)) {
+    return wrong("the header is damaged");
+  }
+  uint64_t offset = sizeof(Header);
+  for (const auto& section : header.sections) {
+    if (section.offset != offset || section.length > file_bytes - offset) {
+      return wrong("a section lies outside the file");
+    }
+    offset += section.length;
+  }
+  if (offset != file_bytes) return wrong("longer than its sections");
+  if (header.row_count > UINT32_MAX - 1) return wrong("more rows than there can be");
+  if (header.text_row_count > header.row_count ||
+      header.sections[kTextLengths].length != header.text_row_count * sizeof(uint32_t)) {
+    return wrong("words of other rows than there are");
+  }
+  return header;
+}
+
+Result<SnapshotHeader> SnapshotHeader::parse(std::string_view start, uint64_t file_bytes) {
+  VARVE_TRY_ASSIGN(const Header header, read_header(start, file_bytes));
+  const auto range = [&](Section section) {
+    const SectionPlace& place = header.sections[section];
+    return Range{place.offset, place.length, place.hash};
+  };
+  SnapshotHeader parsed;
+  parsed.hash_ = header.hash;
+  parsed.facets_ = range(kFacets);
+  parsed.text_lengths_ = range(kTextLengths);
+  parsed.text_terms_ = range(kTextTerms);
+  return parsed;
+}
+
 class SnapshotReader {
  public:
-  explicit SnapshotReader(std::string_view bytes) : bytes_(bytes) {}
+  // `bytes`: the file up to its facets, or all of it.
+  SnapshotReader(std::string_view bytes, uint64_t file_bytes, const text::Settings& text_settings)
+      : bytes_(bytes), file_bytes_(file_bytes), index_(text_settings) {}
 
   Result<Index> read() {
-    VARVE_TRY(read_header());
+    VARVE_TRY_ASSIGN(header_, read_header(bytes_, file_bytes_));
+    if (bytes_.size() < header_.sections[kFacets].offset) return wrong("shorter than its rows");
     VARVE_TRY(read_columns());
     VARVE_TRY(read_types());
     VARVE_TRY(check_rows());
@@ -132,30 +190,19 @@ class SnapshotReader {
     VARVE_TRY(check_ids());
     index_.coverage = header_.coverage;
     index_.coverage.tombstones_bytes = 0;  // deletions are not in it, whatever it says
+    index_.pending_ = {header_.hash, true, false};
+    expect_text();
     return std::move(index_);
   }
 
  private:
-  Status read_header() {
-    if (bytes_.size() < sizeof(Header)) return wrong("shorter than its header");
-    std::memcpy(&header_, bytes_.data(), sizeof(Header));
-    if (std::string_view(header_.magic.data(), header_.magic.size()) != kMagic) {
-      return wrong("not an index");
-    }
-    if (header_.version != kSnapshotVersion) return wrong("of another version");
-    if (header_.section_count != kSectionCount || header_.hash != header_hash(header_)) {
-      return wrong("the header is damaged");
-    }
-    uint64_t offset = sizeof(Header);
-    for (const auto& section : header_.sections) {
-      if (section.offset != offset || section.length > bytes_.size() - offset) {
-        return wrong("a section lies outside the file");
-      }
-      offset += section.length;
-    }
-    if (offset != bytes_.size()) return wrong("longer than its sections");
-    if (header_.row_count > UINT32_MAX - 1) return wrong("more rows than there can be");
-    return {};
+  // Words found with other settings are found anew.
+  void expect_text() {
+    if (header_.text_row_count == 0) return;
+    TextIndex& text = index_.text_to_extend();
+    if (text.fingerprint() != header_.text_fingerprint) return;
+    text.start_at(static_cast<uint32_t>(header_.text_row_count));
+    index_.pending_.text = true;
   }
 
   Result<std::string_view> section_bytes(Section section) const {
@@ -260,10 +307,48 @@ class SnapshotReader {
   }
 
   std::string_view bytes_;
+  uint64_t file_bytes_;
   Header header_{};
   Index index_;
 };
 
-Result<Index> decode_snapshot(std::string_view bytes) { return SnapshotReader(bytes).read(); }
+Result<Index> decode_rows(std::string_view start, uint64_t file_bytes,
+                          const text::Settings& text_settings) {
+  return SnapshotReader(start, file_bytes, text_settings).read();
+}
+
+Status load_facets(const SnapshotHeader& header, std::string facets, Index* index) {
+  if (hash64(facets) != header.facets().hash) return wrong("a section is damaged");
+  VARVE_TRY_ASSIGN(Segment segment, Segment::open(std::move(facets)));
+  index->facets_.set_frozen(std::move(segment));
+  index->pending_.facets = false;
+  return {};
+}
+
+Status load_text(const SnapshotHeader& header, std::string_view lengths, std::string terms,
+                 Index* index) {
+  if (hash64(lengths) != header.text_lengths().hash || hash64(terms) != header.text_terms().hash) {
+    return wrong("a section is damaged");
+  }
+  std::vector<uint32_t> column(lengths.size() / sizeof(uint32_t));
+  if (!column.empty()) std::memcpy(column.data(), lengths.data(), lengths.size());
+  VARVE_TRY_ASSIGN(Segment segment, Segment::open(std::move(terms)));
+  index->text_->set_frozen(std::move(segment), std::move(column));
+  index->pending_.text = false;
+  return {};
+}
+
+Result<Index> decode_snapshot(std::string_view bytes, const text::Settings& text_settings) {
+  VARVE_TRY_ASSIGN(const SnapshotHeader header, SnapshotHeader::parse(bytes, bytes.size()));
+  VARVE_TRY_ASSIGN(Index index, decode_rows(bytes, bytes.size(), text_settings));
+  const auto part = [&](const SnapshotHeader::Range& range) {
+    return std::string(bytes.substr(range.offset, range.length));
+  };
+  VARVE_TRY(load_facets(header, part(header.facets()), &index));
+  if (index.pending().text) {
+    VARVE_TRY(load_text(header, part(header.text_lengths()), part(header.text_terms()), &index));
+  }
+  return index;
+}
 
 }  // namespace varve::index

@@ -129,6 +129,20 @@ Result<std::string> DirectoryStorage::get_document(std::string_view name) {
   return read_file(*directory_, name, snapshot ? kSnapshotBytesMax : kDocumentBytesMax);
 }
 
+Result<DocumentPart> DirectoryStorage::read_document(std::string_view name, uint64_t offset,
+                                                     uint64_t length) {
+  VARVE_TRY_ASSIGN(const auto file, directory_->open(name, io::OpenMode::kRead));
+  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
+  if (info.size_bytes > kSnapshotBytesMax) return Status(Code::kSizeLimit, "the file is too large");
+  DocumentPart part;
+  part.document_bytes = info.size_bytes;
+  if (offset >= info.size_bytes) return part;
+  part.bytes.resize(std::min(length, info.size_bytes - offset));
+  VARVE_TRY_ASSIGN(const size_t got, file->read_at(offset, part.bytes));
+  part.bytes.resize(got);
+  return part;
+}
+
 Result<std::vector<StoredFile>> DirectoryStorage::files() {
   VARVE_TRY_ASSIGN(const auto items, directory_->list());
   std::vector<StoredFile> files;

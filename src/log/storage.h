@@ -48,6 +48,11 @@ struct DurableMark {
   uint64_t last_seq = 0;
 };
 
+struct DocumentPart {
+  std::string bytes;
+  uint64_t document_bytes = 0;  // of all of it
+};
+
 struct StoredFile {
   std::string name;
   uint64_t size_bytes = 0;
@@ -71,6 +76,10 @@ class SessionStorage {
   virtual Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
                               std::span<char> out) = 0;
   virtual Result<std::string> get_document(std::string_view name) = 0;  // kNotFound
+  // The part of a document at `offset`, shorter only at its end. Two calls may meet two documents:
+  // whoever reads one in parts makes sure that they belong together.
+  virtual Result<DocumentPart> read_document(std::string_view name, uint64_t offset,
+                                             uint64_t length);
   virtual Result<std::vector<StoredFile>> files() = 0;                  // by name
   virtual DurableMark durable_mark() = 0;
   [[nodiscard]] virtual bool writable() const = 0;

@@ -8,6 +8,7 @@
 #include "entry/entry.h"
 #include "index/snapshot.h"
 #include "log/quarantine.h"
+#include "session/decay_config.h"
 
 namespace varve::session {
 
@@ -22,7 +23,8 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
     : id(std::move(session_id)),
       storage(std::move(session_storage)),
       context(session_context),
-      settings(session_context.settings) {}
+      settings(session_context.settings),
+      index(session_context.settings.text) {}
 
 void Core::post(Level level, std::string_view message, json::Tree details) {
   context.events->post(level, "session", id, message, std::move(details));
@@ -90,10 +92,7 @@ Status Core::load_metadata() {
 }
 
 Status Core::load_snapshot() {
-  auto bytes = storage->get_document(index::kSnapshotFile);
-  if (bytes.code() == Code::kNotFound) return {Code::kNotFound, "there was no index.bin"};
-  VARVE_TRY(bytes);
-  VARVE_TRY_ASSIGN(index::Index loaded, index::decode_snapshot(*bytes));
+  VARVE_TRY_ASSIGN(index::Index loaded, read_snapshot_rows());
   const index::Coverage& coverage = loaded.coverage;
   if (coverage.entries_bytes > view.tail.entries_bytes) {
     return {Code::kCorruption, "index.bin covers more than there is"};
@@ -113,14 +112,18 @@ Status Core::load_snapshot() {
     }
   }
   snapshot_covered_bytes = coverage.entries_bytes;
-  snapshot_size_bytes = bytes->size();
+  snapshot_text_rows = loaded.text_row_count();
   index = std::move(loaded);
+  index_epoch += 1;
+  index_from_log = false;
   index_is_whole_ = true;
   return {};
 }
 
 void Core::forget_index() {
-  index = index::Index();
+  index = index::Index(settings.text);
+  index_epoch += 1;
+  snapshot_text_rows = 0;
   index_from_log = true;
   index_is_whole_ = true;
 }
@@ -352,31 +355,41 @@ Result<Core::Found> Core::find(std::string_view wanted) {
   return Found{*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
 }
 
+Result<std::string> Core::read_row(std::string_view wanted, const Found& found) {
+  std::string line(found.location.length, '\0');
+  VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, found.generation,
+                                                   found.location.offset, line));
+  line.resize(got);
+  VARVE_TRY(check_line(wanted, found, line));
+  return line;
+}
+
 Result<std::string> Core::read_entry(std::string_view wanted) {
   Status damage;  // found where the snapshot said the entry is
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(catch_up());
     auto looked_up = find(wanted);
     if (!looked_up.ok()) return damage.ok() ? std::move(looked_up).status() : std::move(damage);
-    const Found found = *looked_up;
-    std::string line(found.location.length, '\0');
-    auto got = storage->read(log::Stream::kEntries, found.generation, found.location.offset, line);
-    if (got.code() == Code::kGone) continue;
-    VARVE_TRY(got);
-    line.resize(*got);
-    Status right = check_line(wanted, found, line);
-    if (right.ok()) return line;
+    auto line = read_row(wanted, *looked_up);
+    if (line.ok() || (line.code() != Code::kGone && line.code() != Code::kCorruption)) return line;
+    if (line.code() == Code::kGone) continue;
     bool from_log = false;
     {
       const std::shared_lock lock(index_mutex);
       from_log = index_from_log;
     }
-    if (from_log) return right;  // it was right when it was indexed: the disk changed since
-    VARVE_TRY(rebuild());        // the snapshot may be the one that is wrong
+    if (from_log) return line;  // it was right when it was indexed: the disk changed since
+    VARVE_TRY(rebuild());       // the snapshot may be the one that is wrong
     const std::shared_lock lock(index_mutex);
-    if (index.coverage.skipped_count > 0) damage = std::move(right);
+    if (index.coverage.skipped_count > 0) damage = std::move(line).status();
   }
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+decay::Rules Core::decay_rules() const {
+  const std::shared_lock lock(index_mutex);
+  auto own = own_decay_rules(metadata.tree(), settings.decay);
+  return own ? *std::move(own) : settings.decay;
 }
 
 Status Core::check_line(std::string_view wanted, const Found& found, std::string_view line) {

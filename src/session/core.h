@@ -46,6 +46,13 @@ class Core {
   // Makes the index anew from the log. Any thread.
   Status rebuild();
 
+  // Catches up, and brings what queries need besides the rows up to them: facets, the order of
+  // time, and with `text` the words. Any thread, without the storage's lock.
+  Status prepare_query(bool text);
+  // Indexes words of rows that have none yet when they are many, so that no query waits long for
+  // it; with `all`, of all rows. Best effort.
+  void index_pending_words(bool all);
+
   // One entry's line, checked; kNotFound, kCorruption.
   Result<std::string> read_entry(std::string_view id);
 
@@ -67,8 +74,23 @@ class Core {
   // Entries known to have been durable that the log ends before.
   [[nodiscard]] uint64_t rolled_back_count() const;
 
+  struct Found {
+    uint32_t row;
+    index::Location location;
+    uint64_t generation;
+    bool verified;
+  };
+  // A row's line, checked. kGone when the log was replaced, kCorruption when it is not what it was.
+  Result<std::string> read_row(std::string_view id, const Found& found);
+
+  // How entries decay: the session's own rules, else the store's.
+  [[nodiscard]] decay::Rules decay_rules() const;
+
   // Saves index.bin when the log grew enough since the last time, or `always`. Best effort.
   void save_snapshot(bool always);
+
+  // Whether many rows' words were indexed that index.bin does not have.
+  [[nodiscard]] bool has_words_to_save() const;
 
   // Reads metadata.json anew (holder of the lock), applies `change` and current counts, writes it.
   Status save_metadata(bool durable, const std::function<Status(Metadata&)>& change);
@@ -89,11 +111,13 @@ class Core {
   uint64_t durable_seq_seen = 0;        // the highest seq anybody is known to have made durable
   uint64_t snapshot_covered_bytes = 0;  // of the log, by index.bin as last read or written
   uint64_t snapshot_size_bytes = 0;
+  uint32_t snapshot_text_rows = 0;  // rows whose words are in it
   uint64_t torn_tail_count = 0;  // moved to quarantine by this object
   uint64_t rebuild_count = 0;
   bool index_from_log = false;  // every row was read from the log in this process
   bool snapshot_was_loaded = false;
   std::string rebuild_reason;  // why index.bin was not used at the last load
+  uint64_t index_epoch = 0;    // changes when the rows are numbered anew
   bool metadata_was_damaged = false;
 
  private:
@@ -113,12 +137,13 @@ class Core {
   Status cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t covered_bytes,
                        uint64_t tail_bytes);
 
-  struct Found {
-    uint32_t row;
-    index::Location location;
-    uint64_t generation;
-    bool verified;
-  };
+  // Index lock held exclusively:
+  Result<index::Index> read_snapshot_rows();
+  Status load_pending(bool text);
+  Status load_missing(bool text);
+  Status index_words(uint64_t bytes_max);
+  Status index_words_of(uint32_t first, uint32_t end);
+
   Result<Found> find(std::string_view id);
   Status check_line(std::string_view id, const Found& found, std::string_view line);
 

@@ -29,18 +29,32 @@ void Core::save_snapshot(bool always) {
   if (!storage->writable()) return;
   const std::unique_lock one_at_a_time(snapshot_mutex_, std::try_to_lock);
   if (!one_at_a_time.owns_lock()) return;
+  index_pending_words(always);
   std::string bytes;
   uint64_t covered_bytes = 0;
+  uint32_t text_rows = 0;
   {
     const std::shared_lock lock(index_mutex);
     covered_bytes = index.coverage.entries_bytes;
     const uint64_t uncovered = covered_bytes - std::min(covered_bytes, snapshot_covered_bytes);
     const bool due = uncovered > std::max(kUncoveredBytesMin, snapshot_covered_bytes / 2);
-    const bool up_to_date = covered_bytes == snapshot_covered_bytes && snapshot_size_bytes > 0;
+    const bool up_to_date = covered_bytes == snapshot_covered_bytes && snapshot_size_bytes > 0 &&
+                            index.text_row_count() <= snapshot_text_rows;
     if (!index_is_whole_ || covered_bytes == 0 || (!due && !always) ||
         (up_to_date && snapshot_was_loaded)) {
       return;
     }
+  }
+  {
+    // What it has and we never read goes into the new one.
+    const std::unique_lock lock(index_mutex);
+    if (!load_missing(true).ok()) return;
+  }
+  {
+    const std::shared_lock lock(index_mutex);
+    if (!index_is_whole_ || !index.has_facets() || index.pending().text) return;
+    covered_bytes = index.coverage.entries_bytes;
+    text_rows = index.text_row_count();
     bytes = index::encode_snapshot(index);
   }
   const Status saved = storage->put_document(index::kSnapshotFile, bytes, false);
@@ -51,6 +65,7 @@ void Core::save_snapshot(bool always) {
   const std::unique_lock lock(index_mutex);
   snapshot_covered_bytes = covered_bytes;
   snapshot_size_bytes = bytes.size();
+  snapshot_text_rows = text_rows;
   snapshot_was_loaded = true;
 }
 

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "entry/entry.h"
 #include "json/object_reader.h"
+#include "session/decay_config.h"
 
 namespace varve::session {
 
@@ -34,6 +35,17 @@ bool is_own(std::string_view name) {
     if (own == name) return true;
   }
   return false;
+}
+
+// Whether a decay_config, whole, can be read.
+Status check_decay(const json::Tree& tree) {
+  const json::Tree* config = tree.get("decay_config");
+  if (config == nullptr) return {};
+  const std::string text = config->canonical();
+  json::Document document;
+  VARVE_TRY(document.parse(text));
+  decay::Rules rules = decay::Rules::defaults();
+  return read_decay_config(text, document.root(), true, &rules).with_context("in decay_config");
 }
 
 // The members that creation and patches have in common. `null_allowed`: a patch removes by null.
@@ -159,7 +171,10 @@ Status Metadata::apply_patch(std::string_view text) {
     return true;
   });
   VARVE_TRY(reader.finish());
-  tree_.merge_patch(json::Tree::from(document.root()));
+  json::Tree patched = tree_;
+  patched.merge_patch(json::Tree::from(document.root()));
+  VARVE_TRY(check_decay(patched));
+  tree_ = std::move(patched);
   return {};
 }
 
@@ -180,6 +195,7 @@ Result<CreateOptions> parse_create_options(std::string_view text) {
   }
   VARVE_TRY(reader.finish());
   options.members = json::Tree::from(document.root());
+  VARVE_TRY(check_decay(options.members));
   return options;
 }
 

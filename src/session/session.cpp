@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "query/parse.h"
 #include "session/batch_input.h"
 #include "session/core.h"
 #include "session/maintenance.h"
+#include "session/query.h"
 #include "session/writer.h"
 
 namespace varve::session {
@@ -44,6 +46,15 @@ Status check_id(std::string_view id) {
   return {Code::kInvalidArgument,
           "an id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
           std::move(place)};
+}
+
+Status check_reason(std::string_view reason) {
+  if (reason.size() <= entry::kReasonBytesMax) return {};
+  Place place;
+  place.member = "reason";
+  place.size = reason.size();
+  place.limit = entry::kReasonBytesMax;
+  return {Code::kInvalidArgument, "a reason is at most 1024 bytes", std::move(place)};
 }
 
 }  // namespace
@@ -97,19 +108,60 @@ Result<std::string> Session::get(std::string_view id) {
 
 Status Session::remove(std::string_view id, std::string_view reason) {
   VARVE_TRY(check_id(id));
-  if (reason.size() > entry::kReasonBytesMax) {
-    Place place;
-    place.member = "reason";
-    place.size = reason.size();
-    place.limit = entry::kReasonBytesMax;
-    return {Code::kInvalidArgument, "a reason is at most 1024 bytes", std::move(place)};
-  }
+  VARVE_TRY(check_reason(reason));
   WriteRequest request;
   request.kind = WriteRequest::Kind::kDelete;
   request.operation = "delete";
   request.tombstone = {std::string(id), std::string(reason), parts_->core.context.clock->now_ms()};
   parts_->writer.submit(std::span(&request, 1));
   return std::move(request.status);
+}
+
+Result<QueryResults> Session::query(std::string_view text) {
+  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSession));
+  return run_query(parts_->core, query, nullptr);
+}
+
+Result<QueryResults> Session::query_among(const query::Query& query, const SharedQuery& shared) {
+  return run_query(parts_->core, query, &shared);
+}
+
+Result<query::TextStatistics> Session::count_words(const query::Query& query) {
+  return session::count_words(parts_->core, query);
+}
+
+Result<double> Session::find_best_match(const query::Query& query, const SharedQuery& shared) {
+  return session::find_best_match(parts_->core, query, shared);
+}
+
+Result<uint64_t> Session::count(std::string_view text) {
+  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSet));
+  return count_matches(parts_->core, query);
+}
+
+Result<json::Tree> Session::tags() { return list_tags(parts_->core); }
+
+Result<uint64_t> Session::remove_where(std::string_view text, std::string_view reason) {
+  VARVE_TRY(check_reason(reason));
+  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSet));
+  VARVE_TRY_ASSIGN(const auto ids, find_matches(parts_->core, query));
+  const int64_t now_ms = parts_->core.context.clock->now_ms();
+  std::vector<WriteRequest> requests(ids.size());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    requests[i].kind = WriteRequest::Kind::kDelete;
+    requests[i].operation = "delete";
+    requests[i].tombstone = {ids[i], std::string(reason), now_ms};
+  }
+  if (!requests.empty()) parts_->writer.submit(requests);
+  uint64_t count = 0;
+  for (WriteRequest& request : requests) {
+    if (request.status.ok()) {
+      count += 1;
+    } else if (request.status.code() != Code::kNotFound) {  // another was faster: gone is gone
+      return std::move(request.status);
+    }
+  }
+  return count;
 }
 
 Result<json::Tree> Session::metadata() {
@@ -185,7 +237,7 @@ void Session::close() {
     if (!saved.ok()) core.post(Level::kWarn, "closed without saving: " + saved.message());
   } else {
     // An index that had to be rebuilt is worth keeping, even if nothing was written since.
-    core.save_snapshot(!core.snapshot_was_loaded);
+    core.save_snapshot(!core.snapshot_was_loaded || core.has_words_to_save());
   }
 }
 

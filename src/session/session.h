@@ -18,9 +18,17 @@
 #include "json/tree.h"
 #include "log/storage.h"
 #include "session/event_log.h"
+#include "session/query_results.h"
 #include "session/settings.h"
 
+namespace varve::query {
+struct Query;
+struct TextStatistics;
+}  // namespace varve::query
+
 namespace varve::session {
+
+struct SharedQuery;
 
 class Session {
  public:
@@ -50,6 +58,18 @@ class Session {
   // The stored line, without its line end.
   Result<std::string> get(std::string_view id);
   Status remove(std::string_view id, std::string_view reason);
+
+  // A query's JSON text, see docs/query.md.
+  Result<QueryResults> query(std::string_view text);
+  Result<uint64_t> count(std::string_view query);
+  // For a query across sessions, see query.h.
+  Result<QueryResults> query_among(const query::Query& query, const SharedQuery& shared);
+  Result<query::TextStatistics> count_words(const query::Query& query);
+  Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
+  // {"tags":[{"tag","entries"}]}, by name.
+  Result<json::Tree> tags();
+  // Deletes every entry that matches; how many.
+  Result<uint64_t> remove_where(std::string_view query, std::string_view reason);
 
   Result<json::Tree> metadata();
   Status update(std::string_view patch);

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
+#include "decay/decay.h"
 #include "log/storage.h"
+#include "text/analyzer.h"
 
 namespace varve::session {
 
@@ -13,6 +15,9 @@ struct Settings {
   uint64_t lock_timeout_ms = 5000;
   uint64_t batch_write_interval_ms = 1000;  // durability "interval"
   log::Durability durability = log::Durability::kCommit;
+  decay::Rules decay = decay::Rules::defaults();
+  text::Settings text;
+  uint64_t threads = 1;  // that a query across sessions may use
 };
 
 }  // namespace varve::session

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "json/object_reader.h"
+#include "session/decay_config.h"
+#include "text/stemmer.h"
 
 namespace varve::store {
 
@@ -11,7 +13,6 @@ namespace {
 
 constexpr uint64_t kMegabyte = uint64_t{1} << 20;
 constexpr uint64_t kHourMs = 3'600'000;
-constexpr double kHoursMax = 1e9;
 
 class ConfigReader {
  public:
@@ -24,13 +25,12 @@ class ConfigReader {
     (void)reader.read_any("version");
     read_section(reader, "storage", &ConfigReader::read_storage);
     read_section(reader, "concurrency", &ConfigReader::read_concurrency);
-    read_section(reader, "decay", &ConfigReader::read_decay);
+    read_decay(reader);
     read_section(reader, "performance", &ConfigReader::read_performance);
     read_section(reader, "integrity", &ConfigReader::read_integrity);
     read_section(reader, "text", &ConfigReader::read_text);
     read_durability(reader);
-    uint64_t threads = 1;
-    reader.read_uint("threads", &threads, 1, 1024);
+    reader.read_uint("threads", &settings_->threads, 1, 256);
     Status status = finish(reader, root);
     return status.ok() ? std::move(failure_) : std::move(status);
   }
@@ -88,13 +88,10 @@ class ConfigReader {
   }
 
   void read_decay(json::ObjectReader& reader) {
-    bool enabled = true;
-    double number = 0;
-    reader.read_bool("enabled", &enabled);
-    reader.read_double("update_interval_minutes", &number, 0, kHoursMax);
-    reader.read_double("half_life_hours", &number, 0, kHoursMax);
-    reader.read_double("min_decay_factor", &number, 0, 1);
-    (void)reader.read_object("type_specific");
+    const auto section = reader.read_object("decay");
+    if (!section) return;
+    Status status = session::read_decay_config(text_, *section, strict_, &settings_->decay);
+    if (failure_.ok()) failure_ = std::move(status);
   }
 
   void read_performance(json::ObjectReader& reader) {
@@ -121,9 +118,15 @@ class ConfigReader {
   }
 
   void read_text(json::ObjectReader& reader) {
-    std::string language;
-    reader.read_string("language", &language);
-    (void)reader.read_any("stop_words");
+    text::Settings& text = settings_->text;
+    reader.read_string("language", &text.language);
+    if (const auto value = reader.read_any("language");
+        value && !text::Stemmer::knows(text.language)) {
+      reader.fail(*value, "must be \"none\" or a language that Snowball has, such as \"en\"");
+    }
+    if (!reader.read_any("stop_words")) return;
+    reader.read_strings("stop_words", &text.stop_words);
+    text.own_stop_words = true;
   }
 
   void read_durability(json::ObjectReader& reader) {

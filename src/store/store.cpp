@@ -14,9 +14,11 @@
 #include "json/object_reader.h"
 #include "log/directory_engine.h"
 #include "log/memory_engine.h"
+#include "query/parse.h"
 #include "session/metadata.h"
 #include "store/config.h"
 #include "store/flusher.h"
+#include "store/store_query.h"
 
 namespace varve::store {
 
@@ -122,6 +124,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   Result<std::shared_ptr<session::Session>> open_session(std::string_view id) override;
   Status delete_session(std::string_view id) override;
   Result<json::Tree> sessions(std::string_view filter_json) override;
+  Result<session::QueryResults> query(std::string_view text) override;
   Result<json::Tree> stats() override;
   Status sync() override;
   void set_log(session::Level level, session::LogFunction function, void* user_data) override {
@@ -143,6 +146,9 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   std::shared_ptr<session::Session> find_open(std::string_view id);
   std::vector<std::shared_ptr<session::Session>> open_sessions();
   Result<std::optional<json::Tree>> describe(const log::SessionRow& row);
+  Result<std::vector<std::string>> sessions_of(const query::Query& query);
+  Result<std::shared_ptr<session::Session>> open_if_of(const query::Query& query,
+                                                       const std::string& id);
   void start_flusher();
   void flush_all() noexcept;
 
@@ -307,6 +313,54 @@ Result<std::optional<json::Tree>> OpenStore::describe(const log::SessionRow& row
     }
   }
   return std::optional<json::Tree>(std::move(item));
+}
+
+// The sessions a query is about, by the registry alone where it can tell.
+Result<std::vector<std::string>> OpenStore::sessions_of(const query::Query& query) {
+  std::vector<std::string> ids = query.session_ids;
+  if (!ids.empty()) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    return ids;
+  }
+  ListFilter filter;
+  filter.user_id = query.user_id;
+  filter.agent_id = query.agent_id;
+  std::unordered_set<std::string> told;
+  std::string after;
+  for (bool done = false; !done;) {
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, kRowsAtATime));
+    done = page.at_end;
+    for (const auto& row : page.rows) {
+      if (filter.takes(row) && told.insert(row.session_id).second) ids.push_back(row.session_id);
+    }
+    if (!page.cursors.empty()) after = page.cursors.back();
+  }
+  return ids;
+}
+
+// kNotFound also for a session that was named, and is another user's.
+Result<std::shared_ptr<session::Session>> OpenStore::open_if_of(const query::Query& query,
+                                                                const std::string& id) {
+  VARVE_TRY_ASSIGN(auto session, open_session(id));
+  if (query.session_ids.empty()) return session;
+  VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
+  const bool is_of = (query.user_id.empty() || metadata.get_string("user_id") == query.user_id) &&
+                     (query.agent_id.empty() || metadata.get_string("agent_id") == query.agent_id);
+  if (!is_of) return Status(Code::kNotFound, "the session is another user's or agent's");
+  return session;
+}
+
+Result<session::QueryResults> OpenStore::query(std::string_view text) {
+  VARVE_TRY_ASSIGN(const query::Query query, query::parse_query(text, query::Scope::kStore));
+  VARVE_TRY_ASSIGN(const auto ids, sessions_of(query));
+  return query_sessions(
+      query, ids, settings_.threads, clock_.now_ms(),
+      [&](const std::string& id) { return open_if_of(query, id); },
+      [&](const std::string& id, const Status& failure) {
+        events_.post(session::Level::kWarn, "store", id,
+                     "left out of a query: " + failure.message());
+      });
 }
 
 Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {

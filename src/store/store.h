@@ -38,6 +38,8 @@ class Store {
   virtual Status delete_session(std::string_view id) = 0;
 
   virtual Result<json::Tree> sessions(std::string_view filter_json) = 0;
+  // A query's JSON text across sessions, see docs/query.md.
+  virtual Result<session::QueryResults> query(std::string_view text) = 0;
   virtual Result<json::Tree> stats() = 0;
   virtual Status sync() = 0;
 

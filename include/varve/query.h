@@ -1,0 +1,181 @@
+/**
+ * @file varve/query.h
+ * Finding memories: by words, tag, type, time, reference, and by relevance that decays.
+ *
+ * A query is a JSON object. Every member is optional; all combine by AND:
+ *
+ *   {"text": "oauth* \"authorization code\" -implicit",
+ *    "types": ["decision", "finding"],
+ *    "tags": {"include": ["security"], "exclude": ["deprecated"], "match": "any"},
+ *    "time": {"start": "2026-01-01T00:00:00Z", "end": "2026-01-10T00:00:00Z", "last": "7d"},
+ *    "min_importance": 0.7, "min_relevance": 0.05,
+ *    "references": ["mem_abc123xyz"], "relation": "caused_by", "max_depth": 2,
+ *    "ids": [], "trace_id": "", "content": {"role": "user"},
+ *    "sort_by": "best", "order": "desc", "limit": 10, "after": CURSOR, "now": RFC3339,
+ *    "explain": false}
+ *
+ * text            words (ranked, any may match), "phrases", +must, -not, wildcards * and ?
+ * tags            exact, or above in the hierarchy: security finds security.authentication
+ * time            start <= timestamp < end; last: s, m, h, d or w back from now
+ * references      entries reached from these ids, outwards and inwards, within max_depth (1) steps
+ * relation        only along relations of this name; "references" is the plain member
+ * content         scalar members of content that must be equal
+ * sort_by         best | relevance | match | time | importance; "best" when there is text, else
+ *                 "relevance". Ties by time, then by position in the log
+ * limit           100 when absent
+ * after           the "next" of the page before
+ * now             the moment that ages are counted to, else the store's clock
+ *
+ * Deleted and expired entries are never found. docs/query.md is the whole language with examples;
+ * docs/retrieval.md has the formulas of relevance and "best" and what they were measured on.
+ */
+#ifndef VARVE_QUERY_H
+#define VARVE_QUERY_H
+
+#include "varve/base.h"
+#include "varve/error.h"
+#include "varve/session.h"
+#include "varve/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Finds entries of one session.
+ *
+ * @param[in]  session     open session.
+ * @param[in]  query_json  as above; NULL or "" for all entries by relevance.
+ * @param[in]  query_len   [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] results_out the results, in order; free them with varve_results_free. Not NULL.
+ * @param[out] error_out   caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, contradictory range, cursor of
+ *                                  another query: member and byte offset in the details
+ *          VARVE_NOT_FOUND         the session was deleted
+ *          VARVE_BUSY              the log was replaced over and over meanwhile
+ *          VARVE_BAD_HANDLE, VARVE_IO
+ * @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
+ *          of each result. A phrase reads every entry that has all its words.
+ *          The first query of a session loads facets, the first with text the words (docs/query.md).
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_query(
+    varve_session_t *session, const char *query_json VARVE_NULLABLE, size_t query_len,
+    varve_results_t **results_out VARVE_OUT_OWNED, varve_error_t **error_out VARVE_OUT_OWNED
+                                                        VARVE_NULLABLE);
+
+/**
+ * Counts the entries that match.
+ *
+ * @param[in]  session    open session.
+ * @param[in]  query_json as above without sort_by, order, limit, after and explain, which are
+ *                        refused; NULL or "" for all.
+ * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] count_out  how many; may be NULL.
+ * @param[out] error_out  caller frees; may be NULL.
+ *
+ * @errors  as varve_session_query
+ * @cost    follows the number of rows of the smallest condition; reads no entry but for phrases
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_count(
+    varve_session_t *session, const char *query_json VARVE_NULLABLE, size_t query_len,
+    uint64_t *count_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Tells every tag of the session's entries, with the tags above it in the hierarchy, by name:
+ * {"tags":[{"tag":"security","entries":3},{"tag":"security.authentication","entries":2}]}.
+ *
+ * @param[in]  session      open session.
+ * @param[out] json_out     the tags; entries counts those found by the tag.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_NOT_FOUND (session deleted), VARVE_BUSY, VARVE_BAD_HANDLE, VARVE_IO
+ * @cost    the number of tags on entries
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_tags(
+    varve_session_t *session, char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
+    size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * How many results there are; 0 for a handle that is closed or none.
+ *
+ * @param[in] results handle, or NULL.
+ * @errors none
+ * @thread one thread at a time per results
+ */
+VARVE_API size_t varve_results_count(const varve_results_t *results VARVE_NULLABLE);
+
+/**
+ * One result's entry as it is stored. Borrowed: lives until varve_results_free.
+ *
+ * @param[in]  results      results of a query.
+ * @param[in]  index        0 for the first.
+ * @param[out] json_out     the entry.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  index is not below varve_results_count
+ *          VARVE_BAD_HANDLE
+ * @thread  one thread at a time per results
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_results_entry(
+    const varve_results_t *results, size_t index,
+    const char **json_out VARVE_OUT_BORROWED VARVE_NULLABLE,
+    size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * One result's relevance: importance, decay, recency and match together, 0 to 1.5.
+ *
+ * @param[in]  results       results of a query.
+ * @param[in]  index         0 for the first.
+ * @param[out] relevance_out the relevance; may be NULL.
+ * @param[out] error_out     caller frees; may be NULL.
+ *
+ * @errors  as varve_results_entry
+ * @thread  one thread at a time per results
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_results_score(
+    const varve_results_t *results, size_t index, double *relevance_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * All results at once:
+ * {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
+ * where "next" is the cursor for "after", or null on the last page. With "explain", every result
+ * and the whole also have an "explain" (docs/query.md#explain).
+ * Borrowed: lives until varve_results_free.
+ *
+ * @param[in]  results      results of a query.
+ * @param[out] json_out     the results.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+ * @thread  one thread at a time per results
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_results_json(
+    const varve_results_t *results, const char **json_out VARVE_OUT_BORROWED VARVE_NULLABLE,
+    size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Frees results. They do not depend on the session or the store, which may be closed before.
+ *
+ * @param[in] results handle, or NULL.
+ * @errors none
+ * @thread one thread at a time per results
+ */
+VARVE_API void varve_results_free(varve_results_t *results VARVE_NULLABLE);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,59 @@
+#include "entry/content_key.h"
+
+#include "base/hash.h"
+
+namespace varve::entry {
+
+namespace {
+
+constexpr size_t kKeptBytesMax = 64;
+
+// The text itself, or "#" and its hash when it is long.
+void append_bounded(std::string* out, std::string_view text) {
+  if (text.size() <= kKeptBytesMax) {
+    out->append(text);
+    return;
+  }
+  out->push_back('#');
+  for (uint64_t hash = hash64(text), i = 0; i < 8; ++i, hash >>= 8) {
+    out->push_back(static_cast<char>(hash));
+  }
+}
+
+char kind_letter(json::Kind kind) {
+  switch (kind) {
+    case json::Kind::kString: return 's';
+    case json::Kind::kInteger:
+    case json::Kind::kDouble: return 'n';
+    case json::Kind::kTrue: return 't';
+    case json::Kind::kFalse: return 'f';
+    default: return 'z';
+  }
+}
+
+}  // namespace
+
+std::string content_string_prefix(std::string_view name) {
+  std::string key;
+  append_bounded(&key, name);
+  key.push_back('\0');
+  key.push_back('s');
+  return key;
+}
+
+std::string content_key(std::string_view name, json::Value value) {
+  std::string key = content_string_prefix(name);
+  key.back() = kind_letter(value.kind());
+  append_bounded(&key, value.text());
+  return key;
+}
+
+void read_content_keys(json::Value content, std::vector<std::string>* out) {
+  out->clear();
+  content.for_each_member([&](std::string_view name, json::Value value) {
+    if (!value.is_array() && !value.is_object()) out->push_back(content_key(name, value));
+    return true;
+  });
+}
+
+}  // namespace varve::entry

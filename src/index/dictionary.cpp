@@ -1,0 +1,133 @@
+#include "index/dictionary.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace varve::index {
+
+namespace {
+
+// What a key costs besides its bytes: slot, string and buffer, about.
+constexpr uint64_t kKeyOverheadBytes = 100;
+
+}  // namespace
+
+PostingBuffer& Dictionary::buffer(std::string_view key) {
+  const auto found = numbers_.find(key);
+  if (found != numbers_.end()) return buffers_[found->second];
+  buffers_.emplace_back();
+  numbers_.emplace(key, static_cast<uint32_t>(buffers_.size() - 1));
+  added_bytes_ += key.size() + kKeyOverheadBytes;
+  return buffers_.back();
+}
+
+void Dictionary::put(std::string_view key, std::string_view value) {
+  if (values_.find(key) != values_.end() || frozen_.find(key).data() != nullptr) return;
+  values_.emplace(key, value);
+  added_bytes_ += key.size() + value.size() + kKeyOverheadBytes;
+}
+
+PostingList Dictionary::find(std::string_view key) const {
+  PostingList list;
+  const std::string_view encoded = frozen_.find(key);
+  if (encoded.data() != nullptr) list.runs[0] = PostingRun(encoded);
+  const auto found = numbers_.find(key);
+  if (found != numbers_.end()) list.runs[1] = PostingRun(buffers_[found->second]);
+  return list;
+}
+
+std::string_view Dictionary::find_value(std::string_view key) const {
+  const auto found = values_.find(key);
+  return found != values_.end() ? std::string_view(found->second) : frozen_.find(key);
+}
+
+void Dictionary::for_each_key(std::string_view prefix,
+                              const std::function<bool(std::string_view)>& visit) const {
+  for (uint32_t i = frozen_.lower_bound(prefix); i < frozen_.size(); ++i) {
+    const std::string_view key = frozen_.key(i);
+    if (!key.starts_with(prefix)) break;
+    if (!visit(key)) return;
+  }
+  for (const auto& [key, number] : numbers_) {
+    if (!key.starts_with(prefix) || frozen_.find(key).data() != nullptr) continue;
+    if (!visit(key)) return;
+  }
+  for (const auto& [key, value] : values_) {
+    if (key.starts_with(prefix) && !visit(key)) return;
+  }
+}
+
+std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& added) const {
+  std::string out;
+  const std::string_view encoded = frozen_.find(key);
+  if (encoded.data() == nullptr) {
+    added.append_encoded_to(&out);
+    return out;
+  }
+  PostingBuffer joined;
+  for (const PostingRun& run : {PostingRun(encoded), PostingRun(added)}) {
+    PostingRun::Decoded decoded;
+    for (uint32_t block = 0; block < run.block_count(); ++block) {
+      const uint32_t count = run.decode(block, &decoded);
+      const uint32_t length_min = run.summary(block).length_min;
+      for (uint32_t i = 0; i < count; ++i) {
+        joined.add(decoded.rows[i], decoded.frequencies[i], length_min);
+      }
+    }
+  }
+  joined.append_encoded_to(&out);
+  return out;
+}
+
+std::string Dictionary::encode() const {
+  std::vector<std::pair<std::string_view, const PostingBuffer*>> added;
+  added.reserve(numbers_.size() + values_.size());
+  for (const auto& [key, number] : numbers_) added.emplace_back(key, &buffers_[number]);
+  for (const auto& [key, value] : values_) added.emplace_back(key, nullptr);
+  std::sort(added.begin(), added.end());
+  SegmentBuilder builder;
+  uint32_t frozen_at = 0;
+  const auto copy_frozen_below = [&](const std::string_view* key) {
+    for (; frozen_at < frozen_.size(); ++frozen_at) {
+      if (key != nullptr && !(frozen_.key(frozen_at) < *key)) return;
+      builder.add(frozen_.key(frozen_at), frozen_.value(frozen_at));
+    }
+  };
+  for (const auto& [key, list] : added) {
+    copy_frozen_below(&key);
+    if (list == nullptr) {
+      builder.add(key, find_value(key));
+    } else {
+      builder.add(key, encode_list(key, *list));
+    }
+    if (frozen_at < frozen_.size() && frozen_.key(frozen_at) == key) ++frozen_at;
+  }
+  copy_frozen_below(nullptr);
+  return builder.encode();
+}
+
+void Dictionary::adopt(std::string encoded) {
+  auto segment = Segment::open(std::move(encoded));
+  if (!segment.ok()) return;  // cannot be: it was made here
+  frozen_ = *std::move(segment);
+  // Not clear(): that keeps the memory.
+  numbers_ = decltype(numbers_)();
+  buffers_ = decltype(buffers_)();
+  values_ = decltype(values_)();
+  added_bytes_ = 0;
+}
+
+void Dictionary::freeze() { adopt(encode()); }
+
+uint64_t Dictionary::memory_bytes() const {
+  uint64_t bytes = frozen_.memory_bytes() + numbers_.bucket_count() * sizeof(*numbers_.begin()) +
+                   values_.bucket_count() * sizeof(*values_.begin()) +
+                   buffers_.size() * sizeof(PostingBuffer);
+  for (const auto& buffer : buffers_) bytes += buffer.memory_bytes();
+  for (const auto& [key, number] : numbers_) bytes += key.capacity();
+  for (const auto& [key, value] : values_) bytes += key.capacity() + value.capacity();
+  return bytes;
+}
+
+}  // namespace varve::index

@@ -1,0 +1,68 @@
+// Dictionary: from keys to posting lists, or to small values, growing.
+//
+// Two parts: a frozen Segment (what index.bin had), and what was added since. A list found is both
+// parts one behind the other. freeze() makes one of the two when what was added has grown enough,
+// so that memory stays near the compressed size and the work near the size of the log.
+//
+// A key's first byte is its field, and decides whether it has a list or a value.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/hash.h"
+#include "index/posting_list.h"
+#include "index/segment.h"
+
+namespace varve::index {
+
+struct KeyHash {
+  using is_transparent = void;
+  using is_avalanching = void;
+  size_t operator()(std::string_view key) const noexcept { return hash64(key); }
+};
+
+class Dictionary {
+ public:
+  // Puts a frozen part under what was added so far, whose rows must all come after its own.
+  void set_frozen(Segment segment) { frozen_ = std::move(segment); }
+  [[nodiscard]] const Segment& frozen() const { return frozen_; }
+
+  // The buffer of what is added to a key's list; stays where it is until freeze() or clear().
+  PostingBuffer& buffer(std::string_view key);
+  // Sets a key's value, unless it has one.
+  void put(std::string_view key, std::string_view value);
+
+  [[nodiscard]] PostingList find(std::string_view key) const;
+  // Null data when there is none.
+  [[nodiscard]] std::string_view find_value(std::string_view key) const;
+  // Every key that starts with `prefix`, in no particular order, until `visit` answers false.
+  void for_each_key(std::string_view prefix,
+                    const std::function<bool(std::string_view key)>& visit) const;
+
+  // All of it as the bytes of one segment.
+  [[nodiscard]] std::string encode() const;
+  // As encode(), and becomes it.
+  void freeze();
+  // Takes what encode() gave, when nothing was added since.
+  void adopt(std::string encoded);
+
+  // [bytes] that keys added since the last freeze take, about.
+  [[nodiscard]] uint64_t added_bytes() const { return added_bytes_; }
+  [[nodiscard]] uint64_t memory_bytes() const;
+
+ private:
+  std::string encode_list(std::string_view key, const PostingBuffer& buffer) const;
+
+  Segment frozen_;
+  boost::unordered_flat_map<std::string, uint32_t, KeyHash, std::equal_to<>> numbers_;
+  std::deque<PostingBuffer> buffers_;
+  boost::unordered_flat_map<std::string, std::string, KeyHash, std::equal_to<>> values_;
+  uint64_t added_bytes_ = 0;
+};
+
+}  // namespace varve::index

@@ -1,0 +1,144 @@
+#include "index/facets.h"
+
+#include <algorithm>
+
+#include "index/varint.h"
+
+namespace varve::index {
+
+namespace {
+
+constexpr char kTag = 't';
+constexpr char kTrace = 'x';
+constexpr char kContent = 'c';
+constexpr char kIncoming = 'i';
+constexpr char kRelated = 'r';
+constexpr char kOutgoing = 'o';
+
+// Below this compressing is not worth its time.
+constexpr uint64_t kCompressBytesMin = uint64_t{1} << 20;
+constexpr uint64_t kPostingBytes = 2;
+
+std::string field_key(char field, std::string_view rest) {
+  std::string key(1, field);
+  key.append(rest);
+  return key;
+}
+
+// Big-endian, so that keys come in the order of rows.
+std::string outgoing_key(uint32_t row) {
+  std::string key(1, kOutgoing);
+  for (int shift = 24; shift >= 0; shift -= 8) key.push_back(static_cast<char>(row >> shift));
+  return key;
+}
+
+std::string relation_key(std::string_view target, std::string_view relation) {
+  std::string key = field_key(kRelated, target);
+  key.push_back('\0');
+  key.append(relation);
+  return key;
+}
+
+void append_text(std::string* out, std::string_view text) {
+  append_varint(out, text.size());
+  out->append(text);
+}
+
+bool take_text(std::string_view* bytes, std::string_view* text) {
+  uint64_t size = 0;
+  if (!take_varint(bytes, &size) || size > bytes->size()) return false;
+  *text = bytes->substr(0, size);
+  bytes->remove_prefix(size);
+  return true;
+}
+
+}  // namespace
+
+void Facets::add_row(std::string_view key, uint32_t row) {
+  PostingBuffer& buffer = dictionary_.buffer(key);
+  if (buffer.count() > 0 && buffer.last_row() == row) return;  // said twice
+  buffer.add(row, 1, 0);
+  postings_added_ += 1;
+}
+
+void Facets::add_tag(std::string_view tag, uint32_t row) {
+  for (size_t end = tag.find('.'); end != std::string_view::npos; end = tag.find('.', end + 1)) {
+    if (end > 0) add_row((key_ = field_key(kTag, tag.substr(0, end))), row);
+  }
+  add_row((key_ = field_key(kTag, tag)), row);
+}
+
+void Facets::add_references(uint32_t row, const entry::EntryFacts& facts) {
+  std::string outgoing;
+  const auto add = [&](std::string_view relation, const std::vector<std::string>& targets) {
+    for (const auto& target : targets) {
+      add_row((key_ = field_key(kIncoming, target)), row);
+      add_row((key_ = relation_key(target, relation)), row);
+      append_text(&outgoing, relation);
+      append_text(&outgoing, target);
+    }
+  };
+  add("", facts.references);
+  for (const auto& relation : facts.relations) add(relation.name, relation.ids);
+  if (!outgoing.empty()) dictionary_.put(outgoing_key(row), outgoing);
+}
+
+void Facets::add(uint32_t row, const entry::EntryFacts& facts) {
+  for (const auto& tag : facts.tags) add_tag(tag, row);
+  if (!facts.trace_id.empty()) add_row((key_ = field_key(kTrace, facts.trace_id)), row);
+  for (const auto& member : facts.content_keys) {
+    add_row((key_ = field_key(kContent, member)), row);
+  }
+  add_references(row, facts);
+}
+
+PostingList Facets::tag(std::string_view tag) const {
+  return dictionary_.find(field_key(kTag, tag));
+}
+
+PostingList Facets::trace(std::string_view trace_id) const {
+  return dictionary_.find(field_key(kTrace, trace_id));
+}
+
+PostingList Facets::content(std::string_view content_key) const {
+  return dictionary_.find(field_key(kContent, content_key));
+}
+
+PostingList Facets::referring(std::string_view target) const {
+  return dictionary_.find(field_key(kIncoming, target));
+}
+
+PostingList Facets::referring(std::string_view target, std::string_view relation) const {
+  return dictionary_.find(relation_key(target, relation));
+}
+
+void Facets::references_of(uint32_t row, const std::function<void(const Reference&)>& visit) const {
+  std::string_view bytes = dictionary_.find_value(outgoing_key(row));
+  Reference reference;
+  while (take_text(&bytes, &reference.relation) && take_text(&bytes, &reference.target)) {
+    visit(reference);
+  }
+}
+
+void Facets::for_each_tag(
+    const std::function<void(std::string_view, const PostingList&)>& visit) const {
+  dictionary_.for_each_key(std::string(1, kTag), [&](std::string_view key) {
+    visit(key.substr(1), dictionary_.find(key));
+    return true;
+  });
+}
+
+void Facets::for_each_content(std::string_view prefix,
+                              const std::function<bool(std::string_view)>& visit) const {
+  dictionary_.for_each_key(field_key(kContent, prefix),
+                           [&](std::string_view key) { return visit(key.substr(1)); });
+}
+
+void Facets::compress() {
+  const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
+  if (added_bytes < std::max(kCompressBytesMin, dictionary_.frozen().memory_bytes() / 2)) return;
+  dictionary_.freeze();
+  postings_added_ = 0;
+}
+
+}  // namespace varve::index

@@ -1,0 +1,66 @@
+// Facets: which entries have a tag, a trace, a member of content, and which refer to which.
+//
+// Keys of its dictionary, by their first byte:
+//   t TAG                      rows that have the tag, or one below it (`.` makes a hierarchy)
+//   x TRACE_ID                 rows of the trace
+//   c CONTENT KEY              rows whose content has this scalar member (entry::content_key)
+//   i TARGET                   rows that refer to the id in any way
+//   r TARGET \0 RELATION       rows that refer to it by this relation; empty: by `references`
+//   o ROW, four bytes          value: what the row refers to, as encoded references
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "entry/entry.h"
+#include "index/dictionary.h"
+
+namespace varve::index {
+
+// One arrow of the graph: `relation` is empty for the plain member `references`.
+struct Reference {
+  std::string_view relation;
+  std::string_view target;
+};
+
+class Facets {
+ public:
+  void add(uint32_t row, const entry::EntryFacts& facts);
+
+  [[nodiscard]] PostingList tag(std::string_view tag) const;
+  [[nodiscard]] PostingList trace(std::string_view trace_id) const;
+  [[nodiscard]] PostingList content(std::string_view content_key) const;
+  // Rows that refer to an id: in any way, or by one relation ("" for the member `references`).
+  [[nodiscard]] PostingList referring(std::string_view target) const;
+  [[nodiscard]] PostingList referring(std::string_view target, std::string_view relation) const;
+  // What a row refers to, in its order.
+  void references_of(uint32_t row, const std::function<void(const Reference&)>& visit) const;
+
+  // Tags, with the ones above them in the hierarchy; in no particular order.
+  void for_each_tag(const std::function<void(std::string_view tag, const PostingList&)>& visit) const;
+  // Content keys that start with `prefix`.
+  void for_each_content(std::string_view prefix,
+                        const std::function<bool(std::string_view key)>& visit) const;
+
+  [[nodiscard]] std::string encode() const { return dictionary_.encode(); }
+  // What encode() gave once, of the rows before all that was added here.
+  void set_frozen(Segment segment) { dictionary_.set_frozen(std::move(segment)); }
+  // Makes the compressed form of everything when that pays.
+  void compress();
+  [[nodiscard]] uint64_t memory_bytes() const { return dictionary_.memory_bytes(); }
+
+ private:
+  void add_row(std::string_view key, uint32_t row);
+  void add_tag(std::string_view tag, uint32_t row);
+  void add_references(uint32_t row, const entry::EntryFacts& facts);
+
+  Dictionary dictionary_;
+  std::string key_;             // scratch
+  uint64_t postings_added_ = 0;  // since the last compress()
+};
+
+}  // namespace varve::index

@@ -1,0 +1,262 @@
+#include "index/posting_list.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "index/varint.h"
+
+namespace varve::index {
+
+static_assert(sizeof(BlockSummary) == 16, "written as it lies in memory");
+
+// --- making --------------------------------------------------------------------------------------
+
+void PostingBuffer::add(uint32_t row, uint32_t frequency, uint32_t length) {
+  const uint64_t distance = row - last_row_;  // from kNoRow, that is -1, to the first row
+  append_varint(&body_, distance << 1 | (frequency > 1 ? 1 : 0));
+  if (frequency > 1) append_varint(&body_, frequency - 2);
+  last_row_ = row;
+  count_ += 1;
+  open_frequency_max_ = std::max(open_frequency_max_, frequency);
+  open_length_min_ = std::min(open_length_min_, length);
+  if (count_ % kBlockRows != 0) return;
+  if (blocks_ == nullptr) blocks_ = std::make_unique<std::vector<BlockSummary>>();
+  blocks_->push_back({last_row_, static_cast<uint32_t>(body_.size()), open_frequency_max_,
+                      open_length_min_});
+  open_frequency_max_ = 0;
+  open_length_min_ = UINT32_MAX;
+}
+
+uint64_t PostingBuffer::memory_bytes() const {
+  const uint64_t inside = sizeof(std::string) / 2;  // short bodies lie in the object
+  uint64_t bytes = body_.capacity() >= inside ? body_.capacity() + 1 : 0;
+  if (blocks_ != nullptr) {
+    bytes += sizeof(*blocks_) + blocks_->capacity() * sizeof(BlockSummary);
+  }
+  return bytes;
+}
+
+void PostingBuffer::append_encoded_to(std::string* out) const {
+  append_varint(out, count_);
+  if (count_ > kBlockRows) {
+    out->append(reinterpret_cast<const char*>(blocks_->data()),
+                blocks_->size() * sizeof(BlockSummary));
+    if (count_ % kBlockRows != 0) {
+      const BlockSummary open{last_row_, static_cast<uint32_t>(body_.size()), open_frequency_max_,
+                              open_length_min_};
+      out->append(reinterpret_cast<const char*>(&open), sizeof(open));
+    }
+  }
+  out->append(body_);
+}
+
+// --- a run ---------------------------------------------------------------------------------------
+
+PostingRun::PostingRun(std::string_view encoded) {
+  uint64_t count = 0;
+  damaged_ = !take_varint(&encoded, &count) || count >= kNoRow;
+  if (damaged_ || count == 0) return;
+  block_count_ = static_cast<uint32_t>((count + kBlockRows - 1) / kBlockRows);
+  if (block_count_ > 1) {
+    const uint64_t bytes = uint64_t{block_count_} * sizeof(BlockSummary);
+    damaged_ = encoded.size() < bytes;
+    if (damaged_) {
+      block_count_ = 0;
+      return;
+    }
+    summaries_ = encoded.data();
+    summary_count_ = block_count_;
+    encoded.remove_prefix(bytes);
+  }
+  count_ = static_cast<uint32_t>(count);
+  body_ = encoded;
+  if (summary_count_ == 0) summarize_short();
+}
+
+// A short list has no summary: what is in it is known once it is decoded.
+void PostingRun::summarize_short() {
+  open_ = {kNoRow, static_cast<uint32_t>(body_.size()), 0, 0};
+  Decoded decoded;
+  damaged_ = decode(0, &decoded) != count_;
+  if (damaged_) {
+    count_ = 0;
+    block_count_ = 0;
+    return;
+  }
+  const auto* begin = decoded.frequencies.data();
+  open_.last_row = decoded.rows[count_ - 1];
+  open_.frequency_max = *std::max_element(begin, begin + count_);
+}
+
+PostingRun::PostingRun(const PostingBuffer& buffer)
+    : block_count_((buffer.count_ + kBlockRows - 1) / kBlockRows),
+      count_(buffer.count_),
+      body_(buffer.body_),
+      open_{buffer.last_row_, static_cast<uint32_t>(buffer.body_.size()),
+            buffer.open_frequency_max_, buffer.open_length_min_} {
+  if (buffer.blocks_ == nullptr) return;
+  summaries_ = reinterpret_cast<const char*>(buffer.blocks_->data());
+  summary_count_ = static_cast<uint32_t>(buffer.blocks_->size());
+}
+
+BlockSummary PostingRun::summary(uint32_t block) const {
+  if (block >= summary_count_) return open_;
+  BlockSummary summary;
+  std::memcpy(&summary, summaries_ + size_t{block} * sizeof(BlockSummary), sizeof(summary));
+  return summary;
+}
+
+uint32_t PostingRun::rows_in(uint32_t block) const {
+  return std::min(kBlockRows, count_ - block * kBlockRows);
+}
+
+uint32_t PostingRun::decode(uint32_t block, Decoded* out) const {
+  uint32_t row = kNoRow;  // -1: what the first distance counts from
+  size_t begin = 0;
+  if (block > 0) {
+    const BlockSummary before = summary(block - 1);
+    row = before.last_row;
+    begin = before.end_bytes;
+  }
+  const size_t end = summary(block).end_bytes;
+  if (begin > end || end > body_.size()) return 0;
+  std::string_view bytes = body_.substr(begin, end - begin);
+  const uint32_t wanted = rows_in(block);
+  for (uint32_t i = 0; i < wanted; ++i) {
+    uint64_t value = 0;
+    if (!take_varint(&bytes, &value)) return i;
+    const uint64_t distance = value >> 1;
+    const uint64_t next = (row == kNoRow ? distance - 1 : row + distance);
+    if (distance == 0 || next >= kNoRow) return i;
+    row = static_cast<uint32_t>(next);
+    uint64_t more = 0;
+    if ((value & 1) != 0 && (!take_varint(&bytes, &more) || more > UINT32_MAX - 2)) return i;
+    out->rows[i] = row;
+    out->frequencies[i] = (value & 1) != 0 ? static_cast<uint32_t>(more) + 2 : 1;
+  }
+  return wanted;
+}
+
+// --- a cursor ------------------------------------------------------------------------------------
+
+PostingCursor::PostingCursor(const PostingList& list)
+    : list_(list), damaged_(list.runs[0].is_damaged() || list.runs[1].is_damaged()) {}
+
+BlockSummary PostingCursor::summary_of(uint32_t block) const {
+  const uint32_t first_run = list_.runs[0].block_count();
+  return block < first_run ? list_.runs[0].summary(block)
+                           : list_.runs[1].summary(block - first_run);
+}
+
+bool PostingCursor::load(uint32_t block) {
+  if (loaded_ == block) return true;
+  const uint32_t first_run = list_.runs[0].block_count();
+  const PostingRun& run = list_.runs[block < first_run ? 0 : 1];
+  const uint32_t own = block < first_run ? block : block - first_run;
+  loaded_count_ = run.decode(own, &decoded_);
+  loaded_ = block;
+  if (loaded_count_ == run.rows_in(own)) return true;
+  fail();
+  return false;
+}
+
+uint32_t PostingCursor::fail() {
+  damaged_ = true;
+  loaded_ = kNoRow;
+  loaded_count_ = 0;
+  row_ = kNoRow;
+  return kNoRow;
+}
+
+uint32_t PostingCursor::find_block(uint32_t row) const {
+  uint32_t low = 0;
+  uint32_t high = blocks();
+  // Near the last one most of the time.
+  if (loaded_ != kNoRow && loaded_ < high) {
+    if (summary_of(loaded_).last_row < row) {
+      low = loaded_ + 1;
+      uint32_t step = 1;
+      while (low < high && low + step < high && summary_of(low + step).last_row < row) {
+        low += step + 1;
+        step *= 2;
+      }
+      high = std::min(high, low + step + 1);
+    } else {
+      high = loaded_ + 1;
+      if (loaded_ == 0 || summary_of(loaded_ - 1).last_row < row) return loaded_;
+    }
+  }
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (summary_of(middle).last_row < row) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+uint32_t PostingCursor::seek(uint32_t row) {
+  if (damaged_ || row == kNoRow) return row_ = kNoRow;
+  const uint32_t block = find_block(row);
+  if (block >= blocks() || !load(block)) return row_ = kNoRow;
+  const auto* begin = decoded_.rows.data();
+  const auto* end = begin + loaded_count_;
+  // Often the next one.
+  const auto* from = row_ != kNoRow && at_ < loaded_count_ && begin[at_] <= row ? begin + at_ : begin;
+  const auto* found = std::lower_bound(from, end, row);
+  if (found == end) return fail();  // its summary says otherwise
+  at_ = static_cast<uint32_t>(found - begin);
+  return row_ = *found;
+}
+
+uint32_t PostingCursor::seek_back(uint32_t row) {
+  if (damaged_ || blocks() == 0) return row_ = kNoRow;
+  uint32_t block = find_block(row);
+  if (block < blocks()) {
+    if (!load(block)) return kNoRow;
+    const auto* begin = decoded_.rows.data();
+    const auto* after = std::upper_bound(begin, begin + loaded_count_, row);
+    if (after != begin) {
+      at_ = static_cast<uint32_t>(after - begin) - 1;
+      return row_ = decoded_.rows[at_];
+    }
+  }
+  if (block == 0) return row_ = kNoRow;
+  if (!load(block - 1)) return kNoRow;
+  at_ = loaded_count_ - 1;
+  return row_ = decoded_.rows[at_];
+}
+
+uint32_t PostingCursor::next() {
+  if (row_ == kNoRow || damaged_) return kNoRow;
+  if (at_ + 1 < loaded_count_) return row_ = decoded_.rows[++at_];
+  if (loaded_ + 1 >= blocks() || !load(loaded_ + 1)) return row_ = kNoRow;
+  at_ = 0;
+  return row_ = decoded_.rows[0];
+}
+
+uint32_t PostingCursor::count_from(uint32_t row) {
+  if (seek(row) == kNoRow) return 0;
+  const uint32_t first_run = list_.runs[0].block_count();
+  const bool in_first = loaded_ < first_run;
+  const uint32_t before = in_first ? loaded_ * kBlockRows
+                                   : list_.runs[0].count() + (loaded_ - first_run) * kBlockRows;
+  return count() - before - at_;
+}
+
+const BlockSummary* PostingCursor::block_for(uint32_t row) {
+  if (damaged_ || row == kNoRow) return nullptr;
+  if (summary_block_ != kNoRow && row >= summary_first_ && row <= summary_.last_row) {
+    return &summary_;
+  }
+  const uint32_t block = find_block(row);
+  if (block >= blocks()) return nullptr;
+  summary_first_ = block == 0 ? 0 : summary_of(block - 1).last_row + 1;
+  summary_ = summary_of(block);
+  summary_block_ = block;
+  return damaged_ ? nullptr : &summary_;
+}
+
+}  // namespace varve::index

@@ -1,0 +1,150 @@
+// PostingList: the rows of the index that have something (a tag, a word), in rising order, each
+// with a frequency.
+//
+// Compressed in memory as in index.bin. A row is a variable-length integer: the distance to the row
+// before it, times two, plus one when the frequency is above 1 and follows. Every kBlockRows
+// postings make a block with a summary, so that whoever looks for a row decodes one block, and
+// whoever looks for the best rows can pass over blocks that cannot hold one.
+//
+//   encoded   count, then
+//             up to kBlockRows postings:  the postings
+//             more:                       a BlockSummary for each block, then the postings
+//
+// Bytes of a file may be anything: decoding is bounds-checked, and a list that is not right ends
+// where that shows and says so (is_damaged()).
+//
+// source: block summaries for early stopping are those of block-max WAND (Ding and Suel, SIGIR
+// 2011); the coding is the plain variable-byte one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve::index {
+
+inline constexpr uint32_t kBlockRows = 128;
+inline constexpr uint32_t kNoRow = UINT32_MAX;  // past the last, or before the first
+
+struct BlockSummary {
+  uint32_t last_row = 0;
+  uint32_t end_bytes = 0;      // of the block's postings, in the body
+  uint32_t frequency_max = 0;  // of its postings
+  uint32_t length_min = 0;     // [terms] of its rows, for lists of words; else 0
+};
+
+// A list being made, or added to. 56 bytes when empty.
+class PostingBuffer {
+ public:
+  // `row` is above every row before it, `frequency` at least 1, `length` the row's [terms].
+  void add(uint32_t row, uint32_t frequency, uint32_t length);
+
+  [[nodiscard]] uint32_t count() const { return count_; }
+  [[nodiscard]] uint32_t last_row() const { return last_row_; }
+  [[nodiscard]] uint64_t memory_bytes() const;  // beyond the object itself
+  void append_encoded_to(std::string* out) const;
+
+ private:
+  friend class PostingRun;
+
+  std::string body_;
+  std::unique_ptr<std::vector<BlockSummary>> blocks_;  // of the full blocks
+  uint32_t count_ = 0;
+  uint32_t last_row_ = kNoRow;
+  uint32_t open_frequency_max_ = 0;  // of the block that is not full yet
+  uint32_t open_length_min_ = UINT32_MAX;
+};
+
+// One stretch of a list, borrowed: all of an encoded one, or all of a buffer.
+class PostingRun {
+ public:
+  PostingRun() = default;
+  explicit PostingRun(std::string_view encoded);
+  explicit PostingRun(const PostingBuffer& buffer);
+
+  [[nodiscard]] uint32_t count() const { return count_; }
+  [[nodiscard]] uint32_t block_count() const { return block_count_; }
+  [[nodiscard]] BlockSummary summary(uint32_t block) const;
+  // Rows and frequencies of a block. The number decoded: less than there should be when the bytes
+  // are not right.
+  struct Decoded {
+    std::array<uint32_t, kBlockRows> rows;
+    std::array<uint32_t, kBlockRows> frequencies;
+  };
+  uint32_t decode(uint32_t block, Decoded* out) const;
+  [[nodiscard]] uint32_t rows_in(uint32_t block) const;
+  [[nodiscard]] bool is_damaged() const { return damaged_; }
+
+ private:
+  void summarize_short();
+
+  const char* summaries_ = nullptr;  // as they lie in memory, not aligned
+  uint32_t summary_count_ = 0;
+  uint32_t block_count_ = 0;
+  uint32_t count_ = 0;
+  std::string_view body_;
+  BlockSummary open_;  // of the last block, when it has no summary
+  bool damaged_ = false;
+};
+
+// A whole list: what was frozen, then what was added since. Every row of the second is above every
+// row of the first.
+struct PostingList {
+  std::array<PostingRun, 2> runs;
+
+  [[nodiscard]] uint32_t count() const { return runs[0].count() + runs[1].count(); }
+  [[nodiscard]] bool is_empty() const { return count() == 0; }
+};
+
+// A place in a list. Borrows the list's bytes.
+class PostingCursor {
+ public:
+  explicit PostingCursor(const PostingList& list);
+
+  // The first row not below `row`; kNoRow when there is none. Cheap when rows are asked for in
+  // rising or falling order: then each block is decoded once.
+  uint32_t seek(uint32_t row);
+  // The last row not above `row`; kNoRow when there is none.
+  uint32_t seek_back(uint32_t row);
+  [[nodiscard]] bool contains(uint32_t row) { return seek(row) == row; }
+  // Of the posting last found.
+  [[nodiscard]] uint32_t row() const { return row_; }
+  [[nodiscard]] uint32_t frequency() const { return decoded_.frequencies[at_]; }
+  // The next row; kNoRow at the end.
+  uint32_t next();
+
+  [[nodiscard]] uint32_t count() const { return list_.count(); }
+  // How many rows are not below `row`. Cost: one block.
+  uint32_t count_from(uint32_t row);
+
+  // Without decoding: the summary of the block that would hold `row` or the first row after it.
+  // Nothing when there is none.
+  const BlockSummary* block_for(uint32_t row);
+
+  [[nodiscard]] bool is_damaged() const { return damaged_; }
+
+ private:
+  [[nodiscard]] uint32_t blocks() const {
+    return list_.runs[0].block_count() + list_.runs[1].block_count();
+  }
+  [[nodiscard]] BlockSummary summary_of(uint32_t block) const;
+  [[nodiscard]] uint32_t find_block(uint32_t row) const;  // the first whose last row is not below `row`
+  bool load(uint32_t block);
+  uint32_t fail();
+
+  PostingList list_;
+  PostingRun::Decoded decoded_;
+  uint32_t loaded_ = kNoRow;  // block in decoded_
+  uint32_t loaded_count_ = 0;
+  uint32_t at_ = 0;  // in decoded_
+  uint32_t row_ = kNoRow;
+  uint32_t summary_block_ = kNoRow;  // block in summary_
+  BlockSummary summary_;
+  uint32_t summary_first_ = 0;  // rows from here to summary_.last_row are summary_'s
+  bool damaged_ = false;
+};
+
+}  // namespace varve::index

@@ -1,0 +1,172 @@
+#include "index/text_index.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace varve::index {
+
+namespace {
+
+constexpr char kTerm = 's';
+constexpr char kWord = 'w';
+
+// Below this compressing is not worth its time.
+constexpr uint64_t kCompressBytesMin = uint64_t{2} << 20;
+constexpr uint64_t kPostingBytes = 2;
+constexpr uint32_t kLengthMax = (uint32_t{1} << 31) - 1;
+
+void visit_strings(json::Value value, const std::function<void(std::string_view)>& visit) {
+  if (value.is_string()) {
+    visit(value.text());
+  } else if (value.is_array()) {
+    value.for_each_item([&](json::Value item) {
+      visit_strings(item, visit);
+      return true;
+    });
+  } else if (value.is_object()) {
+    value.for_each_member([&](std::string_view, json::Value member) {
+      visit_strings(member, visit);
+      return true;
+    });
+  }
+}
+
+// A question mark at the end of a word, not one inside an address.
+bool asks_something(std::string_view text) {
+  for (const std::string_view mark : {"?", "\xEF\xBC\x9F", "\xD8\x9F"}) {  // also ？ and ؟
+    for (size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
+      const size_t after = at + mark.size();
+      if (after == text.size() || text[after] == ' ' || (text[after] >= '\t' && text[after] <= '\r')) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void for_each_text(json::Value entry, const std::function<void(std::string_view)>& visit) {
+  if (const auto content = entry.find("content")) visit_strings(*content, visit);
+  if (const auto tags = entry.find("tags")) visit_strings(*tags, visit);
+}
+
+uint32_t TextIndex::term_number(std::string_view term) {
+  const auto known = terms_by_text_.find(term);
+  if (known != terms_by_text_.end()) return known->second;
+  key_.assign(1, kTerm).append(term);
+  terms_.push_back({&dictionary_.buffer(key_), 0});
+  const auto number = static_cast<uint32_t>(terms_.size() - 1);
+  terms_by_text_.emplace(term, number);
+  return number;
+}
+
+void TextIndex::count(std::string_view word, bool is_compound) {
+  // One word can be both: what a connector joined, and a word in another place.
+  key_.clear();
+  if (is_compound) key_.push_back('\0');
+  key_.append(word);
+  const auto known = words_.find(key_);
+  uint32_t number = 0;
+  if (known != words_.end()) {
+    number = known->second;
+  } else {
+    const std::string own = key_;
+    const std::string term(is_compound ? word : analyzer_.stem(word));
+    number = term_number(term);
+    words_.emplace(own, number);
+    key_.assign(1, kWord).append(word);
+    dictionary_.put(key_, term == word ? std::string_view("") : term);
+  }
+  Term& term = terms_[number];
+  if (term.frequency == 0) in_row_.push_back(number);
+  term.frequency += 1;
+}
+
+void TextIndex::add_text(std::string_view text) {
+  const text::Words& words = analyzer_.read(text);
+  for (const auto& word : words.words()) {
+    const std::string_view folded = words.text(word);
+    if (!analyzer_.is_stop_word(folded)) row_length_ += 1;
+    count(folded, false);
+  }
+  for (const auto& compound : words.compounds()) count(words.text(compound), true);
+}
+
+void TextIndex::add(const json::Value* entry) {
+  const uint32_t row = row_count();
+  row_length_ = 0;
+  row_asks_ = false;
+  if (entry != nullptr) {
+    for_each_text(*entry, [&](std::string_view text) {
+      row_asks_ = row_asks_ || asks_something(text);
+      add_text(text);
+    });
+  }
+  row_length_ = std::min(row_length_, kLengthMax);
+  for (const uint32_t number : in_row_) {
+    Term& term = terms_[number];
+    term.rows->add(row, term.frequency, row_length_);
+    term.frequency = 0;
+  }
+  postings_added_ += in_row_.size();
+  in_row_.clear();
+  lengths_.push_back(row_length_ | (row_asks_ ? kAsks : 0));
+  total_length_ += row_length_;
+}
+
+PostingList TextIndex::rows_of(std::string_view term) const {
+  std::string key(1, kTerm);
+  key.append(term);
+  return dictionary_.find(key);
+}
+
+uint64_t TextIndex::total_length(uint32_t rows) const {
+  const auto first = lengths_.begin() + std::min<uint32_t>(rows, row_count());
+  return std::accumulate(first, lengths_.end(), total_length_, [](uint64_t sum, uint32_t length) {
+    return sum - (length & ~kAsks);
+  });
+}
+
+void TextIndex::for_each_word(
+    std::string_view prefix,
+    const std::function<bool(std::string_view, std::string_view)>& visit) const {
+  std::string key(1, kWord);
+  key.append(prefix);
+  dictionary_.for_each_key(key, [&](std::string_view found) {
+    const std::string_view word = found.substr(1);
+    const std::string_view stem = dictionary_.find_value(found);
+    return visit(word, stem.empty() ? word : stem);
+  });
+}
+
+void TextIndex::set_frozen(Segment terms, std::vector<uint32_t> lengths) {
+  dictionary_.set_frozen(std::move(terms));
+  for (const uint32_t length : lengths) total_length_ += length & ~kAsks;
+  lengths.insert(lengths.end(), lengths_.begin(), lengths_.end());
+  lengths_ = std::move(lengths);
+  first_row_ = 0;
+}
+
+void TextIndex::compress() {
+  if (first_row_ != 0) return;  // what is frozen is not here yet
+  const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
+  if (added_bytes < std::max(kCompressBytesMin, dictionary_.frozen().memory_bytes() / 2)) return;
+  dictionary_.freeze();
+  words_ = Numbers();
+  terms_by_text_ = Numbers();
+  terms_.clear();
+  postings_added_ = 0;
+}
+
+uint64_t TextIndex::memory_bytes() const {
+  uint64_t bytes = dictionary_.memory_bytes() + lengths_.capacity() * sizeof(uint32_t) +
+                   terms_.capacity() * sizeof(Term) + in_row_.capacity() * sizeof(uint32_t);
+  for (const auto* numbers : {&words_, &terms_by_text_}) {
+    bytes += numbers->bucket_count() * sizeof(*numbers->begin());
+  }
+  return bytes;
+}
+
+}  // namespace varve::index

@@ -1,0 +1,99 @@
+// TextIndex: which words are in which entries, for ranking by BM25.
+//
+// An entry's text is every string in its content, and its tags. Terms are stems and compounds
+// (text/words.h); positions are not kept: a phrase is checked against the entry itself. An entry's
+// length counts its words that are no stop words.
+//
+// Keys of its dictionary, by their first byte:
+//   s TERM     rows that have it, with how often
+//   w WORD     value: the stem, where it is another text than the word; for wildcards
+//
+// Rows are added in order and without gaps, but need not begin at 0: what index.bin has of the rows
+// before can come later (set_frozen), when somebody searches.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "index/dictionary.h"
+#include "json/document.h"
+#include "text/analyzer.h"
+
+namespace varve::index {
+
+// Calls `visit` with every string of an entry that is searched.
+void for_each_text(json::Value entry, const std::function<void(std::string_view)>& visit);
+
+class TextIndex {
+ public:
+  explicit TextIndex(const text::Settings& settings)
+      : analyzer_(settings), fingerprint_(text::Analyzer::fingerprint(settings)) {}
+
+  [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
+
+  // Rows before this one are covered, or will be by set_frozen().
+  [[nodiscard]] uint32_t row_count() const {
+    return first_row_ + static_cast<uint32_t>(lengths_.size());
+  }
+  // Starts behind `row`s that set_frozen() will bring. Only before the first add.
+  void start_at(uint32_t row) { first_row_ = row; }
+  // Adds the next row. Null: an entry that could not be read has no words.
+  void add(const json::Value* entry);
+
+  [[nodiscard]] PostingList rows_of(std::string_view term) const;
+  // [terms] of a row; only for covered rows, with everything loaded.
+  [[nodiscard]] uint32_t length(uint32_t row) const { return lengths_[row] & ~kAsks; }
+  // Whether a sentence of the row asks something.
+  [[nodiscard]] bool asks(uint32_t row) const { return (lengths_[row] & kAsks) != 0; }
+  // Of the first `rows` rows.
+  [[nodiscard]] uint64_t total_length(uint32_t rows) const;
+  // Every word that starts with `prefix`, with its stem, until `visit` answers false.
+  void for_each_word(
+      std::string_view prefix,
+      const std::function<bool(std::string_view word, std::string_view stem)>& visit) const;
+
+  [[nodiscard]] std::string encode_terms() const { return dictionary_.encode(); }
+  [[nodiscard]] const std::vector<uint32_t>& lengths() const { return lengths_; }
+  // What encode_terms() and lengths() gave of the rows before start_at().
+  void set_frozen(Segment terms, std::vector<uint32_t> lengths);
+  // Makes the compressed form of everything when that pays.
+  void compress();
+  [[nodiscard]] uint64_t memory_bytes() const;
+
+ private:
+  static constexpr uint32_t kAsks = uint32_t{1} << 31;
+
+  // A term of the rows added since the last compress(), and of the row being added.
+  struct Term {
+    PostingBuffer* rows;
+    uint32_t frequency;
+  };
+
+  void add_text(std::string_view text);
+  void count(std::string_view word, bool is_compound);
+  uint32_t term_number(std::string_view term);
+
+  text::Analyzer analyzer_;
+  uint64_t fingerprint_;
+  Dictionary dictionary_;
+  uint32_t first_row_ = 0;
+  std::vector<uint32_t> lengths_;
+  uint64_t total_length_ = 0;
+
+  using Numbers = boost::unordered_flat_map<std::string, uint32_t, KeyHash, std::equal_to<>>;
+  Numbers words_;  // word -> term; a compound has a NUL before it
+  Numbers terms_by_text_;
+  std::vector<Term> terms_;
+  std::vector<uint32_t> in_row_;  // terms of the row being added
+  uint32_t row_length_ = 0;
+  bool row_asks_ = false;
+  uint64_t postings_added_ = 0;
+  std::string key_;  // scratch
+};
+
+}  // namespace varve::index

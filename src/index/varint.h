@@ -1,0 +1,34 @@
+// Variable-length integers: seven bits a byte, low ones first, the high bit set on all but the
+// last byte.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace varve::index {
+
+inline void append_varint(std::string* out, uint64_t value) {
+  while (value >= 0x80) {
+    out->push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out->push_back(static_cast<char>(value));
+}
+
+// Takes one off the front; false when the bytes end before it or it has no 64 bits.
+inline bool take_varint(std::string_view* bytes, uint64_t* value) {
+  uint64_t result = 0;
+  for (uint32_t i = 0; i < bytes->size() && i < 10; ++i) {
+    const auto byte = static_cast<uint8_t>((*bytes)[i]);
+    result |= static_cast<uint64_t>(byte & 0x7F) << (7 * i);
+    if (byte < 0x80) {
+      bytes->remove_prefix(i + 1);
+      *value = result;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace varve::index

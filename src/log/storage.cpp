@@ -1,0 +1,14 @@
+#include "log/storage.h"
+
+namespace varve::log {
+
+Result<DocumentPart> SessionStorage::read_document(std::string_view name, uint64_t offset,
+                                                   uint64_t length) {
+  VARVE_TRY_ASSIGN(const std::string document, get_document(name));
+  DocumentPart part;
+  part.document_bytes = document.size();
+  if (offset < document.size()) part.bytes = document.substr(offset, length);
+  return part;
+}
+
+}  // namespace varve::log

@@ -1,0 +1,50 @@
+// BM25: how well an entry matches words, by their rarity, how often it has them, and its length.
+//
+//   idf(t)      = ln(1 + (N - df + 0.5) / (df + 0.5))
+//   score(t, d) = idf(t) · (k1 + 1) · f / (f + k1 · (1 - b + b · |d| / avgdl))
+//
+// N and avgdl count every entry of the log up to the query's last row, deleted ones too, so that
+// every process computes the same whatever it has read when.
+//
+// source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009);
+// the idf is Lucene's, never negative. k1 and b were measured (docs/retrieval.md).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace varve::query {
+
+class Bm25 {
+ public:
+  static constexpr double kK1 = 0.9;
+  static constexpr double kB = 0.75;
+
+  Bm25(uint64_t entry_count, uint64_t total_length)
+      : entry_count_(static_cast<double>(entry_count)),
+        length_mean_(entry_count == 0 ? 0
+                                      : static_cast<double>(total_length) /
+                                            static_cast<double>(entry_count)) {}
+
+  [[nodiscard]] double idf(uint64_t row_count) const {
+    const auto rows = static_cast<double>(row_count);
+    return std::log(1 + (entry_count_ - rows + 0.5) / (rows + 0.5));
+  }
+
+  // Rises with the frequency, falls with the length, also in floating point: so that the value for
+  // a block's largest frequency and smallest length bounds all of its rows.
+  [[nodiscard]] double score(double idf, uint32_t frequency, uint32_t length) const {
+    return idf * (kK1 + 1) / (1 + norm(length) / static_cast<double>(frequency));
+  }
+
+ private:
+  [[nodiscard]] double norm(uint32_t length) const {
+    if (length_mean_ == 0) return kK1;
+    return kK1 * (1 - kB + kB * (static_cast<double>(length) / length_mean_));
+  }
+
+  double entry_count_;
+  double length_mean_;
+};
+
+}  // namespace varve::query

@@ -1,0 +1,80 @@
+#include "query/cursor.h"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace varve::query {
+
+namespace {
+
+constexpr std::string_view kVersion = "v1";
+constexpr size_t kFieldCount = 9;
+
+void append_hex(std::string* out, uint64_t value) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+  out->append(1, '.').append(digits.data(), end);
+}
+
+std::optional<uint64_t> parse_hex(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  const bool is_right = error == std::errc() && end == text.data() + text.size() && !text.empty();
+  return is_right ? std::optional(value) : std::nullopt;
+}
+
+bool is_id_or_empty(std::string_view text) { return text.empty() || is_valid_id(text); }
+
+}  // namespace
+
+// No id holds a dot.
+std::string format_cursor(const Cursor& cursor) {
+  std::string text(kVersion);
+  append_hex(&text, cursor.query_hash);
+  append_hex(&text, static_cast<uint64_t>(cursor.now_ms));
+  append_hex(&text, std::bit_cast<uint64_t>(cursor.best_match));
+  append_hex(&text, std::bit_cast<uint64_t>(cursor.key));
+  append_hex(&text, static_cast<uint64_t>(cursor.timestamp_ms));
+  text.append(1, '.').append(cursor.last_id);
+  text.append(1, '.').append(cursor.session_id);
+  text.append(1, '.').append(cursor.id);
+  return text;
+}
+
+std::optional<Cursor> parse_cursor(std::string_view text) {
+  std::vector<std::string_view> fields;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('.', begin), text.size());
+    fields.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (fields.size() != kFieldCount || fields[0] != kVersion) return std::nullopt;
+  std::array<uint64_t, 5> numbers{};
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const auto number = parse_hex(fields[i + 1]);
+    if (!number) return std::nullopt;
+    numbers[i] = *number;
+  }
+  Cursor cursor;
+  cursor.query_hash = numbers[0];
+  cursor.now_ms = static_cast<int64_t>(numbers[1]);
+  cursor.best_match = std::bit_cast<double>(numbers[2]);
+  cursor.key = std::bit_cast<double>(numbers[3]);
+  cursor.timestamp_ms = static_cast<int64_t>(numbers[4]);
+  cursor.last_id = fields[6];
+  cursor.session_id = fields[7];
+  cursor.id = fields[8];
+  if (!std::isfinite(cursor.best_match) || !std::isfinite(cursor.key) ||
+      !is_id_or_empty(cursor.last_id) || !is_id_or_empty(cursor.session_id) ||
+      !is_id_or_empty(cursor.id)) {
+    return std::nullopt;
+  }
+  return cursor;
+}
+
+}  // namespace varve::query

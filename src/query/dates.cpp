@@ -1,0 +1,220 @@
+#include "query/dates.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "text/characters.h"
+
+namespace varve::query {
+
+namespace {
+
+using text::character_at;
+using text::CharacterClass;
+
+constexpr double kDayAfter = 0.5;
+constexpr double kMonth = 0.5;
+
+constexpr std::array<std::string_view, 12> kMonths = {
+    "january", "february", "march",     "april",   "may",      "june",
+    "july",    "august",   "september", "october", "november", "december"};
+
+struct Token {
+  std::string text;  // lower case
+  std::string_view gap;  // what stands before it
+  bool is_number = false;
+  bool is_capitalized = false;
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::vector<Token> split(std::string_view question) {
+  std::vector<Token> tokens;
+  size_t gap_begin = 0;
+  for (size_t at = 0; at < question.size();) {
+    const auto character = character_at(question, at);
+    const bool is_number = is_digit(question[at]);
+    const auto is_letter = [&](const auto& one) {
+      return one.character_class == CharacterClass::kWord && one.size_bytes > 0 &&
+             !(one.code_point < 128 && is_digit(static_cast<char>(one.code_point)));
+    };
+    if (!is_number && !is_letter(character)) {
+      at += character.size_bytes;
+      continue;
+    }
+    const size_t begin = at;
+    while (at < question.size() &&
+           (is_number ? is_digit(question[at]) : is_letter(character_at(question, at)))) {
+      at += character_at(question, at).size_bytes;
+    }
+    Token token;
+    for (const char c : question.substr(begin, at - begin)) {
+      token.text.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c);
+    }
+    token.gap = question.substr(gap_begin, begin - gap_begin);
+    token.is_number = is_number;
+    token.is_capitalized = question[begin] >= 'A' && question[begin] <= 'Z';
+    tokens.push_back(std::move(token));
+    gap_begin = at;
+  }
+  return tokens;
+}
+
+class DateFinder {
+ public:
+  explicit DateFinder(std::string_view question) : tokens_(split(question)) {}
+
+  std::vector<NamedDate> find() {
+    for (size_t at = 0; at < tokens_.size();) {
+      size_t after = read_numbers(at);
+      if (after == at) after = read_day_first(at);
+      if (after == at) after = read_month_first(at);
+      at = std::max(after, at + 1);
+    }
+    return std::move(dates_);
+  }
+
+ private:
+  // A number of min to max digits, or nothing.
+  [[nodiscard]] std::optional<int32_t> number(size_t at, size_t digits_min, size_t digits_max,
+                                              int32_t low, int32_t high) const {
+    if (at >= tokens_.size() || !tokens_[at].is_number) return std::nullopt;
+    const std::string& text = tokens_[at].text;
+    if (text.size() < digits_min || text.size() > digits_max) return std::nullopt;
+    const int32_t value = std::stoi(text);
+    return value >= low && value <= high ? std::optional(value) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<int32_t> day(size_t at) const { return number(at, 1, 2, 1, 31); }
+  [[nodiscard]] std::optional<int32_t> year(size_t at) const {
+    return number(at, 4, 4, 1900, 2099);
+  }
+  [[nodiscard]] bool is_full_month(size_t at) const {
+    return at < tokens_.size() &&
+           std::find(kMonths.begin(), kMonths.end(), tokens_[at].text) != kMonths.end();
+  }
+  [[nodiscard]] std::optional<int32_t> month(size_t at) const {
+    if (at >= tokens_.size() || tokens_[at].is_number) return std::nullopt;
+    const std::string& text = tokens_[at].text;
+    if (text == "sept") return 9;
+    for (size_t i = 0; i < kMonths.size(); ++i) {
+      if (text == kMonths[i] || text == kMonths[i].substr(0, 3)) return static_cast<int32_t>(i) + 1;
+    }
+    return std::nullopt;
+  }
+  // Whether what stands before the token may stand inside a date.
+  [[nodiscard]] bool is_near(size_t at) const {
+    if (at >= tokens_.size()) return false;
+    std::string_view gap = tokens_[at].gap;
+    while (!gap.empty() && gap.front() == ' ') gap.remove_prefix(1);
+    while (!gap.empty() && gap.back() == ' ') gap.remove_suffix(1);
+    return gap.empty() || gap == "," || gap == "." || gap == "-";
+  }
+  [[nodiscard]] bool is_ordinal_suffix(size_t at) const {
+    if (at >= tokens_.size() || !tokens_[at].gap.empty()) return false;
+    const std::string& text = tokens_[at].text;
+    return text == "st" || text == "nd" || text == "rd" || text == "th";
+  }
+
+  // 2023-05-07, 25.01.2024, 1/25/2024: the place after it, or `at`.
+  size_t read_numbers(size_t at) {
+    if (at + 2 >= tokens_.size() || !tokens_[at].is_number || !tokens_[at + 1].is_number ||
+        !tokens_[at + 2].is_number) {
+      return at;
+    }
+    const std::string_view gap = tokens_[at + 1].gap;
+    if (gap != tokens_[at + 2].gap || (gap != "-" && gap != "/" && gap != ".")) return at;
+    if (const auto year_first = year(at)) {
+      const auto middle = number(at + 1, 1, 2, 1, 12);
+      const auto last = day(at + 2);
+      if (middle && last) return add(*year_first, *middle, *last, at + 3);
+    }
+    const auto year_last = year(at + 2);
+    const auto first = day(at);
+    const auto second = day(at + 1);
+    if (!year_last || !first || !second) return at;
+    if (gap == ".") return add(*year_last, *second, *first, at + 3);
+    add(*year_last, *first, *second, at);
+    if (*first != *second) add(*year_last, *second, *first, at);
+    return at + 3;
+  }
+
+  // 7 May 2023, the 8th of December, 7 May.
+  size_t read_day_first(size_t at) {
+    const auto first = day(at);
+    if (!first) return at;
+    size_t next = at + 1;
+    if (is_ordinal_suffix(next)) ++next;
+    if (next < tokens_.size() && tokens_[next].text == "of") ++next;
+    const auto middle = month(next);
+    if (!middle || !is_near(next)) return at;
+    const auto last = is_near(next + 1) ? year(next + 1) : std::nullopt;
+    return add(last, *middle, *first, next + (last ? 2 : 1));
+  }
+
+  // May 7, 2023; May 7th; May 2023; in June.
+  size_t read_month_first(size_t at) {
+    const auto first = month(at);
+    if (!first) return at;
+    if (const auto second = day(at + 1); second && is_near(at + 1)) {
+      size_t next = at + 2;
+      if (is_ordinal_suffix(next)) ++next;
+      const auto last = is_near(next) ? year(next) : std::nullopt;
+      return add(last, *first, *second, next + (last ? 1 : 0));
+    }
+    if (const auto last = year(at + 1); last && is_near(at + 1)) {
+      return add(last, *first, std::nullopt, at + 2);
+    }
+    if (is_full_month(at) && tokens_[at].is_capitalized && at > 0) {
+      return add(std::nullopt, *first, std::nullopt, at + 1);
+    }
+    return at;
+  }
+
+  size_t add(std::optional<int32_t> year, int32_t month, std::optional<int32_t> day, size_t after) {
+    if (month >= 1 && month <= 12) dates_.push_back({year, month, day});
+    return after;
+  }
+
+  std::vector<Token> tokens_;
+  std::vector<NamedDate> dates_;
+};
+
+double match_one(const NamedDate& date, std::chrono::sys_days day) {
+  using std::chrono::year_month_day;
+  const year_month_day today(day);
+  const auto own_month = static_cast<int32_t>(static_cast<unsigned>(today.month()));
+  const int32_t own_year = static_cast<int32_t>(today.year());
+  if (!date.day) {
+    return own_month == date.month && date.year.value_or(own_year) == own_year ? kMonth : 0;
+  }
+  double best = 0;
+  for (const int32_t year : {date.year.value_or(own_year), date.year.value_or(own_year - 1)}) {
+    const year_month_day named{std::chrono::year(year),
+                               std::chrono::month(static_cast<unsigned>(date.month)),
+                               std::chrono::day(static_cast<unsigned>(*date.day))};
+    if (!named.ok()) continue;
+    const auto distance = day - std::chrono::sys_days(named);
+    if (distance.count() == 0) best = 1;
+    if (distance.count() == 1) best = std::max(best, kDayAfter);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<NamedDate> find_dates(std::string_view question) { return DateFinder(question).find(); }
+
+double date_match(const std::vector<NamedDate>& dates, int64_t timestamp_ms) {
+  if (dates.empty()) return 0;
+  const std::chrono::sys_time<std::chrono::milliseconds> time{
+      std::chrono::milliseconds(timestamp_ms)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  double best = 0;
+  for (const NamedDate& date : dates) best = std::max(best, match_one(date, day));
+  return best;
+}
+
+}  // namespace varve::query

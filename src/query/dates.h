@@ -1,0 +1,30 @@
+// Dates that a question names, and how well a time fits them.
+//
+//   2023-05-07  2023/5/7  7 May 2023  May 7th, 2023  the 8th of December  25.01.2024  1/25/2024
+//   May 2023  in June
+//
+// Month names are English, in any case; a month alone counts only when it is capitalised and not
+// the first word. Where day and month could be either way round, both count.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace varve::query {
+
+struct NamedDate {
+  std::optional<int32_t> year;
+  int32_t month = 1;           // 1..12
+  std::optional<int32_t> day;  // 1..31; none: the whole month
+  friend bool operator==(const NamedDate&, const NamedDate&) = default;
+};
+
+[[nodiscard]] std::vector<NamedDate> find_dates(std::string_view question);
+
+// 1 on a named day, 0.5 on the day after it or in a named month, else 0; the best of all dates.
+// Days are UTC. A date without a year is any year's.
+[[nodiscard]] double date_match(const std::vector<NamedDate>& dates, int64_t timestamp_ms);
+
+}  // namespace varve::query

@@ -1,0 +1,99 @@
+#include "query/ordered_search.h"
+
+#include <algorithm>
+#include <queue>
+#include <vector>
+
+namespace varve::query {
+
+namespace {
+
+struct Node {
+  double bound = 0;
+  int64_t newest_ms = 0;
+  uint16_t type = 0;
+  uint32_t level = 0;
+  uint32_t number = 0;
+};
+
+// Larger bound first, then newer: so that of many equal keys the newest are found first.
+struct IsLater {
+  bool operator()(const Node& a, const Node& b) const {
+    if (a.bound != b.bound) return a.bound < b.bound;
+    return a.newest_ms < b.newest_ms;
+  }
+};
+
+class Search {
+ public:
+  Search(const index::Index& index, RowFilter& filter, const OrderKey& key, double key_min,
+         TopK* best)
+      : index_(index), filter_(filter), key_(key), key_min_(key_min), best_(best) {}
+
+  void run() {
+    for (size_t type = 0; type < index_.type_names().size(); ++type) {
+      const auto number = static_cast<uint16_t>(type);
+      const index::TimeOrder& order = index_.time_order(number);
+      if (order.size() == 0 || !filter_.accepts_type(number)) continue;
+      push(number, order.level_count() - 1, 0);
+    }
+    while (!nodes_.empty()) {
+      const Node node = nodes_.top();
+      nodes_.pop();
+      if (is_hopeless(node)) return;
+      open(node);
+    }
+  }
+
+ private:
+  // Every other node has at most this bound, and of the same bound none is newer.
+  [[nodiscard]] bool is_hopeless(const Node& node) const {
+    if (with_slack(node.bound) < key_min_ || best_->is_beyond(node.bound)) return true;
+    return best_->is_full() && node.bound == best_->threshold().key &&
+           node.newest_ms < best_->threshold().timestamp_ms;
+  }
+
+  void push(uint16_t type, uint32_t level, uint32_t number) {
+    const index::TimeOrder& order = index_.time_order(type);
+    const auto extent = order.extent(level, number);
+    const int64_t oldest_ms = index_.timestamp_ms(order.row(extent.begin));
+    const int64_t newest_ms = index_.timestamp_ms(order.row(extent.end - 1));
+    if (newest_ms < filter_.start_ms() || oldest_ms >= filter_.end_ms()) return;
+    const double bound = key_.bound(type, order.importance_max(level, number), newest_ms);
+    nodes_.push({bound, newest_ms, type, level, number});
+  }
+
+  void open(const Node& node) {
+    const index::TimeOrder& order = index_.time_order(node.type);
+    if (node.level > 0) {
+      const uint32_t first = node.number * index::TimeOrder::kFanout;
+      const uint32_t end =
+          std::min(first + index::TimeOrder::kFanout, order.node_count(node.level - 1));
+      for (uint32_t child = first; child < end; ++child) push(node.type, node.level - 1, child);
+      return;
+    }
+    const auto extent = order.extent(0, node.number);
+    for (uint32_t position = extent.end; position > extent.begin; --position) {
+      const uint32_t row = order.row(position - 1);
+      const double key = key_.of(row);
+      if (key < key_min_ || best_->is_beyond(key) || !filter_.accepts(row)) continue;
+      best_->offer({key, index_.timestamp_ms(row), row});
+    }
+  }
+
+  const index::Index& index_;
+  RowFilter& filter_;
+  const OrderKey& key_;
+  double key_min_;
+  TopK* best_;
+  std::priority_queue<Node, std::vector<Node>, IsLater> nodes_;
+};
+
+}  // namespace
+
+void search_in_order(const index::Index& index, RowFilter& filter, const OrderKey& key,
+                     double key_min, TopK* best) {
+  Search(index, filter, key, key_min, best).run();
+}
+
+}  // namespace varve::query

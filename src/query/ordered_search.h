@@ -1,0 +1,44 @@
+// OrderedSearch: the first rows by relevance, importance or time, looking only where they can be.
+//
+// Branch and bound over the time orders of the types (index/time_order.h): a node's largest
+// importance and newest time bound the key of everything under it, because no curve rises with age.
+// Nodes are opened best bound first until no bound reaches the last result. The cost follows the
+// number of results and how many rows a filter turns away, not the log.
+#pragma once
+
+#include "index/index.h"
+#include "query/query.h"
+#include "query/relevance.h"
+#include "query/row_filter.h"
+#include "query/top_k.h"
+
+namespace varve::query {
+
+// What rows are ordered by when there is no text: kRelevance, kTime or kImportance.
+class OrderKey {
+ public:
+  OrderKey(const index::Index& index, const Relevance& relevance, SortBy sort_by)
+      : index_(index), relevance_(relevance), sort_by_(sort_by) {}
+
+  [[nodiscard]] double of(uint32_t row) const {
+    if (sort_by_ == SortBy::kTime) return static_cast<double>(index_.timestamp_ms(row));
+    return sort_by_ == SortBy::kImportance ? index_.importance(row) : relevance_.of(row);
+  }
+  [[nodiscard]] double bound(uint16_t type, double importance_max, int64_t newest_ms) const {
+    if (sort_by_ == SortBy::kTime) return static_cast<double>(newest_ms);
+    return sort_by_ == SortBy::kImportance ? importance_max
+                                           : relevance_.bound(type, importance_max, newest_ms);
+  }
+
+ private:
+  const index::Index& index_;
+  const Relevance& relevance_;
+  SortBy sort_by_;
+};
+
+// Offers every accepted row with a key of at least `key_min` that can be among the best. The index
+// is arranged, `best` descending.
+void search_in_order(const index::Index& index, RowFilter& filter, const OrderKey& key,
+                     double key_min, TopK* best);
+
+}  // namespace varve::query

@@ -1,0 +1,246 @@
+#include "query/parse.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/ids.h"
+#include "entry/content_key.h"
+#include "json/canonical.h"
+#include "json/document.h"
+#include "json/object_reader.h"
+#include "json/tree.h"
+#include "query/cursor.h"
+
+namespace varve::query {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, SortBy>, 5> kSorts = {{
+    {"best", SortBy::kBest},
+    {"relevance", SortBy::kRelevance},
+    {"match", SortBy::kMatch},
+    {"time", SortBy::kTime},
+    {"importance", SortBy::kImportance},
+}};
+
+constexpr size_t kTextBytesMax = 64 << 10;
+constexpr int64_t kMillisecondsMax = int64_t{1} << 50;  // 35,000 years
+
+// "7d" -> ms. Units s, m, h, d, w.
+std::optional<int64_t> parse_span(std::string_view text) {
+  if (text.size() < 2 || text.size() > 10) return std::nullopt;
+  int64_t count = 0;
+  for (const char c : text.substr(0, text.size() - 1)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    count = count * 10 + (c - '0');
+  }
+  int64_t unit_ms = 0;
+  switch (text.back()) {
+    case 's': unit_ms = 1000; break;
+    case 'm': unit_ms = 60 * 1000; break;
+    case 'h': unit_ms = 3600 * 1000; break;
+    case 'd': unit_ms = 24 * 3600 * 1000; break;
+    case 'w': unit_ms = 7 * 24 * 3600 * int64_t{1000}; break;
+    default: return std::nullopt;
+  }
+  const int64_t span_ms = count * unit_ms;
+  return span_ms > 0 && span_ms <= kMillisecondsMax ? std::optional(span_ms) : std::nullopt;
+}
+
+class QueryParser {
+ public:
+  QueryParser(std::string_view text, Scope scope) : text_(text), scope_(scope) {}
+
+  Result<Query> parse() {
+    VARVE_TRY(document_.parse(text_));
+    const json::Value root = document_.root();
+    json::ObjectReader reader(text_, root);
+    read_text(reader);
+    reader.read_strings("types", &query_.types);
+    read_types(reader);
+    read_part(reader, "tags", &QueryParser::read_tags);
+    read_part(reader, "time", &QueryParser::read_time);
+    reader.read_double("min_importance", &query_.importance_min, 0, 1);
+    reader.read_double("min_relevance", &query_.relevance_min, 0, 2);
+    read_references(reader);
+    read_ids(reader, "ids", &query_.ids);
+    reader.read_string("trace_id", &query_.trace_id);
+    read_content(reader);
+    reader.read_time("now", &query_.now_ms);
+    if (scope_ != Scope::kSet) read_order(reader);
+    if (scope_ == Scope::kStore) read_sessions(reader);
+    VARVE_TRY(reader.finish());
+    VARVE_TRY(std::move(failure_));
+    hash_query(root);
+    if (scope_ != Scope::kSet) VARVE_TRY(read_after(root));
+    return std::move(query_);
+  }
+
+ private:
+  using Read = void (QueryParser::*)(json::ObjectReader&, json::Value);
+
+  void read_part(json::ObjectReader& parent, std::string_view name, Read read_members) {
+    const auto value = parent.read_object(name);
+    if (!value) return;
+    json::ObjectReader reader(text_, *value);
+    (this->*read_members)(reader, *value);
+    Status status = reader.finish();
+    if (failure_.ok()) failure_ = std::move(status);
+  }
+
+  void read_text(json::ObjectReader& reader) {
+    reader.read_string("text", &query_.text);
+    if (query_.text.size() <= kTextBytesMax) return;
+    if (const auto value = reader.read_any("text")) {
+      reader.fail(*value, "may have up to 65536 bytes");
+    }
+  }
+
+  void read_types(json::ObjectReader& reader) {
+    for (const auto& type : query_.types) {
+      if (is_valid_type(type)) continue;
+      const auto value = reader.read_any("types");
+      if (value) reader.fail(*value, "'" + type + "' is no type: [a-z][a-z0-9_]{0,31}");
+    }
+  }
+
+  void read_tags(json::ObjectReader& reader, json::Value) {
+    reader.read_strings("include", &query_.tags_include);
+    reader.read_strings("exclude", &query_.tags_exclude);
+    std::string match = "any";
+    reader.read_string("match", &match);
+    query_.tags_match_all = match == "all";
+    if (match == "any" || match == "all") return;
+    if (const auto value = reader.read_any("match")) {
+      reader.fail(*value, "must be \"any\" or \"all\"");
+    }
+  }
+
+  void read_time(json::ObjectReader& reader, json::Value object) {
+    reader.read_time("start", &query_.start_ms);
+    reader.read_time("end", &query_.end_ms);
+    std::string last;
+    reader.read_string("last", &last);
+    if (const auto value = object.find("last"); value && !last.empty()) {
+      query_.last_ms = parse_span(last);
+      if (!query_.last_ms) {
+        reader.fail(*value, "must be a number and one of s m h d w, such as \"7d\"");
+      }
+    }
+    if (query_.start_ms && query_.end_ms && *query_.start_ms > *query_.end_ms) {
+      reader.fail(*object.find("end"), "must not be before 'start'");
+    }
+  }
+
+  void read_ids(json::ObjectReader& reader, std::string_view name, std::vector<std::string>* ids) {
+    reader.read_strings(name, ids);
+    for (const auto& id : *ids) {
+      if (is_valid_id(id)) continue;
+      const auto value = reader.read_any(name);
+      if (value) {
+        reader.fail(*value, "'" + id + "' is no id: 1 to 128 of A-Z a-z 0-9 _ -");
+        return;
+      }
+    }
+  }
+
+  void read_references(json::ObjectReader& reader) {
+    read_ids(reader, "references", &query_.references);
+    reader.read_string("relation", &query_.relation);
+    uint64_t depth = 1;
+    reader.read_uint("max_depth", &depth, 1, kDepthMax);
+    query_.depth_max = static_cast<uint32_t>(depth);
+    if (!query_.references.empty()) return;
+    for (const auto name : {"relation", "max_depth"}) {
+      if (const auto value = reader.read_any(name)) {
+        reader.fail(*value, "needs 'references': the ids to start from");
+      }
+    }
+  }
+
+  void read_content(json::ObjectReader& reader) {
+    const auto object = reader.read_object("content");
+    if (!object) return;
+    object->for_each_member([&](std::string_view name, json::Value value) {
+      if (value.is_array() || value.is_object()) {
+        reader.fail(value, "must be a string, a number, true, false or null");
+        return false;
+      }
+      query_.content.push_back({std::string(name), entry::content_key(name, value)});
+      return true;
+    });
+  }
+
+  void read_order(json::ObjectReader& reader) {
+    query_.sort_by = query_.has_text() ? SortBy::kBest : SortBy::kRelevance;
+    std::string name(sort_name(query_.sort_by));
+    reader.read_string("sort_by", &name);
+    const auto* sort = std::find_if(kSorts.begin(), kSorts.end(),
+                                    [&](const auto& one) { return one.first == name; });
+    if (sort != kSorts.end()) {
+      query_.sort_by = sort->second;
+    } else if (const auto value = reader.read_any("sort_by")) {
+      reader.fail(*value, "must be best, relevance, match, time or importance");
+    }
+    std::string order = "desc";
+    reader.read_string("order", &order);
+    query_.ascending = order == "asc";
+    if (order != "asc" && order != "desc") {
+      if (const auto value = reader.read_any("order")) {
+        reader.fail(*value, "must be \"asc\" or \"desc\"");
+      }
+    }
+    reader.read_uint("limit", &query_.limit, 0, std::numeric_limits<uint64_t>::max());
+    (void)reader.read_any("after");
+    reader.read_bool("explain", &query_.explain);
+  }
+
+  void read_sessions(json::ObjectReader& reader) {
+    reader.read_string("user_id", &query_.user_id);
+    reader.read_string("agent_id", &query_.agent_id);
+    read_ids(reader, "session_ids", &query_.session_ids);
+  }
+
+  // Two texts of one meaning hash alike: members in any order, with any white space.
+  void hash_query(json::Value root) {
+    json::Tree tree = json::Tree::from(root);
+    for (const auto name : {"after", "limit", "explain"}) tree.erase(name);
+    query_.hash = hash64(tree.canonical());
+  }
+
+  Status read_after(json::Value root) {
+    const auto value = root.find("after");
+    if (!value || value->kind() == json::Kind::kNull) return {};
+    auto cursor = value->is_string() ? parse_cursor(value->text()) : std::nullopt;
+    if (!cursor) {
+      return json::invalid_at(text_, *value, "must be the 'next' of an answer, as it was given");
+    }
+    if (cursor->query_hash != query_.hash) {
+      return json::invalid_at(text_, *value,
+                              "is of another query: only 'limit' and 'explain' may differ");
+    }
+    query_.now_ms = cursor->now_ms;
+    query_.after = std::move(cursor);
+    return {};
+  }
+
+  std::string_view text_;
+  Scope scope_;
+  json::Document document_;
+  Query query_;
+  Status failure_;  // of a part
+};
+
+}  // namespace
+
+std::string_view sort_name(SortBy sort_by) { return kSorts[static_cast<size_t>(sort_by)].first; }
+
+Result<Query> parse_query(std::string_view text, Scope scope) {
+  return QueryParser(text.empty() ? "{}" : text, scope).parse();
+}
+
+}  // namespace varve::query

@@ -1,0 +1,23 @@
+// Parsing: from the query's JSON text to a Query.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "query/query.h"
+
+namespace varve::query {
+
+enum class Scope {
+  kSession,
+  kStore,  // user_id, agent_id and session_ids too
+  kSet,    // for counting and deleting: no order, no pages
+};
+
+// Empty text is the query without conditions.
+// errors: kInvalidArgument naming the member and its byte offset: unknown or mistyped members,
+//         contradictory ones (an end before its start, a relation without references, min_relevance
+//         out of range), a cursor of another query.
+Result<Query> parse_query(std::string_view text, Scope scope);
+
+}  // namespace varve::query

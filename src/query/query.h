@@ -1,0 +1,76 @@
+// Query: what is asked of a session's memory, parsed and checked (parse.h), not yet looked for.
+//
+// docs/query.md is the language; all conditions combine by AND.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace varve::query {
+
+inline constexpr uint64_t kLimitDefault = 100;
+inline constexpr uint64_t kLimitNone = UINT64_MAX;
+inline constexpr uint32_t kDepthMax = 64;
+
+enum class SortBy : uint8_t { kBest, kRelevance, kMatch, kTime, kImportance };
+[[nodiscard]] std::string_view sort_name(SortBy sort_by);
+
+// A scalar member of content that must have a value, as entry::content_key.
+struct ContentCondition {
+  std::string name;
+  std::string key;
+};
+
+// Where the page before ended (cursor.h).
+struct Cursor {
+  uint64_t query_hash = 0;  // of the query it continues, without `after` and `limit`
+  int64_t now_ms = 0;       // of the first page: ages stay as they were
+  std::string last_id;      // the newest entry at the first page: later ones are not in any page
+  double best_match = 0;    // [BM25] what match_quality is measured against; 0: not known
+  // The last result of the page: the next one comes after it in the order.
+  double key = 0;
+  int64_t timestamp_ms = 0;
+  std::string session_id;  // of store-wide queries; else empty
+  std::string id;
+};
+
+struct Query {
+  std::string text;
+  std::vector<std::string> types;
+  std::vector<std::string> tags_include;
+  std::vector<std::string> tags_exclude;
+  bool tags_match_all = false;
+  std::optional<int64_t> start_ms;  // half-open: [start, end)
+  std::optional<int64_t> end_ms;
+  std::optional<int64_t> last_ms;  // [ms] not older than this at `now`
+  double importance_min = 0;
+  double relevance_min = 0;
+  std::vector<std::string> references;
+  std::string relation;  // empty: all; "references" is the plain member
+  uint32_t depth_max = 1;
+  std::vector<std::string> ids;
+  std::string trace_id;
+  std::vector<ContentCondition> content;
+  SortBy sort_by = SortBy::kRelevance;
+  bool ascending = false;
+  uint64_t limit = kLimitDefault;
+  std::optional<Cursor> after;
+  std::optional<int64_t> now_ms;
+  bool explain = false;
+
+  // Only of store-wide queries.
+  std::string user_id;
+  std::string agent_id;
+  std::vector<std::string> session_ids;
+
+  uint64_t hash = 0;  // of everything but `after` and `limit`
+
+  [[nodiscard]] bool has_text() const { return !text.empty(); }
+};
+
+}  // namespace varve::query

@@ -1,0 +1,80 @@
+// Ranker: rows by how well they match the words of a query, the best ones without looking at all.
+//
+// Early stopping is block-max WAND: rows are walked in order; what the blocks of the lists can give
+// at most decides where to walk on. Where a filter leaves few rows, those are walked instead.
+//
+// source: Broder et al., Efficient Query Evaluation using a Two-Level Retrieval Process (CIKM 2003);
+// Ding and Suel, Faster Top-k Document Retrieval Using Block-Max Indexes (SIGIR 2011).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "index/index.h"
+#include "query/bm25.h"
+#include "query/row_filter.h"
+#include "query/statistics.h"
+#include "query/text_plan.h"
+#include "query/top_k.h"
+
+namespace varve::query {
+
+class Ranker {
+ public:
+  // Rows are the first `row_end`; statistics are theirs, unless those of several sessions are given.
+  // Borrows all arguments but the statistics.
+  Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end,
+         const TextStatistics* shared = nullptr);
+
+  // Of these rows alone.
+  [[nodiscard]] TextStatistics statistics() const;
+
+  // The BM25 of a row; 0 for one with none of the words. Cheap in rising order.
+  double score(uint32_t row);
+
+  // Offers rows the filter takes that have one of the words, or any at all when `any_row`: all that
+  // can be among the best.
+  void find_best(RowFilter& filter, bool any_row, TopK* best);
+  // Calls `visit` with every such row and its score.
+  void for_each(RowFilter& filter, bool any_row,
+                const std::function<void(uint32_t row, double score)>& visit);
+
+  struct TermFigures {
+    const RankedTerm* term;
+    uint64_t row_count;  // what its idf is made of
+    double idf;
+  };
+  [[nodiscard]] std::vector<TermFigures> figures() const;
+  // What each term gives a row, in the order of figures().
+  [[nodiscard]] std::vector<std::pair<uint32_t, double>> explain(uint32_t row);
+  [[nodiscard]] bool is_damaged() const;
+
+ private:
+  struct Term {
+    const RankedTerm* ranked;
+    index::PostingCursor cursor;
+    uint64_t own_row_count;
+    uint64_t row_count;  // of the collection
+    double idf;
+    double bound;  // of any row
+    uint32_t row;  // where the walk is; kNoRow at the end
+  };
+
+  [[nodiscard]] double block_bound(Term& term, const index::BlockSummary& block) const;
+  uint32_t next_row_of(Term& term, uint32_t row);
+  void walk_filter(RowFilter& filter, TopK* best);
+  void walk_lists(RowFilter& filter, TopK* best);
+  // The first row not below `row` whose blocks can give more than the threshold; kNoRow: none.
+  uint32_t skip_hopeless(uint32_t row, const TopK& best);
+  [[nodiscard]] Place place_of(uint32_t row, double score) const {
+    return {score, index_.timestamp_ms(row), row};
+  }
+
+  const index::Index& index_;
+  uint32_t row_end_;
+  Bm25 bm25_;
+  std::vector<Term> terms_;
+};
+
+}  // namespace varve::query

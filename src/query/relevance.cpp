@@ -1,0 +1,27 @@
+#include "query/relevance.h"
+
+namespace varve::query {
+
+Relevance::Relevance(const index::Index& index, const decay::Rules& rules, int64_t now_ms)
+    : index_(index), now_ms_(now_ms) {
+  for (const auto& type : index.type_names()) rules_.push_back(rules.of(type));
+}
+
+Relevance::Factors Relevance::factors(uint32_t row) const {
+  const double age = decay::age_hours(index_.timestamp_ms(row), now_ms_);
+  return {index_.importance(row), age, decay::factor(rule(index_.type_number(row)), age),
+          decay::recency_boost(age)};
+}
+
+double Relevance::of(uint32_t row) const {
+  const Factors row_factors = factors(row);
+  return decay::relevance(row_factors.importance, row_factors.decay, row_factors.boost, 1);
+}
+
+double Relevance::bound(uint16_t type, double importance_max, int64_t newest_ms) const {
+  const double age = decay::age_hours(newest_ms, now_ms_);
+  return decay::relevance(importance_max, decay::factor(rule(type), age), decay::recency_boost(age),
+                          1);
+}
+
+}  // namespace varve::query

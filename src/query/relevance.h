@@ -1,0 +1,37 @@
+// Relevance of a row at a moment: the decay of its type, its age, its importance, and what they
+// make together (decay/decay.h has the formulas).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "decay/decay.h"
+#include "index/index.h"
+
+namespace varve::query {
+
+class Relevance {
+ public:
+  Relevance(const index::Index& index, const decay::Rules& rules, int64_t now_ms);
+
+  struct Factors {
+    double importance = 0;
+    double age_hours = 0;
+    double decay = 1;
+    double boost = 1;
+  };
+  [[nodiscard]] Factors factors(uint32_t row) const;
+  // Without text: match_quality 1.
+  [[nodiscard]] double of(uint32_t row) const;
+  // Not below of() for every row of the type with at most this importance, not after this time.
+  [[nodiscard]] double bound(uint16_t type, double importance_max, int64_t newest_ms) const;
+
+  [[nodiscard]] const decay::Rule& rule(uint16_t type) const { return rules_[type]; }
+
+ private:
+  const index::Index& index_;
+  std::vector<decay::Rule> rules_;  // by type number
+  int64_t now_ms_;
+};
+
+}  // namespace varve::query

@@ -1,0 +1,101 @@
+#include "query/row_filter.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace varve::query {
+
+RowFilter::RowFilter(const index::Index& index, uint32_t row_end, int64_t now_ms)
+    : index_(index), log_end_(row_end), row_end_(row_end), now_ms_(now_ms) {}
+
+void RowFilter::require(RowSet set) {
+  required_.push_back(std::move(set));
+  if (!driver_ || required_.back().count_max() < required_[*driver_].count_max()) {
+    driver_ = required_.size() - 1;
+  }
+}
+
+void RowFilter::exclude(RowSet set) { excluded_.push_back(std::move(set)); }
+
+void RowFilter::require_types(const std::vector<std::string>& types) {
+  if (types.empty()) return;
+  const auto& names = index_.type_names();
+  types_.resize(std::max<size_t>(names.size(), 1));
+  for (size_t number = 0; number < names.size(); ++number) {
+    types_[number] = std::find(types.begin(), types.end(), names[number]) != types.end();
+  }
+}
+
+void RowFilter::require_time(int64_t start_ms, int64_t end_ms) {
+  start_ms_ = std::max(start_ms_, start_ms);
+  end_ms_ = std::min(end_ms_, end_ms);
+  if (!index_.is_in_time_order()) return;
+  const auto first_not_before = [&](int64_t time_ms) {
+    uint32_t low = 0;
+    uint32_t high = row_end_;
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (index_.timestamp_ms(middle) < time_ms) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  };
+  row_begin_ = first_not_before(start_ms_);
+  row_end_ = first_not_before(end_ms_);
+}
+
+bool RowFilter::accepts_columns(uint32_t row) const {
+  const int64_t timestamp_ms = index_.timestamp_ms(row);
+  return is_live(row) && timestamp_ms >= start_ms_ && timestamp_ms < end_ms_ &&
+         accepts_type(index_.type_number(row)) && index_.importance(row) >= importance_min_;
+}
+
+bool RowFilter::accepts_sets(uint32_t row, bool is_from_driver) {
+  for (size_t i = 0; i < required_.size(); ++i) {
+    if (is_from_driver && i == *driver_) continue;
+    if (!required_[i].contains(row)) return false;
+  }
+  return std::none_of(excluded_.begin(), excluded_.end(),
+                      [row](RowSet& set) { return set.contains(row); }) &&
+         (!holds_ || holds_(row));
+}
+
+bool RowFilter::accepts(uint32_t row) {
+  return row >= row_begin_ && row < row_end_ && accepts_columns(row) && accepts_sets(row, false);
+}
+
+uint32_t RowFilter::next(uint32_t row) {
+  row = std::max(row, row_begin_);
+  for (;; ++row) {
+    if (driver_) row = required_[*driver_].seek(row);
+    if (row >= row_end_) return kNoRow;  // kNoRow too
+    if (accepts_columns(row) && accepts_sets(row, driver_.has_value())) return row;
+  }
+}
+
+uint32_t RowFilter::previous(uint32_t row) {
+  if (row_end_ == 0) return kNoRow;
+  row = std::min(row, row_end_ - 1);
+  for (;; --row) {
+    if (driver_) row = required_[*driver_].seek_back(row);
+    if (row == kNoRow || row < row_begin_) return kNoRow;
+    if (accepts_columns(row) && accepts_sets(row, driver_.has_value())) return row;
+    if (row == 0) return kNoRow;
+  }
+}
+
+uint64_t RowFilter::walk_count_max() const {
+  const uint64_t range = row_end_ > row_begin_ ? row_end_ - row_begin_ : 0;
+  return driver_ ? std::min(range, required_[*driver_].count_max()) : range;
+}
+
+bool RowFilter::is_damaged() const {
+  const auto damaged = [](const RowSet& set) { return set.is_damaged(); };
+  return std::any_of(required_.begin(), required_.end(), damaged) ||
+         std::any_of(excluded_.begin(), excluded_.end(), damaged);
+}
+
+}  // namespace varve::query

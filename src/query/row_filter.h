@@ -1,0 +1,72 @@
+// RowFilter: all conditions of a query but the words it ranks by, as a walk over the rows that
+// fulfil them.
+//
+// The smallest set drives the walk; the other sets and the columns are asked for each row it comes
+// to. Without a set every row in the range is walked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "index/index.h"
+#include "query/row_set.h"
+
+namespace varve::query {
+
+class RowFilter {
+ public:
+  // Rows below `row_end`, all of them arranged, that are live at `now_ms`.
+  RowFilter(const index::Index& index, uint32_t row_end, int64_t now_ms);
+
+  void require(RowSet set);
+  void exclude(RowSet set);
+  void require_types(const std::vector<std::string>& types);
+  void require_time(int64_t start_ms, int64_t end_ms);  // [start, end)
+  void require_importance(double importance_min) { importance_min_ = importance_min; }
+  // Any other condition, asked last.
+  void require_that(std::function<bool(uint32_t row)> holds) { holds_ = std::move(holds); }
+
+  // Whether a row fulfils everything.
+  bool accepts(uint32_t row);
+  // The first accepted row not below `row`, the last one not above it; kNoRow when there is none.
+  uint32_t next(uint32_t row);
+  uint32_t previous(uint32_t row);
+
+  [[nodiscard]] bool is_live(uint32_t row) const { return index_.is_live(row, now_ms_); }
+  [[nodiscard]] bool accepts_type(uint16_t type) const {
+    return types_.empty() || (type < types_.size() && types_[type]);
+  }
+  [[nodiscard]] int64_t start_ms() const { return start_ms_; }
+  [[nodiscard]] int64_t end_ms() const { return end_ms_; }
+  // Rows of the log that count, whatever the time range: for looking around.
+  [[nodiscard]] uint32_t log_end() const { return log_end_; }
+  // At most so many rows are walked. Rows without a set to drive the walk count all.
+  [[nodiscard]] uint64_t walk_count_max() const;
+  [[nodiscard]] bool has_driver() const { return driver_.has_value(); }
+  [[nodiscard]] bool is_damaged() const;
+
+ private:
+  bool accepts_columns(uint32_t row) const;
+  bool accepts_sets(uint32_t row, bool is_from_driver);
+
+  const index::Index& index_;
+  uint32_t log_end_;
+  uint32_t row_end_;
+  int64_t now_ms_;
+  uint32_t row_begin_ = 0;  // no row before it is in the time range
+  int64_t start_ms_ = std::numeric_limits<int64_t>::min();
+  int64_t end_ms_ = std::numeric_limits<int64_t>::max();
+  double importance_min_ = 0;
+  std::vector<bool> types_;  // by type number; empty: all
+  std::vector<RowSet> required_;
+  std::vector<RowSet> excluded_;
+  std::optional<size_t> driver_;  // in required_
+  std::function<bool(uint32_t)> holds_;
+};
+
+}  // namespace varve::query

@@ -1,0 +1,49 @@
+#include "query/row_set.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace varve::query {
+
+RowSet RowSet::of_lists(const std::vector<index::PostingList>& lists) {
+  RowSet set;
+  for (const auto& list : lists) {
+    if (list.is_empty() && !list.runs[0].is_damaged()) continue;
+    set.cursors_.emplace_back(list);
+    set.count_max_ += list.count();
+  }
+  return set;
+}
+
+RowSet RowSet::of_rows(std::vector<uint32_t> rows) {
+  RowSet set;
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  set.count_max_ = rows.size();
+  set.rows_ = std::move(rows);
+  return set;
+}
+
+uint32_t RowSet::seek(uint32_t row) {
+  const auto known = std::lower_bound(rows_.begin(), rows_.end(), row);
+  uint32_t first = known == rows_.end() ? kNoRow : *known;
+  for (auto& cursor : cursors_) first = std::min(first, cursor.seek(row));
+  return first;
+}
+
+uint32_t RowSet::seek_back(uint32_t row) {
+  const auto after = std::upper_bound(rows_.begin(), rows_.end(), row);
+  uint32_t last = after == rows_.begin() ? kNoRow : *std::prev(after);
+  for (auto& cursor : cursors_) {
+    const uint32_t found = cursor.seek_back(row);
+    if (found != kNoRow && (last == kNoRow || found > last)) last = found;
+  }
+  return last;
+}
+
+bool RowSet::is_damaged() const {
+  return std::any_of(cursors_.begin(), cursors_.end(),
+                     [](const auto& cursor) { return cursor.is_damaged(); });
+}
+
+}  // namespace varve::query

@@ -1,0 +1,36 @@
+// RowSet: rows that fulfil one condition, to be walked in either direction or asked for one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "index/posting_list.h"
+
+namespace varve::query {
+
+using index::kNoRow;
+
+class RowSet {
+ public:
+  // Rows of any of the lists.
+  static RowSet of_lists(const std::vector<index::PostingList>& lists);
+  // Rows that are known: sorted here.
+  static RowSet of_rows(std::vector<uint32_t> rows);
+
+  // The first row not below `row`; kNoRow when there is none. Cheap in rising or falling order.
+  uint32_t seek(uint32_t row);
+  // The last row not above `row`; kNoRow when there is none.
+  uint32_t seek_back(uint32_t row);
+  bool contains(uint32_t row) { return seek(row) == row; }
+
+  // At least as many as there are.
+  [[nodiscard]] uint64_t count_max() const { return count_max_; }
+  [[nodiscard]] bool is_damaged() const;
+
+ private:
+  std::vector<index::PostingCursor> cursors_;
+  std::vector<uint32_t> rows_;
+  uint64_t count_max_ = 0;
+};
+
+}  // namespace varve::query

@@ -1,0 +1,430 @@
+#include "query/search.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "query/ordered_search.h"
+#include "query/ranker.h"
+#include "query/references.h"
+#include "query/row_filter.h"
+
+namespace varve::query {
+
+namespace {
+
+// A set with so many rows for each result wanted is walked through by the order of the log's time
+// orders instead: whoever is among the first is met early there.
+constexpr uint64_t kWalkedPerResult = 64;
+
+// Results beyond those that `best` ranks come after them, by their match: their keys are below 0.
+constexpr double kUnrankedOffset = 1;
+
+Status damaged_index() {
+  return {Code::kCorruption, "index.bin: a list is damaged"};
+}
+
+}  // namespace
+
+struct Search::Parts {
+  explicit Parts(SearchInput given)
+      : input(std::move(given)),
+        index(*input.index),
+        query(*input.query),
+        relevance(index, *input.rules, input.now_ms),
+        row_end(find_row_end()),
+        filter(index, row_end, input.now_ms) {}
+
+  // Rows that were there when the first page was made, and whose words are indexed.
+  [[nodiscard]] uint32_t find_row_end() const {
+    uint32_t end = index.arranged_count();
+    if (query.has_text()) end = std::min(end, index.text_row_count());
+    if (!query.after) return end;
+    const auto last = index.find(query.after->last_id);
+    return last ? std::min(end, *last + 1) : end;
+  }
+
+  Status prepare();
+  void require_conditions();
+  void require_tags();
+  void apply_text();
+  [[nodiscard]] std::optional<Place> after_place() const;
+  [[nodiscard]] bool is_by_words() const { return ranks && !text.terms.empty(); }
+
+  Answer run();
+  void run_by_best(Answer* answer);
+  void run_by_match(Answer* answer);
+  void run_by_words(Answer* answer);
+  void run_by_order(Answer* answer);
+  bool walk_in_time(Answer* answer);
+  void finish(Answer* answer);
+  void explain(Answer* answer);
+  Hit hit_of(const Place& place, double match, double best_match) const;
+  void take(TopK& best, Answer* answer);
+  std::vector<uint32_t> all_rows();
+  [[nodiscard]] uint64_t wanted() const { return query.limit == kLimitNone ? kLimitNone : query.limit + 1; }
+
+  SearchInput input;
+  const index::Index& index;
+  const Query& query;
+  Relevance relevance;
+  uint32_t row_end;
+  RowFilter filter;
+  TextPlan text;
+  std::unique_ptr<Ranker> ranker;
+  bool ranks = false;          // there are words to rank by
+  bool finds_nothing = false;  // by its conditions
+};
+
+// --- conditions ----------------------------------------------------------------------------------
+
+void Search::Parts::require_tags() {
+  const index::Facets& facets = index.facets();
+  std::vector<index::PostingList> any;
+  for (const auto& tag : query.tags_include) {
+    if (query.tags_match_all) {
+      filter.require(RowSet::of_lists({facets.tag(tag)}));
+    } else {
+      any.push_back(facets.tag(tag));
+    }
+  }
+  if (!any.empty()) filter.require(RowSet::of_lists(any));
+  std::vector<index::PostingList> none;
+  for (const auto& tag : query.tags_exclude) none.push_back(facets.tag(tag));
+  if (!none.empty()) filter.exclude(RowSet::of_lists(none));
+}
+
+void Search::Parts::require_conditions() {
+  filter.require_types(query.types);
+  const int64_t earliest = std::numeric_limits<int64_t>::min();
+  const int64_t latest = std::numeric_limits<int64_t>::max();
+  int64_t start_ms = query.start_ms.value_or(earliest);
+  if (query.last_ms) start_ms = std::max(start_ms, input.now_ms - *query.last_ms);
+  if (start_ms != earliest || query.end_ms) {
+    filter.require_time(start_ms, query.end_ms.value_or(latest));
+  }
+  filter.require_importance(query.importance_min);
+  require_tags();
+  if (!query.trace_id.empty()) filter.require(RowSet::of_lists({index.facets().trace(query.trace_id)}));
+  for (const auto& condition : query.content) {
+    filter.require(RowSet::of_lists({index.facets().content(condition.key)}));
+  }
+  if (!query.ids.empty()) {
+    std::vector<uint32_t> rows;
+    for (const auto& id : query.ids) {
+      if (const auto row = index.find(id)) rows.push_back(*row);
+    }
+    filter.require(RowSet::of_rows(std::move(rows)));
+  }
+  if (!query.references.empty()) {
+    filter.require(RowSet::of_rows(walk_references(index, query.references, query.relation,
+                                                   query.depth_max, row_end, input.now_ms)));
+  }
+}
+
+void Search::Parts::apply_text() {
+  for (const auto& list : text.required) filter.require(RowSet::of_lists({list}));
+  for (const auto& lists : text.excluded) {
+    // In all lists of one exclusion: the first gives the rows, the others are asked.
+    RowFilter all(index, row_end, input.now_ms);
+    for (const auto& list : lists) all.require(RowSet::of_lists({list}));
+    if (lists.size() == 1) {
+      filter.exclude(RowSet::of_lists(lists));
+      continue;
+    }
+    std::vector<uint32_t> rows;
+    for (uint32_t row = all.next(0); row != kNoRow; row = all.next(row + 1)) rows.push_back(row);
+    filter.exclude(RowSet::of_rows(std::move(rows)));
+  }
+  for (size_t i = 0; i < input.passed.size() && i < text.checks.size(); ++i) {
+    RowSet rows = RowSet::of_rows(input.passed[i]);
+    if (text.checks[i].sign == TextClause::Sign::kNot) {
+      filter.exclude(std::move(rows));
+    } else {
+      filter.require(std::move(rows));
+    }
+  }
+  ranks = !text.terms.empty();
+  if (ranks) ranker = std::make_unique<Ranker>(index, text, row_end, input.statistics);
+  finds_nothing = text.matches_nothing || (text.needs_term && text.terms.empty());
+}
+
+Status Search::Parts::prepare() {
+  require_conditions();
+  if (!query.has_text()) return {};
+  VARVE_TRY_ASSIGN(text, plan_text(query.text, index, *input.analyzer));
+  apply_text();
+  return {};
+}
+
+// --- results -------------------------------------------------------------------------------------
+
+std::optional<Place> Search::Parts::after_place() const {
+  if (!query.after) return std::nullopt;
+  Place place{query.after->key, query.after->timestamp_ms, query.ascending ? kNoRow : 0};
+  if (query.after->session_id == input.session_id) {
+    // Without its entry (compacted away since) everything of the same key and time was before it.
+    if (const auto row = index.find(query.after->id)) place.row = *row;
+    return place;
+  }
+  // Of the same key and time, sessions come in the order of their ids.
+  const bool is_after = (input.session_id > query.after->session_id) != query.ascending;
+  if (is_after) place.timestamp_ms += query.ascending ? -1 : 1;
+  return place;
+}
+
+Hit Search::Parts::hit_of(const Place& place, double match, double best_match) const {
+  Hit hit;
+  hit.place = place;
+  hit.match = match;
+  hit.factors = relevance.factors(place.row);
+  if (ranks) hit.match_quality = best_match > 0 ? std::min(1.0, match / best_match) : 0;
+  hit.relevance = decay::relevance(hit.factors.importance, hit.factors.decay, hit.factors.boost,
+                                   hit.match_quality);
+  return hit;
+}
+
+void Search::Parts::take(TopK& best, Answer* answer) {
+  for (const Place& place : best.take()) {
+    const double match = ranks ? ranker->score(place.row) : 0;
+    answer->hits.push_back(hit_of(place, match, answer->best_match));
+  }
+}
+
+// By BM25 alone: early stopping. A floor for relevance needs the best match first, so it does not
+// come here.
+void Search::Parts::run_by_match(Answer* answer) {
+  answer->strategy = "best matches, block by block";
+  TopK best(wanted(), false, after_place());
+  if (answer->best_match == 0 && query.after) {
+    TopK first(1, false, std::nullopt);
+    ranker->find_best(filter, !text.needs_term, &first);
+    for (const Place& place : first.take()) answer->best_match = place.key;
+  }
+  ranker->find_best(filter, !text.needs_term, &best);
+  const auto places = best.take();
+  if (answer->best_match == 0 && !places.empty()) answer->best_match = places.front().key;
+  for (const Place& place : places) {
+    answer->hits.push_back(hit_of(place, place.key, answer->best_match));
+  }
+}
+
+void Search::Parts::run_by_best(Answer* answer) {
+  answer->strategy = "best matches with their surroundings";
+  BestRows found = find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text,
+                                  text.words, *input.analyzer, answer->best_match);
+  answer->best_match = found.best_match;
+  const auto after = after_place();
+  std::vector<uint32_t> ranked;
+  for (const BestRow& row : found.rows) {
+    ranked.push_back(row.place.row);
+    if (after && !comes_before(*after, row.place)) continue;
+    if (answer->hits.size() >= wanted()) continue;
+    Hit hit = hit_of(row.place, row.parts.match * found.best_match, found.best_match);
+    hit.best = row.parts;
+    if (hit.relevance >= query.relevance_min) answer->hits.push_back(std::move(hit));
+  }
+  if (answer->hits.size() >= wanted()) return;
+  // The rest of the matches, by their match.
+  std::sort(ranked.begin(), ranked.end());
+  TopK rest(wanted() - answer->hits.size(), false, after);
+  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
+    if (std::binary_search(ranked.begin(), ranked.end(), row)) return;
+    const double quality = found.best_match > 0 ? score / found.best_match : 0;
+    const Place place{quality - kUnrankedOffset, index.timestamp_ms(row), row};
+    if (hit_of(place, score, found.best_match).relevance >= query.relevance_min) rest.offer(place);
+  });
+  take(rest, answer);
+}
+
+// By anything else: every match is looked at.
+void Search::Parts::run_by_words(Answer* answer) {
+  answer->strategy = "every match";
+  std::vector<std::pair<uint32_t, double>> matches;
+  double best_match = 0;
+  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
+    matches.emplace_back(row, score);
+    best_match = std::max(best_match, score);
+  });
+  if (answer->best_match == 0) answer->best_match = best_match;
+  TopK best(wanted(), query.ascending, after_place());
+  const OrderKey key(index, relevance, query.sort_by);
+  for (const auto& [row, score] : matches) {
+    const Place place{0, index.timestamp_ms(row), row};
+    const Hit hit = hit_of(place, score, answer->best_match);
+    if (hit.relevance < query.relevance_min) continue;
+    double order = 0;
+    switch (query.sort_by) {
+      case SortBy::kMatch: order = score; break;
+      case SortBy::kBest: order = hit.match_quality; break;
+      case SortBy::kRelevance: order = hit.relevance; break;
+      default: order = key.of(row);
+    }
+    best.offer({order, place.timestamp_ms, row});
+  }
+  take(best, answer);
+}
+
+// In a log whose times rise, the order of time is that of the log: a walk from one end.
+bool Search::Parts::walk_in_time(Answer* answer) {
+  if (query.sort_by != SortBy::kTime || !index.is_in_time_order()) return false;
+  uint32_t row = query.ascending ? 0 : kNoRow;
+  if (query.after) {
+    const auto last = index.find(query.after->id);
+    if (!last || query.after->session_id != input.session_id) return false;
+    if (!query.ascending && *last == 0) return true;
+    row = query.ascending ? *last + 1 : *last - 1;
+  }
+  answer->strategy = "a walk through the log's end";
+  while (answer->hits.size() < wanted()) {
+    row = query.ascending ? filter.next(row) : filter.previous(row);
+    if (row == kNoRow) return true;
+    const int64_t timestamp_ms = index.timestamp_ms(row);
+    Hit hit = hit_of({static_cast<double>(timestamp_ms), timestamp_ms, row}, 0, 0);
+    if (hit.relevance >= query.relevance_min) answer->hits.push_back(std::move(hit));
+    if (!query.ascending && row == 0) return true;
+    row = query.ascending ? row + 1 : row - 1;
+  }
+  return true;
+}
+
+void Search::Parts::run_by_order(Answer* answer) {
+  if (walk_in_time(answer)) return;
+  const SortBy sort_by = query.sort_by == SortBy::kTime || query.sort_by == SortBy::kImportance
+                             ? query.sort_by
+                             : SortBy::kRelevance;
+  const OrderKey key(index, relevance, sort_by);
+  TopK best(wanted(), query.ascending, after_place());
+  const bool is_relevance = sort_by == SortBy::kRelevance;
+  const uint64_t walked = filter.walk_count_max();
+  const bool few = walked / kWalkedPerResult < std::max<uint64_t>(1, query.limit);
+  if (query.ascending || few || (query.relevance_min > 0 && !is_relevance)) {
+    answer->strategy = "every row that fits";
+    for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
+      if (query.relevance_min > 0 && relevance.of(row) < query.relevance_min) continue;
+      best.offer({key.of(row), index.timestamp_ms(row), row});
+    }
+  } else {
+    answer->strategy = "the largest first, bounded by time and importance";
+    const double lowest = std::numeric_limits<double>::lowest();
+    search_in_order(index, filter, key, is_relevance ? query.relevance_min : lowest, &best);
+  }
+  take(best, answer);
+}
+
+Answer Search::Parts::run() {
+  Answer answer;
+  answer.walk_count_max = filter.walk_count_max();
+  if (row_end > 0) answer.last_id = index.id(row_end - 1);
+  answer.best_match = query.after ? query.after->best_match : input.best_match;
+  if (finds_nothing || query.limit == 0) return answer;
+  const bool plain = query.relevance_min == 0 && !query.ascending;
+  if (!ranks) {
+    run_by_order(&answer);
+  } else if (query.sort_by == SortBy::kBest && !query.ascending) {
+    run_by_best(&answer);
+  } else if (query.sort_by == SortBy::kMatch && plain) {
+    run_by_match(&answer);
+  } else {
+    run_by_words(&answer);
+  }
+  finish(&answer);
+  return answer;
+}
+
+void Search::Parts::finish(Answer* answer) {
+  answer->has_more = answer->hits.size() > query.limit;
+  if (answer->has_more) answer->hits.resize(query.limit);
+  if (query.explain && ranks) explain(answer);
+}
+
+void Search::Parts::explain(Answer* answer) {
+  for (const auto& figures : ranker->figures()) {
+    answer->terms.push_back({figures.term->text, figures.row_count, figures.idf});
+  }
+  for (Hit& hit : answer->hits) hit.terms = ranker->explain(hit.place.row);
+}
+
+std::vector<uint32_t> Search::Parts::all_rows() {
+  std::vector<uint32_t> rows;
+  if (finds_nothing) return rows;
+  if (!ranks) {
+    for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
+      if (query.relevance_min == 0 || relevance.of(row) >= query.relevance_min) rows.push_back(row);
+    }
+    return rows;
+  }
+  std::vector<std::pair<uint32_t, double>> matches;
+  double best_match = 0;
+  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
+    matches.emplace_back(row, score);
+    best_match = std::max(best_match, score);
+  });
+  for (const auto& [row, score] : matches) {
+    const Hit hit = hit_of({0, index.timestamp_ms(row), row}, score, best_match);
+    if (hit.relevance >= query.relevance_min) rows.push_back(row);
+  }
+  return rows;
+}
+
+// --- the outside ---------------------------------------------------------------------------------
+
+Search::Search(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Search::Search(Search&&) noexcept = default;
+Search& Search::operator=(Search&&) noexcept = default;
+Search::~Search() = default;
+
+Result<Search> Search::plan(SearchInput input) {
+  auto parts = std::make_unique<Parts>(std::move(input));
+  VARVE_TRY(parts->prepare());
+  return Search(std::move(parts));
+}
+
+const std::vector<TextCheck>& Search::checks() const { return parts_->text.checks; }
+
+TextStatistics Search::statistics() const {
+  if (parts_->ranker) return parts_->ranker->statistics();
+  TextStatistics statistics;  // it has none of the words, but counts
+  statistics.entry_count = parts_->row_end;
+  statistics.total_length = parts_->index.text().total_length(parts_->row_end);
+  return statistics;
+}
+
+double Search::best_match() {
+  if (!parts_->ranker || parts_->finds_nothing) return 0;
+  TopK first(1, false, std::nullopt);
+  parts_->ranker->find_best(parts_->filter, !parts_->text.needs_term, &first);
+  const auto places = first.take();
+  return places.empty() ? 0 : places.front().key;
+}
+
+std::vector<uint32_t> Search::rows_to_check(size_t check) {
+  std::vector<uint32_t> rows;
+  if (parts_->finds_nothing) return rows;
+  RowFilter filter = parts_->filter;
+  for (const auto& list : parts_->text.checks[check].lists) {
+    filter.require(RowSet::of_lists({list}));
+  }
+  for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Result<Answer> Search::run() {
+  Answer answer = parts_->run();
+  if (parts_->filter.is_damaged() || (parts_->ranker && parts_->ranker->is_damaged())) {
+    return damaged_index();
+  }
+  return answer;
+}
+
+Result<std::vector<uint32_t>> Search::all_rows() {
+  auto rows = parts_->all_rows();
+  if (parts_->filter.is_damaged() || (parts_->ranker && parts_->ranker->is_damaged())) {
+    return damaged_index();
+  }
+  return rows;
+}
+
+}  // namespace varve::query

@@ -1,0 +1,274 @@
+#include "query/text_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "text/characters.h"
+
+namespace varve::query {
+
+namespace {
+
+using Kind = TextClause::Kind;
+using Sign = TextClause::Sign;
+
+bool contains(const std::vector<std::string>& all, std::string_view one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+std::string fold_pattern(std::string_view pattern) {
+  std::string folded;
+  text::append_folded_word(pattern, &folded);
+  return folded;
+}
+
+// One character of a script without spaces: its words have two.
+bool is_lone_character(std::string_view word) {
+  const auto character = text::character_at(word, 0);
+  return character.character_class == text::CharacterClass::kUnspaced &&
+         character.size_bytes == word.size();
+}
+
+class TextPlanner {
+ public:
+  TextPlanner(const index::Index& index, text::Analyzer& analyzer)
+      : index_(index), analyzer_(analyzer) {}
+
+  Result<TextPlan> plan(std::string_view text) {
+    for (const TextClause& clause : parse_text(text)) VARVE_TRY(add(clause));
+    rank();
+    const bool has_conditions = !plan_.required.empty() || !plan_.checks.empty();
+    const bool has_exclusions = !plan_.excluded.empty() || has_negative_check();
+    if (plan_.terms.empty() && !has_conditions && !has_exclusions) plan_.matches_nothing = true;
+    plan_.needs_term = has_ranked_clause_ && !has_must_;
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] bool has_negative_check() const {
+    return std::any_of(plan_.checks.begin(), plan_.checks.end(),
+                       [](const auto& check) { return check.sign == Sign::kNot; });
+  }
+
+  Status add(const TextClause& clause) {
+    if (clause.sign == Sign::kRanked) has_ranked_clause_ = true;
+    if (clause.sign == Sign::kMust) has_must_ = true;
+    switch (clause.kind) {
+      case Kind::kWords: return add_words(clause);
+      case Kind::kPhrase: return add_phrase(clause);
+      case Kind::kWildcard: break;
+    }
+    return add_wildcard(clause.text, clause.sign);
+  }
+
+  Status add_words(const TextClause& clause) {
+    std::vector<std::string> words;
+    std::vector<std::string> compounds;
+    read(clause.text, &words, &compounds);
+    for (const auto& word : words) {
+      if (is_lone_character(word)) VARVE_TRY(add_wildcard("*" + word + "*", clause.sign));
+    }
+    if (clause.sign != Sign::kNot) {
+      words_.insert(words_.end(), words.begin(), words.end());
+      compounds_.insert(compounds_.end(), compounds.begin(), compounds.end());
+    }
+    if (clause.sign == Sign::kRanked) return {};
+    std::vector<index::PostingList> lists;
+    if (!compounds.empty()) {
+      lists.push_back(index_.text().rows_of(compounds.front()));
+    } else {
+      for (const auto& word : words) {
+        if (!is_lone_character(word)) lists.push_back(rows_of_word(word));
+      }
+    }
+    if (clause.sign == Sign::kMust) {
+      require(lists);
+    } else if (!lists.empty()) {
+      plan_.excluded.push_back(std::move(lists));
+    }
+    return {};
+  }
+
+  Status add_phrase(const TextClause& clause) {
+    TextCheck check;
+    check.sign = clause.sign;
+    std::vector<std::string> compounds;
+    read(clause.text, &check.phrase, &compounds);
+    if (check.phrase.empty()) {
+      if (clause.sign == Sign::kMust) plan_.matches_nothing = true;
+      return {};
+    }
+    std::set<std::string> seen;
+    for (const auto& word : check.phrase) {
+      if (seen.insert(word).second) check.lists.push_back(rows_of_word(word));
+    }
+    if (clause.sign == Sign::kMust) {
+      words_.insert(words_.end(), check.phrase.begin(), check.phrase.end());
+      require(check.lists);
+    }
+    plan_.checks.push_back(std::move(check));
+    return {};
+  }
+
+  // Words that match, by their stems; and whether those stems have forms that do not.
+  struct Expansion {
+    std::set<std::string> stems;
+    bool is_exact = true;
+  };
+
+  Result<Expansion> expand(const text::Wildcard& wildcard, std::string_view pattern) {
+    Expansion expansion;
+    size_t count = 0;
+    index_.text().for_each_word(wildcard.prefix(), [&](std::string_view word, std::string_view stem) {
+      if (wildcard.matches(word)) {
+        expansion.stems.emplace(stem);
+        count += 1;
+      }
+      return count <= kExpansionsMax;
+    });
+    if (count > kExpansionsMax) {
+      return Status(Code::kInvalidArgument,
+                    "the wildcard '" + std::string(pattern) + "' matches more than " +
+                        std::to_string(kExpansionsMax) + " words; give more of the word");
+    }
+    index_.text().for_each_word("", [&](std::string_view word, std::string_view stem) {
+      expansion.is_exact = wildcard.matches(word) || !expansion.stems.contains(std::string(stem));
+      return expansion.is_exact;
+    });
+    return expansion;
+  }
+
+  Status add_wildcard(std::string_view written, Sign sign) {
+    const std::string pattern = fold_pattern(written);
+    auto wildcard = text::Wildcard::parse(pattern);
+    if (!wildcard) {
+      return {Code::kInvalidArgument, "the wildcard '" + std::string(written) +
+                                          "' is longer than 63 characters; shorten it"};
+    }
+    VARVE_TRY_ASSIGN(const Expansion expansion, expand(*wildcard, written));
+    const index::PostingList rows = join(expansion.stems);
+    if (sign != Sign::kNot) wildcards_.push_back({pattern, rows});
+    if (sign == Sign::kMust) require({rows});
+    if (sign == Sign::kNot && expansion.is_exact) plan_.excluded.push_back({rows});
+    if (sign != Sign::kRanked && !expansion.is_exact) {
+      TextCheck check;
+      check.sign = sign;
+      check.wildcard = std::move(wildcard);
+      check.lists = {rows};
+      plan_.checks.push_back(std::move(check));
+    }
+    return {};
+  }
+
+  // All rows of some terms as one list.
+  index::PostingList join(const std::set<std::string>& stems) {
+    std::vector<uint32_t> rows;
+    for (const auto& stem : stems) {
+      const index::PostingList list = index_.text().rows_of(stem);
+      for (const auto& run : list.runs) {
+        index::PostingRun::Decoded decoded;
+        for (uint32_t block = 0; block < run.block_count(); ++block) {
+          const uint32_t count = run.decode(block, &decoded);
+          rows.insert(rows.end(), decoded.rows.begin(), decoded.rows.begin() + count);
+        }
+      }
+    }
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    index::PostingBuffer& joined = plan_.wildcard_rows.emplace_back();
+    const uint32_t row_count = index_.text_row_count();
+    for (const uint32_t row : rows) {
+      if (row < row_count) joined.add(row, 1, index_.text().length(row));
+    }
+    index::PostingList list;
+    list.runs[1] = index::PostingRun(joined);
+    return list;
+  }
+
+  void require(const std::vector<index::PostingList>& lists) {
+    for (const auto& list : lists) {
+      if (list.is_empty()) plan_.matches_nothing = true;
+      plan_.required.push_back(list);
+    }
+  }
+
+  index::PostingList rows_of_word(std::string_view word) {
+    return index_.text().rows_of(analyzer_.stem(word));
+  }
+
+  void read(std::string_view text, std::vector<std::string>* words,
+            std::vector<std::string>* compounds) {
+    const text::Words& found = analyzer_.read(text);
+    for (const auto& word : found.words()) words->emplace_back(found.text(word));
+    for (const auto& compound : found.compounds()) compounds->emplace_back(found.text(compound));
+  }
+
+  // Stop words count only where there is nothing else.
+  void rank() {
+    std::vector<std::string> kept;
+    for (const auto& word : words_) {
+      if (!analyzer_.is_stop_word(word)) kept.push_back(word);
+    }
+    if (kept.empty()) kept = words_;
+    std::vector<std::string> terms;
+    for (const auto& word : kept) {
+      const std::string term(analyzer_.stem(word));
+      if (!is_lone_character(word) && !contains(terms, term)) terms.push_back(term);
+    }
+    for (const auto& compound : compounds_) {
+      if (!contains(terms, compound)) terms.push_back(compound);
+    }
+    for (auto& term : terms) {
+      const index::PostingList rows = index_.text().rows_of(term);
+      if (!rows.is_empty()) plan_.terms.push_back({std::move(term), rows});
+    }
+    for (auto& wildcard : wildcards_) {
+      if (!wildcard.rows.is_empty()) plan_.terms.push_back(std::move(wildcard));
+    }
+    plan_.words = std::move(words_);
+  }
+
+  const index::Index& index_;
+  text::Analyzer& analyzer_;
+  TextPlan plan_;
+  std::vector<std::string> words_;
+  std::vector<std::string> compounds_;
+  std::vector<RankedTerm> wildcards_;
+  bool has_ranked_clause_ = false;
+  bool has_must_ = false;
+};
+
+bool holds_phrase(const text::Words& words, const std::vector<std::string>& phrase) {
+  const auto& all = words.words();
+  return std::search(all.begin(), all.end(), phrase.begin(), phrase.end(),
+                     [&](const auto& word, const std::string& wanted) {
+                       return words.text(word) == wanted;
+                     }) != all.end();
+}
+
+bool holds_match(const text::Words& words, const text::Wildcard& wildcard) {
+  const auto matches = [&](const auto& word) { return wildcard.matches(words.text(word)); };
+  return std::any_of(words.words().begin(), words.words().end(), matches) ||
+         std::any_of(words.compounds().begin(), words.compounds().end(), matches);
+}
+
+}  // namespace
+
+bool TextCheck::holds(json::Value entry, text::Analyzer& analyzer) const {
+  bool found = false;
+  index::for_each_text(entry, [&](std::string_view text) {
+    if (found) return;
+    const text::Words& words = analyzer.read(text);
+    found = wildcard ? holds_match(words, *wildcard) : holds_phrase(words, phrase);
+  });
+  return found;
+}
+
+Result<TextPlan> plan_text(std::string_view text, const index::Index& index,
+                           text::Analyzer& analyzer) {
+  return TextPlanner(index, analyzer).plan(text);
+}
+
+}  // namespace varve::query

@@ -1,0 +1,58 @@
+// TextPlan: a query's words against one index: which lists rank, which must and must not be there,
+// and what only the entry's text can tell.
+//
+// A wildcard is looked up in the dictionary, and its rows are one list, with one weight. Phrases,
+// and wildcards that take some forms of a word and not others, are narrowed down by lists and then
+// checked against the entries (TextCheck).
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "index/index.h"
+#include "json/document.h"
+#include "query/text_syntax.h"
+#include "text/analyzer.h"
+#include "text/wildcard.h"
+
+namespace varve::query {
+
+inline constexpr size_t kExpansionsMax = 10'000;  // words that a wildcard may match
+
+// A word, compound or wildcard that entries are ranked by.
+struct RankedTerm {
+  std::string text;
+  index::PostingList rows;
+};
+
+// What a row's entry is asked when its lists cannot tell.
+struct TextCheck {
+  TextClause::Sign sign = TextClause::Sign::kMust;
+  std::vector<std::string> phrase;        // folded words; empty for a wildcard
+  std::optional<text::Wildcard> wildcard;
+  std::vector<index::PostingList> lists;  // a row must be in all of them to be worth asking
+
+  // Whether a string of the entry holds the phrase, or a word that matches.
+  [[nodiscard]] bool holds(json::Value entry, text::Analyzer& analyzer) const;
+};
+
+struct TextPlan {
+  std::vector<RankedTerm> terms;
+  std::vector<index::PostingList> required;               // each
+  std::vector<std::vector<index::PostingList>> excluded;  // rows that are in all lists of one
+  std::vector<TextCheck> checks;
+  std::vector<std::string> words;  // of the question, folded, as asked
+  bool matches_nothing = false;    // a word that must be there is nowhere, or there are no words
+  bool needs_term = false;         // an entry must have at least one of `terms`
+  std::deque<index::PostingBuffer> wildcard_rows;  // that lists above borrow
+};
+
+// Borrows the index. errors: kInvalidArgument for a wildcard that matches too many words or is too
+// long.
+Result<TextPlan> plan_text(std::string_view text, const index::Index& index,
+                           text::Analyzer& analyzer);
+
+}  // namespace varve::query

@@ -1,0 +1,121 @@
+#include "query/text_syntax.h"
+
+#include <algorithm>
+
+#include "text/characters.h"
+
+namespace varve::query {
+
+namespace {
+
+using text::character_at;
+using text::CharacterClass;
+using Kind = TextClause::Kind;
+using Sign = TextClause::Sign;
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+bool starts_word(std::string_view text, size_t at) {
+  const auto next = character_at(text, at).character_class;
+  return next == CharacterClass::kWord || next == CharacterClass::kUnspaced;
+}
+
+// Whether the token is a word with wildcards in it, and not a path, an address or punctuation.
+bool is_wildcard(std::string_view token) {
+  bool has_star = false;
+  bool has_question_mark = false;
+  bool has_word = false;
+  for (size_t at = 0; at < token.size();) {
+    const auto character = character_at(token, at);
+    const size_t after = at + character.size_bytes;
+    if (character.code_point == '*') {
+      has_star = true;
+    } else if (character.code_point == '?') {
+      // Only inside a word: at its end it asks.
+      has_question_mark = has_question_mark || starts_word(token, after);
+    } else if (character.character_class == CharacterClass::kOther) {
+      return false;
+    } else if (starts_word(token, at)) {
+      has_word = true;
+    }
+    at = after;
+  }
+  const bool is_path = token.find('/') != std::string_view::npos;
+  return has_word && (has_star || (has_question_mark && !is_path));
+}
+
+// Punctuation around a token that is none of ours: "(oauth*," -> "oauth*".
+std::string_view without_punctuation(std::string_view token) {
+  const auto is_edge = [](char c) {
+    return std::string_view("()[]{}<>,;:!.\"'").find(c) != std::string_view::npos;
+  };
+  while (!token.empty() && is_edge(token.front())) token.remove_prefix(1);
+  while (!token.empty() && (is_edge(token.back()) || token.back() == '?')) token.remove_suffix(1);
+  return token;
+}
+
+class TextParser {
+ public:
+  explicit TextParser(std::string_view text) : text_(text) {}
+
+  std::vector<TextClause> parse() {
+    while (at_ < text_.size()) {
+      if (is_space(text_[at_])) {
+        ++at_;
+      } else if (!read_phrase(at_, Sign::kMust)) {
+        read_signed_or_plain();
+      }
+    }
+    return std::move(clauses_);
+  }
+
+ private:
+  // A phrase that starts at `begin`, with its closing quote.
+  bool read_phrase(size_t begin, Sign sign) {
+    if (begin >= text_.size() || text_[begin] != '"') return false;
+    const size_t end = text_.find('"', begin + 1);
+    if (end == std::string_view::npos) return false;
+    add(Kind::kPhrase, sign, text_.substr(begin + 1, end - begin - 1));
+    at_ = end + 1;
+    return true;
+  }
+
+  void read_signed_or_plain() {
+    const char first = text_[at_];
+    const bool is_sign = first == '+' || first == '-';
+    const Sign sign = first == '+' ? Sign::kMust : Sign::kNot;
+    if (is_sign && read_phrase(at_ + 1, sign)) return;
+    const size_t begin = at_;
+    while (at_ < text_.size() && !is_space(text_[at_])) ++at_;
+    const std::string_view token = text_.substr(begin, at_ - begin);
+    const bool has_sign =
+        is_sign && (starts_word(token, 1) || is_wildcard(without_punctuation(token.substr(1))));
+    add_token(has_sign ? token.substr(1) : token, has_sign ? sign : Sign::kRanked);
+  }
+
+  void add_token(std::string_view token, Sign sign) {
+    const std::string_view bare = without_punctuation(token);
+    if (is_wildcard(bare)) {
+      add(Kind::kWildcard, sign, bare);
+    } else if (sign == Sign::kRanked && !clauses_.empty() &&
+               clauses_.back().kind == Kind::kWords && clauses_.back().sign == sign) {
+      clauses_.back().text.append(1, ' ').append(token);
+    } else {
+      add(Kind::kWords, sign, token);
+    }
+  }
+
+  void add(Kind kind, Sign sign, std::string_view text) {
+    clauses_.push_back({kind, sign, std::string(text)});
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::vector<TextClause> clauses_;
+};
+
+}  // namespace
+
+std::vector<TextClause> parse_text(std::string_view text) { return TextParser(text).parse(); }
+
+}  // namespace varve::query

@@ -1,0 +1,79 @@
+// TopK: the best so many rows of those offered, in the one order all answers have: larger key
+// first, then later time, then later in the log. Ascending order is exactly the reverse.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace varve::query {
+
+// Where a row stands in the order.
+struct Place {
+  double key = 0;
+  int64_t timestamp_ms = 0;
+  uint32_t row = 0;
+};
+
+// Whether `a` comes before `b` in descending order.
+[[nodiscard]] inline bool comes_before(const Place& a, const Place& b) {
+  if (a.key != b.key) return a.key > b.key;
+  if (a.timestamp_ms != b.timestamp_ms) return a.timestamp_ms > b.timestamp_ms;
+  return a.row > b.row;
+}
+
+// A bound with room for the last digits, in which it may be below what it bounds.
+[[nodiscard]] inline double with_slack(double bound) { return bound + std::abs(bound) * 1e-9; }
+
+class TopK {
+ public:
+  // `after`: only what comes after this place counts.
+  TopK(uint64_t count, bool ascending, std::optional<Place> after)
+      : count_(count), ascending_(ascending), after_(after) {}
+
+  void offer(const Place& place) {
+    if (count_ == 0 || (after_ && !precedes(*after_, place))) return;
+    if (is_full() && !precedes(place, heap_.front())) return;
+    if (is_full()) {
+      std::pop_heap(heap_.begin(), heap_.end(), IsFirst{ascending_});
+      heap_.pop_back();
+    }
+    heap_.push_back(place);
+    std::push_heap(heap_.begin(), heap_.end(), IsFirst{ascending_});
+  }
+
+  [[nodiscard]] bool is_full() const { return heap_.size() >= count_; }
+  // The last of the best so far: what a row must come before to matter. Only when is_full() and
+  // count is not 0.
+  [[nodiscard]] const Place& threshold() const { return heap_.front(); }
+  // Whether nothing with a key up to `bound` (descending) can matter any more.
+  [[nodiscard]] bool is_beyond(double bound) const {
+    return count_ == 0 || (is_full() && with_slack(bound) < threshold().key);
+  }
+
+  // In order; leaves nothing behind.
+  std::vector<Place> take() {
+    std::sort(heap_.begin(), heap_.end(), IsFirst{ascending_});
+    return std::move(heap_);
+  }
+
+ private:
+  struct IsFirst {
+    bool ascending;
+    bool operator()(const Place& a, const Place& b) const {
+      return ascending ? comes_before(b, a) : comes_before(a, b);
+    }
+  };
+  [[nodiscard]] bool precedes(const Place& a, const Place& b) const {
+    return IsFirst{ascending_}(a, b);
+  }
+
+  uint64_t count_;
+  bool ascending_;
+  std::optional<Place> after_;
+  std::vector<Place> heap_;  // the last of the order in front
+};
+
+}  // namespace varve::query

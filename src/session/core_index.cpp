@@ -1,0 +1,183 @@
+// What queries need of the index besides its rows: sections of index.bin that are read late, words
+// that are indexed late.
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "entry/entry.h"
+#include "index/snapshot.h"
+#include "session/core.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr int kAttempts = 4;  // index.bin may be replaced while it is read in parts
+// Lines read at once, and indexed at once under the index's lock.
+constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
+constexpr uint32_t kWordsRowsWorthSaving = 256;
+
+}  // namespace
+
+// --- reading index.bin ---------------------------------------------------------------------------
+
+Result<index::Index> Core::read_snapshot_rows() {
+  Status status;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    auto start = storage->read_document(index::kSnapshotFile, 0, index::kSnapshotHeaderBytes);
+    if (start.code() == Code::kNotFound) return Status(Code::kNotFound, "there was no index.bin");
+    VARVE_TRY(start);
+    VARVE_TRY_ASSIGN(const auto header,
+                     index::SnapshotHeader::parse(start->bytes, start->document_bytes));
+    VARVE_TRY_ASSIGN(const auto rows,
+                     storage->read_document(index::kSnapshotFile, 0, header.rows_end()));
+    auto loaded = index::decode_rows(rows.bytes, rows.document_bytes, settings.text);
+    if (loaded.ok()) {
+      snapshot_size_bytes = rows.document_bytes;
+      return loaded;
+    }
+    status = std::move(loaded).status();
+    if (rows.bytes.starts_with(start->bytes)) break;  // it was one file
+  }
+  return status;
+}
+
+// kConflict when index.bin is another than the one the rows are from.
+Status Core::load_pending(bool text) {
+  const bool wants_text = text && index.pending().text;
+  if (!index.pending().facets && !wants_text) return {};
+  VARVE_TRY_ASSIGN(const auto start, storage->read_document(index::kSnapshotFile, 0,
+                                                            index::kSnapshotHeaderBytes));
+  VARVE_TRY_ASSIGN(const auto header,
+                   index::SnapshotHeader::parse(start.bytes, start.document_bytes));
+  if (header.hash() != index.pending().snapshot_hash) {
+    return {Code::kConflict, "index.bin was replaced"};
+  }
+  const auto read = [&](const index::SnapshotHeader::Range& range) {
+    return storage->read_document(index::kSnapshotFile, range.offset, range.length);
+  };
+  if (index.pending().facets) {
+    VARVE_TRY_ASSIGN(auto facets, read(header.facets()));
+    VARVE_TRY(index::load_facets(header, std::move(facets.bytes), &index));
+  }
+  if (!wants_text) return {};
+  VARVE_TRY_ASSIGN(const auto lengths, read(header.text_lengths()));
+  VARVE_TRY_ASSIGN(auto terms, read(header.text_terms()));
+  return index::load_text(header, lengths.bytes, std::move(terms.bytes), &index);
+}
+
+// Whatever is wrong with index.bin costs a newer one, or a rebuild.
+Status Core::load_missing(bool text) {
+  Status loaded = load_pending(text);
+  if (loaded.ok()) return {};
+  VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+  for (int attempt = 0; attempt < kAttempts && loaded.code() == Code::kConflict; ++attempt) {
+    view.tail = tail;
+    if (!load_snapshot().ok()) break;
+    VARVE_TRY(read_changes(tail));
+    loaded = load_pending(text);
+  }
+  if (loaded.ok()) return {};
+  forget_index();
+  rebuild_reason = loaded.message();
+  rebuild_count += 1;
+  context.counters->index_rebuilds += 1;
+  snapshot_covered_bytes = 0;  // it is to be written anew
+  post(Level::kWarn, "index rebuilt from the log: " + rebuild_reason);
+  return read_changes(tail);
+}
+
+// --- words ---------------------------------------------------------------------------------------
+
+// Rows [first, end), whose lines lie in one stretch of the log.
+Status Core::index_words_of(uint32_t first, uint32_t end) {
+  const uint64_t begin_bytes = index.location(first).offset;
+  const index::Location last = index.location(end - 1);
+  std::string bytes(last.offset + last.length - begin_bytes, '\0');
+  VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, view.tail.generation,
+                                                   begin_bytes, bytes));
+  json::Document document;
+  for (uint32_t row = first; row < end; ++row) {
+    const index::Location place = index.location(row);
+    const uint64_t at = place.offset - begin_bytes;
+    const std::string_view line = at + place.length <= got
+                                      ? std::string_view(bytes).substr(at, place.length)
+                                      : std::string_view();
+    // A line that changed since is no entry any more: whoever reads it is told.
+    const bool is_right = hash64(line) == place.line_hash &&
+                          document.parse(line, entry::line_limits()).ok() &&
+                          document.root().is_object();
+    const json::Value root = document.root();
+    index.text_to_extend().add(is_right ? &root : nullptr);
+  }
+  return {};
+}
+
+// At least one row's, then rows' of up to `bytes_max`.
+Status Core::index_words(uint64_t bytes_max) {
+  const uint32_t first = index.text_to_extend().row_count();
+  if (first >= index.size()) return {};
+  const uint64_t begin_bytes = index.location(first).offset;
+  uint32_t end = first + 1;
+  while (end < index.size() &&
+         index.location(end).offset + index.location(end).length - begin_bytes <= bytes_max) {
+    ++end;
+  }
+  return index_words_of(first, end);
+}
+
+void Core::index_pending_words(bool all) {
+  for (;;) {
+    const std::unique_lock lock(index_mutex);
+    const uint32_t covered = index.text_row_count();
+    if (!index_is_whole_ || covered >= index.size()) return;
+    const uint64_t pending_bytes =
+        index.coverage.entries_bytes - index.location(covered).offset;
+    if (!all && pending_bytes < kWordsBytes) return;
+    if (!index_words(kWordsBytes).ok()) return;  // replaced, or unreadable: a query will tell
+    index.compress();
+  }
+}
+
+bool Core::has_words_to_save() const {
+  const std::shared_lock lock(index_mutex);
+  return index.text_row_count() > snapshot_text_rows + kWordsRowsWorthSaving;
+}
+
+// --- for a query ---------------------------------------------------------------------------------
+
+Status Core::prepare_query(bool text) {
+  VARVE_TRY(catch_up());
+  uint32_t wanted_count = 0;
+  {
+    const std::shared_lock lock(index_mutex);
+    wanted_count = index.size();
+  }
+  const auto is_ready = [&] {
+    return index_is_whole_ && index.has_facets() && index.arranged_count() >= wanted_count &&
+           (!text || (index.has_text() && index.text_row_count() >= wanted_count));
+  };
+  for (int attempt = 0; attempt < kAttempts;) {
+    {
+      const std::shared_lock lock(index_mutex);
+      if (is_ready()) return {};
+    }
+    VARVE_TRY(catch_up());  // the index may have been made anew
+    const std::unique_lock lock(index_mutex);
+    if (!index_is_whole_) continue;
+    wanted_count = std::min(wanted_count, index.size());
+    VARVE_TRY(load_missing(text));
+    index.arrange();
+    Status words = text ? index_words(kWordsBytes) : Status();
+    if (words.code() == Code::kGone) {
+      ++attempt;
+      continue;
+    }
+    VARVE_TRY(std::move(words));
+    if (text) (void)index.text_to_extend();
+    index.compress();
+  }
+  return {Code::kBusy, "the log is being replaced over and over; try again"};
+}
+
+}  // namespace varve::session

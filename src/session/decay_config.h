@@ -1,0 +1,33 @@
+// How entries decay, as configuration says it: the `decay` of config.json (§7.1 of the persistence
+// layer) and the `decay_config` of a session's metadata (§7.2), in one form.
+//
+//   {"enabled": true, "half_life_hours": 168, "min_decay_factor": 0.1, "curve": "exponential",
+//    "default_half_life_hours": 168, "update_interval_minutes": 60,
+//    "type_specific": {"decision": {"half_life_hours": 720}, "preference": {"decay_enabled": false}}}
+//
+// half_life_hours, min_decay_factor and curve are for every type that decays;
+// default_half_life_hours for types without a rule of their own; type_specific comes last. Decay is
+// computed when asked, so update_interval_minutes has no effect.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/status.h"
+#include "decay/decay.h"
+#include "json/document.h"
+#include "json/tree.h"
+
+namespace varve::session {
+
+// Changes *rules by what the object says. `strict`: unknown members are errors.
+// errors: kInvalidArgument naming the member and its offset in `text`.
+Status read_decay_config(std::string_view text, json::Value config, bool strict,
+                         decay::Rules* rules);
+
+// The rules of a session: the store's, changed by the decay_config of its metadata; nothing when it
+// has none of its own, or one that cannot be read.
+[[nodiscard]] std::optional<decay::Rules> own_decay_rules(const json::Tree& metadata,
+                                                          const decay::Rules& of_store);
+
+}  // namespace varve::session

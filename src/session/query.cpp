@@ -1,0 +1,313 @@
+#include "session/query.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "query/cursor.h"
+#include "session/query_explanation.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr int kAttempts = 8;  // the log may be replaced, and the index made anew, under a query
+
+// A row as it was under the lock, to be read after it.
+struct FoundRow {
+  std::string id;
+  Core::Found place;
+};
+
+class SessionQuery {
+ public:
+  SessionQuery(Core& core, const query::Query& query, const SharedQuery* shared)
+      : core_(core),
+        query_(query),
+        shared_(shared),
+        rules_(core.decay_rules()),
+        now_ms_(query.now_ms.value_or(core.context.clock->now_ms())) {
+    if (query.has_text()) analyzer_.emplace(core.settings.text);
+  }
+
+  // Calls `use` with a Search that is ready to run, under the index's shared lock, until its answer
+  // is not kGone.
+  Status with_search(const std::function<Status(query::Search&)>& use) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      VARVE_TRY(core_.prepare_query(query_.has_text()));
+      Status status = try_search(use);
+      if (status.code() == Code::kCorruption && !is_index_from_log()) {
+        VARVE_TRY(core_.rebuild());  // a list of index.bin was damaged
+      } else if (status.code() != Code::kGone) {
+        return status;
+      }
+    }
+    return {Code::kBusy, "the log is being replaced over and over; try again"};
+  }
+
+  // Of a row, under the lock.
+  [[nodiscard]] FoundRow found_row(uint32_t row) const {
+    const index::Index& index = core_.index;
+    return {std::string(index.id(row)), Core::Found{row, index.location(row),
+                                                    core_.view.tail.generation,
+                                                    index.is_verified(row)}};
+  }
+
+  [[nodiscard]] int64_t now_ms() const { return now_ms_; }
+  [[nodiscard]] const decay::Rules& rules() const { return rules_; }
+
+  [[nodiscard]] bool is_index_from_log() const {
+    const std::shared_lock lock(core_.index_mutex);
+    return core_.index_from_log;
+  }
+
+ private:
+  [[nodiscard]] query::SearchInput input() {
+    query::SearchInput input;
+    input.index = &core_.index;
+    input.query = &query_;
+    input.rules = &rules_;
+    input.analyzer = analyzer_ ? &*analyzer_ : nullptr;
+    input.now_ms = now_ms_;
+    if (shared_ == nullptr) return input;
+    input.session_id = core_.id;
+    // Before they are counted, a session's own.
+    if (shared_->statistics.entry_count > 0) input.statistics = &shared_->statistics;
+    input.best_match = shared_->best_match;
+    return input;
+  }
+
+  [[nodiscard]] bool is_ready() const {
+    return core_.index.has_facets() && (!query_.has_text() || core_.index.has_text());
+  }
+
+  Status try_search(const std::function<Status(query::Search&)>& use) {
+    uint64_t epoch = 0;
+    std::vector<std::vector<FoundRow>> to_check;
+    std::vector<query::TextCheck> checks;
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      if (!is_ready()) return gone();
+      VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(input()));
+      if (search.checks().empty()) return use(search);
+      epoch = core_.index_epoch;
+      for (size_t i = 0; i < search.checks().size(); ++i) {
+        checks.push_back(search.checks()[i]);
+        std::vector<FoundRow>& rows = to_check.emplace_back();
+        for (const uint32_t row : search.rows_to_check(i)) rows.push_back(found_row(row));
+      }
+    }
+    query::SearchInput checked = input();
+    for (size_t i = 0; i < checks.size(); ++i) {
+      VARVE_TRY_ASSIGN(auto rows, check_rows(checks[i], to_check[i]));
+      checked.passed.push_back(std::move(rows));
+    }
+    const std::shared_lock lock(core_.index_mutex);
+    if (!is_ready() || core_.index_epoch != epoch) return gone();
+    VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(checked)));
+    return use(search);
+  }
+
+  // The rows whose entries hold what is asked.
+  Result<std::vector<uint32_t>> check_rows(const query::TextCheck& check,
+                                           const std::vector<FoundRow>& rows) {
+    std::vector<uint32_t> passed;
+    json::Document document;
+    for (const FoundRow& row : rows) {
+      auto line = core_.read_row(row.id, row.place);
+      if (line.code() == Code::kCorruption && is_index_from_log()) continue;
+      VARVE_TRY(line);
+      if (document.parse(*line, entry::line_limits()).ok() &&
+          check.holds(document.root(), *analyzer_)) {
+        passed.push_back(row.place.row);
+      }
+    }
+    return passed;
+  }
+
+  static Status gone() { return {Code::kGone, "the index was made anew"}; }
+
+  Core& core_;
+  const query::Query& query_;
+  const SharedQuery* shared_;
+  decay::Rules rules_;
+  int64_t now_ms_;
+  std::optional<text::Analyzer> analyzer_;
+};
+
+// Reads the entries of an answer, and tells of each how it came to be there.
+class ResultReader {
+ public:
+  ResultReader(Core& core, const query::Query& query, SessionQuery& session_query)
+      : core_(core), query_(query), session_query_(session_query) {}
+
+  // Under the index's lock.
+  void take(const query::Answer& answer) {
+    rows_.clear();
+    explanations_.clear();
+    answer_ = answer;
+    for (const query::Hit& hit : answer.hits) {
+      rows_.push_back(session_query_.found_row(hit.place.row));
+      if (query_.explain) {
+        explanations_.push_back(
+            explain_hit(core_.index, session_query_.rules(), query_, answer, hit));
+      }
+    }
+  }
+
+  // Outside of it. kGone: everything anew.
+  Result<QueryResults> read() {
+    QueryResults results;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      auto line = core_.read_row(rows_[i].id, rows_[i].place);
+      if (line.code() == Code::kCorruption && session_query_.is_index_from_log()) {
+        note_damage(rows_[i], line.status());
+        continue;
+      }
+      VARVE_TRY(line);
+      results.results.push_back(result_of(i, *std::move(line)));
+    }
+    if (answer_.has_more) results.next = next_page();
+    if (query_.explain) results.explanation = explain_answer(query_, answer_);
+    return results;
+  }
+
+ private:
+  QueryResult result_of(size_t number, std::string line) const {
+    const query::Hit& hit = answer_.hits[number];
+    QueryResult result;
+    result.line = std::move(line);
+    result.session_id = core_.id;
+    result.id = rows_[number].id;
+    result.key = hit.place.key;
+    result.timestamp_ms = hit.place.timestamp_ms;
+    result.relevance = hit.relevance;
+    result.decay_factor = hit.factors.decay;
+    result.match_quality = hit.match_quality;
+    if (query_.explain) result.explanation = explanations_[number];
+    return result;
+  }
+
+  // From the last hit, whether its entry could be read or not.
+  [[nodiscard]] std::string next_page() const {
+    const query::Hit& last = answer_.hits.back();
+    query::Cursor cursor;
+    cursor.query_hash = query_.hash;
+    cursor.now_ms = session_query_.now_ms();
+    cursor.last_id = query_.after ? query_.after->last_id : answer_.last_id;
+    cursor.best_match = answer_.best_match;
+    cursor.key = last.place.key;
+    cursor.timestamp_ms = last.place.timestamp_ms;
+    cursor.id = rows_.back().id;
+    return query::format_cursor(cursor);
+  }
+
+  void note_damage(const FoundRow& row, const Status& damage) {
+    core_.context.counters->lines_skipped += 1;
+    json::Tree details = json::Tree::object();
+    details.set("offset", json::Tree::integer_unsigned(row.place.location.offset));
+    details.set("reason", json::Tree::string(damage.message()));
+    core_.post(Level::kError, "an entry that was found cannot be read", std::move(details));
+  }
+
+  Core& core_;
+  const query::Query& query_;
+  SessionQuery& session_query_;
+  query::Answer answer_;
+  std::vector<FoundRow> rows_;
+  std::vector<std::string> explanations_;
+};
+
+}  // namespace
+
+Result<QueryResults> run_query(Core& core, const query::Query& query, const SharedQuery* shared) {
+  SessionQuery session_query(core, query, shared);
+  ResultReader reader(core, query, session_query);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+      VARVE_TRY_ASSIGN(const query::Answer answer, search.run());
+      reader.take(answer);
+      return {};
+    }));
+    auto results = reader.read();
+    if (results.code() == Code::kCorruption) {
+      VARVE_TRY(core.rebuild());  // index.bin may be the one that is wrong
+    } else if (results.code() != Code::kGone) {
+      return results;
+    }
+  }
+  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+Result<query::TextStatistics> count_words(Core& core, const query::Query& query) {
+  SessionQuery session_query(core, query, nullptr);
+  query::TextStatistics statistics;
+  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+    statistics = search.statistics();
+    return {};
+  }));
+  return statistics;
+}
+
+Result<double> find_best_match(Core& core, const query::Query& query, const SharedQuery& shared) {
+  SessionQuery session_query(core, query, &shared);
+  double best_match = 0;
+  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+    best_match = search.best_match();
+    return {};
+  }));
+  return best_match;
+}
+
+Result<uint64_t> count_matches(Core& core, const query::Query& query) {
+  SessionQuery session_query(core, query, nullptr);
+  uint64_t count = 0;
+  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+    VARVE_TRY_ASSIGN(const auto rows, search.all_rows());
+    count = rows.size();
+    return {};
+  }));
+  return count;
+}
+
+Result<std::vector<std::string>> find_matches(Core& core, const query::Query& query) {
+  SessionQuery session_query(core, query, nullptr);
+  std::vector<std::string> ids;
+  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+    VARVE_TRY_ASSIGN(const auto rows, search.all_rows());
+    ids.clear();
+    for (const uint32_t row : rows) ids.emplace_back(core.index.id(row));
+    return {};
+  }));
+  return ids;
+}
+
+Result<json::Tree> list_tags(Core& core) {
+  VARVE_TRY(core.prepare_query(false));
+  std::map<std::string, uint64_t> counts;
+  {
+    const int64_t now_ms = core.context.clock->now_ms();
+    const std::shared_lock lock(core.index_mutex);
+    const index::Index& index = core.index;
+    index.facets().for_each_tag([&](std::string_view tag, const index::PostingList& rows) {
+      uint64_t count = 0;
+      index::PostingCursor cursor(rows);
+      for (uint32_t row = cursor.seek(0); row < index.size(); row = cursor.next()) {
+        if (index.is_live(row, now_ms)) count += 1;
+      }
+      if (count > 0) counts[std::string(tag)] = count;
+    });
+  }
+  json::Tree tags = json::Tree::array();
+  for (const auto& [tag, count] : counts) {
+    json::Tree item = json::Tree::object();
+    item.set("tag", json::Tree::string(tag));
+    item.set("entries", json::Tree::integer_unsigned(count));
+    tags.push(std::move(item));
+  }
+  json::Tree tree = json::Tree::object();
+  tree.set("tags", std::move(tags));
+  return tree;
+}
+
+}  // namespace varve::session

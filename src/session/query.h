@@ -1,0 +1,44 @@
+// Queries on one session: the index says which entries, the log gives them.
+//
+// A query sees the session as of one moment after the call began. Entries that are deleted while it
+// runs may still be in its answer, as if it had been a moment earlier; entries that cannot be read
+// are left out and counted as damage.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "query/query.h"
+#include "query/search.h"
+#include "session/core.h"
+#include "session/query_results.h"
+
+namespace varve::session {
+
+// Of a query across sessions: what all sessions together hold, and their best match.
+struct SharedQuery {
+  query::TextStatistics statistics;
+  double best_match = 0;
+};
+
+// Results in order, with their entries, and the cursor of the next page. `shared`: null for a query
+// on this session alone.
+Result<QueryResults> run_query(Core& core, const query::Query& query, const SharedQuery* shared);
+
+// What this session adds to SharedQuery.
+Result<query::TextStatistics> count_words(Core& core, const query::Query& query);
+Result<double> find_best_match(Core& core, const query::Query& query, const SharedQuery& shared);
+
+// How many entries match, whatever the limit.
+Result<uint64_t> count_matches(Core& core, const query::Query& query);
+
+// The ids of all entries that match, in the order of the log.
+Result<std::vector<std::string>> find_matches(Core& core, const query::Query& query);
+
+// {"tags":[{"tag","entries"}]}: every tag that live entries have, and those above them, by name.
+Result<json::Tree> list_tags(Core& core);
+
+}  // namespace varve::session

@@ -1,0 +1,20 @@
+// Why a result is where it is, as JSON for `explain`: docs/query.md#explain.
+#pragma once
+
+#include <string>
+
+#include "index/index.h"
+#include "query/query.h"
+#include "query/search.h"
+
+namespace varve::session {
+
+// Of one result: every factor, and what each word and each term of the order gave.
+[[nodiscard]] std::string explain_hit(const index::Index& index, const decay::Rules& rules,
+                                      const query::Query& query, const query::Answer& answer,
+                                      const query::Hit& hit);
+
+// Of the answer: how it was looked for.
+[[nodiscard]] std::string explain_answer(const query::Query& query, const query::Answer& answer);
+
+}  // namespace varve::session

@@ -1,0 +1,43 @@
+#include "session/query_results.h"
+
+#include "json/canonical.h"
+
+namespace varve::session {
+
+namespace {
+
+void append_member(std::string_view name, double value, std::string* out) {
+  out->append(",\"").append(name).append("\":");
+  json::append_double(value, *out);
+}
+
+void append_result(const QueryResult& result, std::string* out) {
+  out->append("{\"entry\":").append(result.line).append(",\"session_id\":");
+  json::append_string(result.session_id, *out);
+  append_member("relevance", result.relevance, out);
+  append_member("decay_factor", result.decay_factor, out);
+  append_member("match_quality", result.match_quality, out);
+  if (!result.explanation.empty()) out->append(",\"explain\":").append(result.explanation);
+  out->push_back('}');
+}
+
+}  // namespace
+
+std::string QueryResults::json() const {
+  std::string out = "{\"results\":[";
+  for (const auto& result : results) {
+    if (&result != &results.front()) out.push_back(',');
+    append_result(result, &out);
+  }
+  out.append("],\"next\":");
+  if (next.empty()) {
+    out.append("null");
+  } else {
+    json::append_string(next, out);
+  }
+  if (!explanation.empty()) out.append(",\"explain\":").append(explanation);
+  out.push_back('}');
+  return out;
+}
+
+}  // namespace varve::session

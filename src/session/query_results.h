@@ -1,0 +1,32 @@
+// The results of a query as data, and as the JSON that callers read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace varve::session {
+
+struct QueryResult {
+  std::string line;  // the entry as stored
+  std::string session_id;
+  std::string id;
+  double key = 0;  // of the order
+  int64_t timestamp_ms = 0;
+  double relevance = 0;
+  double decay_factor = 0;
+  double match_quality = 0;
+  std::string explanation;  // JSON; empty unless it was asked for
+};
+
+struct QueryResults {
+  std::vector<QueryResult> results;  // in order
+  std::string next;                  // cursor of the next page; empty: there is none
+  std::string explanation;           // JSON; empty unless it was asked for
+
+  // {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
+  // docs/query.md#results.
+  [[nodiscard]] std::string json() const;
+};
+
+}  // namespace varve::session

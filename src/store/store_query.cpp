@@ -1,0 +1,165 @@
+#include "store/store_query.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "json/tree.h"
+#include "query/cursor.h"
+#include "session/query.h"
+
+namespace varve::store {
+
+namespace {
+
+constexpr size_t kKeptOpenMax = 256;
+
+class StoreQuery {
+ public:
+  StoreQuery(const query::Query& query, const std::vector<std::string>& session_ids,
+             uint64_t thread_count, const OpenSession& open, const NoteFailure& note)
+      : query_(query),
+        ids_(session_ids),
+        thread_count_(std::min<uint64_t>(thread_count, session_ids.size())),
+        open_(open),
+        note_(note),
+        kept_(std::min(session_ids.size(), kKeptOpenMax)) {}
+
+  Result<session::QueryResults> run() {
+    if (query_.has_text()) {
+      VARVE_TRY(for_each_session([this](session::Session& session) -> Status {
+        VARVE_TRY_ASSIGN(const auto statistics, session.count_words(query_));
+        const std::lock_guard guard(mutex_);
+        shared_.statistics.add(statistics);
+        return {};
+      }));
+      VARVE_TRY(for_each_session([this](session::Session& session) -> Status {
+        VARVE_TRY_ASSIGN(const double best, session.find_best_match(query_, shared_));
+        const std::lock_guard guard(mutex_);
+        best_match_ = std::max(best_match_, best);
+        return {};
+      }));
+      shared_.best_match = query_.after ? query_.after->best_match : best_match_;
+    }
+    VARVE_TRY(for_each_session([this](session::Session& session) -> Status {
+      VARVE_TRY_ASSIGN(auto found, session.query_among(query_, shared_));
+      const std::lock_guard guard(mutex_);
+      has_more_ = has_more_ || !found.next.empty();
+      for (auto& result : found.results) results_.push_back(std::move(result));
+      return {};
+    }));
+    return merge();
+  }
+
+ private:
+  using Step = std::function<Status(session::Session&)>;
+
+  Status for_each_session(const Step& step) {
+    std::atomic<size_t> next{0};
+    const auto work = [&] {
+      for (size_t i = next.fetch_add(1); i < ids_.size(); i = next.fetch_add(1)) visit(i, step);
+    };
+    std::vector<std::thread> helpers;
+    for (uint64_t i = 1; i < thread_count_; ++i) helpers.emplace_back(work);
+    work();
+    for (auto& helper : helpers) helper.join();
+    return failure_;
+  }
+
+  // No exception may leave a thread; the first failure that is the query's own ends it.
+  void visit(size_t number, const Step& step) noexcept {
+    try {
+      Status status = visit_one(number, step);
+      if (status.ok() || status.code() == Code::kNotFound) return;
+      const std::lock_guard guard(mutex_);
+      if (status.code() == Code::kInvalidArgument || status.code() == Code::kNoMemory) {
+        if (failure_.ok()) failure_ = std::move(status);
+      } else {
+        note_(ids_[number], status);
+      }
+    } catch (const std::bad_alloc&) {
+      const std::lock_guard guard(mutex_);
+      no_memory_ = true;
+    }
+  }
+
+  Status visit_one(size_t number, const Step& step) {
+    std::shared_ptr<session::Session> session;
+    if (number < kept_.size()) session = kept_[number];  // its own slot: no other thread's
+    if (session == nullptr) {
+      VARVE_TRY_ASSIGN(session, open_(ids_[number]));
+      if (number < kept_.size()) kept_[number] = session;
+    }
+    return step(*session);
+  }
+
+  [[nodiscard]] bool comes_before(const session::QueryResult& a,
+                                  const session::QueryResult& b) const {
+    const bool descends = !query_.ascending;
+    if (a.key != b.key) return (a.key > b.key) == descends;
+    if (a.timestamp_ms != b.timestamp_ms) return (a.timestamp_ms > b.timestamp_ms) == descends;
+    return a.session_id != b.session_id && (a.session_id < b.session_id) == descends;
+  }
+
+  Result<session::QueryResults> merge() {
+    if (no_memory_) return Status(Code::kNoMemory, "no memory for the query's threads");
+    // Results of one session are in order already, and stay so.
+    std::stable_sort(results_.begin(), results_.end(),
+                     [this](const auto& a, const auto& b) { return comes_before(a, b); });
+    session::QueryResults merged;
+    has_more_ = has_more_ || results_.size() > query_.limit;
+    if (results_.size() > query_.limit) results_.resize(query_.limit);
+    merged.results = std::move(results_);
+    if (has_more_ && !merged.results.empty()) merged.next = next_page(merged.results.back());
+    if (query_.explain) {
+      json::Tree tree = json::Tree::object();
+      tree.set("sessions", json::Tree::integer_unsigned(ids_.size()));
+      tree.set("sort_by", json::Tree::string(query::sort_name(query_.sort_by)));
+      merged.explanation = tree.canonical();
+    }
+    return merged;
+  }
+
+  [[nodiscard]] std::string next_page(const session::QueryResult& last) const {
+    query::Cursor cursor;
+    cursor.query_hash = query_.hash;
+    cursor.now_ms = *query_.now_ms;
+    cursor.best_match = shared_.best_match;
+    cursor.key = last.key;
+    cursor.timestamp_ms = last.timestamp_ms;
+    cursor.session_id = last.session_id;
+    cursor.id = last.id;
+    return query::format_cursor(cursor);
+  }
+
+  const query::Query& query_;
+  const std::vector<std::string>& ids_;
+  uint64_t thread_count_;
+  const OpenSession& open_;
+  const NoteFailure& note_;
+  std::vector<std::shared_ptr<session::Session>> kept_;  // between the steps
+  session::SharedQuery shared_;                          // read only while sessions run
+
+  std::mutex mutex_;  // guards the rest while sessions run
+  double best_match_ = 0;
+  std::vector<session::QueryResult> results_;
+  bool has_more_ = false;
+  bool no_memory_ = false;
+  Status failure_;
+};
+
+}  // namespace
+
+Result<session::QueryResults> query_sessions(const query::Query& query,
+                                             const std::vector<std::string>& session_ids,
+                                             uint64_t thread_count, int64_t now_ms,
+                                             const OpenSession& open, const NoteFailure& note) {
+  query::Query timed = query;
+  if (!timed.now_ms) timed.now_ms = now_ms;
+  return StoreQuery(timed, session_ids, thread_count, open, note).run();
+}
+
+}  // namespace varve::store

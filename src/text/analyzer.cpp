@@ -1,0 +1,44 @@
+#include "text/analyzer.h"
+
+#include "text/characters.h"
+#include "text/irregular_verbs.h"
+#include "text/stop_words.h"
+
+namespace varve::text {
+
+namespace {
+
+// Changes when the same settings give other terms than before.
+constexpr uint64_t kAnalyzerVersion = 1;
+
+bool is_english(std::string_view language) { return language == "en" || language == "english"; }
+
+}  // namespace
+
+Analyzer::Analyzer(const Settings& settings)
+    : stemmer_(Stemmer::make(settings.language)), english_(is_english(settings.language)) {
+  if (settings.own_stop_words) {
+    for (const auto& word : settings.stop_words) {
+      std::string folded;
+      append_folded_word(word, &folded);
+      stop_words_.insert(std::move(folded));
+    }
+    return;
+  }
+  for (const auto word : stop_words_of(english_ ? "en" : settings.language)) {
+    stop_words_.emplace(word);
+  }
+}
+
+std::string_view Analyzer::stem(std::string_view word) {
+  return stemmer_->stem(english_ ? verb_base(word) : word);
+}
+
+uint64_t Analyzer::fingerprint(const Settings& settings) {
+  std::string all = std::to_string(kAnalyzerVersion) + '\n' + settings.language + '\n';
+  all += settings.own_stop_words ? "own" : "language's";
+  for (const auto& word : settings.stop_words) all.append(1, '\n').append(word);
+  return hash64(all);
+}
+
+}  // namespace varve::text

@@ -1,0 +1,31 @@
+#include "text/stemmer.h"
+
+#include <libstemmer.h>
+
+#include <new>
+#include <string>
+
+namespace varve::text {
+
+void Stemmer::Delete::operator()(sb_stemmer* stemmer) const { sb_stemmer_delete(stemmer); }
+
+std::unique_ptr<Stemmer> Stemmer::make(std::string_view language) {
+  auto made = std::make_unique<Stemmer>();
+  if (language == "none") return made;
+  made->stemmer_.reset(sb_stemmer_new(std::string(language).c_str(), "UTF_8"));
+  return made->stemmer_ ? std::move(made) : nullptr;
+}
+
+bool Stemmer::knows(std::string_view language) { return make(language) != nullptr; }
+
+std::string_view Stemmer::stem(std::string_view word) {
+  if (!stemmer_) return word;
+  const auto* stemmed =
+      sb_stemmer_stem(stemmer_.get(), reinterpret_cast<const sb_symbol*>(word.data()),
+                      static_cast<int>(word.size()));
+  if (stemmed == nullptr) throw std::bad_alloc();
+  return {reinterpret_cast<const char*>(stemmed),
+          static_cast<size_t>(sb_stemmer_length(stemmer_.get()))};
+}
+
+}  // namespace varve::text

@@ -1,0 +1,58 @@
+#include "text/wildcard.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+
+namespace varve::text {
+
+std::optional<Wildcard> Wildcard::parse(std::string_view pattern) {
+  Wildcard wildcard;
+  bool in_prefix = true;
+  while (!pattern.empty()) {
+    const std::string_view before = pattern;
+    const auto code_point = take_code_point(pattern);
+    if (!code_point) return std::nullopt;
+    if (*code_point == '*') {
+      wildcard.stay_ |= uint64_t{1} << wildcard.count_;
+      in_prefix = false;
+      continue;
+    }
+    if (wildcard.count_ == kCharactersMax) return std::nullopt;
+    wildcard.count_ += 1;
+    const uint64_t place = uint64_t{1} << wildcard.count_;  // reached by taking this character
+    if (*code_point == '?') {
+      wildcard.any_ |= place;
+      in_prefix = false;
+      continue;
+    }
+    if (in_prefix) wildcard.prefix_.append(before.substr(0, before.size() - pattern.size()));
+    const auto known = std::find_if(wildcard.literals_.begin(), wildcard.literals_.end(),
+                                    [&](const auto& one) { return one.first == *code_point; });
+    if (known != wildcard.literals_.end()) {
+      known->second |= place;
+    } else {
+      wildcard.literals_.emplace_back(*code_point, place);
+    }
+  }
+  return wildcard;
+}
+
+uint64_t Wildcard::bits_of(uint32_t code_point) const {
+  for (const auto& [literal, bits] : literals_) {
+    if (literal == code_point) return bits;
+  }
+  return 0;
+}
+
+bool Wildcard::matches(std::string_view word) const {
+  uint64_t state = 1;
+  while (state != 0) {
+    const auto code_point = take_code_point(word);
+    if (!code_point) break;
+    state = ((state << 1) & (any_ | bits_of(*code_point))) | (state & stay_);
+  }
+  return (state >> count_ & 1) != 0;
+}
+
+}  // namespace varve::text

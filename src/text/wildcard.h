@@ -1,0 +1,44 @@
+// Wildcard: `*` (any characters, also none) and `?` (one character) inside a word.
+//
+// Matching is one pass over the word, one machine word of state: the pattern's places are the bits
+// of a non-deterministic automaton, all followed at once. Linear for every pattern; there is no
+// backtracking to explode.
+//
+// source: the shift-and automaton (Baeza-Yates and Gonnet, CACM 1992) with gaps.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace varve::text {
+
+class Wildcard {
+ public:
+  static constexpr size_t kCharactersMax = 63;  // besides the `*`
+
+  // `pattern` is folded like the words it is to match. Nothing when it is longer than
+  // kCharactersMax.
+  static std::optional<Wildcard> parse(std::string_view pattern);
+
+  // Cost: O(bytes of the word).
+  [[nodiscard]] bool matches(std::string_view word) const;
+  // What every word that matches starts with.
+  [[nodiscard]] const std::string& prefix() const { return prefix_; }
+  // Whether it matches every word: nothing but `*`.
+  [[nodiscard]] bool is_everything() const { return count_ == 0 && stay_ == 1; }
+
+ private:
+  [[nodiscard]] uint64_t bits_of(uint32_t code_point) const;
+
+  std::vector<std::pair<uint32_t, uint64_t>> literals_;  // code point -> places that take it
+  uint64_t any_ = 0;   // places of `?`
+  uint64_t stay_ = 0;  // places with a `*` before what comes next
+  uint32_t count_ = 0;
+  std::string prefix_;
+};
+
+}  // namespace varve::text

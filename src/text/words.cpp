@@ -1,0 +1,238 @@
+#include "text/words.h"
+
+#include <algorithm>
+
+#include "text/characters.h"
+
+namespace varve::text {
+
+namespace {
+
+bool is_word_part(const Character& character) {
+  return character.character_class == CharacterClass::kWord ||
+         character.character_class == CharacterClass::kMark;
+}
+
+// A connector that also ends a part which is worth finding by itself: a/b.py has b.py.
+bool ends_segment(char separator) {
+  return std::string_view("/\\@:+#~").find(separator) != std::string_view::npos && separator != 0;
+}
+
+char separator_of(const Character& character) {
+  if (character.character_class == CharacterClass::kApostrophe) return '\'';
+  return character.code_point < 128 ? static_cast<char>(character.code_point) : '-';
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::string_view cut_word(std::string_view word) {
+  if (word.size() <= kWordBytesMax) return word;
+  size_t end = kWordBytesMax;
+  while (end > 0 && (static_cast<uint8_t>(word[end]) & 0xC0) == 0x80) --end;
+  return word.substr(0, end);
+}
+
+void Words::read(std::string_view text, bool english) {
+  source_ = text;
+  english_ = english;
+  folded_.clear();
+  words_.clear();
+  compounds_.clear();
+  for (size_t at = 0; at < source_.size();) {
+    const Character character = character_at(source_, at);
+    if (character.character_class == CharacterClass::kWord) {
+      at = read_compound(at);
+    } else if (character.character_class == CharacterClass::kUnspaced) {
+      at = read_unspaced(at);
+    } else {
+      at += character.size_bytes;
+    }
+  }
+}
+
+// --- scripts without spaces ----------------------------------------------------------------------
+
+size_t Words::read_unspaced(size_t at) {
+  struct Place {
+    uint32_t folded;
+    uint64_t source;
+  };
+  Place one_before{};
+  Place before{};
+  size_t count = 0;
+  for (;;) {
+    const Character character = character_at(source_, at);
+    const bool is_part = character.size_bytes > 0 &&
+                         (character.character_class == CharacterClass::kUnspaced ||
+                          character.character_class == CharacterClass::kIgnored);
+    const auto folded_end = static_cast<uint32_t>(folded_.size());
+    if (!is_part) {
+      if (count == 1) words_.push_back({before.folded, folded_end, before.source, at});
+      if (count >= 2) words_.push_back({one_before.folded, folded_end, one_before.source, at});
+      return at;
+    }
+    if (character.character_class == CharacterClass::kUnspaced) {
+      if (count >= 2) words_.push_back({one_before.folded, folded_end, one_before.source, at});
+      one_before = before;
+      before = {folded_end, at};
+      count += 1;
+      append_folded(character.code_point, &folded_);
+    }
+    at += character.size_bytes;
+  }
+}
+
+// --- words and what joins them -------------------------------------------------------------------
+
+size_t Words::end_of_word(size_t at) const {
+  for (;;) {
+    const Character character = character_at(source_, at);
+    if (character.size_bytes == 0) return at;
+    if (!is_word_part(character) &&
+        !(character.character_class == CharacterClass::kIgnored &&
+          is_word_part(character_at(source_, at + character.size_bytes)))) {
+      return at;
+    }
+    at += character.size_bytes;
+  }
+}
+
+void Words::add_piece(size_t begin, size_t end, char separator) {
+  const auto folded_begin = static_cast<uint32_t>(folded_.size());
+  append_folded_word(source_.substr(begin, end - begin), &folded_);
+  pieces_.push_back({folded_begin, static_cast<uint32_t>(folded_.size()), begin, end, separator});
+}
+
+// Pieces behind connectors; apostrophes too, but not behind a thousands separator.
+size_t Words::add_joined_pieces(size_t at) {
+  for (;;) {
+    const Character joint = character_at(source_, at);
+    const bool joins = joint.character_class == CharacterClass::kConnector ||
+                       joint.character_class == CharacterClass::kApostrophe;
+    if (joint.size_bytes == 0 || !joins) return at;
+    const size_t begin = at + joint.size_bytes;
+    if (character_at(source_, begin).character_class != CharacterClass::kWord) return at;
+    at = end_of_word(begin);
+    add_piece(begin, at, separator_of(joint));
+  }
+}
+
+// C++ and C#: what ends a word although it joins nothing.
+size_t Words::add_tail(size_t at) {
+  const auto starts_word = [&](size_t place) {
+    const auto next = character_at(source_, place).character_class;
+    return next == CharacterClass::kWord || next == CharacterClass::kUnspaced;
+  };
+  const std::string_view rest = source_.substr(at);
+  if (rest.starts_with("++") && !rest.starts_with("+++") && !starts_word(at + 2)) {
+    tail_ = "++";
+  } else if (rest.starts_with("#") && !starts_word(at + 1)) {
+    tail_ = "#";
+  }
+  return at + tail_.size();
+}
+
+// 1,200 is one number.
+size_t Words::add_thousands(size_t at) {
+  while (is_digits(piece_text(pieces_.back())) && at + 4 <= source_.size() && source_[at] == ',' &&
+         is_digits(source_.substr(at + 1, 3))) {
+    const Character after = character_at(source_, at + 4);
+    if (is_word_part(after) || after.character_class == CharacterClass::kUnspaced) break;
+    folded_.append(source_.substr(at + 1, 3));
+    at += 4;
+    pieces_.back().end = static_cast<uint32_t>(folded_.size());
+    pieces_.back().source_end = at;
+    at = add_joined_pieces(at);
+  }
+  return at;
+}
+
+size_t Words::read_compound(size_t at) {
+  pieces_.clear();
+  tail_.clear();
+  const size_t begin = at;
+  at = end_of_word(at);
+  add_piece(begin, at, 0);
+  at = add_joined_pieces(at);
+  at = add_tail(at);
+  if (tail_.empty()) at = add_thousands(at);
+  if (english_ && pieces_.size() > 1) join_english_pieces();
+  emit_pieces();
+  if (pieces_.size() > 1 || !tail_.empty()) emit_compounds();
+  return at;
+}
+
+// Caroline's, I'm, we'll count as the word before the apostrophe; don't is one word.
+void Words::join_english_pieces() {
+  size_t kept = 1;
+  for (size_t i = 1; i < pieces_.size(); ++i) {
+    const Piece piece = pieces_[i];
+    const std::string_view text = piece_text(piece);
+    if (piece.separator == '\'') {
+      if (text == "s" || text == "m" || text == "re" || text == "ve" || text == "ll" ||
+          text == "d") {
+        continue;
+      }
+      if (text == "t" && piece_text(pieces_[kept - 1]).ends_with('n')) {
+        const std::string joined = std::string(piece_text(pieces_[kept - 1])) + "'t";
+        Piece& before = pieces_[kept - 1];
+        before.begin = static_cast<uint32_t>(folded_.size());
+        folded_ += joined;
+        before.end = static_cast<uint32_t>(folded_.size());
+        before.source_end = piece.source_end;
+        continue;
+      }
+    }
+    pieces_[kept++] = piece;
+  }
+  pieces_.resize(kept);
+}
+
+void Words::emit_pieces() {
+  for (const Piece& piece : pieces_) {
+    if (piece.begin == piece.end) continue;
+    const auto size = static_cast<uint32_t>(cut_word(piece_text(piece)).size());
+    words_.push_back({piece.begin, piece.begin + size, piece.source_begin, piece.source_end});
+  }
+}
+
+// All of it, and its parts between the connectors that end a segment, where these are compounds.
+void Words::emit_compounds() {
+  compounds_before_ = compounds_.size();
+  emit_compound(0, pieces_.size());
+  size_t first = 0;
+  for (size_t i = 1; i <= pieces_.size(); ++i) {
+    if (i < pieces_.size() && !ends_segment(pieces_[i].separator)) continue;
+    const bool is_all = first == 0 && i == pieces_.size();
+    const bool has_tail = i == pieces_.size() && !tail_.empty();
+    if (!is_all && (i - first > 1 || has_tail)) emit_compound(first, i);
+    first = i;
+  }
+}
+
+void Words::emit_compound(size_t first, size_t last) {
+  const size_t begin = folded_.size();
+  for (size_t i = first; i < last; ++i) {
+    if (i > first) folded_.push_back(pieces_[i].separator);
+    folded_.append(folded_, pieces_[i].begin, pieces_[i].end - pieces_[i].begin);
+  }
+  if (last == pieces_.size()) folded_.append(tail_);
+  const size_t size = folded_.size() - begin;
+  const auto is_same = [&](const Word& other) {
+    return text(other) == std::string_view(folded_).substr(begin, size);
+  };
+  const auto own = compounds_.begin() + static_cast<std::ptrdiff_t>(compounds_before_);
+  if (size > kWordBytesMax || std::any_of(own, compounds_.end(), is_same)) {
+    folded_.resize(begin);
+    return;
+  }
+  compounds_.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(folded_.size()),
+                        pieces_[first].source_begin, pieces_[last - 1].source_end});
+}
+
+}  // namespace varve::text

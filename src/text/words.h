@@ -1,0 +1,77 @@
+// Words: what a text is made of for full-text search.
+//
+//   word       a run of letters and numbers, folded. Caroline's is "caroline", don't is one word
+//              (English); 1,200 is "1200"; in scripts without spaces every two characters are a
+//              word, so that two-character words are found.
+//   compound   what connectors join, as an additional term: "pr-1234" besides "pr" and "1234",
+//              "jo@example.com", "example.com", "src/main.py", "main.py", "c++".
+//
+// docs/retrieval.md#words has the rules with examples, tests/unit/text/words_test.cpp the cases.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve::text {
+
+inline constexpr size_t kWordBytesMax = 128;  // longer words are cut, longer compounds left out
+
+// A text's words, in order, and its compounds. Reused between texts so that memory is kept.
+class Words {
+ public:
+  struct Word {
+    uint32_t begin;  // in folded()
+    uint32_t end;
+    uint64_t source_begin;  // [bytes] in the text
+    uint64_t source_end;
+  };
+
+  // `english`: apostrophes as English uses them.
+  void read(std::string_view text, bool english);
+
+  [[nodiscard]] const std::vector<Word>& words() const { return words_; }
+  [[nodiscard]] const std::vector<Word>& compounds() const { return compounds_; }
+  [[nodiscard]] std::string_view text(const Word& word) const {
+    return std::string_view(folded_).substr(word.begin, word.end - word.begin);
+  }
+
+ private:
+  struct Piece {
+    uint32_t begin;  // in folded_
+    uint32_t end;
+    uint64_t source_begin;
+    uint64_t source_end;
+    char separator;  // before it; 0 for the first
+  };
+
+  size_t read_unspaced(size_t at);
+  size_t read_compound(size_t at);
+  size_t end_of_word(size_t at) const;
+  void add_piece(size_t begin, size_t end, char separator);
+  size_t add_joined_pieces(size_t at);
+  size_t add_thousands(size_t at);
+  size_t add_tail(size_t at);
+  void join_english_pieces();
+  void emit_pieces();
+  void emit_compounds();
+  void emit_compound(size_t first, size_t last);
+  [[nodiscard]] std::string_view piece_text(const Piece& piece) const {
+    return std::string_view(folded_).substr(piece.begin, piece.end - piece.begin);
+  }
+
+  std::string_view source_;
+  bool english_ = true;
+  std::string folded_;
+  std::vector<Word> words_;
+  std::vector<Word> compounds_;
+  std::vector<Piece> pieces_;  // of the compound being read
+  std::string tail_;           // "++" or "#" behind it
+  size_t compounds_before_ = 0;
+};
+
+// Cut to kWordBytesMax bytes, at the end of a character.
+[[nodiscard]] std::string_view cut_word(std::string_view word);
+
+}  // namespace varve::text
