@@ -60,12 +60,38 @@ class VarveRival final : public Rival {
           "rebuild");
   }
 
+  bool find_tagged(const TaggedQuery& query, std::string* answer) override {
+    return find(json_of(query), answer);
+  }
+
+  bool find_text(const TextQuery& query, std::string* answer) override {
+    return find(json_of(query), answer);
+  }
+
+  bool find_ranked(const RankedQuery& query, std::string* answer) override {
+    return find(json_of(query), answer);
+  }
+
   void close() override {
     varve_session_close(session_);
     varve_store_close(store_);
   }
 
  private:
+  // The query's JSON is made anew each time, as a user's program would.
+  bool find(const std::string& query_json, std::string* answer) {
+    varve_error_t* error = nullptr;
+    varve_results_t* results = nullptr;
+    check(varve_session_query(session_, query_json.data(), query_json.size(), &results, &error),
+          error, "query");
+    const char* json = nullptr;
+    size_t size = 0;
+    check(varve_results_json(results, &json, &size, &error), error, "results");
+    answer->append(json, size);
+    varve_results_free(results);
+    return true;
+  }
+
   varve_store_t* store_ = nullptr;
   varve_session_t* session_ = nullptr;
 };
