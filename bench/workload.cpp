@@ -51,11 +51,12 @@ std::string entry_id(size_t number) {
 
 int64_t entry_time_ms(size_t number) { return kStartMs + static_cast<int64_t>(number) * 60'000; }
 
-// A word of an invented language: short for frequent ranks, as in real ones.
+// A word of an invented language: short for frequent ranks, as in real ones. None is an English
+// stop word, which some engines pass over.
 std::string word_of(size_t rank) {
-  constexpr std::array<const char*, 16> kSyllables = {"ka", "ren", "to",  "mi", "sol", "ve",
-                                                      "da", "lin", "por", "u",  "ash", "ge",
-                                                      "no", "tri", "el",  "om"};
+  constexpr std::array<const char*, 16> kSyllables = {"ka",  "ren", "tok", "mi", "sol", "ve",
+                                                      "da",  "lin", "por", "u",  "ash", "ge",
+                                                      "nok", "tri", "el",  "om"};
   std::string word;
   for (size_t rest = rank + 1; rest > 0; rest /= kSyllables.size()) {
     word += kSyllables[rest % kSyllables.size()];

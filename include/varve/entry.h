@@ -128,11 +128,11 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete(
  * @cost    the query, one write of all tombstones, and one fdatasync with "commit"
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete_where(
-    varve_session_t *session, const char *query_json, size_t query_len,
-    const char *reason VARVE_NULLABLE, size_t reason_len, uint64_t *count_out VARVE_OUT
-                                                              VARVE_NULLABLE,
-    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_delete_where(varve_session_t *session, const char *query_json, size_t query_len,
+                           const char *reason VARVE_NULLABLE, size_t reason_len,
+                           uint64_t *count_out VARVE_OUT VARVE_NULLABLE,
+                           varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 #ifdef __cplusplus
 }

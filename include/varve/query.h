@@ -57,13 +57,14 @@ extern "C" {
  *          VARVE_BAD_HANDLE, VARVE_IO
  * @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
  *          of each result. A phrase reads every entry that has all its words.
- *          The first query of a session loads facets, the first with text the words (docs/query.md).
+ *          The first query of a session loads facets, the first with text the words
+ * (docs/query.md).
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_session_query(
-    varve_session_t *session, const char *query_json VARVE_NULLABLE, size_t query_len,
-    varve_results_t **results_out VARVE_OUT_OWNED, varve_error_t **error_out VARVE_OUT_OWNED
-                                                        VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_query(varve_session_t *session, const char *query_json VARVE_NULLABLE,
+                    size_t query_len, varve_results_t **results_out VARVE_OUT_OWNED,
+                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Counts the entries that match.
@@ -79,10 +80,10 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_query(
  * @cost    follows the number of rows of the smallest condition; reads no entry but for phrases
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_session_count(
-    varve_session_t *session, const char *query_json VARVE_NULLABLE, size_t query_len,
-    uint64_t *count_out VARVE_OUT VARVE_NULLABLE,
-    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_count(varve_session_t *session, const char *query_json VARVE_NULLABLE,
+                    size_t query_len, uint64_t *count_out VARVE_OUT VARVE_NULLABLE,
+                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Tells every tag of the session's entries, with the tags above it in the hierarchy, by name:
@@ -97,10 +98,10 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_count(
  * @cost    the number of tags on entries
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_session_tags(
-    varve_session_t *session, char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
-    size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
-    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_session_tags(varve_session_t *session, char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                   size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * How many results there are; 0 for a handle that is closed or none.
@@ -124,11 +125,11 @@ VARVE_API size_t varve_results_count(const varve_results_t *results VARVE_NULLAB
  *          VARVE_BAD_HANDLE
  * @thread  one thread at a time per results
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_results_entry(
-    const varve_results_t *results, size_t index,
-    const char **json_out VARVE_OUT_BORROWED VARVE_NULLABLE,
-    size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
-    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_results_entry(const varve_results_t *results, size_t index,
+                    const char **json_out VARVE_OUT_BORROWED VARVE_NULLABLE,
+                    size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * One result's relevance: importance, decay, recency and match together, 0 to 1.5.

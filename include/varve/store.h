@@ -160,10 +160,10 @@ varve_store_delete_session(varve_store_t *store, const char *id, size_t id_len,
  *          without opening the others. Spread over `threads` of the configuration.
  * @thread  any
  */
-VARVE_API VARVE_MUST_USE varve_status_t varve_store_query(
-    varve_store_t *store, const char *query_json VARVE_NULLABLE, size_t query_len,
-    varve_results_t **results_out VARVE_OUT_OWNED, varve_error_t **error_out VARVE_OUT_OWNED
-                                                        VARVE_NULLABLE);
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_store_query(varve_store_t *store, const char *query_json VARVE_NULLABLE, size_t query_len,
+                  varve_results_t **results_out VARVE_OUT_OWNED,
+                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Figures of this store handle: {"uri","sessions_open","entries","lock_waits","lock_timeouts",

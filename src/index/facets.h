@@ -41,7 +41,8 @@ class Facets {
   void references_of(uint32_t row, const std::function<void(const Reference&)>& visit) const;
 
   // Tags, with the ones above them in the hierarchy; in no particular order.
-  void for_each_tag(const std::function<void(std::string_view tag, const PostingList&)>& visit) const;
+  void for_each_tag(
+      const std::function<void(std::string_view tag, const PostingList&)>& visit) const;
   // Content keys that start with `prefix`.
   void for_each_content(std::string_view prefix,
                         const std::function<bool(std::string_view key)>& visit) const;
@@ -59,7 +60,7 @@ class Facets {
   void add_references(uint32_t row, const entry::EntryFacts& facts);
 
   Dictionary dictionary_;
-  std::string key_;             // scratch
+  std::string key_;              // scratch
   uint64_t postings_added_ = 0;  // since the last compress()
 };
 

@@ -57,7 +57,8 @@ struct Location {
 class Index {
  public:
   enum class Added { kYes, kIdTaken };
-  static constexpr int64_t kStretchGapMs = 3'600'000;  // a stretch of entries ends where more passes
+  static constexpr int64_t kStretchGapMs =
+      3'600'000;  // a stretch of entries ends where more passes
 
   explicit Index(text::Settings text_settings = {}) : text_settings_(std::move(text_settings)) {}
 

@@ -21,8 +21,8 @@ void PostingBuffer::add(uint32_t row, uint32_t frequency, uint32_t length) {
   open_length_min_ = std::min(open_length_min_, length);
   if (count_ % kBlockRows != 0) return;
   if (blocks_ == nullptr) blocks_ = std::make_unique<std::vector<BlockSummary>>();
-  blocks_->push_back({last_row_, static_cast<uint32_t>(body_.size()), open_frequency_max_,
-                      open_length_min_});
+  blocks_->push_back(
+      {last_row_, static_cast<uint32_t>(body_.size()), open_frequency_max_, open_length_min_});
   open_frequency_max_ = 0;
   open_length_min_ = UINT32_MAX;
 }
@@ -204,7 +204,8 @@ uint32_t PostingCursor::seek(uint32_t row) {
   const auto* begin = decoded_.rows.data();
   const auto* end = begin + loaded_count_;
   // Often the next one.
-  const auto* from = row_ != kNoRow && at_ < loaded_count_ && begin[at_] <= row ? begin + at_ : begin;
+  const auto* from =
+      row_ != kNoRow && at_ < loaded_count_ && begin[at_] <= row ? begin + at_ : begin;
   const auto* found = std::lower_bound(from, end, row);
   if (found == end) return fail();  // its summary says otherwise
   at_ = static_cast<uint32_t>(found - begin);
@@ -241,8 +242,8 @@ uint32_t PostingCursor::count_from(uint32_t row) {
   if (seek(row) == kNoRow) return 0;
   const uint32_t first_run = list_.runs[0].block_count();
   const bool in_first = loaded_ < first_run;
-  const uint32_t before = in_first ? loaded_ * kBlockRows
-                                   : list_.runs[0].count() + (loaded_ - first_run) * kBlockRows;
+  const uint32_t before =
+      in_first ? loaded_ * kBlockRows : list_.runs[0].count() + (loaded_ - first_run) * kBlockRows;
   return count() - before - at_;
 }
 

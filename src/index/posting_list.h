@@ -131,7 +131,8 @@ class PostingCursor {
     return list_.runs[0].block_count() + list_.runs[1].block_count();
   }
   [[nodiscard]] BlockSummary summary_of(uint32_t block) const;
-  [[nodiscard]] uint32_t find_block(uint32_t row) const;  // the first whose last row is not below `row`
+  [[nodiscard]] uint32_t find_block(
+      uint32_t row) const;  // the first whose last row is not below `row`
   bool load(uint32_t block);
   uint32_t fail();
 

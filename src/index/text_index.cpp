@@ -37,7 +37,8 @@ bool asks_something(std::string_view text) {
   for (const std::string_view mark : {"?", "\xEF\xBC\x9F", "\xD8\x9F"}) {  // also ？ and ؟
     for (size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
       const size_t after = at + mark.size();
-      if (after == text.size() || text[after] == ' ' || (text[after] >= '\t' && text[after] <= '\r')) {
+      if (after == text.size() || text[after] == ' ' ||
+          (text[after] >= '\t' && text[after] <= '\r')) {
         return true;
       }
     }
@@ -124,9 +125,8 @@ PostingList TextIndex::rows_of(std::string_view term) const {
 
 uint64_t TextIndex::total_length(uint32_t rows) const {
   const auto first = lengths_.begin() + std::min<uint32_t>(rows, row_count());
-  return std::accumulate(first, lengths_.end(), total_length_, [](uint64_t sum, uint32_t length) {
-    return sum - (length & ~kAsks);
-  });
+  return std::accumulate(first, lengths_.end(), total_length_,
+                         [](uint64_t sum, uint32_t length) { return sum - (length & ~kAsks); });
 }
 
 void TextIndex::for_each_word(

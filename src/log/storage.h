@@ -80,7 +80,7 @@ class SessionStorage {
   // whoever reads one in parts makes sure that they belong together.
   virtual Result<DocumentPart> read_document(std::string_view name, uint64_t offset,
                                              uint64_t length);
-  virtual Result<std::vector<StoredFile>> files() = 0;                  // by name
+  virtual Result<std::vector<StoredFile>> files() = 0;  // by name
   virtual DurableMark durable_mark() = 0;
   [[nodiscard]] virtual bool writable() const = 0;
   // For messages: what a person would call the stream ("/x/sessions/s/memory.jsonl").

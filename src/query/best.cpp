@@ -17,8 +17,8 @@ constexpr uint32_t kFoundDistance = 1;  // around candidates, within which entri
 constexpr size_t kRolesMax = 1000;
 
 // Words by which a question speaks of the user.
-constexpr std::string_view kSelf[] = {"i",      "me", "my",  "mine", "myself",
-                                      "we",     "us", "our", "ours", "ourselves"};
+constexpr std::string_view kSelf[] = {"i",  "me", "my",  "mine", "myself",
+                                      "we", "us", "our", "ours", "ourselves"};
 
 class BestSearch {
  public:
@@ -160,9 +160,8 @@ class BestSearch {
       parts.relevance = weights_.relevance * relevance_.of(row);
       found.rows.push_back({{parts.sum(), timestamp_ms, row}, parts});
     }
-    std::sort(found.rows.begin(), found.rows.end(), [](const BestRow& a, const BestRow& b) {
-      return comes_before(a.place, b.place);
-    });
+    std::sort(found.rows.begin(), found.rows.end(),
+              [](const BestRow& a, const BestRow& b) { return comes_before(a.place, b.place); });
     return found;
   }
 

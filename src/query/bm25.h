@@ -22,9 +22,9 @@ class Bm25 {
 
   Bm25(uint64_t entry_count, uint64_t total_length)
       : entry_count_(static_cast<double>(entry_count)),
-        length_mean_(entry_count == 0 ? 0
-                                      : static_cast<double>(total_length) /
-                                            static_cast<double>(entry_count)) {}
+        length_mean_(entry_count == 0
+                         ? 0
+                         : static_cast<double>(total_length) / static_cast<double>(entry_count)) {}
 
   [[nodiscard]] double idf(uint64_t row_count) const {
     const auto rows = static_cast<double>(row_count);

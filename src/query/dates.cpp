@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 12> kMonths = {
     "july",    "august",   "september", "october", "november", "december"};
 
 struct Token {
-  std::string text;  // lower case
+  std::string text;      // lower case
   std::string_view gap;  // what stands before it
   bool is_number = false;
   bool is_capitalized = false;

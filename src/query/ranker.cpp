@@ -35,9 +35,9 @@ Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end
     if (own_count == 0) continue;
     // The collection may have grown less than this session since it was counted.
     const uint64_t row_count =
-        shared == nullptr ? own_count
-                          : std::min(shared->entry_count,
-                                     std::max(own_count, count_in(*shared, ranked.text)));
+        shared == nullptr
+            ? own_count
+            : std::min(shared->entry_count, std::max(own_count, count_in(*shared, ranked.text)));
     const double idf = bm25_.idf(row_count);
     // A term never gives more, whatever its frequency.
     terms_.push_back({&ranked, cursor, own_count, row_count, idf, idf * (Bm25::kK1 + 1), 0});
@@ -101,7 +101,8 @@ void Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
   for (const Term& term : terms_) list_rows += term.own_row_count;
   if (any_row || filter.walk_count_max() < list_rows / 2) {
     if (any_row && terms_.empty()) {
-      for_each(filter, true, [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
+      for_each(filter, true,
+               [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
     } else {
       walk_filter(filter, best);
     }
@@ -205,8 +206,7 @@ std::vector<std::pair<uint32_t, double>> Ranker::explain(uint32_t row) {
   for (Term& term : terms_) {
     if (term.cursor.contains(row)) {
       const uint32_t frequency = term.cursor.frequency();
-      parts.emplace_back(frequency,
-                         bm25_.score(term.idf, frequency, index_.text().length(row)));
+      parts.emplace_back(frequency, bm25_.score(term.idf, frequency, index_.text().length(row)));
     } else {
       parts.emplace_back(0, 0.0);
     }

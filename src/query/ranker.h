@@ -3,8 +3,8 @@
 // Early stopping is block-max WAND: rows are walked in order; what the blocks of the lists can give
 // at most decides where to walk on. Where a filter leaves few rows, those are walked instead.
 //
-// source: Broder et al., Efficient Query Evaluation using a Two-Level Retrieval Process (CIKM 2003);
-// Ding and Suel, Faster Top-k Document Retrieval Using Block-Max Indexes (SIGIR 2011).
+// source: Broder et al., Efficient Query Evaluation using a Two-Level Retrieval Process (CIKM
+// 2003); Ding and Suel, Faster Top-k Document Retrieval Using Block-Max Indexes (SIGIR 2011).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace varve::query {
 
 class Ranker {
  public:
-  // Rows are the first `row_end`; statistics are theirs, unless those of several sessions are given.
-  // Borrows all arguments but the statistics.
+  // Rows are the first `row_end`; statistics are theirs, unless those of several sessions are
+  // given. Borrows all arguments but the statistics.
   Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end,
          const TextStatistics* shared = nullptr);
 

@@ -11,8 +11,8 @@ namespace varve::query {
 
 // Rows reached from the ids by at most `depth_max` references, outwards and inwards, breadth first;
 // the ids themselves are not among them. `relation`: only arrows of this name ("references" is the
-// plain member); empty: all. Only rows below `row_end` that are live at `now_ms` are found or walked
-// through; ids may be of entries that do not exist.
+// plain member); empty: all. Only rows below `row_end` that are live at `now_ms` are found or
+// walked through; ids may be of entries that do not exist.
 [[nodiscard]] std::vector<uint32_t> walk_references(const index::Index& index,
                                                     const std::vector<std::string>& ids,
                                                     std::string_view relation, uint32_t depth_max,

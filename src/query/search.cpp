@@ -20,9 +20,7 @@ constexpr uint64_t kWalkedPerResult = 64;
 // Results beyond those that `best` ranks come after them, by their match: their keys are below 0.
 constexpr double kUnrankedOffset = 1;
 
-Status damaged_index() {
-  return {Code::kCorruption, "index.bin: a list is damaged"};
-}
+Status damaged_index() { return {Code::kCorruption, "index.bin: a list is damaged"}; }
 
 }  // namespace
 
@@ -62,7 +60,9 @@ struct Search::Parts {
   Hit hit_of(const Place& place, double match, double best_match) const;
   void take(TopK& best, Answer* answer);
   std::vector<uint32_t> all_rows();
-  [[nodiscard]] uint64_t wanted() const { return query.limit == kLimitNone ? kLimitNone : query.limit + 1; }
+  [[nodiscard]] uint64_t wanted() const {
+    return query.limit == kLimitNone ? kLimitNone : query.limit + 1;
+  }
 
   SearchInput input;
   const index::Index& index;
@@ -105,7 +105,8 @@ void Search::Parts::require_conditions() {
   }
   filter.require_importance(query.importance_min);
   require_tags();
-  if (!query.trace_id.empty()) filter.require(RowSet::of_lists({index.facets().trace(query.trace_id)}));
+  if (!query.trace_id.empty())
+    filter.require(RowSet::of_lists({index.facets().trace(query.trace_id)}));
   for (const auto& condition : query.content) {
     filter.require(RowSet::of_lists({index.facets().content(condition.key)}));
   }

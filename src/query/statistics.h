@@ -9,7 +9,7 @@ namespace varve::query {
 
 struct TextStatistics {
   uint64_t entry_count = 0;
-  uint64_t total_length = 0;                      // [terms]
+  uint64_t total_length = 0;                                // [terms]
   std::map<std::string, uint64_t, std::less<>> row_counts;  // entries with each ranked term
 
   void add(const TextStatistics& other) {

@@ -121,13 +121,14 @@ class TextPlanner {
   Result<Expansion> expand(const text::Wildcard& wildcard, std::string_view pattern) {
     Expansion expansion;
     size_t count = 0;
-    index_.text().for_each_word(wildcard.prefix(), [&](std::string_view word, std::string_view stem) {
-      if (wildcard.matches(word)) {
-        expansion.stems.emplace(stem);
-        count += 1;
-      }
-      return count <= kExpansionsMax;
-    });
+    index_.text().for_each_word(wildcard.prefix(),
+                                [&](std::string_view word, std::string_view stem) {
+                                  if (wildcard.matches(word)) {
+                                    expansion.stems.emplace(stem);
+                                    count += 1;
+                                  }
+                                  return count <= kExpansionsMax;
+                                });
     if (count > kExpansionsMax) {
       return Status(Code::kInvalidArgument,
                     "the wildcard '" + std::string(pattern) + "' matches more than " +

@@ -31,7 +31,7 @@ struct RankedTerm {
 // What a row's entry is asked when its lists cannot tell.
 struct TextCheck {
   TextClause::Sign sign = TextClause::Sign::kMust;
-  std::vector<std::string> phrase;        // folded words; empty for a wildcard
+  std::vector<std::string> phrase;  // folded words; empty for a wildcard
   std::optional<text::Wildcard> wildcard;
   std::vector<index::PostingList> lists;  // a row must be in all of them to be worth asking
 

@@ -97,8 +97,8 @@ class TextParser {
     const std::string_view bare = without_punctuation(token);
     if (is_wildcard(bare)) {
       add(Kind::kWildcard, sign, bare);
-    } else if (sign == Sign::kRanked && !clauses_.empty() &&
-               clauses_.back().kind == Kind::kWords && clauses_.back().sign == sign) {
+    } else if (sign == Sign::kRanked && !clauses_.empty() && clauses_.back().kind == Kind::kWords &&
+               clauses_.back().sign == sign) {
       clauses_.back().text.append(1, ' ').append(token);
     } else {
       add(Kind::kWords, sign, token);

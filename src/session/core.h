@@ -112,7 +112,7 @@ class Core {
   uint64_t snapshot_covered_bytes = 0;  // of the log, by index.bin as last read or written
   uint64_t snapshot_size_bytes = 0;
   uint32_t snapshot_text_rows = 0;  // rows whose words are in it
-  uint64_t torn_tail_count = 0;  // moved to quarantine by this object
+  uint64_t torn_tail_count = 0;     // moved to quarantine by this object
   uint64_t rebuild_count = 0;
   bool index_from_log = false;  // every row was read from the log in this process
   bool snapshot_was_loaded = false;

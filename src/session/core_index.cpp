@@ -46,8 +46,8 @@ Result<index::Index> Core::read_snapshot_rows() {
 Status Core::load_pending(bool text) {
   const bool wants_text = text && index.pending().text;
   if (!index.pending().facets && !wants_text) return {};
-  VARVE_TRY_ASSIGN(const auto start, storage->read_document(index::kSnapshotFile, 0,
-                                                            index::kSnapshotHeaderBytes));
+  VARVE_TRY_ASSIGN(const auto start,
+                   storage->read_document(index::kSnapshotFile, 0, index::kSnapshotHeaderBytes));
   VARVE_TRY_ASSIGN(const auto header,
                    index::SnapshotHeader::parse(start.bytes, start.document_bytes));
   if (header.hash() != index.pending().snapshot_hash) {
@@ -94,8 +94,8 @@ Status Core::index_words_of(uint32_t first, uint32_t end) {
   const uint64_t begin_bytes = index.location(first).offset;
   const index::Location last = index.location(end - 1);
   std::string bytes(last.offset + last.length - begin_bytes, '\0');
-  VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, view.tail.generation,
-                                                   begin_bytes, bytes));
+  VARVE_TRY_ASSIGN(const size_t got,
+                   storage->read(log::Stream::kEntries, view.tail.generation, begin_bytes, bytes));
   json::Document document;
   for (uint32_t row = first; row < end; ++row) {
     const index::Location place = index.location(row);
@@ -131,8 +131,7 @@ void Core::index_pending_words(bool all) {
     const std::unique_lock lock(index_mutex);
     const uint32_t covered = index.text_row_count();
     if (!index_is_whole_ || covered >= index.size()) return;
-    const uint64_t pending_bytes =
-        index.coverage.entries_bytes - index.location(covered).offset;
+    const uint64_t pending_bytes = index.coverage.entries_bytes - index.location(covered).offset;
     if (!all && pending_bytes < kWordsBytes) return;
     if (!index_words(kWordsBytes).ok()) return;  // replaced, or unreadable: a query will tell
     index.compress();

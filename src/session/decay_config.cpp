@@ -112,8 +112,8 @@ std::optional<decay::Rules> own_decay_rules(const json::Tree& metadata,
   json::Document document;
   decay::Rules rules = of_store;
   // Checked when it was given; edited by hand since, it may be anything.
-  const bool is_right = document.parse(text).ok() &&
-                        read_decay_config(text, document.root(), false, &rules).ok();
+  const bool is_right =
+      document.parse(text).ok() && read_decay_config(text, document.root(), false, &rules).ok();
   return is_right ? std::optional(std::move(rules)) : std::nullopt;
 }
 

@@ -3,7 +3,8 @@
 //
 //   {"enabled": true, "half_life_hours": 168, "min_decay_factor": 0.1, "curve": "exponential",
 //    "default_half_life_hours": 168, "update_interval_minutes": 60,
-//    "type_specific": {"decision": {"half_life_hours": 720}, "preference": {"decay_enabled": false}}}
+//    "type_specific": {"decision": {"half_life_hours": 720}, "preference": {"decay_enabled":
+//    false}}}
 //
 // half_life_hours, min_decay_factor and curve are for every type that decays;
 // default_half_life_hours for types without a rule of their own; type_specific comes last. Decay is

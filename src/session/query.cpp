@@ -48,9 +48,9 @@ class SessionQuery {
   // Of a row, under the lock.
   [[nodiscard]] FoundRow found_row(uint32_t row) const {
     const index::Index& index = core_.index;
-    return {std::string(index.id(row)), Core::Found{row, index.location(row),
-                                                    core_.view.tail.generation,
-                                                    index.is_verified(row)}};
+    return {
+        std::string(index.id(row)),
+        Core::Found{row, index.location(row), core_.view.tail.generation, index.is_verified(row)}};
   }
 
   [[nodiscard]] int64_t now_ms() const { return now_ms_; }

@@ -17,9 +17,9 @@ using Range = std::pair<uint32_t, uint32_t>;
 
 // Han, kana, hangul, then Thai, Lao, Burmese and Khmer.
 constexpr Range kUnspacedRanges[] = {
-    {0x0E01, 0x0E3A}, {0x0E40, 0x0E4E}, {0x0E80, 0x0EFF}, {0x1000, 0x109F},   {0x1780, 0x17D3},
-    {0x3005, 0x3007}, {0x3021, 0x3029}, {0x3041, 0x3096}, {0x309D, 0x309F},   {0x30A1, 0x30FA},
-    {0x30FC, 0x30FF}, {0x31F0, 0x31FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},   {0xAC00, 0xD7A3},
+    {0x0E01, 0x0E3A}, {0x0E40, 0x0E4E},   {0x0E80, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17D3},
+    {0x3005, 0x3007}, {0x3021, 0x3029},   {0x3041, 0x3096}, {0x309D, 0x309F}, {0x30A1, 0x30FA},
+    {0x30FC, 0x30FF}, {0x31F0, 0x31FF},   {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xAC00, 0xD7A3},
     {0xF900, 0xFAFF}, {0x20000, 0x3FFFF},
 };
 
@@ -108,14 +108,11 @@ bool drops_accents(uint32_t code_point) noexcept {
          (code_point >= 0x1E00 && code_point < 0x2000);
 }
 
-bool is_accent(uint32_t code_point) noexcept {
-  return code_point >= 0x300 && code_point <= 0x36F;
-}
+bool is_accent(uint32_t code_point) noexcept { return code_point >= 0x300 && code_point <= 0x36F; }
 
 void append_utf8(uint32_t code_point, std::string* out) {
   std::array<utf8proc_uint8_t, 4> bytes{};
-  const auto size =
-      utf8proc_encode_char(static_cast<utf8proc_int32_t>(code_point), bytes.data());
+  const auto size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code_point), bytes.data());
   out->append(reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(size));
 }
 
@@ -140,9 +137,9 @@ void append_folded(uint32_t code_point, std::string* out) {
     end = std::remove_if(folded.data(), end,
                          [](int32_t c) { return is_accent(static_cast<uint32_t>(c)); });
   }
-  count = utf8proc_normalize_utf32(
-      folded.data(), end - folded.data(),
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  count =
+      utf8proc_normalize_utf32(folded.data(), end - folded.data(),
+                               static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
   for (utf8proc_ssize_t i = 0; i < count; ++i) {
     const int32_t c = folded[static_cast<size_t>(i)];
     const std::string_view plain = plain_latin(c);

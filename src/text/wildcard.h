@@ -35,8 +35,8 @@ class Wildcard {
   [[nodiscard]] uint64_t bits_of(uint32_t code_point) const;
 
   std::vector<std::pair<uint32_t, uint64_t>> literals_;  // code point -> places that take it
-  uint64_t any_ = 0;   // places of `?`
-  uint64_t stay_ = 0;  // places with a `*` before what comes next
+  uint64_t any_ = 0;                                     // places of `?`
+  uint64_t stay_ = 0;                                    // places with a `*` before what comes next
   uint32_t count_ = 0;
   std::string prefix_;
 };

@@ -67,9 +67,9 @@ size_t Words::read_unspaced(size_t at) {
   size_t count = 0;
   for (;;) {
     const Character character = character_at(source_, at);
-    const bool is_part = character.size_bytes > 0 &&
-                         (character.character_class == CharacterClass::kUnspaced ||
-                          character.character_class == CharacterClass::kIgnored);
+    const bool is_part =
+        character.size_bytes > 0 && (character.character_class == CharacterClass::kUnspaced ||
+                                     character.character_class == CharacterClass::kIgnored);
     const auto folded_end = static_cast<uint32_t>(folded_.size());
     if (!is_part) {
       if (count == 1) words_.push_back({before.folded, folded_end, before.source, at});
