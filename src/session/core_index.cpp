@@ -15,6 +15,7 @@ namespace {
 constexpr int kAttempts = 4;  // index.bin may be replaced while it is read in parts
 // Lines read at once, and indexed at once under the index's lock.
 constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
+constexpr size_t kIdleAnalyzersMax = 8;
 constexpr uint32_t kWordsRowsWorthSaving = 256;
 
 }  // namespace
@@ -141,6 +142,23 @@ void Core::index_pending_words(bool all) {
 bool Core::has_words_to_save() const {
   const std::shared_lock lock(index_mutex);
   return index.text_row_count() > snapshot_text_rows + kWordsRowsWorthSaving;
+}
+
+std::unique_ptr<text::Analyzer> Core::take_analyzer() {
+  {
+    const std::lock_guard guard(analyzers_mutex_);
+    if (!analyzers_.empty()) {
+      auto analyzer = std::move(analyzers_.back());
+      analyzers_.pop_back();
+      return analyzer;
+    }
+  }
+  return std::make_unique<text::Analyzer>(settings.text);
+}
+
+void Core::give_back(std::unique_ptr<text::Analyzer> analyzer) {
+  const std::lock_guard guard(analyzers_mutex_);
+  if (analyzers_.size() < kIdleAnalyzersMax) analyzers_.push_back(std::move(analyzer));
 }
 
 // --- for a query ---------------------------------------------------------------------------------
