@@ -86,7 +86,7 @@ class Core {
 
   // An analyzer for one query at a time; give it back for the next.
   std::unique_ptr<text::Analyzer> take_analyzer();
-  void give_back(std::unique_ptr<text::Analyzer> analyzer);
+  void give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept;
 
   // How entries decay: the session's own rules, else the store's.
   [[nodiscard]] decay::Rules decay_rules() const;
@@ -153,6 +153,7 @@ class Core {
   Status check_line(std::string_view id, const Found& found, std::string_view line);
 
   std::mutex snapshot_mutex_;
+  static constexpr size_t kIdleAnalyzersMax = 8;
   std::mutex analyzers_mutex_;
   std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use
   bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail

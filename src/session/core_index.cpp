@@ -15,7 +15,6 @@ namespace {
 constexpr int kAttempts = 4;  // index.bin may be replaced while it is read in parts
 // Lines read at once, and indexed at once under the index's lock.
 constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
-constexpr size_t kIdleAnalyzersMax = 8;
 constexpr uint32_t kWordsRowsWorthSaving = 256;
 
 }  // namespace
@@ -156,7 +155,7 @@ std::unique_ptr<text::Analyzer> Core::take_analyzer() {
   return std::make_unique<text::Analyzer>(settings.text);
 }
 
-void Core::give_back(std::unique_ptr<text::Analyzer> analyzer) {
+void Core::give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept {
   const std::lock_guard guard(analyzers_mutex_);
   if (analyzers_.size() < kIdleAnalyzersMax) analyzers_.push_back(std::move(analyzer));
 }

@@ -74,6 +74,7 @@ class SessionQuery {
     input.rules = &rules_;
     input.analyzer = analyzer_.get();
     input.now_ms = now_ms_;
+    input.weights = core_.settings.best;
     if (shared_ == nullptr) return input;
     input.session_id = core_.id;
     // Before they are counted, a session's own.
