@@ -135,7 +135,7 @@ TEST(PostingDamage, CountsThatCannotBe) {
 
 TEST(PostingDamage, ADistanceOfNothingIsNone) {
   for (const std::string& bytes : {std::string("\x01\x00", 2), std::string("\x02\x02\x00", 3),
-                                  std::string("\x02\x02\x01\x00", 4)}) {
+                                   std::string("\x02\x02\x01\x00", 4)}) {
     Walked walked;
     exercise(bytes, &walked);
     EXPECT_TRUE(walked.damaged);
