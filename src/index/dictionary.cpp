@@ -54,7 +54,8 @@ void Dictionary::for_each_key(std::string_view prefix,
     if (!visit(key)) return;
   }
   for (const auto& [key, value] : values_) {
-    if (key.starts_with(prefix) && !visit(key)) return;
+    if (!key.starts_with(prefix) || frozen_.find(key).data() != nullptr) continue;
+    if (!visit(key)) return;
   }
 }
 

@@ -123,6 +123,7 @@ uint32_t PostingRun::decode(uint32_t block, Decoded* out) const {
     const BlockSummary before = summary(block - 1);
     row = before.last_row;
     begin = before.end_bytes;
+    if (row == kNoRow) return 0;
   }
   const size_t end = summary(block).end_bytes;
   if (begin > end || end > body_.size()) return 0;
@@ -140,6 +141,8 @@ uint32_t PostingRun::decode(uint32_t block, Decoded* out) const {
     out->rows[i] = row;
     out->frequencies[i] = (value & 1) != 0 ? static_cast<uint32_t>(more) + 2 : 1;
   }
+  // The next block counts on from what the summary says: rows would not rise.
+  if (block < summary_count_ && row != summary(block).last_row) return 0;
   return wanted;
 }
 
