@@ -151,15 +151,15 @@ std::vector<Said> random_talk(uint32_t seed) {
   for (size_t i = 0; i < size; ++i) {
     Said said;
     said.role = roles[random() % 4];
-    for (unsigned count = random() % 9; count > 0; --count) {
-      const unsigned pick = std::min(random() % 16, random() % 16);
+    for (auto count = random() % 9; count > 0; --count) {
+      const auto pick = std::min(random() % 16, random() % 16);
       said.text += std::string(words[15 - pick]) + " ";
     }
     if (random() % 3 == 0) said.text += "really?";
     time_ms += random() % 6 == 0 ? 2 * kHourMs + static_cast<int64_t>(random() % 100) * kHourMs
                                  : static_cast<int64_t>(random() % 60) * 60'000;
     said.time_ms = time_ms;
-    said.importance = (random() % 11) / 10.0;
+    said.importance = static_cast<double>(random() % 11) / 10;
     said.is_deleted = random() % 8 == 0;
     talk.push_back(said);
   }

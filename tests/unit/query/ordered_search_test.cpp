@@ -128,7 +128,7 @@ TEST_P(OrderedSearch, IsExactlyTheFullScan) {
       const double key_min = store.random()() % 2 == 0 && sort_by == SortBy::kRelevance
                                  ? 0.3
                                  : std::numeric_limits<double>::lowest();
-      for (const size_t count : {1, 2, 10, 150, 5000}) {
+      for (const size_t count : {1u, 2u, 10u, 150u, 5000u}) {
         RowFilter other = filter;
         TopK best(count, false, std::nullopt);
         search_in_order(store.index(), filter, key, key_min, &best);

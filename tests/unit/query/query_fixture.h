@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,7 +39,7 @@ class QueryLog {
   uint32_t add(std::string_view text) {
     entry::DraftOptions options;
     options.now_ms = kNowMs;
-    auto draft = entry::draft(text, options, ids_, scratch_);
+    auto draft = entry::draft(text, options, surroundings_->ids, scratch_);
     EXPECT_TRUE(draft.ok()) << draft.status().message() << " " << text;
     if (!draft.ok()) return 0;
     const uint32_t row = index_.size();
@@ -124,9 +125,13 @@ class QueryLog {
     out->append(index_.id(row));
   }
 
-  test::ManualClock clock_;
-  test::SeededRandom random_;
-  IdGenerator ids_{clock_, random_};
+  struct Surroundings {
+    test::ManualClock clock;
+    test::SeededRandom random;
+    IdGenerator ids{clock, random};
+  };
+
+  std::unique_ptr<Surroundings> surroundings_ = std::make_unique<Surroundings>();
   json::Document scratch_;
   json::Document document_;
   std::vector<std::string> lines_;

@@ -156,7 +156,7 @@ TEST_P(RankerScan, FindsWhatALookAtEveryRowFinds) {
     const auto words = log.words(1 + log.random()() % 6, 3);
     const TextPlan plan = plan_of(log, words);
     Ranker ranker(log.index(), plan, log.index().size());
-    for (const size_t count : {1, 2, 10, 100, 2000, 100'000}) {
+    for (const size_t count : {1u, 2u, 10u, 100u, 2000u, 100'000u}) {
       RowFilter filter(log.index(), log.index().size(), kNowMs);
       switch (log.random()() % 4) {
         case 0: filter.require_types({"finding"}); break;
@@ -218,7 +218,9 @@ TEST(Ranker, VisitsEveryMatchOnceWithItsScore) {
         const double score = ranker.score(row);
         const bool wanted = filter.accepts(row) && (any_row || score > 0);
         ASSERT_EQ(seen.contains(row), wanted) << row;
-        if (wanted) ASSERT_EQ(seen[row], score);
+        if (wanted) {
+          ASSERT_EQ(seen[row], score);
+        }
       }
     }
   }

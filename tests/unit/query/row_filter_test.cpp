@@ -72,7 +72,7 @@ void expect_same(RowSet set, const std::set<uint32_t>& rows, std::mt19937& rando
 
 TEST(RowSet, OfListsIsTheirUnion) {
   std::mt19937 random(1);
-  for (const size_t count : {0, 1, 2, 5}) {
+  for (const size_t count : {0u, 1u, 2u, 5u}) {
     for (const double share : {0.001, 0.03, 0.5, 1.0}) {
       const Lists made = random_lists(random, count, share);
       expect_same(RowSet::of_lists(made.lists), made.rows, random);
@@ -179,7 +179,7 @@ TEST(RowFilter, CombinesAnyConditionsByAnd) {
       filter.require_importance(0.4);
       all.push_back([](uint32_t row) { return (row % 11) / 10.0 >= 0.4; });
     }
-    for (unsigned sets = random() % 3; sets > 0; --sets) {
+    for (auto sets = random() % 3; sets > 0; --sets) {
       const Lists& lists = held.emplace_back(random_lists(random, 2, 0.4));
       filter.require(RowSet::of_lists(lists.lists));
       all.push_back([&lists](uint32_t row) { return lists.rows.contains(row); });

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "query/cursor.h"
+#include "json/tree.h"
 #include "query_fixture.h"
 
 namespace varve::query {
@@ -124,10 +124,9 @@ TEST(MinRelevance, IsAFloorInEveryOrderAndForCounting) {
   std::mt19937 random(8);
   QueryLog log(plain_words());
   for (int i = 0; i < 300; ++i) {
-    log.add(entry_of("e" + std::to_string(i), (random() % 11) / 10.0,
-                     static_cast<int64_t>(random() % 1000),
-XX
-                .substr(0, std::string::npos));
+    const std::string text = "tea" + std::string(random() % 4, ' ') + "milk";
+    log.add(entry_of("e" + std::to_string(i), static_cast<double>(random() % 11) / 10,
+                     static_cast<int64_t>(random() % 1000), R"("content":"tea )" + text + "\""));
   }
   for (const std::string sort : {"best", "match", "relevance", "time", "importance"}) {
     for (const std::string order : {"asc", "desc"}) {
@@ -280,7 +279,9 @@ class Wording : public ::testing::Test {
     log_.add(entry_of(id, 0.5, 5, R"("content":{"text":")" + text + R"("})"));
   }
   std::string found(const std::string& text) {
-    return log_.all_ids(json::Tree::object().set("text", json::Tree::string(text)).canonical());
+    json::Tree query = json::Tree::object();
+    query.set("text", json::Tree::string(text));
+    return log_.all_ids(query.canonical());
   }
   QueryLog log_;
 };
