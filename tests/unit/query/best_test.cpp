@@ -52,7 +52,8 @@ class NaiveBest {
       const bool gap = row > 0 && std::abs(log[row].time_ms - log[row - 1].time_ms) > kHourMs;
       stretches_.push_back(row == 0 ? 0 : stretches_.back() + (gap ? 1 : 0));
     }
-    for (size_t row = 0; row < log.size(); ++row) scores_.push_back(log[row].is_deleted ? 0 : bm25(row));
+    for (size_t row = 0; row < log.size(); ++row)
+      scores_.push_back(log[row].is_deleted ? 0 : bm25(row));
   }
 
   // Candidates are all rows with a score, when there are less than 200 of them.
@@ -94,8 +95,7 @@ class NaiveBest {
     const auto total = static_cast<double>(log_.size());
     double sum = 0;
     for (const auto& word : question_) {
-      const auto f = static_cast<double>(
-          std::count(words_[row].begin(), words_[row].end(), word));
+      const auto f = static_cast<double>(std::count(words_[row].begin(), words_[row].end(), word));
       if (f == 0) continue;
       double rows = 0;
       for (const auto& words : words_) {
@@ -142,8 +142,8 @@ QueryLog log_of(const std::vector<Said>& all) {
 
 std::vector<Said> random_talk(uint32_t seed) {
   std::mt19937 random(seed);
-  const char* const words[] = {"tea", "milk", "sugar", "oven", "cat", "dog", "tree", "sea",
-                               "wind", "salt", "lamp", "road", "bread", "river", "stone", "i"};
+  const char* const words[] = {"tea",  "milk", "sugar", "oven", "cat",   "dog",   "tree",  "sea",
+                               "wind", "salt", "lamp",  "road", "bread", "river", "stone", "i"};
   const char* const roles[] = {"user", "assistant", "tool", ""};
   std::vector<Said> talk;
   int64_t time_ms = kNowMs - 40 * kDayMs;

@@ -25,9 +25,8 @@ Cursor cursor_with(double key, int64_t time_ms) {
 
 TEST(Cursor, ComesBackBitForBit) {
   for (const double key : {0.0, -0.0, 1.0 / 3, -0.25, 1e308, 5e-324, 1768055025678.0}) {
-    for (const int64_t time_ms :
-         {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min(),
-          std::numeric_limits<int64_t>::max()}) {
+    for (const int64_t time_ms : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min(),
+                                  std::numeric_limits<int64_t>::max()}) {
       const Cursor cursor = cursor_with(key, time_ms);
       const auto read = parse_cursor(format_cursor(cursor));
       ASSERT_TRUE(read.has_value()) << key;
@@ -56,8 +55,8 @@ TEST(Cursor, GarbageIsNone) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   const double endless = std::numeric_limits<double>::infinity();
   for (const std::string& text :
-       {std::string(), std::string("."), std::string("........"), std::string("v1"),
-        whole + ".", whole + ".x", "v2" + whole.substr(2), " " + whole, whole + " ",
+       {std::string(), std::string("."), std::string("........"), std::string("v1"), whole + ".",
+        whole + ".x", "v2" + whole.substr(2), " " + whole, whole + " ",
         std::string("v1.1.2.3.4.5.a.b"), std::string("v1.1.2.3.4.g.a.b.c"),
         std::string("v1.1.2.3.4..a.b.c"), std::string("v1.-1.2.3.4.5.a.b.c"),
         std::string("v1.11111111111111111.2.3.4.5.a.b.c"), std::string("v1.1.2.3.4.5.a/.b.c"),

@@ -35,8 +35,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"When did Melanie go camping in June?", {{kAny, 6, kAny}}}, Case{"May I ask", {}},
         Case{"you may go", {}}, Case{"Where in 2010?", {}},
         Case{"12/05/2023", {{2023, 12, 5}, {2023, 5, 12}}}, Case{"1/25/2024", {{2024, 1, 25}}},
-        Case{"25-1-2024", {{2024, 1, 25}}},
-        Case{"2 weeks before August 11, 2023", {{2023, 8, 11}}},
+        Case{"25-1-2024", {{2024, 1, 25}}}, Case{"2 weeks before August 11, 2023", {{2023, 8, 11}}},
         Case{"from 3 to 5 May 2023", {{2023, 5, 5}}}, Case{"Sept. 3rd, 2022", {{2022, 9, 3}}},
         Case{"the 1st of march", {{kAny, 3, 1}}},
         Case{"31.12.1999 and 1 Jan 2000", {{1999, 12, 31}, {2000, 1, 1}}},
@@ -47,9 +46,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"", {}}, Case{"2023-13-01", {}}, Case{"2023-05-32", {}},
                       Case{"1899-05-07", {}}, Case{"2100-05-07", {}}, Case{"2023-05/07", {}},
                       Case{"12345678901234567890.1.2024", {}}, Case{"5/5/2023", {{2023, 5, 5}}},
-                      Case{"0/5/2023", {}}, Case{"32 May", {}}, Case{"MAY 7", {{kAny, 5, 7}}},
-                      Case{"call mom in june", {}}, Case{"Was it Jun?", {}},
-                      Case{"7\xc3\xa9 May", {}}));
+                      Case{"0/5/2023", {}}, Case{"32 May", {{kAny, 5, kAny}}},
+                      Case{"MAY 7", {{kAny, 5, 7}}}, Case{"call mom in june", {}},
+                      Case{"Was it Jun?", {}}, Case{"7\xc3\xa9 May", {{kAny, 5, kAny}}}));
 
 int64_t at(const char* time) { return parse_rfc3339(time).value_or(-1); }
 

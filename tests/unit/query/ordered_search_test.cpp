@@ -20,8 +20,7 @@ constexpr const char* kTypes[] = {"message", "decision", "finding", "preference"
 // The formulas of the relevance, by hand: half-lives and floor as in decay::Rules::defaults().
 double naive_relevance(const std::string& type, int64_t time_ms, double importance,
                        int64_t now_ms) {
-  const double hours =
-      time_ms >= now_ms ? 0 : static_cast<double>(now_ms - time_ms) / 3'600'000.0;
+  const double hours = time_ms >= now_ms ? 0 : static_cast<double>(now_ms - time_ms) / 3'600'000.0;
   const double half_life = type == "decision" ? 720 : type == "finding" ? 336 : 168;
   double decay = std::max(0.1, std::pow(0.5, hours / half_life));
   if (type == "preference") decay = 1;
@@ -60,7 +59,9 @@ class RandomStore {
 
  private:
   int64_t time_of(Times times, uint32_t row, uint32_t row_count) {
-    const auto any = [&](int64_t span_ms) { return static_cast<int64_t>(random_() % 1000) * span_ms / 1000; };
+    const auto any = [&](int64_t span_ms) {
+      return static_cast<int64_t>(random_() % 1000) * span_ms / 1000;
+    };
     switch (times) {
       case Times::kRising: return kNowMs - int64_t{row_count - row} * 600'000;
       case Times::kEqual: return kNowMs - kDayMs * (1 + static_cast<int64_t>(random_() % 2));
@@ -161,10 +162,10 @@ TEST(Relevance, IsTheFormula) {
   const index::Index& index = log.index();
   const Relevance relevance(index, log.rules(), kNowMs);
   for (uint32_t row = 0; row < 2000; ++row) {
-    EXPECT_NEAR(relevance.of(row),
-                naive_relevance(index.type(row), index.timestamp_ms(row), index.importance(row),
-                                kNowMs),
-                1e-12);
+    EXPECT_NEAR(
+        relevance.of(row),
+        naive_relevance(index.type(row), index.timestamp_ms(row), index.importance(row), kNowMs),
+        1e-12);
   }
 }
 
@@ -183,11 +184,11 @@ TEST(Relevance, OfAnExactAgeIsWhatPaperSays) {
     int64_t age_hours;
     double relevance;
   };
-  const Case cases[] = {{"message", 0, 1.5},       {"message", 24, 0.9057236642639067},
-                        {"message", 168, 0.5},     {"message", 336, 0.25},
-                        {"message", 10'000, 0.1},  {"decision", 720, 0.5},
-                        {"finding", 336, 0.5},     {"preference", 100'000, 1},
-                        {"some_other", 168, 0.5},  {"message", -50, 1.5},
+  const Case cases[] = {{"message", 0, 1.5},         {"message", 24, 0.9057236642639067},
+                        {"message", 168, 0.5},       {"message", 336, 0.25},
+                        {"message", 10'000, 0.1},    {"decision", 720, 0.5},
+                        {"finding", 336, 0.5},       {"preference", 100'000, 1},
+                        {"some_other", 168, 0.5},    {"message", -50, 1.5},
                         {"conversation", 504, 0.125}};
   for (const Case& one : cases) row_of(one.type, one.age_hours);
   const Relevance relevance(log.index(), log.rules(), kNowMs);

@@ -21,14 +21,14 @@ void add_some(QueryLog& log, std::mt19937& random, int count) {
     }
     log.add(R"({"type":")" + std::string(random() % 2 == 0 ? "message" : "preference") +
             R"(","id":"e)" + std::to_string(log.index().size()) + R"(","timestamp":")" +
-            format_rfc3339(time_ms) + R"(","importance":)" + std::to_string(static_cast<double>(random() % 3) / 2) +
-            R"(,"content":")" + text + R"("})");
+            format_rfc3339(time_ms) + R"(","importance":)" +
+            std::to_string(static_cast<double>(random() % 3) / 2) + R"(,"content":")" + text +
+            R"("})");
   }
 }
 
 // As a session makes it.
-std::string next_of(index::Index& index, const Query& query, const Answer& answer,
-                    int64_t now_ms) {
+std::string next_of(index::Index& index, const Query& query, const Answer& answer, int64_t now_ms) {
   Cursor cursor;
   cursor.query_hash = query.hash;
   cursor.now_ms = now_ms;
@@ -77,9 +77,9 @@ TEST_P(Paging, GivesTheWholeAnswerOnceWhileEntriesAreAdded) {
 
 INSTANTIATE_TEST_SUITE_P(
     Orders, Paging,
-    ::testing::Values(Case{R"("sort_by":"relevance")"}, Case{R"("sort_by":"relevance","order":"asc")"},
-                      Case{R"("sort_by":"time")"}, Case{R"("sort_by":"time","order":"asc")"},
-                      Case{R"("sort_by":"importance")"},
+    ::testing::Values(Case{R"("sort_by":"relevance")"},
+                      Case{R"("sort_by":"relevance","order":"asc")"}, Case{R"("sort_by":"time")"},
+                      Case{R"("sort_by":"time","order":"asc")"}, Case{R"("sort_by":"importance")"},
                       Case{R"("sort_by":"importance","order":"asc")"},
                       Case{R"("types":["message"],"min_relevance":0.2)"}, Case{R"("text":"tea")"},
                       Case{R"("text":"tea","order":"asc")"},
@@ -87,22 +87,22 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{R"("text":"tea","sort_by":"match","order":"asc")"},
                       Case{R"("text":"tea","sort_by":"relevance")"},
                       Case{R"("text":"tea milk","sort_by":"time")"},
-                      Case{R"("text":"+tea -milk","sort_by":"best")"},
-                      Case{R"("text":"-milk")"}, Case{R"("text":"\"milk tea\"")"}));
+                      Case{R"("text":"+tea -milk","sort_by":"best")"}, Case{R"("text":"-milk")"},
+                      Case{R"("text":"\"milk tea\"")"}));
 
 TEST(PagingInTimeOrder, WalksTheLogFromEitherEnd) {
   QueryLog log;
   for (int i = 0; i < 90; ++i) {
-    log.add(R"({"type":"message","content":"-","id":"e)" + std::to_string(i) + R"(","timestamp":")" +
-            format_rfc3339(kNowMs - kDayMs + i / 4 * 1000) + R"("})");
+    log.add(R"({"type":"message","content":"-","id":"e)" + std::to_string(i) +
+            R"(","timestamp":")" + format_rfc3339(kNowMs - kDayMs + i / 4 * 1000) + R"("})");
   }
   for (const std::string order : {"asc", "desc"}) {
     std::string after = "null";
     std::string paged;
     for (;;) {
-      const auto query = parse_query(R"({"sort_by":"time","limit":7,"order":")" + order +
-                                         R"(","after":)" + after + "}",
-                                     Scope::kSession);
+      const auto query = parse_query(
+          R"({"sort_by":"time","limit":7,"order":")" + order + R"(","after":)" + after + "}",
+          Scope::kSession);
       ASSERT_TRUE(query.ok());
       const auto answer = log.ask(*query);
       ASSERT_TRUE(answer.ok());
@@ -119,8 +119,8 @@ TEST(PagingInTimeOrder, WalksTheLogFromEitherEnd) {
 TEST(PagingAfterAnEntryThatIsGone, GoesOnBehindItsPlace) {
   QueryLog log;
   for (int i = 0; i < 4; ++i) {
-    log.add(R"({"type":"message","content":"-","id":"e)" + std::to_string(i) + R"(","timestamp":")" +
-            format_rfc3339(kNowMs - kDayMs + i * 1000) + R"("})");
+    log.add(R"({"type":"message","content":"-","id":"e)" + std::to_string(i) +
+            R"(","timestamp":")" + format_rfc3339(kNowMs - kDayMs + i * 1000) + R"("})");
   }
   const auto first = parse_query(R"({"sort_by":"time","limit":2})", Scope::kSession);
   const auto answer = log.ask(*first);

@@ -120,8 +120,8 @@ TEST(ParseQuery, NumbersTakeTheirWholeRange) {
 }
 
 TEST(ParseQuery, AnEmptyRangeIsNoContradiction) {
-  const Query query = parsed(
-      R"({"time":{"start":"2026-01-01T00:00:00Z","end":"2026-01-01T00:00:00Z"}})");
+  const Query query =
+      parsed(R"({"time":{"start":"2026-01-01T00:00:00Z","end":"2026-01-01T00:00:00Z"}})");
   EXPECT_EQ(query.start_ms, query.end_ms);
 }
 
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{R"({"after":@"2"})", "after"}, Wrong{R"({"user_id":@1})", "user_id"},
         Wrong{R"({"agent_id":@[]})", "agent_id"}, Wrong{R"({"session_ids":@"s"})", "session_ids"},
         Wrong{R"({"session_ids":@["a/b"]})", "session_ids"},
-        Wrong{R"({"text":"tea","limits":@5})", "limits"}, Wrong{R"({"":@5})", ""},
+        Wrong{R"({"text":"tea","limits":@5})", "limits"}, Wrong{R"({"":@5})", R"([""])"},
         Wrong{R"(@[])", ""}, Wrong{R"(@"tea")", ""}, Wrong{R"(@7)", ""}));
 
 TEST(ParseQuery, WhatIsNotJsonTellsWhere) {
@@ -224,7 +224,8 @@ std::string cursor_of(const Query& query) {
 TEST(ParseQuery, AfterGoesOnWithTheSameQueryWhateverItsLimitAndLayout) {
   const std::string cursor = cursor_of(parsed(R"({"text":"tea","types":["finding"],"limit":3})"));
   const Query next = parsed(R"({ "limit": 9, "types": ["finding"], "explain": true, "text": "tea",
-                                 "after": ")" + cursor + R"("})");
+                                 "after": ")" +
+                            cursor + R"("})");
   ASSERT_TRUE(next.after.has_value());
   EXPECT_EQ(next.after->id, "mem_a");
   EXPECT_EQ(next.now_ms, 1234) << "ages stay what they were on the first page";
@@ -233,8 +234,9 @@ TEST(ParseQuery, AfterGoesOnWithTheSameQueryWhateverItsLimitAndLayout) {
 
 TEST(ParseQuery, ACursorOfAnotherQueryIsRefused) {
   const std::string cursor = cursor_of(parsed(R"({"text":"tea"})"));
-  for (const auto others : {R"("text":"coffee")", R"("text":"tea","types":["finding"])",
-                            R"("text":"tea","order":"asc")", R"("text":"tea","min_relevance":0.1)"}) {
+  for (const auto others :
+       {R"("text":"coffee")", R"("text":"tea","types":["finding"])",
+        R"("text":"tea","order":"asc")", R"("text":"tea","min_relevance":0.1)"}) {
     const std::string text = R"({"after":")" + cursor + R"(",)" + others + "}";
     const auto query = parse_query(text, Scope::kSession);
     EXPECT_EQ(query.code(), Code::kInvalidArgument) << text;

@@ -34,8 +34,8 @@ class References : public ::testing::Test {
                    int64_t now_ms = kNowMs) {
     const index::Index& index = log_.index();
     std::vector<std::string> found;
-    for (const uint32_t row :
-         walk_references(index, ids, relation, depth_max, std::min(row_end, index.size()), now_ms)) {
+    for (const uint32_t row : walk_references(index, ids, relation, depth_max,
+                                              std::min(row_end, index.size()), now_ms)) {
       found.emplace_back(index.id(row));
     }
     std::sort(found.begin(), found.end());

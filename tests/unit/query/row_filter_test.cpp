@@ -148,7 +148,8 @@ TEST(RowFilter, WithoutConditionsWalksTheLiveRows) {
   for (const int64_t now_ms : {int64_t{-1}, int64_t{5000}, int64_t{1} << 40}) {
     for (const uint32_t row_end : {0u, 1u, 700u, kRows}) {
       RowFilter filter(log.index(), row_end, now_ms);
-      expect_walks(filter, [&](uint32_t row) { return FilterLog::is_live(row, now_ms); }, row_end);
+      expect_walks(
+          filter, [&](uint32_t row) { return FilterLog::is_live(row, now_ms); }, row_end);
     }
   }
 }
