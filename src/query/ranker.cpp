@@ -123,7 +123,7 @@ void Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
       for_each(filter, true,
                [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
     } else {
-      walk_filter(filter, best);
+      walk_filter(filter, any_row, best);
     }
   } else {
     walk_lists(filter, best);
@@ -148,7 +148,7 @@ uint32_t Ranker::skip_hopeless(uint32_t row, const TopK& best) {
 }
 
 // Rows come from the filter: few of them, or words that must be there.
-void Ranker::walk_filter(RowFilter& filter, TopK* best) {
+void Ranker::walk_filter(RowFilter& filter, bool any_row, TopK* best) {
   for (uint32_t row = filter.next(0); row != kNoRow;) {
     if (best->is_full()) {
       const uint32_t worth = skip_hopeless(row, *best);
@@ -158,7 +158,8 @@ void Ranker::walk_filter(RowFilter& filter, TopK* best) {
         continue;
       }
     }
-    best->offer(place_of(row, score(row)));
+    const double found = score(row);
+    if (found > 0 || any_row) best->offer(place_of(row, found));
     row = filter.next(row + 1);
   }
 }

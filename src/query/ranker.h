@@ -66,7 +66,7 @@ class Ranker {
   double score_at(uint32_t row);
   static void sort_by_row(std::vector<Term*>& order);
   uint32_t next_row_of(Term& term, uint32_t row);
-  void walk_filter(RowFilter& filter, TopK* best);
+  void walk_filter(RowFilter& filter, bool any_row, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);
   // The first row not below `row` whose blocks can give more than the threshold; kNoRow: none.
   uint32_t skip_hopeless(uint32_t row, const TopK& best);

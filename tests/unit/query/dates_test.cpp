@@ -1,0 +1,95 @@
+#include "query/dates.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+
+namespace varve::query {
+namespace {
+
+constexpr std::nullopt_t kAny = std::nullopt;
+
+struct Case {
+  const char* text;
+  std::vector<NamedDate> dates;
+};
+
+class FindDates : public ::testing::TestWithParam<Case> {};
+
+TEST_P(FindDates, InAQuestion) { EXPECT_EQ(find_dates(GetParam().text), GetParam().dates); }
+
+// What an independent implementation of the same rules found.
+INSTANTIATE_TEST_SUITE_P(
+    Reference, FindDates,
+    ::testing::Values(
+        Case{"What did Kevin watch on the night of 10.01.2024?", {{2024, 1, 10}}},
+        Case{"on 2023-05-07", {{2023, 5, 7}}}, Case{"2023/5/7", {{2023, 5, 7}}},
+        Case{"Which book on 8th December, 2023?", {{2023, 12, 8}}},
+        Case{"What did Elise play 5 Jan 2024?", {{2024, 1, 5}}}, Case{"7 of May", {{kAny, 5, 7}}},
+        Case{"starting on April 5, 2024", {{2024, 4, 5}}}, Case{"until April 9?", {{kAny, 4, 9}}},
+        Case{"in August 2023", {{2023, 8, kAny}}},
+        Case{"When did Melanie go camping in June?", {{kAny, 6, kAny}}}, Case{"May I ask", {}},
+        Case{"you may go", {}}, Case{"Where in 2010?", {}},
+        Case{"12/05/2023", {{2023, 12, 5}, {2023, 5, 12}}}, Case{"1/25/2024", {{2024, 1, 25}}},
+        Case{"25-1-2024", {{2024, 1, 25}}}, Case{"2 weeks before August 11, 2023", {{2023, 8, 11}}},
+        Case{"from 3 to 5 May 2023", {{2023, 5, 5}}}, Case{"Sept. 3rd, 2022", {{2022, 9, 3}}},
+        Case{"the 1st of march", {{kAny, 3, 1}}},
+        Case{"31.12.1999 and 1 Jan 2000", {{1999, 12, 31}, {2000, 1, 1}}},
+        Case{"PR-1234 v1.2.3", {}}, Case{"10:30 on 7 May", {{kAny, 5, 7}}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Edges, FindDates,
+    ::testing::Values(Case{"", {}}, Case{"2023-13-01", {}}, Case{"2023-05-32", {}},
+                      Case{"1899-05-07", {}}, Case{"2100-05-07", {}}, Case{"2023-05/07", {}},
+                      Case{"12345678901234567890.1.2024", {}}, Case{"5/5/2023", {{2023, 5, 5}}},
+                      Case{"0/5/2023", {}}, Case{"32 May", {{kAny, 5, kAny}}},
+                      Case{"MAY 7", {{kAny, 5, 7}}}, Case{"call mom in june", {}},
+                      Case{"Was it Jun?", {}}, Case{"7\xc3\xa9 May", {{kAny, 5, kAny}}}));
+
+int64_t at(const char* time) { return parse_rfc3339(time).value_or(-1); }
+
+TEST(DateMatch, IsOneOnTheDayHalfOnTheNextAndNothingElse) {
+  const std::vector<NamedDate> dates = {{2023, 5, 7}};
+  EXPECT_EQ(date_match(dates, at("2023-05-06T23:59:59.999Z")), 0);
+  EXPECT_EQ(date_match(dates, at("2023-05-07T00:00:00Z")), 1);
+  EXPECT_EQ(date_match(dates, at("2023-05-07T23:59:59.999Z")), 1);
+  EXPECT_EQ(date_match(dates, at("2023-05-08T23:59:59.999Z")), 0.5);
+  EXPECT_EQ(date_match(dates, at("2023-05-09T00:00:00Z")), 0);
+  EXPECT_EQ(date_match(dates, at("2024-05-07T00:00:00Z")), 0);
+}
+
+TEST(DateMatch, WithoutAYearIsThatDayOfAnyYear) {
+  const std::vector<NamedDate> dates = {{kAny, 12, 31}};
+  EXPECT_EQ(date_match(dates, at("1999-12-31T12:00:00Z")), 1);
+  EXPECT_EQ(date_match(dates, at("2024-12-31T12:00:00Z")), 1);
+  EXPECT_EQ(date_match(dates, at("2025-01-01T12:00:00Z")), 0.5) << "the day after, in a new year";
+  EXPECT_EQ(date_match(dates, at("2025-01-02T12:00:00Z")), 0);
+}
+
+TEST(DateMatch, AMonthIsHalf) {
+  EXPECT_EQ(date_match({{2023, 8, kAny}}, at("2023-08-01T00:00:00Z")), 0.5);
+  EXPECT_EQ(date_match({{2023, 8, kAny}}, at("2023-08-31T23:59:59Z")), 0.5);
+  EXPECT_EQ(date_match({{2023, 8, kAny}}, at("2023-09-01T00:00:00Z")), 0);
+  EXPECT_EQ(date_match({{2023, 8, kAny}}, at("2022-08-15T00:00:00Z")), 0);
+  EXPECT_EQ(date_match({{kAny, 8, kAny}}, at("2022-08-15T00:00:00Z")), 0.5);
+}
+
+TEST(DateMatch, TheBestOfAllDatesCounts) {
+  const std::vector<NamedDate> dates = {{kAny, 5, kAny}, {2023, 5, 7}, {2023, 5, 6}};
+  EXPECT_EQ(date_match(dates, at("2023-05-07T01:00:00Z")), 1);
+  EXPECT_EQ(date_match({}, at("2023-05-07T01:00:00Z")), 0);
+}
+
+TEST(DateMatch, ADayThatIsNoneAndTimesBeforeTheEpochDoNoHarm) {
+  EXPECT_EQ(date_match({{2023, 2, 30}}, at("2023-03-02T00:00:00Z")), 0);
+  EXPECT_EQ(date_match({{kAny, 2, 29}}, at("2023-03-01T00:00:00Z")), 0);
+  EXPECT_EQ(date_match({{kAny, 2, 29}}, at("2024-02-29T00:00:00Z")), 1);
+  EXPECT_EQ(date_match({{1969, 12, 31}}, -1), 1);
+}
+
+}  // namespace
+}  // namespace varve::query

@@ -1,0 +1,224 @@
+// The largest rows without looking at all, against a look at all: exactly the same, always.
+#include "query/ordered_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "query_fixture.h"
+
+namespace varve::query {
+namespace {
+
+constexpr const char* kTypes[] = {"message", "decision", "finding", "preference", "own_type"};
+
+// The formulas of the relevance, by hand: half-lives and floor as in decay::Rules::defaults().
+double naive_relevance(const std::string& type, int64_t time_ms, double importance,
+                       int64_t now_ms) {
+  const double hours = time_ms >= now_ms ? 0 : static_cast<double>(now_ms - time_ms) / 3'600'000.0;
+  const double half_life = type == "decision" ? 720 : type == "finding" ? 336 : 168;
+  double decay = std::max(0.1, std::pow(0.5, hours / half_life));
+  if (type == "preference") decay = 1;
+  return importance * decay * (hours < 24 ? 1.5 : 1.0);
+}
+
+enum class Times { kRising, kEqual, kMixed, kFuture, kFarApart };
+
+class RandomStore {
+ public:
+  explicit RandomStore(uint32_t seed) : random_(seed) {
+    const uint32_t row_count = 1 + static_cast<uint32_t>(random_() % 2500);
+    const auto times = static_cast<Times>(random_() % 5);
+    const bool few_importances = random_() % 2 == 0;
+    for (uint32_t row = 0; row < row_count; ++row) {
+      entry::EntryFacts facts;
+      facts.id = "e" + std::to_string(row);
+      facts.type = kTypes[random_() % 5];
+      facts.timestamp_ms = time_of(times, row, row_count);
+      facts.importance = importance(few_importances);
+      if (random_() % 20 == 0) facts.expires_at_ms = kNowMs + (random_() % 2 == 0 ? 1 : -1);
+      if (random_() % 4 == 0) facts.tags.emplace_back("a.b");
+      log_.add_facts(facts);
+      if (random_() % 300 == 0) log_.index().arrange();  // in several steps, as a log grows
+    }
+    for (uint32_t row = 0; row < row_count; ++row) {
+      if (random_() % 10 == 0) log_.index().add_tombstone("e" + std::to_string(row));
+    }
+    log_.index().arrange();
+    if (random_() % 2 == 0) change_rules();
+  }
+
+  index::Index& index() { return log_.index(); }
+  decay::Rules& rules() { return log_.rules(); }
+  std::mt19937& random() { return random_; }
+
+ private:
+  int64_t time_of(Times times, uint32_t row, uint32_t row_count) {
+    const auto any = [&](int64_t span_ms) {
+      return static_cast<int64_t>(random_() % 1000) * span_ms / 1000;
+    };
+    switch (times) {
+      case Times::kRising: return kNowMs - int64_t{row_count - row} * 600'000;
+      case Times::kEqual: return kNowMs - kDayMs * (1 + static_cast<int64_t>(random_() % 2));
+      case Times::kMixed: return kNowMs - any(60 * kDayMs);
+      case Times::kFuture: return kNowMs + any(4 * kDayMs) - kDayMs;
+      case Times::kFarApart: break;
+    }
+    return random_() % 3 == 0 ? -any(4000 * kDayMs) : kNowMs - any(2 * kDayMs);
+  }
+  double importance(bool few) {
+    if (few) return static_cast<double>(random_() % 3) / 2;  // 0, 0.5, 1
+    return std::uniform_real_distribution<double>(0, 1)(random_);
+  }
+  void change_rules() {
+    decay::Rules& rules = log_.rules();
+    rules.by_type["message"].curve = decay::Curve::kLinear;
+    rules.by_type["decision"].curve = decay::Curve::kStep;
+    rules.by_type["finding"].factor_min = random_() % 2 == 0 ? 0 : 1;
+    rules.fallback.half_life_hours = random_() % 2 == 0 ? 1e-6 : 1e9;
+    rules.enabled = random_() % 5 != 0;
+  }
+
+  std::mt19937 random_;
+  QueryLog log_;
+};
+
+std::vector<Place> scan(RandomStore& store, RowFilter& filter, const OrderKey& key, double key_min,
+                        const std::optional<Place>& after, size_t count) {
+  std::vector<Place> all;
+  for (uint32_t row = 0; row < store.index().size(); ++row) {
+    const Place place{key.of(row), store.index().timestamp_ms(row), row};
+    EXPECT_TRUE(std::isfinite(place.key));
+    if (!filter.accepts(row) || place.key < key_min) continue;
+    if (!after || comes_before(*after, place)) all.push_back(place);
+  }
+  std::sort(all.begin(), all.end(), comes_before);
+  if (all.size() > count) all.resize(count);
+  return all;
+}
+
+void expect_same(const std::vector<Place>& found, const std::vector<Place>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i].row, expected[i].row) << "place " << i;
+    ASSERT_EQ(found[i].key, expected[i].key) << "place " << i;
+  }
+}
+
+class OrderedSearch : public ::testing::TestWithParam<uint32_t> {};
+
+TEST_P(OrderedSearch, IsExactlyTheFullScan) {
+  for (uint32_t seed = GetParam() * 1000; seed < GetParam() * 1000 + 25; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomStore store(seed);
+    const int64_t now_ms = kNowMs + static_cast<int64_t>(store.random()() % 3) * 200 * kDayMs;
+    const Relevance relevance(store.index(), store.rules(), now_ms);
+    for (const SortBy sort_by : {SortBy::kRelevance, SortBy::kTime, SortBy::kImportance}) {
+      const OrderKey key(store.index(), relevance, sort_by);
+      RowFilter filter(store.index(), store.index().size(), now_ms);
+      if (store.random()() % 2 == 0) filter.require_types({"message", "preference"});
+      if (store.random()() % 3 == 0) filter.require_time(kNowMs - 30 * kDayMs, kNowMs - kHourMs);
+      if (store.random()() % 3 == 0) {
+        filter.require(RowSet::of_lists({store.index().facets().tag("a")}));
+      }
+      const double key_min = store.random()() % 2 == 0 && sort_by == SortBy::kRelevance
+                                 ? 0.3
+                                 : std::numeric_limits<double>::lowest();
+      for (const size_t count : {1u, 2u, 10u, 150u, 5000u}) {
+        RowFilter other = filter;
+        TopK best(count, false, std::nullopt);
+        search_in_order(store.index(), filter, key, key_min, &best);
+        const auto expected = scan(store, other, key, key_min, std::nullopt, count);
+        const auto found = best.take();
+        expect_same(found, expected);
+        if (expected.empty()) continue;
+        const Place after = expected[store.random()() % expected.size()];
+        TopK next(count, false, after);
+        search_in_order(store.index(), filter, key, key_min, &next);
+        expect_same(next.take(), scan(store, other, key, key_min, after, count));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, OrderedSearch, ::testing::Range(1u, 9u));
+
+TEST(Relevance, IsTheFormula) {
+  QueryLog log;
+  std::mt19937 random(3);
+  for (uint32_t row = 0; row < 2000; ++row) {
+    entry::EntryFacts facts;
+    facts.id = "e" + std::to_string(row);
+    facts.type = kTypes[random() % 5];
+    facts.timestamp_ms = kNowMs - static_cast<int64_t>(random() % 4'000'000) * 1000 + kDayMs;
+    facts.importance = std::uniform_real_distribution<double>(0, 1)(random);
+    log.add_facts(facts);
+  }
+  const index::Index& index = log.index();
+  const Relevance relevance(index, log.rules(), kNowMs);
+  for (uint32_t row = 0; row < 2000; ++row) {
+    EXPECT_NEAR(
+        relevance.of(row),
+        naive_relevance(index.type(row), index.timestamp_ms(row), index.importance(row), kNowMs),
+        1e-12);
+  }
+}
+
+TEST(Relevance, OfAnExactAgeIsWhatPaperSays) {
+  QueryLog log;
+  const auto row_of = [&](std::string_view type, int64_t age_hours) {
+    entry::EntryFacts facts;
+    facts.id = "e" + std::to_string(log.index().size());
+    facts.type = type;
+    facts.timestamp_ms = kNowMs - age_hours * kHourMs;
+    facts.importance = 1;
+    return log.add_facts(facts);
+  };
+  struct Case {
+    const char* type;
+    int64_t age_hours;
+    double relevance;
+  };
+  const Case cases[] = {{"message", 0, 1.5},         {"message", 24, 0.9057236642639067},
+                        {"message", 168, 0.5},       {"message", 336, 0.25},
+                        {"message", 10'000, 0.1},    {"decision", 720, 0.5},
+                        {"finding", 336, 0.5},       {"preference", 100'000, 1},
+                        {"some_other", 168, 0.5},    {"message", -50, 1.5},
+                        {"conversation", 504, 0.125}};
+  for (const Case& one : cases) row_of(one.type, one.age_hours);
+  const Relevance relevance(log.index(), log.rules(), kNowMs);
+  for (uint32_t row = 0; row < std::size(cases); ++row) {
+    EXPECT_NEAR(relevance.of(row), cases[row].relevance, 1e-12)
+        << cases[row].type << " " << cases[row].age_hours;
+  }
+}
+
+TEST(OrderedSearchCost, FollowsTheNumberOfResultsNotTheLog) {
+  QueryLog log;
+  for (uint32_t row = 0; row < 20'000; ++row) {
+    entry::EntryFacts facts;
+    facts.id = "e" + std::to_string(row);
+    facts.type = "message";
+    facts.timestamp_ms = kNowMs - (20'000 - int64_t{row}) * 60'000;
+    facts.importance = 0.5;
+    log.add_facts(facts);
+  }
+  log.index().arrange();
+  uint32_t asked = 0;
+  RowFilter filter(log.index(), 20'000, kNowMs);
+  filter.require_that([&](uint32_t) { return ++asked > 0; });
+  const Relevance relevance(log.index(), log.rules(), kNowMs);
+  TopK best(10, false, std::nullopt);
+  search_in_order(log.index(), filter, OrderKey(log.index(), relevance, SortBy::kRelevance), 0,
+                  &best);
+  EXPECT_EQ(best.take().front().row, 19'999u);
+  EXPECT_LT(asked, 200u);
+}
+
+}  // namespace
+}  // namespace varve::query

@@ -1,0 +1,134 @@
+// Pages: together exactly the whole answer, whatever is added meanwhile.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "query/cursor.h"
+#include "query_fixture.h"
+
+namespace varve::query {
+namespace {
+
+void add_some(QueryLog& log, std::mt19937& random, int count) {
+  for (int i = 0; i < count; ++i) {
+    const int64_t time_ms = kNowMs - static_cast<int64_t>(random() % 40) * kHourMs;
+    std::string text;
+    for (auto words = random() % 5 + 1; words > 0; --words) {
+      text += random() % 2 == 0 ? "tea " : "milk ";
+    }
+    log.add(R"({"type":")" + std::string(random() % 2 == 0 ? "message" : "preference") +
+            R"(","id":"e)" + std::to_string(log.index().size()) + R"(","timestamp":")" +
+            format_rfc3339(time_ms) + R"(","importance":)" +
+            std::to_string(static_cast<double>(random() % 3) / 2) + R"(,"content":")" + text +
+            R"("})");
+  }
+}
+
+// As a session makes it.
+std::string next_of(index::Index& index, const Query& query, const Answer& answer, int64_t now_ms) {
+  Cursor cursor;
+  cursor.query_hash = query.hash;
+  cursor.now_ms = now_ms;
+  cursor.last_id = query.after ? query.after->last_id : answer.last_id;
+  cursor.best_match = answer.best_match;
+  cursor.key = answer.hits.back().place.key;
+  cursor.timestamp_ms = answer.hits.back().place.timestamp_ms;
+  cursor.id = index.id(answer.hits.back().place.row);
+  return format_cursor(cursor);
+}
+
+struct Case {
+  const char* members;
+};
+
+class Paging : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Paging, GivesTheWholeAnswerOnceWhileEntriesAreAdded) {
+  std::mt19937 random(11);
+  QueryLog log(plain_words());
+  add_some(log, random, 700);
+  const std::string members = GetParam().members;
+  std::vector<std::string> whole;
+  for (const Hit& hit : log.answer("{" + members + R"(,"limit":100000})").hits) {
+    whole.emplace_back(log.index().id(hit.place.row));
+  }
+  ASSERT_GT(whole.size(), 50u);
+  std::vector<std::string> paged;
+  std::string after = "null";
+  int64_t now_ms = kNowMs;
+  for (size_t page = 0; page < 2000; ++page) {
+    const std::string limit = std::to_string(1 + random() % 60);
+    const auto query = parse_query(
+        "{" + members + R"(,"limit":)" + limit + R"(,"after":)" + after + "}", Scope::kSession);
+    ASSERT_TRUE(query.ok()) << query.status().message();
+    const auto answer = log.ask(*query, query->now_ms.value_or(now_ms));
+    ASSERT_TRUE(answer.ok());
+    for (const Hit& hit : answer->hits) paged.emplace_back(log.index().id(hit.place.row));
+    if (!answer->has_more) break;
+    after = "\"" + next_of(log.index(), *query, *answer, query->now_ms.value_or(now_ms)) + "\"";
+    add_some(log, random, 3);
+    now_ms += kHourMs;  // only the first page's counts
+  }
+  EXPECT_EQ(paged, whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Orders, Paging,
+    ::testing::Values(Case{R"("sort_by":"relevance")"},
+                      Case{R"("sort_by":"relevance","order":"asc")"}, Case{R"("sort_by":"time")"},
+                      Case{R"("sort_by":"time","order":"asc")"}, Case{R"("sort_by":"importance")"},
+                      Case{R"("sort_by":"importance","order":"asc")"},
+                      Case{R"("types":["message"],"min_relevance":0.2)"}, Case{R"("text":"tea")"},
+                      Case{R"("text":"tea","order":"asc")"},
+                      Case{R"("text":"tea","sort_by":"match")"},
+                      Case{R"("text":"tea","sort_by":"match","order":"asc")"},
+                      Case{R"("text":"tea","sort_by":"relevance")"},
+                      Case{R"("text":"tea milk","sort_by":"time")"},
+                      Case{R"("text":"+tea -milk","sort_by":"best")"}, Case{R"("text":"-milk")"},
+                      Case{R"("text":"\"milk tea\"")"}));
+
+TEST(PagingInTimeOrder, WalksTheLogFromEitherEnd) {
+  QueryLog log;
+  for (int i = 0; i < 90; ++i) {
+    log.add(R"({"type":"message","content":"-","id":"e)" + std::to_string(i) +
+            R"(","timestamp":")" + format_rfc3339(kNowMs - kDayMs + i / 4 * 1000) + R"("})");
+  }
+  for (const std::string order : {"asc", "desc"}) {
+    std::string after = "null";
+    std::string paged;
+    for (;;) {
+      const auto query = parse_query(
+          R"({"sort_by":"time","limit":7,"order":")" + order + R"(","after":)" + after + "}",
+          Scope::kSession);
+      ASSERT_TRUE(query.ok());
+      const auto answer = log.ask(*query);
+      ASSERT_TRUE(answer.ok());
+      EXPECT_EQ(answer->strategy, "a walk through the log's end");
+      paged += (paged.empty() ? "" : " ") + log.ids_of(*answer);
+      if (!answer->has_more) break;
+      after = "\"" + next_of(log.index(), *query, *answer, kNowMs) + "\"";
+    }
+    EXPECT_EQ(paged, log.ids(R"({"sort_by":"time","order":")" + order + R"("})"));
+    EXPECT_EQ(paged.substr(0, paged.find(' ')), order == "asc" ? "e0" : "e89");
+  }
+}
+
+TEST(PagingAfterAnEntryThatIsGone, GoesOnBehindItsPlace) {
+  QueryLog log;
+  for (int i = 0; i < 4; ++i) {
+    log.add(R"({"type":"message","content":"-","id":"e)" + std::to_string(i) +
+            R"(","timestamp":")" + format_rfc3339(kNowMs - kDayMs + i * 1000) + R"("})");
+  }
+  const auto first = parse_query(R"({"sort_by":"time","limit":2})", Scope::kSession);
+  const auto answer = log.ask(*first);
+  ASSERT_TRUE(answer.ok());
+  const std::string after = next_of(log.index(), *first, *answer, kNowMs);
+  log.index().add_tombstone("e2");  // the last of the first page
+  EXPECT_EQ(log.ids(R"({"sort_by":"time","limit":2,"after":")" + after + R"("})"), "e1 e0");
+}
+
+}  // namespace
+}  // namespace varve::query

@@ -1,0 +1,249 @@
+#include "query/parse.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "query/cursor.h"
+
+namespace varve::query {
+namespace {
+
+Query parsed(std::string_view text, Scope scope = Scope::kSession) {
+  auto query = parse_query(text, scope);
+  EXPECT_TRUE(query.ok()) << text << ": " << query.status().message();
+  return query.ok() ? *query : Query();
+}
+
+TEST(ParseQuery, EmptyTextAndEmptyObjectAreTheQueryWithoutConditions) {
+  for (const auto text : {"", "{}", " { } "}) {
+    const Query query = parsed(text);
+    EXPECT_FALSE(query.has_text());
+    EXPECT_TRUE(query.types.empty() && query.tags_include.empty() && query.tags_exclude.empty());
+    EXPECT_FALSE(query.start_ms || query.end_ms || query.last_ms || query.now_ms || query.after);
+    EXPECT_EQ(query.importance_min, 0);
+    EXPECT_EQ(query.relevance_min, 0);
+    EXPECT_EQ(query.sort_by, SortBy::kRelevance);
+    EXPECT_FALSE(query.ascending || query.explain || query.tags_match_all);
+    EXPECT_EQ(query.limit, 100u);
+    EXPECT_EQ(query.depth_max, 1u);
+  }
+}
+
+TEST(ParseQuery, EveryMemberIsRead) {
+  const Query query = parsed(R"({"text":"oauth* -implicit","types":["decision","finding"],
+    "tags":{"include":["security","b"],"exclude":["deprecated"],"match":"all"},
+    "time":{"start":"1970-01-01T00:00:01Z","end":"1970-01-01T00:00:02.500Z","last":"7d"},
+    "min_importance":0.7,"min_relevance":1.25,"references":["mem_a","b"],"relation":"caused_by",
+    "max_depth":64,"ids":["x"],"trace_id":"t-1","content":{"role":"user","n":3,"ok":true,"no":null},
+    "sort_by":"importance","order":"asc","limit":7,"now":"1970-01-01T00:00:03Z","explain":true})");
+  EXPECT_EQ(query.text, "oauth* -implicit");
+  EXPECT_EQ(query.types, (std::vector<std::string>{"decision", "finding"}));
+  EXPECT_EQ(query.tags_include, (std::vector<std::string>{"security", "b"}));
+  EXPECT_EQ(query.tags_exclude, (std::vector<std::string>{"deprecated"}));
+  EXPECT_TRUE(query.tags_match_all);
+  EXPECT_EQ(query.start_ms, 1000);
+  EXPECT_EQ(query.end_ms, 2500);
+  EXPECT_EQ(query.last_ms, 604'800'000);
+  EXPECT_EQ(query.importance_min, 0.7);
+  EXPECT_EQ(query.relevance_min, 1.25);
+  EXPECT_EQ(query.references, (std::vector<std::string>{"mem_a", "b"}));
+  EXPECT_EQ(query.relation, "caused_by");
+  EXPECT_EQ(query.depth_max, 64u);
+  EXPECT_EQ(query.ids, (std::vector<std::string>{"x"}));
+  EXPECT_EQ(query.trace_id, "t-1");
+  ASSERT_EQ(query.content.size(), 4u);
+  EXPECT_EQ(query.content[0].name, "n");  // by name
+  EXPECT_EQ(query.content[3].name, "role");
+  EXPECT_EQ(query.sort_by, SortBy::kImportance);
+  EXPECT_TRUE(query.ascending);
+  EXPECT_EQ(query.limit, 7u);
+  EXPECT_EQ(query.now_ms, 3000);
+  EXPECT_TRUE(query.explain);
+}
+
+TEST(ParseQuery, SessionsAreChosenOnlyAcrossSessions) {
+  const Query query =
+      parsed(R"({"user_id":"u","agent_id":"a","session_ids":["s1","s2"]})", Scope::kStore);
+  EXPECT_EQ(query.user_id, "u");
+  EXPECT_EQ(query.agent_id, "a");
+  EXPECT_EQ(query.session_ids, (std::vector<std::string>{"s1", "s2"}));
+  for (const Scope scope : {Scope::kSession, Scope::kSet}) {
+    for (const auto text : {R"({"user_id":"u"})", R"({"agent_id":"a"})", R"({"session_ids":[]})"}) {
+      EXPECT_EQ(parse_query(text, scope).code(), Code::kInvalidArgument) << text;
+    }
+  }
+}
+
+TEST(ParseQuery, OrderAndPagesAreRefusedForCountingAndDeleting) {
+  for (const auto text : {R"({"sort_by":"time"})", R"({"order":"asc"})", R"({"limit":1})",
+                          R"({"after":null})", R"({"explain":false})"}) {
+    EXPECT_EQ(parse_query(text, Scope::kSet).code(), Code::kInvalidArgument) << text;
+    EXPECT_TRUE(parse_query(text, Scope::kSession).ok()) << text;
+  }
+}
+
+TEST(ParseQuery, BestIsTheOrderWithTextAndRelevanceWithout) {
+  EXPECT_EQ(parsed(R"({"text":"tea"})").sort_by, SortBy::kBest);
+  EXPECT_EQ(parsed(R"({"text":""})").sort_by, SortBy::kRelevance);
+  EXPECT_EQ(parsed(R"({"text":"tea","sort_by":"time"})").sort_by, SortBy::kTime);
+  EXPECT_EQ(parsed(R"({"sort_by":"best"})").sort_by, SortBy::kBest);
+  EXPECT_EQ(parsed(R"({"sort_by":"match"})").sort_by, SortBy::kMatch);
+  EXPECT_EQ(parsed(R"({"sort_by":"relevance"})").sort_by, SortBy::kRelevance);
+}
+
+TEST(ParseQuery, SpansTakeSecondsMinutesHoursDaysAndWeeks) {
+  struct Case {
+    const char* span;
+    int64_t ms;
+  };
+  for (const Case& one : {Case{"1s", 1000}, Case{"90m", 5'400'000}, Case{"24h", 86'400'000},
+                          Case{"7d", 604'800'000}, Case{"2w", 1'209'600'000}}) {
+    EXPECT_EQ(parsed(R"({"time":{"last":")" + std::string(one.span) + R"("}})").last_ms, one.ms);
+  }
+  for (const std::string span : {"7", "d", "7y", "7 d", "-7d", "0d", "1.5h", "7D", "7dd",
+                                 "999999999w", "99999999999d", "+7d"}) {
+    const auto query = parse_query(R"({"time":{"last":")" + span + R"("}})", Scope::kSession);
+    EXPECT_EQ(query.code(), Code::kInvalidArgument) << span;
+    EXPECT_EQ(query.status().place().member, "time.last") << span;
+  }
+}
+
+TEST(ParseQuery, NumbersTakeTheirWholeRange) {
+  EXPECT_EQ(parsed(R"({"limit":0})").limit, 0u);
+  EXPECT_EQ(parsed(R"({"limit":18446744073709551615})").limit, kLimitNone);
+  EXPECT_EQ(parsed(R"({"min_importance":1,"min_relevance":2})").relevance_min, 2);
+  EXPECT_EQ(parsed(R"({"min_importance":0.0})").importance_min, 0);
+}
+
+TEST(ParseQuery, AnEmptyRangeIsNoContradiction) {
+  const Query query =
+      parsed(R"({"time":{"start":"2026-01-01T00:00:00Z","end":"2026-01-01T00:00:00Z"}})");
+  EXPECT_EQ(query.start_ms, query.end_ms);
+}
+
+// Each is wrong in one place: the error names the member, and the byte where its value stands,
+// which the mark "@" shows and is not part of the query.
+struct Wrong {
+  const char* text;
+  const char* member;
+};
+
+class ParseQueryError : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(ParseQueryError, NamesMemberAndByteOffset) {
+  std::string text = GetParam().text;
+  const size_t offset = text.find('@');
+  ASSERT_NE(offset, std::string::npos);
+  text.erase(offset, 1);
+  const auto query = parse_query(text, Scope::kStore);
+  ASSERT_EQ(query.code(), Code::kInvalidArgument) << text;
+  EXPECT_EQ(query.status().place().member, GetParam().member) << query.status().message();
+  EXPECT_EQ(query.status().place().offset, offset) << query.status().message();
+  EXPECT_NE(query.status().message().find("byte"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ParseQueryError,
+    ::testing::Values(
+        Wrong{R"({"text":@1})", "text"}, Wrong{R"({"types":@"decision"})", "types"},
+        Wrong{R"({"types":["a",@2]})", "types[1]"}, Wrong{R"({"types":@["Not A Type"]})", "types"},
+        Wrong{R"({"tags":@["a"]})", "tags"}, Wrong{R"({"tags":{"include":@"a"}})", "tags.include"},
+        Wrong{R"({"tags":{"exclude":[@null]}})", "tags.exclude[0]"},
+        Wrong{R"({"tags":{"match":@"some"}})", "tags.match"},
+        Wrong{R"({"tags":{"match":@1}})", "tags.match"},
+        Wrong{R"({"tags":{"any":@["a"]}})", "tags.any"}, Wrong{R"({"time":@"7d"})", "time"},
+        Wrong{R"({"time":{"start":@0}})", "time.start"},
+        Wrong{R"({"time":{"end":@"yesterday"}})", "time.end"},
+        Wrong{R"({"time":{"last":@7}})", "time.last"},
+        Wrong{R"({"time":{"since":@"2026-01-01T00:00:00Z"}})", "time.since"},
+        Wrong{R"({"time":{"end":@"2025-12-31T23:59:59Z","start":"2026-01-01T00:00:00Z"}})",
+              "time.end"},
+        Wrong{R"({"min_importance":@1.5})", "min_importance"},
+        Wrong{R"({"min_importance":@-0.1})", "min_importance"},
+        Wrong{R"({"min_importance":@"high"})", "min_importance"},
+        Wrong{R"({"min_relevance":@2.5})", "min_relevance"},
+        Wrong{R"({"min_relevance":@null})", "min_relevance"},
+        Wrong{R"({"references":@"mem_a"})", "references"},
+        Wrong{R"({"references":@["not an id"]})", "references"},
+        Wrong{R"({"relation":@"caused_by"})", "relation"},
+        Wrong{R"({"references":["a"],"relation":@1})", "relation"},
+        Wrong{R"({"max_depth":@2})", "max_depth"},
+        Wrong{R"({"references":["a"],"max_depth":@0})", "max_depth"},
+        Wrong{R"({"references":["a"],"max_depth":@65})", "max_depth"},
+        Wrong{R"({"references":["a"],"max_depth":@1.5})", "max_depth"},
+        Wrong{R"({"ids":@[""]})", "ids"}, Wrong{R"({"ids":@{}})", "ids"},
+        Wrong{R"({"trace_id":@1})", "trace_id"}, Wrong{R"({"content":@"user"})", "content"},
+        Wrong{R"({"content":{"role":@["user"]}})", "content.role"},
+        Wrong{R"({"content":{"role":@{}}})", "content.role"},
+        Wrong{R"({"sort_by":@"date"})", "sort_by"}, Wrong{R"({"sort_by":@1})", "sort_by"},
+        Wrong{R"({"order":@"up"})", "order"}, Wrong{R"({"order":@true})", "order"},
+        Wrong{R"({"limit":@-1})", "limit"}, Wrong{R"({"limit":@1.5})", "limit"},
+        Wrong{R"({"limit":@18446744073709551616})", "limit"}, Wrong{R"({"limit":@"10"})", "limit"},
+        Wrong{R"({"now":@1768055025678})", "now"}, Wrong{R"({"now":@"today"})", "now"},
+        Wrong{R"({"explain":@1})", "explain"}, Wrong{R"({"after":@1})", "after"},
+        Wrong{R"({"after":@"2"})", "after"}, Wrong{R"({"user_id":@1})", "user_id"},
+        Wrong{R"({"agent_id":@[]})", "agent_id"}, Wrong{R"({"session_ids":@"s"})", "session_ids"},
+        Wrong{R"({"session_ids":@["a/b"]})", "session_ids"},
+        Wrong{R"({"text":"tea","limits":@5})", "limits"}, Wrong{R"({"":@5})", R"([""])"},
+        Wrong{R"(@[])", ""}, Wrong{R"(@"tea")", ""}, Wrong{R"(@7)", ""}));
+
+TEST(ParseQuery, WhatIsNotJsonTellsWhere) {
+  for (const auto text : {"{", "tea", "{\"text\":\"a\"} x", "{\"text\":\"a\",\"text\":\"b\"}",
+                          "{\"text\":\"\xff\"}"}) {
+    const auto query = parse_query(text, Scope::kSession);
+    EXPECT_EQ(query.code(), Code::kInvalidArgument) << text;
+    EXPECT_TRUE(query.status().place().offset.has_value()) << text;
+  }
+}
+
+TEST(ParseQuery, ATextHasALimit) {
+  const auto with_text = [](size_t size_bytes) {
+    return parse_query(R"({"text":")" + std::string(size_bytes, 'a') + R"("})", Scope::kSession);
+  };
+  EXPECT_TRUE(with_text(65536).ok());
+  EXPECT_EQ(with_text(65537).code(), Code::kInvalidArgument);
+  EXPECT_EQ(with_text(65537).status().place().member, "text");
+}
+
+// --- after ---------------------------------------------------------------------------------------
+
+std::string cursor_of(const Query& query) {
+  Cursor cursor;
+  cursor.query_hash = query.hash;
+  cursor.now_ms = 1234;
+  cursor.last_id = "mem_z";
+  cursor.key = 0.5;
+  cursor.id = "mem_a";
+  return format_cursor(cursor);
+}
+
+TEST(ParseQuery, AfterGoesOnWithTheSameQueryWhateverItsLimitAndLayout) {
+  const std::string cursor = cursor_of(parsed(R"({"text":"tea","types":["finding"],"limit":3})"));
+  const Query next = parsed(R"({ "limit": 9, "types": ["finding"], "explain": true, "text": "tea",
+                                 "after": ")" +
+                            cursor + R"("})");
+  ASSERT_TRUE(next.after.has_value());
+  EXPECT_EQ(next.after->id, "mem_a");
+  EXPECT_EQ(next.now_ms, 1234) << "ages stay what they were on the first page";
+  EXPECT_FALSE(parsed(R"({"after":null})").after.has_value());
+}
+
+TEST(ParseQuery, ACursorOfAnotherQueryIsRefused) {
+  const std::string cursor = cursor_of(parsed(R"({"text":"tea"})"));
+  for (const auto others :
+       {R"("text":"coffee")", R"("text":"tea","types":["finding"])",
+        R"("text":"tea","order":"asc")", R"("text":"tea","min_relevance":0.1)"}) {
+    const std::string text = R"({"after":")" + cursor + R"(",)" + others + "}";
+    const auto query = parse_query(text, Scope::kSession);
+    EXPECT_EQ(query.code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(query.status().place().member, "after");
+    EXPECT_EQ(query.status().place().offset, 9u);
+  }
+}
+
+}  // namespace
+}  // namespace varve::query

@@ -1,0 +1,143 @@
+// Logs made in memory, with everything that queries need, and queries on them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "entry/entry.h"
+#include "index/index.h"
+#include "query/parse.h"
+#include "query/search.h"
+#include "support/environment.h"
+
+namespace varve::query {
+
+inline constexpr int64_t kHourMs = 3'600'000;
+inline constexpr int64_t kDayMs = 24 * kHourMs;
+inline constexpr int64_t kNowMs = test::kStartMs;
+
+// Without stems and stop words, a text is its words: what a test can count by itself.
+inline text::Settings plain_words() {
+  text::Settings settings;
+  settings.language = "none";
+  settings.own_stop_words = true;
+  return settings;
+}
+
+class QueryLog {
+ public:
+  explicit QueryLog(const text::Settings& settings = {}) : analyzer_(settings), index_(settings) {}
+
+  // An entry as a caller would give it.
+  uint32_t add(std::string_view text) {
+    entry::DraftOptions options;
+    options.now_ms = kNowMs;
+    auto draft = entry::draft(text, options, surroundings_->ids, scratch_);
+    EXPECT_TRUE(draft.ok()) << draft.status().message() << " " << text;
+    if (!draft.ok()) return 0;
+    const uint32_t row = index_.size();
+    lines_.push_back(entry::seal(*draft, row + 1, {}));
+    lines_.back().pop_back();
+    index_.add(draft->facts, {}, 0);
+    EXPECT_TRUE(document_.parse(lines_.back()).ok());
+    const json::Value root = document_.root();
+    index_.text_to_extend().add(&root);
+    return row;
+  }
+
+  // A row without words: facts alone.
+  uint32_t add_facts(const entry::EntryFacts& facts) {
+    index_.add(facts, {}, 0);
+    return index_.size() - 1;
+  }
+
+  index::Index& index() { return index_; }
+  text::Analyzer& analyzer() { return analyzer_; }
+  decay::Rules& rules() { return rules_; }
+
+  // Answers a query as a session does: what only entries can tell is read from them.
+  Result<Answer> ask(const Query& query, int64_t now_ms = kNowMs) {
+    VARVE_TRY_ASSIGN(Search search, ready(query, now_ms));
+    return search.run();
+  }
+  Result<std::vector<uint32_t>> all_rows(const Query& query, int64_t now_ms = kNowMs) {
+    VARVE_TRY_ASSIGN(Search search, ready(query, now_ms));
+    return search.all_rows();
+  }
+
+  Answer answer(std::string_view text) {
+    auto query = parse_query(text, Scope::kSession);
+    EXPECT_TRUE(query.ok()) << query.status().message();
+    if (!query.ok()) return {};
+    auto found = ask(*query, query->now_ms.value_or(kNowMs));
+    EXPECT_TRUE(found.ok()) << found.status().message();
+    return found.ok() ? *found : Answer();
+  }
+  // Ids in the answer's order, with blanks between.
+  std::string ids(std::string_view text) { return ids_of(answer(text)); }
+  // Those that count and delete see, in the order of the log.
+  std::string all_ids(std::string_view text) {
+    auto query = parse_query(text, Scope::kSet);
+    EXPECT_TRUE(query.ok()) << query.status().message();
+    if (!query.ok()) return {};
+    auto rows = all_rows(*query, query->now_ms.value_or(kNowMs));
+    EXPECT_TRUE(rows.ok()) << rows.status().message();
+    std::string found;
+    for (const uint32_t row : rows.ok() ? *rows : std::vector<uint32_t>()) append_id(row, &found);
+    return found;
+  }
+  std::string ids_of(const Answer& found) {
+    std::string listed;
+    for (const Hit& hit : found.hits) append_id(hit.place.row, &listed);
+    return listed;
+  }
+
+ private:
+  Result<Search> ready(const Query& query, int64_t now_ms) {
+    index_.arrange();
+    SearchInput input;
+    input.index = &index_;
+    input.query = &query;
+    input.rules = &rules_;
+    input.analyzer = query.has_text() ? &analyzer_ : nullptr;
+    input.now_ms = now_ms;
+    VARVE_TRY_ASSIGN(Search search, Search::plan(input));
+    if (search.checks().empty()) return search;
+    for (size_t i = 0; i < search.checks().size(); ++i) {
+      std::vector<uint32_t>& passed = input.passed.emplace_back();
+      for (const uint32_t row : search.rows_to_check(i)) {
+        EXPECT_TRUE(document_.parse(lines_[row]).ok());
+        if (search.checks()[i].holds(document_.root(), analyzer_)) passed.push_back(row);
+      }
+    }
+    return Search::plan(input);
+  }
+
+  void append_id(uint32_t row, std::string* out) {
+    if (!out->empty()) out->push_back(' ');
+    out->append(index_.id(row));
+  }
+
+  struct Surroundings {
+    test::ManualClock clock;
+    test::SeededRandom random;
+    IdGenerator ids{clock, random};
+  };
+
+  std::unique_ptr<Surroundings> surroundings_ = std::make_unique<Surroundings>();
+  json::Document scratch_;
+  json::Document document_;
+  std::vector<std::string> lines_;
+  text::Analyzer analyzer_;
+  decay::Rules rules_ = decay::Rules::defaults();
+  index::Index index_;
+};
+
+}  // namespace varve::query

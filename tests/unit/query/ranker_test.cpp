@@ -1,0 +1,284 @@
+// The best rows without looking at all of them, against a look at all of them.
+#include "query/ranker.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "query_fixture.h"
+
+namespace varve::query {
+namespace {
+
+std::string word_of(size_t number) {
+  std::string word;
+  for (size_t rest = number + 26; rest > 0; rest /= 26) {
+    word.push_back(static_cast<char>('a' + rest % 26));
+  }
+  return word;
+}
+
+// Texts whose words are as unequally frequent as those of people are, and BM25 over them as the
+// book has it.
+class ZipfLog {
+ public:
+  ZipfLog(uint32_t seed, uint32_t row_count, size_t words_max) : random_(seed) {
+    std::vector<double> weights;
+    for (size_t i = 0; i < 300; ++i) weights.push_back(1.0 / static_cast<double>(i + 1));
+    std::discrete_distribution<size_t> pick(weights.begin(), weights.end());
+    for (uint32_t row = 0; row < row_count; ++row) {
+      std::map<std::string, int> counts;
+      std::string text;
+      const size_t size = random_() % (words_max + 1);
+      for (size_t i = 0; i < size; ++i) {
+        const std::string word = word_of(pick(random_));
+        counts[word] += 1;
+        text += word + " ";
+      }
+      rows_.push_back(std::move(counts));
+      lengths_.push_back(size);
+      const int64_t time_ms = kNowMs - static_cast<int64_t>(random_() % 50) * 1000;
+      entry::EntryFacts facts;
+      facts.id = "e" + std::to_string(row);
+      facts.type = row % 3 == 0 ? "finding" : "message";
+      facts.timestamp_ms = time_ms;
+      log_.add_facts(facts);
+      json::Document document;
+      EXPECT_TRUE(document.parse(R"({"content":")" + text + R"("})").ok());
+      const json::Value root = document.root();
+      log_.index().text_to_extend().add(&root);
+    }
+    log_.index().arrange();
+  }
+
+  [[nodiscard]] double bm25(const std::vector<std::string>& words, uint32_t row) const {
+    const auto total = static_cast<double>(rows_.size());
+    double length_mean = 0;
+    for (const size_t length : lengths_) length_mean += static_cast<double>(length) / total;
+    double sum = 0;
+    for (const auto& word : std::set<std::string>(words.begin(), words.end())) {
+      const auto found = rows_[row].find(word);
+      if (found == rows_[row].end()) continue;
+      double with_word = 0;
+      for (const auto& counts : rows_) with_word += counts.contains(word) ? 1 : 0;
+      const double idf = std::log(1 + (total - with_word + 0.5) / (with_word + 0.5));
+      const double f = found->second;
+      const double length = static_cast<double>(lengths_[row]);
+      sum += idf * f * 1.9 / (f + 0.9 * (0.25 + 0.75 * length / length_mean));
+    }
+    return sum;
+  }
+
+  std::vector<std::string> words(size_t count, size_t rare_from) {
+    std::vector<std::string> picked;
+    for (size_t i = 0; i < count; ++i) {
+      picked.push_back(word_of(random_() % 4 == 0 ? random_() % 5 : rare_from + random_() % 100));
+    }
+    return picked;
+  }
+  QueryLog& log() { return log_; }
+  index::Index& index() { return log_.index(); }
+  std::mt19937& random() { return random_; }
+
+ private:
+  std::mt19937 random_;
+  QueryLog log_{plain_words()};
+  std::vector<std::map<std::string, int>> rows_;
+  std::vector<size_t> lengths_;
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += word + " ";
+  return text;
+}
+
+TextPlan plan_of(ZipfLog& log, const std::vector<std::string>& words) {
+  auto plan = plan_text(joined(words), log.index(), log.log().analyzer());
+  EXPECT_TRUE(plan.ok());
+  return *std::move(plan);
+}
+
+// By looking at every row.
+std::vector<Place> scan(const index::Index& index, Ranker& ranker, RowFilter& filter, bool any_row,
+                        size_t count) {
+  std::vector<Place> all;
+  for (uint32_t row = 0; row < index.size(); ++row) {
+    const double score = ranker.score(row);
+    if (filter.accepts(row) && (score > 0 || any_row)) {
+      all.push_back({score, index.timestamp_ms(row), row});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Place& a, const Place& b) {
+    if (a.key != b.key) return a.key > b.key;
+    return a.timestamp_ms != b.timestamp_ms ? a.timestamp_ms > b.timestamp_ms : a.row > b.row;
+  });
+  if (all.size() > count) all.resize(count);
+  return all;
+}
+
+void expect_same(const std::vector<Place>& found, const std::vector<Place>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i].row, expected[i].row) << "place " << i;
+    ASSERT_EQ(found[i].key, expected[i].key) << "place " << i;
+    ASSERT_EQ(found[i].timestamp_ms, expected[i].timestamp_ms);
+  }
+}
+
+TEST(Ranker, ScoresAreTheFormulas) {
+  ZipfLog log(1, 500, 40);
+  for (int round = 0; round < 20; ++round) {
+    const auto words = log.words(1 + static_cast<size_t>(round) % 5, 5);
+    const TextPlan plan = plan_of(log, words);
+    Ranker ranker(log.index(), plan, log.index().size());
+    for (uint32_t row = 0; row < 500; ++row) {
+      ASSERT_NEAR(ranker.score(row), log.bm25(words, row), 1e-9) << row;
+    }
+  }
+}
+
+class RankerScan : public ::testing::TestWithParam<uint32_t> {};
+
+TEST_P(RankerScan, FindsWhatALookAtEveryRowFinds) {
+  ZipfLog log(GetParam(), GetParam() % 2 == 0 ? 3000 : 700, GetParam() % 3 == 0 ? 6 : 60);
+  for (uint32_t i = 0; i < log.index().size(); i += 7) {
+    if (GetParam() % 2 == 0) log.index().add_tombstone("e" + std::to_string(i));
+  }
+  for (int round = 0; round < 25; ++round) {
+    const auto words = log.words(1 + log.random()() % 6, 3);
+    const TextPlan plan = plan_of(log, words);
+    Ranker ranker(log.index(), plan, log.index().size());
+    for (const size_t count : {1u, 2u, 10u, 100u, 2000u, 100'000u}) {
+      RowFilter filter(log.index(), log.index().size(), kNowMs);
+      switch (log.random()() % 4) {
+        case 0: filter.require_types({"finding"}); break;
+        case 1: filter.require_time(kNowMs - 20'000, kNowMs - 5'000); break;
+        case 2: {
+          std::vector<uint32_t> rows;
+          for (uint32_t row = 0; row < log.index().size(); ++row) {
+            if (log.random()() % 40 == 0) rows.push_back(row);
+          }
+          filter.require(RowSet::of_rows(std::move(rows)));
+          break;
+        }
+        default: break;
+      }
+      RowFilter other = filter;
+      const bool any_row = log.random()() % 5 == 0;
+      const auto expected = scan(log.index(), ranker, other, any_row, count);
+      TopK best(count, false, std::nullopt);
+      ranker.find_best(filter, any_row, &best);
+      expect_same(best.take(), expected);
+      if (expected.empty()) continue;
+      // The next page.
+      const Place last = expected[expected.size() / 2];
+      std::vector<Place> all = scan(log.index(), ranker, other, any_row, SIZE_MAX);
+      std::erase_if(all, [&](const Place& place) { return !comes_before(last, place); });
+      if (all.size() > count) all.resize(count);
+      TopK next(count, false, last);
+      ranker.find_best(filter, any_row, &next);
+      expect_same(next.take(), all);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RankerScan, ::testing::Range(1u, 9u));
+
+TEST(Ranker, EqualScoresAreOrderedByTimeThenByPlaceInTheLog) {
+  QueryLog log(plain_words());
+  for (int i = 0; i < 600; ++i) {
+    log.add(R"({"type":"finding","content":"tea","id":"e)" + std::to_string(i) +
+            R"(","timestamp":"2026-01-0)" + std::to_string(1 + i % 3) + R"(T00:00:00Z"})");
+  }
+  EXPECT_EQ(log.ids(R"({"text":"tea","sort_by":"match","limit":3})"), "e599 e596 e593");
+}
+
+TEST(Ranker, VisitsEveryMatchOnceWithItsScore) {
+  ZipfLog log(3, 1200, 30);
+  for (const bool few : {false, true}) {
+    const auto words = log.words(4, 2);
+    const TextPlan plan = plan_of(log, words);
+    Ranker ranker(log.index(), plan, log.index().size());
+    RowFilter filter(log.index(), log.index().size(), kNowMs);
+    if (few) filter.require(RowSet::of_rows({0, 3, 500, 501, 502, 1199}));
+    for (const bool any_row : {false, true}) {
+      std::map<uint32_t, double> seen;
+      ranker.for_each(filter, any_row, [&](uint32_t row, double score) {
+        EXPECT_TRUE(seen.emplace(row, score).second) << row;
+      });
+      for (uint32_t row = 0; row < log.index().size(); ++row) {
+        const double score = ranker.score(row);
+        const bool wanted = filter.accepts(row) && (any_row || score > 0);
+        ASSERT_EQ(seen.contains(row), wanted) << row;
+        if (wanted) {
+          ASSERT_EQ(seen[row], score);
+        }
+      }
+    }
+  }
+}
+
+TEST(Ranker, RowsBehindTheEndNeitherCountNorMatch) {
+  ZipfLog whole(8, 900, 20);
+  ZipfLog part(8, 400, 20);  // the same first rows
+  const auto words = part.words(3, 0);
+  const TextPlan whole_plan = plan_of(whole, words);
+  const TextPlan part_plan = plan_of(part, words);
+  Ranker cut(whole.index(), whole_plan, 400);
+  Ranker alone(part.index(), part_plan, 400);
+  RowFilter cut_filter(whole.index(), 400, kNowMs);
+  RowFilter alone_filter(part.index(), 400, kNowMs);
+  TopK from_cut(50, false, std::nullopt);
+  TopK from_alone(50, false, std::nullopt);
+  cut.find_best(cut_filter, false, &from_cut);
+  alone.find_best(alone_filter, false, &from_alone);
+  expect_same(from_cut.take(), from_alone.take());
+  EXPECT_EQ(cut.statistics().total_length, alone.statistics().total_length);
+  EXPECT_EQ(cut.statistics().row_counts, alone.statistics().row_counts);
+}
+
+TEST(Ranker, SharedStatisticsDecideTheWeightOfWords) {
+  ZipfLog log(9, 300, 20);
+  const TextPlan plan = plan_of(log, {word_of(1), word_of(40)});
+  Ranker own(log.index(), plan, 300);
+  TextStatistics twice = own.statistics();
+  twice.add(own.statistics());
+  Ranker shared(log.index(), plan, 300, &twice);
+  ASSERT_EQ(own.figures().size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    const auto rows = static_cast<double>(own.figures()[i].row_count);
+    EXPECT_EQ(shared.figures()[i].row_count, 2 * own.figures()[i].row_count);
+    EXPECT_NEAR(shared.figures()[i].idf, std::log(1 + (600 - 2 * rows + 0.5) / (2 * rows + 0.5)),
+                1e-12);
+  }
+}
+
+TEST(Ranker, ExplainsWhatEachWordGave) {
+  QueryLog log(plain_words());
+  log.add(R"({"type":"finding","content":"tea tea milk"})");
+  log.add(R"({"type":"finding","content":"milk"})");
+  auto plan = plan_text("tea milk sugar", log.index(), log.analyzer());
+  ASSERT_TRUE(plan.ok());
+  Ranker ranker(log.index(), *plan, 2);
+  ASSERT_EQ(ranker.figures().size(), 2u) << "nobody has sugar";
+  const auto first = ranker.explain(0);
+  EXPECT_EQ(first[0].first, 2u);
+  EXPECT_EQ(first[1].first, 1u);
+  // N = 2, avgdl = 2: idf(tea) = ln(1 + 1.5/1.5), idf(milk) = ln(1 + 0.5/2.5).
+  EXPECT_NEAR(first[0].second, std::log(2.0) * 1.9 * 2 / (2 + 0.9 * (0.25 + 0.75 * 1.5)), 1e-12);
+  EXPECT_NEAR(first[1].second, std::log(1.2) * 1.9 / (1 + 0.9 * (0.25 + 0.75 * 1.5)), 1e-12);
+  EXPECT_NEAR(first[0].second + first[1].second, ranker.score(0), 1e-12);
+  const auto second = ranker.explain(1);
+  EXPECT_EQ(second[0], std::make_pair(0u, 0.0));
+}
+
+}  // namespace
+}  // namespace varve::query

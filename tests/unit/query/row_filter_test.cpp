@@ -1,0 +1,218 @@
+// RowSet and RowFilter against what a look at every row says.
+#include "query/row_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "query/row_set.h"
+#include "query_fixture.h"
+
+namespace varve::query {
+namespace {
+
+constexpr uint32_t kRows = 1500;
+
+struct Lists {
+  std::deque<index::PostingBuffer> buffers;
+  std::vector<index::PostingList> lists;
+  std::set<uint32_t> rows;
+};
+
+// Two runs each, as a list is after index.bin was read and the log has grown.
+Lists random_lists(std::mt19937& random, size_t count, double share) {
+  Lists made;
+  std::bernoulli_distribution is_in(share);
+  for (size_t i = 0; i < count; ++i) {
+    index::PostingList list;
+    const uint32_t cut = static_cast<uint32_t>(random() % kRows);
+    for (size_t run = 0; run < 2; ++run) {
+      index::PostingBuffer& buffer = made.buffers.emplace_back();
+      for (uint32_t row = run == 0 ? 0 : cut; row < (run == 0 ? cut : kRows); ++row) {
+        if (!is_in(random)) continue;
+        buffer.add(row, 1, 1);
+        made.rows.insert(row);
+      }
+      list.runs[run] = index::PostingRun(buffer);
+    }
+    made.lists.push_back(list);
+  }
+  return made;
+}
+
+uint32_t first_from(const std::set<uint32_t>& rows, uint32_t row) {
+  const auto found = rows.lower_bound(row);
+  return found == rows.end() ? kNoRow : *found;
+}
+uint32_t last_to(const std::set<uint32_t>& rows, uint32_t row) {
+  const auto after = rows.upper_bound(row);
+  return after == rows.begin() ? kNoRow : *std::prev(after);
+}
+
+void expect_same(RowSet set, const std::set<uint32_t>& rows, std::mt19937& random) {
+  EXPECT_GE(set.count_max(), rows.size());
+  for (uint32_t row = 0; row < kRows + 2; ++row) ASSERT_EQ(set.seek(row), first_from(rows, row));
+  for (uint32_t row = kRows + 2; row-- > 0;) ASSERT_EQ(set.seek_back(row), last_to(rows, row));
+  for (int i = 0; i < 3000; ++i) {
+    const uint32_t row = static_cast<uint32_t>(random() % (kRows + 2));
+    switch (random() % 3) {
+      case 0: ASSERT_EQ(set.seek(row), first_from(rows, row)) << row; break;
+      case 1: ASSERT_EQ(set.seek_back(row), last_to(rows, row)) << row; break;
+      default: ASSERT_EQ(set.contains(row), rows.contains(row)) << row;
+    }
+  }
+  EXPECT_FALSE(set.is_damaged());
+}
+
+TEST(RowSet, OfListsIsTheirUnion) {
+  std::mt19937 random(1);
+  for (const size_t count : {0u, 1u, 2u, 5u}) {
+    for (const double share : {0.001, 0.03, 0.5, 1.0}) {
+      const Lists made = random_lists(random, count, share);
+      expect_same(RowSet::of_lists(made.lists), made.rows, random);
+    }
+  }
+}
+
+TEST(RowSet, OfRowsTakesThemInAnyOrderAndTwice) {
+  std::mt19937 random(2);
+  std::vector<uint32_t> rows;
+  for (int i = 0; i < 400; ++i) rows.push_back(static_cast<uint32_t>(random() % kRows));
+  expect_same(RowSet::of_rows(rows), {rows.begin(), rows.end()}, random);
+  expect_same(RowSet::of_rows({}), {}, random);
+}
+
+// --- RowFilter -----------------------------------------------------------------------------------
+
+// A log whose rows have every property in their number.
+class FilterLog {
+ public:
+  explicit FilterLog(bool in_time_order) {
+    for (uint32_t row = 0; row < kRows; ++row) {
+      entry::EntryFacts facts;
+      facts.id = "e" + std::to_string(row);
+      facts.type = std::string("t") + std::to_string(row % 5);
+      const uint32_t place = in_time_order ? row / 3 : (row * 7919u) % kRows;  // times repeat
+      facts.timestamp_ms = int64_t{place} * 1000;
+      facts.importance = (row % 11) / 10.0;
+      if (row % 13 == 0) facts.expires_at_ms = int64_t{row} * 100;
+      log_.add_facts(facts);
+    }
+    for (uint32_t row = 0; row < kRows; row += 17) {
+      log_.index().add_tombstone("e" + std::to_string(row));
+    }
+    log_.index().arrange();
+    EXPECT_EQ(log_.index().is_in_time_order(), in_time_order);
+  }
+  index::Index& index() { return log_.index(); }
+
+  // By the numbers above, not by the index.
+  [[nodiscard]] static bool is_live(uint32_t row, int64_t now_ms) {
+    return row % 17 != 0 && (row % 13 != 0 || int64_t{row} * 100 > now_ms);
+  }
+
+ private:
+  QueryLog log_;
+};
+
+using Holds = std::function<bool(uint32_t)>;
+
+void expect_walks(RowFilter& filter, const Holds& holds, uint32_t row_end) {
+  std::set<uint32_t> rows;
+  for (uint32_t row = 0; row < row_end; ++row) {
+    if (holds(row)) rows.insert(row);
+  }
+  std::vector<uint32_t> forth;
+  for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
+    forth.push_back(row);
+  }
+  EXPECT_EQ(forth, std::vector<uint32_t>(rows.begin(), rows.end()));
+  std::vector<uint32_t> back;
+  for (uint32_t row = filter.previous(kNoRow); row != kNoRow;) {
+    back.push_back(row);
+    row = row == 0 ? kNoRow : filter.previous(row - 1);
+  }
+  EXPECT_EQ(back, std::vector<uint32_t>(rows.rbegin(), rows.rend()));
+  for (uint32_t row = 0; row < kRows; ++row) ASSERT_EQ(filter.accepts(row), rows.contains(row));
+  EXPECT_GE(filter.walk_count_max(), rows.size());
+}
+
+TEST(RowFilter, WithoutConditionsWalksTheLiveRows) {
+  FilterLog log(true);
+  for (const int64_t now_ms : {int64_t{-1}, int64_t{5000}, int64_t{1} << 40}) {
+    for (const uint32_t row_end : {0u, 1u, 700u, kRows}) {
+      RowFilter filter(log.index(), row_end, now_ms);
+      expect_walks(
+          filter, [&](uint32_t row) { return FilterLog::is_live(row, now_ms); }, row_end);
+    }
+  }
+}
+
+TEST(RowFilter, CombinesAnyConditionsByAnd) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 60; ++round) {
+    FilterLog log(round % 2 == 0);
+    const int64_t now_ms = static_cast<int64_t>(random() % 200'000);
+    const uint32_t row_end = static_cast<uint32_t>(random() % (kRows + 1));
+    RowFilter filter(log.index(), row_end, now_ms);
+    std::vector<Holds> all = {[=](uint32_t row) { return FilterLog::is_live(row, now_ms); }};
+    std::deque<Lists> held;
+    if (random() % 2 == 0) {
+      filter.require_types({"t1", "t4", "unknown"});
+      all.push_back([](uint32_t row) { return row % 5 == 1 || row % 5 == 4; });
+    }
+    if (random() % 2 == 0) {
+      const int64_t start_ms = static_cast<int64_t>(random() % 600) * 1000;
+      const int64_t end_ms = start_ms + static_cast<int64_t>(random() % 900) * 1000;
+      filter.require_time(start_ms, end_ms);
+      all.push_back([=, &log](uint32_t row) {
+        const int64_t time_ms = log.index().timestamp_ms(row);
+        return time_ms >= start_ms && time_ms < end_ms;
+      });
+    }
+    if (random() % 3 == 0) {
+      filter.require_importance(0.4);
+      all.push_back([](uint32_t row) { return (row % 11) / 10.0 >= 0.4; });
+    }
+    for (auto sets = random() % 3; sets > 0; --sets) {
+      const Lists& lists = held.emplace_back(random_lists(random, 2, 0.4));
+      filter.require(RowSet::of_lists(lists.lists));
+      all.push_back([&lists](uint32_t row) { return lists.rows.contains(row); });
+    }
+    if (random() % 2 == 0) {
+      const Lists& lists = held.emplace_back(random_lists(random, 1, 0.3));
+      filter.exclude(RowSet::of_lists(lists.lists));
+      all.push_back([&lists](uint32_t row) { return !lists.rows.contains(row); });
+    }
+    if (random() % 3 == 0) {
+      filter.require_that([](uint32_t row) { return row % 2 == 1; });
+      all.push_back([](uint32_t row) { return row % 2 == 1; });
+    }
+    const auto holds = [&](uint32_t row) {
+      return std::all_of(all.begin(), all.end(), [row](const Holds& one) { return one(row); });
+    };
+    expect_walks(filter, holds, row_end);
+  }
+}
+
+TEST(RowFilter, TypesThatNobodyHasLeaveNothing) {
+  FilterLog log(true);
+  RowFilter filter(log.index(), kRows, 0);
+  filter.require_types({"unknown"});
+  EXPECT_EQ(filter.next(0), kNoRow);
+  index::Index empty;
+  empty.arrange();
+  RowFilter nothing(empty, 0, 0);
+  nothing.require_types({"t1"});
+  EXPECT_EQ(nothing.next(0), kNoRow);
+  EXPECT_EQ(nothing.previous(kNoRow), kNoRow);
+}
+
+}  // namespace
+}  // namespace varve::query
