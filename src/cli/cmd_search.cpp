@@ -148,28 +148,27 @@ Runner declare_count(CLI::App& app) {
 }  // namespace
 
 Command search_command() {
-  return {
-      "search",
-      "find entries by words, tag, type, time",
-      "[WORD]...",
-      "Finds entries of the session named by --session or VARVE_SESSION, or of all. An entry "
-      "needs one of the WORDs, in any of its forms; the best match comes first, where an entry "
-      "gains from what stands beside it. Without WORDs the most relevant entry comes first: "
-      "the important and the young.\n\n"
-      "\"a phrase\" (with quotes inside the shell's) ranks entries that hold it higher, and "
-      "alone it must be there; +word must be there, -word must not (behind \"--\"), and * and "
-      "? stand for any characters and for one. All other conditions must hold as well.\n\n"
-      "Each result shows the part of its text that matches. Words are marked, on a terminal, "
-      "that begin like a word found for at least 3 characters and end there or in a usual "
-      "ending (s, ed, ing); the figures are the factors that are multiplied. With --quiet only "
-      "the ids, behind the session with --all; with --json the library's results as they are. "
-      "Finding nothing is no error.",
-      "varve search -s notes what do we drink\n"
-      "varve search -s notes \"+tea -coffee\" --tag drinks --since 7d\n"
-      "varve search --all --type decision --min-importance 0.8 --sort time\n"
-      "varve search -s notes --related mem_01 --depth 2\n"
-      "varve search -s notes --query '{\"text\":\"tea\",\"content\":{\"role\":\"user\"}}' --json",
-      &declare_search};
+  return {"search",
+          "find entries by words, tag, type, time",
+          "[WORD]...",
+          "Finds entries of the session named by --session or VARVE_SESSION, or of all. An entry "
+          "needs one of the WORDs, in any of its forms; the best match comes first, where an entry "
+          "gains from what stands beside it. Without WORDs the most relevant entry comes first: "
+          "the important and the young.\n\n"
+          "\"a phrase\" (with quotes inside the shell's) ranks entries that hold it higher, and "
+          "alone it must be there; +word must be there, -word must not (behind \"--\"), and * and "
+          "? stand for any characters and for one. All other conditions must hold as well.\n\n"
+          "Each result shows the part of its text that matches. Words are marked, on a terminal, "
+          "that begin like a word found for at least 3 characters and end there or in a usual "
+          "ending (s, ed, ing); the figures are the factors that are multiplied. With --quiet only "
+          "the ids, behind the session with --all; with --json the library's results as they are. "
+          "Finding nothing is no error.",
+          "varve search -s notes what do we drink\n"
+          "varve search -s notes \"+tea -coffee\" --tag drinks --since 7d\n"
+          "varve search --all --type decision --min-importance 0.8 --sort time\n"
+          "varve search -s notes --related mem_01 --depth 2\n"
+          "varve search -s notes --query '{\"content\":{\"role\":\"user\"}}' --json",
+          &declare_search};
 }
 
 Command explain_command() {

@@ -37,9 +37,21 @@ bool is_letter(char32_t c) {
   return is_combining || is_word_character(c);
 }
 
-char32_t lower(char32_t c) { return static_cast<char32_t>(::towlower(static_cast<wint_t>(c))); }
+// The letters under the accents of U+00E0 to U+017F; '.' for those that have none.
+constexpr std::string_view kPlainLetters =
+    "aaaaaa.ceeeeiiii.nooooo.ouuuuy.yaaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii..jjkk."
+    "llllll.."
+    "llnnnnnn...oooooo..rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzz.";
 
-// A text's characters in lower case, and where each begins; one place more, for the end.
+// In lower case, and for Latin letters without accent, as words are looked for.
+char32_t lower(char32_t c) {
+  const auto lowered = static_cast<char32_t>(::towlower(static_cast<wint_t>(c)));
+  if (lowered < 0xE0 || lowered >= 0xE0 + kPlainLetters.size()) return lowered;
+  const char plain = kPlainLetters[lowered - 0xE0];
+  return plain == '.' ? lowered : static_cast<char32_t>(plain);
+}
+
+// A text's characters as lower() gives them, and where each begins; one place more, for the end.
 struct Characters {
   explicit Characters(std::string_view text) {
     const size_t size = text.size();

@@ -20,10 +20,10 @@ struct Match {
 // Finds words by terms, as `explain` names them: stems ("depart"), wildcards ("encod*"), compounds
 // ("quay-3").
 //
-// The rule, for the eye and not the engine's: in any case, a word is marked when it and a term
-// begin alike for at least 3 characters and both end there, or go on with a usual ending (s, ed,
-// ing, ...). A wildcard marks the words that it matches; compounds, and scripts without spaces, are
-// marked wherever they stand.
+// The rule, for the eye and not the engine's: whatever the case and the accents, a word is marked
+// when it and a term begin alike for at least 3 characters and both end there, or go on with a
+// usual ending (s, ed, ing, ...). A wildcard marks the words that it matches; compounds, and
+// scripts without spaces, are marked wherever they stand.
 class Highlighter {
  public:
   explicit Highlighter(const std::vector<std::string>& terms);
@@ -33,7 +33,7 @@ class Highlighter {
 
  private:
   struct Term {
-    std::u32string text;  // in lower case
+    std::u32string text;  // in lower case, without accents
     enum class Kind { kWord, kWildcard, kAnywhere } kind;
   };
   [[nodiscard]] size_t term_of(std::u32string_view word) const;

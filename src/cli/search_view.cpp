@@ -109,9 +109,7 @@ void print_excerpt(Context& context, const Shown& shown, const json::object& exp
       width == 0 ? kExcerptColumns : std::max(width, kIndentColumns + 1) - kIndentColumns;
   const std::vector<Match> matches = Highlighter(terms_of(explain)).find(shown.text);
   context.print(std::string(kIndentColumns, ' ') +
-                excerpt(shown.text, matches,
-                        width == 0 ? std::max(columns, kExcerptColumnsMin) : columns,
-                        context.terminal()));
+                excerpt(shown.text, matches, columns, context.terminal()));
 }
 
 // "relevance 0.2 = importance 0.9 × decay 0.24 × match 0.92": the factors as they are multiplied.
