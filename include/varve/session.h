@@ -134,7 +134,10 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          "tombstones","total"},"types":{TYPE:N},"memory_bytes","last_seq",
  *                          "durable_seq","durability","generation","read_only",
  *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata"},
- *                          "index":{"loaded","rebuilds","reason","covered_bytes"}}.
+ *                          "index":{"loaded","rebuilds","reason","covered_bytes",
+ *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
+ *                          memory_bytes is of the whole index; facets and words are in it only as
+ *                          far as a query has needed them.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *

@@ -57,6 +57,9 @@ json::Tree index_state(const Core& core) {
   tree.set("rebuilds", count(core.rebuild_count));
   tree.set("reason", json::Tree::string(core.rebuild_reason));
   tree.set("covered_bytes", count(core.snapshot_covered_bytes));
+  tree.set("facets_memory_bytes", count(core.index.facets_memory_bytes()));
+  tree.set("words_memory_bytes", count(core.index.text_memory_bytes()));
+  tree.set("words_of_entries", count(core.index.text_row_count()));
   return tree;
 }
 

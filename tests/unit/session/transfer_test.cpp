@@ -210,7 +210,8 @@ TEST_P(Transfer, StatsHoldEveryDocumentedMember) {
   EXPECT_EQ(sizes.get_int64("tombstones"), static_cast<int64_t>(place_.tombstones().size()));
   EXPECT_EQ(sizes.get_int64("total"),
             sizes.get_int64("log") + sizes.get_int64("index") + sizes.get_int64("tombstones"));
-  for (const auto name : {"loaded", "rebuilds", "reason", "covered_bytes"}) {
+  for (const auto name : {"loaded", "rebuilds", "reason", "covered_bytes", "facets_memory_bytes",
+                          "words_memory_bytes", "words_of_entries"}) {
     EXPECT_NE(member(*stats, "index").get(name), nullptr) << name;
   }
 }
