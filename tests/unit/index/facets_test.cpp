@@ -288,6 +288,7 @@ TEST(Facets, ReferencesOutOfAFileEndWhereTheyAreNotRight) {
            {"\x05", {}},
            {"\x01r", {}},
            {"\x01r\x09target", {}},
+           {"\x01r\x07target", {}},
            {std::string("\0\x01t", 3), {{"", "t"}}},
            {std::string("\0\x01t\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 13), {{"", "t"}}},
            {std::string(20, '\xFF'), {}}}) {

@@ -120,6 +120,18 @@ TEST(PostingDamage, ASummaryThatIsNotItsRowsIsNoticed) {
   }
 }
 
+TEST(PostingDamage, NothingCountsOnFromARowThatIsNone) {
+  for (const uint32_t block : {0u, 1u}) {
+    BlockSummary wrong = summary_of(block);
+    wrong.last_row = kNoRow;
+    const std::string bytes = with_summary(block, wrong);
+    const PostingRun run(bytes);
+    PostingRun::Decoded decoded;
+    EXPECT_EQ(run.decode(block, &decoded), 0u);
+    EXPECT_EQ(run.decode(block + 1, &decoded), 0u) << "its rows would begin at 0 again";
+  }
+}
+
 TEST(PostingDamage, CountsThatCannotBe) {
   for (const uint64_t count : {uint64_t{5}, uint64_t{129}, uint64_t{kNoRow} - 1, uint64_t{kNoRow},
                                uint64_t{1} << 32, uint64_t{1} << 40, UINT64_MAX}) {
