@@ -8,9 +8,14 @@ namespace {
 
 constexpr size_t kKeptBytesMax = 64;
 
-// The text itself, or "#" and its hash when it is long.
-void append_bounded(std::string* out, std::string_view text) {
-  if (text.size() <= kKeptBytesMax) {
+constexpr size_t kHashTextBytes = 9;
+
+// The text itself, or "#" and its hash when it is long. Two texts have one form by chance only:
+// what looks like a hash, or would end the name, stands as its hash too.
+void append_bounded(std::string* out, std::string_view text, bool is_name) {
+  const bool looks_hashed = text.size() == kHashTextBytes && text.front() == '#';
+  const bool ends_early = is_name && text.find('\0') != std::string_view::npos;
+  if (text.size() <= kKeptBytesMax && !looks_hashed && !ends_early) {
     out->append(text);
     return;
   }
@@ -35,7 +40,7 @@ char kind_letter(json::Kind kind) {
 
 std::string content_string_prefix(std::string_view name) {
   std::string key;
-  append_bounded(&key, name);
+  append_bounded(&key, name, true);
   key.push_back('\0');
   key.push_back('s');
   return key;
@@ -44,7 +49,7 @@ std::string content_string_prefix(std::string_view name) {
 std::string content_key(std::string_view name, json::Value value) {
   std::string key = content_string_prefix(name);
   key.back() = kind_letter(value.kind());
-  append_bounded(&key, value.text());
+  append_bounded(&key, value.text(), false);
   return key;
 }
 

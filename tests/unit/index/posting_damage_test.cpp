@@ -120,6 +120,20 @@ TEST(PostingDamage, ASummaryThatIsNotItsRowsIsNoticed) {
   }
 }
 
+// The second block's rows, counted from 0 again, would be those its summary says.
+TEST(PostingDamage, NothingCountsOnFromARowThatIsNone) {
+  BlockSummary first = summary_of(0);
+  BlockSummary second = summary_of(1);
+  second.last_row -= first.last_row + 1;
+  first.last_row = kNoRow;
+  std::string bytes = with_summary(0, first);
+  std::memcpy(bytes.data() + 2 + sizeof(second), &second, sizeof(second));
+  const PostingRun run(bytes);
+  PostingRun::Decoded decoded;
+  EXPECT_EQ(run.decode(0, &decoded), 0u);
+  EXPECT_EQ(run.decode(1, &decoded), 0u);
+}
+
 TEST(PostingDamage, CountsThatCannotBe) {
   for (const uint64_t count : {uint64_t{5}, uint64_t{129}, uint64_t{kNoRow} - 1, uint64_t{kNoRow},
                                uint64_t{1} << 32, uint64_t{1} << 40, UINT64_MAX}) {

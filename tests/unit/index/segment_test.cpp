@@ -162,6 +162,19 @@ TEST(Segment, SizesThatOverflowAreRefused) {
   }
 }
 
+// All sizes agree, modulo 2^64.
+TEST(Segment, KeysBehindTheBytesAreRefused) {
+  std::string wrong = encoded({{"key", "value"}});
+  const uint64_t keys_bytes = wrong.size() + 1000;
+  const uint64_t values_bytes = wrong.size() - (24 + 12 + keys_bytes);
+  const auto key_end = static_cast<uint32_t>(keys_bytes);
+  std::memcpy(wrong.data() + 8, &keys_bytes, sizeof(keys_bytes));
+  std::memcpy(wrong.data() + 16, &values_bytes, sizeof(values_bytes));
+  std::memcpy(wrong.data() + 24, &key_end, sizeof(key_end));
+  std::memcpy(wrong.data() + 28, &values_bytes, sizeof(values_bytes));
+  EXPECT_FALSE(Segment::open(wrong).ok());
+}
+
 TEST(Segment, KeysThatAreNotSortedOrTwiceAreRefused) {
   for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
            {"b", "a"}, {"a", "a"}, {"ab", "a"}, {"a", ""}}) {

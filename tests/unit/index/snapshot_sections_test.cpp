@@ -1,0 +1,299 @@
+// What of an index.bin is read late: facets and words.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "index/snapshot.h"
+#include "index_fixture.h"
+#include "json/document.h"
+#include "snapshot_editor.h"
+
+namespace varve::index {
+namespace {
+
+using Editor = SnapshotEditor;
+using Rows = std::vector<uint32_t>;
+
+Rows rows_of(const PostingList& list) {
+  Rows rows;
+  PostingCursor cursor(list);
+  for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) rows.push_back(row);
+  EXPECT_FALSE(cursor.is_damaged());
+  return rows;
+}
+
+void add_row(Index& index, uint32_t row) {
+  const std::string number = std::to_string(row);
+  entry::EntryFacts facts = facts_of("e" + number, row + 1);
+  facts.timestamp_ms = int64_t{row} * 1000;
+  facts.tags = {"all.own" + number};
+  facts.trace_id = "trace" + std::to_string(row / 4);
+  if (row > 0) facts.references = {"e" + std::to_string(row - 1)};
+  if (row > 1) facts.relations = {{"about", {"e0"}}};
+  index.add(facts, {uint64_t{row} * 100, 99, uint64_t{row} * 7919}, 0);
+  index.coverage.entries_bytes = (uint64_t{row} + 1) * 100;
+}
+
+void add_words(Index& index, uint32_t row) {
+  json::Document document;
+  const std::string text = "{\"content\":\"running own" + std::to_string(row) +
+                           (row % 2 == 0 ? " dogs?\"}" : " the cat\"}");
+  ASSERT_TRUE(document.parse(text).ok());
+  const json::Value root = document.root();
+  index.text_to_extend().add(&root);
+}
+
+// Rows with facets, of which the first `text_count` have their words.
+Index index_of(uint32_t count, uint32_t text_count, const text::Settings& settings = {}) {
+  Index index(settings);
+  for (uint32_t row = 0; row < count; ++row) add_row(index, row);
+  for (uint32_t row = 0; row < text_count; ++row) add_words(index, row);
+  return index;
+}
+
+void expect_same_facets(const Facets& a, const Facets& b, uint32_t count) {
+  ASSERT_EQ(rows_of(a.tag("all")).size(), count);
+  ASSERT_EQ(rows_of(b.tag("all")).size(), count);
+  for (uint32_t row = 0; row < count; ++row) {
+    const std::string number = std::to_string(row);
+    ASSERT_EQ(rows_of(b.tag("all.own" + number)), Rows({row}));
+    ASSERT_EQ(rows_of(a.trace("trace" + number)), rows_of(b.trace("trace" + number)));
+    ASSERT_EQ(rows_of(a.referring("e" + number)), rows_of(b.referring("e" + number)));
+    std::vector<std::pair<std::string, std::string>> arrows;
+    b.references_of(row,
+                    [&](const Reference& one) { arrows.emplace_back(one.relation, one.target); });
+    ASSERT_EQ(arrows.size(), row == 0 ? 0u : row == 1 ? 1u : 2u);
+  }
+  ASSERT_EQ(rows_of(a.referring("e0", "about")), rows_of(b.referring("e0", "about")));
+}
+
+void expect_same_text(const TextIndex& a, const TextIndex& b) {
+  ASSERT_EQ(a.row_count(), b.row_count());
+  ASSERT_EQ(a.lengths(), b.lengths());
+  ASSERT_EQ(a.total_length(a.row_count()), b.total_length(b.row_count()));
+  for (const auto term : {"run", "dog", "cat", "the", "own3", "own11", "nothing"}) {
+    ASSERT_EQ(rows_of(a.rows_of(term)), rows_of(b.rows_of(term))) << term;
+  }
+}
+
+std::string part_of(std::string_view bytes, const SnapshotHeader::Range& range) {
+  return std::string(bytes.substr(range.offset, range.length));
+}
+
+SnapshotHeader header_of(std::string_view bytes) {
+  const auto header = SnapshotHeader::parse(bytes.substr(0, kSnapshotHeaderBytes), bytes.size());
+  EXPECT_TRUE(header.ok());
+  return header.ok() ? *header : SnapshotHeader();
+}
+
+Status load_text_of(std::string_view bytes, const SnapshotHeader& header, Index* index) {
+  return load_text(header, part_of(bytes, header.text_lengths()),
+                   part_of(bytes, header.text_terms()), index);
+}
+
+TEST(SnapshotSections, RowsAloneAreReadAndTheRestIsPending) {
+  const Index original = index_of(300, 300);
+  const std::string bytes = encode_snapshot(original);
+  const SnapshotHeader header = header_of(bytes);
+  const std::string start = bytes.substr(0, header.rows_end());
+  ASSERT_LT(start.size(), bytes.size());
+  const auto decoded = decode_rows(start, bytes.size(), {});
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  EXPECT_EQ(decoded->size(), 300u);
+  EXPECT_EQ(decoded->find("e299"), 299u);
+  EXPECT_TRUE(decoded->pending().facets);
+  EXPECT_TRUE(decoded->pending().text);
+  EXPECT_EQ(decoded->pending().snapshot_hash, header.hash());
+  EXPECT_FALSE(decoded->has_facets());
+  EXPECT_FALSE(decoded->has_text());
+  EXPECT_EQ(decoded->text_row_count(), 300u) << "also of what is pending";
+}
+
+TEST(SnapshotSections, LoadedTheyAnswerAsTheOriginal) {
+  for (const uint32_t count : {0u, 1u, 12u, 128u, 500u}) {
+    const Index original = index_of(count, count);
+    const std::string bytes = encode_snapshot(original);
+    const SnapshotHeader header = header_of(bytes);
+    auto decoded = decode_rows(bytes, bytes.size(), {});
+    ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+    ASSERT_TRUE(load_facets(header, part_of(bytes, header.facets()), &*decoded).ok());
+    EXPECT_TRUE(decoded->has_facets());
+    expect_same_facets(original.facets(), decoded->facets(), count);
+    if (count > 0) {
+      ASSERT_TRUE(decoded->pending().text);
+      ASSERT_TRUE(load_text_of(bytes, header, &*decoded).ok());
+      EXPECT_TRUE(decoded->has_text());
+      expect_same_text(original.text(), decoded->text());
+    }
+    EXPECT_TRUE(encode_snapshot(*decoded) == bytes);
+  }
+}
+
+TEST(SnapshotSections, RowsAddedBeforeTheyAreLoadedAreBehindThem) {
+  const Index whole = index_of(400, 400);
+  const std::string bytes = encode_snapshot(index_of(250, 250));
+  const SnapshotHeader header = header_of(bytes);
+  auto grown = decode_rows(bytes, bytes.size(), {});
+  ASSERT_TRUE(grown.ok());
+  for (uint32_t row = 250; row < 400; ++row) {
+    add_row(*grown, row);
+    add_words(*grown, row);
+  }
+  EXPECT_FALSE(grown->has_text());
+  EXPECT_EQ(grown->text_row_count(), 400u);
+  grown->compress();
+  ASSERT_TRUE(load_facets(header, part_of(bytes, header.facets()), &*grown).ok());
+  ASSERT_TRUE(load_text_of(bytes, header, &*grown).ok());
+  expect_same_facets(whole.facets(), grown->facets(), 400);
+  expect_same_text(whole.text(), grown->text());
+  expect_same_text(whole.text(), decode_snapshot(encode_snapshot(*grown))->text());
+}
+
+TEST(SnapshotSections, WordsMayBeBehindTheRows) {
+  const Index original = index_of(50, 30);
+  const std::string bytes = encode_snapshot(original);
+  auto decoded = decode_snapshot(bytes);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->size(), 50u);
+  EXPECT_EQ(decoded->text_row_count(), 30u);
+  for (uint32_t row = 30; row < 50; ++row) add_words(*decoded, row);
+  expect_same_text(index_of(50, 50).text(), decoded->text());
+}
+
+TEST(SnapshotSections, WithoutWordsNoneArePending) {
+  const std::string bytes = encode_snapshot(index_of(20, 0));
+  const auto decoded = decode_snapshot(bytes);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_FALSE(decoded->pending().text);
+  EXPECT_FALSE(decoded->has_text());
+  EXPECT_EQ(decoded->text_row_count(), 0u);
+  EXPECT_EQ(header_of(bytes).text_lengths().length, 0u);
+}
+
+TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
+  const std::string bytes = encode_snapshot(index_of(30, 30));
+  for (const text::Settings& other :
+       {text::Settings{"none", {}, false}, text::Settings{"en", {"dogs"}, true}}) {
+    auto decoded = decode_snapshot(bytes, other);
+    ASSERT_TRUE(decoded.ok());
+    EXPECT_FALSE(decoded->pending().text);
+    EXPECT_EQ(decoded->text_row_count(), 0u);
+    EXPECT_TRUE(decoded->has_facets()) << "they are the same for all settings";
+    for (uint32_t row = 0; row < 30; ++row) add_words(*decoded, row);
+    const Index anew = index_of(30, 30, other);
+    expect_same_text(anew.text(), decoded->text());
+    EXPECT_TRUE(encode_snapshot(*decoded) == encode_snapshot(anew));
+  }
+}
+
+// --- damage --------------------------------------------------------------------------------------
+
+TEST(SnapshotSections, AnyFlippedBitIsRefusedByTheLoadOfItsSection) {
+  const std::string bytes = encode_snapshot(index_of(12, 12));
+  const SnapshotHeader header = header_of(bytes);
+  auto index = decode_rows(bytes, bytes.size(), {});
+  ASSERT_TRUE(index.ok());
+  const auto flipped = [](std::string part, size_t bit) {
+    part[bit / 8] = static_cast<char>(part[bit / 8] ^ (1 << (bit % 8)));
+    return part;
+  };
+  const std::string facets = part_of(bytes, header.facets());
+  const std::string lengths = part_of(bytes, header.text_lengths());
+  const std::string terms = part_of(bytes, header.text_terms());
+  for (size_t bit = 0; bit < facets.size() * 8; ++bit) {
+    ASSERT_EQ(load_facets(header, flipped(facets, bit), &*index).code(), Code::kCorruption);
+  }
+  for (size_t bit = 0; bit < lengths.size() * 8; ++bit) {
+    ASSERT_EQ(load_text(header, flipped(lengths, bit), terms, &*index).code(), Code::kCorruption);
+  }
+  for (size_t bit = 0; bit < terms.size() * 8; ++bit) {
+    ASSERT_EQ(load_text(header, lengths, flipped(terms, bit), &*index).code(), Code::kCorruption);
+  }
+  EXPECT_TRUE(index->pending().facets && index->pending().text) << "as it was";
+  EXPECT_TRUE(load_facets(header, facets, &*index).ok());
+  EXPECT_TRUE(load_text(header, lengths, terms, &*index).ok());
+  expect_same_facets(index->facets(), index->facets(), 12);
+}
+
+TEST(SnapshotSections, SectionsOfOtherLengthsAreRefused) {
+  const std::string bytes = encode_snapshot(index_of(12, 12));
+  const SnapshotHeader header = header_of(bytes);
+  auto index = decode_rows(bytes, bytes.size(), {});
+  ASSERT_TRUE(index.ok());
+  const std::string facets = part_of(bytes, header.facets());
+  const std::string lengths = part_of(bytes, header.text_lengths());
+  const std::string terms = part_of(bytes, header.text_terms());
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{20}}) {
+    EXPECT_EQ(load_facets(header, facets.substr(0, size), &*index).code(), Code::kCorruption);
+    EXPECT_EQ(load_text(header, lengths.substr(0, size), terms, &*index).code(), Code::kCorruption);
+    EXPECT_EQ(load_text(header, lengths, terms.substr(0, size), &*index).code(), Code::kCorruption);
+  }
+}
+
+TEST(SnapshotSections, AnyFlippedBitOfTheWholeIsRefused) {
+  const std::string right = encode_snapshot(index_of(6, 6));
+  ASSERT_TRUE(decode_snapshot(right).ok());
+  for (size_t bit = 0; bit < right.size() * 8; ++bit) {
+    std::string flipped = right;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    ASSERT_FALSE(decode_snapshot(flipped).ok()) << "bit " << bit;
+  }
+}
+
+TEST(SnapshotSections, AStartThatEndsInTheRowsIsRefused) {
+  const std::string bytes = encode_snapshot(index_of(12, 12));
+  const uint64_t rows_end = header_of(bytes).rows_end();
+  for (const uint64_t size : {uint64_t{0}, uint64_t{kSnapshotHeaderBytes} - 1,
+                              uint64_t{kSnapshotHeaderBytes}, rows_end - 1}) {
+    EXPECT_EQ(decode_rows(std::string_view(bytes).substr(0, size), bytes.size(), {}).code(),
+              Code::kCorruption)
+        << size;
+  }
+  EXPECT_TRUE(decode_rows(std::string_view(bytes).substr(0, rows_end), bytes.size(), {}).ok());
+}
+
+TEST(SnapshotSections, UnderRightHashesTheyAreCheckedAllTheSame) {
+  Editor editor(encode_snapshot(index_of(20, 20)));
+  ASSERT_TRUE(decode_snapshot(editor.assembled()).ok());
+  for (const Editor::Section section : {Editor::kFacets, Editor::kTextTerms}) {
+    const std::string before = editor.sections[section];
+    for (const std::string& wrong :
+         {std::string("x"), before + "x", before.substr(1), before.substr(0, before.size() - 1),
+          std::string(before.size(), '\xFF')}) {
+      editor.sections[section] = wrong;
+      const auto decoded = decode_snapshot(editor.assembled());
+      EXPECT_EQ(decoded.code(), Code::kCorruption) << section;
+    }
+    editor.sections[section] = before;
+  }
+}
+
+TEST(SnapshotSections, LengthsThatAreNotOfTheRowsAreRefused) {
+  Editor editor(encode_snapshot(index_of(20, 20)));
+  const std::string before = editor.sections[Editor::kTextLengths];
+  for (const std::string& wrong :
+       {std::string(), before.substr(4), before.substr(1), before + "x", before + before}) {
+    editor.sections[Editor::kTextLengths] = wrong;
+    EXPECT_EQ(decode_snapshot(editor.assembled()).code(), Code::kCorruption) << wrong.size();
+  }
+  editor.sections[Editor::kTextLengths] = before;
+  for (const uint64_t count : {uint64_t{0}, uint64_t{19}, uint64_t{21}, uint64_t{1} << 62,
+                               (uint64_t{1} << 62) + 20, UINT64_MAX}) {
+    editor.set_word(Editor::kTextRowCount, count);
+    EXPECT_EQ(decode_snapshot(editor.assembled()).code(), Code::kCorruption) << count;
+  }
+}
+
+TEST(SnapshotSections, AnotherFingerprintMeansOtherSettings) {
+  Editor editor(encode_snapshot(index_of(20, 20)));
+  editor.set_word(Editor::kTextFingerprint, 12345);
+  const auto decoded = decode_snapshot(editor.assembled());
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->text_row_count(), 0u);
+  EXPECT_FALSE(decoded->pending().text);
+}
+
+}  // namespace
+}  // namespace varve::index
