@@ -223,7 +223,7 @@ TEST(QueryOnDisk, ChangedSettingsOfWordsBetweenOpens) {
     const Store store(directory.path());
     const Session session(store, R"({"session_id":"s"})");
     ASSERT_TRUE(session.add(entry("a", "running dogs")).ok());
-    ASSERT_TRUE(session.add(entry("b", "les chevaux mangent")).ok());
+    ASSERT_TRUE(session.add(entry("b", "le cheval mangeait")).ok());
     ASSERT_TRUE(session.add(entry("c", "the end of it")).ok());
   }
   constexpr const char* kNone = R"({"text":{"language":"none"}})";
