@@ -33,7 +33,33 @@ Result<Text> run_for_text(Call&& call) {
   return owned;
 }
 
+template <typename Call>
+Result<uint64_t> run_for_count(Call&& call) {
+  uint64_t count = 0;
+  Outcome outcome = run([&](varve_error_t** error) { return call(&count, error); });
+  if (outcome) return *std::move(outcome);
+  return count;
+}
+
+template <typename Call>
+Result<Results> run_for_results(Call&& call) {
+  varve_results_t* results = nullptr;
+  Outcome outcome = run([&](varve_error_t** error) { return call(&results, error); });
+  if (outcome) return *std::move(outcome);
+  return Results(results);
+}
+
 }  // namespace
+
+Result<std::string_view> Results::json() {
+  const char* text = nullptr;
+  size_t text_len = 0;
+  Outcome outcome = run([&](varve_error_t** error) {
+    return varve_results_json(handle_.get(), &text, &text_len, error);
+  });
+  if (outcome) return *std::move(outcome);
+  return std::string_view(text, text_len);
+}
 
 std::string Session::id() const {
   const char* id = varve_session_id(handle_.get());
@@ -62,6 +88,31 @@ Outcome Session::remove(std::string_view id, std::string_view reason) {
   return run([&](varve_error_t** error) {
     return varve_session_delete(handle_.get(), id.data(), id.size(), reason.data(), reason.size(),
                                 error);
+  });
+}
+
+Result<Results> Session::query(std::string_view query) {
+  return run_for_results([&](varve_results_t** out, varve_error_t** error) {
+    return varve_session_query(handle_.get(), query.data(), query.size(), out, error);
+  });
+}
+
+Result<uint64_t> Session::count(std::string_view query) {
+  return run_for_count([&](uint64_t* out, varve_error_t** error) {
+    return varve_session_count(handle_.get(), query.data(), query.size(), out, error);
+  });
+}
+
+Result<uint64_t> Session::remove_where(std::string_view query, std::string_view reason) {
+  return run_for_count([&](uint64_t* out, varve_error_t** error) {
+    return varve_session_delete_where(handle_.get(), query.data(), query.size(), reason.data(),
+                                      reason.size(), out, error);
+  });
+}
+
+Result<Text> Session::tags() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_tags(handle_.get(), out, len, error);
   });
 }
 
@@ -138,6 +189,12 @@ Result<Store> Store::open(std::string_view uri, std::string_view config) {
 Result<Text> Store::sessions(std::string_view filter) {
   return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
     return varve_store_sessions(handle_.get(), filter.data(), filter.size(), out, len, error);
+  });
+}
+
+Result<Results> Store::query(std::string_view query) {
+  return run_for_results([&](varve_results_t** out, varve_error_t** error) {
+    return varve_store_query(handle_.get(), query.data(), query.size(), out, error);
   });
 }
 

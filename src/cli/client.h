@@ -3,6 +3,7 @@
 
 #include <varve/varve.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,6 +28,22 @@ class Text {
   size_t size_ = 0;
 };
 
+// The answer to a query.
+class Results {
+ public:
+  explicit Results(varve_results_t* handle) : handle_(handle) {}
+
+  [[nodiscard]] size_t count() const { return varve_results_count(handle_.get()); }
+  // Lives as long as this.
+  Result<std::string_view> json();
+
+ private:
+  struct Free {
+    void operator()(varve_results_t* results) const { varve_results_free(results); }
+  };
+  std::unique_ptr<varve_results_t, Free> handle_;
+};
+
 class Session {
  public:
   explicit Session(varve_session_t* handle) : handle_(handle) {}
@@ -37,6 +54,11 @@ class Session {
   Result<Text> add_batch(std::string_view entries);
   Result<Text> get(std::string_view id);
   Outcome remove(std::string_view id, std::string_view reason);
+
+  Result<Results> query(std::string_view query);
+  Result<uint64_t> count(std::string_view query);
+  Result<uint64_t> remove_where(std::string_view query, std::string_view reason);
+  Result<Text> tags();
 
   Result<Text> metadata();
   Outcome update(std::string_view patch);
@@ -62,6 +84,7 @@ class Store {
   static Result<Store> open(std::string_view uri, std::string_view config);
 
   Result<Text> sessions(std::string_view filter);
+  Result<Results> query(std::string_view query);
   Result<Session> open_session(std::string_view id);
   Result<Session> create_session(std::string_view options);
   Outcome delete_session(std::string_view id);

@@ -1,7 +1,7 @@
-// add, get, delete.
-#include <charconv>
+// add, get.
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/entry_view.h"
 #include "cli/input.h"
@@ -26,24 +26,6 @@ struct AddOptions {
   bool create = false;
 };
 
-std::string quoted_list(const std::vector<std::string>& texts) {
-  std::vector<std::string> items;
-  items.reserve(texts.size());
-  for (const std::string& text : texts) items.push_back(quote(text));
-  return array_text(items);
-}
-
-// The number as JSON; its range is the library's to check, so that there is one rule.
-Result<std::string> importance_text(const std::string& given) {
-  double value = 0;
-  const char* end = given.data() + given.size();
-  const auto parsed = std::from_chars(given.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(value >= 0 && value <= 1)) {
-    return usage_failure("--importance takes a number from 0 to 1, not \"" + given + "\"");
-  }
-  return json::serialize(json::value(value));
-}
-
 // The entry that the options and a plain text describe.
 Result<std::string> entry_text(const AddOptions& options, const std::string& text) {
   std::string content = object_text({{"message", quote(text)}});
@@ -57,10 +39,10 @@ Result<std::string> entry_text(const AddOptions& options, const std::string& tex
   if (!options.id.empty()) append("id", quote(options.id));
   if (!options.timestamp.empty()) append("timestamp", quote(options.timestamp));
   if (!options.expires_at.empty()) append("expires_at", quote(options.expires_at));
-  if (!options.tags.empty()) append("tags", quoted_list(options.tags));
-  if (!options.references.empty()) append("references", quoted_list(options.references));
+  if (!options.tags.empty()) append("tags", quoted_array(options.tags));
+  if (!options.references.empty()) append("references", quoted_array(options.references));
   if (!options.importance.empty()) {
-    Result<std::string> importance = importance_text(options.importance);
+    Result<std::string> importance = unit_number_text("--importance", options.importance);
     if (!importance.ok()) return importance;
     append("importance", *importance);
   }
@@ -182,37 +164,6 @@ Runner declare_get(CLI::App& app) {
   return [options](Context& context) { return run_get(context, *options); };
 }
 
-struct DeleteOptions {
-  Operands operands;
-  std::string reason;
-};
-
-int run_delete(Context& context, const DeleteOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 1);
-  if (!words.ok()) return context.fail(words.failure());
-  const std::string& id = words->rest.front();
-  Result<OpenSession> open = open_session(context, words->session);
-  if (!open.ok()) return context.fail(open.failure());
-  if (Outcome failure = open->session.remove(id, options.reason)) {
-    return context.fail(context.with_hint(*failure, words->session));
-  }
-  if (context.json()) {
-    context.print(object_text({{"deleted", quote(id)}}));
-  } else {
-    context.note("Deleted entry " + id + ".");
-  }
-  return kExitOk;
-}
-
-Runner declare_delete(CLI::App& app) {
-  auto options = std::make_shared<DeleteOptions>();
-  options->operands.declare(app, 2);
-  app.add_option("--reason", options->reason,
-                 "Why, for the audit log; it must not repeat what is deleted")
-      ->type_name("TEXT");
-  return [options](Context& context) { return run_delete(context, *options); };
-}
-
 }  // namespace
 
 Command add_command() {
@@ -241,16 +192,6 @@ Command get_command() {
           "the line of the log exactly as stored.",
           "varve get notes mem_01\nvarve get notes mem_01 --json",
           &declare_get};
-}
-
-Command delete_command() {
-  return {"delete",
-          "delete one entry",
-          "[SESSION] ID",
-          "Hides an entry at once from every reader. Its id, the time and the reason stay in the "
-          "audit log, tombstones.jsonl. To delete a whole session, see `varve drop`.",
-          "varve delete notes mem_01 --reason \"asked by user\"",
-          &declare_delete};
 }
 
 }  // namespace varve::cli

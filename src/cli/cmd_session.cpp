@@ -1,9 +1,7 @@
 // create, ls, drop, metadata.
-#include <unistd.h>
-
-#include <iostream>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/display_text.h"
 #include "cli/json_text.h"
@@ -187,20 +185,6 @@ struct DropOptions {
   bool yes = false;
 };
 
-// Asks on the terminal.
-Outcome confirm(Context& context, const std::string& id, int64_t entries) {
-  if (::isatty(STDIN_FILENO) != 1) {
-    return usage_failure("dropping a session needs --yes when there is no terminal to ask on");
-  }
-  context.err().write("Delete session " + printable(id, Lines::kJoin) + " with " +
-                      format_count(entries, "entry", "entries") + " for good? [y/N] ");
-  context.err().flush();
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
-  return Failure{VARVE_INVALID_ARGUMENT, "nothing was deleted", "{}", {}, false};
-}
-
 int run_drop(Context& context, const DropOptions& options) {
   Result<SessionOperands> words = split_session(context, options.operands, 0);
   if (!words.ok()) return context.fail(words.failure());
@@ -219,7 +203,11 @@ int run_drop(Context& context, const DropOptions& options) {
         if (stats.ok()) entries = integer_at(parse_object(stats->view()), "entries");
       }
     }
-    if (Outcome refused = confirm(context, id, entries)) return context.fail(*refused);
+    const std::string question = "Delete session " + printable(id, Lines::kJoin) + " with " +
+                                 format_count(entries, "entry", "entries") + " for good?";
+    if (Outcome refused = confirm(context, question, "dropping a session")) {
+      return context.fail(*refused);
+    }
   }
   if (Outcome failure = store->delete_session(id)) {
     return context.fail(context.with_hint(*failure, id));

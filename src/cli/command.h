@@ -42,6 +42,10 @@ struct CommandGroup {
 [[nodiscard]] Command get_command();
 [[nodiscard]] Command log_command();
 [[nodiscard]] Command delete_command();
+[[nodiscard]] Command search_command();
+[[nodiscard]] Command explain_command();
+[[nodiscard]] Command count_command();
+[[nodiscard]] Command tags_command();
 [[nodiscard]] Command import_command();
 [[nodiscard]] Command export_command();
 [[nodiscard]] Command verify_command();

@@ -152,11 +152,14 @@ Result<OpenSession> open_session(Context& context, const std::string& id, bool c
   return OpenSession{std::move(*store), std::move(*session)};
 }
 
-Result<std::vector<std::string>> all_session_ids(Store& store) {
+Result<std::vector<std::string>> all_session_ids(Store& store, const std::string& user,
+                                                 const std::string& agent) {
   std::vector<std::string> ids;
   std::string after;
   while (true) {
     json::object filter{{"limit", 1000}};
+    if (!user.empty()) filter["user_id"] = user;
+    if (!agent.empty()) filter["agent_id"] = agent;
     if (!after.empty()) filter["after"] = after;
     Result<Text> page = store.sessions(json::serialize(filter));
     if (!page.ok()) return std::move(page.failure());

@@ -82,7 +82,8 @@ struct OpenSession {
 Result<OpenSession> open_session(Context& context, const std::string& id,
                                  bool create_missing = false);
 
-// Ids of all sessions, newest first.
-Result<std::vector<std::string>> all_session_ids(Store& store);
+// Ids of all sessions, or of those of a user or an agent, newest first.
+Result<std::vector<std::string>> all_session_ids(Store& store, const std::string& user = {},
+                                                 const std::string& agent = {});
 
 }  // namespace varve::cli

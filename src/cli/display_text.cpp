@@ -2,6 +2,7 @@
 
 #include <wchar.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -11,11 +12,6 @@ namespace {
 constexpr uint32_t kReplacement = 0xFFFD;
 constexpr std::string_view kReplacementUtf8 = "\xEF\xBF\xBD";
 constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
-
-struct Character {
-  uint32_t code_point;
-  std::string_view bytes;
-};
 
 size_t sequence_length(unsigned char lead) {
   if (lead < 0x80) return 1;
@@ -29,27 +25,6 @@ bool is_scalar(uint32_t code_point, size_t length) {
   constexpr std::array<uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
   return code_point >= kSmallest[length] && code_point <= 0x10FFFF && !surrogate;
-}
-
-// Takes the first character off `text`, which is not empty; a malformed byte is a character.
-Character take_character(std::string_view& text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const size_t length = sequence_length(lead);
-  Character malformed{kReplacement, text.substr(0, 1)};
-  uint32_t code_point = length <= 1 ? lead : lead & (0x7FU >> length);
-  bool good = length != 0 && length <= text.size();
-  for (size_t i = 1; good && i < length; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    good = (byte & 0xC0U) == 0x80U;
-    code_point = (code_point << 6U) | (byte & 0x3FU);
-  }
-  if (!good || !is_scalar(code_point, length)) {
-    text.remove_prefix(1);
-    return malformed;
-  }
-  const Character character{code_point, text.substr(0, length)};
-  text.remove_prefix(length);
-  return character;
 }
 
 // Controls (C0, DEL, C1), line separators, and the marks that make text read as what it is not.
@@ -104,6 +79,26 @@ void wrap_line(std::string_view line, size_t width, std::vector<std::string>& ou
 }
 
 }  // namespace
+
+Character take_character(std::string_view& text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const size_t length = sequence_length(lead);
+  Character malformed{kReplacement, text.substr(0, 1)};
+  uint32_t code_point = length <= 1 ? lead : lead & (0x7FU >> length);
+  bool good = length != 0 && length <= text.size();
+  for (size_t i = 1; good && i < length; ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    good = (byte & 0xC0U) == 0x80U;
+    code_point = (code_point << 6U) | (byte & 0x3FU);
+  }
+  if (!good || !is_scalar(code_point, length)) {
+    text.remove_prefix(1);
+    return malformed;
+  }
+  const Character character{code_point, text.substr(0, length)};
+  text.remove_prefix(length);
+  return character;
+}
 
 std::string printable(std::string_view text, Lines lines) {
   std::string out;
@@ -205,6 +200,31 @@ std::string format_bytes(int64_t bytes) {
   std::array<char, 32> text{};
   const int length = std::snprintf(text.data(), text.size(), "%.1f %s", value, kUnits[unit]);
   return {text.data(), static_cast<size_t>(length)};
+}
+
+std::string format_number(double number, int digits) {
+  std::array<char, 64> buffer{};
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, number);
+  std::string text(buffer.data(), static_cast<size_t>(std::clamp(length, 0, 63)));
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string format_age(double hours) {
+  struct Unit {
+    double hours;
+    std::string_view name;
+  };
+  constexpr std::array kUnits = {Unit{8766, "year"}, Unit{730.5, "month"}, Unit{24, "day"},
+                                 Unit{1, "hour"}, Unit{1.0 / 60, "minute"}};
+  for (const Unit& unit : kUnits) {
+    if (hours < unit.hours) continue;
+    const auto count = static_cast<int64_t>(hours / unit.hours);
+    return format_count(count, unit.name, std::string(unit.name) + "s") + " ago";
+  }
+  return "just now";
 }
 
 std::string format_time(std::string_view rfc3339) {

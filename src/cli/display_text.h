@@ -15,6 +15,14 @@ enum class Lines { kKeep, kJoin };
 // runs of white space are one space.
 [[nodiscard]] std::string printable(std::string_view text, Lines lines);
 
+struct Character {
+  uint32_t code_point;
+  std::string_view bytes;
+};
+
+// Takes the first character off `text`, which is not empty; a malformed byte is U+FFFD.
+Character take_character(std::string_view& text);
+
 // Columns that `text` takes.
 [[nodiscard]] size_t display_width(std::string_view text);
 
@@ -35,6 +43,10 @@ enum class Lines { kKeep, kJoin };
 [[nodiscard]] std::string format_count(int64_t count, std::string_view one, std::string_view many);
 // "831 B", "1.2 MB"; powers of 1000.
 [[nodiscard]] std::string format_bytes(int64_t bytes);
+// "1.62", "0.9", "0": at most `digits` behind the point, without zeros at the end.
+[[nodiscard]] std::string format_number(double number, int digits);
+// "3 days ago", "just now".
+[[nodiscard]] std::string format_age(double hours);
 // "2026-01-10 14:23:45" of a timestamp in UTC; anything else comes back as it is.
 [[nodiscard]] std::string format_time(std::string_view rfc3339);
 

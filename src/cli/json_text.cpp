@@ -78,6 +78,13 @@ int64_t integer_at(const json::object& object, std::string_view name) {
   return value->is_double() ? static_cast<int64_t>(value->get_double()) : 0;
 }
 
+double number_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains({name.data(), name.size()});
+  if (value == nullptr) return 0;
+  if (value->is_double()) return value->get_double();
+  return static_cast<double>(integer_at(object, name));
+}
+
 bool bool_at(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains({name.data(), name.size()});
   return value != nullptr && value->is_bool() && value->get_bool();
@@ -129,6 +136,13 @@ std::string array_text(const std::vector<std::string>& items) {
   return out + "]";
 }
 
+std::string quoted_array(const std::vector<std::string>& texts) {
+  std::vector<std::string> items;
+  items.reserve(texts.size());
+  for (const std::string& text : texts) items.push_back(quote(text));
+  return array_text(items);
+}
+
 std::vector<RawMember> raw_members(std::string_view text) {
   std::vector<RawMember> members;
   size_t at = 0;
@@ -150,6 +164,25 @@ std::vector<RawMember> raw_members(std::string_view text) {
     members.push_back({unquote(name), text.substr(value_start, at - value_start)});
     skip_space(text, at);
     if (at >= text.size() || text[at] != ',') return members;
+    ++at;
+  }
+}
+
+std::vector<std::string_view> raw_items(std::string_view text) {
+  std::vector<std::string_view> items;
+  size_t at = 0;
+  skip_space(text, at);
+  if (at >= text.size() || text[at] != '[') return items;
+  ++at;
+  while (true) {
+    skip_space(text, at);
+    if (at >= text.size() || text[at] == ']') return items;
+    const size_t start = at;
+    skip_value(text, at);
+    if (at > text.size()) return items;
+    items.push_back(text.substr(start, at - start));
+    skip_space(text, at);
+    if (at >= text.size() || text[at] != ',') return items;
     ++at;
   }
 }

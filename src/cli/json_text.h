@@ -24,6 +24,7 @@ namespace json = boost::json;
 // One member; a missing or mistyped one is "", 0, false or an empty one.
 [[nodiscard]] std::string string_at(const json::object& object, std::string_view name);
 [[nodiscard]] int64_t integer_at(const json::object& object, std::string_view name);
+[[nodiscard]] double number_at(const json::object& object, std::string_view name);
 [[nodiscard]] bool bool_at(const json::object& object, std::string_view name);
 [[nodiscard]] const json::object& object_at(const json::object& object, std::string_view name);
 [[nodiscard]] const json::array& array_at(const json::object& object, std::string_view name);
@@ -33,6 +34,9 @@ namespace json = boost::json;
 
 // The text of a JSON string; anything else comes back as it is.
 [[nodiscard]] std::string unquote(std::string_view quoted);
+
+// The texts as an array of JSON strings.
+[[nodiscard]] std::string quoted_array(const std::vector<std::string>& texts);
 
 // {"name":value,...} of members whose values are JSON text already.
 [[nodiscard]] std::string object_text(
@@ -47,6 +51,8 @@ struct RawMember {
 
 // Members of the object in `text`, which is valid JSON. Values keep their digits.
 [[nodiscard]] std::vector<RawMember> raw_members(std::string_view text);
+// Items of the array in `text`, which is valid JSON, as they stand there.
+[[nodiscard]] std::vector<std::string_view> raw_items(std::string_view text);
 // The bytes of one member's value; empty when there is none.
 [[nodiscard]] std::string_view raw_member(std::string_view text, std::string_view name);
 

@@ -15,6 +15,9 @@ void Operands::declare_many(CLI::App& app) {
   CLI::Option* option = app.add_option_function<std::vector<std::string>>(
       "operands", [](const std::vector<std::string>&) {});
   options_.push_back(option->group(""));
+  // Never gets one: the first takes all words. While it waits for one, CLI11 leaves the words
+  // behind "--" to this command; otherwise they would be read as options after the first word.
+  app.add_option_function<std::string>("more", [](const std::string&) {})->group("");
 }
 
 std::vector<std::string> Operands::given() const {

@@ -172,6 +172,7 @@ class Program {
 std::vector<CommandGroup> command_groups() {
   return {{"Sessions", {create_command(), list_command(), metadata_command(), drop_command()}},
           {"Entries", {add_command(), get_command(), log_command(), delete_command()}},
+          {"Finding", {search_command(), explain_command(), count_command(), tags_command()}},
           {"In and out", {import_command(), export_command()}},
           {"Care",
            {verify_command(), repair_command(), index_command(), stats_command(), files_command()}},

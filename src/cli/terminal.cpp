@@ -35,6 +35,7 @@ std::string_view escape_sequence(Style style) {
     case Style::kType: return "\x1b[36m";
     case Style::kTag: return "\x1b[32m";
     case Style::kFaint: return "\x1b[2m";
+    case Style::kMatch: return "\x1b[1m";
     case Style::kGood: return "\x1b[32m";
     case Style::kWarning: return "\x1b[1;33m";
     case Style::kError: return "\x1b[1;31m";

@@ -21,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, Curve>, 4> kCurves = {{
 
 double fall(const Rule& rule, double age) noexcept {
   switch (rule.curve) {
-    case Curve::kExponential: return std::exp(-std::numbers::ln2 / rule.half_life_hours * age);
+    case Curve::kExponential: return std::exp(-std::numbers::ln2 * (age / rule.half_life_hours));
     case Curve::kLinear: return 1 - age / (2 * rule.half_life_hours);
     case Curve::kStep: return std::exp2(-std::floor(age / rule.half_life_hours));
     case Curve::kNone: break;

@@ -54,7 +54,8 @@ void Dictionary::for_each_key(std::string_view prefix,
     if (!visit(key)) return;
   }
   for (const auto& [key, value] : values_) {
-    if (key.starts_with(prefix) && !visit(key)) return;
+    if (!key.starts_with(prefix) || frozen_.find(key).data() != nullptr) continue;
+    if (!visit(key)) return;
   }
 }
 
@@ -108,9 +109,7 @@ std::string Dictionary::encode() const {
 }
 
 void Dictionary::adopt(std::string encoded) {
-  auto segment = Segment::open(std::move(encoded));
-  if (!segment.ok()) return;  // cannot be: it was made here
-  frozen_ = *std::move(segment);
+  frozen_ = Segment::adopt(std::move(encoded));
   // Not clear(): that keeps the memory.
   numbers_ = decltype(numbers_)();
   buffers_ = decltype(buffers_)();

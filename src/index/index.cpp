@@ -115,10 +115,11 @@ void Index::arrange() {
   std::vector<std::vector<uint32_t>> added(type_names_.size());
   for (uint32_t row = arranged_count_; row < size(); ++row) {
     const int64_t before_ms = row == 0 ? timestamps_ms_[row] : timestamps_ms_[row - 1];
-    const int64_t gap_ms =
-        std::max(timestamps_ms_[row], before_ms) - std::min(timestamps_ms_[row], before_ms);
+    // Unsigned: times of a file may be further apart than 63 bits.
+    const uint64_t gap_ms = static_cast<uint64_t>(std::max(timestamps_ms_[row], before_ms)) -
+                            static_cast<uint64_t>(std::min(timestamps_ms_[row], before_ms));
     const uint32_t stretch_before = row == 0 ? 0 : stretches_[row - 1];
-    stretches_.push_back(gap_ms > kStretchGapMs ? stretch_before + 1 : stretch_before);
+    stretches_.push_back(gap_ms > uint64_t{kStretchGapMs} ? stretch_before + 1 : stretch_before);
     if (timestamps_ms_[row] < before_ms) in_time_order_ = false;
     added[types_[row]].push_back(row);
   }

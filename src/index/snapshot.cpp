@@ -88,7 +88,9 @@ std::string encode_snapshot(const Index& index) {
   const std::string facets = index.facets_.encode();
   const bool has_text = index.has_text();
   const std::string terms = has_text ? index.text_->encode_terms() : std::string();
-  const std::array<std::string_view, kSectionCount> parts = {
+  const std::span<const uint32_t> text_lengths =
+      has_text ? std::span(index.text_->lengths()) : std::span<const uint32_t>();
+  const auto parts = std::to_array<std::string_view>({
       bytes_of(std::span(index.offsets_)),
       bytes_of(std::span(index.lengths_)),
       bytes_of(std::span(index.line_hashes_)),
@@ -103,7 +105,11 @@ std::string encode_snapshot(const Index& index) {
       index.ids_,
       type_names,
       bytes_of(index.table_.slots()),
-  };
+      facets,
+      bytes_of(text_lengths),
+      terms,
+  });
+  static_assert(parts.size() == kSectionCount);
   Header header{};
   std::memcpy(header.magic.data(), kMagic.data(), kMagic.size());
   header.version = kSnapshotVersion;

@@ -16,11 +16,12 @@ inline void append_varint(std::string* out, uint64_t value) {
   out->push_back(static_cast<char>(value));
 }
 
-// Takes one off the front; false when the bytes end before it or it has no 64 bits.
+// Takes one off the front; false when the bytes end before it or it does not fit 64 bits.
 inline bool take_varint(std::string_view* bytes, uint64_t* value) {
   uint64_t result = 0;
   for (uint32_t i = 0; i < bytes->size() && i < 10; ++i) {
     const auto byte = static_cast<uint8_t>((*bytes)[i]);
+    if (i == 9 && byte > 1) return false;
     result |= static_cast<uint64_t>(byte & 0x7F) << (7 * i);
     if (byte < 0x80) {
       bytes->remove_prefix(i + 1);

@@ -12,6 +12,7 @@ void Stemmer::Delete::operator()(sb_stemmer* stemmer) const { sb_stemmer_delete(
 std::unique_ptr<Stemmer> Stemmer::make(std::string_view language) {
   auto made = std::make_unique<Stemmer>();
   if (language == "none") return made;
+  if (language.find('\0') != std::string_view::npos) return nullptr;
   made->stemmer_.reset(sb_stemmer_new(std::string(language).c_str(), "UTF_8"));
   return made->stemmer_ ? std::move(made) : nullptr;
 }

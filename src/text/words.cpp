@@ -1,6 +1,7 @@
 #include "text/words.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "text/characters.h"
 
@@ -26,6 +27,11 @@ char separator_of(const Character& character) {
 bool is_digits(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<uint8_t>(c) < kAsciiCount; });
 }
 
 }  // namespace
@@ -91,20 +97,31 @@ size_t Words::read_unspaced(size_t at) {
 
 size_t Words::end_of_word(size_t at) const {
   for (;;) {
-    const Character character = character_at(source_, at);
-    if (character.size_bytes == 0) return at;
-    if (!is_word_part(character) &&
-        !(character.character_class == CharacterClass::kIgnored &&
-          is_word_part(character_at(source_, at + character.size_bytes)))) {
-      return at;
+    while (at < source_.size() && static_cast<uint8_t>(source_[at]) < kAsciiCount &&
+           kAsciiClasses[static_cast<uint8_t>(source_[at])] == CharacterClass::kWord) {
+      ++at;
     }
-    at += character.size_bytes;
+    size_t next = at;  // behind what is ignored
+    Character character = character_at(source_, next);
+    while (character.character_class == CharacterClass::kIgnored) {
+      next += character.size_bytes;
+      character = character_at(source_, next);
+    }
+    if (!is_word_part(character)) return at;
+    at = next + character.size_bytes;
   }
 }
 
 void Words::add_piece(size_t begin, size_t end, char separator) {
   const auto folded_begin = static_cast<uint32_t>(folded_.size());
-  append_folded_word(source_.substr(begin, end - begin), &folded_);
+  const std::string_view piece = source_.substr(begin, end - begin);
+  if (is_ascii(piece)) {
+    // Nearly all words: the same as below, without looking at each character's nature.
+    folded_.resize(folded_begin + piece.size());
+    std::transform(piece.begin(), piece.end(), folded_.begin() + folded_begin, ascii_lower);
+  } else {
+    append_folded_word(piece, &folded_);
+  }
   pieces_.push_back({folded_begin, static_cast<uint32_t>(folded_.size()), begin, end, separator});
 }
 
@@ -203,7 +220,7 @@ void Words::emit_pieces() {
 
 // All of it, and its parts between the connectors that end a segment, where these are compounds.
 void Words::emit_compounds() {
-  compounds_before_ = compounds_.size();
+  const size_t before = compounds_.size();
   emit_compound(0, pieces_.size());
   size_t first = 0;
   for (size_t i = 1; i <= pieces_.size(); ++i) {
@@ -213,6 +230,16 @@ void Words::emit_compounds() {
     if (!is_all && (i - first > 1 || has_tail)) emit_compound(first, i);
     first = i;
   }
+  drop_repeated_compounds(before);
+}
+
+// Of the compound just read. By a set: it may have as many parts as the text has characters.
+void Words::drop_repeated_compounds(size_t before) {
+  if (compounds_.size() - before < 2) return;
+  boost::unordered_flat_set<std::string_view> seen;
+  const auto is_repeated = [&](const Word& word) { return !seen.insert(text(word)).second; };
+  const auto own = compounds_.begin() + static_cast<std::ptrdiff_t>(before);
+  compounds_.erase(std::remove_if(own, compounds_.end(), is_repeated), compounds_.end());
 }
 
 void Words::emit_compound(size_t first, size_t last) {
@@ -222,12 +249,7 @@ void Words::emit_compound(size_t first, size_t last) {
     folded_.append(folded_, pieces_[i].begin, pieces_[i].end - pieces_[i].begin);
   }
   if (last == pieces_.size()) folded_.append(tail_);
-  const size_t size = folded_.size() - begin;
-  const auto is_same = [&](const Word& other) {
-    return text(other) == std::string_view(folded_).substr(begin, size);
-  };
-  const auto own = compounds_.begin() + static_cast<std::ptrdiff_t>(compounds_before_);
-  if (size > kWordBytesMax || std::any_of(own, compounds_.end(), is_same)) {
+  if (folded_.size() - begin > kWordBytesMax) {
     folded_.resize(begin);
     return;
   }

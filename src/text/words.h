@@ -57,6 +57,7 @@ class Words {
   void emit_pieces();
   void emit_compounds();
   void emit_compound(size_t first, size_t last);
+  void drop_repeated_compounds(size_t before);
   [[nodiscard]] std::string_view piece_text(const Piece& piece) const {
     return std::string_view(folded_).substr(piece.begin, piece.end - piece.begin);
   }
@@ -68,7 +69,6 @@ class Words {
   std::vector<Word> compounds_;
   std::vector<Piece> pieces_;  // of the compound being read
   std::string tail_;           // "++" or "#" behind it
-  size_t compounds_before_ = 0;
 };
 
 // Cut to kWordBytesMax bytes, at the end of a character.

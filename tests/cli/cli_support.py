@@ -1,12 +1,17 @@
 """Runs the built program, as a person or a script would."""
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
+import select
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -65,6 +70,28 @@ class CliTest(unittest.TestCase):
         """The error object that --json prints."""
         done = self.run_cli(*words, "--json", exit_code=exit_code, **options)
         return json.loads(done.stderr.splitlines()[-1])["error"]
+
+    def run_in_terminal(self, *words, typed="", environment=None, columns=60):
+        """Gives the exit code and what a pseudo-terminal of so many columns shows."""
+        main_end, other_end = pty.openpty()
+        fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen(
+            [program(), *words], stdin=other_end, stdout=other_end, stderr=other_end,
+            env=self.environment(TERM="xterm", **(environment or {})), start_new_session=True)
+        os.close(other_end)
+        if typed:
+            os.write(main_end, typed.encode())
+        output = b""
+        while select.select([main_end], [], [], TIMEOUT_S)[0]:
+            try:
+                data = os.read(main_end, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not data:
+                break
+            output += data
+        os.close(main_end)
+        return process.wait(TIMEOUT_S), output.decode()
 
     def write(self, name, text):
         path = self.directory / name

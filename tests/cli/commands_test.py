@@ -362,6 +362,13 @@ class Import(CliTest):
         empty = self.write("c.jsonl", "")
         self.assertEqual(self.run_json("import", "notes", first, second, empty)["added"], 2)
 
+    def test_words_behind_two_dashes_are_files(self):
+        self.write("a.jsonl", entry_line(1))
+        self.write("-b.jsonl", entry_line(2))
+        report = json.loads(self.run_cli("import", "--json", "notes", "a.jsonl", "--",
+                                         "-b.jsonl").stdout)
+        self.assertEqual(report["added"], 2)
+
     def test_all_takes_every_folder(self):
         self.write("in/one/entries.jsonl", entry_line(1))
         self.write("in/one/other.jsonl", entry_line(9))

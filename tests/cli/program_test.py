@@ -5,9 +5,7 @@ import json
 import os
 import pty
 import select
-import struct
 import subprocess
-import termios
 
 from cli_support import TIMEOUT_S, CliTest, commands, entry_line, main, program
 
@@ -18,6 +16,9 @@ class WayIn(CliTest):
     reading = (["ls"], ["get", "notes", "e1"], ["log", "notes"], ["export", "notes"],
                ["verify", "notes"], ["verify", "--all"], ["repair", "notes"], ["index", "notes"],
                ["stats", "notes"], ["stats", "--all"], ["files", "notes"], ["metadata", "notes"],
+               ["search", "-s", "notes", "x"], ["search", "--all"], ["count", "--all"],
+               ["count", "-s", "notes"], ["explain", "--all"], ["tags", "notes"],
+               ["delete", "notes", "--tag", "x", "--yes"],
                ["drop", "notes", "--yes"], ["delete", "notes", "e1"], ["add", "notes", "x"])
 
     def test_reading_a_missing_store_creates_nothing(self):
@@ -184,27 +185,6 @@ class Output(CliTest):
 class Terminal(CliTest):
     """Runs in a pseudo-terminal of 60 columns."""
 
-    def run_in_terminal(self, *words, typed="", environment=None, columns=60):
-        main_end, other_end = pty.openpty()
-        fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        process = subprocess.Popen(
-            [program(), *words], stdin=other_end, stdout=other_end, stderr=other_end,
-            env=self.environment(TERM="xterm", **(environment or {})), start_new_session=True)
-        os.close(other_end)
-        if typed:
-            os.write(main_end, typed.encode())
-        output = b""
-        while select.select([main_end], [], [], TIMEOUT_S)[0]:
-            try:
-                data = os.read(main_end, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not data:
-                break
-            output += data
-        os.close(main_end)
-        return process.wait(TIMEOUT_S), output.decode()
-
     def test_colour(self):
         self.notes()
         self.assertIn(ESCAPE, self.run_in_terminal("log", "notes")[1])
@@ -298,7 +278,8 @@ class Everything(CliTest):
             "add": ["notes", "x"], "get": ["notes", "e1"], "log": ["notes"],
             "delete": ["notes", "e2"], "import": ["notes", path], "export": ["notes"],
             "verify": ["notes"], "repair": ["notes"], "index": ["notes"], "stats": ["notes"],
-            "files": ["notes"], "version": [],
+            "files": ["notes"], "version": [], "search": ["-s", "notes", "note"],
+            "explain": ["-s", "notes", "note"], "count": ["-s", "notes"], "tags": ["notes"],
         }
         self.assertEqual(set(words), set(commands()))
         for command, operands in words.items():

@@ -18,13 +18,14 @@ _varve_run() {
 }
 
 _varve() {
-  local commands='create ls metadata drop add get log delete import export verify repair index
-    stats files version'
+  local commands='create ls metadata drop add get log delete search explain count tags import
+    export verify repair index stats files version'
   local global='--root --session --json --quiet --verbose --durability --color --progress --help
     --version'
   local takes_value=' -r --root -s --session --durability --color --progress --user --agent --title
     --ttl-hours --options --set -n --limit --number --after -t --type --tag --ref --importance
-    --role --id --timestamp --expires-at --reason -f --format -o --output '
+    --role --id --timestamp --expires-at --reason -f --format -o --output --exclude-tag --since
+    --until --min-importance --related --relation --depth --query --where --text --sort '
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' operands=() i word
   COMPREPLY=()
@@ -64,6 +65,10 @@ _varve() {
       mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current")
       return
       ;;
+    --sort)
+      mapfile -t COMPREPLY < <(compgen -W 'best relevance match time importance' -- "$current")
+      return
+      ;;
     -f | --format)
       mapfile -t COMPREPLY < <(compgen -W 'jsonl json markdown' -- "$current")
       return
@@ -95,6 +100,8 @@ _varve() {
     return
   fi
 
+  local conditions='--type --tag --exclude-tag --since --until --min-importance --related --relation
+    --depth'
   local options=''
   case $command in
     create) options='--user --agent --title --ttl-hours --options --if-missing' ;;
@@ -106,7 +113,12 @@ _varve() {
         --jsonl --create'
       ;;
     log) options='--number --type --tag --oneline --full --reverse' ;;
-    delete) options='--reason' ;;
+    delete) options="$conditions --where --text --reason --yes" ;;
+    search)
+      options="$conditions --query --all --user --agent --sort --limit --after --explain"
+      ;;
+    explain) options="$conditions --query --all --user --agent --sort --limit --after" ;;
+    count) options="$conditions --query --all --user --agent" ;;
     import) options='--all --no-create' ;;
     export) options='--format --output --all' ;;
     verify | stats) options='--all' ;;
@@ -122,7 +134,7 @@ _varve() {
   session=$(_varve_option_value --session -s)
   [[ -n $session ]] && operands=("$session" "${operands[@]}")
   case $command:${#operands[@]} in
-    create:* | ls:* | version:*) ;;
+    create:* | ls:* | version:* | search:* | explain:* | count:*) ;;
     *:0)
       mapfile -t COMPREPLY < <(compgen -W "$(_varve_run ls --limit 1000)" -- "$current")
       ;;

@@ -32,8 +32,8 @@ function __varve_at
     __fish_seen_subcommand_from $argv[1]; and test (__varve_operands) -eq $argv[2]
 end
 
-set -l commands create ls metadata drop add get log delete import export verify repair index stats \
-    files version
+set -l commands create ls metadata drop add get log delete search explain count tags import export \
+    verify repair index stats files version
 
 complete -c varve -f
 
@@ -56,7 +56,11 @@ complete -c varve -n $none -a drop -d 'delete a whole session'
 complete -c varve -n $none -a add -d 'add an entry'
 complete -c varve -n $none -a get -d 'show one entry'
 complete -c varve -n $none -a log -d 'show the latest entries, newest first'
-complete -c varve -n $none -a delete -d 'delete one entry'
+complete -c varve -n $none -a delete -d 'delete entries, by id or by conditions'
+complete -c varve -n $none -a search -d 'find entries by words, tag, type, time'
+complete -c varve -n $none -a explain -d 'show how a search is done'
+complete -c varve -n $none -a count -d 'count the entries that a search finds'
+complete -c varve -n $none -a tags -d 'show the tags and how many entries have them'
 complete -c varve -n $none -a import -d 'add entries from JSON lines'
 complete -c varve -n $none -a export -d 'write a session out'
 complete -c varve -n $none -a verify -d 'look for damage'
@@ -66,7 +70,7 @@ complete -c varve -n $none -a stats -d 'show figures'
 complete -c varve -n $none -a files -d 'list a session\'s files'
 complete -c varve -n $none -a version -d 'show the versions'
 
-for command in metadata drop add get log delete import export verify repair index stats files
+for command in metadata drop add get log delete tags import export verify repair index stats files
     complete -c varve -n "__varve_at $command 0" -a '(__varve_sessions)'
 end
 for command in get delete
@@ -121,7 +125,71 @@ complete -c varve -n $seen -l full -d 'Do not cut long contents'
 complete -c varve -n $seen -l reverse -d 'Oldest of them first'
 
 set -l seen '__fish_seen_subcommand_from delete'
+complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'
+complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
+complete -c varve -n $seen -l exclude-tag -x -d 'No entries with this tag'
+complete -c varve -n $seen -l since -x -d 'Not before this time, or this long ago'
+complete -c varve -n $seen -l until -x -d 'Before this time'
+complete -c varve -n $seen -l min-importance -x -d 'Of at least this importance'
+complete -c varve -n $seen -l related -x -d 'Only entries related to this one'
+complete -c varve -n $seen -l relation -x -d 'Only along relations of this name'
+complete -c varve -n $seen -l depth -x -d 'Within this many steps'
+complete -c varve -n $seen -l where -x -d 'The whole query as JSON'
+complete -c varve -n $seen -l text -x -d 'Only entries with these words'
 complete -c varve -n $seen -l reason -x -d 'Why, for the audit log'
+complete -c varve -n $seen -s y -l yes -d 'Do not ask'
+
+set -l seen '__fish_seen_subcommand_from search'
+complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'
+complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
+complete -c varve -n $seen -l exclude-tag -x -d 'No entries with this tag'
+complete -c varve -n $seen -l since -x -d 'Not before this time, or this long ago'
+complete -c varve -n $seen -l until -x -d 'Before this time'
+complete -c varve -n $seen -l min-importance -x -d 'Of at least this importance'
+complete -c varve -n $seen -l related -x -d 'Only entries related to this one'
+complete -c varve -n $seen -l relation -x -d 'Only along relations of this name'
+complete -c varve -n $seen -l depth -x -d 'Within this many steps'
+complete -c varve -n $seen -l query -x -d 'The whole query as JSON'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+complete -c varve -n $seen -l user -x -d 'Only sessions of this user'
+complete -c varve -n $seen -l agent -x -d 'Only sessions of this agent'
+complete -c varve -n $seen -l sort -x -a 'best relevance match time importance' -d 'Order'
+complete -c varve -n $seen -s n -l limit -x -d 'At most this many results'
+complete -c varve -n $seen -l after -x -d 'Go on after this cursor'
+complete -c varve -n $seen -l explain -d 'Also why each result is where it is'
+
+set -l seen '__fish_seen_subcommand_from explain'
+complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'
+complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
+complete -c varve -n $seen -l exclude-tag -x -d 'No entries with this tag'
+complete -c varve -n $seen -l since -x -d 'Not before this time, or this long ago'
+complete -c varve -n $seen -l until -x -d 'Before this time'
+complete -c varve -n $seen -l min-importance -x -d 'Of at least this importance'
+complete -c varve -n $seen -l related -x -d 'Only entries related to this one'
+complete -c varve -n $seen -l relation -x -d 'Only along relations of this name'
+complete -c varve -n $seen -l depth -x -d 'Within this many steps'
+complete -c varve -n $seen -l query -x -d 'The whole query as JSON'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+complete -c varve -n $seen -l user -x -d 'Only sessions of this user'
+complete -c varve -n $seen -l agent -x -d 'Only sessions of this agent'
+complete -c varve -n $seen -l sort -x -a 'best relevance match time importance' -d 'Order'
+complete -c varve -n $seen -s n -l limit -x -d 'At most this many results'
+complete -c varve -n $seen -l after -x -d 'Go on after this cursor'
+
+set -l seen '__fish_seen_subcommand_from count'
+complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'
+complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
+complete -c varve -n $seen -l exclude-tag -x -d 'No entries with this tag'
+complete -c varve -n $seen -l since -x -d 'Not before this time, or this long ago'
+complete -c varve -n $seen -l until -x -d 'Before this time'
+complete -c varve -n $seen -l min-importance -x -d 'Of at least this importance'
+complete -c varve -n $seen -l related -x -d 'Only entries related to this one'
+complete -c varve -n $seen -l relation -x -d 'Only along relations of this name'
+complete -c varve -n $seen -l depth -x -d 'Within this many steps'
+complete -c varve -n $seen -l query -x -d 'The whole query as JSON'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+complete -c varve -n $seen -l user -x -d 'Only sessions of this user'
+complete -c varve -n $seen -l agent -x -d 'Only sessions of this agent'
 
 set -l seen '__fish_seen_subcommand_from import'
 complete -c varve -n $seen -l all -x -a '(__fish_complete_directories)' -d 'Every folder of it'

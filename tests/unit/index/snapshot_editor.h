@@ -30,19 +30,24 @@ class SnapshotEditor {
     kIds,
     kTypeNames,
     kTable,
+    kFacets,
+    kTextLengths,
+    kTextTerms,
     kSectionCount
   };
   enum Word : size_t {  // [8-byte words] in the header
     kRowCount = 2,
-    kEntriesBytes = 3,
-    kTombstonesBytes = 4,
-    kLastLineOffset = 5,
-    kLastLineLength = 6,
-    kLastLineHash = 7,
-    kLastSeq = 8,
-    kSkipped = 9,
-    kMissing = 10,
-    kDirectory = 11,
+    kTextRowCount = 3,
+    kTextFingerprint = 4,
+    kEntriesBytes = 5,
+    kTombstonesBytes = 6,
+    kLastLineOffset = 7,
+    kLastLineLength = 8,
+    kLastLineHash = 9,
+    kLastSeq = 10,
+    kSkipped = 11,
+    kMissing = 12,
+    kDirectory = 13,
   };
   static constexpr size_t kHeaderBytes = (kDirectory + kSectionCount * 3 + 1) * 8;
 

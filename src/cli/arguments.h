@@ -1,0 +1,24 @@
+// What several commands read from their options: numbers, times, and a person's consent.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/context.h"
+
+namespace varve::cli {
+
+// The number from 0 to 1 that was given for `option`, as JSON.
+Result<std::string> unit_number_text(std::string_view option, const std::string& given);
+
+// A time for `option`, as RFC 3339: a time as it is, a date such as 2026-01-10 as its midnight.
+Result<std::string> time_text(std::string_view option, const std::string& given);
+
+// "30s", "12h", "7d": a number and one of s m h d w.
+[[nodiscard]] bool is_time_span(std::string_view text);
+
+// Asks "`question` [y/N]" on the terminal. A failure unless the answer is yes, or when there is no
+// terminal to ask on: then `what` ("dropping a session") needs --yes.
+Outcome confirm(Context& context, std::string_view question, std::string_view what);
+
+}  // namespace varve::cli

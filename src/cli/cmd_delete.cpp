@@ -1,0 +1,122 @@
+// delete.
+#include <memory>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/conditions.h"
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+
+namespace varve::cli {
+namespace {
+
+struct DeleteOptions {
+  Operands operands;
+  Conditions conditions;
+  std::string text;
+  std::string reason;
+  bool yes = false;
+};
+
+int delete_one(Context& context, const DeleteOptions& options) {
+  Result<SessionOperands> words = split_session(context, options.operands, 1);
+  if (!words.ok()) return context.fail(words.failure());
+  const std::string& id = words->rest.front();
+  Result<OpenSession> open = open_session(context, words->session);
+  if (!open.ok()) return context.fail(open.failure());
+  if (Outcome failure = open->session.remove(id, options.reason)) {
+    return context.fail(context.with_hint(*failure, words->session));
+  }
+  if (context.json()) {
+    context.print(object_text({{"deleted", quote(id)}}));
+  } else {
+    context.note("Deleted entry " + id + ".");
+  }
+  return kExitOk;
+}
+
+Result<std::string> query_of(const DeleteOptions& options) {
+  if (!options.conditions.raw().empty()) return options.conditions.raw();
+  Result<std::string> members = options.conditions.members(options.text);
+  if (!members.ok()) return members;
+  return "{" + *members + "}";
+}
+
+// Says how many there are, and asks; finding nothing needs no answer.
+Outcome ask_first(Context& context, OpenSession& open, const std::string& query) {
+  Result<uint64_t> count = open.session.count(query);
+  if (!count.ok()) return std::move(count.failure());
+  if (*count == 0) return std::nullopt;
+  const std::string question = "Delete " +
+                               format_count(static_cast<int64_t>(*count), "entry", "entries") +
+                               " of session " + printable(open.session.id(), Lines::kJoin) + "?";
+  return confirm(context, question, "deleting by conditions");
+}
+
+int delete_where(Context& context, const DeleteOptions& options) {
+  const size_t most = context.globals().session.empty() ? 1 : 0;
+  if (options.operands.given().size() > most) {
+    return context.fail(usage_failure("give an entry's id or conditions, not both"));
+  }
+  Result<SessionOperands> words = split_session(context, options.operands, 0);
+  if (!words.ok()) return context.fail(words.failure());
+  Result<std::string> query = query_of(options);
+  if (!query.ok()) return context.fail(query.failure());
+  Result<OpenSession> open = open_session(context, words->session);
+  if (!open.ok()) return context.fail(open.failure());
+  if (!options.yes) {
+    if (Outcome refused = ask_first(context, *open, *query)) {
+      return context.fail(context.with_hint(*refused, words->session));
+    }
+  }
+  Result<uint64_t> deleted = open->session.remove_where(*query, options.reason);
+  if (!deleted.ok()) {
+    return context.fail(context.with_hint(std::move(deleted.failure()), words->session));
+  }
+  if (context.json()) {
+    context.print(object_text({{"deleted_count", std::to_string(*deleted)}}));
+  } else if (*deleted == 0) {
+    context.note("Nothing was found, and nothing deleted.");
+  } else {
+    context.note("Deleted " + format_count(static_cast<int64_t>(*deleted), "entry", "entries") +
+                 ".");
+  }
+  return kExitOk;
+}
+
+Runner declare_delete(CLI::App& app) {
+  auto options = std::make_shared<DeleteOptions>();
+  options->operands.declare(app, 2);
+  options->conditions.declare(app, "--where");
+  options->conditions.add(
+      app.add_option("--text", options->text, "Only entries with these words, as for search")
+          ->type_name("WORDS"));
+  app.add_option("--reason", options->reason,
+                 "Why, for the audit log; it must not repeat what is deleted")
+      ->type_name("TEXT");
+  app.add_flag("-y,--yes", options->yes, "Do not ask before deleting by conditions");
+  return [options](Context& context) {
+    return options->conditions.given() ? delete_where(context, *options)
+                                       : delete_one(context, *options);
+  };
+}
+
+}  // namespace
+
+Command delete_command() {
+  return {"delete",
+          "delete entries, by id or by conditions",
+          "[SESSION] ID\n[SESSION] CONDITIONS",
+          "Hides an entry at once from every reader. Its id, the time and the reason stay in the "
+          "audit log, tombstones.jsonl.\n\n"
+          "With conditions, every entry that `varve search` finds by them is deleted; all of them "
+          "must hold. Asks first on a terminal; without one, --yes is needed. `varve count` tells "
+          "how many there are. To delete a whole session, see `varve drop`.",
+          "varve delete notes mem_01 --reason \"asked by user\"\n"
+          "varve delete notes --tag temporary --until 2026-01-01 --yes\n"
+          "varve delete notes --text '+\"phone number\"' --reason \"asked by user\"",
+          &declare_delete};
+}
+
+}  // namespace varve::cli

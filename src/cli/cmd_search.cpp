@@ -1,0 +1,195 @@
+// search, explain, count.
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/explain_view.h"
+#include "cli/json_text.h"
+#include "cli/search_options.h"
+#include "cli/search_view.h"
+
+namespace varve::cli {
+namespace {
+
+enum class Explain { kNothing, kResults, kQuery };
+
+// Asks the session, or with --all the store.
+Result<Results> ask(Context& context, const SearchOptions& options, const std::string& query) {
+  if (options.all()) {
+    Result<Store> store = context.open_store(Access::kExisting);
+    if (!store.ok()) return std::move(store.failure());
+    return store->query(query);
+  }
+  const std::string id = options.session(context);
+  Result<OpenSession> open = open_session(context, id);
+  if (!open.ok()) return std::move(open.failure());
+  Result<Results> results = open->session.query(query);
+  if (!results.ok()) return context.with_hint(std::move(results.failure()), id);
+  return results;
+}
+
+// What else there is to know about the page, on standard error.
+void note_page(Context& context, const SearchOptions& options, size_t count,
+               std::string_view results_json) {
+  if (count == 0) context.note("Nothing was found.");
+  const std::string_view next = raw_member(results_json, "next");
+  if (!next.starts_with('"')) return;
+  context.note("There are more: add " +
+               (options.is_raw() ? "\"after\":" + std::string(next) + " to the query."
+                                 : "--after " + unquote(next) + ", or a larger --limit."));
+}
+
+void print_explanation(Context& context, std::string_view results_json, const std::string& query,
+                       bool with_query) {
+  if (with_query) context.print("Query       " + printable(query, Lines::kJoin));
+  print_answer(context, parse_object(raw_member(results_json, "explain")));
+}
+
+int run_search(Context& context, const SearchOptions& options, Explain explain) {
+  if (Outcome mistake = options.check(context)) return context.fail(*mistake);
+  const bool explained = explain != Explain::kNothing;
+  // For people always: the figures say why a result is where it is.
+  Result<std::string> query = options.query(explained || !context.json());
+  if (!query.ok()) return context.fail(query.failure());
+  Result<Results> results = ask(context, options, *query);
+  if (!results.ok()) return context.fail(results.failure());
+  Result<std::string_view> text = results->json();
+  if (!text.ok()) return context.fail(text.failure());
+  if (context.json()) {
+    context.print(explain == Explain::kQuery ? object_text({{"query", *query}, {"answer", *text}})
+                                             : std::string(*text));
+    return kExitOk;
+  }
+  if (context.quiet()) {
+    print_result_ids(context, *text, options.all());
+    return kExitOk;
+  }
+  if (explain == Explain::kQuery) {
+    print_explanation(context, *text, *query, true);
+    if (results->count() > 0) context.print("");
+  }
+  print_results(context, *text, {options.all(), explained});
+  if (explain == Explain::kResults) {
+    if (results->count() > 0) context.print("");
+    print_explanation(context, *text, *query, false);
+  }
+  note_page(context, options, results->count(), *text);
+  return kExitOk;
+}
+
+Runner declare_search(CLI::App& app) {
+  struct Declared {
+    SearchOptions options;
+    bool explain = false;
+  };
+  auto declared = std::make_shared<Declared>();
+  declared->options.declare_selection(app);
+  declared->options.declare_order(app);
+  app.add_flag("--explain", declared->explain, "Also why each result is where it is");
+  return [declared](Context& context) {
+    return run_search(context, declared->options,
+                      declared->explain ? Explain::kResults : Explain::kNothing);
+  };
+}
+
+Runner declare_explain(CLI::App& app) {
+  auto options = std::make_shared<SearchOptions>();
+  options->declare_selection(app);
+  options->declare_order(app);
+  return [options](Context& context) { return run_search(context, *options, Explain::kQuery); };
+}
+
+// One session after the other: the sum over all that --user and --agent name.
+Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
+                                const std::string& query) {
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return std::move(store.failure());
+  Result<std::vector<std::string>> ids = all_session_ids(*store, options.user(), options.agent());
+  if (!ids.ok()) return std::move(ids.failure());
+  uint64_t total = 0;
+  for (const std::string& id : *ids) {
+    Result<Session> session = context.open_session(*store, id);
+    if (!session.ok()) return std::move(session.failure());
+    Result<uint64_t> count = session->count(query);
+    if (!count.ok()) return context.with_hint(std::move(count.failure()), id);
+    total += *count;
+  }
+  return total;
+}
+
+Result<uint64_t> count_in_session(Context& context, const std::string& id,
+                                  const std::string& query) {
+  Result<OpenSession> open = open_session(context, id);
+  if (!open.ok()) return std::move(open.failure());
+  Result<uint64_t> count = open->session.count(query);
+  if (!count.ok()) return context.with_hint(std::move(count.failure()), id);
+  return count;
+}
+
+int run_count(Context& context, const SearchOptions& options) {
+  if (Outcome mistake = options.check(context)) return context.fail(*mistake);
+  Result<std::string> query = options.conditions();
+  if (!query.ok()) return context.fail(query.failure());
+  Result<uint64_t> count = options.all()
+                               ? count_in_store(context, options, *query)
+                               : count_in_session(context, options.session(context), *query);
+  if (!count.ok()) return context.fail(count.failure());
+  const std::string number = std::to_string(*count);
+  context.print(context.json() ? object_text({{"count", number}}) : number);
+  return kExitOk;
+}
+
+Runner declare_count(CLI::App& app) {
+  auto options = std::make_shared<SearchOptions>();
+  options->declare_selection(app);
+  return [options](Context& context) { return run_count(context, *options); };
+}
+
+}  // namespace
+
+Command search_command() {
+  return {"search",
+          "find entries by words, tag, type, time",
+          "[WORD]...",
+          "Finds entries of the session named by --session or VARVE_SESSION, or of all. An entry "
+          "needs one of the WORDs, in any of its forms; the best match comes first, where an entry "
+          "gains from what stands beside it. Without WORDs the most relevant entry comes first: "
+          "the important and the young.\n\n"
+          "\"a phrase\" (with quotes inside the shell's) ranks entries that hold it higher, and "
+          "alone it must be there; +word must be there, -word must not (behind \"--\"), and * and "
+          "? stand for any characters and for one. All other conditions must hold as well.\n\n"
+          "Each result shows the part of its text that matches. Words are marked, on a terminal, "
+          "that begin like a word found for at least 3 characters and end there or in a usual "
+          "ending (s, ed, ing); the figures are the factors that are multiplied. With --quiet only "
+          "the ids, behind the session with --all; with --json the library's results as they are. "
+          "Finding nothing is no error.",
+          "varve search -s notes what do we drink\n"
+          "varve search -s notes \"+tea -coffee\" --tag drinks --since 7d\n"
+          "varve search --all --type decision --min-importance 0.8 --sort time\n"
+          "varve search -s notes --related mem_01 --depth 2\n"
+          "varve search -s notes --query '{\"content\":{\"role\":\"user\"}}' --json",
+          &declare_search};
+}
+
+Command explain_command() {
+  return {"explain",
+          "show how a search is done",
+          "[WORD]...",
+          "Searches as `varve search --explain` does, and tells before the results the query as "
+          "JSON and the words looked for, each with its weight and the number of entries that have "
+          "it. With --json {\"query\",\"answer\"}.",
+          "varve explain -s notes what do we drink",
+          &declare_explain};
+}
+
+Command count_command() {
+  return {"count",
+          "count the entries that a search finds",
+          "[WORD]...",
+          "Prints how many entries a search with the same words and conditions finds.",
+          "varve count -s notes --type decision --since 2026-01-01\n"
+          "varve count --all tea",
+          &declare_count};
+}
+
+}  // namespace varve::cli

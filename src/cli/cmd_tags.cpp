@@ -1,0 +1,103 @@
+// tags.
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kStepColumns = 2;
+constexpr size_t kGapColumns = 2;
+
+struct Row {
+  std::string label;  // indented; the last part of the tag
+  std::string count;
+};
+
+// Names are sorted, but "a-b" stands between "a" and "a.b": with the dot as the smallest character
+// a tag is followed by those below it.
+bool comes_before(const std::string& a, const std::string& b) {
+  const auto rank = [](char c) { return c == '.' ? 0 : static_cast<unsigned char>(c) + 1; };
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [&](char x, char y) { return rank(x) < rank(y); });
+}
+
+std::vector<Row> tree_rows(std::string_view tags_json) {
+  const json::object document = parse_object(tags_json);
+  std::vector<std::pair<std::string, int64_t>> tags;
+  for (const json::value& item : array_at(document, "tags")) {
+    if (!item.is_object()) continue;
+    tags.emplace_back(string_at(item.get_object(), "tag"),
+                      integer_at(item.get_object(), "entries"));
+  }
+  std::sort(tags.begin(), tags.end(),
+            [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
+  std::vector<Row> rows;
+  for (const auto& [tag, entries] : tags) {
+    const auto depth = static_cast<size_t>(std::count(tag.begin(), tag.end(), '.'));
+    const std::string part = tag.substr(tag.find_last_of('.') + 1);
+    rows.push_back({std::string(depth * kStepColumns, ' ') + printable(part, Lines::kJoin),
+                    format_count(entries)});
+  }
+  return rows;
+}
+
+void print_tree(Context& context, const std::vector<Row>& rows) {
+  size_t label_columns = 0;
+  size_t count_columns = 0;
+  for (const Row& row : rows) {
+    label_columns = std::max(label_columns, display_width(row.label));
+    count_columns = std::max(count_columns, row.count.size());
+  }
+  const Terminal& terminal = context.terminal();
+  // On a narrow terminal the names give way to the counts.
+  const size_t taken = kGapColumns + count_columns;
+  if (terminal.width() > taken) label_columns = std::min(label_columns, terminal.width() - taken);
+  for (const Row& row : rows) {
+    const std::string label = pad_right(truncate(row.label, label_columns), label_columns);
+    context.print(terminal.paint(Style::kTag, label) + std::string(kGapColumns, ' ') +
+                  pad_left(row.count, count_columns));
+  }
+}
+
+int run_tags(Context& context, const Operands& operands) {
+  Result<SessionOperands> words = split_session(context, operands, 0);
+  if (!words.ok()) return context.fail(words.failure());
+  Result<OpenSession> open = open_session(context, words->session);
+  if (!open.ok()) return context.fail(open.failure());
+  Result<Text> tags = open->session.tags();
+  if (!tags.ok()) return context.fail(context.with_hint(std::move(tags.failure()), words->session));
+  if (context.json()) {
+    context.print(tags->view());
+    return kExitOk;
+  }
+  const std::vector<Row> rows = tree_rows(tags->view());
+  if (rows.empty()) context.note("No tags.");
+  print_tree(context, rows);
+  return kExitOk;
+}
+
+Runner declare_tags(CLI::App& app) {
+  auto operands = std::make_shared<Operands>();
+  operands->declare(app, 1);
+  return [operands](Context& context) { return run_tags(context, *operands); };
+}
+
+}  // namespace
+
+Command tags_command() {
+  return {"tags",
+          "show the tags and how many entries have them",
+          "[SESSION]",
+          "Shows the tags of the session's entries as a tree: `security.login` stands below "
+          "`security`. The number is how many entries a search for the tag finds, those of the "
+          "tags below it included.",
+          "varve tags notes\nvarve tags notes --json",
+          &declare_tags};
+}
+
+}  // namespace varve::cli

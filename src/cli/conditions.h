@@ -1,0 +1,55 @@
+// Which entries are meant: the options that search, count, explain and delete share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/failure.h"
+
+namespace varve::cli {
+
+class Conditions {
+ public:
+  // Declares the options. `raw_name` ("--query") is the one that takes a whole query as JSON, and
+  // no other condition beside it.
+  void declare(CLI::App& app, std::string_view raw_name);
+  // One more option that says something about the query.
+  void add(CLI::Option* option);
+
+  // Whether any was given, also one with an empty value.
+  [[nodiscard]] bool given() const;
+  // Members of the query, with `text` as its words: "\"types\":[...]", empty when nothing is asked.
+  // A failure for an option with an empty value, such as a variable that is not set: without it the
+  // query would find more than was meant.
+  [[nodiscard]] Result<std::string> members(std::string_view text) const;
+  // The whole query as it was given; empty when there is none.
+  [[nodiscard]] const std::string& raw() const { return raw_; }
+
+ private:
+  [[nodiscard]] Result<std::string> time_member() const;
+  [[nodiscard]] Result<std::string> reference_members() const;
+
+  [[nodiscard]] Outcome check_values() const;
+
+  std::vector<CLI::Option*> options_;
+  std::string raw_;
+  std::vector<std::string> types_;
+  std::vector<std::string> tags_;
+  std::vector<std::string> excluded_tags_;
+  std::string since_;
+  std::string until_;
+  std::string importance_min_;
+  std::vector<std::string> related_;
+  std::string relation_;
+  int64_t depth_ = 1;
+  CLI::Option* depth_option_ = nullptr;
+  CLI::Option* raw_option_ = nullptr;
+};
+
+// Members one after another, with commas; empty ones are left out.
+[[nodiscard]] std::string joined_members(const std::vector<std::string>& members);
+
+}  // namespace varve::cli

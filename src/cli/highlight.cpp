@@ -1,0 +1,263 @@
+#include "cli/highlight.h"
+
+#include <wctype.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "cli/display_text.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kBeginningMin = 3;  // [characters]
+constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr std::string_view kEllipsis = "…";
+
+constexpr std::array<std::u32string_view, 20> kEndings = {
+    U"",  U"s",   U"es", U"ed",  U"e", U"er", U"ers", U"ing", U"ings", U"y",
+    U"i", U"ies", U"ly", U"ion", U"n", U"en", U"d",   U"r",   U"ied",  U"ions"};
+
+// Scripts that put no spaces between words, from the CJK radicals to the Yi syllables.
+bool is_unspaced(char32_t c) {
+  return (c >= 0x2E80 && c < 0xA4D0) || (c >= 0x20000 && c < 0x40000);
+}
+
+// Marks of scripts such as Devanagari count as letters: everything that is neither space nor
+// punctuation does.
+bool is_word_character(char32_t c) {
+  if (c < 0x80) return ::iswalnum(static_cast<wint_t>(c)) != 0;
+  return ::iswspace(static_cast<wint_t>(c)) == 0 && ::iswpunct(static_cast<wint_t>(c)) == 0;
+}
+
+// Letters and marks of a word; iswpunct takes the marks of some scripts for punctuation.
+bool is_letter(char32_t c) {
+  const bool is_combining = c >= 0x80 && ::wcwidth(static_cast<wchar_t>(c)) == 0;
+  return is_combining || is_word_character(c);
+}
+
+// The letters under the accents of U+00E0 to U+017F; '.' for those that have none.
+constexpr std::string_view kPlainLetters =
+    "aaaaaa.ceeeeiiii.nooooo.ouuuuy.yaaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii..jjkk."
+    "llllll.."
+    "llnnnnnn...oooooo..rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzz.";
+
+// In lower case, and for Latin letters without accent, as words are looked for.
+char32_t lower(char32_t c) {
+  const auto lowered = static_cast<char32_t>(::towlower(static_cast<wint_t>(c)));
+  if (lowered < 0xE0 || lowered >= 0xE0 + kPlainLetters.size()) return lowered;
+  const char plain = kPlainLetters[lowered - 0xE0];
+  return plain == '.' ? lowered : static_cast<char32_t>(plain);
+}
+
+// A text's characters as lower() gives them, and where each begins; one place more, for the end.
+struct Characters {
+  explicit Characters(std::string_view text) {
+    const size_t size = text.size();
+    while (!text.empty()) {
+      offsets.push_back(size - text.size());
+      lowered += lower(take_character(text).code_point);
+    }
+    offsets.push_back(size);
+  }
+  std::u32string lowered;
+  std::vector<size_t> offsets;
+};
+
+// Whether `rest` is what a word may have behind `beginning`.
+bool is_ending(std::u32string_view beginning, std::u32string_view rest) {
+  // "planning": the consonant was doubled.
+  if (rest.size() > 2 && rest.front() == beginning.back()) rest.remove_prefix(1);
+  // "noticed", "maker": only behind an e; otherwise "card" would be "care".
+  if ((rest == U"d" || rest == U"r") && beginning.back() != U'e') return false;
+  return std::find(kEndings.begin(), kEndings.end(), rest) != kEndings.end();
+}
+
+bool are_related(std::u32string_view a, std::u32string_view b) {
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  const auto common = static_cast<size_t>(in_a - a.begin());
+  if (common == a.size() && common == b.size()) return true;
+  if (common < kBeginningMin) return false;
+  const std::u32string_view beginning = a.substr(0, common);
+  return is_ending(beginning, a.substr(common)) && is_ending(beginning, b.substr(common));
+}
+
+// `*` any characters, `?` one. Goes back to the last star only.
+bool matches_wildcard(std::u32string_view pattern, std::u32string_view word) {
+  size_t p = 0;
+  size_t w = 0;
+  size_t star = kNone;
+  size_t retry = 0;
+  while (w < word.size()) {
+    if (p < pattern.size() && pattern[p] == U'*') {
+      star = p++;
+      retry = w;
+    } else if (p < pattern.size() && (pattern[p] == U'?' || pattern[p] == word[w])) {
+      ++p;
+      ++w;
+    } else if (star != kNone) {
+      p = star + 1;
+      w = ++retry;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == U'*') ++p;
+  return p == pattern.size();
+}
+
+std::vector<Match> without_overlaps(std::vector<Match> matches) {
+  std::sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+  std::vector<Match> kept;
+  for (const Match& match : matches) {
+    if (kept.empty() || match.start >= kept.back().end) kept.push_back(match);
+  }
+  return kept;
+}
+
+// Where to begin and end so that `columns` hold most of the terms.
+class Window {
+ public:
+  Window(std::string_view text, size_t columns) : columns_(columns) {
+    const size_t size = text.size();
+    while (!text.empty()) {
+      const Character character = take_character(text);
+      starts_.push_back({size - text.size() - character.bytes.size(), width_});
+      width_ += display_width(character.bytes);
+    }
+    starts_.push_back({size, width_});
+  }
+
+  struct Range {
+    size_t start;
+    size_t end;
+  };
+
+  [[nodiscard]] bool fits() const { return width_ <= columns_; }
+
+  // From about a quarter of the columns before `offset`, at a word's beginning if one is near.
+  [[nodiscard]] Range around(std::string_view text, size_t offset) const {
+    const size_t lead = column_of(offset) - std::min(column_of(offset), columns_ / 4);
+    // Near the end of the text the window does not hang over it.
+    const size_t last = width_ - std::min(width_, columns_ - 1);
+    size_t start = offset_of(std::min(lead, last));
+    const size_t space = text.find(' ', start);
+    if (start > 0 && space != std::string_view::npos && space + 1 <= offset) start = space + 1;
+    const size_t left_mark = start > 0 ? 1 : 0;
+    const size_t room = columns_ - std::min(columns_, left_mark);
+    if (width_ - column_of(start) <= room) return {start, text.size()};
+    return {start, offset_of(column_of(start) + room - std::min<size_t>(room, 1))};
+  }
+
+ private:
+  struct Start {
+    size_t offset;
+    size_t column;
+  };
+
+  [[nodiscard]] size_t column_of(size_t offset) const {
+    return std::lower_bound(starts_.begin(), starts_.end(), offset,
+                            [](const Start& start, size_t at) { return start.offset < at; })
+        ->column;
+  }
+
+  // The last character that begins at or before `column`.
+  [[nodiscard]] size_t offset_of(size_t column) const {
+    const auto after =
+        std::upper_bound(starts_.begin(), starts_.end(), column,
+                         [](size_t at, const Start& start) { return at < start.column; });
+    return std::prev(after)->offset;
+  }
+
+  size_t columns_;
+  size_t width_ = 0;
+  std::vector<Start> starts_;
+};
+
+Window::Range best_range(std::string_view text, const Window& window,
+                         const std::vector<Match>& matches) {
+  Window::Range best = window.around(text, 0);
+  size_t best_count = 0;
+  for (const Match& candidate : matches) {
+    const Window::Range range = window.around(text, candidate.start);
+    std::set<size_t> terms;
+    for (const Match& match : matches) {
+      if (match.start >= range.start && match.end <= range.end) terms.insert(match.term);
+    }
+    if (terms.size() <= best_count) continue;
+    best_count = terms.size();
+    best = range;
+  }
+  return best;
+}
+
+}  // namespace
+
+Highlighter::Highlighter(const std::vector<std::string>& terms) {
+  for (const std::string& term : terms) {
+    Term read{Characters(term).lowered, Term::Kind::kWord};
+    if (read.text.empty()) continue;
+    if (read.text.find_first_of(U"*?") != std::u32string::npos) {
+      read.kind = Term::Kind::kWildcard;
+    } else if (!std::all_of(read.text.begin(), read.text.end(),
+                            [](char32_t c) { return is_letter(c) && !is_unspaced(c); })) {
+      read.kind = Term::Kind::kAnywhere;
+    }
+    terms_.push_back(std::move(read));
+  }
+}
+
+size_t Highlighter::term_of(std::u32string_view word) const {
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    const Term& term = terms_[i];
+    if (term.kind == Term::Kind::kWord && are_related(term.text, word)) return i;
+    if (term.kind == Term::Kind::kWildcard && matches_wildcard(term.text, word)) return i;
+  }
+  return kNone;
+}
+
+std::vector<Match> Highlighter::find(std::string_view text) const {
+  std::vector<Match> matches;
+  const Characters characters(text);
+  const std::u32string& lowered = characters.lowered;
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    if (terms_[i].kind != Term::Kind::kAnywhere) continue;
+    const std::u32string& wanted = terms_[i].text;
+    for (size_t at = lowered.find(wanted); at != std::u32string::npos;
+         at = lowered.find(wanted, at + wanted.size())) {
+      matches.push_back({characters.offsets[at], characters.offsets[at + wanted.size()], i});
+    }
+  }
+  for (size_t at = 0; at < lowered.size();) {
+    size_t end = at;
+    while (end < lowered.size() && is_letter(lowered[end])) ++end;
+    const std::u32string_view word = std::u32string_view(lowered).substr(at, end - at);
+    const size_t term = word.empty() ? kNone : term_of(word);
+    if (term != kNone) matches.push_back({characters.offsets[at], characters.offsets[end], term});
+    at = std::max(end, at + 1);
+  }
+  return without_overlaps(std::move(matches));
+}
+
+std::string excerpt(std::string_view text, const std::vector<Match>& matches, size_t columns,
+                    const Terminal& terminal) {
+  const Window window(text, columns);
+  const Window::Range range =
+      window.fits() ? Window::Range{0, text.size()} : best_range(text, window, matches);
+  std::string out(range.start > 0 ? kEllipsis : "");
+  size_t at = range.start;
+  for (const Match& match : matches) {
+    if (match.start < at || match.end > range.end) continue;
+    out += text.substr(at, match.start - at);
+    out += terminal.paint(Style::kMatch, text.substr(match.start, match.end - match.start));
+    at = match.end;
+  }
+  out += text.substr(at, range.end - at);
+  if (range.end < text.size()) out += kEllipsis;
+  return out;
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,96 @@
+#include "cli/search_options.h"
+
+#include <limits>
+
+#include "cli/json_text.h"
+
+namespace varve::cli {
+namespace {
+
+// `raw` with one member more, at its end, so that places in it stay what the library reports.
+std::string with_explain(const std::string& raw) {
+  const std::optional<json::value> value = parse_json(raw);
+  if (!value || !value->is_object() || value->get_object().contains("explain")) return raw;
+  const size_t end = raw.find_last_of('}');
+  const std::string comma = value->get_object().empty() ? "" : ",";
+  return raw.substr(0, end) + comma + "\"explain\":true}";
+}
+
+}  // namespace
+
+void SearchOptions::declare_selection(CLI::App& app) {
+  words_.declare_many(app);
+  conditions_.declare(app, "--query");
+  CLI::Option* all =
+      app.add_flag("-a,--all", all_, "Every session, instead of the one of --session");
+  conditions_.add(app.add_option("--user", user_, "With --all: only sessions of this user")
+                      ->type_name("ID")
+                      ->needs(all));
+  conditions_.add(app.add_option("--agent", agent_, "With --all: only sessions of this agent")
+                      ->type_name("ID")
+                      ->needs(all));
+}
+
+void SearchOptions::declare_order(CLI::App& app) {
+  conditions_.add(
+      app.add_option("--sort", sort_,
+                     "best (with words), relevance (without), match, time or importance")
+          ->type_name("ORDER")
+          ->check(CLI::IsMember({"best", "relevance", "match", "time", "importance"})));
+  conditions_.add(app.add_option("-n,--limit", limit_, "At most this many results; 0 for all (10)")
+                      ->type_name("N"));
+  conditions_.add(app.add_option("--after", after_, "Go on after this cursor of the page before")
+                      ->type_name("CURSOR"));
+}
+
+Outcome SearchOptions::check(const Context& context) const {
+  if (is_raw() && !words_.given().empty()) {
+    return usage_failure("--query is the whole query: its words are the member \"text\"");
+  }
+  if (limit_ < 0) return usage_failure("--limit takes a number from 0");
+  const Globals& globals = context.globals();
+  if (all_) {
+    if (globals.session.empty()) return std::nullopt;
+    return usage_failure("--all stands for every session: do not name one beside it");
+  }
+  if (!session(context).empty()) return std::nullopt;
+  return usage_failure("no session is named",
+                       "Name it with --session or in VARVE_SESSION; --all means every session.");
+}
+
+std::string SearchOptions::session(const Context& context) const {
+  const Globals& globals = context.globals();
+  return globals.session.empty() ? globals.environment_session : globals.session;
+}
+
+std::string SearchOptions::text() const {
+  std::string text;
+  for (const std::string& word : words_.given()) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+Result<std::string> SearchOptions::query(bool explained) const {
+  if (is_raw()) {
+    return explained ? with_explain(conditions_.raw()) : conditions_.raw();
+  }
+  Result<std::string> asked = conditions_.members(text());
+  if (!asked.ok()) return asked;
+  std::vector<std::string> members = {*asked};
+  if (!user_.empty()) members.push_back("\"user_id\":" + quote(user_));
+  if (!agent_.empty()) members.push_back("\"agent_id\":" + quote(agent_));
+  if (!sort_.empty()) members.push_back("\"sort_by\":" + quote(sort_));
+  const int64_t limit = limit_ > 0 ? limit_ : std::numeric_limits<int64_t>::max();
+  members.push_back("\"limit\":" + std::to_string(limit));
+  if (!after_.empty()) members.push_back("\"after\":" + quote(after_));
+  if (explained) members.emplace_back("\"explain\":true");
+  return "{" + joined_members(members) + "}";
+}
+
+Result<std::string> SearchOptions::conditions() const {
+  if (is_raw()) return conditions_.raw();
+  Result<std::string> asked = conditions_.members(text());
+  if (!asked.ok()) return asked;
+  return "{" + *asked + "}";
+}
+
+}  // namespace varve::cli

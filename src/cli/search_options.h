@@ -1,0 +1,51 @@
+// What is asked of one session or of all: the command line of search, explain and count.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include "cli/conditions.h"
+#include "cli/context.h"
+#include "cli/operands.h"
+
+namespace varve::cli {
+
+class SearchOptions {
+ public:
+  // The words, --session or --all, and the conditions.
+  void declare_selection(CLI::App& app);
+  // Order and page.
+  void declare_order(CLI::App& app);
+
+  // A mistake that the single options do not show.
+  [[nodiscard]] Outcome check(const Context& context) const;
+  [[nodiscard]] bool all() const { return all_; }
+  // The session asked; only after check(), and not with all().
+  [[nodiscard]] std::string session(const Context& context) const;
+  // Empty: of anybody.
+  [[nodiscard]] const std::string& user() const { return user_; }
+  [[nodiscard]] const std::string& agent() const { return agent_; }
+
+  // Whether the whole query was given as JSON.
+  [[nodiscard]] bool is_raw() const { return !conditions_.raw().empty(); }
+  // The query as JSON; `explained` asks for why as well.
+  [[nodiscard]] Result<std::string> query(bool explained) const;
+  // For a count: conditions alone.
+  [[nodiscard]] Result<std::string> conditions() const;
+
+ private:
+  [[nodiscard]] std::string text() const;
+
+  Operands words_;
+  Conditions conditions_;
+  bool all_ = false;
+  std::string user_;
+  std::string agent_;
+  std::string sort_;
+  int64_t limit_ = 10;
+  std::string after_;
+};
+
+}  // namespace varve::cli

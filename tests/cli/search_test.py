@@ -1,0 +1,391 @@
+"""search, explain, count, tags, and delete by conditions."""
+
+import json
+import re
+
+from cli_support import CliTest, entry_line, main
+
+BOLD = re.compile("\x1b\\[1m(.*?)\x1b\\[0m")
+
+
+def colourless(text):
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
+
+
+class FindTest(CliTest):
+    """Entries t1 ... t4 of a session `tea`, a day apart."""
+
+    def setUp(self):
+        super().setUp()
+        self.add(
+            entry_line(1, id="t1", type="preference", timestamp="2026-01-01T00:00:00Z",
+                       importance=0.8, tags=["drinks.hot", "kitchen"],
+                       content={"role": "user", "message": "Tea, not coffee"}),
+            entry_line(2, id="t2", type="finding", timestamp="2026-01-02T00:00:00Z",
+                       importance=0.6, tags=["kitchen"], references=["t1"],
+                       content={"message": "The kettle boiled for 3 minutes", "watts": 2200}),
+            entry_line(3, id="t3", type="decision", timestamp="2026-01-03T00:00:00Z",
+                       importance=0.9, tags=["drinks"], references=["t2"],
+                       content={"decision": "Two kettles", "reason": "One boils slowly"}),
+            entry_line(4, id="t4", type="finding", timestamp="2026-01-04T00:00:00Z",
+                       importance=0.2, tags=[], content="Milk is in the door"),
+        )
+
+    def add(self, *lines, session="tea"):
+        self.run_cli("import", session, "-", stdin="".join(lines))
+
+    def search(self, *words, **options):
+        return self.run_cli("search", "-s", "tea", *words, **options)
+
+    def ids(self, *words):
+        return self.search("--quiet", *words).stdout.split()
+
+
+class Selection(FindTest):
+    def test_words_find_entries_in_any_form(self):
+        self.assertEqual(set(self.ids("boiling", "--sort", "match")), {"t2", "t3"})
+        self.assertEqual(self.ids("coffee", "--sort", "match"), ["t1"])
+        self.assertEqual(self.ids("+kettle", "--sort", "match", "--", "-slowly"), ["t2"])
+        self.assertEqual(self.ids('"two kettles"', "--sort", "match"), ["t3"])
+        self.assertEqual(self.ids("coff*", "--sort", "match"), ["t1"])
+
+    def test_each_condition_holds(self):
+        cases = (
+            (["--type", "finding"], {"t2", "t4"}),
+            (["--type", "finding", "--type", "decision"], {"t2", "t3", "t4"}),
+            (["--tag", "drinks"], {"t1", "t3"}),
+            (["--tag", "drinks", "--tag", "kitchen"], {"t1"}),
+            (["--exclude-tag", "drinks"], {"t2", "t4"}),
+            (["--exclude-tag", "drinks", "--exclude-tag", "kitchen"], {"t4"}),
+            (["--since", "2026-01-03"], {"t3", "t4"}),
+            (["--since", "2026-01-02T23:59:59Z"], {"t3", "t4"}),
+            (["--until", "2026-01-02"], {"t1"}),
+            (["--since", "2026-01-02", "--until", "2026-01-03"], {"t2"}),
+            (["--since", "1s"], set()),
+            (["--min-importance", "0.8"], {"t1", "t3"}),
+            (["--related", "t2"], {"t1", "t3"}),
+            (["--related", "t1"], {"t2"}),
+            (["--related", "t1", "--depth", "2"], {"t2", "t3"}),
+            (["--related", "t1", "--relation", "references"], {"t2"}),
+            (["--related", "t1", "--relation", "caused_by"], set()),
+            (["kettle", "--type", "decision"], {"t3"}),
+            (["--query", '{"content":{"watts":2200}}'], {"t2"}),
+        )
+        for words, expected in cases:
+            with self.subTest(words):
+                order = [] if "--query" in words else ["--sort", "time"]
+                self.assertEqual(set(self.ids(*words, *order)), expected)
+                count = self.run_cli("count", "-s", "tea", *words).stdout
+                self.assertEqual(count, f"{len(expected)}\n")
+
+    def test_the_last_days(self):
+        self.run_cli("add", "tea", "just now", "--id", "new")
+        self.assertEqual(self.ids("--since", "1d"), ["new"])
+
+    def test_orders(self):
+        self.assertEqual(self.ids("--sort", "time"), ["t4", "t3", "t2", "t1"])
+        self.assertEqual(self.ids("--sort", "importance"), ["t3", "t1", "t2", "t4"])
+
+    def test_pages(self):
+        self.add(*(entry_line(n) for n in range(5)))
+        seen, after = [], []
+        while True:
+            done = self.search("--sort", "time", "--limit", "2", *after)
+            page = re.findall(r"(?m)^\d+\. (\S+)", done.stdout)
+            self.assertLessEqual(len(page), 2)
+            seen += page
+            match = re.search(r"add --after (\S+), or", done.stderr)
+            if not match:
+                break
+            after = ["--after", match.group(1)]
+        self.assertEqual(len(seen), 9)
+        self.assertEqual(seen, self.ids("--sort", "time", "--limit", "0"))
+
+    def test_a_page_of_a_whole_query_goes_on_inside_it(self):
+        query = '{"sort_by":"time","limit":3'
+        done = self.search("--query", query + "}")
+        cursor = re.search(r'add ("after":"\S+") to the query', done.stderr).group(1)
+        self.assertEqual(self.ids("--query", f"{query},{cursor}}}"), ["t1"])
+
+    def test_all_asks_every_session(self):
+        self.run_cli("create", "other", "--user", "ann", "--agent", "cook")
+        self.run_cli("add", "other", "Tea for two", "--id", "o1")
+        found = self.run_cli("search", "--all", "tea", "-q", "--sort", "match").stdout
+        self.assertEqual(set(found.splitlines()), {"tea t1", "other o1"})
+        for options, count in (([], 2), (["--user", "ann"], 1), (["--agent", "cook"], 1),
+                               (["--user", "bob"], 0)):
+            with self.subTest(options):
+                self.assertEqual(self.run_json("count", "--all", *options, "tea")["count"], count)
+                found = self.run_json("search", "--all", *options, "tea", "--sort", "match")
+                self.assertEqual(len(found["results"]), count)
+        self.assertIn(" · other", self.run_cli("search", "--all", "two").stdout)
+
+    def test_session_comes_from_option_or_environment(self):
+        done = self.run_cli("search", "coffee", "-q", "--sort", "match",
+                            environment={"VARVE_SESSION": "tea"})
+        self.assertEqual(done.stdout, "t1\n")
+        self.assertIn("--all", self.run_cli("search", "coffee", exit_code=1).stderr)
+
+    def test_finding_nothing_is_no_error(self):
+        done = self.search("xylophone")
+        self.assertEqual((done.stdout, done.stderr), ("", "Nothing was found.\n"))
+        self.assertEqual(self.search("xylophone", "-q").stderr, "")
+        self.assertEqual(self.run_json("search", "-s", "tea", "xylophone"),
+                         {"results": [], "next": None})
+
+    def test_takes_any_words_as_words(self):
+        for words in (["[a,b]"], ["{}"], ["%%"], ["[a"], ['"'], ["*?"], ["日本語"], ["\x1b"]):
+            with self.subTest(words):
+                self.search(*words)
+
+    def test_mistakes(self):
+        cases = (
+            (["--sort", "colour"], "--sort"),
+            (["--since", "yesterday"], "--since"),
+            (["--until", "7d"], "--until"),
+            (["--min-importance", "high"], "--min-importance"),
+            (["--depth", "2"], "--related"),
+            (["--relation", "x"], "--related"),
+            (["--user", "ann"], "--all"),
+            (["--all"], "--all"),
+            (["--limit", "-1"], "--limit"),
+            (["--after", "nonsense"], "after"),
+            (["--query", "{}", "tea"], "--query"),
+            (["--query", "{}", "--tag", "x"], "--query"),
+            (["--query", "{}", "--limit", "3"], "--query"),
+            (["--query", "{"], "JSON"),
+            (["--query", ""], "--query"),
+            (["--tag", ""], "--tag"),
+            (["--since", ""], "--since"),
+        )
+        for words, named in cases:
+            with self.subTest(words):
+                self.assertIn(named, self.search(*words, exit_code=1).stderr)
+
+    def test_mistakes_in_a_query_are_told_with_their_place(self):
+        error = self.error_of("search", "-s", "tea", "--query", '{"limit":1, "text":7}',
+                              exit_code=1)
+        self.assertEqual((error["details"]["member"], error["details"]["offset"]), ("text", 19))
+
+
+class Shown(FindTest):
+    def test_json_is_what_the_library_gives(self):
+        answer = self.run_json("search", "-s", "tea", "coffee", "--sort", "match")
+        self.assertEqual(set(answer), {"results", "next"})
+        self.assertEqual(set(answer["results"][0]), {"entry", "session_id", "relevance",
+                                                     "decay_factor", "match_quality"})
+        self.assertEqual(answer["results"][0]["entry"]["id"], "t1")
+        explained = self.run_json("search", "-s", "tea", "coffee", "--explain")
+        self.assertIn("best", explained["results"][0]["explain"])
+
+    def test_a_result_tells_what_it_is_and_why_it_is_there(self):
+        # 336 hours are the half-life of findings: 0.6 · 0.5 · 1.
+        query = '{"text":"milk minutes","now":"2026-01-16T00:00:00Z","ids":["t2"]}'
+        lines = self.search("--query", query).stdout.splitlines()
+        self.assertEqual(lines[0], "1. t2  finding · 14 days ago · kitchen")
+        self.assertEqual(lines[1], "   The kettle boiled for 3 minutes · watts: 2200")
+        self.assertRegex(lines[2], r"^   best 1\.4\d? · "
+                                   r"relevance 0\.3 = importance 0\.6 × decay 0\.5 × match 1$")
+        heading = self.search("coffee").stdout.splitlines()[0]
+        self.assertTrue(heading.startswith("1. t1  preference by user · "), heading)
+
+    def test_without_words_there_is_no_match(self):
+        query = '{"now":"2026-01-01T12:00:00Z","types":["preference"]}'
+        figures = self.search("--query", query).stdout.splitlines()[2]
+        self.assertEqual(figures, "   relevance 1.2 = importance 0.8 × decay 1 × recent 1.5")
+
+    def test_ages(self):
+        ages = (("2026-01-01T00:00:30Z", "just now"), ("2026-01-01T00:01:00Z", "1 minute ago"),
+                ("2026-01-01T00:59:59Z", "59 minutes ago"), ("2026-01-01T02:00:00Z", "2 hours ago"),
+                ("2026-01-04T01:00:00Z", "3 days ago"), ("2026-03-05T00:00:00Z", "2 months ago"),
+                ("2029-02-01T00:00:00Z", "3 years ago"),
+                ("2025-12-31T00:00:00Z", "2026-01-01 00:00:00"))
+        for now, age in ages:
+            with self.subTest(now):
+                query = json.dumps({"ids": ["t1"], "now": now})
+                self.assertIn(f" · {age} · ", self.search("--query", query).stdout)
+
+    def test_explains_the_sum(self):
+        query = '{"text":"milk minutes","now":"2026-01-16T00:00:00Z","ids":["t2"]}'
+        text = self.search("--query", query, "--explain").stdout
+        for name, number in (("match", "1.000"), ("neighbours", "0.000"), ("answer", "0.000"),
+                             ("stretch", "0.400"), ("role", "0.000"), ("date", "0.000"),
+                             ("relevance", "0.015"), ("best", "1.415")):
+            with self.subTest(name):
+                # Aligned: every number ends in the same column.
+                self.assertRegex(text, rf"(?m)^     {name:<12}  {re.escape(number)}(  |$)")
+        self.assertRegex(text, r"(?m)^     words  +\d\.\d{3}  minut\w* \d")
+        self.assertRegex(text, r"(?m)^Found by    \w")
+        self.assertRegex(text, r"(?m)^Looked at   at most \d+ entr")
+
+    def test_explain_tells_the_query_and_the_words(self):
+        text = self.run_cli("explain", "-s", "tea", "the", "kettle", "--type", "finding").stdout
+        query = json.loads(re.search(r"(?m)^Query +(.*)$", text).group(1))
+        self.assertEqual((query["text"], query["types"]), ("the kettle", ["finding"]))
+        row = re.search(r"(?m)^kettl\w* +(\d+) +(\d+\.\d{3})$", text)
+        self.assertEqual(row.group(1), "2")
+        answer = self.run_json("explain", "-s", "tea", "kettle")
+        self.assertEqual(answer["query"]["text"], "kettle")
+        self.assertIn("terms", answer["answer"]["explain"])
+
+    def test_no_control_characters(self):
+        self.add(entry_line(9, id="e9", content={"message": "red \x1b[31m"}))
+        text = self.search("red", "--sort", "match").stdout
+        self.assertNotIn("\x1b", text)
+        self.assertIn("red <U+001B>[31m", text)
+
+    def test_content_of_any_shape_is_shown(self):
+        for content in ('"text"', "[1,2]", "{}", "null", "1.5", '{"big":9007199254740993}'):
+            with self.subTest(content):
+                entry = '{"type":"odd","content":%s}' % content
+                self.run_cli("add", "tea", "--json-entry", entry)
+                shown = self.search("--type", "odd", "--sort", "time", "-n", "1").stdout
+                for part in re.findall(r"\w+", content):
+                    if part != "null":
+                        self.assertIn(part, shown)
+
+
+class Highlight(FindTest):
+    def marked(self, text, *words):
+        """The marked words of a text that is searched for."""
+        self.add(entry_line(9, id="marked", content=text), session="marks")
+        done = self.run_cli("search", "-s", "marks", "--color", "always", *words)
+        self.run_cli("drop", "marks", "--yes")
+        return BOLD.findall(done.stdout)
+
+    def test_words_that_begin_alike_are_marked(self):
+        cases = (
+            ("Boiled water, boiling; BOILS, a boiler.", "boil", ["Boiled", "boiling", "BOILS",
+                                                                "boiler"]),
+            ("The boat came aboard a board of boards.", "boards", ["board", "boards"]),
+            ("Planning a plan; it is plain, planned.", "plan", ["Planning", "plan", "planned"]),
+            ("cities and a city", "city", ["cities", "city"]),
+            ("We notice that it was noticed.", "noticing", ["notice", "noticed"]),
+            ("a card, and care", "care", ["care"]),
+            ("encoding, encoded, code", "encod*", ["encoding", "encoded"]),
+            ("wood word ward", "w?rd", ["word", "ward"]),
+            ("Die ÄRGER und Ärger", "ärger", ["ÄRGER", "Ärger"]),
+            ("Łódź ąę žluťoučký", "łódź", ["Łódź"]),
+            ("Łódź ąę žluťoučký", "zlutoucky", ["žluťoučký"]),
+            ("電子ペーパーの残像がひどい", "残像", ["残像"]),
+            ("the quay-3 and quay-4", "quay-3", ["quay-3", "quay"]),
+            ("the tea is on the table", "the tea", ["tea"]),
+        )
+        for text, word, expected in cases:
+            with self.subTest(text):
+                self.assertEqual(self.marked(text, word), expected)
+
+    def test_colour_only_where_it_is_wanted(self):
+        self.assertNotIn("\x1b", self.search("kettle").stdout)
+        words = ("search", "-s", "tea", "kettle")
+        self.assertIn("\x1b[1mkettle\x1b[0m", self.run_in_terminal(*words)[1])
+        plain = self.run_in_terminal(*words, environment={"NO_COLOR": "1"})[1]
+        self.assertNotIn("\x1b", plain)
+
+    def test_the_part_that_matches_is_shown(self):
+        text = "begin " + "word " * 200 + "the kettle boils here " + "end " * 200
+        self.add(entry_line(9, id="long", content=text), session="long")
+        words = ("search", "-s", "long", "kettle", "boil")
+        piped = self.run_cli(*words).stdout.splitlines()[1]
+        self.assertRegex(piped, r"^   …word .*the kettle boils here end.*…$")
+        self.assertLessEqual(len(piped), 203)
+        _, shown = self.run_in_terminal(*words, columns=60)
+        excerpt = colourless(shown).split("\r\n")[1]
+        self.assertRegex(excerpt, r"^   …word .*the kettle boils here end.*…$")
+        self.assertLessEqual(len(excerpt), 60)
+        # The part with more of the words wins over the first.
+        self.add(entry_line(8, id="two", content="kettle " + "word " * 90 + "a kettle boils"),
+                 session="two")
+        shown = self.run_cli("search", "-s", "two", "kettle", "boil").stdout.splitlines()[1]
+        self.assertTrue(shown.endswith(" a kettle boils"), shown)
+        self.assertNotIn("…", shown[-3:])
+
+    def test_lines_keep_within_the_terminal(self):
+        self.add(entry_line(9, id="i" * 128, tags=["t" * 60], content={
+            "role": "r" * 30, "message": "日本語のとても長い文章 kettle " * 30}))
+        for columns in (10, 25, 60, 100):
+            for words in (["kettle"], ["kettle", "--explain"], ["日本語"]):
+                with self.subTest(columns=columns, words=words):
+                    code, text = self.run_in_terminal("search", "-s", "tea", *words, "-n", "3",
+                                                      columns=columns)
+                    self.assertEqual(code, 0)
+                    for line in colourless(text).split("There are more")[0].split("\r\n"):
+                        wide = sum(2 if "\u2e80" <= c <= "\uffef" else 1 for c in line)
+                        self.assertLessEqual(wide, columns, line)
+
+
+class Tags(FindTest):
+    def test_are_a_tree_with_counts(self):
+        self.add(entry_line(9, id="e9", tags=["drinks-cold", "drinks.hot.herbal"]))
+        lines = self.run_cli("tags", "tea").stdout.splitlines()
+        self.assertEqual(lines, ["drinks       3", "  hot        2", "    herbal   1",
+                                 "drinks-cold  1", "kitchen      2"])
+
+    def test_json_is_what_the_library_gives(self):
+        self.assertEqual(self.run_json("tags", "tea"), {"tags": [
+            {"tag": "drinks", "entries": 2}, {"tag": "drinks.hot", "entries": 1},
+            {"tag": "kitchen", "entries": 2}]})
+
+    def test_says_when_there_are_none(self):
+        self.run_cli("create", "empty")
+        done = self.run_cli("tags", "empty")
+        self.assertEqual((done.stdout, done.stderr), ("", "No tags.\n"))
+
+
+class DeleteWhere(FindTest):
+    def left(self):
+        return set(self.ids())
+
+    def test_deletes_what_the_conditions_find(self):
+        cases = (
+            (["--tag", "drinks"], {"t2", "t4"}),
+            (["--type", "finding"], {"t1", "t3"}),
+            (["--since", "2026-01-02", "--until", "2026-01-04"], {"t1", "t4"}),
+            (["--text", "kettle"], {"t1", "t4"}),
+            (["--text", "kettle", "--type", "finding"], {"t1", "t3", "t4"}),
+            (["--where", '{"ids":["t1","t4"]}'], {"t2", "t3"}),
+            (["--where", "{}"], set()),
+        )
+        for words, left in cases:
+            with self.subTest(words):
+                self.run_cli("drop", "tea", "--yes")
+                self.setUp()
+                before = len(self.left())
+                deleted = self.run_json("delete", "tea", *words, "--yes")
+                self.assertEqual(deleted, {"deleted_count": before - len(left)})
+                self.assertEqual(self.left(), left)
+
+    def test_tells_how_many_and_keeps_the_reason(self):
+        done = self.run_cli("delete", "tea", "--tag", "drinks", "--yes", "--reason", "asked")
+        self.assertEqual((done.stdout, done.stderr), ("", "Deleted 2 entries.\n"))
+        lines = self.session_file("tea", "tombstones.jsonl").read_text().splitlines()
+        self.assertEqual({json.loads(line)["reason"] for line in lines}, {"asked"})
+        again = self.run_cli("delete", "tea", "--tag", "drinks")
+        self.assertIn("Nothing was found", again.stderr)
+
+    def test_needs_yes_without_a_terminal(self):
+        done = self.run_cli("delete", "tea", "--tag", "drinks", exit_code=1)
+        self.assertIn("--yes", done.stderr)
+        self.assertEqual(len(self.left()), 4)
+
+    def test_asks_on_a_terminal(self):
+        words = ("delete", "tea", "--tag", "drinks")
+        code, text = self.run_in_terminal(*words, typed="n\n")
+        self.assertEqual(code, 1)
+        self.assertIn("Delete 2 entries of session tea? [y/N]", text)
+        self.assertEqual(len(self.left()), 4)
+        self.assertEqual(self.run_in_terminal(*words, typed="y\n")[0], 0)
+        self.assertEqual(self.left(), {"t2", "t4"})
+
+    def test_empty_conditions_delete_nothing(self):
+        for words in (["--tag", ""], ["--text", ""], ["--where", ""], ["--since", ""],
+                      ["--tag", "drinks", "--since", ""], ["--where", "{}", "--tag", "x"],
+                      ["t1", "--tag", "drinks"]):
+            with self.subTest(words):
+                self.run_cli("delete", "tea", *words, "--yes", exit_code=1)
+        self.run_cli("delete", "-s", "tea", "t1", "--tag", "drinks", "--yes", exit_code=1)
+        self.assertEqual(len(self.left()), 4)
+
+
+if __name__ == "__main__":
+    main()

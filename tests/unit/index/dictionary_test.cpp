@@ -1,0 +1,228 @@
+#include "index/dictionary.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "posting_fixture.h"
+
+namespace varve::index {
+namespace {
+
+// A dictionary and the same as plain maps: lists under "l…", values under "v…".
+struct Both {
+  Dictionary dictionary;
+  std::map<std::string, std::vector<std::pair<uint32_t, uint32_t>>> lists;
+  std::map<std::string, std::string> values;
+
+  void add(const std::string& key, uint32_t row, uint32_t frequency) {
+    dictionary.buffer(key).add(row, frequency, 7);
+    lists[key].emplace_back(row, frequency);
+  }
+  void put(const std::string& key, const std::string& value) {
+    dictionary.put(key, value);
+    values.emplace(key, value);
+  }
+  void add_random(uint32_t first_row, uint32_t end_row, uint64_t seed) {
+    std::mt19937_64 generator(seed);
+    for (uint32_t row = first_row; row < end_row; ++row) {
+      std::set<uint64_t> keys;
+      for (int i = 0; i < 4; ++i) keys.insert((generator() % 30) * (generator() % 30));
+      keys.insert(1000);  // in every row
+      for (const uint64_t key : keys) {
+        add("l" + std::to_string(key), row, static_cast<uint32_t>(generator() % 4) + 1);
+      }
+      put("v" + std::to_string(generator() % 50), std::to_string(generator() % 5));
+    }
+  }
+};
+
+std::vector<std::pair<uint32_t, uint32_t>> rows_of(const PostingList& list) {
+  std::vector<std::pair<uint32_t, uint32_t>> rows;
+  PostingCursor cursor(list);
+  for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) {
+    rows.emplace_back(row, cursor.frequency());
+  }
+  EXPECT_FALSE(cursor.is_damaged());
+  return rows;
+}
+
+std::vector<std::string> keys_of(const Dictionary& dictionary, std::string_view prefix) {
+  std::vector<std::string> keys;
+  dictionary.for_each_key(prefix, [&](std::string_view key) {
+    keys.emplace_back(key);
+    return true;
+  });
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+void expect_same(const Dictionary& dictionary, const Both& both) {
+  for (const auto& [key, rows] : both.lists) ASSERT_EQ(rows_of(dictionary.find(key)), rows) << key;
+  for (const auto& [key, value] : both.values) {
+    ASSERT_NE(dictionary.find_value(key).data(), nullptr) << key;
+    ASSERT_EQ(dictionary.find_value(key), value) << key;
+  }
+  EXPECT_TRUE(dictionary.find("lnone").is_empty());
+  EXPECT_EQ(dictionary.find_value("vnone").data(), nullptr);
+  for (const std::string prefix : {"", "l", "l1", "l10", "v", "v3", "x"}) {
+    std::vector<std::string> expected;
+    for (const auto& [key, rows] : both.lists) {
+      if (key.starts_with(prefix)) expected.push_back(key);
+    }
+    for (const auto& [key, value] : both.values) {
+      if (key.starts_with(prefix)) expected.push_back(key);
+    }
+    std::sort(expected.begin(), expected.end());
+    ASSERT_EQ(keys_of(dictionary, prefix), expected) << "prefix " << prefix;
+  }
+}
+
+Segment opened(const std::string& bytes) {
+  auto segment = Segment::open(bytes);
+  EXPECT_TRUE(segment.ok());
+  return segment.ok() ? *std::move(segment) : Segment();
+}
+
+TEST(Dictionary, AnswersAsMapsDo) {
+  Both both;
+  expect_same(both.dictionary, both);
+  both.add_random(0, 1000, 1);
+  expect_same(both.dictionary, both);
+}
+
+TEST(Dictionary, FreezingChangesNoAnswer) {
+  Both both;
+  for (uint32_t round = 0; round < 5; ++round) {
+    both.add_random(round * 300, (round + 1) * 300, round);
+    expect_same(both.dictionary, both);
+    EXPECT_GT(both.dictionary.added_bytes(), 0u);
+    both.dictionary.freeze();
+    EXPECT_EQ(both.dictionary.added_bytes(), 0u);
+    EXPECT_EQ(both.dictionary.frozen().size(), both.lists.size() + both.values.size());
+    expect_same(both.dictionary, both);
+  }
+}
+
+TEST(Dictionary, EncodingGivesTheFrozenFormAndChangesNothing) {
+  Both both;
+  both.add_random(0, 500, 1);
+  const std::string first = both.dictionary.encode();
+  EXPECT_EQ(both.dictionary.encode(), first);
+  expect_same(both.dictionary, both);
+  Dictionary other;
+  other.set_frozen(opened(first));
+  expect_same(other, both);
+  EXPECT_EQ(other.encode(), first);
+  both.dictionary.adopt(first);
+  expect_same(both.dictionary, both);
+  both.add_random(500, 900, 2);
+  expect_same(both.dictionary, both);
+}
+
+TEST(Dictionary, AFrozenPartMayComeUnderWhatWasAdded) {
+  Both whole;
+  Both start;
+  whole.add_random(0, 400, 3);
+  start.add_random(0, 400, 3);
+  Both rest;
+  whole.add_random(400, 800, 4);
+  rest.add_random(400, 800, 4);
+  rest.dictionary.set_frozen(opened(start.dictionary.encode()));
+  for (const auto& [key, rows] : whole.lists) {
+    ASSERT_EQ(rows_of(rest.dictionary.find(key)), rows) << key;
+  }
+  // A key of both parts is visited once.
+  std::vector<std::string> expected;
+  for (const auto& [key, rows] : whole.lists) expected.push_back(key);
+  for (const auto& [key, value] : whole.values) expected.push_back(key);
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(keys_of(rest.dictionary, ""), expected);
+  rest.dictionary.freeze();
+  EXPECT_EQ(keys_of(rest.dictionary, ""), expected);
+  for (const auto& [key, rows] : whole.lists) {
+    ASSERT_EQ(rows_of(rest.dictionary.find(key)), rows) << key;
+  }
+}
+
+TEST(Dictionary, AKeysFirstValueStays) {
+  Dictionary dictionary;
+  dictionary.put("va", "first");
+  dictionary.put("va", "second");
+  dictionary.put("vempty", "");
+  EXPECT_EQ(dictionary.find_value("va"), "first");
+  EXPECT_NE(dictionary.find_value("vempty").data(), nullptr);
+  dictionary.freeze();
+  dictionary.put("va", "third");
+  EXPECT_EQ(dictionary.find_value("va"), "first");
+  EXPECT_EQ(dictionary.added_bytes(), 0u);
+  EXPECT_NE(dictionary.find_value("vempty").data(), nullptr);
+}
+
+TEST(Dictionary, VisitingEndsWhenAsked) {
+  Both both;
+  both.add_random(0, 100, 1);
+  both.dictionary.freeze();
+  both.add_random(100, 200, 2);
+  for (const size_t wanted : {size_t{1}, size_t{5}, both.lists.size(), both.lists.size() + 3}) {
+    size_t count = 0;
+    both.dictionary.for_each_key("", [&](std::string_view) { return ++count < wanted; });
+    EXPECT_EQ(count, wanted);
+  }
+}
+
+TEST(Dictionary, KeysMayHaveAnyBytes) {
+  Dictionary dictionary;
+  const std::vector<std::string> keys = {"", std::string(1, '\0'), std::string("a\0b", 3), "\xFF",
+                                         "a"};
+  for (uint32_t i = 0; i < keys.size(); ++i) dictionary.buffer(keys[i]).add(i, 1, 1);
+  for (int round = 0; round < 2; ++round) {
+    for (uint32_t i = 0; i < keys.size(); ++i) {
+      EXPECT_EQ(rows_of(dictionary.find(keys[i])),
+                (std::vector<std::pair<uint32_t, uint32_t>>{{i, 1}}));
+    }
+    EXPECT_EQ(keys_of(dictionary, "a").size(), 2u);
+    dictionary.freeze();
+  }
+}
+
+TEST(Dictionary, ABufferStaysWhereItIsUntilFreezing) {
+  Dictionary dictionary;
+  PostingBuffer* first = &dictionary.buffer("first");
+  for (int i = 0; i < 10'000; ++i) (void)dictionary.buffer(std::to_string(i));
+  EXPECT_EQ(&dictionary.buffer("first"), first);
+}
+
+TEST(Dictionary, BlocksOfAJoinedListBoundItsRows) {
+  Dictionary dictionary;
+  const Postings all = random_postings(1000, 4, kNoRow, 8);
+  for (size_t i = 0; i < all.size(); ++i) {
+    dictionary.buffer("l").add(all[i].row, all[i].frequency, all[i].length);
+    if (i % 170 == 169) dictionary.freeze();
+  }
+  PostingCursor cursor(dictionary.find("l"));
+  for (const Posting& one : all) {
+    const BlockSummary* block = cursor.block_for(one.row);
+    ASSERT_NE(block, nullptr);
+    ASSERT_GE(block->last_row, one.row);
+    ASSERT_GE(block->frequency_max, one.frequency);
+    ASSERT_LE(block->length_min, one.length);
+  }
+}
+
+TEST(Dictionary, FreezingMakesItSmaller) {
+  Both both;
+  both.add_random(0, 20'000, 1);
+  const uint64_t before = both.dictionary.memory_bytes();
+  both.dictionary.freeze();
+  EXPECT_LT(both.dictionary.memory_bytes(), before);
+}
+
+}  // namespace
+}  // namespace varve::index

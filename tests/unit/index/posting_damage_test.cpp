@@ -1,0 +1,211 @@
+// Posting lists out of a file that is not right: never a crash, an endless walk, or rows that do
+// not rise; and where a row is missing, the cursor says so.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "index/posting_list.h"
+#include "index/varint.h"
+#include "posting_fixture.h"
+
+namespace varve::index {
+namespace {
+
+struct Walked {
+  uint32_t count = 0;
+  bool damaged = false;
+};
+
+// All that a cursor can be asked of bytes that may be anything.
+void exercise(std::string_view bytes, Walked* walked) {
+  PostingList list;
+  list.runs[0] = PostingRun(bytes);
+  PostingCursor cursor(list);
+  uint32_t before = kNoRow;
+  for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) {
+    ASSERT_TRUE(before == kNoRow || row > before) << row << " after " << before;
+    ASSERT_LT(walked->count, list.count());
+    before = row;
+    walked->count += 1;
+  }
+  walked->damaged = cursor.is_damaged();
+  ASSERT_TRUE(walked->damaged || walked->count == list.count());
+  for (const uint32_t wanted : {0u, 1u, 100u, 500u, 1000u, 5000u, 1u << 31, kNoRow - 1}) {
+    PostingCursor other(list);
+    const uint32_t at = other.seek(wanted);
+    ASSERT_TRUE(at == kNoRow || at >= wanted);
+    const uint32_t back = other.seek_back(wanted);
+    ASSERT_TRUE(back == kNoRow || back <= wanted);
+    (void)other.count_from(wanted);
+    const BlockSummary* block = other.block_for(wanted);
+    ASSERT_TRUE(block == nullptr || block->last_row >= wanted);
+  }
+}
+
+const std::vector<uint32_t> kCounts = {0, 1, 3, 127, 128, 129, 300, 513};
+
+TEST(PostingDamage, EveryTruncationIsNoticed) {
+  for (const uint32_t count : kCounts) {
+    const std::string right = encoded(random_postings(count, 9, kNoRow, count));
+    for (size_t size = 0; size < right.size(); ++size) {
+      // On the heap and exact, so that a sanitizer sees a read behind it.
+      const std::vector<char> bytes(right.begin(), right.begin() + static_cast<long>(size));
+      Walked walked;
+      exercise({bytes.data(), bytes.size()}, &walked);
+      if (HasFatalFailure()) FAIL() << count << " rows cut to " << size;
+      ASSERT_TRUE(walked.damaged) << count << " rows cut to " << size;
+    }
+  }
+}
+
+TEST(PostingDamage, AnyFlippedBitIsHarmless) {
+  for (const uint32_t count : kCounts) {
+    const std::string right = encoded(random_postings(count, 9, kNoRow, count));
+    for (size_t bit = 0; bit < right.size() * 8; ++bit) {
+      std::string flipped = right;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+      Walked walked;
+      exercise(flipped, &walked);
+      if (HasFatalFailure()) FAIL() << count << " rows, bit " << bit;
+    }
+  }
+}
+
+TEST(PostingDamage, RandomBytesAreHarmless) {
+  std::mt19937_64 generator(5);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string bytes(generator() % 300, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(generator() % (round % 2 == 0 ? 256 : 4));
+    Walked walked;
+    exercise(bytes, &walked);
+    if (HasFatalFailure()) FAIL() << "round " << round;
+  }
+}
+
+// The encoded list of 300 rows with another summary of a block.
+std::string with_summary(uint32_t block, const BlockSummary& summary) {
+  std::string bytes = encoded(random_postings(300, 9, kNoRow, 1));
+  std::memcpy(bytes.data() + 2 + block * sizeof(summary), &summary, sizeof(summary));
+  return bytes;
+}
+
+BlockSummary summary_of(uint32_t block) {
+  const std::string bytes = encoded(random_postings(300, 9, kNoRow, 1));
+  return PostingRun(bytes).summary(block);
+}
+
+TEST(PostingDamage, ASummaryThatIsNotItsRowsIsNoticed) {
+  for (const uint32_t block : {0u, 1u, 2u}) {
+    const BlockSummary right = summary_of(block);
+    for (const uint32_t last_row : {0u, 1u, right.last_row - 1, right.last_row + 1,
+                                    right.last_row + 1000, kNoRow - 1, kNoRow}) {
+      BlockSummary wrong = right;
+      wrong.last_row = last_row;
+      Walked walked;
+      exercise(with_summary(block, wrong), &walked);
+      if (HasFatalFailure()) FAIL() << block << " ends at " << last_row;
+      EXPECT_TRUE(walked.damaged) << block << " ends at " << last_row;
+    }
+    for (const uint32_t end_bytes : {0u, 1u, 1u << 20, UINT32_MAX}) {
+      BlockSummary wrong = right;
+      wrong.end_bytes = end_bytes;
+      Walked walked;
+      exercise(with_summary(block, wrong), &walked);
+      if (HasFatalFailure()) FAIL() << block << " has " << end_bytes;
+      EXPECT_TRUE(walked.damaged) << block << " has " << end_bytes;
+    }
+  }
+}
+
+TEST(PostingDamage, CountsThatCannotBe) {
+  for (const uint64_t count : {uint64_t{5}, uint64_t{129}, uint64_t{kNoRow} - 1, uint64_t{kNoRow},
+                               uint64_t{1} << 32, uint64_t{1} << 40, UINT64_MAX}) {
+    std::string bytes;
+    append_varint(&bytes, count);
+    bytes += "\x02\x02";
+    Walked walked;
+    exercise(bytes, &walked);
+    EXPECT_TRUE(walked.damaged) << count;
+    EXPECT_EQ(walked.count, 0u) << count;
+  }
+}
+
+TEST(PostingDamage, ADistanceOfNothingIsNone) {
+  for (const std::string& bytes : {std::string("\x01\x00", 2), std::string("\x02\x02\x00", 3),
+                                   std::string("\x02\x02\x01\x00", 4)}) {
+    Walked walked;
+    exercise(bytes, &walked);
+    EXPECT_TRUE(walked.damaged);
+  }
+}
+
+TEST(PostingDamage, RowsAndFrequenciesOfMoreThan32BitsAreNone) {
+  for (const auto& [distance, frequency] :
+       std::vector<std::pair<uint64_t, uint64_t>>{{(uint64_t{1} << 32) << 1, 0},
+                                                  {UINT64_MAX - 1, 0},
+                                                  {3, uint64_t{UINT32_MAX} - 1},
+                                                  {3, UINT64_MAX}}) {
+    std::string bytes(1, '\x01');
+    append_varint(&bytes, distance);
+    if ((distance & 1) != 0) append_varint(&bytes, frequency);
+    Walked walked;
+    exercise(bytes, &walked);
+    EXPECT_TRUE(walked.damaged) << distance << " " << frequency;
+  }
+}
+
+// --- variable-length integers --------------------------------------------------------------------
+
+TEST(Varint, RoundTrips) {
+  for (uint32_t shift = 0; shift < 64; ++shift) {
+    for (const uint64_t value :
+         {uint64_t{1} << shift, (uint64_t{1} << shift) - 1, UINT64_MAX >> shift}) {
+      std::string bytes;
+      append_varint(&bytes, value);
+      bytes += "rest";
+      std::string_view view = bytes;
+      uint64_t taken = 0;
+      ASSERT_TRUE(take_varint(&view, &taken)) << value;
+      ASSERT_EQ(taken, value);
+      ASSERT_EQ(view, "rest");
+    }
+  }
+}
+
+TEST(Varint, Bytes) {
+  const std::vector<std::pair<uint64_t, std::string>> cases = {
+      {0, std::string(1, '\0')},
+      {127, "\x7F"},
+      {128, "\x80\x01"},
+      {300, "\xAC\x02"},
+      {UINT64_MAX, std::string(9, '\xFF') + "\x01"}};
+  for (const auto& [value, expected] : cases) {
+    std::string bytes;
+    append_varint(&bytes, value);
+    EXPECT_EQ(bytes, expected) << value;
+  }
+}
+
+TEST(Varint, WhatEndsEarlyOrDoesNotFitIsNone) {
+  const std::vector<std::string> cases = {"",
+                                          "\x80",
+                                          "\xFF\xFF",
+                                          std::string(9, '\xFF'),
+                                          std::string(10, '\xFF'),
+                                          std::string(9, '\xFF') + "\x02",
+                                          std::string(9, '\x80') + "\x7F",
+                                          std::string(20, '\x80')};
+  for (const std::string& bytes : cases) {
+    std::string_view view = bytes;
+    uint64_t value = 42;
+    EXPECT_FALSE(take_varint(&view, &value)) << bytes.size();
+    EXPECT_EQ(value, 42u);
+    EXPECT_EQ(view.size(), bytes.size());
+  }
+}
+
+}  // namespace
+}  // namespace varve::index

@@ -1,0 +1,164 @@
+#include "text/characters.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace varve::text {
+namespace {
+
+using Class = CharacterClass;
+
+std::string folded(std::string_view word) {
+  std::string out;
+  append_folded_word(word, &out);
+  return out;
+}
+
+Class class_of(std::string_view character) { return character_at(character, 0).character_class; }
+
+TEST(Characters, Classes) {
+  const std::vector<std::pair<std::string, Class>> cases = {
+      {"a", Class::kWord},
+      {"Z", Class::kWord},
+      {"7", Class::kWord},
+      {"é", Class::kWord},
+      {"Ж", Class::kWord},
+      {"ع", Class::kWord},
+      {"²", Class::kWord},
+      {"①", Class::kWord},
+      {"Ａ", Class::kWord},
+      {"\xCC\x81", Class::kMark},
+      {"\xE0\xA5\x8D", Class::kMark},
+      {"漢", Class::kUnspaced},
+      {"か", Class::kUnspaced},
+      {"カ", Class::kUnspaced},
+      {"ー", Class::kUnspaced},
+      {"々", Class::kUnspaced},
+      {"한", Class::kUnspaced},
+      {"ก", Class::kUnspaced},
+      {"ລ", Class::kUnspaced},
+      {"က", Class::kUnspaced},
+      {"ក", Class::kUnspaced},
+      {"𠀀", Class::kUnspaced},
+      {"\xC2\xAD", Class::kIgnored},
+      {"\xE2\x80\x8B", Class::kIgnored},
+      {"\xE2\x80\x8D", Class::kIgnored},
+      {"\xE2\x81\xA0", Class::kIgnored},
+      {"\xEF\xBB\xBF", Class::kIgnored},
+      {"\xEF\xB8\x8F", Class::kIgnored},
+      {"\xE2\x83\xA3", Class::kIgnored},
+      {"'", Class::kApostrophe},
+      {"’", Class::kApostrophe},
+      {"ʼ", Class::kApostrophe},
+      {"＇", Class::kApostrophe},
+      {"‐", Class::kConnector},
+      {"‑", Class::kConnector},
+      {" ", Class::kOther},
+      {",", Class::kOther},
+      {"?", Class::kOther},
+      {"&", Class::kOther},
+      {"*", Class::kOther},
+      {"😀", Class::kOther},
+      {"—", Class::kOther},
+      {"。", Class::kOther},
+      {"฿", Class::kOther},
+  };
+  for (const auto& [character, expected] : cases) {
+    EXPECT_EQ(class_of(character), expected) << character;
+    EXPECT_EQ(character_at(character, 0).size_bytes, character.size()) << character;
+  }
+  for (const char c : std::string("_-./\\@:+#~")) {
+    EXPECT_EQ(class_of(std::string(1, c)), Class::kConnector) << c;
+  }
+}
+
+TEST(Characters, TheEndHasNoSize) {
+  EXPECT_EQ(character_at("", 0).size_bytes, 0u);
+  EXPECT_EQ(character_at("ab", 2).size_bytes, 0u);
+  EXPECT_EQ(character_at("ab", 99).size_bytes, 0u);
+}
+
+TEST(Characters, BytesThatAreNoCharacterSeparateOneByOne) {
+  for (const std::string bytes : {"\xFF", "\xC3", "\x80", "\xED\xA0\x80", "\xF5\x80\x80\x80"}) {
+    const Character character = character_at(bytes, 0);
+    EXPECT_EQ(character.size_bytes, 1u);
+    EXPECT_EQ(character.character_class, Class::kOther);
+  }
+}
+
+TEST(Characters, Folding) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"HeLLo", "hello"},
+      {"ÀÉÎõüç", "aeiouc"},
+      {"e\xCC\x81", "e"},          // decomposed
+      {"o\xCC\x88\xCC\x84", "o"},  // two accents
+      {"ấ", "a"},                  // two in one
+      {"Straße", "strasse"},
+      {"ẞ", "ss"},
+      {"İstanbul", "istanbul"},
+      {"ısı", "isi"},
+      {"ﬁne ﬀ ﬃ", "fine ff ffi"},
+      {"Ｆｕｌｌ１２", "full12"},
+      {"ŁÓDŹ", "lodz"},
+      {"ĐđÐð", "dddd"},
+      {"Øø", "oo"},
+      {"Ħŧ", "ht"},
+      {"Ærœ", "aeroe"},
+      {"Þ", "th"},
+      {"x²①½",
+       "x211\xE2\x81\x84"
+       "2"},
+      {"ΌΣΟΣ", "οσοσ"},
+      {"ς", "σ"},
+      {"Ё", "ё"},  // other scripts keep their marks
+      {"Й", "й"},
+      {"и\xCC\x86", "и\xCC\x86"},
+      {"が", "が"},
+      {"ｶﾞ", "カ\xE3\x82\x99"},  // character by character
+      {"한", "한"},
+      {"हिन्दी", "हिन्दी"},
+      {"co\xC2\xADop", "coop"},
+      {"a\xEF\xB8\x8F", "a"},
+      {"😀", "😀"},
+  };
+  for (const auto& [word, expected] : cases) EXPECT_EQ(folded(word), expected) << word;
+}
+
+TEST(Characters, ALoneAccentStays) { EXPECT_EQ(folded("\xCC\x81"), "\xCC\x81"); }
+
+TEST(Characters, FoldingAFoldedWordChangesNothing) {
+  for (uint32_t code_point = 1; code_point < 0x30000; ++code_point) {
+    if (code_point >= 0xD800 && code_point < 0xE000) continue;
+    std::string character;
+    append_utf8(code_point, &character);
+    const std::string once = folded(character);
+    ASSERT_EQ(folded(once), once) << std::hex << code_point;
+  }
+}
+
+TEST(Characters, CodePointsAsBytes) {
+  const std::vector<std::pair<uint32_t, std::string>> cases = {
+      {'a', "a"}, {0x7FF, "\xDF\xBF"}, {0x20AC, "\xE2\x82\xAC"}, {0x10FFFF, "\xF4\x8F\xBF\xBF"}};
+  for (const auto& [code_point, bytes] : cases) {
+    std::string out = "x";
+    append_utf8(code_point, &out);
+    EXPECT_EQ(out, "x" + bytes);
+  }
+}
+
+TEST(Characters, AccentsAreDroppedFromLatinAndGreek) {
+  for (const uint32_t c : {0x41u, 0xE9u, 0x24Fu, 0x3B1u, 0x1E00u, 0x1FFFu}) {
+    EXPECT_TRUE(drops_accents(c)) << c;
+  }
+  for (const uint32_t c : {0x250u, 0x36Fu, 0x400u, 0x438u, 0x1DFFu, 0x2000u, 0x304Bu}) {
+    EXPECT_FALSE(drops_accents(c)) << c;
+  }
+  EXPECT_TRUE(is_accent(0x300) && is_accent(0x36F));
+  EXPECT_FALSE(is_accent(0x2FF) || is_accent(0x370));
+}
+
+}  // namespace
+}  // namespace varve::text

@@ -1,0 +1,184 @@
+#include "text/words.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace varve::text {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Texts words_of(std::string_view text, bool english = true) {
+  Words words;
+  words.read(text, english);
+  Texts out;
+  for (const auto& word : words.words()) out.emplace_back(words.text(word));
+  return out;
+}
+
+Texts compounds_of(std::string_view text, bool english = true) {
+  Words words;
+  words.read(text, english);
+  Texts out;
+  for (const auto& word : words.compounds()) out.emplace_back(words.text(word));
+  return out;
+}
+
+// What the words say they were made of.
+Texts sources_of(std::string_view text) {
+  Words words;
+  words.read(text, true);
+  Texts out;
+  for (const auto& word : words.words()) {
+    out.emplace_back(text.substr(word.source_begin, word.source_end - word.source_begin));
+  }
+  return out;
+}
+
+TEST(Words, KnowWhereTheyComeFrom) {
+  EXPECT_EQ(sources_of("Caf\xC3\xA9, don't: 1,200 pr-12"),
+            Texts({"Caf\xC3\xA9", "don't", "1,200", "pr", "12"}));
+  EXPECT_EQ(sources_of("Caroline's"), Texts({"Caroline"}));
+  EXPECT_EQ(sources_of("東京 タ"), Texts({"東京", "タ"}));
+  EXPECT_EQ(sources_of("我喜欢"), Texts({"我喜", "喜欢"}));
+}
+
+TEST(Words, CompoundsKnowWhereTheyComeFrom) {
+  const std::string text = "see src/app/main.py:42 now";
+  Words words;
+  words.read(text, true);
+  Texts sources;
+  for (const auto& word : words.compounds()) {
+    sources.push_back(text.substr(word.source_begin, word.source_end - word.source_begin));
+  }
+  EXPECT_EQ(sources, Texts({"src/app/main.py:42", "main.py"}));
+}
+
+TEST(Words, NoTextHasNone) {
+  for (const auto text : {"", " ", "\n\t", "... --- ???", "😀", "\xCC\x81", "\xC2\xAD",
+                          "\xE2\x80\x8D", "'", "''", "++", "#"}) {
+    EXPECT_EQ(words_of(text), Texts()) << text;
+    EXPECT_EQ(compounds_of(text), Texts()) << text;
+  }
+}
+
+TEST(Words, LoneCombiningMarksBeginNone) {
+  EXPECT_EQ(words_of("\xCC\x81 a \xCC\x81"
+                     "b"),
+            Texts({"a", "b"}));
+  EXPECT_EQ(words_of("o\xCC\x81t\xCC\x83o\xCC\x81"), Texts({"oto"}));
+}
+
+TEST(Words, IgnoredCharactersAreAsIfTheyWereNotThere) {
+  EXPECT_EQ(words_of("co\xC2\xAD"
+                     "operate"),
+            Texts({"cooperate"}));
+  EXPECT_EQ(words_of("co\xC2\xAD\xE2\x80\x8B\xEF\xBB\xBF"
+                     "operate"),
+            Texts({"cooperate"}))
+      << "however many";
+  EXPECT_EQ(words_of("co\xC2\xAD\xE2\x80\x8B more"), Texts({"co", "more"}));
+  EXPECT_EQ(words_of("東\xE2\x80\x8B\xE2\x80\x8B京"), Texts({"東京"}));
+}
+
+TEST(Words, ScriptsWithoutSpacesGiveEveryPair) {
+  EXPECT_EQ(words_of("東"), Texts({"東"}));
+  EXPECT_EQ(words_of("東京"), Texts({"東京"}));
+  EXPECT_EQ(words_of("東京都"), Texts({"東京", "京都"}));
+  EXPECT_EQ(words_of("abc東京def"), Texts({"abc", "東京", "def"}));
+  EXPECT_EQ(words_of("東-京"), Texts({"東", "京"})) << "never part of a compound";
+  EXPECT_EQ(compounds_of("東-京 a-東"), Texts());
+}
+
+TEST(Words, ConnectorsJoinWhatStandsOnBothSides) {
+  EXPECT_EQ(compounds_of("a-b"), Texts({"a-b"}));
+  EXPECT_EQ(compounds_of("a--b a- b -a a-"), Texts());
+  EXPECT_EQ(compounds_of("a\xE2\x80\x90"
+                         "b c\xE2\x80\x91"
+                         "d"),
+            Texts({"a-b", "c-d"}))
+      << "typographic hyphens";
+  EXPECT_EQ(compounds_of("a_b.c-d"), Texts({"a_b.c-d"})) << "these end no segment";
+  EXPECT_EQ(compounds_of("a.b/c.d/e"), Texts({"a.b/c.d/e", "a.b", "c.d"}));
+  EXPECT_EQ(compounds_of("a.b/a.b/a.b"), Texts({"a.b/a.b/a.b", "a.b"})) << "once each";
+  EXPECT_EQ(compounds_of("a.b a.b"), Texts({"a.b", "a.b"})) << "once for each place";
+  EXPECT_EQ(compounds_of("~jo/x.y"), Texts({"jo/x.y", "x.y"}));
+}
+
+TEST(Words, TailsBelongToTheWordBefore) {
+  EXPECT_EQ(compounds_of("C++ C# F#."), Texts({"c++", "c#", "f#"}));
+  EXPECT_EQ(compounds_of("C+++ C++x"), Texts()) << "not a tail, and two connectors join nothing";
+  EXPECT_EQ(compounds_of("c#x"), Texts({"c#x"})) << "a connector";
+  EXPECT_EQ(compounds_of("lib/c++"), Texts({"lib/c++", "c++"}));
+  EXPECT_EQ(words_of("C++11"), Texts({"c", "11"}));
+}
+
+TEST(Words, ThousandsAreOneNumber) {
+  EXPECT_EQ(words_of("1,200"), Texts({"1200"}));
+  EXPECT_EQ(words_of("1,234,567"), Texts({"1234567"}));
+  EXPECT_EQ(words_of("1,2000 1,20 a,200 1, 200"),
+            Texts({"1", "2000", "1", "20", "a", "200", "1", "200"}));
+  EXPECT_EQ(words_of("1,200a"), Texts({"1", "200a"}));
+  EXPECT_EQ(words_of("1,234.56"), Texts({"1234", "56"}));
+  EXPECT_EQ(compounds_of("1,234.56"), Texts({"1234.56"}));
+  EXPECT_EQ(words_of("1,200東"), Texts({"1", "200", "東"}));
+}
+
+TEST(Words, EnglishApostrophes) {
+  EXPECT_EQ(words_of("She's I'm we're they've he'll I'd"),
+            Texts({"she", "i", "we", "they", "he", "i"}));
+  EXPECT_EQ(words_of("won\xE2\x80\x99t won\xCA\xBCt won\xEF\xBC\x87t"),
+            Texts({"won't", "won't", "won't"}));
+  EXPECT_EQ(words_of("can't've"), Texts({"can't"}));
+  EXPECT_EQ(words_of("it't"), Texts({"it", "t"})) << "no n before it";
+  EXPECT_EQ(compounds_of("don't Caroline's"), Texts());
+  EXPECT_EQ(compounds_of("O'Brien's"), Texts({"o'brien"}));
+}
+
+// --- lengths -------------------------------------------------------------------------------------
+
+TEST(Words, LongWordsAreCutAtTheEndOfACharacter) {
+  EXPECT_EQ(words_of(std::string(128, 'a')), Texts({std::string(128, 'a')}));
+  EXPECT_EQ(words_of(std::string(129, 'A')), Texts({std::string(128, 'a')}));
+  std::string russian;
+  for (int i = 0; i < 100; ++i) russian += "\xD0\xB4";
+  EXPECT_EQ(words_of(russian), Texts({russian.substr(0, 128)}));
+  EXPECT_EQ(words_of("x" + russian), Texts({"x" + russian.substr(0, 126)})) << "127 bytes";
+}
+
+TEST(Words, CutWordCutsNoCharacter) {
+  EXPECT_EQ(cut_word(""), "");
+  EXPECT_EQ(cut_word(std::string(128, 'b')), std::string(128, 'b'));
+  for (size_t before = 120; before <= 128; ++before) {
+    const std::string head(before, 'a');
+    const std::string word = head +
+                             "\xF0\x90\x8D\x88"
+                             "tail behind";
+    const std::string expected = before <= 124 ? word.substr(0, 128) : head;
+    EXPECT_EQ(cut_word(word), expected) << before;
+  }
+}
+
+TEST(Words, LongCompoundsAreLeftOut) {
+  const std::string half(64, 'a');
+  EXPECT_EQ(compounds_of(half + "-" + half.substr(1)), Texts({half + "-" + half.substr(1)}));
+  EXPECT_EQ(compounds_of(half + "-" + half), Texts());
+  EXPECT_EQ(compounds_of(half + "-" + half + "/b.c"), Texts({"b.c"}));
+  EXPECT_EQ(words_of(half + "-" + half), Texts({half, half}));
+}
+
+// One pass: with a comparison of every part with every other this would take minutes.
+TEST(Words, ACompoundOfVeryManyPartsIsReadInOnePass) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "x." + std::to_string(i) + "/";
+  Words words;
+  words.read(text, true);
+  EXPECT_EQ(words.words().size(), 400'000u);
+  ASSERT_EQ(words.compounds().size(), 200'000u);
+  EXPECT_EQ(words.text(words.compounds().back()), "x.199999");
+}
+
+}  // namespace
+}  // namespace varve::text
