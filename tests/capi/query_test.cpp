@@ -135,14 +135,14 @@ TEST_F(ThreeEntries, ComeAsStoredWithTheirFigures) {
 
 TEST_F(ThreeEntries, OneByOneAreTheSameAsAllAtOnce) {
   const Results results = session_.query(R"({"text":"tea"})");
-  ASSERT_EQ(results.count(), 2u + 1u) << "and the neighbour of one that matches";
+  ASSERT_EQ(results.count(), 2u);
   for (size_t i = 0; i < results.count(); ++i) {
     const char* text = nullptr;
     size_t len = 0;
     double relevance = -1;
     ASSERT_EQ(varve_results_entry(results.get(), i, &text, &len, nullptr), VARVE_OK);
     EXPECT_EQ(len, std::strlen(text));
-    EXPECT_EQ(std::string(text, len), session_.get(i == 2 ? "c" : i == 0 ? "a" : "b").text);
+    EXPECT_EQ(std::string(text, len), session_.get(i == 0 ? "a" : "b").text);
     ASSERT_EQ(varve_results_score(results.get(), i, &relevance, nullptr), VARVE_OK);
     EXPECT_DOUBLE_EQ(relevance, number(result(results, i), "relevance"));
   }
@@ -247,7 +247,7 @@ TEST_F(ThreeEntries, ExplainAddsUp) {
   const json::object all = results.object();
   EXPECT_EQ(all.at("explain").at("sort_by").as_string(), "best");
   EXPECT_EQ(all.at("explain").at("terms").as_array().size(), 1u) << "my is a stop word";
-  ASSERT_EQ(results.count(), 3u);
+  ASSERT_EQ(results.count(), 2u);
   double bm25_best = 0;
   for (const json::value& one : all.at("results").as_array()) {
     bm25_best = std::max(bm25_best, one.at("explain").at("bm25").to_number<double>());
@@ -289,13 +289,12 @@ TEST_F(ThreeEntries, AWrongQueryTellsMemberAndOffset) {
 TEST_F(ThreeEntries, CountIsTheNumberOfResults) {
   for (const std::string query :
        {"", "{}", R"({"types":["message"]})", R"({"tags":{"include":["drinks"]}})",
-        R"({"min_importance":0.5})", R"({"ids":["a","c","z"]})", R"({"types":["none"]})"}) {
+        R"({"min_importance":0.5})", R"({"text":"tea"})", R"({"text":"-tea"})",
+        R"({"text":"+green -ready \"green tea\""})", R"({"ids":["a","c","z"]})", R"({"types":["none"]})"}) {
     const auto counted = session_.count(query);
     ASSERT_TRUE(counted.outcome.ok()) << counted.outcome;
     EXPECT_EQ(counted.count, session_.query(query).count()) << query;
   }
-  EXPECT_EQ(session_.count(R"({"text":"tea"})").count,
-            session_.query(R"({"text":"tea","sort_by":"match"})").count());
 }
 
 TEST_F(ThreeEntries, TagsAreListedWithThoseAboveThem) {
