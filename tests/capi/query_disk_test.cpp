@@ -107,7 +107,9 @@ TEST(QueryOnDisk, AnotherStoresAppendsAndDeletionsAreSeenAtOnce) {
     const std::string id = "e" + std::to_string(i);
     ASSERT_TRUE(writer.add(entry(id, "tea number" + std::to_string(i))).ok());
     EXPECT_EQ(reader.count(R"({"text":"tea"})").count, static_cast<uint64_t>(i) + 1);
-    EXPECT_EQ(reader.query(R"({"text":"+number)" + std::to_string(i) + R"(","sort_by":"match"})").ids(), id);
+    EXPECT_EQ(
+        reader.query(R"({"text":"+number)" + std::to_string(i) + R"(","sort_by":"match"})").ids(),
+        id);
   }
   ASSERT_TRUE(reader.remove_where(R"({"text":"number3"})").outcome.ok());
   EXPECT_EQ(writer.count(R"({"text":"tea"})").count, 19u);
@@ -212,10 +214,9 @@ TEST(QueryOnDisk, ChangedSettingsOfWordsBetweenOpens) {
   const auto found = [&](std::string_view config, std::string_view text) {
     const Store store(directory.path(), config);
     const Session session = Session::open(store, "s");
-    const std::string ids = session
-                                .query(R"({"sort_by":"time","order":"asc","text":")" +
-                                       std::string(text) + R"("})")
-                                .ids();
+    const std::string ids =
+        session.query(R"({"sort_by":"time","order":"asc","text":")" + std::string(text) + R"("})")
+            .ids();
     EXPECT_EQ(rebuilds(store), 0u);
     return ids;
   };
@@ -270,7 +271,9 @@ TEST(QueryOnDisk, ASessionsOwnDecayCounts) {
                     .ok());
   }
   const auto decay = [](const Session& session) {
-    return session.query(R"({"now":"2026-01-02T06:00:00Z"})").list().at(0)
+    return session.query(R"({"now":"2026-01-02T06:00:00Z"})")
+        .list()
+        .at(0)
         .at("decay_factor")
         .to_number<double>();
   };

@@ -29,21 +29,19 @@ double number(const json::object& object, std::string_view name) {
 TEST(QueryExamples, AddConversationAndDecisionThenSearchByTopic) {
   const Store store;
   const Session session(store, R"({"user_id":"user123"})");
-  const std::string id =
-      session
-          .add(R"({"type":"conversation","content":{"role":"user",
+  const std::string id = session
+                             .add(R"({"type":"conversation","content":{"role":"user",
                    "message":"How do I implement OAuth2?"},"importance":0.8,
                    "tags":["oauth2","authentication"]})")
-          .text;
-  const std::string decision =
-      session
-          .add(R"({"type":"decision","content":{
+                             .text;
+  const std::string decision = session
+                                   .add(R"({"type":"decision","content":{
                    "decision":"Use Authorization Code flow for web apps",
                    "rationale":"Most secure for server-side applications",
                    "alternatives":["Implicit flow","PKCE"]},"importance":0.9,
                    "tags":["oauth2","security","architecture"],"references":[")" +
-               id + R"("]})")
-          .text;
+                                        id + R"("]})")
+                                   .text;
   EXPECT_EQ(session.query(R"({"tags":{"include":["oauth2"]}})").ids(), decision + " " + id);
   EXPECT_EQ(session.query(R"({"text":"oauth2"})").ids(), id + " " + decision);
   EXPECT_EQ(session.query(R"({"references":[")" + id + R"("]})").ids(), decision);
@@ -74,10 +72,9 @@ TEST(QueryExamples, ComplexQueryAndRelatedMemories) {
     "time":{"start":"2026-01-01T00:00:00Z","end":"2026-01-10T00:00:00Z"},
     "min_importance":0.7,"sort_by":"relevance","limit":10})");
   EXPECT_EQ(results.ids(), "mem_abc123xyz found");
-  EXPECT_EQ(session
-                .query(R"({"references":["mem_abc123xyz"],"max_depth":2,"sort_by":"time"})")
-                .ids(),
-            "further found");
+  EXPECT_EQ(
+      session.query(R"({"references":["mem_abc123xyz"],"max_depth":2,"sort_by":"time"})").ids(),
+      "further found");
 }
 
 // MemoryQuery::new().session(..).types([ToolCall, ToolResult]).since(..).limit(50)
@@ -92,10 +89,10 @@ TEST(QueryExamples, BuilderOfTheContextSystem) {
     {"id":"said","type":"message","content":1,"timestamp":"2026-01-10T11:31:00Z"}])")
                   .ok());
   const std::string query = R"({"types":["tool_call","tool_result"],"time":{"last":"30m"},
-    "sort_by":"time","limit":50,)" + std::string(kNow) + "}";
+    "sort_by":"time","limit":50,)" +
+                            std::string(kNow) + "}";
   EXPECT_EQ(session.query(query).ids(), "result call");
-  EXPECT_EQ(store.query(R"({"session_ids":["agent-123"],)" + query.substr(1)).ids(),
-            "result call");
+  EXPECT_EQ(store.query(R"({"session_ids":["agent-123"],)" + query.substr(1)).ids(), "result call");
 }
 
 // --- results -------------------------------------------------------------------------------------
@@ -290,7 +287,8 @@ TEST_F(ThreeEntries, CountIsTheNumberOfResults) {
   for (const std::string query :
        {"", "{}", R"({"types":["message"]})", R"({"tags":{"include":["drinks"]}})",
         R"({"min_importance":0.5})", R"({"text":"tea"})", R"({"text":"-tea"})",
-        R"({"text":"+green -ready \"green tea\""})", R"({"ids":["a","c","z"]})", R"({"types":["none"]})"}) {
+        R"({"text":"+green -ready \"green tea\""})", R"({"ids":["a","c","z"]})",
+        R"({"types":["none"]})"}) {
     const auto counted = session_.count(query);
     ASSERT_TRUE(counted.outcome.ok()) << counted.outcome;
     EXPECT_EQ(counted.count, session_.query(query).count()) << query;
@@ -309,8 +307,10 @@ TEST_F(ThreeEntries, TagsAreListedWithThoseAboveThem) {
 TEST_F(ThreeEntries, DeletedAndExpiredEntriesAreNotFound) {
   ASSERT_TRUE(session_.query(R"({"text":"tea"})").ok());
   ASSERT_TRUE(session_.remove("a").ok());
-  ASSERT_TRUE(session_.add(R"({"id":"gone","type":"message","content":"tea",
-    "expires_at":"2026-01-10T12:00:00Z"})").ok());
+  ASSERT_TRUE(session_
+                  .add(R"({"id":"gone","type":"message","content":"tea",
+    "expires_at":"2026-01-10T12:00:00Z"})")
+                  .ok());
   EXPECT_EQ(session_.query(std::string(R"({"text":"tea","sort_by":"match",)") + kNow + "}").ids(),
             "b");
   EXPECT_EQ(session_
@@ -490,9 +490,12 @@ TEST(QueryOnABadDay, ReferencesToNothingAndInACircle) {
   const Store store;
   const Session session(store);
   ASSERT_TRUE(session.add(R"({"id":"a","type":"finding","content":1,"references":["b"]})").ok());
-  ASSERT_TRUE(session.add(R"({"id":"b","type":"finding","content":1,"references":["a","no"]})").ok());
+  ASSERT_TRUE(
+      session.add(R"({"id":"b","type":"finding","content":1,"references":["a","no"]})").ok());
   EXPECT_EQ(session.query(R"({"references":["a"],"max_depth":64})").ids(), "b");
-  EXPECT_EQ(session.query(R"({"references":["no"],"max_depth":64,"sort_by":"time","order":"asc"})").ids(), "a b");
+  EXPECT_EQ(
+      session.query(R"({"references":["no"],"max_depth":64,"sort_by":"time","order":"asc"})").ids(),
+      "a b");
   EXPECT_EQ(session.query(R"({"references":["nobody"]})").count(), 0u);
 }
 
