@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -63,7 +64,12 @@ class StoreQuery {
       for (size_t i = next.fetch_add(1); i < ids_.size(); i = next.fetch_add(1)) visit(i, step);
     };
     std::vector<std::thread> helpers;
-    for (uint64_t i = 1; i < thread_count_; ++i) helpers.emplace_back(work);
+    helpers.reserve(thread_count_);
+    try {
+      for (uint64_t i = 1; i < thread_count_; ++i) helpers.emplace_back(work);
+    } catch (const std::exception&) {
+      // The system gives no more threads: those that there are do the work.
+    }
     work();
     for (auto& helper : helpers) helper.join();
     return failure_;

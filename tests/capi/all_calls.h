@@ -5,6 +5,7 @@
 #include <varve/varve.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace varve_test {
@@ -13,16 +14,19 @@ namespace varve_test {
 struct Outs {
   static char* foreign_text() { return reinterpret_cast<char*>(0x10); }
   static varve_session_t* foreign_session() { return reinterpret_cast<varve_session_t*>(0x10); }
+  static varve_results_t* foreign_results() { return reinterpret_cast<varve_results_t*>(0x10); }
   static varve_error_t* foreign_error() { return reinterpret_cast<varve_error_t*>(0x10); }
 
   char* text = foreign_text();
   size_t len = 99;
   varve_session_t* session = foreign_session();
+  varve_results_t* results = foreign_results();
+  uint64_t count = 99;
   varve_error_t* error = foreign_error();
 };
 
 enum class Takes { kStore, kSession };
-enum class Gives { kNothing, kText, kSession };
+enum class Gives { kNothing, kText, kSession, kResults, kCount };
 
 struct Call {
   const char* name;

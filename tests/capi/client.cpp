@@ -87,6 +87,37 @@ json::object Answer::object() const {
   return parsed.is_object() ? parsed.get_object() : json::object();
 }
 
+std::string Results::text() const {
+  const char* json = nullptr;
+  size_t len = 0;
+  const Outcome outcome = outcome_of(
+      [&](varve_error_t** error) { return varve_results_json(results_, &json, &len, error); });
+  EXPECT_TRUE(outcome.ok()) << outcome;
+  return json == nullptr ? std::string() : std::string(json, len);
+}
+
+json::object Results::object() const {
+  EXPECT_TRUE(ok()) << outcome_;
+  return Answer{{}, text()}.object();
+}
+
+json::array Results::list() const { return object().at("results").as_array(); }
+
+std::string Results::ids() const {
+  std::string ids;
+  for (const json::value& result : list()) {
+    if (!ids.empty()) ids.push_back(' ');
+    ids.append(result.at("entry").at("id").as_string());
+  }
+  return ids;
+}
+
+std::string Results::next() const {
+  const json::object all = object();
+  const json::value& next = all.at("next");
+  return next.is_string() ? std::string(next.get_string()) : std::string();
+}
+
 Store::Store(std::string_view uri, std::string_view config) {
   const Outcome outcome = outcome_of([&](varve_error_t** error) {
     return varve_store_open(uri.data(), uri.size(), config.data(), config.size(), &store_, error);
@@ -116,6 +147,15 @@ Answer Store::stats() const {
   return answer_of([&](char** text, size_t* len, varve_error_t** error) {
     return varve_store_stats(store_, text, len, error);
   });
+}
+
+Results Store::query(std::string_view query) const {
+  varve_results_t* results = nullptr;
+  Outcome outcome = outcome_of([&](varve_error_t** error) {
+    return varve_store_query(store_, query.data(), query.size(), &results, error);
+  });
+  EXPECT_EQ(results != nullptr, outcome.ok());
+  return {std::move(outcome), results};
 }
 
 Outcome Store::sync() const {
@@ -206,6 +246,38 @@ Outcome Session::remove(std::string_view id, std::string_view reason) const {
   return outcome_of([&](varve_error_t** error) {
     return varve_session_delete(session_, id.data(), id.size(), reason.data(), reason.size(),
                                 error);
+  });
+}
+
+Results Session::query(std::string_view query) const {
+  varve_results_t* results = nullptr;
+  Outcome outcome = outcome_of([&](varve_error_t** error) {
+    return varve_session_query(session_, query.data(), query.size(), &results, error);
+  });
+  EXPECT_EQ(results != nullptr, outcome.ok());
+  return {std::move(outcome), results};
+}
+
+Count Session::count(std::string_view query) const {
+  Count counted;
+  counted.outcome = outcome_of([&](varve_error_t** error) {
+    return varve_session_count(session_, query.data(), query.size(), &counted.count, error);
+  });
+  return counted;
+}
+
+Count Session::remove_where(std::string_view query, std::string_view reason) const {
+  Count removed;
+  removed.outcome = outcome_of([&](varve_error_t** error) {
+    return varve_session_delete_where(session_, query.data(), query.size(), reason.data(),
+                                      reason.size(), &removed.count, error);
+  });
+  return removed;
+}
+
+Answer Session::tags() const {
+  return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+    return varve_session_tags(session_, text, len, error);
   });
 }
 

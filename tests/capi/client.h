@@ -90,6 +90,38 @@ Answer answer_of(Call&& call) {
   return answer;
 }
 
+// What a query found.
+class Results {
+ public:
+  Results(Outcome outcome, varve_results_t* results)
+      : outcome_(std::move(outcome)), results_(results) {}
+  Results(Results&& other) noexcept
+      : outcome_(std::move(other.outcome_)), results_(std::exchange(other.results_, nullptr)) {}
+  Results& operator=(Results&&) = delete;
+  ~Results() { varve_results_free(results_); }
+
+  [[nodiscard]] const Outcome& outcome() const { return outcome_; }
+  [[nodiscard]] bool ok() const { return outcome_.ok(); }
+  [[nodiscard]] varve_results_t* get() const { return results_; }
+  [[nodiscard]] size_t count() const { return varve_results_count(results_); }
+  [[nodiscard]] std::string text() const;  // all of it, as JSON
+  [[nodiscard]] json::object object() const;
+  [[nodiscard]] json::array list() const;  // "results" of it
+  // Entry ids in order, with blanks between.
+  [[nodiscard]] std::string ids() const;
+  [[nodiscard]] std::string next() const;  // "" on the last page
+
+ private:
+  Outcome outcome_;
+  varve_results_t* results_;
+};
+
+// How many, and its outcome.
+struct Count {
+  Outcome outcome;
+  uint64_t count = 0;
+};
+
 class Session;
 
 class Store {
@@ -105,6 +137,7 @@ class Store {
   void close();
   Answer sessions(std::string_view filter = {}) const;
   Answer stats() const;
+  Results query(std::string_view query = {}) const;
   Outcome sync() const;
   Outcome delete_session(std::string_view id) const;
   Outcome set_log(int32_t level, varve_log_fn function, void* user_data) const;
@@ -131,6 +164,10 @@ class Session {
   Answer add_batch(std::string_view entries) const;
   Answer get(std::string_view id) const;
   Outcome remove(std::string_view id, std::string_view reason = {}) const;
+  Results query(std::string_view query = {}) const;
+  Count count(std::string_view query = {}) const;
+  Count remove_where(std::string_view query, std::string_view reason = {}) const;
+  Answer tags() const;
   Answer metadata() const;
   Outcome update(std::string_view patch) const;
   Outcome sync() const;

@@ -38,6 +38,14 @@ TEST(Errors, EveryCallWritesAllItsOuts) {
       EXPECT_EQ(outs.session == nullptr, status != VARVE_OK);
       varve_session_close(outs.session);
     }
+    if (call.gives == Gives::kResults) {
+      EXPECT_NE(outs.results, Outs::foreign_results());
+      EXPECT_EQ(outs.results == nullptr, status != VARVE_OK);
+      varve_results_free(outs.results);
+    }
+    if (call.gives == Gives::kCount) {
+      EXPECT_EQ(outs.count, 0U);  // nothing fits what is asked
+    }
     varve_error_free(outs.error);
   }
 }
@@ -50,13 +58,14 @@ TEST(Errors, NoCallNeedsItsOutsOrItsError) {
     Outs outs;
     const varve_status_t with = call.run(handle_for(call, store, session), outs);
     const varve_status_t without = call.run_without_outs(handle_for(call, store, session), outs);
-    if (call.gives == Gives::kSession) {
+    if (call.gives == Gives::kSession || call.gives == Gives::kResults) {
       EXPECT_EQ(without, VARVE_INVALID_ARGUMENT);  // a handle's out is needed
     } else {
       EXPECT_TRUE(without == with) << with << " " << without;
     }
     if (call.gives == Gives::kText) varve_free(outs.text);
     if (call.gives == Gives::kSession) varve_session_close(outs.session);
+    if (call.gives == Gives::kResults) varve_results_free(outs.results);
     varve_error_free(outs.error);
   }
 }

@@ -32,6 +32,12 @@ void expect_refused(const Call& call, void* handle, const char* what) {
   if (call.gives == Gives::kSession) {
     EXPECT_EQ(outs.session, nullptr);
   }
+  if (call.gives == Gives::kResults) {
+    EXPECT_EQ(outs.results, nullptr);
+  }
+  if (call.gives == Gives::kCount) {
+    EXPECT_EQ(outs.count, 0U);
+  }
   EXPECT_EQ(call.run_without_outs(handle, outs), VARVE_BAD_HANDLE);
 }
 
@@ -74,6 +80,7 @@ TEST(Handles, GarbageIsRefused) {
     varve_store_close(static_cast<varve_store_t*>(pointer(value)));
     varve_session_close(static_cast<varve_session_t*>(pointer(value)));
     varve_error_free(static_cast<varve_error_t*>(pointer(value)));
+    varve_results_free(static_cast<varve_results_t*>(pointer(value)));
   }
   EXPECT_TRUE(store.stats().ok());
 }

@@ -43,8 +43,12 @@ std::set<std::string> words_with_prefix(std::string_view text, std::string_view 
 
 std::vector<Function> declared_functions() {
   std::vector<Function> functions;
-  for (const char* name : {"base", "error", "store", "session", "entry", "maintenance"}) {
-    const std::string header = source_file("include/varve/" + std::string(name) + ".h");
+  const std::string all = source_file("include/varve/varve.h");
+  const std::string include = "\n#include \"varve/";
+  for (size_t start = all.find(include); start != std::string::npos;
+       start = all.find(include, start + 1)) {
+    const std::string name = word_at(all, start + include.size());
+    const std::string header = source_file("include/varve/" + name + ".h");
     const std::string mark = "\nVARVE_API ";
     for (size_t at = header.find(mark); at != std::string::npos; at = header.find(mark, at + 1)) {
       Function function;
