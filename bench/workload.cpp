@@ -2,21 +2,61 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
-#include <random>
 
 namespace varve::bench {
 
 namespace {
 
-constexpr size_t kVocabulary = 20'000;
-constexpr int64_t kStartMs = 1'767'225'600'000;  // 2026-01-01T00:00:00Z
+// 2024-01-01T00:00:00Z: a million minutes later is past, too, so that no clock makes it a future.
+constexpr int64_t kStartMs = 1'704'067'200'000;
+constexpr size_t kTagCount = 200;
 
-// Word `rank` of an invented language: short for frequent ranks, as in real ones.
+void write_digits(char* at, unsigned value, size_t count) {
+  while (count > 0) {
+    at[--count] = static_cast<char>('0' + value % 10);
+    value /= 10;
+  }
+}
+
+std::string json_of(const WorkloadEntry& entry, const std::string& message,
+                    const std::string& reference) {
+  std::array<char, 16> importance{};
+  std::snprintf(importance.data(), importance.size(), "%.2f", entry.importance);
+  std::string json = "{\"id\":\"" + entry.id + "\",\"type\":\"" + entry.type +
+                     "\",\"timestamp\":\"" + timestamp_text(entry.timestamp_ms) +
+                     "\",\"content\":{\"role\":\"user\",\"message\":\"" + message +
+                     "\"},\"importance\":" + importance.data() + ",\"tags\":[";
+  for (const auto& tag : entry.tags) json += "\"" + tag + "\",";
+  json.back() = ']';
+  if (!reference.empty()) json += ",\"references\":[\"" + reference + "\"]";
+  return json + "}";
+}
+
+}  // namespace
+
+uint64_t Random::next() {
+  uint64_t mixed = state_ += 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+  return mixed ^ (mixed >> 31);
+}
+
+std::string entry_id(size_t number) {
+  std::array<char, 32> id{};
+  std::snprintf(id.data(), id.size(), "mem_%026zu", number);
+  return id.data();
+}
+
+int64_t entry_time_ms(size_t number) { return kStartMs + static_cast<int64_t>(number) * 60'000; }
+
+// A word of an invented language: short for frequent ranks, as in real ones. None is an English
+// stop word, which some engines pass over.
 std::string word_of(size_t rank) {
-  constexpr std::array<const char*, 16> kSyllables = {"ka", "ren", "to",  "mi", "sol", "ve",
-                                                      "da", "lin", "por", "u",  "ash", "ge",
-                                                      "no", "tri", "el",  "om"};
+  constexpr std::array<const char*, 16> kSyllables = {"ka",  "ren", "tok", "mi", "sol", "ve",
+                                                      "da",  "lin", "por", "u",  "ash", "ge",
+                                                      "nok", "tri", "el",  "om"};
   std::string word;
   for (size_t rest = rank + 1; rest > 0; rest /= kSyllables.size()) {
     word += kSyllables[rest % kSyllables.size()];
@@ -24,73 +64,88 @@ std::string word_of(size_t rank) {
   return word;
 }
 
-// Ranks with probability proportional to 1 / (rank + 1).
-class Zipf {
- public:
-  explicit Zipf(size_t count) : cumulative_(count) {
-    double sum = 0;
-    for (size_t rank = 0; rank < count; ++rank) {
-      sum += 1.0 / static_cast<double>(rank + 1);
-      cumulative_[rank] = sum;
-    }
-  }
+std::string unique_word_of(size_t number) { return "case" + std::to_string(number); }
 
-  size_t draw(std::mt19937_64& random) const {
-    std::uniform_real_distribution<double> uniform(0, cumulative_.back());
-    const double at = uniform(random);
-    const auto found = std::lower_bound(cumulative_.begin(), cumulative_.end(), at);
-    return static_cast<size_t>(found - cumulative_.begin());
-  }
-
- private:
-  std::vector<double> cumulative_;
-};
-
-std::string timestamp_text(int64_t minutes) {
-  const int64_t day = minutes / 1440;
-  std::array<char, 64> text{};
-  // Months of 28 days keep this simple and every date right.
-  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:00.000Z",
-                static_cast<int>(2026 + day / 336), static_cast<int>(day % 336 / 28 + 1),
-                static_cast<int>(day % 28 + 1), static_cast<int>(minutes / 60 % 24),
-                static_cast<int>(minutes % 60));
-  return text.data();
+std::string timestamp_text(int64_t time_ms) {
+  using std::chrono::milliseconds;
+  const std::chrono::sys_time<milliseconds> time{milliseconds(time_ms)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const auto of_day_ms = static_cast<unsigned>((time - day).count());
+  std::string text = "0000-00-00T00:00:00.000Z";
+  write_digits(&text[0], static_cast<unsigned>(static_cast<int>(date.year())), 4);
+  write_digits(&text[5], static_cast<unsigned>(date.month()), 2);
+  write_digits(&text[8], static_cast<unsigned>(date.day()), 2);
+  write_digits(&text[11], of_day_ms / 3'600'000, 2);
+  write_digits(&text[14], of_day_ms / 60'000 % 60, 2);
+  write_digits(&text[17], of_day_ms / 1000 % 60, 2);
+  write_digits(&text[20], of_day_ms % 1000, 3);
+  return text;
 }
 
-}  // namespace
+Workload::Workload(size_t body_bytes, uint64_t seed)
+    : body_bytes_(body_bytes), seed_(seed), cumulative_(kVocabularyCount) {
+  double sum = 0;
+  for (size_t rank = 0; rank < kVocabularyCount; ++rank) {
+    sum += 1.0 / static_cast<double>(rank + 1);  // Zipf
+    cumulative_[rank] = sum;
+  }
+}
 
-std::vector<WorkloadEntry> make_workload(size_t entry_count, size_t body_bytes, uint64_t seed) {
+Random Workload::random_of(size_t number) const {
+  return Random(Random(seed_ * 0x100000001b3 + number).next());
+}
+
+size_t Workload::draw_rank(Random& random) const {
+  const double at = random.unit() * cumulative_.back();
+  const auto found = std::lower_bound(cumulative_.begin(), cumulative_.end(), at);
+  return static_cast<size_t>(found - cumulative_.begin());
+}
+
+WorkloadEntry Workload::draw_head(size_t number, Random& random) const {
   constexpr std::array<const char*, 6> kTypes = {"conversation", "message",   "decision",
                                                  "finding",      "tool_call", "tool_result"};
-  std::mt19937_64 random(seed);
-  const Zipf zipf(kVocabulary);
-  std::vector<WorkloadEntry> entries(entry_count);
-  for (size_t i = 0; i < entry_count; ++i) {
-    WorkloadEntry& entry = entries[i];
-    std::array<char, 32> id{};
-    std::snprintf(id.data(), id.size(), "mem_%026zu", i);
-    entry.id = id.data();
-    entry.type = kTypes[random() % kTypes.size()];
-    entry.timestamp_ms = kStartMs + static_cast<int64_t>(i) * 60'000;
-    entry.importance = static_cast<double>(random() % 101) / 100.0;
-    const size_t tag_count = 2 + random() % 3;
-    std::string tags;
-    for (size_t t = 0; t < tag_count; ++t) {
-      entry.tags.push_back("topic." + word_of(zipf.draw(random) % 200));
-      tags += (t > 0 ? ",\"" : "\"") + entry.tags.back() + "\"";
+  WorkloadEntry entry;
+  entry.id = entry_id(number);
+  entry.type = kTypes[random.below(kTypes.size())];
+  entry.timestamp_ms = entry_time_ms(number);
+  entry.importance = static_cast<double>(random.below(101)) / 100.0;
+  const size_t tag_count = 2 + random.below(3);
+  while (entry.tags.size() < tag_count) {
+    std::string tag = "topic." + word_of(draw_rank(random) % kTagCount);
+    if (std::find(entry.tags.begin(), entry.tags.end(), tag) == entry.tags.end()) {
+      entry.tags.push_back(std::move(tag));
     }
-    std::string message;
-    while (message.size() < body_bytes) message += word_of(zipf.draw(random)) + " ";
-    std::array<char, 16> importance{};
-    std::snprintf(importance.data(), importance.size(), "%.2f", entry.importance);
-    entry.json = "{\"id\":\"" + entry.id + "\",\"type\":\"" + entry.type + "\",\"timestamp\":\"" +
-                 timestamp_text(static_cast<int64_t>(i)) +
-                 "\",\"content\":{\"role\":\"user\",\"message\":\"" + message +
-                 "\"},\"importance\":" + importance.data() + ",\"tags\":[" + tags + "]";
-    if (i > 0) entry.json += ",\"references\":[\"" + entries[random() % i].id + "\"]";
-    entry.json += "}";
   }
-  return entries;
+  return entry;
+}
+
+WorkloadEntry Workload::head(size_t number) const {
+  Random random = random_of(number);
+  return draw_head(number, random);
+}
+
+WorkloadEntry Workload::entry(size_t number) const {
+  Random random = random_of(number);
+  WorkloadEntry entry = draw_head(number, random);
+  std::string message = unique_word_of(number);
+  while (message.size() < body_bytes_) message += " " + word_of(draw_rank(random));
+  const std::string reference = number > 0 ? entry_id(random.below(number)) : "";
+  entry.json = json_of(entry, message, reference);
+  entry.message_offset = entry.json.find(message);
+  entry.message_bytes = message.size();
+  return entry;
+}
+
+std::vector<WorkloadEntry> Workload::entries(size_t first, size_t count) const {
+  std::vector<WorkloadEntry> all;
+  all.reserve(count);
+  for (size_t i = 0; i < count; ++i) all.push_back(entry(first + i));
+  return all;
+}
+
+std::vector<WorkloadEntry> make_workload(size_t entry_count, size_t body_bytes, uint64_t seed) {
+  return Workload(body_bytes, seed).entries(0, entry_count);
 }
 
 }  // namespace varve::bench

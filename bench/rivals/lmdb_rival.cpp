@@ -1,18 +1,18 @@
-// LMDB: entries by id, and one sorted index each for type, tag and time. Durable is the default;
-// buffered is MDB_NOSYNC. Reads use one read transaction, renewed for every get, as lmdb.h advises.
+// LMDB: entries by id and hand-made indexes (keys.h), a database each. Durable is the default;
+// buffered is MDB_NOSYNC. Reads use one read transaction, renewed for every call, as lmdb.h
+// advises.
 #include <lmdb.h>
 
-#include <cstdio>
+#include <string_view>
 
-#include <array>
-
+#include "keys.h"
 #include "rival.h"
 
 namespace varve::bench {
 
 namespace {
 
-constexpr size_t kMapBytes = size_t{8} << 30;
+constexpr size_t kMapBytes = size_t{64} << 30;
 
 void check(int code, const char* action) {
   if (code != 0) give_up(std::string("LMDB: ") + action + ": " + mdb_strerror(code));
@@ -20,24 +20,57 @@ void check(int code, const char* action) {
 
 MDB_val value_of(const std::string& text) { return {text.size(), const_cast<char*>(text.data())}; }
 
-std::string time_key(int64_t time_ms) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(time_ms));
-  return text.data();
+std::string_view view_of(const MDB_val& value) {
+  return {static_cast<const char*>(value.mv_data), value.mv_size};
 }
+
+// A cursor of one read. Steps answer false at the end of the database.
+class Cursor {
+ public:
+  Cursor(MDB_txn* transaction, MDB_dbi database) {
+    check(mdb_cursor_open(transaction, database, &cursor_), "open cursor");
+  }
+  ~Cursor() { mdb_cursor_close(cursor_); }
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
+
+  bool step(MDB_cursor_op operation) { return move(operation); }
+
+  // To the last key below `limit`.
+  bool seek_below(const std::string& limit) {
+    key_ = value_of(limit);
+    return move(MDB_SET_RANGE) ? move(MDB_PREV) : move(MDB_LAST);
+  }
+
+  [[nodiscard]] std::string_view key() const { return view_of(key_); }
+  [[nodiscard]] std::string_view value() const { return view_of(value_); }
+
+ private:
+  bool move(MDB_cursor_op operation) {
+    const int code = mdb_cursor_get(cursor_, &key_, &value_, operation);
+    if (code == MDB_NOTFOUND) return false;
+    check(code, "move cursor");
+    return true;
+  }
+
+  MDB_cursor* cursor_ = nullptr;
+  MDB_val key_{};
+  MDB_val value_{};
+};
 
 class LmdbRival final : public Rival {
  public:
   void open(const std::string& directory, bool durable) override {
     check(mdb_env_create(&environment_), "create");
-    check(mdb_env_set_maxdbs(environment_, 4), "set databases");
+    check(mdb_env_set_maxdbs(environment_, 5), "set databases");
     check(mdb_env_set_mapsize(environment_, kMapBytes), "set size");
     check(mdb_env_open(environment_, directory.c_str(), durable ? 0u : MDB_NOSYNC, 0600), "open");
     MDB_txn* transaction = begin(0);
     check(mdb_dbi_open(transaction, "entries", MDB_CREATE, &entries_), "open entries");
-    check(mdb_dbi_open(transaction, "types", MDB_CREATE | MDB_DUPSORT, &types_), "open types");
-    check(mdb_dbi_open(transaction, "tags", MDB_CREATE | MDB_DUPSORT, &tags_), "open tags");
-    check(mdb_dbi_open(transaction, "times", MDB_CREATE | MDB_DUPSORT, &times_), "open times");
+    check(mdb_dbi_open(transaction, "tags", MDB_CREATE, &tags_), "open tags");
+    check(mdb_dbi_open(transaction, "types", MDB_CREATE, &types_), "open types");
+    check(mdb_dbi_open(transaction, "times", MDB_CREATE, &times_), "open times");
+    check(mdb_dbi_open(transaction, "columns", MDB_CREATE, &columns_), "open columns");
     check(mdb_txn_commit(transaction), "commit");
     reader_ = begin(MDB_RDONLY);
     mdb_txn_reset(reader_);
@@ -57,15 +90,43 @@ class LmdbRival final : public Rival {
 
   size_t get(const std::string& id) override {
     check(mdb_txn_renew(reader_), "renew");
-    MDB_val key = value_of(id);
-    MDB_val found{};
-    check(mdb_get(reader_, entries_, &key, &found), "get");
-    const std::string body(static_cast<const char*>(found.mv_data), found.mv_size);
+    std::string body;
+    append(id, &body);
     mdb_txn_reset(reader_);
     return body.size();
   }
 
-  void rebuild() override {}  // measured as a load, see main.cpp
+  bool find_tagged(const TaggedQuery& query, std::string* answer) override {
+    check(mdb_txn_renew(reader_), "renew");
+    const std::string prefix = index_prefix(query.tag);
+    const std::string start = prefix + time_bytes(query.start_ms);
+    {
+      Cursor cursor(reader_, tags_);
+      size_t count = 0;
+      bool found = cursor.seek_below(prefix + time_bytes(query.end_ms));
+      for (; found && cursor.key() >= start && count < kAnswersMax; found = cursor.step(MDB_PREV)) {
+        if (cursor.value() != query.type) continue;
+        append(std::string(cursor.key().substr(prefix.size() + kTimeBytes)), answer);
+        ++count;
+      }
+    }
+    mdb_txn_reset(reader_);
+    return true;
+  }
+
+  bool find_ranked(const RankedQuery& query, std::string* answer) override {
+    check(mdb_txn_renew(reader_), "renew");
+    BestIds best(query);
+    {
+      Cursor cursor(reader_, columns_);
+      for (bool found = cursor.step(MDB_FIRST); found; found = cursor.step(MDB_NEXT)) {
+        best.offer(cursor.key(), cursor.value().data());
+      }
+    }
+    for (const auto& id : best.ids()) append(id, answer);
+    mdb_txn_reset(reader_);
+    return true;
+  }
 
   void close() override {
     mdb_txn_abort(reader_);
@@ -79,35 +140,50 @@ class LmdbRival final : public Rival {
     return transaction;
   }
 
+  void append(const std::string& id, std::string* answer) {
+    MDB_val key = value_of(id);
+    MDB_val found{};
+    check(mdb_get(reader_, entries_, &key, &found), "get");
+    answer->append(view_of(found));
+  }
+
   static void put_pair(MDB_txn* transaction, MDB_dbi database, const std::string& key,
                        const std::string& value) {
     MDB_val k = value_of(key);
     MDB_val v = value_of(value);
-    const int code = mdb_put(transaction, database, &k, &v, 0);
-    if (code != MDB_KEYEXIST) check(code, "put");
+    check(mdb_put(transaction, database, &k, &v, 0), "put");
   }
 
   void put(MDB_txn* transaction, const WorkloadEntry& entry) {
-    const std::string time = time_key(entry.timestamp_ms);
     put_pair(transaction, entries_, entry.id, entry.json);
-    put_pair(transaction, types_, entry.type + time, entry.id);
-    put_pair(transaction, times_, time, entry.id);
-    for (const auto& tag : entry.tags) put_pair(transaction, tags_, tag, entry.id);
+    for (const auto& tag : entry.tags) {
+      put_pair(transaction, tags_, index_key(tag, entry), entry.type);
+    }
+    put_pair(transaction, types_, index_key(entry.type, entry), "");
+    put_pair(transaction, times_, time_bytes(entry.timestamp_ms) + entry.id, "");
+    put_pair(transaction, columns_, entry.id, column_bytes(entry));
   }
 
   MDB_env* environment_ = nullptr;
   MDB_txn* reader_ = nullptr;
   MDB_dbi entries_ = 0;
-  MDB_dbi types_ = 0;
   MDB_dbi tags_ = 0;
+  MDB_dbi types_ = 0;
   MDB_dbi times_ = 0;
+  MDB_dbi columns_ = 0;
 };
 
 }  // namespace
 
-RivalEntry lmdb_rival() {
-  return {"LMDB", mdb_version(nullptr, nullptr, nullptr),
-          [] { return std::make_unique<LmdbRival>(); }};
+std::vector<RivalEntry> lmdb_rivals() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  mdb_version(&major, &minor, &patch);
+  const std::string version =
+      std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+  return {
+      {"LMDB", version, "varve_rivals_open_lmdb", [] { return std::make_unique<LmdbRival>(); }}};
 }
 
 }  // namespace varve::bench

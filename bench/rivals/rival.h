@@ -1,6 +1,6 @@
 // Rival: what a user would take instead, behind one small interface, each used as its own
 // documentation advises. The same work for all: an entry goes in so that it can be found again by
-// id, type, tag and time; it comes back by id.
+// id, type, tag and time, and by its words where the engine knows words; it comes back in full.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "queries.h"
 #include "workload.h"
 
 namespace varve::bench {
@@ -17,25 +18,46 @@ class Rival {
   virtual ~Rival() = default;
 
   // Opens (and creates) a store in an empty or existing directory.
-  // durable: an answered add survives power loss.
+  // durable: an answered add survives power loss; otherwise it survives the end of the process.
   virtual void open(const std::string& directory, bool durable) = 0;
   virtual void add(const WorkloadEntry& entry) = 0;
-  // All in one step, as cheaply as it can: for loading.
+  // All or none, in one step.
   virtual void add_all(const std::vector<WorkloadEntry>& entries) = 0;
+  // A part of a bulk load, as cheaply as the engine can; nobody reads or adds until the end of it.
+  virtual void load(const std::vector<WorkloadEntry>& entries) { add_all(entries); }
+  virtual void finish_load() {}
   virtual size_t get(const std::string& id) = 0;  // [bytes] of the entry
-  virtual void rebuild() = 0;                     // all indexes, from the entries
   virtual void close() = 0;
+
+  // What not every engine can. All indexes from the entries:
+  [[nodiscard]] virtual bool can_rebuild() const { return false; }
+  virtual void rebuild() {}
+  // The find_* append the entries found to `answer`, best first, in full, with whatever the engine
+  // puts between them. False: it cannot.
+  virtual bool find_tagged(const TaggedQuery&, std::string* /*answer*/) { return false; }
+  virtual bool find_text(const TextQuery&, std::string* /*answer*/) { return false; }
+  virtual bool find_ranked(const RankedQuery&, std::string* /*answer*/) { return false; }
 };
+
+constexpr int kCannot = 3;  // exit status of an opener: not this engine
 
 struct RivalEntry {
   std::string name;
   std::string version;
+  std::string opener;  // the program that opens this engine and links no other
   std::function<std::unique_ptr<Rival>()> make;
 };
 
-RivalEntry varve_rival();
-RivalEntry sqlite_rival();
-RivalEntry lmdb_rival();
+// One source file each.
+std::vector<RivalEntry> varve_rivals();
+std::vector<RivalEntry> sqlite_rivals();
+std::vector<RivalEntry> lmdb_rivals();
+std::vector<RivalEntry> leveldb_rivals();
+std::vector<RivalEntry> rocksdb_rivals();
+std::vector<RivalEntry> xapian_rivals();
+
+// What an engine that does not read JSON is given to index as text: varve indexes the same.
+std::string indexed_text(const WorkloadEntry& entry);
 
 // Ends the program with a message: a benchmark has no use for a failure.
 [[noreturn]] void give_up(const std::string& message);

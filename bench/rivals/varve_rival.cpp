@@ -1,5 +1,6 @@
 #include <varve/varve.h>
 
+#include "query_json.h"
 #include "rival.h"
 
 namespace varve::bench {
@@ -14,8 +15,7 @@ void check(varve_status_t status, varve_error_t* error, const char* action) {
 class VarveRival final : public Rival {
  public:
   void open(const std::string& directory, bool durable) override {
-    const std::string config = std::string("{\"storage\":{\"max_session_size_mb\":0},") +
-                               "\"durability\":\"" + (durable ? "commit" : "os") + "\"}";
+    const std::string config = store_config(durable ? "commit" : "os");
     varve_error_t* error = nullptr;
     check(varve_store_open(directory.data(), directory.size(), config.data(), config.size(),
                            &store_, &error),
@@ -52,10 +52,24 @@ class VarveRival final : public Rival {
     return size;
   }
 
+  [[nodiscard]] bool can_rebuild() const override { return true; }
+
   void rebuild() override {
     varve_error_t* error = nullptr;
     check(varve_session_rebuild_index(session_, nullptr, 0, nullptr, nullptr, &error), error,
           "rebuild");
+  }
+
+  bool find_tagged(const TaggedQuery& query, std::string* answer) override {
+    return find(json_of(query), answer);
+  }
+
+  bool find_text(const TextQuery& query, std::string* answer) override {
+    return find(json_of(query), answer);
+  }
+
+  bool find_ranked(const RankedQuery& query, std::string* answer) override {
+    return find(json_of(query), answer);
   }
 
   void close() override {
@@ -64,14 +78,29 @@ class VarveRival final : public Rival {
   }
 
  private:
+  // The query's JSON is made anew each time, as a user's program would.
+  bool find(const std::string& query_json, std::string* answer) {
+    varve_error_t* error = nullptr;
+    varve_results_t* results = nullptr;
+    check(varve_session_query(session_, query_json.data(), query_json.size(), &results, &error),
+          error, "query");
+    const char* json = nullptr;
+    size_t size = 0;
+    check(varve_results_json(results, &json, &size, &error), error, "results");
+    answer->append(json, size);
+    varve_results_free(results);
+    return true;
+  }
+
   varve_store_t* store_ = nullptr;
   varve_session_t* session_ = nullptr;
 };
 
 }  // namespace
 
-RivalEntry varve_rival() {
-  return {"varve", varve_version(), [] { return std::make_unique<VarveRival>(); }};
+std::vector<RivalEntry> varve_rivals() {
+  return {{"varve", varve_version(), "varve_rivals_open_varve",
+           [] { return std::make_unique<VarveRival>(); }}};
 }
 
 }  // namespace varve::bench

@@ -7,7 +7,7 @@ BUILD_PACKAGES=(
   libboost1.81-dev libssl-dev libxxhash-dev libutf8proc-dev libstemmer-dev libcli11-dev)
 TEST_PACKAGES=(
   "${BUILD_PACKAGES[@]}" python3 pkg-config ccache libgtest-dev libbenchmark-dev
-  libsqlite3-dev liblmdb-dev)
+  libsqlite3-dev liblmdb-dev libleveldb-dev librocksdb-dev libxapian-dev)
 STYLE_PACKAGES=(clang-format-14 clang-tidy-14)
 SANITIZER_PACKAGES=(clang-14 libclang-rt-14-dev)
 

@@ -130,7 +130,6 @@ void print_figures(Context& context, std::string_view result, const json::object
   std::string text;
   if (string_at(explain, "sort_by") == "best") {
     text = "best " + format_number(number_at(explain, "key"), 2);
-    if (number_at(explain, "bm25") == 0) text += ", by its surroundings";
     text += kBetween;
   }
   text += relevance_figure(result, explain);

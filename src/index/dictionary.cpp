@@ -108,9 +108,7 @@ std::string Dictionary::encode() const {
 }
 
 void Dictionary::adopt(std::string encoded) {
-  auto segment = Segment::open(std::move(encoded));
-  if (!segment.ok()) return;  // cannot be: it was made here
-  frozen_ = *std::move(segment);
+  frozen_ = Segment::adopt(std::move(encoded));
   // Not clear(): that keeps the memory.
   numbers_ = decltype(numbers_)();
   buffers_ = decltype(buffers_)();

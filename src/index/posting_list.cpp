@@ -7,6 +7,12 @@
 
 namespace varve::index {
 
+namespace {
+
+constexpr uint32_t kStepsMax = 8;  // rows looked at one by one before a binary search
+
+}  // namespace
+
 static_assert(sizeof(BlockSummary) == 16, "written as it lies in memory");
 
 // --- making --------------------------------------------------------------------------------------
@@ -199,14 +205,20 @@ uint32_t PostingCursor::find_block(uint32_t row) const {
 
 uint32_t PostingCursor::seek(uint32_t row) {
   if (damaged_ || row == kNoRow) return row_ = kNoRow;
-  const uint32_t block = find_block(row);
-  if (block >= blocks() || !load(block)) return row_ = kNoRow;
+  // Often one of the next few.
+  if (row_ != kNoRow && row >= row_ && row <= decoded_.rows[loaded_count_ - 1]) {
+    for (uint32_t step = 0; step < kStepsMax; ++step) {
+      if (decoded_.rows[at_] >= row) return row_ = decoded_.rows[at_];
+      ++at_;
+    }
+  } else {
+    const uint32_t block = find_block(row);
+    if (block >= blocks() || !load(block)) return row_ = kNoRow;
+    at_ = 0;
+  }
   const auto* begin = decoded_.rows.data();
   const auto* end = begin + loaded_count_;
-  // Often the next one.
-  const auto* from =
-      row_ != kNoRow && at_ < loaded_count_ && begin[at_] <= row ? begin + at_ : begin;
-  const auto* found = std::lower_bound(from, end, row);
+  const auto* found = std::lower_bound(begin + at_, end, row);
   if (found == end) return fail();  // its summary says otherwise
   at_ = static_cast<uint32_t>(found - begin);
   return row_ = *found;

@@ -34,33 +34,45 @@ Status wrong(std::string_view what) {
 }  // namespace
 
 uint64_t Segment::key_end(uint32_t number) const {
-  return load<uint32_t>(*bytes_, key_ends_at_ + uint64_t{number} * sizeof(uint32_t));
+  return load<uint32_t>(view_, key_ends_at_ + uint64_t{number} * sizeof(uint32_t));
 }
 
 uint64_t Segment::value_end(uint32_t number) const {
-  return load<uint64_t>(*bytes_, value_ends_at_ + uint64_t{number} * sizeof(uint64_t));
+  return load<uint64_t>(view_, value_ends_at_ + uint64_t{number} * sizeof(uint64_t));
+}
+
+Status Segment::read_layout(std::string bytes) {
+  bytes_ = std::make_shared<const std::string>(std::move(bytes));
+  view_ = *bytes_;
+  if (view_.size() < sizeof(Header)) return wrong("a dictionary is shorter than its header");
+  const auto header = load<Header>(view_, 0);
+  key_count_ = header.key_count;
+  key_ends_at_ = sizeof(Header);
+  value_ends_at_ = key_ends_at_ + uint64_t{header.key_count} * sizeof(uint32_t);
+  keys_at_ = value_ends_at_ + uint64_t{header.key_count} * sizeof(uint64_t);
+  keys_bytes_ = header.keys_bytes;
+  values_bytes_ = header.values_bytes;
+  if (keys_at_ > view_.size() || keys_bytes_ > view_.size() - keys_at_) {
+    return wrong("a dictionary is shorter than its keys");
+  }
+  values_at_ = keys_at_ + keys_bytes_;
+  if (values_bytes_ != view_.size() - values_at_) {
+    return wrong("a dictionary has not the size it says");
+  }
+  return {};
 }
 
 Result<Segment> Segment::open(std::string bytes) {
   Segment segment;
   if (bytes.empty()) return segment;
-  if (bytes.size() < sizeof(Header)) return wrong("a dictionary is shorter than its header");
-  const auto header = load<Header>(bytes, 0);
-  segment.key_count_ = header.key_count;
-  segment.key_ends_at_ = sizeof(Header);
-  segment.value_ends_at_ = segment.key_ends_at_ + uint64_t{header.key_count} * sizeof(uint32_t);
-  segment.keys_at_ = segment.value_ends_at_ + uint64_t{header.key_count} * sizeof(uint64_t);
-  segment.keys_bytes_ = header.keys_bytes;
-  segment.values_bytes_ = header.values_bytes;
-  if (segment.keys_at_ > bytes.size() || header.keys_bytes > bytes.size() - segment.keys_at_) {
-    return wrong("a dictionary is shorter than its keys");
-  }
-  segment.values_at_ = segment.keys_at_ + header.keys_bytes;
-  if (header.values_bytes != bytes.size() - segment.values_at_) {
-    return wrong("a dictionary has not the size it says");
-  }
-  segment.bytes_ = std::make_shared<const std::string>(std::move(bytes));
+  VARVE_TRY(segment.read_layout(std::move(bytes)));
   VARVE_TRY(segment.check());
+  return segment;
+}
+
+Segment Segment::adopt(std::string bytes) {
+  Segment segment;
+  if (!bytes.empty()) (void)segment.read_layout(std::move(bytes)).ok();
   return segment;
 }
 

@@ -22,6 +22,8 @@ class Segment {
   Segment() = default;  // empty
   // kCorruption when the bytes are not a segment, or its keys not sorted.
   static Result<Segment> open(std::string bytes);
+  // Of what SegmentBuilder made in this process: nothing to check.
+  static Segment adopt(std::string bytes);
 
   [[nodiscard]] uint32_t size() const { return key_count_; }
   [[nodiscard]] std::string_view key(uint32_t number) const;
@@ -31,15 +33,17 @@ class Segment {
   // The value of a key; null data when there is none.
   [[nodiscard]] std::string_view find(std::string_view key) const;
 
-  [[nodiscard]] std::string_view bytes() const { return bytes_ ? std::string_view(*bytes_) : ""; }
+  [[nodiscard]] std::string_view bytes() const { return view_; }
   [[nodiscard]] uint64_t memory_bytes() const { return bytes_ ? bytes_->capacity() : 0; }
 
  private:
+  Status read_layout(std::string bytes);
   [[nodiscard]] Status check() const;
   [[nodiscard]] uint64_t key_end(uint32_t number) const;
   [[nodiscard]] uint64_t value_end(uint32_t number) const;
 
   std::shared_ptr<const std::string> bytes_;
+  std::string_view view_;  // of *bytes_
   uint32_t key_count_ = 0;
   uint64_t key_ends_at_ = 0;
   uint64_t value_ends_at_ = 0;

@@ -103,6 +103,9 @@ std::string encode_snapshot(const Index& index) {
       index.ids_,
       type_names,
       bytes_of(index.table_.slots()),
+      facets,
+      has_text ? bytes_of(std::span(index.text_->lengths())) : std::string_view(),
+      terms,
   };
   Header header{};
   std::memcpy(header.magic.data(), kMagic.data(), kMagic.size());

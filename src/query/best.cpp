@@ -22,12 +22,11 @@ constexpr std::string_view kSelf[] = {"i",  "me", "my",  "mine", "myself",
 
 class BestSearch {
  public:
-  BestSearch(const index::Index& index, Ranker& ranker, RowFilter& matches, RowFilter& surroundings,
+  BestSearch(const index::Index& index, Ranker& ranker, RowFilter& filter,
              const Relevance& relevance, double best_match, const BestWeights& weights)
       : index_(index),
         ranker_(ranker),
-        matches_(matches),
-        surroundings_(surroundings),
+        filter_(filter),
         relevance_(relevance),
         weights_(weights),
         peak_(best_match) {}
@@ -39,13 +38,13 @@ class BestSearch {
     if (candidates_.empty()) return {};
     score_surroundings();
     find_named_roles(words, analyzer);
-    return rank();
+    return rank(any_row);
   }
 
  private:
   void find_candidates(bool any_row) {
     TopK best(weights_.candidate_count, false, std::nullopt);
-    ranker_.find_best(matches_, any_row, &best);
+    ranker_.find_best(filter_, any_row, &best);
     for (const Place& place : best.take()) {
       peak_ = std::max(peak_, place.key);
       candidates_.push_back(place.row);
@@ -55,7 +54,7 @@ class BestSearch {
       return;
     }
     TopK dated(weights_.dated_candidate_count, false, std::nullopt);
-    RowFilter on_dates = matches_;
+    RowFilter on_dates = filter_;
     on_dates.require_that(
         [this](uint32_t row) { return date_match(dates_, index_.timestamp_ms(row)) > 0; });
     ranker_.find_best(on_dates, any_row, &dated);
@@ -67,13 +66,13 @@ class BestSearch {
   // The live row before, after; kNoRow at the ends.
   [[nodiscard]] uint32_t before(uint32_t row) const {
     while (row > 0) {
-      if (matches_.is_live(--row)) return row;
+      if (filter_.is_live(--row)) return row;
     }
     return kNoRow;
   }
   [[nodiscard]] uint32_t after(uint32_t row) const {
-    for (++row; row < matches_.log_end(); ++row) {
-      if (matches_.is_live(row)) return row;
+    for (++row; row < filter_.log_end(); ++row) {
+      if (filter_.is_live(row)) return row;
     }
     return kNoRow;
   }
@@ -138,11 +137,11 @@ class BestSearch {
                        [row](RowSet& rows) { return rows.contains(row); });
   }
 
-  BestRows rank() {
+  BestRows rank(bool any_row) {
     BestRows found;
     found.best_match = peak_;
     for (const uint32_t row : surroundings(kFoundDistance)) {
-      if (!surroundings_.accepts(row)) continue;
+      if (!filter_.accepts(row)) continue;
       const uint32_t previous = before(row);
       const uint32_t next = after(row);
       const double previous_quality = previous == kNoRow ? 0 : quality(previous);
@@ -151,6 +150,7 @@ class BestSearch {
       const int64_t timestamp_ms = index_.timestamp_ms(row);
       BestParts parts;
       parts.match = quality(row);
+      if (parts.match == 0 && !any_row) continue;
       parts.neighbours = weights_.neighbour * (previous_quality + next_quality);
       if (previous != kNoRow && index_.text().asks(previous)) {
         parts.answer = weights_.answer * previous_quality;
@@ -168,8 +168,7 @@ class BestSearch {
 
   const index::Index& index_;
   Ranker& ranker_;
-  RowFilter& matches_;
-  RowFilter& surroundings_;
+  RowFilter& filter_;
   const Relevance& relevance_;
   const BestWeights& weights_;
   std::vector<NamedDate> dates_;
@@ -183,11 +182,11 @@ class BestSearch {
 
 }  // namespace
 
-BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& matches,
-                        RowFilter& surroundings, bool any_row, const Relevance& relevance,
-                        std::string_view question, const std::vector<std::string>& question_words,
-                        text::Analyzer& analyzer, double best_match, const BestWeights& weights) {
-  return BestSearch(index, ranker, matches, surroundings, relevance, best_match, weights)
+BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& filter, bool any_row,
+                        const Relevance& relevance, std::string_view question,
+                        const std::vector<std::string>& question_words, text::Analyzer& analyzer,
+                        double best_match, const BestWeights& weights) {
+  return BestSearch(index, ranker, filter, relevance, best_match, weights)
       .run(question, question_words, any_row, analyzer);
 }
 

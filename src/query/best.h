@@ -9,9 +9,10 @@
 //           + 0.8  · how well its time fits a date that the question names
 //           + 0.05 · relevance                importance · decay · boost
 //
-// Computed for the 200 best entries by BM25, 100 more on the dates named, and the entries right
+// Computed for the 200 best entries by BM25, 100 more on the dates named, and the matches right
 // beside them; q is exact two entries around those. "Beside" is beside in the log; deleted and
-// expired entries are not there. Cost: bounded by these numbers, after the search for the 200.
+// expired entries are not there. What has none of the words is not found, however well it stands.
+// Cost: bounded by these numbers, after the search for the 200.
 //
 // source: found and justified term by term on five sets of real conversations, docs/retrieval.md.
 #pragma once
@@ -28,6 +29,8 @@
 
 namespace varve::query {
 
+// The weights of the sum, and how many candidates it is computed for. Configuration; the defaults
+// were measured, one set for every kind of conversation.
 struct BestWeights {
   double neighbour = 0.4;
   double answer = 0.1;
@@ -63,14 +66,12 @@ struct BestRows {
   double best_match = 0;      // [BM25]
 };
 
-// `matches` are the rows that the words must match; `surroundings` what may be found beside them,
-// which need not have the words that must be there. Both lend their scores to their neighbours.
+// `filter` decides what may be found; neighbours lend their scores whether it takes them or not.
 // `any_row`: entries without any of the words may be found too. `best_match`: [BM25] of the best
 // match of all, where others than this index have matches too; else 0.
-BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& matches,
-                        RowFilter& surroundings, bool any_row, const Relevance& relevance,
-                        std::string_view question, const std::vector<std::string>& question_words,
-                        text::Analyzer& analyzer, double best_match,
-                        const BestWeights& weights = {});
+BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& filter, bool any_row,
+                        const Relevance& relevance, std::string_view question,
+                        const std::vector<std::string>& question_words, text::Analyzer& analyzer,
+                        double best_match, const BestWeights& weights);
 
 }  // namespace varve::query

@@ -22,9 +22,9 @@ class Bm25 {
 
   Bm25(uint64_t entry_count, uint64_t total_length)
       : entry_count_(static_cast<double>(entry_count)),
-        length_mean_(entry_count == 0
-                         ? 0
-                         : static_cast<double>(total_length) / static_cast<double>(entry_count)) {}
+        length_share_(total_length == 0 ? 0
+                                        : kK1 * kB * static_cast<double>(entry_count) /
+                                              static_cast<double>(total_length)) {}
 
   [[nodiscard]] double idf(uint64_t row_count) const {
     const auto rows = static_cast<double>(row_count);
@@ -39,12 +39,11 @@ class Bm25 {
 
  private:
   [[nodiscard]] double norm(uint32_t length) const {
-    if (length_mean_ == 0) return kK1;
-    return kK1 * (1 - kB + kB * (static_cast<double>(length) / length_mean_));
+    return length_share_ == 0 ? kK1 : kK1 * (1 - kB) + length_share_ * static_cast<double>(length);
   }
 
   double entry_count_;
-  double length_mean_;
+  double length_share_;  // k1 · b / avgdl
 };
 
 }  // namespace varve::query

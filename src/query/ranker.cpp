@@ -67,6 +67,25 @@ double Ranker::score(uint32_t row) {
   return sum;
 }
 
+// The same, when the walk stands at the row: the sum is made in the same order.
+double Ranker::score_at(uint32_t row) {
+  double sum = 0;
+  for (Term& term : terms_) {
+    if (term.row != row) continue;
+    sum += bm25_.score(term.idf, term.cursor.frequency(), index_.text().length(row));
+  }
+  return sum;
+}
+
+// Few, and nearly sorted.
+void Ranker::sort_by_row(std::vector<Term*>& order) {
+  for (size_t i = 1; i < order.size(); ++i) {
+    for (size_t j = i; j > 0 && order[j]->row < order[j - 1]->row; --j) {
+      std::swap(order[j], order[j - 1]);
+    }
+  }
+}
+
 uint32_t Ranker::next_row_of(Term& term, uint32_t row) {
   term.row = term.cursor.seek(row);
   if (term.row >= row_end_) term.row = kNoRow;
@@ -149,9 +168,8 @@ void Ranker::walk_lists(RowFilter& filter, TopK* best) {
   for (Term& term : terms_) {
     if (next_row_of(term, 0) != kNoRow) order.push_back(&term);
   }
-  const auto is_earlier = [](const Term* a, const Term* b) { return a->row < b->row; };
   for (;;) {
-    std::sort(order.begin(), order.end(), is_earlier);
+    sort_by_row(order);
     while (!order.empty() && order.back()->row == kNoRow) order.pop_back();
     // The pivot: before its row, the lists together cannot give enough.
     double bound = 0;
@@ -182,7 +200,7 @@ void Ranker::walk_lists(RowFilter& filter, TopK* best) {
       }
       continue;
     }
-    if (filter.accepts(row)) best->offer(place_of(row, score(row)));
+    if (filter.accepts(row)) best->offer(place_of(row, score_at(row)));
     for (size_t i = 0; i <= pivot; ++i) next_row_of(*order[i], row + 1);
   }
 }

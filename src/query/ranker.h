@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "index/index.h"
@@ -62,6 +63,8 @@ class Ranker {
   };
 
   [[nodiscard]] double block_bound(Term& term, const index::BlockSummary& block) const;
+  double score_at(uint32_t row);
+  static void sort_by_row(std::vector<Term*>& order);
   uint32_t next_row_of(Term& term, uint32_t row);
   void walk_filter(RowFilter& filter, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);

@@ -46,10 +46,6 @@ struct Search::Parts {
   void require_conditions();
   void require_tags();
   void apply_text();
-  void exclude(const RowSet& rows) {
-    filter.exclude(rows);
-    surroundings->exclude(rows);
-  }
   [[nodiscard]] std::optional<Place> after_place() const;
   [[nodiscard]] bool is_by_words() const { return ranks && !text.terms.empty(); }
 
@@ -74,7 +70,6 @@ struct Search::Parts {
   Relevance relevance;
   uint32_t row_end;
   RowFilter filter;
-  std::optional<RowFilter> surroundings;  // as `filter`, without the words that must be there
   TextPlan text;
   std::unique_ptr<Ranker> ranker;
   bool ranks = false;          // there are words to rank by
@@ -129,7 +124,6 @@ void Search::Parts::require_conditions() {
 }
 
 void Search::Parts::apply_text() {
-  surroundings.emplace(filter);
   for (const auto& list : text.required) filter.require(RowSet::of_lists({list}));
   for (const auto& lists : text.excluded) {
     // In all lists of one exclusion: the first gives the rows, the others are asked.
@@ -137,11 +131,11 @@ void Search::Parts::apply_text() {
     for (const auto& list : lists) all.require(RowSet::of_lists({list}));
     std::vector<uint32_t> rows;
     for (uint32_t row = all.next(0); row != kNoRow; row = all.next(row + 1)) rows.push_back(row);
-    exclude(RowSet::of_rows(std::move(rows)));
+    filter.exclude(RowSet::of_rows(std::move(rows)));
   }
   for (size_t i = 0; i < input.passed.size() && i < text.checks.size(); ++i) {
     switch (text.checks[i].sign) {
-      case TextClause::Sign::kNot: exclude(RowSet::of_rows(input.passed[i])); break;
+      case TextClause::Sign::kNot: filter.exclude(RowSet::of_rows(input.passed[i])); break;
       case TextClause::Sign::kMust: filter.require(RowSet::of_rows(input.passed[i])); break;
       case TextClause::Sign::kRanked:
         if (!input.passed[i].empty()) text.rank_rows(text.checks[i].text, input.passed[i], index);
@@ -214,9 +208,8 @@ void Search::Parts::run_by_match(Answer* answer) {
 
 void Search::Parts::run_by_best(Answer* answer) {
   answer->strategy = "best matches with their surroundings";
-  BestRows found =
-      find_best_rows(index, *ranker, filter, *surroundings, !text.needs_term, relevance, query.text,
-                     text.words, *input.analyzer, answer->best_match);
+  BestRows found = find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text,
+                                  text.words, *input.analyzer, answer->best_match, input.weights);
   answer->best_match = found.best_match;
   const auto after = after_place();
   std::vector<uint32_t> ranked;

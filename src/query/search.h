@@ -32,6 +32,7 @@ struct SearchInput {
   const decay::Rules* rules = nullptr;
   text::Analyzer* analyzer = nullptr;  // null when the query has no text
   int64_t now_ms = 0;
+  BestWeights weights;
   // Of a query across sessions: which one this is, what all of them hold, the best match of all.
   std::string session_id;
   const TextStatistics* statistics = nullptr;

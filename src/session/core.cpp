@@ -24,7 +24,9 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       storage(std::move(session_storage)),
       context(session_context),
       settings(session_context.settings),
-      index(session_context.settings.text) {}
+      index(session_context.settings.text) {
+  analyzers_.reserve(kIdleAnalyzersMax);  // giving one back must not fail
+}
 
 void Core::post(Level level, std::string_view message, json::Tree details) {
   context.events->post(level, "session", id, message, std::move(details));

@@ -11,6 +11,7 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "index/index.h"
 #include "log/scan.h"
@@ -83,6 +84,10 @@ class Core {
   // A row's line, checked. kGone when the log was replaced, kCorruption when it is not what it was.
   Result<std::string> read_row(std::string_view id, const Found& found);
 
+  // An analyzer for one query at a time; give it back for the next.
+  std::unique_ptr<text::Analyzer> take_analyzer();
+  void give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept;
+
   // How entries decay: the session's own rules, else the store's.
   [[nodiscard]] decay::Rules decay_rules() const;
 
@@ -148,6 +153,9 @@ class Core {
   Status check_line(std::string_view id, const Found& found, std::string_view line);
 
   std::mutex snapshot_mutex_;
+  static constexpr size_t kIdleAnalyzersMax = 8;
+  std::mutex analyzers_mutex_;
+  std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use
   bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail
 };
 

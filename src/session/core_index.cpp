@@ -143,6 +143,23 @@ bool Core::has_words_to_save() const {
   return index.text_row_count() > snapshot_text_rows + kWordsRowsWorthSaving;
 }
 
+std::unique_ptr<text::Analyzer> Core::take_analyzer() {
+  {
+    const std::lock_guard guard(analyzers_mutex_);
+    if (!analyzers_.empty()) {
+      auto analyzer = std::move(analyzers_.back());
+      analyzers_.pop_back();
+      return analyzer;
+    }
+  }
+  return std::make_unique<text::Analyzer>(settings.text);
+}
+
+void Core::give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept {
+  const std::lock_guard guard(analyzers_mutex_);
+  if (analyzers_.size() < kIdleAnalyzersMax) analyzers_.push_back(std::move(analyzer));
+}
+
 // --- for a query ---------------------------------------------------------------------------------
 
 Status Core::prepare_query(bool text) {

@@ -1,7 +1,7 @@
 #include "session/query.h"
 
 #include <map>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "query/cursor.h"
@@ -27,8 +27,13 @@ class SessionQuery {
         shared_(shared),
         rules_(core.decay_rules()),
         now_ms_(query.now_ms.value_or(core.context.clock->now_ms())) {
-    if (query.has_text()) analyzer_.emplace(core.settings.text);
+    if (query.has_text()) analyzer_ = core.take_analyzer();
   }
+  ~SessionQuery() {
+    if (analyzer_) core_.give_back(std::move(analyzer_));
+  }
+  SessionQuery(const SessionQuery&) = delete;
+  SessionQuery& operator=(const SessionQuery&) = delete;
 
   // Calls `use` with a Search that is ready to run, under the index's shared lock, until its answer
   // is not kGone.
@@ -67,8 +72,9 @@ class SessionQuery {
     input.index = &core_.index;
     input.query = &query_;
     input.rules = &rules_;
-    input.analyzer = analyzer_ ? &*analyzer_ : nullptr;
+    input.analyzer = analyzer_.get();
     input.now_ms = now_ms_;
+    input.weights = core_.settings.best;
     if (shared_ == nullptr) return input;
     input.session_id = core_.id;
     // Before they are counted, a session's own.
@@ -132,7 +138,7 @@ class SessionQuery {
   const SharedQuery* shared_;
   decay::Rules rules_;
   int64_t now_ms_;
-  std::optional<text::Analyzer> analyzer_;
+  std::unique_ptr<text::Analyzer> analyzer_;  // when there is text
 };
 
 // Reads the entries of an answer, and tells of each how it came to be there.

@@ -5,6 +5,7 @@
 
 #include "decay/decay.h"
 #include "log/storage.h"
+#include "query/best.h"
 #include "text/analyzer.h"
 
 namespace varve::session {
@@ -17,6 +18,7 @@ struct Settings {
   log::Durability durability = log::Durability::kCommit;
   decay::Rules decay = decay::Rules::defaults();
   text::Settings text;
+  query::BestWeights best;
   uint64_t threads = 1;  // that a query across sessions may use
 };
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "json/object_reader.h"
 #include "session/decay_config.h"
@@ -12,6 +13,8 @@ namespace varve::store {
 namespace {
 
 constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+constexpr double kWeightMax = 100;
+constexpr uint64_t kCandidatesMax = 100'000;
 constexpr uint64_t kHourMs = 3'600'000;
 
 class ConfigReader {
@@ -124,9 +127,26 @@ class ConfigReader {
         value && !text::Stemmer::knows(text.language)) {
       reader.fail(*value, "must be \"none\" or a language that Snowball has, such as \"en\"");
     }
+    if (const auto value = reader.read_object("best")) read_weights(*value);
     if (!reader.read_any("stop_words")) return;
     reader.read_strings("stop_words", &text.stop_words);
     text.own_stop_words = true;
+  }
+
+  void read_weights(json::Value object) {
+    json::ObjectReader reader(text_, object);
+    query::BestWeights& weights = settings_->best;
+    const std::pair<std::string_view, double*> members[] = {
+        {"neighbour", &weights.neighbour}, {"answer", &weights.answer},
+        {"stretch", &weights.stretch},     {"role", &weights.role},
+        {"date", &weights.date},           {"relevance", &weights.relevance},
+    };
+    for (const auto& [name, weight] : members) reader.read_double(name, weight, 0, kWeightMax);
+    uint64_t count = weights.candidate_count;
+    reader.read_uint("candidates", &count, 1, kCandidatesMax);
+    weights.candidate_count = static_cast<uint32_t>(count);
+    Status status = finish(reader, object);
+    if (failure_.ok()) failure_ = std::move(status);
   }
 
   void read_durability(json::ObjectReader& reader) {

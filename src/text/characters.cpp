@@ -37,28 +37,6 @@ bool is_ignored(uint32_t code_point) noexcept {
          (code_point >= 0x20D0 && code_point <= 0x20FF);
 }
 
-CharacterClass class_of_ascii(uint32_t code_point) noexcept {
-  const auto c = static_cast<char>(code_point);
-  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) {
-    return CharacterClass::kWord;
-  }
-  if (c == '\'') return CharacterClass::kApostrophe;
-  return std::string_view("_-./\\@:+#~").find(c) != std::string_view::npos
-             ? CharacterClass::kConnector
-             : CharacterClass::kOther;
-}
-
-constexpr uint32_t kAsciiCount = 128;
-
-const std::array<CharacterClass, kAsciiCount>& ascii_classes() noexcept {
-  static const auto classes = [] {
-    std::array<CharacterClass, kAsciiCount> table{};
-    for (uint32_t c = 0; c < kAsciiCount; ++c) table[c] = class_of_ascii(c);
-    return table;
-  }();
-  return classes;
-}
-
 CharacterClass class_of(uint32_t code_point) noexcept {
   if (is_ignored(code_point)) return CharacterClass::kIgnored;
   if (code_point == 0x2019 || code_point == 0x02BC || code_point == 0xFF07) {
@@ -92,10 +70,7 @@ std::string_view plain_latin(int32_t code_point) noexcept {
 
 }  // namespace
 
-Character character_at(std::string_view text, size_t offset) noexcept {
-  if (offset >= text.size()) return {};
-  const auto byte = static_cast<uint8_t>(text[offset]);
-  if (byte < kAsciiCount) return {byte, 1, ascii_classes()[byte]};
+Character wide_character_at(std::string_view text, size_t offset) noexcept {
   std::string_view rest = text.substr(offset);
   const size_t before = rest.size();
   const auto code_point = take_code_point(rest);
@@ -118,8 +93,7 @@ void append_utf8(uint32_t code_point, std::string* out) {
 
 void append_folded(uint32_t code_point, std::string* out) {
   if (code_point < kAsciiCount) {
-    const auto c = static_cast<char>(code_point);
-    out->push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c);
+    out->push_back(ascii_lower(static_cast<char>(code_point)));
     return;
   }
   std::array<utf8proc_int32_t, 32> folded{};  // the longest decomposition has 18

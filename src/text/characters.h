@@ -2,6 +2,7 @@
 // form in which letters are compared.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,8 +25,38 @@ struct Character {
   CharacterClass character_class = CharacterClass::kOther;
 };
 
+inline constexpr size_t kAsciiCount = 128;
+
+[[nodiscard]] constexpr CharacterClass class_of_ascii(char c) noexcept {
+  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) {
+    return CharacterClass::kWord;
+  }
+  if (c == '\'') return CharacterClass::kApostrophe;
+  return std::string_view("_-./\\@:+#~").find(c) != std::string_view::npos
+             ? CharacterClass::kConnector
+             : CharacterClass::kOther;
+}
+
+inline constexpr auto kAsciiClasses = [] {
+  std::array<CharacterClass, kAsciiCount> classes{};
+  for (size_t c = 0; c < kAsciiCount; ++c) classes[c] = class_of_ascii(static_cast<char>(c));
+  return classes;
+}();
+
+// As character_at(), for one that is not ASCII.
+[[nodiscard]] Character wide_character_at(std::string_view text, size_t offset) noexcept;
+
 // The character at an offset of well-formed UTF-8.
-[[nodiscard]] Character character_at(std::string_view text, size_t offset) noexcept;
+[[nodiscard]] inline Character character_at(std::string_view text, size_t offset) noexcept {
+  if (offset >= text.size()) return {};
+  const auto byte = static_cast<uint8_t>(text[offset]);
+  if (byte < kAsciiCount) return {byte, 1, kAsciiClasses[byte]};
+  return wide_character_at(text, offset);
+}
+
+[[nodiscard]] constexpr char ascii_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
 
 // Whether accents are dropped from the letter: Latin and Greek. Other scripts keep their marks,
 // which tell words apart there.

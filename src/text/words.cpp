@@ -28,6 +28,11 @@ bool is_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<uint8_t>(c) < kAsciiCount; });
+}
+
 }  // namespace
 
 std::string_view cut_word(std::string_view word) {
@@ -91,6 +96,10 @@ size_t Words::read_unspaced(size_t at) {
 
 size_t Words::end_of_word(size_t at) const {
   for (;;) {
+    while (at < source_.size() && static_cast<uint8_t>(source_[at]) < kAsciiCount &&
+           kAsciiClasses[static_cast<uint8_t>(source_[at])] == CharacterClass::kWord) {
+      ++at;
+    }
     const Character character = character_at(source_, at);
     if (character.size_bytes == 0) return at;
     if (!is_word_part(character) &&
@@ -104,7 +113,14 @@ size_t Words::end_of_word(size_t at) const {
 
 void Words::add_piece(size_t begin, size_t end, char separator) {
   const auto folded_begin = static_cast<uint32_t>(folded_.size());
-  append_folded_word(source_.substr(begin, end - begin), &folded_);
+  const std::string_view piece = source_.substr(begin, end - begin);
+  if (is_ascii(piece)) {
+    // Nearly all words: the same as below, without looking at each character's nature.
+    folded_.resize(folded_begin + piece.size());
+    std::transform(piece.begin(), piece.end(), folded_.begin() + folded_begin, ascii_lower);
+  } else {
+    append_folded_word(piece, &folded_);
+  }
   pieces_.push_back({folded_begin, static_cast<uint32_t>(folded_.size()), begin, end, separator});
 }
 

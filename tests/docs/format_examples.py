@@ -37,8 +37,9 @@ LOCK_PLACEHOLDERS = {
     "boot_id": "d1f0a3c2-5b0e-4d6f-9d7e-2f3b8a1c4e60", "check": "1234567890123456789",
     "file": "2049:131", "pid": 4711,
 }
-HEADER_BYTES = 432
-SECTIONS = 14
+HEADER_BYTES = 520
+SHOWN_HEADER_BYTES = 104
+SECTIONS = 17
 
 
 def make_store(library_path, root):
@@ -102,7 +103,7 @@ def section_lines(index):
     """The section directory as text."""
     lines = []
     for number in range(SECTIONS):
-        offset, length, digest = struct.unpack_from("<QQQ", index, 88 + number * 24)
+        offset, length, digest = struct.unpack_from("<QQQ", index, SHOWN_HEADER_BYTES + number * 24)
         lines.append(f"{number:2}  offset {offset:4}  length {length:3}  XXH3-64 {digest:016x}")
     return "\n".join(lines) + "\n"
 
@@ -135,6 +136,6 @@ def make_examples(library_path, root):
         "metadata.json": read("metadata.json"),
         "lock": lock_example(read("lock")),
         "sessions.jsonl": read("../../indices/sessions.jsonl"),
-        "index.bin-header": hex_dump(index[:88]),
+        "index.bin-header": hex_dump(index[:SHOWN_HEADER_BYTES]),
         "index.bin-sections": section_lines(index),
     }

@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 import markdown
-from format_examples import HEADER_BYTES, SECTIONS, make_examples
+from format_examples import HEADER_BYTES, SECTIONS, SHOWN_HEADER_BYTES, make_examples
 from varve_library import Failure, Library
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -36,6 +36,35 @@ def library_path():
 def make_into(directory):
     root = pathlib.Path(directory) / "store"
     return root, make_examples(library_path(), root)
+
+
+def dictionary(section):
+    """{key: value} of a dictionary, by the words of the page."""
+    count, _, key_bytes, _ = struct.unpack_from("<IIQQ", section)
+    key_ends = (0, *struct.unpack_from(f"<{count}I", section, 24))
+    value_ends = (0, *struct.unpack_from(f"<{count}Q", section, 24 + 4 * count))
+    keys = section[24 + 12 * count:]
+    values = keys[key_bytes:]
+    return {keys[a:b]: values[c:d] for a, b, c, d in
+            zip(key_ends, key_ends[1:], value_ends, value_ends[1:])}
+
+
+def rows_of(value):
+    """{row: frequency} of a list of at most one block."""
+    numbers, number, shift = [], 0, 0
+    for byte in value:
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(number)
+            number, shift = 0, 0
+    count, rows, row = numbers.pop(0), {}, -1
+    while numbers:
+        distance = numbers.pop(0)
+        row += distance >> 1
+        rows[row] = numbers.pop(0) + 2 if distance & 1 else 1
+    assert len(rows) == count
+    return rows
 
 
 class FormatPage(unittest.TestCase):
@@ -111,7 +140,7 @@ class FormatPage(unittest.TestCase):
                 self.assertEqual(struct.unpack(FORMATS[int(size)], data)[0], int(shown), field)
         self.assertEqual(end, HEADER_BYTES)
         log = (self.folder / "memory.jsonl").read_bytes()
-        offset, length = struct.unpack_from("<QQ", index, 40)
+        offset, length = struct.unpack_from("<QQ", index, 56)
         self.assertEqual(log[offset:offset + length].decode(),
                          self.shown["memory.jsonl"].splitlines()[-1])
 
@@ -122,7 +151,7 @@ class FormatPage(unittest.TestCase):
         self.assertEqual([int(row[0]) for row in table], list(range(SECTIONS)))
         contents, end = [], HEADER_BYTES
         for number, _, row_bytes in table:
-            offset, length = struct.unpack_from("<QQ", index, 88 + int(number) * 24)
+            offset, length = struct.unpack_from("<QQ", index, SHOWN_HEADER_BYTES + int(number) * 24)
             self.assertEqual(offset, end)
             end += length
             contents.append(index[offset:end])
@@ -130,6 +159,23 @@ class FormatPage(unittest.TestCase):
                 self.assertEqual(length, rows * int(row_bytes), number)
         self.assertEqual(end, len(index))
         self.check_columns(rows, contents)
+
+    def check_dictionaries(self, entries, contents):
+        """Tags, references and words are found where the page says."""
+        facets, words = dictionary(contents[14]), dictionary(contents[16])
+        tagged = [row for row, entry in enumerate(entries) if "drinks" in entry.get("tags", ())]
+        self.assertEqual(rows_of(facets[b"tdrinks"]), dict.fromkeys(tagged, 1))
+        self.assertEqual(rows_of(facets[b"tpeople"]), dict.fromkeys(tagged, 1))
+        referring = [row for row, entry in enumerate(entries)
+                     if "call-1" in entry.get("references", ())]
+        self.assertEqual(rows_of(facets[b"icall-1"]), dict.fromkeys(referring, 1))
+        self.assertEqual(rows_of(facets[b"rcall-1\0"]), dict.fromkeys(referring, 1))
+        self.assertEqual(facets[b"o" + struct.pack(">I", referring[0])], b"\0\6call-1")
+        self.assertIn(b"ctool\0sfind_order", facets)
+        self.assertEqual(rows_of(words[b"skettl"]), {3: 1})
+        self.assertEqual(words[b"wkettle"], b"kettl")
+        self.assertEqual(words[b"wtea"], b"")
+        self.assertEqual(list(facets), sorted(facets))
 
     def check_columns(self, rows, contents):
         """The columns hold what the page says of them."""
@@ -142,6 +188,7 @@ class FormatPage(unittest.TestCase):
         ends = (0, *struct.unpack(f"<{rows}Q", contents[4]))
         ids = [contents[11][a:b].decode() for a, b in zip(ends, ends[1:])]
         self.assertEqual(ids, [entry["id"] for entry in entries])
+        self.check_dictionaries(entries, contents)
         never = 2**63 - 1
         expiries = struct.unpack(f"<{rows}q", contents[6])
         self.assertEqual([e == never for e in expiries],
@@ -180,10 +227,13 @@ class FormatPage(unittest.TestCase):
     def test_config_members(self):
         rows = self.table("config.json")
         named = [re.fullmatch(r"`([\w.]+)`", row[0])[1] for row in rows]
-        source = (SOURCE / "src/store/config.cpp").read_text(encoding="utf-8")
+        source = "".join((SOURCE / path).read_text(encoding="utf-8") for path in
+                         ("src/store/config.cpp", "src/session/decay_config.cpp"))
         known = set(re.findall(r'read_(?:string|double|uint|bool|object|any)\("(\w+)"', source))
-        sections = set(re.findall(r'read_section\(reader, "(\w+)"', source))
-        self.assertEqual({name.split(".")[-1] for name in named}, known)
+        # Those that stand in two tables: of a type's decay, of the order `best`.
+        inner = {"decay_enabled", "candidates"}
+        sections = set(re.findall(r'read_section\(reader, "(\w+)"', source)) | {"decay"}
+        self.assertEqual({name.split(".")[-1] for name in named}, known - inner - {"decay"})
         self.assertEqual({name.split(".")[0] for name in named if "." in name}, sections)
         for name, row in zip(named, rows):
             if row[1]:

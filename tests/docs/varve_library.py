@@ -95,6 +95,17 @@ class Session:
     def delete(self, entry_id, reason):
         self._library.call("varve_session_delete", self._handle, *given(entry_id), *given(reason))
 
+    def query(self, query):
+        results = ctypes.c_void_p()
+        self._library.call("varve_session_query", self._handle, *given(query),
+                           ctypes.byref(results))
+        out, length = ctypes.c_void_p(), ctypes.c_size_t()
+        self._library.call("varve_results_json", results, ctypes.byref(out),
+                           ctypes.byref(length))
+        answer = json.loads(ctypes.string_at(out, length.value))
+        self._library._lib.varve_results_free(results)
+        return answer
+
     def export(self, form):
         return self._library.text("varve_session_export", self._handle, *given(form))
 

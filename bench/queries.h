@@ -1,0 +1,51 @@
+// The questions every benchmark asks: many different ones of each kind, from a fixed seed, about
+// what is there. All want the first kAnswersMax entries.
+#pragma once
+
+#include <cstdint>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "workload.h"
+
+namespace varve::bench {
+
+constexpr size_t kAnswersMax = 10;
+
+// Newest first: entries with this tag, of this type, in [start, end).
+struct TaggedQuery {
+  std::string tag;
+  std::string type;
+  int64_t start_ms = 0;
+  int64_t end_ms = 0;
+};
+
+// Best by BM25: entries with any or with all of the words.
+struct TextQuery {
+  std::vector<std::string> words;
+  bool all = false;
+};
+
+// Best of all entries by ranked_score at this time.
+struct RankedQuery {
+  int64_t now_ms = 0;
+};
+
+struct QuerySet {
+  std::vector<TaggedQuery> tagged;
+  std::vector<TextQuery> any;              // three words of one entry
+  std::vector<TextQuery> all;              // the same words
+  std::vector<TextQuery> common_and_rare;  // any of a frequent word and one of few entries
+  std::vector<RankedQuery> ranked;
+};
+
+QuerySet make_queries(const Workload& workload, size_t entry_count, size_t query_count,
+                      uint64_t seed = 1);
+
+// importance * max(0.1, 2^(-age / 168 h)). All engines compute it from the same doubles.
+constexpr double kDecayPerMs = std::numbers::ln2 / (168.0 * 3'600'000.0);
+constexpr double kDecayMin = 0.1;
+double ranked_score(double importance, int64_t age_ms);
+
+}  // namespace varve::bench

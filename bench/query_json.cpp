@@ -1,0 +1,35 @@
+#include "query_json.h"
+
+namespace varve::bench {
+
+std::string json_of(const TaggedQuery& query) {
+  return "{\"types\":[\"" + query.type + "\"],\"tags\":{\"include\":[\"" + query.tag +
+         "\"]},\"time\":{\"start\":\"" + timestamp_text(query.start_ms) + "\",\"end\":\"" +
+         timestamp_text(query.end_ms) +
+         "\"},\"sort_by\":\"time\",\"limit\":" + std::to_string(kAnswersMax) + "}";
+}
+
+std::string json_of(const TextQuery& query) {
+  std::string text;
+  for (const auto& word : query.words) {
+    if (!text.empty()) text += ' ';
+    if (query.all) text += '+';
+    text += word;
+  }
+  return "{\"text\":\"" + text +
+         "\",\"sort_by\":\"match\",\"limit\":" + std::to_string(kAnswersMax) + "}";
+}
+
+std::string json_of(const RankedQuery& query) {
+  return "{\"sort_by\":\"relevance\",\"limit\":" + std::to_string(kAnswersMax) + ",\"now\":\"" +
+         timestamp_text(query.now_ms) + "\"}";
+}
+
+std::string store_config(const char* durability) {
+  return std::string(
+             "{\"storage\":{\"max_session_size_mb\":0},\"decay\":{\"half_life_hours\":168,") +
+         "\"min_decay_factor\":0.1,\"type_specific\":{\"decision\":{\"half_life_hours\":168}," +
+         "\"finding\":{\"half_life_hours\":168}}},\"durability\":\"" + durability + "\"}";
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,18 @@
+// The questions in varve's query language, as varve_session_query takes them.
+#pragma once
+
+#include <string>
+
+#include "queries.h"
+
+namespace varve::bench {
+
+std::string json_of(const TaggedQuery& query);
+std::string json_of(const TextQuery& query);
+std::string json_of(const RankedQuery& query);
+
+// Configuration for varve_store_open: the decay of ranked_score for every type of the workload, and
+// no limit of a session's size. durability: "commit", "interval" or "os".
+std::string store_config(const char* durability);
+
+}  // namespace varve::bench
