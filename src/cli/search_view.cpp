@@ -128,9 +128,9 @@ std::string relevance_figure(std::string_view result, const json::object& explai
 
 void print_figures(Context& context, std::string_view result, const json::object& explain) {
   std::string text;
-  if (string_at(explain, "sort_by") == "best") {
+  // Matches beyond those that are ranked by the sum have none.
+  if (explain.contains("best")) {
     text = "best " + format_number(number_at(explain, "key"), 2);
-    if (number_at(explain, "bm25") == 0) text += ", by its surroundings";
     text += kBetween;
   }
   text += relevance_figure(result, explain);

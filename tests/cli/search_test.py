@@ -3,7 +3,7 @@
 import json
 import re
 
-from cli_support import CliTest, entry_line, main
+from cli_support import SOURCE, CliTest, entry_line, main
 
 BOLD = re.compile("\x1b\\[1m(.*?)\x1b\\[0m")
 
@@ -312,6 +312,23 @@ class Highlight(FindTest):
                     for line in colourless(text).split("There are more")[0].split("\r\n"):
                         wide = sum(2 if "\u2e80" <= c <= "\uffef" else 1 for c in line)
                         self.assertLessEqual(wide, columns, line)
+
+
+class Questions(CliTest):
+    """The conversation of the demo: the answer that a reader of it would give comes first."""
+
+    def test_find_their_answer(self):
+        conversation = SOURCE / "examples" / "data" / "ferry-display" / "entries.jsonl"
+        self.run_cli("import", "ferry", str(conversation))
+        for question, answer in (
+            ("When does a silent board raise an alarm?", "fd-057"),
+            ("Why are departures skipped?", "fd-015"),
+            ("In which order are the quays rolled out?", "fd-046"),
+            ('+"phone for the weekend"', "fd-042"),
+        ):
+            with self.subTest(question):
+                found = self.run_cli("search", "-s", "ferry", question, "-n", "1", "-q").stdout
+                self.assertEqual(found, f"{answer}\n")
 
 
 class Tags(FindTest):
