@@ -59,7 +59,8 @@ void Dictionary::for_each_key(std::string_view prefix,
   }
 }
 
-std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& added) const {
+std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& added,
+                                    const LengthOf& length_of) const {
   std::string out;
   const std::string_view encoded = frozen_.find(key);
   if (encoded.data() == nullptr) {
@@ -71,9 +72,8 @@ std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& a
     PostingRun::Decoded decoded;
     for (uint32_t block = 0; block < run.block_count(); ++block) {
       const uint32_t count = run.decode(block, &decoded);
-      const uint32_t length_min = run.summary(block).length_min;
       for (uint32_t i = 0; i < count; ++i) {
-        joined.add(decoded.rows[i], decoded.frequencies[i], length_min);
+        joined.add(decoded.rows[i], decoded.frequencies[i], length_of(decoded.rows[i]));
       }
     }
   }
@@ -81,7 +81,7 @@ std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& a
   return out;
 }
 
-std::string Dictionary::encode() const {
+std::string Dictionary::encode(const LengthOf& length_of) const {
   std::vector<std::pair<std::string_view, const PostingBuffer*>> added;
   added.reserve(numbers_.size() + values_.size());
   for (const auto& [key, number] : numbers_) added.emplace_back(key, &buffers_[number]);
@@ -100,7 +100,7 @@ std::string Dictionary::encode() const {
     if (list == nullptr) {
       builder.add(key, find_value(key));
     } else {
-      builder.add(key, encode_list(key, *list));
+      builder.add(key, encode_list(key, *list, length_of));
     }
     if (frozen_at < frozen_.size() && frozen_.key(frozen_at) == key) ++frozen_at;
   }
@@ -117,7 +117,7 @@ void Dictionary::adopt(std::string encoded) {
   added_bytes_ = 0;
 }
 
-void Dictionary::freeze() { adopt(encode()); }
+void Dictionary::freeze(const LengthOf& length_of) { adopt(encode(length_of)); }
 
 uint64_t Dictionary::memory_bytes() const {
   uint64_t bytes = frozen_.memory_bytes() + numbers_.bucket_count() * sizeof(*numbers_.begin()) +

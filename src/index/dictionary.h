@@ -44,10 +44,13 @@ class Dictionary {
   void for_each_key(std::string_view prefix,
                     const std::function<bool(std::string_view key)>& visit) const;
 
+  // The [terms] of a row, for lists of words; 0 for other lists.
+  using LengthOf = std::function<uint32_t(uint32_t row)>;
+
   // All of it as the bytes of one segment.
-  [[nodiscard]] std::string encode() const;
+  [[nodiscard]] std::string encode(const LengthOf& length_of) const;
   // As encode(), and becomes it.
-  void freeze();
+  void freeze(const LengthOf& length_of);
   // Takes what encode() gave, when nothing was added since.
   void adopt(std::string encoded);
 
@@ -56,7 +59,8 @@ class Dictionary {
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
-  std::string encode_list(std::string_view key, const PostingBuffer& buffer) const;
+  std::string encode_list(std::string_view key, const PostingBuffer& added,
+                          const LengthOf& length_of) const;
 
   Segment frozen_;
   boost::unordered_flat_map<std::string, uint32_t, KeyHash, std::equal_to<>> numbers_;

@@ -137,7 +137,7 @@ void Facets::for_each_content(std::string_view prefix,
 void Facets::compress() {
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
   if (added_bytes < std::max(kCompressBytesMin, dictionary_.frozen().memory_bytes() / 2)) return;
-  dictionary_.freeze();
+  dictionary_.freeze(no_length);
   postings_added_ = 0;
 }
 

@@ -153,7 +153,7 @@ void TextIndex::compress() {
   if (first_row_ != 0) return;  // what is frozen is not here yet
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
   if (added_bytes < std::max(kCompressBytesMin, dictionary_.frozen().memory_bytes() / 2)) return;
-  dictionary_.freeze();
+  dictionary_.freeze(length_lookup());
   words_ = Numbers();
   terms_by_text_ = Numbers();
   terms_.clear();

@@ -57,7 +57,7 @@ class TextIndex {
       std::string_view prefix,
       const std::function<bool(std::string_view word, std::string_view stem)>& visit) const;
 
-  [[nodiscard]] std::string encode_terms() const { return dictionary_.encode(); }
+  [[nodiscard]] std::string encode_terms() const { return dictionary_.encode(length_lookup()); }
   [[nodiscard]] const std::vector<uint32_t>& lengths() const { return lengths_; }
   // What encode_terms() and lengths() gave of the rows before start_at().
   void set_frozen(Segment terms, std::vector<uint32_t> lengths);
@@ -74,6 +74,10 @@ class TextIndex {
     uint32_t frequency;
   };
 
+  // Of rows that a damaged list invents: 0.
+  [[nodiscard]] Dictionary::LengthOf length_lookup() const {
+    return [this](uint32_t row) { return row < lengths_.size() ? length(row) : 0; };
+  }
   void add_text(std::string_view text);
   void count(std::string_view word, bool is_compound);
   uint32_t term_number(std::string_view term);

@@ -37,7 +37,9 @@ std::string_view Analyzer::stem(std::string_view word) {
 uint64_t Analyzer::fingerprint(const Settings& settings) {
   std::string all = std::to_string(kAnalyzerVersion) + '\n' + settings.language + '\n';
   all += settings.own_stop_words ? "own" : "language's";
-  for (const auto& word : settings.stop_words) all.append(1, '\n').append(word);
+  for (const auto& word : settings.stop_words) {
+    all.append(1, '\n').append(std::to_string(word.size())).append(1, ' ').append(word);
+  }
   return hash64(all);
 }
 
