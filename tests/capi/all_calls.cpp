@@ -17,10 +17,8 @@ varve_session_t* session(void* handle) { return static_cast<varve_session_t*>(ha
         [](void* h, Outs&) -> varve_status_t { return name without_outs; } \
   }
 
-}  // namespace
-
-const std::vector<Call>& all_calls() {
-  static const std::vector<Call> calls = {
+std::vector<Call> store_calls() {
+  return {
       CALL(varve_store_sync, kStore, kNothing, (store(h), &o.error), (store(h), nullptr)),
       CALL(varve_store_sessions, kStore, kText, (store(h), nullptr, 0, &o.text, &o.len, &o.error),
            (store(h), nullptr, 0, nullptr, nullptr, nullptr)),
@@ -39,6 +37,11 @@ const std::vector<Call>& all_calls() {
            (store(h), nullptr, 0, nullptr, nullptr)),
       CALL(varve_session_open, kStore, kSession, (store(h), "none", kNul, &o.session, &o.error),
            (store(h), "none", kNul, nullptr, nullptr)),
+  };
+}
+
+std::vector<Call> session_calls() {
+  return {
       CALL(varve_session_metadata, kSession, kText, (session(h), &o.text, &o.len, &o.error),
            (session(h), nullptr, nullptr, nullptr)),
       CALL(varve_session_update, kSession, kNothing, (session(h), "{}", kNul, &o.error),
@@ -88,6 +91,18 @@ const std::vector<Call>& all_calls() {
            (session(h), kEntry, kNul, &o.text, &o.len, &o.error),
            (session(h), kEntry, kNul, nullptr, nullptr, nullptr)),
   };
+}
+
+std::vector<Call> both() {
+  std::vector<Call> calls = store_calls();
+  for (const Call& call : session_calls()) calls.push_back(call);
+  return calls;
+}
+
+}  // namespace
+
+const std::vector<Call>& all_calls() {
+  static const std::vector<Call> calls = both();
   return calls;
 }
 

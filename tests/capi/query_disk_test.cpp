@@ -1,5 +1,6 @@
 // Queries on what lies on disk: other writers, repair, damaged indexes, changed settings.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <varve/varve.h>
 
@@ -185,6 +186,24 @@ TEST(QueryOnDisk, ADamagedLineIsLeftOutAndRepairedAway) {
   EXPECT_EQ(session.count(R"({"text":"tea"})").count, 9u);
 }
 
+// 0 when a process that may not write finds what is there.
+int search_without_privilege(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(255);
+    const Store store(path);
+    const Session session = Session::open(store, "s");
+    if (session.query(R"({"text":"number4","sort_by":"match"})").ids() != "e4") ::_exit(1);
+    if (session.count(R"({"tags":{"include":["drinks"]}})").count != 10) ::_exit(2);
+    if (store.query(R"({"text":"\"tea number5\""})").ids() != "e5") ::_exit(3);
+    if (session.remove_where("{}").outcome.status != VARVE_READ_ONLY) ::_exit(4);
+    ::_exit(0);
+  }
+  int state = 0;
+  EXPECT_EQ(::waitpid(child, &state, 0), child);
+  return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
 TEST(QueryOnDisk, ReadOnlyDirectoriesAreSearchedAndNotWritten) {
   const TempDirectory directory;
   {
@@ -192,21 +211,19 @@ TEST(QueryOnDisk, ReadOnlyDirectoriesAreSearchedAndNotWritten) {
     add_teas(Session(store, R"({"session_id":"s"})"), 10);
   }
   const std::string place = directory.path() + "/sessions/s";
-  fs::remove(place + "/index.bin");
-  for (const auto& file : fs::directory_iterator(place)) {
-    fs::permissions(file.path(), fs::perms::owner_read);
+  for (const bool has_index : {true, false}) {
+    if (!has_index) fs::remove(place + "/index.bin");
+    std::vector<fs::path> all = {directory.path()};
+    for (const auto& file : fs::recursive_directory_iterator(directory.path())) {
+      all.push_back(file.path());
+    }
+    for (const auto& path : all) {
+      fs::permissions(path, fs::is_directory(path) ? fs::perms(0555) : fs::perms(0444));
+    }
+    EXPECT_EQ(search_without_privilege(directory.path()), 0) << has_index;
+    EXPECT_EQ(fs::exists(place + "/index.bin"), has_index);
+    for (const auto& path : all) fs::permissions(path, fs::perms::owner_all);
   }
-  fs::permissions(place, fs::perms(0500));
-  if (::geteuid() == 0) {
-    fs::permissions(place, fs::perms::owner_all);  // to the superuser nothing is read-only
-  }
-  {
-    const Store store(directory.path());
-    const Session session = Session::open(store, "s");
-    EXPECT_EQ(session.query(R"({"text":"number4","sort_by":"match"})").ids(), "e4");
-    EXPECT_EQ(session.count(R"({"tags":{"include":["drinks"]}})").count, 10u);
-  }
-  fs::permissions(place, fs::perms::owner_all);
 }
 
 TEST(QueryOnDisk, ChangedSettingsOfWordsBetweenOpens) {

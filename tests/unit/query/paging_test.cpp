@@ -130,5 +130,26 @@ TEST(PagingAfterAnEntryThatIsGone, GoesOnBehindItsPlace) {
   EXPECT_EQ(log.ids(R"({"sort_by":"time","limit":2,"after":")" + after + R"("})"), "e1 e0");
 }
 
+TEST(PagingAfterAnEntryThatWasCompactedAway, TakesAllOfItsKeyAndTimeForSeen) {
+  QueryLog log;
+  for (int i = 0; i < 6; ++i) {
+    log.add(R"({"type":"preference","content":"-","importance":0.5,"id":"e)" + std::to_string(i) +
+            R"(","timestamp":")" + format_rfc3339(kNowMs - 9 * kDayMs + i / 2 * 1000) + R"("})");
+  }
+  for (const std::string order : {"asc", "desc"}) {
+    const std::string members = R"("sort_by":"importance","order":")" + order + R"(")";
+    const auto query = parse_query("{" + members + "}", Scope::kSession);
+    Cursor cursor;
+    cursor.query_hash = query->hash;
+    cursor.now_ms = kNowMs;
+    cursor.last_id = "e5";
+    cursor.key = 0.5;
+    cursor.timestamp_ms = kNowMs - 9 * kDayMs + 1000;  // that of e2 and e3
+    cursor.id = "gone";
+    EXPECT_EQ(log.ids("{" + members + R"(,"after":")" + format_cursor(cursor) + R"("})"),
+              order == "asc" ? "e4 e5" : "e1 e0");
+  }
+}
+
 }  // namespace
 }  // namespace varve::query

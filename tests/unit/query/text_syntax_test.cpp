@@ -67,6 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"col?r", "x(col?r)"}, Case{"?at", "x(?at)"},
                       Case{"+oauth* -imp*", "+x(oauth*) -x(imp*)"}, Case{"(oauth*,", "x(oauth*)"},
                       Case{"who what? when", "w(who what? when)"}, Case{"wh?t?", "x(wh?t)"},
+                      Case{"yes?-no", "w(yes?-no)"},
                       Case{"https://a.example/x?q=1", "w(https://a.example/x?q=1)"},
                       Case{"tea *a", "w(tea) x(*a)"}, Case{"-*auth", "-x(*auth)"},
                       Case{"a*=b", "w(a*=b)"}, Case{"\xc3\xa9t*", "x(\xc3\xa9t*)"}));
