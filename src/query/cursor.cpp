@@ -13,12 +13,19 @@ namespace varve::query {
 namespace {
 
 constexpr std::string_view kVersion = "v1";
-constexpr size_t kFieldCount = 9;
+constexpr size_t kFieldCount = 10;
+constexpr char kBetweenSessions = '_';
+constexpr char kBeforeRows = '-';
 
-void append_hex(std::string* out, uint64_t value) {
+void append_digits(std::string* out, uint64_t value) {
   std::array<char, 16> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
-  out->append(1, '.').append(digits.data(), end);
+  out->append(digits.data(), end);
+}
+
+void append_hex(std::string* out, uint64_t value) {
+  out->push_back('.');
+  append_digits(out, value);
 }
 
 std::optional<uint64_t> parse_hex(std::string_view text) {
@@ -42,9 +49,35 @@ std::string format_cursor(const Cursor& cursor) {
   append_hex(&text, static_cast<uint64_t>(cursor.timestamp_ms));
   text.append(1, '.').append(cursor.last_id);
   text.append(1, '.').append(cursor.session_id);
-  text.append(1, '.').append(cursor.id);
+  text.append(1, '.').append(cursor.id).append(1, '.');
+  for (const auto& [session, rows] : cursor.row_ends) {
+    if (text.back() != '.') text.push_back(kBetweenSessions);
+    append_digits(&text, session);
+    text.push_back(kBeforeRows);
+    append_digits(&text, rows);
+  }
   return text;
 }
+
+namespace {
+
+// False for what format_cursor() does not write.
+bool parse_row_ends(std::string_view text, RowEnds* row_ends) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(kBetweenSessions), text.size());
+    const std::string_view one = text.substr(0, end);
+    const size_t middle = one.find(kBeforeRows);
+    if (middle == std::string_view::npos) return false;
+    const auto session = parse_hex(one.substr(0, middle));
+    const auto rows = parse_hex(one.substr(middle + 1));
+    if (!session || !rows || *rows > UINT32_MAX) return false;
+    row_ends->emplace(*session, static_cast<uint32_t>(*rows));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
+}
+
+}  // namespace
 
 std::optional<Cursor> parse_cursor(std::string_view text) {
   std::vector<std::string_view> fields;
@@ -71,7 +104,7 @@ std::optional<Cursor> parse_cursor(std::string_view text) {
   cursor.id = fields[8];
   if (!std::isfinite(cursor.best_match) || !std::isfinite(cursor.key) ||
       !is_id_or_empty(cursor.last_id) || !is_id_or_empty(cursor.session_id) ||
-      !is_id_or_empty(cursor.id)) {
+      !is_id_or_empty(cursor.id) || !parse_row_ends(fields[9], &cursor.row_ends)) {
     return std::nullopt;
   }
   return cursor;

@@ -125,7 +125,7 @@ class QueryParser {
     reader.read_time("end", &query_.end_ms);
     std::string last;
     reader.read_string("last", &last);
-    if (const auto value = object.find("last"); value && !last.empty()) {
+    if (const auto value = object.find("last")) {
       query_.last_ms = parse_span(last);
       if (!query_.last_ms) {
         reader.fail(*value, "must be a number and one of s m h d w, such as \"7d\"");

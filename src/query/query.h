@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct ContentCondition {
   std::string key;
 };
 
+// How many rows sessions had, by hash64 of their ids: what is added later is in no page.
+using RowEnds = std::map<uint64_t, uint32_t>;
+
 // Where the page before ended (cursor.h).
 struct Cursor {
   uint64_t query_hash = 0;  // of the query it continues, without `after` and `limit`
@@ -35,8 +39,9 @@ struct Cursor {
   // The last result of the page: the next one comes after it in the order.
   double key = 0;
   int64_t timestamp_ms = 0;
-  std::string session_id;  // of store-wide queries; else empty
+  std::string session_id;
   std::string id;
+  RowEnds row_ends;  // of a query across sessions: what each had at the first page
 };
 
 struct Query {

@@ -37,6 +37,7 @@ struct Search::Parts {
   [[nodiscard]] uint32_t find_row_end() const {
     uint32_t end = index.arranged_count();
     if (query.has_text()) end = std::min(end, index.text_row_count());
+    if (input.row_end_max) end = std::min(end, *input.row_end_max);
     if (!query.after) return end;
     const auto last = index.find(query.after->last_id);
     return last ? std::min(end, *last + 1) : end;
@@ -312,6 +313,7 @@ void Search::Parts::run_by_order(Answer* answer) {
 Answer Search::Parts::run() {
   Answer answer;
   answer.walk_count_max = filter.walk_count_max();
+  answer.row_end = row_end;
   if (row_end > 0) answer.last_id = index.id(row_end - 1);
   answer.best_match = query.after ? query.after->best_match : input.best_match;
   if (finds_nothing || query.limit == 0) return answer;

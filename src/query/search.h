@@ -37,6 +37,7 @@ struct SearchInput {
   std::string session_id;
   const TextStatistics* statistics = nullptr;
   double best_match = 0;
+  std::optional<uint32_t> row_end_max;  // rows behind it came later
   // For each check of the text plan, the rows that passed it; empty before they were asked.
   std::vector<std::vector<uint32_t>> passed;
 };
@@ -61,6 +62,7 @@ struct Answer {
   std::vector<Hit> hits;
   bool has_more = false;
   double best_match = 0;  // [BM25] what match_quality is measured against
+  uint32_t row_end = 0;   // rows that were looked at
   std::string last_id;    // the newest entry that was looked at; empty when there was none
   std::string strategy;   // how the rows were found: for explain
   uint64_t walk_count_max = 0;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/hash.h"
 #include "query/cursor.h"
 #include "session/query_explanation.h"
 
@@ -75,11 +76,13 @@ class SessionQuery {
     input.analyzer = analyzer_.get();
     input.now_ms = now_ms_;
     input.weights = core_.settings.best;
-    if (shared_ == nullptr) return input;
     input.session_id = core_.id;
+    if (shared_ == nullptr) return input;
     // Before they are counted, a session's own.
     if (shared_->statistics.entry_count > 0) input.statistics = &shared_->statistics;
     input.best_match = shared_->best_match;
+    const auto row_end = shared_->row_ends.find(hash64(core_.id));
+    if (row_end != shared_->row_ends.end()) input.row_end_max = row_end->second;
     return input;
   }
 
@@ -174,6 +177,7 @@ class ResultReader {
       results.results.push_back(result_of(i, *std::move(line)));
     }
     if (answer_.has_more) results.next = next_page();
+    results.row_end = answer_.row_end;
     if (query_.explain) results.explanation = explain_answer(query_, answer_);
     return results;
   }
@@ -204,6 +208,7 @@ class ResultReader {
     cursor.best_match = answer_.best_match;
     cursor.key = last.place.key;
     cursor.timestamp_ms = last.place.timestamp_ms;
+    cursor.session_id = core_.id;
     cursor.id = rows_.back().id;
     return query::format_cursor(cursor);
   }
@@ -228,6 +233,12 @@ class ResultReader {
 
 Result<QueryResults> run_query(Core& core, const query::Query& query, const SharedQuery* shared) {
   SessionQuery session_query(core, query, shared);
+  if (shared == nullptr && query.after && query.after->session_id != core.id) {
+    Place place;
+    place.member = "after";
+    return Status(Code::kInvalidArgument, "'after' is the cursor of another session",
+                  std::move(place));
+  }
   ResultReader reader(core, query, session_query);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
@@ -245,8 +256,9 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
 }
 
-Result<query::TextStatistics> count_words(Core& core, const query::Query& query) {
-  SessionQuery session_query(core, query, nullptr);
+Result<query::TextStatistics> count_words(Core& core, const query::Query& query,
+                                          const SharedQuery& shared) {
+  SessionQuery session_query(core, query, &shared);
   query::TextStatistics statistics;
   VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
     statistics = search.statistics();

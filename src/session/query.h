@@ -22,6 +22,7 @@ namespace varve::session {
 struct SharedQuery {
   query::TextStatistics statistics;
   double best_match = 0;
+  query::RowEnds row_ends;  // of sessions that were looked at before
 };
 
 // Results in order, with their entries, and the cursor of the next page. `shared`: null for a query
@@ -29,7 +30,8 @@ struct SharedQuery {
 Result<QueryResults> run_query(Core& core, const query::Query& query, const SharedQuery* shared);
 
 // What this session adds to SharedQuery.
-Result<query::TextStatistics> count_words(Core& core, const query::Query& query);
+Result<query::TextStatistics> count_words(Core& core, const query::Query& query,
+                                          const SharedQuery& shared);
 Result<double> find_best_match(Core& core, const query::Query& query, const SharedQuery& shared);
 
 // How many entries match, whatever the limit.

@@ -21,6 +21,7 @@ struct QueryResult {
 
 struct QueryResults {
   std::vector<QueryResult> results;  // in order
+  uint32_t row_end = 0;              // rows of the session that were looked at
   std::string next;                  // cursor of the next page; empty: there is none
   std::string explanation;           // JSON; empty unless it was asked for
 

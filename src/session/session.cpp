@@ -126,8 +126,9 @@ Result<QueryResults> Session::query_among(const query::Query& query, const Share
   return run_query(parts_->core, query, &shared);
 }
 
-Result<query::TextStatistics> Session::count_words(const query::Query& query) {
-  return session::count_words(parts_->core, query);
+Result<query::TextStatistics> Session::count_words(const query::Query& query,
+                                                   const SharedQuery& shared) {
+  return session::count_words(parts_->core, query, shared);
 }
 
 Result<double> Session::find_best_match(const query::Query& query, const SharedQuery& shared) {

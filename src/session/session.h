@@ -64,7 +64,7 @@ class Session {
   Result<uint64_t> count(std::string_view query);
   // For a query across sessions, see query.h.
   Result<QueryResults> query_among(const query::Query& query, const SharedQuery& shared);
-  Result<query::TextStatistics> count_words(const query::Query& query);
+  Result<query::TextStatistics> count_words(const query::Query& query, const SharedQuery& shared);
   Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
   // {"tags":[{"tag","entries"}]}, by name.
   Result<json::Tree> tags();

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/hash.h"
 #include "json/tree.h"
 #include "query/cursor.h"
 #include "session/query.h"
@@ -27,16 +28,22 @@ class StoreQuery {
         thread_count_(std::min<uint64_t>(thread_count, session_ids.size())),
         open_(open),
         note_(note),
-        kept_(std::min(session_ids.size(), kKeptOpenMax)) {}
+        kept_(std::min(session_ids.size(), kKeptOpenMax)) {
+    if (query.after) shared_.row_ends = query.after->row_ends;
+  }
 
   Result<session::QueryResults> run() {
     if (query_.has_text()) {
       VARVE_TRY(for_each_session([this](session::Session& session) -> Status {
-        VARVE_TRY_ASSIGN(const auto statistics, session.count_words(query_));
+        VARVE_TRY_ASSIGN(const auto statistics, session.count_words(query_, shared_));
         const std::lock_guard guard(mutex_);
-        shared_.statistics.add(statistics);
+        statistics_.add(statistics);
+        // What is added from here on is in no page.
+        row_ends_[hash64(session.id())] = static_cast<uint32_t>(statistics.entry_count);
         return {};
       }));
+      shared_.statistics = statistics_;
+      shared_.row_ends = row_ends_;
       VARVE_TRY(for_each_session([this](session::Session& session) -> Status {
         VARVE_TRY_ASSIGN(const double best, session.find_best_match(query_, shared_));
         const std::lock_guard guard(mutex_);
@@ -49,6 +56,7 @@ class StoreQuery {
       VARVE_TRY_ASSIGN(auto found, session.query_among(query_, shared_));
       const std::lock_guard guard(mutex_);
       has_more_ = has_more_ || !found.next.empty();
+      row_ends_[hash64(session.id())] = found.row_end;
       for (auto& result : found.results) results_.push_back(std::move(result));
       return {};
     }));
@@ -89,10 +97,19 @@ class StoreQuery {
     } catch (const std::bad_alloc&) {
       const std::lock_guard guard(mutex_);
       no_memory_ = true;
+    } catch (const std::exception& defect) {
+      const std::lock_guard guard(mutex_);
+      failure_ = Status(Code::kInternal, defect.what());
     }
   }
 
+  // Sessions made since the first page are in no page.
+  [[nodiscard]] bool is_new(const std::string& id) const {
+    return query_.after && !query_.after->row_ends.contains(hash64(id));
+  }
+
   Status visit_one(size_t number, const Step& step) {
+    if (is_new(ids_[number])) return {};
     std::shared_ptr<session::Session> session;
     if (number < kept_.size()) session = kept_[number];  // its own slot: no other thread's
     if (session == nullptr) {
@@ -138,6 +155,7 @@ class StoreQuery {
     cursor.timestamp_ms = last.timestamp_ms;
     cursor.session_id = last.session_id;
     cursor.id = last.id;
+    cursor.row_ends = row_ends_;
     return query::format_cursor(cursor);
   }
 
@@ -150,6 +168,8 @@ class StoreQuery {
   session::SharedQuery shared_;                          // read only while sessions run
 
   std::mutex mutex_;  // guards the rest while sessions run
+  query::TextStatistics statistics_;
+  query::RowEnds row_ends_;  // as they were looked at
   double best_match_ = 0;
   std::vector<session::QueryResult> results_;
   bool has_more_ = false;

@@ -181,8 +181,9 @@ TEST(SessionStats, HasEveryFigure) {
   EXPECT_EQ(missing_members(stats.at("corruption").as_object(),
                             {"skipped", "missing", "torn_tails", "rollback"}),
             std::vector<std::string>());
-  EXPECT_EQ(missing_members(stats.at("index").as_object(), {"rebuilds", "loaded", "reason", "facets_memory_bytes", "words_memory_bytes",
-                             "words_of_entries"}),
+  EXPECT_EQ(missing_members(stats.at("index").as_object(),
+                            {"rebuilds", "loaded", "reason", "facets_memory_bytes",
+                             "words_memory_bytes", "words_of_entries"}),
             std::vector<std::string>());
   EXPECT_EQ(stats.at("session_id").as_string(), "s");
   EXPECT_EQ(stats.at("entries"), 2);

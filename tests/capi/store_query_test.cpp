@@ -303,6 +303,8 @@ TEST(StoreQuery, PagesNeitherSkipNorRepeatWhileEntriesAreAdded) {
   expect_stable_pages(R"("sort_by":"time","order":"asc")");
   expect_stable_pages(R"("sort_by":"importance")");
   expect_stable_pages(R"("sort_by":"relevance")");
+  expect_stable_pages(R"("text":"sugar","sort_by":"match")");
+  expect_stable_pages(R"("text":"sugar")");
 }
 
 }  // namespace

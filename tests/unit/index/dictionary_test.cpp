@@ -15,6 +15,8 @@
 namespace varve::index {
 namespace {
 
+uint32_t no_length(uint32_t) { return 0; }
+
 // A dictionary and the same as plain maps: lists under "l…", values under "v…".
 struct Both {
   Dictionary dictionary;
@@ -103,7 +105,7 @@ TEST(Dictionary, FreezingChangesNoAnswer) {
     both.add_random(round * 300, (round + 1) * 300, round);
     expect_same(both.dictionary, both);
     EXPECT_GT(both.dictionary.added_bytes(), 0u);
-    both.dictionary.freeze();
+    both.dictionary.freeze(no_length);
     EXPECT_EQ(both.dictionary.added_bytes(), 0u);
     EXPECT_EQ(both.dictionary.frozen().size(), both.lists.size() + both.values.size());
     expect_same(both.dictionary, both);
@@ -113,13 +115,13 @@ TEST(Dictionary, FreezingChangesNoAnswer) {
 TEST(Dictionary, EncodingGivesTheFrozenFormAndChangesNothing) {
   Both both;
   both.add_random(0, 500, 1);
-  const std::string first = both.dictionary.encode();
-  EXPECT_EQ(both.dictionary.encode(), first);
+  const std::string first = both.dictionary.encode(no_length);
+  EXPECT_EQ(both.dictionary.encode(no_length), first);
   expect_same(both.dictionary, both);
   Dictionary other;
   other.set_frozen(opened(first));
   expect_same(other, both);
-  EXPECT_EQ(other.encode(), first);
+  EXPECT_EQ(other.encode(no_length), first);
   both.dictionary.adopt(first);
   expect_same(both.dictionary, both);
   both.add_random(500, 900, 2);
@@ -134,7 +136,7 @@ TEST(Dictionary, AFrozenPartMayComeUnderWhatWasAdded) {
   Both rest;
   whole.add_random(400, 800, 4);
   rest.add_random(400, 800, 4);
-  rest.dictionary.set_frozen(opened(start.dictionary.encode()));
+  rest.dictionary.set_frozen(opened(start.dictionary.encode(no_length)));
   for (const auto& [key, rows] : whole.lists) {
     ASSERT_EQ(rows_of(rest.dictionary.find(key)), rows) << key;
   }
@@ -144,7 +146,7 @@ TEST(Dictionary, AFrozenPartMayComeUnderWhatWasAdded) {
   for (const auto& [key, value] : whole.values) expected.push_back(key);
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(keys_of(rest.dictionary, ""), expected);
-  rest.dictionary.freeze();
+  rest.dictionary.freeze(no_length);
   EXPECT_EQ(keys_of(rest.dictionary, ""), expected);
   for (const auto& [key, rows] : whole.lists) {
     ASSERT_EQ(rows_of(rest.dictionary.find(key)), rows) << key;
@@ -158,7 +160,7 @@ TEST(Dictionary, AKeysFirstValueStays) {
   dictionary.put("vempty", "");
   EXPECT_EQ(dictionary.find_value("va"), "first");
   EXPECT_NE(dictionary.find_value("vempty").data(), nullptr);
-  dictionary.freeze();
+  dictionary.freeze(no_length);
   dictionary.put("va", "third");
   EXPECT_EQ(dictionary.find_value("va"), "first");
   EXPECT_EQ(dictionary.added_bytes(), 0u);
@@ -168,7 +170,7 @@ TEST(Dictionary, AKeysFirstValueStays) {
 TEST(Dictionary, VisitingEndsWhenAsked) {
   Both both;
   both.add_random(0, 100, 1);
-  both.dictionary.freeze();
+  both.dictionary.freeze(no_length);
   both.add_random(100, 200, 2);
   for (const size_t wanted : {size_t{1}, size_t{5}, both.lists.size(), both.lists.size() + 3}) {
     size_t count = 0;
@@ -188,7 +190,7 @@ TEST(Dictionary, KeysMayHaveAnyBytes) {
                 (std::vector<std::pair<uint32_t, uint32_t>>{{i, 1}}));
     }
     EXPECT_EQ(keys_of(dictionary, "a").size(), 2u);
-    dictionary.freeze();
+    dictionary.freeze(no_length);
   }
 }
 
@@ -204,7 +206,7 @@ TEST(Dictionary, BlocksOfAJoinedListBoundItsRows) {
   const Postings all = random_postings(1000, 4, kNoRow, 8);
   for (size_t i = 0; i < all.size(); ++i) {
     dictionary.buffer("l").add(all[i].row, all[i].frequency, all[i].length);
-    if (i % 170 == 169) dictionary.freeze();
+    if (i % 170 == 169) dictionary.freeze(no_length);
   }
   PostingCursor cursor(dictionary.find("l"));
   for (const Posting& one : all) {
@@ -220,7 +222,7 @@ TEST(Dictionary, FreezingMakesItSmaller) {
   Both both;
   both.add_random(0, 20'000, 1);
   const uint64_t before = both.dictionary.memory_bytes();
-  both.dictionary.freeze();
+  both.dictionary.freeze(no_length);
   EXPECT_LT(both.dictionary.memory_bytes(), before);
 }
 

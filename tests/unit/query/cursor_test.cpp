@@ -20,6 +20,7 @@ Cursor cursor_with(double key, int64_t time_ms) {
   cursor.timestamp_ms = time_ms;
   cursor.session_id = "S_1";
   cursor.id = "mem_abc123xyz";
+  cursor.row_ends = {{1, 0}, {0xffffffffffffffff, 0xfffffffe}};
   return cursor;
 }
 
@@ -39,6 +40,7 @@ TEST(Cursor, ComesBackBitForBit) {
       EXPECT_EQ(read->timestamp_ms, time_ms);
       EXPECT_EQ(read->session_id, cursor.session_id);
       EXPECT_EQ(read->id, cursor.id);
+      EXPECT_EQ(read->row_ends, cursor.row_ends);
     }
   }
 }
@@ -54,17 +56,34 @@ TEST(Cursor, GarbageIsNone) {
   const std::string whole = format_cursor(cursor_with(0.5, 1));
   const double none = std::numeric_limits<double>::quiet_NaN();
   const double endless = std::numeric_limits<double>::infinity();
-  for (const std::string& text :
-       {std::string(), std::string("."), std::string("........"), std::string("v1"), whole + ".",
-        whole + ".x", "v2" + whole.substr(2), " " + whole, whole + " ",
-        std::string("v1.1.2.3.4.5.a.b"), std::string("v1.1.2.3.4.g.a.b.c"),
-        std::string("v1.1.2.3.4..a.b.c"), std::string("v1.-1.2.3.4.5.a.b.c"),
-        std::string("v1.11111111111111111.2.3.4.5.a.b.c"), std::string("v1.1.2.3.4.5.a/.b.c"),
-        std::string("v1.1.2.3.4.5.a.b.c d"), std::string("\0\0\0\0\0\0\0\0", 8),
-        format_cursor(cursor_with(none, 1)), format_cursor(cursor_with(endless, 1))}) {
+  for (const std::string& text : {std::string(),
+                                  std::string("."),
+                                  std::string("........"),
+                                  std::string("v1"),
+                                  whole + ".",
+                                  whole + ".x",
+                                  "v2" + whole.substr(2),
+                                  " " + whole,
+                                  whole + " ",
+                                  std::string("v1.1.2.3.4.5.a.b.c"),
+                                  std::string("v1.1.2.3.4.g.a.b.c."),
+                                  std::string("v1.1.2.3.4..a.b.c."),
+                                  std::string("v1.-1.2.3.4.5.a.b.c."),
+                                  std::string("v1.11111111111111111.2.3.4.5.a.b.c."),
+                                  std::string("v1.1.2.3.4.5.a/.b.c."),
+                                  std::string("v1.1.2.3.4.5.a.b.c d."),
+                                  std::string("\0\0\0\0\0\0\0\0", 8),
+                                  std::string("v1.1.2.3.4.5.a.b.c.1"),
+                                  std::string("v1.1.2.3.4.5.a.b.c.-1"),
+                                  std::string("v1.1.2.3.4.5.a.b.c.1-100000000"),
+                                  std::string("v1.1.2.3.4.5.a.b.c.1-2__3-4"),
+                                  format_cursor(cursor_with(none, 1)),
+                                  format_cursor(cursor_with(endless, 1))}) {
     EXPECT_FALSE(parse_cursor(text).has_value()) << text;
   }
-  EXPECT_TRUE(parse_cursor("v1.1.2.3.4.5.a.b.c").has_value()) << "the form of the wrong ones above";
+  EXPECT_TRUE(parse_cursor("v1.1.2.3.4.5.a.b.c.").has_value())
+      << "the form of the wrong ones above";
+  EXPECT_TRUE(parse_cursor("v1.1.2.3.4.5.a.b.c.1-2_3-4").has_value());
 }
 
 TEST(Cursor, AnyBytesAreReadWithoutHarm) {
