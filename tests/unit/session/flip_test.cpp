@@ -26,6 +26,8 @@ struct Whole {
     disk.put(files);
     const auto session = disk.open();
     exported = *session->export_text("jsonl");
+    found = found_in(*session);
+    EXPECT_GT(session->count(kWildcard).ok() ? *session->count(kWildcard) : 0, 0U);
     json::Document scratch;
     entry::EntryFacts facts;
     for (const auto line : lines_of(exported)) {
@@ -35,8 +37,17 @@ struct Whole {
     }
   }
 
+  // What queries need of the index that reading entries does not: words, tags, traces.
+  static std::string found_in(session::Session& session) {
+    const auto words = session.count(kWildcard);
+    const auto tags = session.tags();
+    return words.ok() && tags.ok() ? std::to_string(*words) + tags->canonical() : "nothing";
+  }
+  static constexpr std::string_view kWildcard = R"({"text":"+*e*"})";
+
   SessionFiles files;
   std::string exported;
+  std::string found;
   std::vector<std::string> ids;    // of the live entries
   std::vector<std::string> lines;  // without line ends
 };
@@ -61,6 +72,7 @@ class Damaged : public testing::Test {
     const auto exported = session->export_text("jsonl");
     EXPECT_TRUE(exported.ok()) << exported.status().message();
     EXPECT_TRUE(exported.ok() && *exported == whole().exported);
+    EXPECT_EQ(Whole::found_in(*session), whole().found);
     return host.counters.index_rebuilds.load();
   }
 

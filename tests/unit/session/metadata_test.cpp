@@ -23,7 +23,7 @@ Status patched(std::string_view patch) {
 TEST(Metadata, RoundTripKeepsEverythingAndUnknownMembers) {
   const Metadata metadata = made(
       R"({"session_id":"sess_1","user_id":"u","agent_id":"a","title":"t","ttl_hours":2.5,
-          "stores":["kv"],"decay_config":{"x":1},"durability":"os"})");
+          "stores":["kv"],"decay_config":{"half_life_hours":336},"durability":"os"})");
   auto parsed = Metadata::parse(metadata.encode(), "sess_1");
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   EXPECT_FALSE(parsed->edited_outside());
@@ -33,6 +33,15 @@ TEST(Metadata, RoundTripKeepsEverythingAndUnknownMembers) {
   parsed->tree().set("of_a_newer_minor_version", json::Tree::boolean(true));
   const auto again = Metadata::parse(parsed->encode(), "sess_1");
   EXPECT_TRUE(again->tree().get_bool("of_a_newer_minor_version"));
+}
+
+TEST(Metadata, ADecayConfigIsCheckedWhenItIsGiven) {
+  EXPECT_EQ(parse_create_options(R"({"decay_config":{"x":1}})").code(), Code::kInvalidArgument);
+  EXPECT_EQ(parse_create_options(R"({"decay_config":{"half_life_hours":0}})").code(),
+            Code::kInvalidArgument);
+  EXPECT_EQ(patched(R"({"decay_config":{"curve":"steep"}})").code(), Code::kInvalidArgument);
+  EXPECT_TRUE(patched(R"({"decay_config":{"curve":"linear"}})").ok());
+  EXPECT_TRUE(patched(R"({"decay_config":{"curve":null}})").ok()) << "removing what is not there";
 }
 
 TEST(Metadata, TheFileIsIndentedAndSealed) {
