@@ -21,8 +21,10 @@
 namespace varve::index {
 
 struct KeyHash {
+  // NOLINTBEGIN(readability-identifier-naming): the names that Boost looks for
   using is_transparent = void;
   using is_avalanching = void;
+  // NOLINTEND(readability-identifier-naming)
   size_t operator()(std::string_view key) const noexcept { return hash64(key); }
 };
 

@@ -37,7 +37,7 @@ uint64_t PostingBuffer::memory_bytes() const {
   const uint64_t inside = sizeof(std::string) / 2;  // short bodies lie in the object
   uint64_t bytes = body_.capacity() >= inside ? body_.capacity() + 1 : 0;
   if (blocks_ != nullptr) {
-    bytes += sizeof(*blocks_) + blocks_->capacity() * sizeof(BlockSummary);
+    bytes += sizeof(std::vector<BlockSummary>) + blocks_->capacity() * sizeof(BlockSummary);
   }
   return bytes;
 }

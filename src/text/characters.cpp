@@ -55,7 +55,7 @@ CharacterClass class_of(uint32_t code_point) noexcept {
 std::string_view plain_latin(int32_t code_point) noexcept {
   switch (code_point) {
     case 0xF8: return "o";   // o with stroke
-    case 0x111: return "d";  // d with stroke
+    case 0x111:              // d with stroke
     case 0xF0: return "d";   // eth
     case 0x142: return "l";  // l with stroke
     case 0x127: return "h";  // h with stroke
