@@ -106,8 +106,9 @@ void Search::Parts::require_conditions() {
   }
   filter.require_importance(query.importance_min);
   require_tags();
-  if (!query.trace_id.empty())
+  if (!query.trace_id.empty()) {
     filter.require(RowSet::of_lists({index.facets().trace(query.trace_id)}));
+  }
   for (const auto& condition : query.content) {
     filter.require(RowSet::of_lists({index.facets().content(condition.key)}));
   }
