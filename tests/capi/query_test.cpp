@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -448,7 +449,8 @@ TEST(QueryOnABadDay, OfAnEmptySessionIsEmpty) {
   for (const auto query : {"", "{}", R"({"text":"tea \"a b\" -c d*"})", R"({"limit":0})",
                            R"({"references":["nothing"],"max_depth":64})"}) {
     EXPECT_EQ(session.query(query).text(), R"({"results":[],"next":null})") << query;
-    EXPECT_EQ(session.count(query[2] == 'l' ? "{}" : query).count, 0u);
+    const bool has_limit = std::string_view(query).find("limit") != std::string_view::npos;
+    EXPECT_EQ(session.count(has_limit ? "{}" : query).count, 0u);
   }
   EXPECT_EQ(session.tags().text, R"({"tags":[]})");
 }
