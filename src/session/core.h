@@ -51,8 +51,9 @@ class Core {
   // time, and with `text` the words. Any thread, without the storage's lock.
   Status prepare_query(bool text);
   // Indexes words of rows that have none yet when they are many, so that no query waits long for
-  // it; with `all`, of all rows. Best effort.
-  void index_pending_words(bool all);
+  // it; with `always` also when they are few. A bounded part of them: the rest is left for the next
+  // call, or for the query that needs them. Best effort.
+  void index_pending_words(bool always);
 
   // One entry's line, checked; kNotFound, kCorruption.
   Result<std::string> read_entry(std::string_view id);
@@ -91,8 +92,9 @@ class Core {
   // How entries decay: the session's own rules, else the store's.
   [[nodiscard]] decay::Rules decay_rules() const;
 
-  // Saves index.bin when the log grew enough since the last time, or `always`. Best effort.
-  void save_snapshot(bool always);
+  // Saves index.bin when the log grew enough since the last time, or `always`. Best effort, also
+  // when memory ends: what was answered stays answered.
+  void save_snapshot(bool always) noexcept;
 
   // Whether many rows' words were indexed that index.bin does not have.
   [[nodiscard]] bool has_words_to_save() const;
@@ -126,6 +128,7 @@ class Core {
   bool metadata_was_damaged = false;
 
  private:
+  void save_snapshot_now(bool always);
   Status load_metadata();
   Result<Metadata> read_metadata();
   // Index lock held exclusively:
@@ -147,6 +150,7 @@ class Core {
   Status load_pending(bool text);
   Status load_missing(bool text);
   Status index_words(uint64_t bytes_max);
+  Status extend_index(bool text);
   Status index_words_of(uint32_t first, uint32_t end);
 
   Result<Found> find(std::string_view id);

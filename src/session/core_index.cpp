@@ -15,6 +15,9 @@ namespace {
 constexpr int kAttempts = 4;  // index.bin may be replaced while it is read in parts
 // Lines read at once, and indexed at once under the index's lock.
 constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
+// Steps of that size that a write, and a close, may take: neither waits for a whole log.
+constexpr int kStepsOfWrite = 2;
+constexpr int kStepsOfClose = 16;
 constexpr uint32_t kWordsRowsWorthSaving = 256;
 
 }  // namespace
@@ -68,7 +71,9 @@ Status Core::load_pending(bool text) {
 
 // Whatever is wrong with index.bin costs a newer one, or a rebuild.
 Status Core::load_missing(bool text) {
+  index_is_whole_ = false;  // until what is loaded is there: memory may end in between
   Status loaded = load_pending(text);
+  index_is_whole_ = true;
   if (loaded.ok()) return {};
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   for (int attempt = 0; attempt < kAttempts && loaded.code() == Code::kConflict; ++attempt) {
@@ -126,16 +131,26 @@ Status Core::index_words(uint64_t bytes_max) {
   return index_words_of(first, end);
 }
 
-void Core::index_pending_words(bool all) {
-  for (;;) {
+void Core::index_pending_words(bool always) {
+  for (int step = 0; step < (always ? kStepsOfClose : kStepsOfWrite); ++step) {
     const std::unique_lock lock(index_mutex);
     const uint32_t covered = index.text_row_count();
     if (!index_is_whole_ || covered >= index.size()) return;
     const uint64_t pending_bytes = index.coverage.entries_bytes - index.location(covered).offset;
-    if (!all && pending_bytes < kWordsBytes) return;
-    if (!index_words(kWordsBytes).ok()) return;  // replaced, or unreadable: a query will tell
-    index.compress();
+    if (!always && pending_bytes < kWordsBytes) return;
+    if (!extend_index(true).ok()) return;  // replaced, or unreadable: a query will tell
   }
+}
+
+// What derives from the rows, a step further. The index counts as not whole while this runs: when
+// memory ends in the middle, it is made anew from the log.
+Status Core::extend_index(bool text) {
+  index_is_whole_ = false;
+  index.arrange();
+  Status words = text ? index_words(kWordsBytes) : Status();
+  index.compress();
+  index_is_whole_ = true;
+  return words;
 }
 
 bool Core::has_words_to_save() const {
@@ -157,6 +172,7 @@ std::unique_ptr<text::Analyzer> Core::take_analyzer() {
 
 void Core::give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept {
   const std::lock_guard guard(analyzers_mutex_);
+  // Room for it was made at the start.
   if (analyzers_.size() < kIdleAnalyzersMax) analyzers_.push_back(std::move(analyzer));
 }
 
@@ -183,15 +199,12 @@ Status Core::prepare_query(bool text) {
     if (!index_is_whole_) continue;
     wanted_count = std::min(wanted_count, index.size());
     VARVE_TRY(load_missing(text));
-    index.arrange();
-    Status words = text ? index_words(kWordsBytes) : Status();
+    Status words = extend_index(text);
     if (words.code() == Code::kGone) {
       ++attempt;
       continue;
     }
     VARVE_TRY(std::move(words));
-    if (text) (void)index.text_to_extend();
-    index.compress();
   }
   return {Code::kBusy, "the log is being replaced over and over; try again"};
 }

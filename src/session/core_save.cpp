@@ -1,5 +1,6 @@
 // What a session keeps beside its log: the index snapshot and metadata.json.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/time.h"
@@ -25,7 +26,15 @@ std::string statistic_name(const std::string& type) {
 
 }  // namespace
 
-void Core::save_snapshot(bool always) {
+void Core::save_snapshot(bool always) noexcept {
+  try {
+    save_snapshot_now(always);
+  } catch (const std::bad_alloc&) {
+    // The next one may have memory; without index.bin opening takes longer, and nothing else.
+  }
+}
+
+void Core::save_snapshot_now(bool always) {
   if (!storage->writable()) return;
   const std::unique_lock one_at_a_time(snapshot_mutex_, std::try_to_lock);
   if (!one_at_a_time.owns_lock()) return;
