@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -50,6 +51,21 @@ TaggedQuery tagged_query(const Workload& workload, size_t entry_count, Random& r
 
 double ranked_score(double importance, int64_t age_ms) {
   return importance * std::max(kDecayMin, std::exp(-kDecayPerMs * static_cast<double>(age_ms)));
+}
+
+TaggedEntries tag_of_share(const Workload& workload, size_t entry_count, double share) {
+  std::map<std::string, std::vector<size_t>> numbers_of;
+  for (size_t number = 0; number < entry_count; ++number) {
+    for (const auto& tag : workload.head(number).tags) numbers_of[tag].push_back(number);
+  }
+  const double wanted_count = share * static_cast<double>(entry_count);
+  const auto distance = [&](const auto& tagged) {
+    return std::abs(static_cast<double>(tagged.second.size()) - wanted_count);
+  };
+  const auto nearest = std::min_element(
+      numbers_of.begin(), numbers_of.end(),
+      [&](const auto& left, const auto& right) { return distance(left) < distance(right); });
+  return {nearest->first, nearest->second};
 }
 
 QuerySet make_queries(const Workload& workload, size_t entry_count, size_t query_count,

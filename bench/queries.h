@@ -43,6 +43,14 @@ struct QuerySet {
 QuerySet make_queries(const Workload& workload, size_t entry_count, size_t query_count,
                       uint64_t seed = 1);
 
+struct TaggedEntries {
+  std::string tag;
+  std::vector<size_t> numbers;  // ascending
+};
+
+// Of all tags the one that nearest to `share` of the entries have, and these.
+TaggedEntries tag_of_share(const Workload& workload, size_t entry_count, double share);
+
 // importance * max(0.1, 2^(-age / 168 h)). All engines compute it from the same doubles.
 constexpr double kDecayPerMs = std::numbers::ln2 / (168.0 * 3'600'000.0);
 constexpr double kDecayMin = 0.1;

@@ -22,6 +22,7 @@ struct Run {
       : options(std::move(given)),
         workload(options.body_bytes),
         queries(make_queries(workload, options.entry_count, options.query_count)),
+        deleted(tag_of_share(workload, options.entry_count, 0.1)),
         figures(options.entry_count > kLargeEntryCount),
         answers(workload, options.entry_count) {}
 
@@ -43,6 +44,7 @@ struct Run {
   Options options;
   Workload workload;
   QuerySet queries;
+  TaggedEntries deleted;  // by measure_removing
   Figures figures;
   Answers answers;
   size_t round = 0;
@@ -73,9 +75,16 @@ std::vector<double> timed(const Run& run, size_t count, Action action) {
   return times_us;
 }
 
-void measure_adding(Run* run, const RivalEntry& rival);   // add, batch: into new stores
-void measure_loading(Run* run, const RivalEntry& rival);  // load: leaves store_directory() filled
-void measure_opening(Run* run, const RivalEntry& rival);  // open: in fresh processes
+struct Load {
+  double time_us = 0;
+  double given_bytes = 0;
+};
+Load load_all(const Run& run, Rival* store);  // all entries, into an empty store
+
+void measure_adding(Run* run, const RivalEntry& rival);    // add, batch: into new stores
+void measure_removing(Run* run, const RivalEntry& rival);  // delete, compact: in a store of its own
+void measure_loading(Run* run, const RivalEntry& rival);   // load: leaves store_directory() filled
+void measure_opening(Run* run, const RivalEntry& rival);   // open: in fresh processes
 void measure_finding(Run* run, Rival* store, const RivalEntry& rival);  // get tagged text ranked
 void measure_rebuilding(Run* run, Rival* store, const RivalEntry& rival);
 

@@ -38,6 +38,36 @@ inline std::string index_key(const std::string& name, const WorkloadEntry& entry
   return index_prefix(name) + time_bytes(entry.timestamp_ms) + entry.id;
 }
 
+inline int64_t time_of(std::string_view bytes) {
+  uint64_t time_ms = 0;
+  for (const char byte : bytes) time_ms = time_ms << 8 | static_cast<uint8_t>(byte);
+  return static_cast<int64_t>(time_ms);
+}
+
+// The tags of an entry as the workload writes it.
+inline std::vector<std::string> tags_in(std::string_view json) {
+  constexpr std::string_view kMark = "\"tags\":[";
+  std::vector<std::string> tags;
+  size_t at = json.find(kMark) + kMark.size();
+  while (json[at] != ']') {
+    const size_t start = json.find('"', at) + 1;
+    const size_t end = json.find('"', start);
+    tags.emplace_back(json.substr(start, end - start));
+    at = end + 1;
+  }
+  return tags;
+}
+
+// What all keys of an entry are made of but for its tags, from one in the index of tags.
+inline WorkloadEntry entry_of_key(std::string_view key, size_t prefix_bytes,
+                                  std::string_view type) {
+  WorkloadEntry entry;
+  entry.id = key.substr(prefix_bytes + kTimeBytes);
+  entry.type = type;
+  entry.timestamp_ms = time_of(key.substr(prefix_bytes, kTimeBytes));
+  return entry;
+}
+
 struct Column {
   int64_t timestamp_ms;
   double importance;

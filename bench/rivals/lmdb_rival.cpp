@@ -36,10 +36,15 @@ class Cursor {
 
   bool step(MDB_cursor_op operation) { return move(operation); }
 
+  // To the first key not below `start`.
+  bool seek(const std::string& start) {
+    key_ = value_of(start);
+    return move(MDB_SET_RANGE);
+  }
+
   // To the last key below `limit`.
   bool seek_below(const std::string& limit) {
-    key_ = value_of(limit);
-    return move(MDB_SET_RANGE) ? move(MDB_PREV) : move(MDB_LAST);
+    return seek(limit) ? move(MDB_PREV) : move(MDB_LAST);
   }
 
   [[nodiscard]] std::string_view key() const { return view_of(key_); }
@@ -96,6 +101,18 @@ class LmdbRival final : public Rival {
     return body.size();
   }
 
+  size_t delete_tagged(const std::string& tag) override {
+    MDB_txn* transaction = begin(0);
+    const std::vector<WorkloadEntry> entries = tagged(transaction, tag);
+    for (const auto& entry : entries) remove(transaction, entry);
+    check(mdb_txn_commit(transaction), "commit");
+    return entries.size();
+  }
+
+  void compact(const std::string& copy_directory) override {
+    check(mdb_env_copy2(environment_, copy_directory.c_str(), MDB_CP_COMPACT), "compact");
+  }
+
   bool find_tagged(const TaggedQuery& query, std::string* answer) override {
     check(mdb_txn_renew(reader_), "renew");
     const std::string prefix = index_prefix(query.tag);
@@ -140,11 +157,26 @@ class LmdbRival final : public Rival {
     return transaction;
   }
 
-  void append(const std::string& id, std::string* answer) {
+  void append(const std::string& id, std::string* answer) { answer->append(body_of(reader_, id)); }
+
+  std::string_view body_of(MDB_txn* transaction, const std::string& id) {
     MDB_val key = value_of(id);
     MDB_val found{};
-    check(mdb_get(reader_, entries_, &key, &found), "get");
-    answer->append(view_of(found));
+    check(mdb_get(transaction, entries_, &key, &found), "get");
+    return view_of(found);
+  }
+
+  // What the keys of all entries with the tag are made of.
+  std::vector<WorkloadEntry> tagged(MDB_txn* transaction, const std::string& tag) {
+    const std::string prefix = index_prefix(tag);
+    std::vector<WorkloadEntry> entries;
+    Cursor cursor(transaction, tags_);
+    bool found = cursor.seek(prefix);
+    for (; found && cursor.key().starts_with(prefix); found = cursor.step(MDB_NEXT)) {
+      entries.push_back(entry_of_key(cursor.key(), prefix.size(), cursor.value()));
+      entries.back().tags = tags_in(body_of(transaction, entries.back().id));
+    }
+    return entries;
   }
 
   static void put_pair(MDB_txn* transaction, MDB_dbi database, const std::string& key,
@@ -162,6 +194,19 @@ class LmdbRival final : public Rival {
     put_pair(transaction, types_, index_key(entry.type, entry), "");
     put_pair(transaction, times_, time_bytes(entry.timestamp_ms) + entry.id, "");
     put_pair(transaction, columns_, entry.id, column_bytes(entry));
+  }
+
+  static void remove_key(MDB_txn* transaction, MDB_dbi database, const std::string& key) {
+    MDB_val k = value_of(key);
+    check(mdb_del(transaction, database, &k, nullptr), "delete");
+  }
+
+  void remove(MDB_txn* transaction, const WorkloadEntry& entry) {
+    remove_key(transaction, entries_, entry.id);
+    for (const auto& tag : entry.tags) remove_key(transaction, tags_, index_key(tag, entry));
+    remove_key(transaction, types_, index_key(entry.type, entry));
+    remove_key(transaction, times_, time_bytes(entry.timestamp_ms) + entry.id);
+    remove_key(transaction, columns_, entry.id);
   }
 
   MDB_env* environment_ = nullptr;

@@ -51,6 +51,7 @@ void measure_on_loaded(Run* run, const RivalEntry& rival) {
 void run_round(Run* run, const RivalEntry& rival) {
   const auto start = Steady::now();
   measure_adding(run, rival);
+  measure_removing(run, rival);
   if (run->options.wants_loaded_store()) measure_on_loaded(run, rival);
   std::fprintf(stderr, "round %zu of %zu: %s in %.1f s\n", run->round + 1, run->options.round_count,
                rival.name.c_str(), microseconds_since(start) / 1e6);
@@ -64,6 +65,12 @@ void print_report(const Run& run, const std::vector<RivalEntry>& rivals) {
   for (const auto& rival : rivals) {
     names.push_back(rival.name);
     std::printf("%s %s\n", rival.name.c_str(), rival.version.c_str());
+  }
+  if (run.options.wants("delete")) {
+    const size_t count = run.deleted.numbers.size();
+    std::printf("deleted: %zu entries, those with %s, %.1f %% of all\n", count,
+                run.deleted.tag.c_str(),
+                100.0 * static_cast<double>(count) / static_cast<double>(run.options.entry_count));
   }
   run.answers.print_agreement();
   std::printf("\n");

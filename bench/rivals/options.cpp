@@ -23,13 +23,15 @@ constexpr const char* kUsage = R"(varve_rivals: the same work on varve and on it
   --queries N      different queries of each kind and round (500)
   --budget S       seconds after which one measurement ends early (30)
   --directory DIR  on the disk to be measured; a folder of its own is made in it (.)
-  --only A,B       of add batch load get open tagged text ranked rebuild
+  --only A,B       of add batch delete compact load get open tagged text ranked rebuild
   --rivals A,B     engines, by the names of the table, in any case
   --keep           do not remove the loaded stores
 )";
 
-const std::vector<std::string> kWorks = {"add",    "batch", "load",   "get",    "open",
-                                         "tagged", "text",  "ranked", "rebuild"};
+const std::vector<std::string> kWorks = {"add",  "batch",  "delete", "compact", "load",   "get",
+                                         "open", "tagged", "text",   "ranked",  "rebuild"};
+// Each of these makes its own stores; the others share one that is loaded.
+const std::vector<std::string> kOwnStoreWorks = {"add", "batch", "delete", "compact"};
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -74,7 +76,7 @@ bool Options::wants(const std::string& work) const { return works.empty() || has
 
 bool Options::wants_loaded_store() const {
   return std::any_of(kWorks.begin(), kWorks.end(), [&](const std::string& work) {
-    return work != "add" && work != "batch" && wants(work);
+    return !has(kOwnStoreWorks, work) && wants(work);
   });
 }
 

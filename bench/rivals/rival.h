@@ -27,6 +27,11 @@ class Rival {
   virtual void load(const std::vector<WorkloadEntry>& entries) { add_all(entries); }
   virtual void finish_load() {}
   virtual size_t get(const std::string& id) = 0;  // [bytes] of the entry
+  // All entries with the tag, out of every index, in one step. How many they were.
+  virtual size_t delete_tagged(const std::string& tag) = 0;
+  // Frees the space of what is deleted. An engine that can do so only in a copy makes it in
+  // `copy_directory`, which exists and is empty.
+  virtual void compact(const std::string& copy_directory) = 0;
   virtual void close() = 0;
 
   // What not every engine can. All indexes from the entries:

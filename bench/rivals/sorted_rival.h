@@ -61,6 +61,28 @@ class SortedRival final : public Rival {
     return body.size();
   }
 
+  size_t delete_tagged(const std::string& tag) override {
+    const std::string prefix = kTagKey + index_prefix(tag);
+    const auto cursor = engine_.cursor();
+    Batch batch;
+    std::string body;
+    size_t count = 0;
+    for (cursor->Seek(prefix); cursor->Valid() && view_of(cursor->key()).starts_with(prefix);
+         cursor->Next()) {
+      WorkloadEntry entry =
+          entry_of_key(view_of(cursor->key()), prefix.size(), view_of(cursor->value()));
+      body.clear();
+      append(entry.id, &body);
+      entry.tags = tags_in(body);
+      remove(&batch, entry);
+      ++count;
+    }
+    check(engine_.database().Write(engine_.write_options(durable_), &batch), "delete");
+    return count;
+  }
+
+  void compact(const std::string& /*copy_directory*/) override { engine_.compact(); }
+
   bool find_tagged(const TaggedQuery& query, std::string* answer) override {
     const std::string prefix = kTagKey + index_prefix(query.tag);
     const std::string start = prefix + time_bytes(query.start_ms);
@@ -114,6 +136,14 @@ class SortedRival final : public Rival {
     batch->Put(kTypeKey + index_key(entry.type, entry), "");
     batch->Put(kTimeKey + time_bytes(entry.timestamp_ms) + entry.id, "");
     batch->Put(kColumnKey + entry.id, column_bytes(entry));
+  }
+
+  static void remove(Batch* batch, const WorkloadEntry& entry) {
+    batch->Delete(kEntryKey + entry.id);
+    for (const auto& tag : entry.tags) batch->Delete(kTagKey + index_key(tag, entry));
+    batch->Delete(kTypeKey + index_key(entry.type, entry));
+    batch->Delete(kTimeKey + time_bytes(entry.timestamp_ms) + entry.id);
+    batch->Delete(kColumnKey + entry.id);
   }
 
   Engine engine_;

@@ -51,6 +51,17 @@ SELECT body FROM
    ORDER BY score DESC, time DESC LIMIT 10) AS found
   CROSS JOIN entries USING(number) ORDER BY found.score DESC, found.time DESC)";
 
+// FTS5 is told the words it shall forget, as its documentation does by a trigger. The tags come
+// last: they say which entries are meant. The index of tags is read whole, once, which is cheaper
+// than to look up the tags of each entry.
+constexpr const char* kDeleteTexts = R"(
+INSERT INTO texts(texts, rowid, text) SELECT 'delete', number, text FROM texts_of_entries
+  WHERE number IN (SELECT number FROM tags WHERE tag = ?))";
+constexpr const char* kDeleteEntries =
+    "DELETE FROM entries WHERE number IN (SELECT number FROM tags WHERE tag = ?)";
+constexpr const char* kDeleteTags =
+    "DELETE FROM tags WHERE number IN (SELECT number FROM tags WHERE tag = ?)";
+
 class SqliteRival final : public Rival {
  public:
   explicit SqliteRival(bool with_text) : with_text_(with_text) {}
@@ -89,6 +100,22 @@ class SqliteRival final : public Rival {
     append_rows(statement, &body);
     if (body.empty()) give_up("SQLite: no entry " + id);
     return body.size();
+  }
+
+  size_t delete_tagged(const std::string& tag) override {
+    run("BEGIN IMMEDIATE");
+    if (with_text_) run(kDeleteTexts, tag);
+    run(kDeleteEntries, tag);
+    const int count = sqlite3_changes(database_);
+    run(kDeleteTags, tag);
+    run("COMMIT");
+    return static_cast<size_t>(count);
+  }
+
+  // The checkpoint brings it from the write-ahead log into the file, which only then gets smaller.
+  void compact(const std::string& /*copy_directory*/) override {
+    run("VACUUM");
+    run("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
   [[nodiscard]] bool can_rebuild() const override { return true; }
@@ -144,6 +171,13 @@ class SqliteRival final : public Rival {
 
   void run(const char* sql) {
     if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail();
+  }
+
+  void run(const char* sql, const std::string& text) {
+    sqlite3_stmt* statement = nullptr;
+    bind(prepared(&statement, sql), 1, text);
+    step(statement);
+    sqlite3_finalize(statement);
   }
 
   // Prepared when first used: opening costs only what is asked for.

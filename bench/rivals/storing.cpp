@@ -97,32 +97,36 @@ void measure_adding(Run* run, const RivalEntry& rival) {
   std::filesystem::remove_all(run->workspace() / "fresh");
 }
 
-void measure_loading(Run* run, const RivalEntry& rival) {
-  auto store = rival.make();
-  store->open(run->fresh_directory(run->store_directory(rival)), false);
-  double time_us = 0;
-  double given_bytes = 0;
-  for (size_t first = 0; first < run->options.entry_count; first += kLoadEntryCount) {
+Load load_all(const Run& run, Rival* store) {
+  Load load;
+  for (size_t first = 0; first < run.options.entry_count; first += kLoadEntryCount) {
     const auto entries =
-        run->workload.entries(first, std::min(kLoadEntryCount, run->options.entry_count - first));
-    for (const auto& entry : entries) given_bytes += static_cast<double>(entry.json.size());
+        run.workload.entries(first, std::min(kLoadEntryCount, run.options.entry_count - first));
+    for (const auto& entry : entries) load.given_bytes += static_cast<double>(entry.json.size());
     const auto start = Steady::now();
     store->load(entries);
-    time_us += microseconds_since(start);
+    load.time_us += microseconds_since(start);
   }
   const auto start = Steady::now();
   store->finish_load();
-  time_us += microseconds_since(start);
+  load.time_us += microseconds_since(start);
+  return load;
+}
+
+void measure_loading(Run* run, const RivalEntry& rival) {
+  auto store = rival.make();
+  store->open(run->fresh_directory(run->store_directory(rival)), false);
+  const Load load = load_all(*run, store.get());
   store->close();
   const double disk_bytes = bytes_on_disk(run->store_directory(rival));
   if (run->options.wants("load")) {
-    run->figures.note("load all, ms", rival.name, time_us / 1000);
-    run->figures.note("bytes on disk per byte given", rival.name, disk_bytes / given_bytes);
+    run->figures.note("load all, ms", rival.name, load.time_us / 1000);
+    run->figures.note("bytes on disk per byte given", rival.name, disk_bytes / load.given_bytes);
   }
   // Who has no rebuild makes the indexes by loading.
   auto probe = rival.make();
   if (run->options.wants("rebuild") && !probe->can_rebuild()) {
-    run->figures.note("rebuild all indexes (or load), ms", rival.name, time_us / 1000);
+    run->figures.note("rebuild all indexes (or load), ms", rival.name, load.time_us / 1000);
   }
 }
 

@@ -1,5 +1,7 @@
 #include <varve/varve.h>
 
+#include <string_view>
+
 #include "query_json.h"
 #include "rival.h"
 
@@ -50,6 +52,22 @@ class VarveRival final : public Rival {
     check(varve_session_get(session_, id.data(), id.size(), &text, &size, &error), error, "get");
     varve_free(text);
     return size;
+  }
+
+  size_t delete_tagged(const std::string& tag) override {
+    const std::string query = "{\"tags\":{\"include\":[\"" + tag + "\"]}}";
+    constexpr std::string_view kReason = "bench";
+    uint64_t count = 0;
+    varve_error_t* error = nullptr;
+    check(varve_session_delete_where(session_, query.data(), query.size(), kReason.data(),
+                                     kReason.size(), &count, &error),
+          error, "delete");
+    return count;
+  }
+
+  void compact(const std::string& /*copy_directory*/) override {
+    varve_error_t* error = nullptr;
+    check(varve_session_compact(session_, nullptr, 0, nullptr, nullptr, &error), error, "compact");
   }
 
   [[nodiscard]] bool can_rebuild() const override { return true; }

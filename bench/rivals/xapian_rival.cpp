@@ -70,6 +70,19 @@ class XapianRival final : public Rival {
     });
   }
 
+  size_t delete_tagged(const std::string& tag) override {
+    return checked([&] {
+      const size_t count = database_.get_termfreq(tag_term(tag));
+      database_.delete_document(tag_term(tag));
+      database_.commit();
+      return count;
+    });
+  }
+
+  void compact(const std::string& copy_directory) override {
+    checked([&] { database_.compact(copy_directory); });
+  }
+
   bool find_tagged(const TaggedQuery& query, std::string* answer) override {
     return checked([&] {
       const Xapian::Query named(Xapian::Query::OP_AND, Xapian::Query(tag_term(query.tag)),

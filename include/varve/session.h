@@ -21,15 +21,18 @@ typedef struct varve_session varve_session_t;
  *
  * @param[in]  store        open store.
  * @param[in]  options_json {"session_id","user_id","agent_id","title","stores":["kv","transcript"],
- *                          "ttl_hours","decay_config","compaction_config","preferences",
- *                          "durability"}, all optional; NULL or empty for none. Without session_id
- *                          one is made: "sess_" and 26 characters that sort by time.
+ *                          "ttl_hours","ttl_policy","decay_config","compaction_config",
+ *                          "preferences","durability"}, all optional; NULL or empty for none.
+ *                          Without session_id one is made: "sess_" and 26 characters that sort by
+ *                          time. ttl_hours: the session expires so long after its last write
+ *                          (ttl_policy "sliding", the default) or its creation ("fixed"); 0: never.
  * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] session_out  the open session; close with varve_session_close.
  * @param[out] error_out    caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
  *          VARVE_ALREADY_EXISTS    a session of that id exists
+ *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
  * @cost    a new directory made durable before the answer; independent of the number of sessions
  * @thread  any
@@ -42,7 +45,8 @@ varve_session_create(varve_store_t *store, const char *options_json VARVE_NULLAB
 /**
  * Opens an existing session. Without permission to write, it opens for reading. Damage does not
  * keep a session from opening: what is whole is there, the rest is counted in varve_session_stats
- * and told by varve_session_verify.
+ * and told by varve_session_verify. With integrity.recovery "strict" (docs/operations.md#recovery)
+ * it does: the error says where, and nothing is changed.
  *
  * @param[in]  store       open store.
  * @param[in]  id          session id.
@@ -51,8 +55,8 @@ varve_session_create(varve_store_t *store, const char *options_json VARVE_NULLAB
  * @param[out] error_out   caller frees; may be NULL.
  *
  * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (malformed id), VARVE_FORMAT_VERSION,
- *          VARVE_IO, VARVE_BAD_HANDLE
- * @cost    reads the index and the part of the log that it does not cover
+ *          VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE
+ * @cost    reads the index and the part of the log that it does not cover; with "strict" all of it
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -131,11 +135,16 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *
  * @param[in]  session      open session.
  * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
- *                          "tombstones","total"},"types":{TYPE:N},"memory_bytes","last_seq",
+ *                          "tombstones","total"},"size_limit_bytes","modified":TIME|null,
+ *                          "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
+ *                          "memory_bytes","last_seq",
  *                          "durable_seq","durability","generation","read_only",
  *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata"},
  *                          "index":{"loaded","rebuilds","reason","covered_bytes",
  *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
+ *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
+ *                          lock: who is writing at this moment, any process; the last three only
+ *                          when somebody is. It may be over before it is told.
  *                          memory_bytes is of the whole index; facets and words are in it only as
  *                          far as a query has needed them.
  * @param[out] json_len_out [bytes].
@@ -165,6 +174,40 @@ VARVE_API VARVE_MUST_USE varve_status_t
 varve_session_files(varve_session_t *session, char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
                     size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Hears how far a long operation has come, and lets it go on or stops it. Called on the calling
+ * thread, never under a lock: when the operation starts, then by the amount of work, at most once
+ * for each megabyte, and at the end. It may call the library, though not close the session it is
+ * called for, nor its store. It must not throw or longjmp.
+ *
+ * @param[in] user_data as registered.
+ * @param[in] operation "export", "import" or "verify"; valid during the call.
+ * @param[in] done      [bytes] so far.
+ * @param[in] total     [bytes]; 0 when that is not known.
+ * @return 0 to go on; anything else stops the operation, which then answers VARVE_CALLBACK.
+ */
+typedef int32_t (*varve_progress_fn)(void *user_data, const char *operation, uint64_t done,
+                                     uint64_t total);
+
+/**
+ * Tells `fn` of the progress of long operations with this handle: varve_session_export,
+ * varve_session_export_file, varve_session_import, varve_session_import_file and
+ * varve_session_verify. NULL stops that. Operations that have begun keep the function they began
+ * with.
+ *
+ * @param[in]  session   open session.
+ * @param[in]  fn        receiver, or NULL.
+ * @param[in]  user_data given back to fn; must outlive the operations that begin before the next
+ *                       call of this, or the handle.
+ * @param[out] error_out caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_set_progress(
+    varve_session_t *session, varve_progress_fn fn VARVE_NULLABLE, void *user_data VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 #ifdef __cplusplus
 }

@@ -22,10 +22,10 @@ typedef struct varve_results varve_results_t;
 
 /** Levels of log lines. */
 enum {
-  VARVE_LOG_DEBUG = 0, /**< lock acquisition, index loads */
-  VARVE_LOG_INFO = 1,  /**< sessions created, deleted, snapshots written */
-  VARVE_LOG_WARN = 2,  /**< lock timeout, repaired tail, missing entries, rebuilt index */
-  VARVE_LOG_ERROR = 3, /**< damaged lines, input/output failures */
+  VARVE_LOG_DEBUG = 0, /**< locks acquired and released, caches hit and missed */
+  VARVE_LOG_INFO = 1,  /**< sessions created, opened, closed, deleted */
+  VARVE_LOG_WARN = 2,  /**< lock timeout, nearly full session, repaired tail, rebuilt index */
+  VARVE_LOG_ERROR = 3, /**< damage, input/output failures */
   VARVE_LOG_OFF = 4    /**< nothing */
 };
 
@@ -166,22 +166,158 @@ varve_store_query(varve_store_t *store, const char *query_json VARVE_NULLABLE, s
                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
+ * Copies the store into a directory that is itself a store, while this and other processes go on
+ * adding, deleting and replacing logs. Takes no lock of the store's: no writer waits for it. In the
+ * copy of each session is everything that was acknowledged before this was called, and nothing that
+ * was deleted before is alive in it.
+ *
+ * A backup into the same directory again copies what was appended since; a log that was replaced
+ * meanwhile (repair, compaction, restore) is copied whole. A backup that is killed leaves each
+ * session of the copy as the last one or this one made it. Older backups keep what they have: what
+ * was purged from the store leaves a copy with the next backup into it.
+ *
+ * @param[in]  store          open store.
+ * @param[in]  path           a directory that is missing, empty, or holds a backup of this store.
+ * @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
+ * @param[in]  options_json   {"sessions":[ID],"delete_missing":true}, both optional; NULL or empty
+ *                            for none. sessions: only these; the others' copies stay as they are.
+ *                            delete_missing: removes copies of sessions that are no longer in the
+ *                            store.
+ * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] report_out     {"sessions","copied","appended","unchanged","removed","bytes",
+ *                            "entries","duration_ms","problems":[{"session_id","reason",
+ *                            "copied"}]}. sessions: copied whole, appended to or unchanged; bytes
+ *                            and entries: what was written. A session that cannot be read keeps the
+ *                            copy it has and is a problem with "copied":false; damaged lines are
+ *                            copied as they are, and are one with "copied":true.
+ * @param[out] report_len_out [bytes].
+ * @param[out] error_out      caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  bad option; the directory holds something else, or is inside the
+ *                                  store
+ *          VARVE_NOT_FOUND         a session that was named does not exist
+ *          VARVE_BUSY              another backup into this directory is running
+ *          VARVE_FORMAT_VERSION    the backup was made by a newer version
+ *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
+ * @cost    reads what is copied twice, writes it once; a few syncs for each session that changed
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_store_backup(varve_store_t *store, const char *path, size_t path_len,
+                   const char *options_json VARVE_NULLABLE, size_t options_len,
+                   char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                   size_t *report_len_out VARVE_OUT VARVE_NULLABLE,
+                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Copies sessions from a backup, or from any directory that is a store, into this store. What was
+ * deleted stays deleted: the deletions that the present session knows are applied to the one that
+ * replaces it before anybody sees it.
+ *
+ * A session appears, or is replaced, in one step. Open handles of one that was replaced answer
+ * VARVE_NOT_FOUND from then on, in every process; entries that it had and the backup has not are
+ * gone.
+ *
+ * @param[in]  store          open store.
+ * @param[in]  path           the backup's directory; only read.
+ * @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
+ * @param[in]  options_json   {"sessions":[ID],"overwrite":false,"tombstones_from":PATH}, all
+ *                            optional; NULL or empty for none. sessions: only these.
+ *                            tombstones_from: a store or backup whose deletions are applied too.
+ * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] report_out     {"sessions","replaced","entries","deletions_reapplied","bytes",
+ *                            "duration_ms","problems":[{"session_id","reason","copied"}]}. entries:
+ *                            that are alive in the restored sessions.
+ * @param[out] report_len_out [bytes].
+ * @param[out] error_out      caller frees; may be NULL.
+ *
+ * @errors  VARVE_ALREADY_EXISTS    one of the sessions exists; nothing was restored
+ *          VARVE_NOT_FOUND         no backup there, or not of a session that was named
+ *          VARVE_INVALID_ARGUMENT  bad option, or the store itself
+ *          VARVE_FORMAT_VERSION    the backup was made by a newer version
+ *          VARVE_UNSUPPORTED       the file system cannot replace a directory in one step: delete
+ *                                  the session first
+ *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
+ * @cost    reads what is copied twice, writes it once, and indexes it
+ * @thread  any; writers of a session that is replaced wait while its deletions are read
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_store_restore(varve_store_t *store, const char *path, size_t path_len,
+                    const char *options_json VARVE_NULLABLE, size_t options_len,
+                    char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                    size_t *report_len_out VARVE_OUT VARVE_NULLABLE,
+                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Removes what has expired: sessions whose `ttl_hours` are over, with all their files, and expired
+ * entries, by compacting the sessions that have some. Nobody sees any of it before either: this is
+ * about the files. Meant to be called now and then, by one process of a store.
+ *
+ * @param[in]  store          open store.
+ * @param[out] report_out     {"sessions_checked","sessions_removed","sessions_compacted",
+ *                            "entries_dropped","bytes_freed","problems":[{"session_id","reason"}],
+ *                            "duration_ms"}. A session that cannot be swept is a problem and does
+ *                            not stop the others.
+ * @param[out] report_len_out [bytes].
+ * @param[out] error_out      caller frees; may be NULL.
+ *
+ * @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE
+ * @cost    opens every session; compacts those with expired entries
+ * @thread  any; others go on
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_store_sweep(varve_store_t *store, char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                  size_t *report_len_out VARVE_OUT VARVE_NULLABLE,
+                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
  * Figures of this store handle: {"uri","sessions_open","entries","lock_waits","lock_timeouts",
  * "commits","entries_added","entries_deleted","bytes_written","syncs","index_rebuilds",
- * "lines_skipped"}. Counts are of this process, since the store was opened.
+ * "lines_skipped","metrics"}. Counts are of this process, since the store was opened; "entries" is
+ * of the open sessions.
+ *
+ * "metrics" is what varve_store_metrics tells, under dotted names (docs/operations.md#figures):
+ * numbers, and for durations {"count","sum","p50","p99","max"} in milliseconds, where p50 and p99
+ * are the upper bound of the bucket that holds them.
  *
  * @param[in]  store        open store.
  * @param[out] json_out     the object.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE
+ * @errors  VARVE_BAD_HANDLE, VARVE_IO
+ * @cost    as varve_store_metrics
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
 varve_store_stats(varve_store_t *store, char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
                   size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * What monitoring wants to know, in the text format of Prometheus (version 0.0.4): HELP, TYPE and
+ * samples, each with the label store="URI". docs/operations.md#figures tells what each means.
+ *
+ * Counters and histograms are of this process, since the store was opened. varve_sessions,
+ * varve_entries and varve_size_bytes are of the whole store: open sessions as they are now, all
+ * others as their metadata.json says, that is, as they were last saved (synced or closed) by
+ * anybody.
+ *
+ * @param[in]  store        open store.
+ * @param[out] text_out     UTF-8, lines.
+ * @param[out] text_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE, VARVE_IO
+ * @cost    opens no session. metadata.json of every session that is not open is read, about 15 us
+ *          each; what was found is used again until a hundred times as long has passed, so that a
+ *          hundred thousand sessions cost a second and a half every two and a half minutes
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_store_metrics(varve_store_t *store, char **text_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                    size_t *text_len_out VARVE_OUT VARVE_NULLABLE,
+                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
  * Sends log lines of `level` and above to `fn`. NULL stops them.

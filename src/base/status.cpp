@@ -1,22 +1,44 @@
 #include "base/status.h"
 
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 
 namespace varve {
 
-Status::Status(Code code, std::string message, Place place)
-    : failure_(code == Code::kOk ? nullptr
-                                 : std::make_unique<Failure>(
-                                       Failure{code, std::move(message), std::move(place)})) {}
+Status::Failure* Status::no_memory() noexcept {
+  // Short enough for a string that allocates nothing.
+  static Failure failure{Code::kNoMemory, "out of memory", {}};
+  return &failure;
+}
 
-Status::Status(const Status& other)
-    : failure_(other.failure_ ? std::make_unique<Failure>(*other.failure_) : nullptr) {}
+void Status::Release::operator()(Failure* failure) const noexcept {
+  if (failure != no_memory()) delete failure;
+}
 
-Status& Status::operator=(const Status& other) {
-  if (this != &other) {
-    failure_ = other.failure_ ? std::make_unique<Failure>(*other.failure_) : nullptr;
+Status::FailurePointer Status::make(Failure&& failure) noexcept {
+  auto* made = new (std::nothrow) Failure(std::move(failure));
+  return FailurePointer(made != nullptr ? made : no_memory());
+}
+
+Status::Status(Code code, std::string message, Place place) noexcept
+    : failure_(code == Code::kOk ? nullptr : make({code, std::move(message), std::move(place)})) {}
+
+Status Status::out_of_memory() noexcept {
+  Status status;
+  status.failure_.reset(no_memory());
+  return status;
+}
+
+Status::Status(const Status& other) noexcept { *this = other; }
+
+Status& Status::operator=(const Status& other) noexcept {
+  if (this == &other) return *this;
+  try {
+    failure_ = other.failure_ ? make(Failure(*other.failure_)) : nullptr;
+  } catch (const std::bad_alloc&) {
+    failure_.reset(no_memory());
   }
   return *this;
 }
@@ -32,12 +54,16 @@ const Place& Status::place() const noexcept {
 }
 
 Status Status::in_file(std::string_view path) && {
-  if (failure_ && failure_->place.path.empty()) failure_->place.path = path;
+  if (failure_ && failure_.get() != no_memory() && failure_->place.path.empty()) {
+    failure_->place.path = path;
+  }
   return std::move(*this);
 }
 
 Status Status::with_context(std::string_view prefix) && {
-  if (failure_) failure_->message = std::string(prefix) + ": " + failure_->message;
+  if (failure_ && failure_.get() != no_memory()) {
+    failure_->message = std::string(prefix) + ": " + failure_->message;
+  }
   return std::move(*this);
 }
 

@@ -50,13 +50,16 @@ struct Place {
 
 class [[nodiscard]] Status {
  public:
+  // A failure for which there is no memory becomes out_of_memory(): saying that something failed
+  // never fails itself.
   Status() noexcept = default;  // success
-  Status(Code code, std::string message, Place place = {});
+  Status(Code code, std::string message, Place place = {}) noexcept;
+  static Status out_of_memory() noexcept;
 
   Status(Status&&) noexcept = default;
   Status& operator=(Status&&) noexcept = default;
-  Status(const Status& other);
-  Status& operator=(const Status& other);
+  Status(const Status& other) noexcept;
+  Status& operator=(const Status& other) noexcept;
   ~Status() = default;
 
   [[nodiscard]] bool ok() const noexcept { return failure_ == nullptr; }
@@ -77,7 +80,15 @@ class [[nodiscard]] Status {
     std::string message;
     Place place;
   };
-  std::unique_ptr<Failure> failure_;
+  struct Release {
+    void operator()(Failure* failure) const noexcept;
+  };
+  using FailurePointer = std::unique_ptr<Failure, Release>;
+
+  static Failure* no_memory() noexcept;  // one for all, made without any
+  static FailurePointer make(Failure&& failure) noexcept;
+
+  FailurePointer failure_;
 };
 
 // The public name of a code, "VARVE_IO" for example; "VARVE_UNKNOWN_STATUS" for a foreign value.

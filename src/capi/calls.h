@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "base/result.h"
@@ -32,7 +33,8 @@ varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body
   });
 }
 
-// `body` is called with the session and answers with a Status.
+// `body` is called with the session, and the receiver of its progress if it takes one, and answers
+// with a Status.
 template <typename Body>
 varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
                             Body&& body) noexcept {
@@ -40,7 +42,12 @@ varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
     VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<SessionRecord>(to_token(handle)));
     const std::shared_ptr<StoreRecord> store = pin->owner();
     store->tick();
-    Status status = std::forward<Body>(body)(pin->session());
+    Status status;
+    if constexpr (std::is_invocable_v<Body, session::Session&, const session::ProgressReceiver&>) {
+      status = std::forward<Body>(body)(pin->session(), pin->progress());
+    } else {
+      status = std::forward<Body>(body)(pin->session());
+    }
     pin.release();
     store->deliver_events();
     return status;

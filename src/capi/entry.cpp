@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "capi/calls.h"
 #include "capi/text.h"
-#include "json/tree.h"
 
 using varve::Status;
 using varve::capi::json_in;
@@ -15,7 +13,6 @@ using varve::capi::optional_text_in;
 using varve::capi::text_in;
 using varve::capi::TextOut;
 using varve::capi::with_session;
-using varve::json::Tree;
 using varve::session::Session;
 
 namespace {
@@ -26,12 +23,6 @@ constexpr size_t kIdBytesMax = 128;
 // made (33 bytes as JSON) stands for an entry of at least 24 bytes.
 size_t id_list_bytes_max(std::string_view entries) {
   return std::min(entries.size(), SIZE_MAX / 4) * 2 + 64;
-}
-
-Tree list_of(const std::vector<std::string>& ids) {
-  Tree list = Tree::array();
-  for (const std::string& id : ids) list.push(Tree::string(id));
-  return list;
 }
 
 }  // namespace
@@ -57,8 +48,8 @@ varve_status_t varve_session_add_batch(varve_session_t* session, const char* ent
   return with_session(session, error_out, [&](Session& target) -> Status {
     VARVE_TRY_ASSIGN(const auto text, json_in(entries, entries_len, "entries"));
     VARVE_TRY(out.reserve(id_list_bytes_max(text)));
-    VARVE_TRY_ASSIGN(const auto ids, target.add_batch(text));
-    return out.set(list_of(ids).canonical());
+    VARVE_TRY_ASSIGN(const std::string ids, target.add_batch(text));
+    return out.set(ids);
   });
 }
 

@@ -7,6 +7,7 @@
 #include "capi/text.h"
 #include "json/document.h"
 #include "json/object_reader.h"
+#include "session/compaction.h"
 
 using varve::Result;
 using varve::Status;
@@ -17,23 +18,52 @@ using varve::capi::TextOut;
 using varve::capi::with_session;
 using varve::json::Document;
 using varve::json::ObjectReader;
+using varve::session::CompactionCause;
+using varve::session::CompactionOptions;
 using varve::session::Session;
 
 namespace {
 
+using Receiver = const varve::session::ProgressReceiver&;
+
 struct Options {
   bool dry_run = false;
+  bool accept_edits = false;
+  bool deep = false;
 };
 
-// `dry_run` is an option only where it is read; everywhere else it is unknown, as all others are.
-Result<Options> read_options(const char* text, size_t len, bool has_dry_run) {
+enum class Call { kVerify, kRepair, kMigrate, kOther };
+
+// An option is one only of the call that has it; everywhere else it is unknown, as all others are.
+Result<Options> read_options(const char* text, size_t len, Call call) {
   VARVE_TRY_ASSIGN(const auto json, optional_json_in(text, len, "options_json"));
   Options options;
   if (json.empty()) return options;
   Document document;
   VARVE_TRY(document.parse(json));
   ObjectReader reader(json, document.root());
-  if (has_dry_run) reader.read_bool("dry_run", &options.dry_run);
+  if (call == Call::kVerify) reader.read_bool("deep", &options.deep);
+  if (call == Call::kRepair || call == Call::kMigrate) {
+    reader.read_bool("dry_run", &options.dry_run);
+  }
+  if (call == Call::kRepair) reader.read_bool("accept_edits", &options.accept_edits);
+  VARVE_TRY(reader.finish());
+  return options;
+}
+
+varve::Result<CompactionOptions> read_compaction_options(const char* text, size_t len,
+                                                         CompactionCause cause) {
+  VARVE_TRY_ASSIGN(const auto json, optional_json_in(text, len, "options_json"));
+  CompactionOptions options;
+  options.cause = cause;
+  if (json.empty()) return options;
+  Document document;
+  VARVE_TRY(document.parse(json));
+  ObjectReader reader(json, document.root());
+  reader.read_bool("dry_run", &options.dry_run);
+  if (cause == CompactionCause::kAsked) {
+    reader.read_double("evict_below", &options.evict_below, 0, 2);
+  }
   VARVE_TRY(reader.finish());
   return options;
 }
@@ -46,9 +76,9 @@ varve_status_t varve_session_verify(varve_session_t* session, const char* option
                                     size_t options_len, char** report_out, size_t* report_len_out,
                                     varve_error_t** error_out) {
   TextOut out(report_out, report_len_out);
-  return with_session(session, error_out, [&](Session& target) -> Status {
-    VARVE_TRY(read_options(options_json, options_len, false).status());
-    return out.set(target.verify());
+  return with_session(session, error_out, [&](Session& target, Receiver receiver) -> Status {
+    VARVE_TRY_ASSIGN(const Options options, read_options(options_json, options_len, Call::kVerify));
+    return out.set(target.verify(options.deep, receiver));
   });
 }
 
@@ -57,8 +87,41 @@ varve_status_t varve_session_repair(varve_session_t* session, const char* option
                                     varve_error_t** error_out) {
   TextOut out(report_out, report_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
-    VARVE_TRY_ASSIGN(const Options options, read_options(options_json, options_len, true));
-    return out.set(target.repair(options.dry_run));
+    VARVE_TRY_ASSIGN(const Options options, read_options(options_json, options_len, Call::kRepair));
+    return out.set(target.repair(options.dry_run, options.accept_edits));
+  });
+}
+
+varve_status_t varve_session_compact(varve_session_t* session, const char* options_json,
+                                     size_t options_len, char** report_out, size_t* report_len_out,
+                                     varve_error_t** error_out) {
+  TextOut out(report_out, report_len_out);
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const auto options,
+                     read_compaction_options(options_json, options_len, CompactionCause::kAsked));
+    return out.set(target.compact(options));
+  });
+}
+
+varve_status_t varve_session_purge(varve_session_t* session, const char* options_json,
+                                   size_t options_len, char** report_out, size_t* report_len_out,
+                                   varve_error_t** error_out) {
+  TextOut out(report_out, report_len_out);
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const auto options,
+                     read_compaction_options(options_json, options_len, CompactionCause::kPurge));
+    return out.set(target.compact(options));
+  });
+}
+
+varve_status_t varve_session_migrate(varve_session_t* session, const char* options_json,
+                                     size_t options_len, char** report_out, size_t* report_len_out,
+                                     varve_error_t** error_out) {
+  TextOut out(report_out, report_len_out);
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const Options options,
+                     read_options(options_json, options_len, Call::kMigrate));
+    return out.set(target.migrate(options.dry_run));
   });
 }
 
@@ -67,7 +130,7 @@ varve_status_t varve_session_rebuild_index(varve_session_t* session, const char*
                                            size_t* report_len_out, varve_error_t** error_out) {
   TextOut out(report_out, report_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
-    VARVE_TRY(read_options(options_json, options_len, false).status());
+    VARVE_TRY(read_options(options_json, options_len, Call::kOther).status());
     return out.set(target.rebuild_index());
   });
 }
@@ -85,9 +148,9 @@ varve_status_t varve_session_export(varve_session_t* session, const char* format
                                     char** text_out, size_t* text_len_out,
                                     varve_error_t** error_out) {
   TextOut out(text_out, text_len_out);
-  return with_session(session, error_out, [&](Session& target) -> Status {
+  return with_session(session, error_out, [&](Session& target, Receiver receiver) -> Status {
     VARVE_TRY_ASSIGN(const auto format_name, text_in(format, format_len, "format"));
-    VARVE_TRY_ASSIGN(const std::string text, target.export_text(format_name));
+    VARVE_TRY_ASSIGN(const std::string text, target.export_text(format_name, receiver));
     return out.set(text);
   });
 }
@@ -96,9 +159,35 @@ varve_status_t varve_session_import(varve_session_t* session, const char* jsonl,
                                     char** report_out, size_t* report_len_out,
                                     varve_error_t** error_out) {
   TextOut out(report_out, report_len_out);
-  return with_session(session, error_out, [&](Session& target) -> Status {
-    VARVE_TRY_ASSIGN(const auto lines, json_in(jsonl, jsonl_len, "jsonl"));
-    return out.set(target.import_lines(lines));
+  return with_session(session, error_out, [&](Session& target, Receiver receiver) -> Status {
+    VARVE_TRY_ASSIGN(const auto text, json_in(jsonl, jsonl_len, "jsonl"));
+    return out.set(target.import_text(text, receiver));
+  });
+}
+
+varve_status_t varve_session_export_file(varve_session_t* session, const char* path,
+                                         size_t path_len, const char* options_json,
+                                         size_t options_len, char** report_out,
+                                         size_t* report_len_out, varve_error_t** error_out) {
+  TextOut out(report_out, report_len_out);
+  return with_session(session, error_out, [&](Session& target, Receiver receiver) -> Status {
+    VARVE_TRY_ASSIGN(const auto file, text_in(path, path_len, "path"));
+    VARVE_TRY_ASSIGN(const auto options,
+                     optional_json_in(options_json, options_len, "options_json"));
+    return out.set(target.export_file(file, options, receiver));
+  });
+}
+
+varve_status_t varve_session_import_file(varve_session_t* session, const char* path,
+                                         size_t path_len, const char* options_json,
+                                         size_t options_len, char** report_out,
+                                         size_t* report_len_out, varve_error_t** error_out) {
+  TextOut out(report_out, report_len_out);
+  return with_session(session, error_out, [&](Session& target, Receiver receiver) -> Status {
+    VARVE_TRY_ASSIGN(const auto file, text_in(path, path_len, "path"));
+    VARVE_TRY_ASSIGN(const auto options,
+                     optional_json_in(options_json, options_len, "options_json"));
+    return out.set(target.import_file(file, options, receiver));
   });
 }
 

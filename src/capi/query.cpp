@@ -110,7 +110,7 @@ varve_status_t varve_results_entry(const varve_results_t* results, size_t index,
   clear(json_out, json_len_out);
   return with_results(results, error_out, [&](ResultsRecord& record) {
     return with_result(record, index, [&](const QueryResult& result) {
-      give(result.line, json_out, json_len_out);
+      give(*result.line, json_out, json_len_out);
     });
   });
 }

@@ -65,12 +65,23 @@ class SessionRecord final : public Record {
 
   [[nodiscard]] session::Session& session() const noexcept { return *session_; }
   [[nodiscard]] const std::shared_ptr<StoreRecord>& owner() const noexcept { return owner_; }
+  // Who hears of the progress of operations that begin now.
+  [[nodiscard]] session::ProgressReceiver progress() {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    return progress_;
+  }
+  void set_progress(const session::ProgressReceiver& receiver) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    progress_ = receiver;
+  }
   // After the last call with the session's handle.
   void end() noexcept;
 
  private:
   std::shared_ptr<StoreRecord> owner_;
   std::shared_ptr<session::Session> session_;
+  std::mutex mutex_;
+  session::ProgressReceiver progress_;  // guarded by it
   StoreRecord::Sessions::iterator place_;
 };
 

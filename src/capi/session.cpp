@@ -97,4 +97,13 @@ varve_status_t varve_session_files(varve_session_t* session, char** json_out, si
   return with_session(session, error_out, [&](Session& target) { return out.set(target.files()); });
 }
 
+varve_status_t varve_session_set_progress(varve_session_t* session, varve_progress_fn fn,
+                                          void* user_data, varve_error_t** error_out) {
+  return guard(error_out, [&]() -> Status {
+    VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<SessionRecord>(to_token(session)));
+    pin->set_progress({fn, user_data});
+    return {};
+  });
+}
+
 }  // extern "C"

@@ -113,11 +113,51 @@ varve_status_t varve_store_query(varve_store_t* store, const char* query_json, s
   });
 }
 
+varve_status_t varve_store_backup(varve_store_t* store, const char* path, size_t path_len,
+                                  const char* options_json, size_t options_len, char** report_out,
+                                  size_t* report_len_out, varve_error_t** error_out) {
+  TextOut out(report_out, report_len_out);
+  return with_store(store, error_out, [&](const SharedStore& record) -> Status {
+    VARVE_TRY_ASSIGN(const auto target, text_in(path, path_len, "path"));
+    VARVE_TRY_ASSIGN(const auto options,
+                     optional_json_in(options_json, options_len, "options_json"));
+    return out.set(record->store().back_up(target, options));
+  });
+}
+
+varve_status_t varve_store_restore(varve_store_t* store, const char* path, size_t path_len,
+                                   const char* options_json, size_t options_len, char** report_out,
+                                   size_t* report_len_out, varve_error_t** error_out) {
+  TextOut out(report_out, report_len_out);
+  return with_store(store, error_out, [&](const SharedStore& record) -> Status {
+    VARVE_TRY_ASSIGN(const auto source, text_in(path, path_len, "path"));
+    VARVE_TRY_ASSIGN(const auto options,
+                     optional_json_in(options_json, options_len, "options_json"));
+    return out.set(record->store().restore(source, options));
+  });
+}
+
+varve_status_t varve_store_sweep(varve_store_t* store, char** report_out, size_t* report_len_out,
+                                 varve_error_t** error_out) {
+  TextOut out(report_out, report_len_out);
+  return with_store(store, error_out,
+                    [&](const SharedStore& record) { return out.set(record->store().sweep()); });
+}
+
 varve_status_t varve_store_stats(varve_store_t* store, char** json_out, size_t* json_len_out,
                                  varve_error_t** error_out) {
   TextOut out(json_out, json_len_out);
   return with_store(store, error_out,
                     [&](const SharedStore& record) { return out.set(record->store().stats()); });
+}
+
+varve_status_t varve_store_metrics(varve_store_t* store, char** text_out, size_t* text_len_out,
+                                   varve_error_t** error_out) {
+  TextOut out(text_out, text_len_out);
+  return with_store(store, error_out, [&](const SharedStore& record) -> Status {
+    VARVE_TRY_ASSIGN(const std::string text, record->store().metrics());
+    return out.set(text);
+  });
 }
 
 varve_status_t varve_store_set_log(varve_store_t* store, int32_t level, varve_log_fn fn,

@@ -140,16 +140,34 @@ Result<Text> Session::files() {
   });
 }
 
-Result<Text> Session::verify() {
+Result<Text> Session::verify(std::string_view options) {
   return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
-    return varve_session_verify(handle_.get(), nullptr, 0, out, len, error);
+    return varve_session_verify(handle_.get(), options.data(), options.size(), out, len, error);
   });
 }
 
-Result<Text> Session::repair(bool dry_run) {
-  const std::string_view options = dry_run ? "{\"dry_run\":true}" : "{}";
+Result<Text> Session::repair(std::string_view options) {
   return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
     return varve_session_repair(handle_.get(), options.data(), options.size(), out, len, error);
+  });
+}
+
+Result<Text> Session::compact(std::string_view options) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_compact(handle_.get(), options.data(), options.size(), out, len, error);
+  });
+}
+
+Result<Text> Session::purge(std::string_view options) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_purge(handle_.get(), options.data(), options.size(), out, len, error);
+  });
+}
+
+Result<Text> Session::migrate(bool dry_run) {
+  const std::string_view options = dry_run ? "{\"dry_run\":true}" : "{}";
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_migrate(handle_.get(), options.data(), options.size(), out, len, error);
   });
 }
 
@@ -171,9 +189,23 @@ Result<Text> Session::export_as(std::string_view format) {
   });
 }
 
-Result<Text> Session::import_lines(std::string_view jsonl) {
+Result<Text> Session::export_file(std::string_view path, std::string_view options) {
   return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
-    return varve_session_import(handle_.get(), jsonl.data(), jsonl.size(), out, len, error);
+    return varve_session_export_file(handle_.get(), path.data(), path.size(), options.data(),
+                                     options.size(), out, len, error);
+  });
+}
+
+Result<Text> Session::import_file(std::string_view path, std::string_view options) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_session_import_file(handle_.get(), path.data(), path.size(), options.data(),
+                                     options.size(), out, len, error);
+  });
+}
+
+Outcome Session::set_progress(varve_progress_fn receiver, void* user_data) {
+  return run([&](varve_error_t** error) {
+    return varve_session_set_progress(handle_.get(), receiver, user_data, error);
   });
 }
 
@@ -189,6 +221,24 @@ Result<Store> Store::open(std::string_view uri, std::string_view config) {
 Result<Text> Store::sessions(std::string_view filter) {
   return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
     return varve_store_sessions(handle_.get(), filter.data(), filter.size(), out, len, error);
+  });
+}
+
+Result<Text> Store::stats() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_store_stats(handle_.get(), out, len, error);
+  });
+}
+
+Result<Text> Store::metrics() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_store_metrics(handle_.get(), out, len, error);
+  });
+}
+
+Result<Text> Store::sweep() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_store_sweep(handle_.get(), out, len, error);
   });
 }
 
@@ -219,6 +269,20 @@ Result<Session> Store::create_session(std::string_view options) {
 Outcome Store::delete_session(std::string_view id) {
   return run([&](varve_error_t** error) {
     return varve_store_delete_session(handle_.get(), id.data(), id.size(), error);
+  });
+}
+
+Result<Text> Store::backup(std::string_view path, std::string_view options) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_store_backup(handle_.get(), path.data(), path.size(), options.data(),
+                              options.size(), out, len, error);
+  });
+}
+
+Result<Text> Store::restore(std::string_view path, std::string_view options) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_store_restore(handle_.get(), path.data(), path.size(), options.data(),
+                               options.size(), out, len, error);
   });
 }
 

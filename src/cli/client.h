@@ -65,12 +65,18 @@ class Session {
   Result<Text> stats();
   Result<Text> files();
 
-  Result<Text> verify();
-  Result<Text> repair(bool dry_run);
+  Result<Text> verify(std::string_view options);
+  Result<Text> repair(std::string_view options);
+  Result<Text> compact(std::string_view options);
+  Result<Text> purge(std::string_view options);
+  Result<Text> migrate(bool dry_run);
   Result<Text> index();
   Result<Text> rebuild_index();
-  Result<Text> export_as(std::string_view format);
-  Result<Text> import_lines(std::string_view jsonl);
+  Result<Text> export_as(std::string_view format);  // a name, or options
+  Result<Text> export_file(std::string_view path, std::string_view options);
+  Result<Text> import_file(std::string_view path, std::string_view options);
+  // `user_data` must outlive the session.
+  Outcome set_progress(varve_progress_fn receiver, void* user_data);
 
  private:
   struct Close {
@@ -84,10 +90,15 @@ class Store {
   static Result<Store> open(std::string_view uri, std::string_view config);
 
   Result<Text> sessions(std::string_view filter);
+  Result<Text> stats();
+  Result<Text> metrics();
+  Result<Text> sweep();
   Result<Results> query(std::string_view query);
   Result<Session> open_session(std::string_view id);
   Result<Session> create_session(std::string_view options);
   Outcome delete_session(std::string_view id);
+  Result<Text> backup(std::string_view path, std::string_view options);
+  Result<Text> restore(std::string_view path, std::string_view options);
   // `user_data` must outlive the store.
   Outcome set_log(int32_t level, varve_log_fn receiver, void* user_data);
 

@@ -109,14 +109,16 @@ Command delete_command() {
           "delete entries, by id or by conditions",
           "[SESSION] ID\n[SESSION] CONDITIONS",
           "Hides an entry at once from every reader. Its id, the time and the reason stay in the "
-          "audit log, tombstones.jsonl.\n\n"
+          "audit log, tombstones.jsonl. Its bytes stay in the log until `varve purge`. `varve "
+          "forget` is another name of this command.\n\n"
           "With conditions, every entry that `varve search` finds by them is deleted; all of them "
           "must hold. Asks first on a terminal; without one, --yes is needed. `varve count` tells "
           "how many there are. To delete a whole session, see `varve drop`.",
           "varve delete notes mem_01 --reason \"asked by user\"\n"
           "varve delete notes --tag temporary --until 2026-01-01 --yes\n"
-          "varve delete notes --text '+\"phone number\"' --reason \"asked by user\"",
-          &declare_delete};
+          "varve forget notes --text '+\"phone number\"' --reason \"asked by user\"",
+          &declare_delete,
+          "forget"};
 }
 
 }  // namespace varve::cli

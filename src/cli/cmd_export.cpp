@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/conditions.h"
 #include "cli/display_text.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct ExportOptions {
   Operands operands;
+  Conditions conditions;
   std::string format;
   std::string output;
   bool all = false;
@@ -41,27 +43,37 @@ Outcome write_in_place(const std::string& path, std::string_view text) {
   return failure;
 }
 
+// A pipe, a device: there is nothing to give a name to when it is whole.
+bool is_written_in_place(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+// {"format":...,"query":...}; with `overwrite` for a file.
+Result<std::string> options_json(const ExportOptions& options, bool has_file) {
+  std::vector<std::string> members = {"\"format\":" + quote(options.format)};
+  if (options.conditions.given()) {
+    Result<std::string> asked = options.conditions.members({});
+    if (!asked.ok()) return asked;
+    const std::string& raw = options.conditions.raw();
+    members.push_back("\"query\":" + (raw.empty() ? "{" + *asked + "}" : raw));
+  }
+  if (has_file) members.emplace_back("\"overwrite\":true");
+  return "{" + joined_members(members) + "}";
+}
+
 // The whole text or, should anything go wrong, what was there before. Only the owner may read it:
 // so it is with the store's own files.
-Outcome write_file(const std::string& path, std::string_view text) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    return write_in_place(path, text);
-  }
-  const std::string temporary = path + ".part-" + std::to_string(::getpid());
-  const int descriptor =
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (descriptor < 0) return system_failure("cannot create " + temporary, errno);
-  Outcome failure = write_descriptor(descriptor, text, path);
-  if (!failure && ::fsync(descriptor) != 0) {
-    failure = system_failure("cannot write " + path, errno);
-  }
-  ::close(descriptor);
-  if (!failure && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    failure = system_failure("cannot write " + path, errno);
-  }
-  if (failure) ::unlink(temporary.c_str());
-  return failure;
+Result<Text> write_file(Session& session, const std::string& path, const ExportOptions& options) {
+  Result<std::string> json = options_json(options, true);
+  if (!json.ok()) return std::move(json.failure());
+  return session.export_file(path, *json);
+}
+
+Result<Text> export_text(Session& session, const ExportOptions& options) {
+  Result<std::string> json = options_json(options, false);
+  if (!json.ok()) return std::move(json.failure());
+  return session.export_as(*json);
 }
 
 std::string file_name(const std::string& format) {
@@ -73,12 +85,13 @@ Outcome export_to_folder(Context& context, Store& store, const std::string& id,
   const std::filesystem::path folder = std::filesystem::path(options.output) / id;
   Result<Session> session = context.open_session(store, id);
   if (!session.ok()) return std::move(session.failure());
-  Result<Text> text = session->export_as(options.format);
-  if (!text.ok()) return context.with_hint(std::move(text.failure()), id);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return system_failure("cannot create " + folder.string(), error.value());
-  return write_file((folder / file_name(options.format)).string(), text->view());
+  Result<Text> report =
+      write_file(*session, (folder / file_name(options.format)).string(), options);
+  if (!report.ok()) return context.with_hint(std::move(report.failure()), id);
+  return std::nullopt;
 }
 
 int export_all(Context& context, const ExportOptions& options) {
@@ -115,22 +128,45 @@ int export_all(Context& context, const ExportOptions& options) {
   return code;
 }
 
-int run_export(Context& context, ExportOptions options) {
+int export_to_file(Context& context, Session& session, const std::string& id,
+                   const ExportOptions& options) {
+  Progress progress(context.err(), context.err_terminal(),
+                    context.quiet() ? "never" : context.globals().progress, "Exporting",
+                    Progress::Unit::kBytes, -1);
+  if (Outcome failure = session.set_progress(&Progress::hear, &progress)) {
+    return context.fail(*failure);
+  }
+  Result<Text> report = write_file(session, options.output, options);
+  progress.clear();
+  if (!report.ok()) return context.fail(context.with_hint(std::move(report.failure()), id));
+  const json::object counts = parse_object(report->view());
+  context.note("Exported " + format_count(integer_at(counts, "entries"), "entry", "entries") +
+               " of " + id + " to " + options.output + ", " +
+               format_bytes(integer_at(counts, "bytes")) + ".");
+  return kExitOk;
+}
+
+int run_export(Context& context, const ExportOptions& given) {
+  ExportOptions options = given;
   if (options.format.empty()) options.format = context.json() ? "json" : "jsonl";
   Result<std::string> id = session_or_all(context, options.operands, options.all);
   if (!id.ok()) return context.fail(id.failure());
   if (options.all) return export_all(context, options);
   Result<OpenSession> open = open_session(context, *id);
   if (!open.ok()) return context.fail(open.failure());
-  Result<Text> text = open->session.export_as(options.format);
+  const std::string& path = options.output;
+  if (!path.empty() && path != "-" && !is_written_in_place(path)) {
+    return export_to_file(context, open->session, *id, options);
+  }
+  Result<Text> text = export_text(open->session, options);
   if (!text.ok()) return context.fail(context.with_hint(std::move(text.failure()), *id));
-  if (options.output.empty() || options.output == "-") {
+  if (path.empty() || path == "-") {
     context.out().write(text->view());
     if (!text->view().empty() && !text->view().ends_with('\n')) context.out().write("\n");
     return kExitOk;
   }
-  if (Outcome failure = write_file(options.output, text->view())) return context.fail(*failure);
-  context.note("Exported " + *id + " to " + options.output + ", " +
+  if (Outcome failure = write_in_place(path, text->view())) return context.fail(*failure);
+  context.note("Exported " + *id + " to " + path + ", " +
                format_bytes(static_cast<int64_t>(text->view().size())) + ".");
   return kExitOk;
 }
@@ -149,6 +185,7 @@ Runner declare_export(CLI::App& app) {
   app.add_flag("-a,--all", options->all,
                "Every session, each into SESSION/entries.jsonl in the folder --output; "
                "`varve import --all` takes it back");
+  options->conditions.declare(app, "--query");
   return [options](Context& context) { return run_export(context, *options); };
 }
 
@@ -158,8 +195,10 @@ Command export_command() {
   return {"export",
           "write a session out",
           "[SESSION]\n--all --output DIR",
-          "Gives all entries that are neither deleted nor expired, in the order of the log.",
+          "Gives all entries that are neither deleted nor expired, in the order of the log; with "
+          "conditions, those of them that match.",
           "varve export notes > notes.jsonl\nvarve export notes --format markdown -o notes.md\n"
+          "varve export notes --type finding --since 7d -o findings.jsonl\n"
           "varve export --all --output backup",
           &declare_export};
 }

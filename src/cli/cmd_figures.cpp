@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/display_text.h"
+#include "cli/figures_view.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
 #include "cli/table.h"
@@ -48,17 +49,19 @@ std::string types_figure(const json::object& types) {
   return text;
 }
 
-std::string damage_figure(const json::object& damage) {
-  std::string text;
-  for (const auto& [name, label] :
-       {std::pair{"skipped", "skipped"}, std::pair{"missing", "missing"},
-        std::pair{"torn_tails", "torn tails"}, std::pair{"rollback", "rolled back"}}) {
-    const int64_t count = integer_at(damage, name);
-    if (count == 0 && !bool_at(damage, name)) continue;
-    if (!text.empty()) text += ", ";
-    text += std::string(label) + (count > 0 ? " " + format_count(count) : "");
-  }
-  return text.empty() ? "none" : text;
+std::string or_none(const std::string& figure) { return figure.empty() ? "none" : figure; }
+
+std::string of_limit(const json::object& stats) {
+  const std::string part = limit_figure(stats);
+  return part.empty() ? "none"
+                      : part + " of " + format_bytes(integer_at(stats, "size_limit_bytes"));
+}
+
+std::string lock_since(const json::object& stats) {
+  const std::string holder = lock_figure(stats);
+  if (holder.empty()) return "free";
+  const std::string since = string_at(object_at(stats, "lock"), "since");
+  return since.empty() ? holder : holder + " since " + format_time(since);
 }
 
 std::string index_figure(const json::object& index) {
@@ -73,13 +76,16 @@ void print_stats(Context& context, const json::object& stats) {
   print_figure(context, "Entries", entries_figure(stats));
   print_figure(context, "Types", types_figure(object_at(stats, "types")));
   print_figure(context, "Size", size_figure(object_at(stats, "size_bytes")));
+  print_figure(context, "Limit", of_limit(stats));
+  print_figure(context, "Changed", format_time(string_at(stats, "modified")));
   print_figure(context, "In memory", format_bytes(integer_at(stats, "memory_bytes")));
   print_figure(context, "Durability", string_at(stats, "durability"));
+  print_figure(context, "Lock", lock_since(stats));
   print_figure(context, "Sequence",
                format_count(integer_at(stats, "last_seq")) + ", durable up to " +
                    format_count(integer_at(stats, "durable_seq")));
   print_figure(context, "Generation", format_count(integer_at(stats, "generation")));
-  print_figure(context, "Damage", damage_figure(object_at(stats, "corruption")));
+  print_figure(context, "Damage", or_none(damage_figure(stats)));
   print_figure(context, "Index", index_figure(object_at(stats, "index")));
   if (bool_at(stats, "read_only")) print_figure(context, "Writing", "no: read-only");
 }
@@ -106,6 +112,7 @@ int stats_of_all(Context& context) {
                {"ENTRIES", Align::kRight},
                {"DELETED", Align::kRight},
                {"SIZE", Align::kRight},
+               {"LIMIT", Align::kRight},
                {"DAMAGE"}});
   std::vector<std::string> reports;
   int64_t entries = 0;
@@ -122,7 +129,7 @@ int stats_of_all(Context& context) {
     const int64_t size = integer_at(object_at(stats, "size_bytes"), "total");
     table.add_row({id, format_count(integer_at(stats, "entries")),
                    format_count(integer_at(stats, "deleted")), format_bytes(size),
-                   damage_figure(object_at(stats, "corruption"))});
+                   limit_figure(stats), or_none(damage_figure(stats))});
     reports.push_back(text->str());
     entries += integer_at(stats, "entries");
     bytes += size;
@@ -146,6 +153,7 @@ Runner declare_stats(CLI::App& app) {
   return [options](Context& context) {
     Result<std::string> id = session_or_all(context, options->operands, options->all);
     if (!id.ok()) return context.fail(id.failure());
+    context.tolerate_damage();
     return options->all ? stats_of_all(context) : stats_of_one(context, *id);
   };
 }
@@ -200,8 +208,8 @@ Command stats_command() {
   return {"stats",
           "show figures",
           "[SESSION]\n--all",
-          "Shows how many entries a session holds, of which types, how large its files are, and "
-          "whether anything in them is damaged.",
+          "Shows how many entries a session holds, of which types, how large its files are and how "
+          "near their limit, who is writing, and whether anything is damaged.",
           "varve stats notes\nvarve stats --all",
           &declare_stats};
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/display_text.h"
@@ -23,7 +24,13 @@ constexpr size_t kRefusedShown = 20;
 struct ImportOptions {
   Operands operands;
   std::string directory;
+  std::string format = "auto";
   bool no_create = false;
+  bool dry_run = false;
+
+  [[nodiscard]] std::string json() const {
+    return object_text({{"format", quote(format)}, {"dry_run", dry_run ? "true" : "false"}});
+  }
 };
 
 // One session and the files that go into it.
@@ -36,6 +43,7 @@ struct ImportReport {
   int64_t added = 0;
   int64_t existing = 0;
   int64_t refused_total = 0;
+  std::string format;                // of the last file
   std::vector<std::string> refused;  // JSON objects: file, line, reason
   std::vector<std::string> refused_lines;
 
@@ -43,6 +51,7 @@ struct ImportReport {
     added += other.added;
     existing += other.existing;
     refused_total += other.refused_total;
+    format = other.format;
     const size_t room = kRefusedListed - std::min(kRefusedListed, refused.size());
     const size_t taken = std::min(room, other.refused.size());
     for (size_t i = 0; i < taken; ++i) {
@@ -52,18 +61,19 @@ struct ImportReport {
   }
 };
 
-// What the library reported about one piece of `file` that begins behind `lines_before` lines.
-ImportReport read_report(std::string_view text, const std::string& file, int64_t lines_before) {
+// What the library reported about `file`.
+ImportReport read_report(std::string_view text, const std::string& file) {
   const json::object document = parse_object(text);
   ImportReport report;
   report.added = integer_at(document, "added");
   report.existing = integer_at(document, "existing");
+  report.format = string_at(document, "format");
   const json::array& refused = array_at(document, "refused");
   report.refused_total =
       std::max(integer_at(document, "refused_total"), static_cast<int64_t>(refused.size()));
   for (const json::value& item : refused) {
     if (!item.is_object()) continue;
-    const int64_t line = integer_at(item.get_object(), "line") + lines_before;
+    const int64_t line = integer_at(item.get_object(), "line");
     const std::string reason = string_at(item.get_object(), "reason");
     report.refused.push_back(object_text(
         {{"file", quote(file)}, {"line", std::to_string(line)}, {"reason", quote(reason)}}));
@@ -72,26 +82,22 @@ ImportReport read_report(std::string_view text, const std::string& file, int64_t
   return report;
 }
 
-Outcome import_file(Session& session, const std::string& path, Progress& progress,
-                    ImportReport& report) {
-  Result<InputFile> file = InputFile::open(path);
-  if (!file.ok()) return std::move(file.failure());
-  LineChunks chunks(*file);
-  int64_t lines = 0;
-  while (true) {
-    Result<std::string> chunk = chunks.next();
-    if (!chunk.ok()) return std::move(chunk.failure());
-    if (chunk->empty()) return std::nullopt;
-    Result<Text> result = session.import_lines(*chunk);
-    if (!result.ok()) {
-      Failure failure = std::move(result.failure());
-      failure.message = path + ", after line " + std::to_string(lines) + ": " + failure.message;
-      return failure;
-    }
-    report.merge(read_report(result->view(), path, lines));
-    lines += std::count(chunk->begin(), chunk->end(), '\n');
-    progress.advance(static_cast<int64_t>(chunk->size()));
+Outcome import_file(Session& session, const std::string& path, const ImportOptions& options,
+                    Progress& progress, ImportReport& report) {
+  Result<ReadablePath> readable =
+      ReadablePath::of(path, [&](size_t bytes) { progress.advance(static_cast<int64_t>(bytes)); });
+  if (!readable.ok()) return std::move(readable.failure());
+  // The bytes of a copy were counted when it was made: waiting for them is what takes long.
+  const varve_progress_fn receiver = readable->is_copy() ? nullptr : &Progress::hear;
+  if (Outcome failure = session.set_progress(receiver, &progress)) return failure;
+  Result<Text> result = session.import_file(readable->path(), options.json());
+  if (!result.ok()) {
+    Failure failure = std::move(result.failure());
+    failure.message = path + ": " + failure.message;
+    return failure;
   }
+  report.merge(read_report(result->view(), path));
+  return std::nullopt;
 }
 
 // entries.jsonl or memory.jsonl when there is one, else every *.jsonl, by name.
@@ -152,19 +158,33 @@ int64_t total_bytes(const std::vector<ImportJob>& jobs) {
   return total;
 }
 
-Outcome run_job(Context& context, Store& store, const ImportJob& job, bool create,
+// The session, made when it is not there and may be. A dry run makes none: what would be added to
+// an empty session is tried on one in memory, which `memory` holds.
+Result<Session> session_of(Context& context, Store& store, const ImportOptions& options,
+                           const std::string& id, std::optional<Store>& memory) {
+  Result<Session> session = context.open_session(store, id);
+  if (session.ok() || session.failure().status != VARVE_NOT_FOUND || options.no_create) {
+    return session;
+  }
+  const std::string made = object_text({{"session_id", quote(id)}});
+  if (!options.dry_run) return store.create_session(made);
+  Result<Store> opened = Store::open("memory:", {});
+  if (!opened.ok()) return std::move(opened.failure());
+  memory.emplace(std::move(*opened));
+  return memory->create_session(made);
+}
+
+Outcome run_job(Context& context, Store& store, const ImportJob& job, const ImportOptions& options,
                 Progress& progress, ImportReport& report) {
   for (const std::string& path : job.files) {
     // Before a session is made for a file that is not there.
     if (Outcome failure = check_readable(path)) return failure;
   }
-  Result<Session> session = context.open_session(store, job.session);
-  if (!session.ok() && session.failure().status == VARVE_NOT_FOUND && create) {
-    session = store.create_session(object_text({{"session_id", quote(job.session)}}));
-  }
+  std::optional<Store> memory;
+  Result<Session> session = session_of(context, store, options, job.session, memory);
   if (!session.ok()) return std::move(session.failure());
   for (const std::string& path : job.files) {
-    if (Outcome failure = import_file(*session, path, progress, report)) {
+    if (Outcome failure = import_file(*session, path, options, progress, report)) {
       return context.with_hint(*std::move(failure), job.session);
     }
   }
@@ -175,7 +195,8 @@ std::string report_text(const ImportReport& report) {
   return "\"added\":" + std::to_string(report.added) +
          ",\"existing\":" + std::to_string(report.existing) +
          ",\"refused\":" + array_text(report.refused) +
-         ",\"refused_total\":" + std::to_string(report.refused_total);
+         ",\"refused_total\":" + std::to_string(report.refused_total) +
+         ",\"format\":" + quote(report.format);
 }
 
 void show_refused(Context& context, const ImportReport& report) {
@@ -185,17 +206,28 @@ void show_refused(Context& context, const ImportReport& report) {
   if (more > 0) context.warn(format_count(more, "more line", "more lines") + " refused");
 }
 
-std::string summary(const ImportReport& report, const std::string& where) {
-  std::string text = "Added " + format_count(report.added, "entry", "entries") + " to " + where;
+std::string summary(const ImportReport& report, const std::string& where, bool dry_run) {
+  std::string text = (dry_run ? "Would add " : "Added ") +
+                     format_count(report.added, "entry", "entries") + " to " + where;
   if (report.existing > 0) text += ", " + format_count(report.existing) + " were there already";
   if (report.refused_total > 0) text += ", refused " + format_count(report.refused_total);
   return text + ".";
 }
 
+Result<Store> store_for(Context& context, const ImportOptions& options) {
+  const bool may_create = !options.no_create && !options.dry_run;
+  Result<Store> store = context.open_store(may_create ? Access::kCreate : Access::kExisting);
+  if (store.ok() || !options.dry_run || options.no_create ||
+      store.failure().status != VARVE_NOT_FOUND) {
+    return store;
+  }
+  return Store::open("memory:", {});
+}
+
 int run_import(Context& context, const ImportOptions& options) {
   Result<std::vector<ImportJob>> jobs = plan(context, options);
   if (!jobs.ok()) return context.fail(jobs.failure());
-  Result<Store> store = context.open_store(options.no_create ? Access::kExisting : Access::kCreate);
+  Result<Store> store = store_for(context, options);
   if (!store.ok()) return context.fail(store.failure());
   Progress progress(context.err(), context.err_terminal(),
                     context.quiet() ? "never" : context.globals().progress, "Importing",
@@ -205,7 +237,7 @@ int run_import(Context& context, const ImportOptions& options) {
   int code = kExitOk;
   for (const ImportJob& job : *jobs) {
     ImportReport report;
-    if (Outcome failure = run_job(context, *store, job, !options.no_create, progress, report)) {
+    if (Outcome failure = run_job(context, *store, job, options, progress, report)) {
       progress.clear();
       const int failed = context.fail(*failure);
       if (code == kExitOk) code = failed;
@@ -221,10 +253,12 @@ int run_import(Context& context, const ImportOptions& options) {
     context.print("{" + each + report_text(total) + "}");
   } else {
     show_refused(context, total);
-    context.note(summary(
-        total, options.directory.empty()
-                   ? jobs->front().session
-                   : format_count(static_cast<int64_t>(jobs->size()), "session", "sessions")));
+    context.note(
+        summary(total,
+                options.directory.empty()
+                    ? jobs->front().session
+                    : format_count(static_cast<int64_t>(jobs->size()), "session", "sessions"),
+                options.dry_run));
   }
   if (code == kExitOk && total.refused_total > 0) code = kExitInvalid;
   return code;
@@ -237,6 +271,12 @@ Runner declare_import(CLI::App& app) {
                  "Every folder of DIR that holds entries.jsonl, memory.jsonl or other .jsonl "
                  "files, into a session named like the folder")
       ->type_name("DIR");
+  app.add_option("-f,--format", options->format,
+                 "auto: by what is there (the default); jsonl or json: entries; mcp: the file of a "
+                 "memory server; chat: messages with roles")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"auto", "jsonl", "json", "mcp", "chat"}));
+  app.add_flag("--dry-run", options->dry_run, "Only tell what would be added");
   app.add_flag("--no-create", options->no_create, "Do not make a session that does not exist yet");
   return [options](Context& context) { return run_import(context, *options); };
 }
@@ -244,17 +284,20 @@ Runner declare_import(CLI::App& app) {
 }  // namespace
 
 Command import_command() {
-  return {"import",
-          "add entries from JSON lines",
-          "[SESSION] FILE...\n--all DIR",
-          "Adds the entries of the files (\"-\" is standard input), one JSON object a line, to a "
-          "session, which is made when it does not exist. Importing the same file again adds "
-          "nothing. Lines that are no valid entry are refused one by one and reported; the others "
-          "are added, and the exit code is 1.",
-          "varve import notes entries.jsonl\n"
-          "varve export notes | varve --root elsewhere import notes -\n"
-          "varve import --all backup",
-          &declare_import};
+  return {
+      "import",
+      "add entries from files",
+      "[SESSION] FILE...\n--all DIR",
+      "Adds the entries of the files (\"-\" is standard input) to a session, which is made when it "
+      "does not exist. A file holds entries as JSON lines or as a JSON array, what `varve export` "
+      "wrote, the memory of an MCP memory server, or the messages of a chat. Importing the same "
+      "file again adds nothing. What is no valid entry, or has the id of another one, is refused "
+      "one by one and reported; the others are added, and the exit code is 1.",
+      "varve import notes entries.jsonl\n"
+      "varve import notes chat.json --dry-run\n"
+      "varve export notes | varve --root elsewhere import notes -\n"
+      "varve import --all backup",
+      &declare_import};
 }
 
 }  // namespace varve::cli

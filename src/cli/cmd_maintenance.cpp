@@ -1,89 +1,37 @@
-// verify, repair, index.
+// verify, repair, migrate, index.
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/display_text.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
-#include "cli/progress.h"
+#include "cli/session_work.h"
 
 namespace varve::cli {
 namespace {
 
+constexpr size_t kNotesShown = 10;
+
 struct SessionsOptions {
   Operands operands;
   bool all = false;
-  bool flag = false;  // --dry-run or --rebuild
+  bool flag = false;  // --dry-run, --rebuild or --deep
+  bool accept_edits = false;
 };
 
-// What one session gave: the library's report, and what to say about it.
-struct SessionOutcome {
-  std::string report;
-  std::string summary;
-  int code = kExitOk;
-  bool asked_for = false;  // said even with --quiet
-};
-
-using Work = std::function<Result<SessionOutcome>(Context&, Session&, const std::string& id)>;
-
-// Does `work` on one session and prints what it gave.
-int run_on_one(Context& context, const std::string& id, const Work& work) {
-  Result<OpenSession> open = open_session(context, id);
-  if (!open.ok()) return context.fail(open.failure());
-  Result<SessionOutcome> outcome = work(context, open->session, id);
-  if (!outcome.ok()) return context.fail(context.with_hint(std::move(outcome.failure()), id));
-  if (context.json()) {
-    context.print(outcome->report);
-  } else if (!context.quiet() || outcome->asked_for || outcome->code != kExitOk) {
-    context.print(outcome->summary);
+// What is no damage, and worth knowing.
+std::string notes_text(const json::object& report) {
+  const json::array& notes = array_at(report, "notes");
+  std::string text;
+  for (size_t i = 0; i < notes.size() && i < kNotesShown; ++i) {
+    if (!notes[i].is_object()) continue;
+    const json::object& note = notes[i].get_object();
+    text += "\n  note: " + printable(string_at(note, "id"), Lines::kJoin) + " " +
+            string_at(note, "reason") + ": " + printable(string_at(note, "target"), Lines::kJoin);
   }
-  return outcome->code;
-}
-
-// Does `work` on every session. A session that cannot be opened does not stop the others.
-int run_on_all(Context& context, std::string_view label, const Work& work) {
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
-  Result<std::vector<std::string>> ids = all_session_ids(*store);
-  if (!ids.ok()) return context.fail(ids.failure());
-  Progress progress(context.err(), context.err_terminal(),
-                    context.quiet() ? "never" : context.globals().progress, std::string(label),
-                    Progress::Unit::kItems, static_cast<int64_t>(ids->size()));
-  std::vector<std::string> reports;
-  int code = kExitOk;
-  for (const std::string& id : *ids) {
-    Result<Session> session = context.open_session(*store, id);
-    Result<SessionOutcome> outcome =
-        session.ok() ? work(context, *session, id) : Result<SessionOutcome>(session.failure());
-    progress.advance(1);
-    int session_code = kExitOk;
-    if (!outcome.ok()) {
-      progress.clear();
-      session_code = context.fail(context.with_hint(std::move(outcome.failure()), id));
-    } else {
-      session_code = outcome->code;
-      reports.push_back(object_text({{"session_id", quote(id)}, {"report", outcome->report}}));
-      if (!context.json() && (!context.quiet() || session_code != kExitOk)) {
-        progress.clear();
-        context.print(outcome->summary);
-        context.out().flush();
-      }
-    }
-    if (code == kExitOk) code = session_code;
-  }
-  progress.clear();
-  if (context.json()) {
-    context.print(object_text(
-        {{"ok", code == kExitOk ? "true" : "false"}, {"sessions", array_text(reports)}}));
-  }
-  return code;
-}
-
-int run_on_sessions(Context& context, const SessionsOptions& options, std::string_view label,
-                    const Work& work) {
-  Result<std::string> id = session_or_all(context, options.operands, options.all);
-  if (!id.ok()) return context.fail(id.failure());
-  return options.all ? run_on_all(context, label, work) : run_on_one(context, *id, work);
+  const int64_t more = integer_at(report, "notes_total") - static_cast<int64_t>(kNotesShown);
+  if (more > 0) text += "\n  and " + format_count(more, "more note", "more notes");
+  return text;
 }
 
 std::string verify_summary(const Context& context, const std::string& id,
@@ -91,7 +39,7 @@ std::string verify_summary(const Context& context, const std::string& id,
   const Terminal& terminal = context.terminal();
   const std::string entries = format_count(integer_at(report, "entries"), "entry", "entries");
   if (bool_at(report, "ok")) {
-    return id + ": " + terminal.paint(Style::kGood, "ok") + ", " + entries;
+    return id + ": " + terminal.paint(Style::kGood, "ok") + ", " + entries + notes_text(report);
   }
   const json::array& problems = array_at(report, "problems");
   const int64_t total =
@@ -109,11 +57,12 @@ std::string verify_summary(const Context& context, const std::string& id,
   }
   const int64_t more = total - static_cast<int64_t>(problems.size());
   if (more > 0) text += "\n  and " + format_count(more) + " more";
-  return text;
+  return text + notes_text(report);
 }
 
-Result<SessionOutcome> verify_session(Context& context, Session& session, const std::string& id) {
-  Result<Text> text = session.verify();
+Result<SessionOutcome> verify_session(Context& context, Session& session, const std::string& id,
+                                      bool deep) {
+  Result<Text> text = session.verify(deep ? "{\"deep\":true}" : "");
   if (!text.ok()) return std::move(text.failure());
   const json::object report = parse_object(text->view());
   return SessionOutcome{text->str(), verify_summary(context, id, report),
@@ -124,23 +73,35 @@ Runner declare_verify(CLI::App& app) {
   auto options = std::make_shared<SessionsOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "Every session");
+  app.add_flag("--deep", options->flag, "Also compare every list of the index with the log");
   return [options](Context& context) {
-    return run_on_sessions(context, *options, "Verifying", &verify_session);
+    return run_on_sessions(context, options->operands, options->all, "Verifying",
+                           [&](Context& own, Session& session, const std::string& id) {
+                             return verify_session(own, session, id, options->flag);
+                           });
   };
 }
 
-Result<SessionOutcome> repair_session(Session& session, const std::string& id, bool dry_run) {
-  Result<Text> text = session.repair(dry_run);
+Result<SessionOutcome> repair_session(Session& session, const std::string& id,
+                                      const SessionsOptions& options) {
+  const bool dry_run = options.flag;
+  Result<Text> text = session.repair(
+      json::serialize(json::object{{"dry_run", dry_run}, {"accept_edits", options.accept_edits}}));
   if (!text.ok()) return std::move(text.failure());
   const json::object report = parse_object(text->view());
   const int64_t quarantined = integer_at(report, "quarantined");
   const int64_t missing = integer_at(report, "missing");
+  const int64_t resealed = integer_at(report, "resealed");
   const std::string entries = format_count(integer_at(report, "entries"), "entry", "entries");
   std::string summary = id + ": nothing to repair, " + entries;
-  if (bool_at(report, "changed") || quarantined > 0 || missing > 0) {
+  if (bool_at(report, "changed") || quarantined > 0 || missing > 0 || resealed > 0) {
     summary = id + ": " + (dry_run ? "would move " : "moved ") +
               format_count(quarantined, "damaged piece", "damaged pieces") +
               " to quarantine.jsonl, " + entries + " intact";
+    if (resealed > 0) {
+      summary += ", " + std::string(dry_run ? "would accept " : "accepted ") +
+                 format_count(resealed, "edited line", "edited lines");
+    }
     if (missing > 0) summary += ", " + format_count(missing) + " missing";
   }
   return SessionOutcome{text->str(), summary, kExitOk, false};
@@ -151,10 +112,42 @@ Runner declare_repair(CLI::App& app) {
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "Every session");
   app.add_flag("--dry-run", options->flag, "Only tell what would be done");
+  app.add_flag("--accept-edits", options->accept_edits,
+               "Keep lines that somebody edited, with a new checksum");
   return [options](Context& context) {
-    return run_on_sessions(context, *options, "Repairing",
+    return run_on_sessions(context, options->operands, options->all, "Repairing",
                            [&](Context&, Session& session, const std::string& id) {
-                             return repair_session(session, id, options->flag);
+                             return repair_session(session, id, *options);
+                           });
+  };
+}
+
+Result<SessionOutcome> migrate_session(Session& session, const std::string& id, bool dry_run) {
+  Result<Text> text = session.migrate(dry_run);
+  if (!text.ok()) return std::move(text.failure());
+  const json::object report = parse_object(text->view());
+  const int64_t from = integer_at(report, "from");
+  const int64_t to = integer_at(report, "to");
+  const std::string entries = format_count(integer_at(report, "entries"), "entry", "entries");
+  std::string summary = id + ": version " + std::to_string(to) + " already, " + entries;
+  if (from != to) {
+    summary = id + ": " + (dry_run ? "would be migrated" : "migrated") + " from version " +
+              std::to_string(from) + " to " + std::to_string(to) + ", " + entries;
+    const int64_t quarantined = integer_at(report, "quarantined");
+    if (quarantined > 0) summary += ", " + format_count(quarantined) + " to quarantine.jsonl";
+  }
+  return SessionOutcome{text->str(), summary, kExitOk, false};
+}
+
+Runner declare_migrate(CLI::App& app) {
+  auto options = std::make_shared<SessionsOptions>();
+  options->operands.declare(app, 1);
+  app.add_flag("-a,--all", options->all, "Every session");
+  app.add_flag("--dry-run", options->flag, "Only tell what would be done");
+  return [options](Context& context) {
+    return run_on_sessions(context, options->operands, options->all, "Migrating",
+                           [&](Context&, Session& session, const std::string& id) {
+                             return migrate_session(session, id, options->flag);
                            });
   };
 }
@@ -189,8 +182,8 @@ Runner declare_index(CLI::App& app) {
     if (options->all && !options->flag) {
       return context.fail(usage_failure("--all goes with --rebuild"));
     }
-    return run_on_sessions(context, *options, "Rebuilding",
-                           options->flag ? Work(&rebuild_index) : Work(&show_index));
+    return run_on_sessions(context, options->operands, options->all, "Rebuilding",
+                           options->flag ? SessionWork(&rebuild_index) : SessionWork(&show_index));
   };
 }
 
@@ -200,9 +193,9 @@ Command verify_command() {
   return {"verify",
           "look for damage",
           "[SESSION]\n--all",
-          "Reads every byte of the log and checks every line, checksum and sequence number. "
-          "Changes nothing. The exit code is 6 when damage is found. With --quiet only sessions "
-          "with damage are told.",
+          "Reads every byte of the log and checks every line, checksum, sequence number, reference "
+          "and index entry. Changes nothing. The exit code is 6 when damage is found; references "
+          "that lead nowhere are only notes. With --quiet only sessions with damage are told.",
           "varve verify notes\nvarve verify --all --quiet || mail -s damage root",
           &declare_verify};
 }
@@ -212,9 +205,21 @@ Command repair_command() {
           "set damage aside",
           "[SESSION]\n--all",
           "Moves damaged lines to quarantine.jsonl exactly as they were; intact lines stay byte "
-          "for byte. Without damage nothing is changed.",
+          "for byte. Without damage nothing is changed. With --accept-edits, lines that are whole "
+          "entries and only have a wrong checksum get a new one instead.",
           "varve repair notes --dry-run\nvarve repair notes",
           &declare_repair};
+}
+
+Command migrate_command() {
+  return {"migrate",
+          "rewrite logs of an earlier version",
+          "[SESSION]\n--all",
+          "Rewrites a log of an earlier format version as one of this version, in one step: ids, "
+          "order and unknown members stay, lines that are no entries move to quarantine.jsonl. The "
+          "first write to a session does it too; reading never does.",
+          "varve migrate --all --dry-run\nvarve migrate notes",
+          &declare_migrate};
 }
 
 Command index_command() {

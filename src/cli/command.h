@@ -24,6 +24,7 @@ struct Command {
   std::string_view examples;     // one command a line
   // Declares the options on `app`. What they are read into lives as long as the runner.
   Runner (*declare)(CLI::App& app);
+  std::string_view alias = {};  // a second name
 };
 
 struct CommandGroup {
@@ -48,11 +49,19 @@ struct CommandGroup {
 [[nodiscard]] Command tags_command();
 [[nodiscard]] Command import_command();
 [[nodiscard]] Command export_command();
+[[nodiscard]] Command backup_command();
+[[nodiscard]] Command restore_command();
 [[nodiscard]] Command verify_command();
 [[nodiscard]] Command repair_command();
+[[nodiscard]] Command compact_command();
+[[nodiscard]] Command purge_command();
+[[nodiscard]] Command sweep_command();
+[[nodiscard]] Command migrate_command();
 [[nodiscard]] Command index_command();
 [[nodiscard]] Command stats_command();
 [[nodiscard]] Command files_command();
+[[nodiscard]] Command metrics_command();
+[[nodiscard]] Command watch_command();
 [[nodiscard]] Command version_command();
 
 }  // namespace varve::cli

@@ -26,9 +26,19 @@ bool is_directory(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+// Whether the store's own settings let no damaged session open.
+bool is_strict(const std::string& root) {
+  std::ifstream file(root_directory(root) + "/config.json");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return string_at(object_at(parse_object(text), "integrity"), "recovery") == "strict";
+}
+
 std::string store_config(const Globals& globals) {
-  if (globals.durability.empty()) return {};
-  return object_text({{"durability", quote(globals.durability)}});
+  json::object config;
+  if (!globals.durability.empty()) config["durability"] = globals.durability;
+  if (globals.tolerates_damage && is_strict(globals.root))
+    config["integrity"] = json::object{{"recovery", "tail"}};
+  return config.empty() ? std::string() : json::serialize(config);
 }
 
 // Who holds the lock, as far as the lock file tells.

@@ -25,6 +25,7 @@ struct Globals {
   bool verbose = false;
   bool help = false;
   bool version = false;
+  bool tolerates_damage = false;  // opens damaged sessions also in a store that is strict about it
 };
 
 enum class Access { kExisting, kCreate };
@@ -54,6 +55,8 @@ class Context {
   // Reports a failure; gives the exit code that goes with it.
   int fail(const Failure& failure);
 
+  // For commands that look for damage or set it aside. Before open_store().
+  void tolerate_damage() { globals_.tolerates_damage = true; }
   // kExisting never creates anything: a missing store is a failure. kCreate makes it.
   Result<Store> open_store(Access access);
   // Opens `id`, with hints for the usual failures.

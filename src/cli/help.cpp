@@ -98,6 +98,13 @@ void options_section(Page& page, const CLI::App& app, std::string_view title) {
   }
 }
 
+// "delete, forget"
+std::string names_of(const Command& command) {
+  std::string names(command.name);
+  if (!command.alias.empty()) names += ", " + std::string(command.alias);
+  return names;
+}
+
 constexpr std::string_view kDescription =
     "varve keeps what an agent saw, decided and learnt: entries of JSON, one a line, in files that "
     "a person can read. A store is a directory with any number of sessions; a session is one "
@@ -149,7 +156,7 @@ std::string program_help(const CLI::App& app, const std::vector<CommandGroup>& g
   for (const CommandGroup& group : groups) {
     page.subsection(group.title);
     for (const Command& command : group.commands) {
-      page.definition(std::string(command.name), command.summary);
+      page.definition(names_of(command), command.summary);
     }
   }
   options_section(page, app, "OPTIONS");
@@ -167,7 +174,7 @@ std::string program_help(const CLI::App& app, const std::vector<CommandGroup>& g
 std::string command_help(const CLI::App& app, const Command& command, const Terminal& terminal) {
   Page page(terminal);
   page.section("NAME");
-  page.lines("varve " + std::string(command.name) + " - " + std::string(command.summary));
+  page.lines("varve " + names_of(command) + " - " + std::string(command.summary));
   page.section("SYNOPSIS");
   for (const std::string& form : wrap(command.synopsis, 0)) {
     page.lines("varve " + std::string(command.name) + (form.empty() ? "" : " " + form) +

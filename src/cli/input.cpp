@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/output.h"
 
 namespace varve::cli {
 namespace {
 
 constexpr size_t kChunkBytes = 1U << 20U;
-constexpr size_t kLineBytesMax = 64U << 20U;
 
 }  // namespace
 
@@ -72,25 +75,39 @@ Result<std::string> read_file(const std::string& path) {
   }
 }
 
-Result<std::string> LineChunks::next() {
-  std::string chunk = std::move(carried_);
-  carried_.clear();
-  while (!at_end_) {
-    Result<bool> more = file_.read(chunk, kChunkBytes);
-    if (!more.ok()) return std::move(more.failure());
-    at_end_ = !*more;
-    if (chunk.size() < kChunkBytes && !at_end_) continue;
-    const size_t newline = chunk.rfind('\n');
-    if (newline != std::string::npos) {
-      carried_ = chunk.substr(newline + 1);
-      chunk.resize(newline + 1);
-      return chunk;
-    }
-    if (chunk.size() > kLineBytesMax) {
-      return Failure{VARVE_SIZE_LIMIT, "a line is longer than 64 MiB", "{}", {}, false};
-    }
+ReadablePath::ReadablePath(ReadablePath&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+ReadablePath::~ReadablePath() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<ReadablePath> ReadablePath::of(const std::string& path,
+                                      const std::function<void(size_t)>& copied) {
+  struct stat status {};
+  if (path != kStandardInput && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+    return ReadablePath(path, -1);
   }
-  return chunk;
+  Result<InputFile> file = InputFile::open(path);
+  if (!file.ok()) return std::move(file.failure());
+  std::error_code error;
+  std::string name = (std::filesystem::temp_directory_path(error) / "varve-XXXXXX").string();
+  const int copy = error ? -1 : ::mkostemp(name.data(), O_CLOEXEC);
+  if (copy < 0) return system_failure("cannot create a temporary file", error ? ENOENT : errno);
+  ::unlink(name.c_str());
+  ReadablePath readable("/proc/self/fd/" + std::to_string(copy), copy);
+  Output out(copy);
+  while (true) {
+    std::string piece;
+    Result<bool> more = file->read(piece, kChunkBytes);
+    if (!more.ok()) return std::move(more.failure());
+    out.write(piece);
+    copied(piece.size());
+    if (*more) continue;
+    out.flush();
+    if (out.error() == 0) return readable;
+    return system_failure("cannot write a temporary file", out.error());
+  }
 }
 
 }  // namespace varve::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "cli/failure.h"
@@ -38,18 +39,26 @@ Outcome check_readable(const std::string& path);
 // Everything in a file.
 Result<std::string> read_file(const std::string& path);
 
-// A file in pieces of whole lines, each of about a megabyte, so that files of any size pass.
-class LineChunks {
+// A path by which the library can read what is at another: that path itself for a regular file; for
+// standard input, pipes and devices that of a copy, which lasts as long as this and has no name.
+class ReadablePath {
  public:
-  explicit LineChunks(InputFile& file) : file_(file) {}
+  // `copied` is called with the bytes of each piece of a copy.
+  static Result<ReadablePath> of(const std::string& path,
+                                 const std::function<void(size_t)>& copied);
+  ReadablePath(ReadablePath&& other) noexcept;
+  ReadablePath& operator=(ReadablePath&&) = delete;
+  ~ReadablePath();
 
-  // The next piece; empty at the end. A line longer than 64 MiB is a failure.
-  Result<std::string> next();
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool is_copy() const { return descriptor_ >= 0; }
 
  private:
-  InputFile& file_;
-  std::string carried_;  // the start of a line
-  bool at_end_ = false;
+  ReadablePath(std::string path, int descriptor)
+      : path_(std::move(path)), descriptor_(descriptor) {}
+
+  std::string path_;
+  int descriptor_;  // of the copy; -1 when there is none
 };
 
 }  // namespace varve::cli

@@ -82,6 +82,7 @@ class Program {
  private:
   void declare(const Command& command) {
     CLI::App* sub = app_.add_subcommand(std::string(command.name), std::string(command.summary));
+    if (!command.alias.empty()) sub->alias(std::string(command.alias));
     sub->fallthrough();
     sub->allow_extras();
     commands_.push_back({&command, sub, command.declare(*sub)});
@@ -125,7 +126,10 @@ class Program {
       if (command != nullptr) add_option_names(*command->app, known);
     } else if (command == nullptr) {
       what = "unknown command";
-      for (const DeclaredCommand& each : commands_) known.emplace_back(each.command->name);
+      for (const DeclaredCommand& each : commands_) {
+        known.emplace_back(each.command->name);
+        if (!each.command->alias.empty()) known.emplace_back(each.command->alias);
+      }
     }
     const std::string similar = closest(word.substr(0, word.find('=')), known);
     return usage_failure(what + " \"" + word + "\"",
@@ -173,9 +177,11 @@ std::vector<CommandGroup> command_groups() {
   return {{"Sessions", {create_command(), list_command(), metadata_command(), drop_command()}},
           {"Entries", {add_command(), get_command(), log_command(), delete_command()}},
           {"Finding", {search_command(), explain_command(), count_command(), tags_command()}},
-          {"In and out", {import_command(), export_command()}},
+          {"In and out", {import_command(), export_command(), backup_command(), restore_command()}},
           {"Care",
-           {verify_command(), repair_command(), index_command(), stats_command(), files_command()}},
+           {verify_command(), repair_command(), compact_command(), purge_command(), sweep_command(),
+            migrate_command(), index_command(), stats_command(), files_command(), metrics_command(),
+            watch_command()}},
           {"The program", {version_command()}}};
 }
 

@@ -32,6 +32,17 @@ void Progress::advance(int64_t amount) {
   draw();
 }
 
+int32_t Progress::hear(void* self, const char* /*operation*/, uint64_t done, uint64_t total) {
+  auto& progress = *static_cast<Progress*>(self);
+  const auto now = static_cast<int64_t>(done);
+  if (progress.total_ < 0) progress.total_ = static_cast<int64_t>(total);
+  progress.advance(now >= progress.heard_ ? now - progress.heard_ : now);
+  progress.heard_ = now;
+  // The end is worth a drawing of its own, if there is a bar at all.
+  if (done == total && progress.shown_) progress.draw();
+  return 0;
+}
+
 std::string Progress::line() const {
   const auto amount = [this](int64_t value) {
     return unit_ == Unit::kBytes ? format_bytes(value) : format_count(value);

@@ -18,6 +18,8 @@ constexpr std::string_view kIdPrefix = "mem_";
 // Whether there will be a batch is not known yet, so an entry this close to the limit is refused.
 constexpr size_t kSealBytesMax = kChecksumMemberBytes + 27 + 40 + 1;
 
+constexpr double kTtlSecondsMax = 1e10;  // three hundred years
+
 // A caller's text may have white space and escapes that the line has not; what is many times the
 // limit is not parsed at all.
 constexpr size_t kTextPerLineBytes = 8;
@@ -39,7 +41,7 @@ class DraftWriter {
     std::string_view name;
     Status (DraftWriter::*write)(Given value);
   };
-  static const std::array<Member, 17> kMembers;
+  static const std::array<Member, 18> kMembers;
 
   Status write_members();
   Status check_size() const;
@@ -60,6 +62,7 @@ class DraftWriter {
   Status write_tags(Given);
   Status write_timestamp(Given);
   Status write_trace_id(Given);
+  Status write_ttl_seconds(Given);
   Status write_type(Given);
 
   void append_name(std::string_view name) { body().append(1, '"').append(name).append("\":"); }
@@ -74,7 +77,7 @@ class DraftWriter {
   Draft draft_;
 };
 
-const std::array<DraftWriter::Member, 17> DraftWriter::kMembers = {{
+const std::array<DraftWriter::Member, 18> DraftWriter::kMembers = {{
     {"batch", &DraftWriter::write_batch},
     {"checksum", &DraftWriter::write_checksum},
     {"content", &DraftWriter::write_content},
@@ -91,6 +94,7 @@ const std::array<DraftWriter::Member, 17> DraftWriter::kMembers = {{
     {"tags", &DraftWriter::write_tags},
     {"timestamp", &DraftWriter::write_timestamp},
     {"trace_id", &DraftWriter::write_trace_id},
+    {"ttl_seconds", &DraftWriter::write_ttl_seconds},
     {"type", &DraftWriter::write_type},
 }};
 
@@ -169,6 +173,9 @@ Status DraftWriter::write_checksum(Given) {
   return {};
 }
 
+// It stands as expires_at.
+Status DraftWriter::write_ttl_seconds(Given) { return {}; }
+
 Status DraftWriter::write_seq(Given) {
   draft_.seq_at = body().size();
   return {};
@@ -200,9 +207,21 @@ Status DraftWriter::write_importance(Given value) {
   return {};
 }
 
+// Given as a moment, or as so long from now.
 Status DraftWriter::write_expires_at(Given value) {
-  if (!value) return {};
-  VARVE_TRY(fields_.read_time(*value, &draft_.facts.expires_at_ms));
+  const auto ttl = entry_.find("ttl_seconds");
+  if (value && ttl) return fields_.invalid(*ttl, "cannot stand beside 'expires_at'");
+  if (ttl) {
+    const double seconds = ttl->is_number() ? ttl->as_double() : 0;
+    if (!(seconds > 0) || seconds > kTtlSecondsMax) {
+      return fields_.invalid(*ttl, "must be a number of seconds above 0");
+    }
+    draft_.facts.expires_at_ms = options_.now_ms + static_cast<int64_t>(seconds * 1000);
+  } else if (value) {
+    VARVE_TRY(fields_.read_time(*value, &draft_.facts.expires_at_ms));
+  } else {
+    return {};
+  }
   append_text("expires_at", format_rfc3339(draft_.facts.expires_at_ms));
   return {};
 }

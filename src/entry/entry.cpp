@@ -1,8 +1,10 @@
 #include "entry/entry.h"
 
+#include "base/sha256.h"
 #include "entry/checksum.h"
 #include "entry/content_key.h"
 #include "entry/fields.h"
+#include "json/tree.h"
 
 namespace varve::entry {
 namespace {
@@ -116,6 +118,20 @@ Status read_line(std::string_view line, json::Document& scratch, EntryFacts* fac
   if (status.ok()) status = read_optional(fields, root, facts);
   if (status.ok()) status = read_lists(fields, root, facts);
   return as_corruption(std::move(status));
+}
+
+Result<std::string> reseal(std::string_view line, json::Document& scratch, EntryFacts* facts) {
+  if (auto status = scratch.parse(line, line_limits()); !status.ok()) {
+    return as_corruption(std::move(status));
+  }
+  if (!scratch.root().is_object()) return Status(Code::kCorruption, "the line is no JSON object");
+  json::Tree tree = json::Tree::from(scratch.root());
+  tree.erase("checksum");
+  const std::string bare = tree.canonical();
+  tree.set("checksum", json::Tree::string("sha256:" + to_hex(sha256(bare))));
+  std::string sealed = tree.canonical();
+  VARVE_TRY(read_line(sealed, scratch, facts));
+  return sealed;
 }
 
 }  // namespace varve::entry

@@ -91,6 +91,11 @@ std::string seal(Draft& draft, uint64_t seq, Batch batch);
 //         kFormatVersion: a schema_version above ours (the line is whole, and not ours to judge).
 Status read_line(std::string_view line, json::Document& scratch, EntryFacts* facts);
 
+// A line that is an entry in all but its checksum, canonical and with the right one, without line
+// end: what somebody edited. Everything else stays, seq and batch too. Also sets *facts.
+// errors: kCorruption for a line that is no entry even so.
+Result<std::string> reseal(std::string_view line, json::Document& scratch, EntryFacts* facts);
+
 // The limits a line is parsed with: lines may be deeper than what we accept from callers, so that
 // limits can differ between versions.
 [[nodiscard]] json::Limits line_limits();

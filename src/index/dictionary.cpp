@@ -108,6 +108,56 @@ std::string Dictionary::encode(const LengthOf& length_of) const {
   return builder.encode();
 }
 
+void Dictionary::for_each_sorted(const std::function<void(std::string_view)>& visit) const {
+  std::vector<std::string_view> added;
+  added.reserve(numbers_.size() + values_.size());
+  for (const auto& [key, number] : numbers_) added.emplace_back(key);
+  for (const auto& [key, value] : values_) added.emplace_back(key);
+  std::sort(added.begin(), added.end());
+  uint32_t frozen_at = 0;
+  for (const std::string_view key : added) {
+    for (; frozen_at < frozen_.size() && frozen_.key(frozen_at) < key; ++frozen_at) {
+      visit(frozen_.key(frozen_at));
+    }
+    if (frozen_at < frozen_.size() && frozen_.key(frozen_at) == key) ++frozen_at;
+    visit(key);
+  }
+  for (; frozen_at < frozen_.size(); ++frozen_at) visit(frozen_.key(frozen_at));
+}
+
+Dictionary Dictionary::renumbered(const Renumbering& rows, const LengthOf& new_length_of,
+                                  Renumber& keys) const {
+  SegmentBuilder builder;
+  PostingRun::Decoded decoded;
+  std::string text;
+  for_each_sorted([&](std::string_view key) {
+    text = key;
+    if (keys.has_value(key)) {
+      const std::string_view value = find_value(key);
+      if (keys.keep_value(key, value, &text)) builder.add(text, value);
+      return;
+    }
+    PostingBuffer kept;
+    for (const PostingRun& run : find(key).runs) {
+      for (uint32_t block = 0; block < run.block_count(); ++block) {
+        const uint32_t count = run.decode(block, &decoded);
+        for (uint32_t i = 0; i < count; ++i) {
+          const uint32_t row = rows.new_row(decoded.rows[i]);
+          if (row != kNoRow) kept.add(row, decoded.frequencies[i], new_length_of(row));
+        }
+      }
+    }
+    if (kept.count() == 0) return;
+    keys.kept_list(key);
+    std::string encoded;
+    kept.append_encoded_to(&encoded);
+    builder.add(key, encoded);
+  });
+  Dictionary dictionary;
+  dictionary.set_frozen(Segment::adopt(builder.encode()));
+  return dictionary;
+}
+
 void Dictionary::adopt(std::string encoded) {
   frozen_ = Segment::adopt(std::move(encoded));
   // Not clear(): that keeps the memory.

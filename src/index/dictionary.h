@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "index/posting_list.h"
+#include "index/renumber.h"
 #include "index/segment.h"
 
 namespace varve::index {
@@ -53,6 +54,20 @@ class Dictionary {
   [[nodiscard]] std::string encode(const LengthOf& length_of) const;
   // As encode(), and becomes it.
   void freeze(const LengthOf& length_of);
+  // How keys fare when rows are renumbered. All are asked in rising order of keys.
+  class Renumber {
+   public:
+    virtual ~Renumber() = default;
+    // Whether the key has a value; else it has a list.
+    virtual bool has_value(std::string_view key) = 0;
+    // Of a key with a value: false when it goes. *new_key is the key unless changed; new keys rise,
+    // too.
+    virtual bool keep_value(std::string_view key, std::string_view value, std::string* new_key) = 0;
+    // Of a key whose list keeps rows; lists without rows go.
+    virtual void kept_list(std::string_view key) = 0;
+  };
+  [[nodiscard]] Dictionary renumbered(const Renumbering& rows, const LengthOf& new_length_of,
+                                      Renumber& keys) const;
   // Takes what encode() gave, when nothing was added since.
   void adopt(std::string encoded);
 
@@ -61,6 +76,8 @@ class Dictionary {
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
+  // Every key, once, in rising order.
+  void for_each_sorted(const std::function<void(std::string_view key)>& visit) const;
   std::string encode_list(std::string_view key, const PostingBuffer& added,
                           const LengthOf& length_of) const;
 

@@ -134,6 +134,37 @@ void Facets::for_each_content(std::string_view prefix,
                            [&](std::string_view key) { return visit(key.substr(1)); });
 }
 
+namespace {
+
+// Values are what a row refers to; their keys have the row's number.
+class RenumberFacets final : public Dictionary::Renumber {
+ public:
+  explicit RenumberFacets(const Renumbering& rows) : rows_(rows) {}
+
+  bool has_value(std::string_view key) override { return key.front() == kOutgoing; }
+  bool keep_value(std::string_view key, std::string_view, std::string* new_key) override {
+    uint32_t row = 0;
+    for (const char c : key.substr(1)) row = row << 8 | static_cast<uint8_t>(c);
+    const uint32_t new_row = rows_.new_row(row);
+    if (new_row == kNoRow) return false;
+    *new_key = outgoing_key(new_row);
+    return true;
+  }
+  void kept_list(std::string_view) override {}
+
+ private:
+  const Renumbering& rows_;
+};
+
+}  // namespace
+
+Facets Facets::renumbered(const Renumbering& rows) const {
+  RenumberFacets keys(rows);
+  Facets facets;
+  facets.dictionary_ = dictionary_.renumbered(rows, no_length, keys);
+  return facets;
+}
+
 void Facets::compress() {
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
   if (added_bytes < std::max(kCompressBytesMin, dictionary_.frozen().memory_bytes() / 2)) return;

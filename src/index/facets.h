@@ -50,6 +50,8 @@ class Facets {
   [[nodiscard]] std::string encode() const { return dictionary_.encode(no_length); }
   // What encode() gave once, of the rows before all that was added here.
   void set_frozen(Segment segment) { dictionary_.set_frozen(std::move(segment)); }
+  // Of the rows that stay, under their new numbers.
+  [[nodiscard]] Facets renumbered(const Renumbering& rows) const;
   // Makes the compressed form of everything when that pays.
   void compress();
   [[nodiscard]] uint64_t memory_bytes() const { return dictionary_.memory_bytes(); }

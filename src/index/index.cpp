@@ -111,6 +111,49 @@ void Index::compress() {
   if (has_text()) text_->compress();
 }
 
+Index Index::renumbered(std::span<const uint32_t> kept) const {
+  const Renumbering rows(kept, size());
+  Index index(text_settings_);
+  index.type_names_ = type_names_;
+  index.type_counts_.assign(type_names_.size(), 0);
+  for (const uint32_t row : kept) index.take_row(*this, row);
+  index.table_.reserve(index.size(), index.id_hashes_);
+  for (uint32_t row = 0; row < index.size(); ++row) index.table_.insert(row, index.id_hashes_);
+  index.tombstone_hashes_ = tombstone_hashes_;
+  index.tombstone_ends_ = tombstone_ends_;
+  index.tombstone_ids_ = tombstone_ids_;
+  index.tombstone_table_ = tombstone_table_;
+  index.coverage.tombstones_bytes = coverage.tombstones_bytes;
+  index.facets_ = facets_.renumbered(rows);
+  if (text_ != nullptr) {
+    index.text_ = std::make_unique<TextIndex>(text_->renumbered(rows, text_settings_));
+  }
+  return index;
+}
+
+// A live row of another index, behind the last one.
+void Index::take_row(const Index& from, uint32_t row) {
+  const uint64_t offset = coverage.entries_bytes;
+  offsets_.push_back(offset);
+  lengths_.push_back(from.lengths_[row]);
+  line_hashes_.push_back(from.line_hashes_[row]);
+  id_hashes_.push_back(from.id_hashes_[row]);
+  ids_.append(from.id(row));
+  id_ends_.push_back(ids_.size());
+  timestamps_ms_.push_back(from.timestamps_ms_[row]);
+  expiries_ms_.push_back(from.expiries_ms_[row]);
+  importances_.push_back(from.importances_[row]);
+  seqs_.push_back(from.seqs_[row]);
+  types_.push_back(from.types_[row]);
+  type_counts_[from.types_[row]] += 1;
+  flags_.push_back(from.flags_[row]);
+  coverage.last_line_offset = offset;
+  coverage.last_line_length = from.lengths_[row];
+  coverage.last_line_hash = from.line_hashes_[row];
+  coverage.last_seq = std::max(coverage.last_seq, from.seqs_[row]);
+  coverage.entries_bytes = offset + from.lengths_[row] + 1;
+}
+
 void Index::arrange() {
   std::vector<std::vector<uint32_t>> added(type_names_.size());
   for (uint32_t row = arranged_count_; row < size(); ++row) {

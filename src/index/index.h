@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,7 @@ struct Location {
   uint64_t offset = 0;
   uint64_t length = 0;  // [bytes] without the line end
   uint64_t line_hash = 0;
+  friend bool operator==(const Location&, const Location&) = default;
 };
 
 class Index {
@@ -79,6 +81,7 @@ class Index {
   [[nodiscard]] uint16_t type_number(uint32_t row) const { return types_[row]; }
   [[nodiscard]] const std::vector<std::string>& type_names() const { return type_names_; }
   [[nodiscard]] int64_t timestamp_ms(uint32_t row) const { return timestamps_ms_[row]; }
+  [[nodiscard]] int64_t expires_at_ms(uint32_t row) const { return expiries_ms_[row]; }
   [[nodiscard]] double importance(uint32_t row) const { return importances_[row]; }
   [[nodiscard]] uint64_t seq(uint32_t row) const { return seqs_[row]; }
   [[nodiscard]] bool is_deleted(uint32_t row) const { return (flags_[row] & kDeleted) != 0; }
@@ -114,6 +117,9 @@ class Index {
   TextIndex& text_to_extend();
   // Makes the compressed form of facets and words when that pays.
   void compress();
+  // Of a log that has only the lines of these rows, one behind the other from its start. Only with
+  // nothing pending. Cost: grows with the index, no line is read.
+  [[nodiscard]] Index renumbered(std::span<const uint32_t> kept) const;
 
   // Brings the order of time up to all rows. Queries that sort need it.
   void arrange();
@@ -138,6 +144,7 @@ class Index {
   static constexpr uint8_t kSealed = 4;
 
   uint16_t number_of_type(std::string_view type);
+  void take_row(const Index& from, uint32_t row);
   void note_seq(uint64_t seq, uint64_t settled_seq);
   [[nodiscard]] std::string_view tombstone_id(uint32_t number) const;
 

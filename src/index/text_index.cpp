@@ -1,6 +1,7 @@
 #include "index/text_index.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <numeric>
 #include <utility>
 
@@ -147,6 +148,35 @@ void TextIndex::set_frozen(Segment terms, std::vector<uint32_t> lengths) {
   lengths.insert(lengths.end(), lengths_.begin(), lengths_.end());
   lengths_ = std::move(lengths);
   first_row_ = 0;
+}
+
+namespace {
+
+// Terms come before words.
+class RenumberWords final : public Dictionary::Renumber {
+ public:
+  bool has_value(std::string_view key) override { return key.front() == kWord; }
+  bool keep_value(std::string_view key, std::string_view value, std::string*) override {
+    return terms_.contains(value.empty() ? key.substr(1) : value);
+  }
+  void kept_list(std::string_view key) override { terms_.emplace(key.substr(1)); }
+
+ private:
+  boost::unordered_flat_set<std::string, KeyHash, std::equal_to<>> terms_;
+};
+
+}  // namespace
+
+TextIndex TextIndex::renumbered(const Renumbering& rows, const text::Settings& settings) const {
+  TextIndex text(settings);
+  for (const uint32_t row : rows.kept()) {
+    if (row >= lengths_.size()) break;  // its words are not indexed yet
+    text.lengths_.push_back(lengths_[row]);
+    text.total_length_ += length(row);
+  }
+  RenumberWords keys;
+  text.dictionary_ = dictionary_.renumbered(rows, text.length_lookup(), keys);
+  return text;
 }
 
 void TextIndex::compress() {

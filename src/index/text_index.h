@@ -61,6 +61,9 @@ class TextIndex {
   [[nodiscard]] const std::vector<uint32_t>& lengths() const { return lengths_; }
   // What encode_terms() and lengths() gave of the rows before start_at().
   void set_frozen(Segment terms, std::vector<uint32_t> lengths);
+  // Of the rows that stay, under their new numbers; only with everything loaded. Words that no row
+  // has in any form go.
+  [[nodiscard]] TextIndex renumbered(const Renumbering& rows, const text::Settings& settings) const;
   // Makes the compressed form of everything when that pays.
   void compress();
   [[nodiscard]] uint64_t memory_bytes() const;

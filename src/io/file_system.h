@@ -68,6 +68,8 @@ class File {
   // try_lock: true when it is now held; kUnsupported where the file system has no locks.
   virtual Result<bool> try_lock() = 0;
   virtual Status unlock() = 0;
+  // Whether another handle holds that lock at this moment. Keeps nobody out; every mode.
+  virtual Result<bool> is_locked() = 0;
 };
 
 struct DirectoryItem {
@@ -88,6 +90,9 @@ class Directory {
   virtual Status rename(std::string_view from, std::string_view to) = 0;  // replaces `to`
   // Moves a name to another directory; kAlreadyExists when the target name is taken.
   virtual Status move_to(std::string_view from, Directory& target, std::string_view to) = 0;
+  // Swaps what two names stand for, in one step. kNotFound unless both are there; kUnsupported
+  // where the kernel or the file system cannot.
+  virtual Status exchange(std::string_view name, Directory& other, std::string_view other_name) = 0;
   virtual Status remove(std::string_view name) = 0;
   virtual Status make_directory(std::string_view name, uint32_t permissions = 0700) = 0;
   virtual Result<std::unique_ptr<Directory>> open_directory(std::string_view name) = 0;
@@ -106,6 +111,9 @@ class FileSystem {
 
   // The directory a store lives in. `create`: made when absent (one level or many), 0700.
   virtual Result<std::unique_ptr<Directory>> open_root(std::string_view path, bool create) = 0;
+  // A file of the user's outside any store, for reading. `path` is the user's: symbolic links in it
+  // are followed to the end. Refuses, as Directory::open does, anything but a regular file.
+  virtual Result<std::unique_ptr<File>> open_file(std::string_view path) = 0;
 
   // Who we are, for the lock file that people read. boot_id: which boot of the machine, "" unknown.
   [[nodiscard]] virtual int64_t process_id() const = 0;

@@ -9,6 +9,7 @@
 
 #include "io/posix_descriptor.h"
 #include "io/posix_directory.h"
+#include "io/posix_file.h"
 #include "io/rules.h"
 
 namespace varve::io {
@@ -116,6 +117,21 @@ Result<std::unique_ptr<Directory>> PosixFileSystem::open_root(std::string_view p
   }
   return std::unique_ptr<Directory>(
       std::make_unique<PosixDirectory>(std::move(opened), std::move(text)));
+}
+
+Result<std::unique_ptr<File>> PosixFileSystem::open_file(std::string_view path) {
+  VARVE_TRY(check_path(path));
+  std::string text(path);
+  // O_NONBLOCK: a FIFO without a writer must not hang us; it is refused below.
+  Descriptor opened = open_followed(AT_FDCWD, text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (!opened.is_open()) return status_from_errno(errno, "open", text);
+  VARVE_TRY_ASSIGN(const struct stat status, stat_of(opened.get(), text));
+  if (!S_ISREG(status.st_mode)) {
+    return not_a_file(S_ISDIR(status.st_mode) ? EISDIR : ENXIO, text,
+                      describe_mode(status.st_mode));
+  }
+  return std::unique_ptr<File>(
+      std::make_unique<PosixFile>(std::move(opened), std::move(text), OpenMode::kRead));
 }
 
 int64_t PosixFileSystem::process_id() const { return ::getpid(); }

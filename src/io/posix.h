@@ -12,6 +12,7 @@ class PosixFileSystem final : public FileSystem {
   // `create`, whatever is missing is made 0700 and its name is synced into the directory above;
   // the last existing name is synced too, for whoever made it may have been killed before that.
   Result<std::unique_ptr<Directory>> open_root(std::string_view path, bool create) override;
+  Result<std::unique_ptr<File>> open_file(std::string_view path) override;
 
   [[nodiscard]] int64_t process_id() const override;
   [[nodiscard]] std::string boot_id() const override;

@@ -103,12 +103,10 @@ Result<struct stat> stat_of(int descriptor, std::string_view path) {
   return status;
 }
 
-Result<struct stat> stat_of_name(int directory, const std::string& name, std::string_view path) {
-  struct stat status {};
+int stat_of_name(int directory, const std::string& name, struct stat* status) noexcept {
   const int answer = retry_interrupted(
-      [&] { return ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW); });
-  if (answer != 0) return status_from_errno(errno, "examine", path);
-  return status;
+      [&] { return ::fstatat(directory, name.c_str(), status, AT_SYMLINK_NOFOLLOW); });
+  return answer == 0 ? 0 : errno;
 }
 
 }  // namespace varve::io

@@ -57,8 +57,9 @@ FileKind kind_of_mode(mode_t mode) noexcept;
 const char* describe_mode(mode_t mode) noexcept;  // "a regular file", "a FIFO"
 FileInfo info_of(const struct stat& status) noexcept;
 
-// fstat, and fstatat without following a link.
+// fstat.
 Result<struct stat> stat_of(int descriptor, std::string_view path);
-Result<struct stat> stat_of_name(int directory, const std::string& name, std::string_view path);
+// fstatat without following a link; 0 or errno: that a name is not there is no failure to describe.
+int stat_of_name(int directory, const std::string& name, struct stat* status) noexcept;
 
 }  // namespace varve::io

@@ -17,6 +17,7 @@ namespace varve::io {
 namespace {
 
 constexpr unsigned kRenameNoReplace = 1;  // RENAME_NOREPLACE of <linux/fs.h>
+constexpr unsigned kRenameExchange = 2;
 constexpr uint32_t kPermissionBits = 0777;
 
 int flags_of(OpenMode mode) noexcept {
@@ -120,9 +121,9 @@ Result<Descriptor> PosixDirectory::finish_creation(Descriptor descriptor, const 
 Status PosixDirectory::open_failure(int os_errno, const std::string& name) {
   const std::string path = path_of(name);
   if (os_errno == ELOOP || os_errno == EISDIR || os_errno == ENXIO || os_errno == ENODEV) {
-    const Result<struct stat> status = stat_of_name(descriptor_.get(), name, path);
-    if (status.ok() && !S_ISREG(status->st_mode)) {
-      return not_a_file(os_errno, path, describe_mode(status->st_mode));
+    struct stat status {};
+    if (stat_of_name(descriptor_.get(), name, &status) == 0 && !S_ISREG(status.st_mode)) {
+      return not_a_file(os_errno, path, describe_mode(status.st_mode));
     }
   }
   return status_from_errno(os_errno, "open", path);
@@ -131,9 +132,9 @@ Status PosixDirectory::open_failure(int os_errno, const std::string& name) {
 Status PosixDirectory::directory_failure(int os_errno, const std::string& name) {
   const std::string path = path_of(name);
   if (os_errno == ELOOP || os_errno == ENOTDIR) {
-    const Result<struct stat> status = stat_of_name(descriptor_.get(), name, path);
-    if (status.ok() && !S_ISDIR(status->st_mode)) {
-      return not_a_directory(os_errno, path, describe_mode(status->st_mode));
+    struct stat status {};
+    if (stat_of_name(descriptor_.get(), name, &status) == 0 && !S_ISDIR(status.st_mode)) {
+      return not_a_directory(os_errno, path, describe_mode(status.st_mode));
     }
   }
   return status_from_errno(os_errno, "open", path);
@@ -141,8 +142,9 @@ Status PosixDirectory::directory_failure(int os_errno, const std::string& name) 
 
 Result<FileInfo> PosixDirectory::info(std::string_view name) {
   VARVE_TRY(check_name(name));
-  VARVE_TRY_ASSIGN(const struct stat status,
-                   stat_of_name(descriptor_.get(), std::string(name), path_of(name)));
+  struct stat status {};
+  const int os_errno = stat_of_name(descriptor_.get(), std::string(name), &status);
+  if (os_errno != 0) return status_from_errno(os_errno, "examine", path_of(name));
   return info_of(status);
 }
 
@@ -184,6 +186,28 @@ Status PosixDirectory::move_to(std::string_view from, Directory& target, std::st
       rename_without_replacing(std::string(from), other.descriptor_.get(), std::string(to));
   if (os_errno == 0) return {};
   return status_from_errno(os_errno, "move '" + path_of(from) + "' to", other.path_of(to));
+}
+
+Status PosixDirectory::exchange(std::string_view name, Directory& other,
+                                std::string_view other_name) {
+  VARVE_TRY(check_name(name));
+  VARVE_TRY(check_name(other_name));
+  const auto& target = static_cast<const PosixDirectory&>(other);
+  const std::string here(name);
+  const std::string there(other_name);
+  const auto answer = retry_interrupted([&] {
+    return ::syscall(SYS_renameat2, descriptor_.get(), here.c_str(), target.descriptor_.get(),
+                     there.c_str(), kRenameExchange);
+  });
+  if (answer == 0) return {};
+  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
+    Place place;
+    place.path = target.path_of(other_name);
+    place.os_errno = errno;
+    return {Code::kUnsupported, "this file system cannot swap two directories in one step",
+            std::move(place)};
+  }
+  return status_from_errno(errno, "swap '" + path_of(name) + "' with", target.path_of(other_name));
 }
 
 Status PosixDirectory::remove(std::string_view name) {

@@ -21,6 +21,7 @@ class PosixDirectory final : public Directory {
   // RENAME_NOREPLACE, the target name is looked up before the rename: only the caller's lock then
   // keeps somebody else from taking the name in between.
   Status move_to(std::string_view from, Directory& target, std::string_view to) override;
+  Status exchange(std::string_view name, Directory& other, std::string_view other_name) override;
   Status remove(std::string_view name) override;
   Status make_directory(std::string_view name, uint32_t permissions) override;
   Result<std::unique_ptr<Directory>> open_directory(std::string_view name) override;

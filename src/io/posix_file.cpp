@@ -100,4 +100,6 @@ Status PosixFile::unlock() {
   return unlock_descriptor(descriptor_.get(), path_);
 }
 
+Result<bool> PosixFile::is_locked() { return is_descriptor_locked(descriptor_.get(), path_); }
+
 }  // namespace varve::io

@@ -25,6 +25,7 @@ class PosixFile final : public File {
   Result<FileInfo> info() override;
   Result<bool> try_lock() override;
   Status unlock() override;
+  Result<bool> is_locked() override;
 
  private:
   Descriptor descriptor_;

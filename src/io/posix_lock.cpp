@@ -10,12 +10,17 @@
 namespace varve::io {
 namespace {
 
-int set_lock(int descriptor, short type) noexcept {
+struct flock lock_of(short type) noexcept {
   struct flock lock {};  // l_pid must be 0 for a lock of the open file description
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = 0;
   lock.l_len = 1;
+  return lock;
+}
+
+int set_lock(int descriptor, short type) noexcept {
+  struct flock lock = lock_of(type);
   return retry_interrupted([&] { return ::fcntl(descriptor, F_OFD_SETLK, &lock); });
 }
 
@@ -63,6 +68,14 @@ Result<bool> try_lock_descriptor(int descriptor, std::string_view path) {
 Status unlock_descriptor(int descriptor, std::string_view path) {
   if (set_lock(descriptor, F_UNLCK) == 0) return {};
   return status_from_errno(errno, "unlock", path);
+}
+
+Result<bool> is_descriptor_locked(int descriptor, std::string_view path) {
+  struct flock lock = lock_of(F_WRLCK);
+  if (retry_interrupted([&] { return ::fcntl(descriptor, F_OFD_GETLK, &lock); }) == 0) {
+    return lock.l_type != F_UNLCK;
+  }
+  return answer_of_refused_lock(errno, path);
 }
 
 }  // namespace varve::io

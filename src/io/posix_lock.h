@@ -46,5 +46,7 @@ class LockDescriptors {
 // F_OFD_SETLK over byte 0. See answer_of_refused_lock() for what is not a plain failure.
 Result<bool> try_lock_descriptor(int descriptor, std::string_view path);
 Status unlock_descriptor(int descriptor, std::string_view path);
+// F_OFD_GETLK: whether another open file has that lock.
+Result<bool> is_descriptor_locked(int descriptor, std::string_view path);
 
 }  // namespace varve::io

@@ -40,6 +40,12 @@ Status check_name(std::string_view name) {
                      "without '/' or NUL, and not '.' or '..'");
 }
 
+Status check_path(std::string_view path) {
+  if (!path.empty() && path.find('\0') == std::string_view::npos) return {};
+  return refusal(Code::kInvalidArgument, EINVAL, {},
+                 "the path of a file must not be empty or contain NUL");
+}
+
 Status wrong_mode(std::string_view action, std::string_view path) {
   return refusal(
       Code::kInvalidArgument, EBADF, path,

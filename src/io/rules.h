@@ -12,6 +12,9 @@ namespace varve::io {
 // without '/' and NUL.
 Status check_name(std::string_view name);
 
+// kInvalidArgument unless `path` can name a file: not empty, without NUL.
+Status check_path(std::string_view path);
+
 constexpr bool creates(OpenMode mode) noexcept {
   return mode == OpenMode::kAppendOrCreate || mode == OpenMode::kUpdateOrCreate ||
          mode == OpenMode::kCreateExclusive;

@@ -140,6 +140,7 @@ class SimulatedFileSystem final : public FileSystem {
   SimulatedFileSystem& operator=(const SimulatedFileSystem&) = delete;
 
   Result<std::unique_ptr<Directory>> open_root(std::string_view path, bool create) override;
+  Result<std::unique_ptr<File>> open_file(std::string_view path) override;
   [[nodiscard]] int64_t process_id() const override;
   [[nodiscard]] std::string boot_id() const override;  // another one after each crash()
 

@@ -25,6 +25,7 @@ OperationKind kind_of(const Image& image, const Change& change) {
     case ChangeKind::kUnlink: return OperationKind::kRemove;
     case ChangeKind::kRename:
       return change.node == change.target ? OperationKind::kRename : OperationKind::kMove;
+    case ChangeKind::kExchange: return OperationKind::kMove;
     case ChangeKind::kLink: break;
   }
   const bool is_directory = image.nodes.at(change.child).kind == FileKind::kDirectory;

@@ -34,12 +34,17 @@ void apply(std::map<NodeId, Node>& nodes, const Change& change, bool durable) {
       content_of(nodes.at(change.target), durable)
           .names.insert_or_assign(change.new_name, change.child);
       return;
+    case ChangeKind::kExchange:
+      content.names.insert_or_assign(change.name, change.other);
+      content_of(nodes.at(change.target), durable)
+          .names.insert_or_assign(change.new_name, change.child);
+      return;
   }
 }
 
 bool concerns(const Change& change, NodeId directory) noexcept {
-  return !change.is_data() && (change.node == directory ||
-                               (change.kind == ChangeKind::kRename && change.target == directory));
+  return !change.is_data() &&
+         (change.node == directory || (change.moves() && change.target == directory));
 }
 
 // What has a durable name below `top`, and `top` itself.
@@ -276,6 +281,25 @@ int Image::rename(NodeId directory, std::string_view from, NodeId target, std::s
   return 0;
 }
 
+int Image::exchange(NodeId directory, std::string_view name, NodeId target, std::string_view to) {
+  const Names& names = nodes.at(directory).visible.names;
+  const Names& others = nodes.at(target).visible.names;
+  const auto found = names.find(name);
+  const auto taken = others.find(to);
+  if (found == names.end() || taken == others.end()) return ENOENT;
+  if (read_only) return EROFS;
+  Change change;
+  change.kind = ChangeKind::kExchange;
+  change.node = directory;
+  change.name = name;
+  change.child = found->second;
+  change.target = target;
+  change.new_name = to;
+  change.other = taken->second;
+  record(std::move(change));
+  return 0;
+}
+
 void Image::drop_link(NodeId node) { --nodes.at(node).link_count; }
 
 void Image::sync_data(NodeId file) {
@@ -307,7 +331,7 @@ void Image::sync_directory(NodeId directory) {
   for (bool grew = true; grew;) {
     grew = false;
     for (const Change& change : pending) {
-      if (change.kind != ChangeKind::kRename || !is_kept(change)) continue;
+      if (!change.moves() || !is_kept(change)) continue;
       for (const NodeId side : {change.node, change.target}) {
         uint64_t& limit = kept_until[side];
         if (limit >= change.sequence) continue;
@@ -337,7 +361,7 @@ std::vector<const Change*> Image::relevant_changes() const {
   std::set<NodeId> named;
   add_durable_tree(nodes, kRoot, named);
   for (const Change& change : pending) {
-    if (change.kind == ChangeKind::kLink || change.kind == ChangeKind::kRename) {
+    if (change.kind == ChangeKind::kLink || change.moves()) {
       add_durable_tree(nodes, change.child, named);
     }
   }
@@ -446,7 +470,7 @@ void Image::collect_garbage() {
   }
   for (const Change& change : pending) {
     if (change.is_data()) continue;
-    for (const NodeId id : {change.node, change.child, change.target}) {
+    for (const NodeId id : {change.node, change.child, change.target, change.other}) {
       if (id != 0) add_tree(nodes, id, needed);
     }
   }

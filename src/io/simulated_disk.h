@@ -30,7 +30,7 @@ struct Node {
   uint64_t lock_process = 0;  // the Process::serial of that handle
 };
 
-enum class ChangeKind : uint8_t { kWrite, kResize, kLink, kUnlink, kRename };
+enum class ChangeKind : uint8_t { kWrite, kResize, kLink, kUnlink, kRename, kExchange };
 
 struct Change {
   uint64_t sequence = 0;
@@ -39,12 +39,17 @@ struct Change {
   uint64_t offset = 0;
   std::string bytes;
   std::string name;
-  NodeId child = 0;      // kLink, kRename: what the name stands for
-  NodeId target = 0;     // kRename: the directory of the new name
-  std::string new_name;  // kRename
+  NodeId child = 0;      // kLink, kRename, kExchange: what the name stands for
+  NodeId target = 0;     // kRename, kExchange: the directory of the new name
+  std::string new_name;  // kRename, kExchange
+  NodeId other = 0;      // kExchange: what the new name stands for, before
 
   [[nodiscard]] bool is_data() const noexcept {
     return kind == ChangeKind::kWrite || kind == ChangeKind::kResize;
+  }
+  // Whether it connects two directories.
+  [[nodiscard]] bool moves() const noexcept {
+    return kind == ChangeKind::kRename || kind == ChangeKind::kExchange;
   }
 };
 
@@ -68,6 +73,7 @@ struct Image {
   int unlink(NodeId directory, std::string_view name, bool is_directory);
   int rename(NodeId directory, std::string_view from, NodeId target, std::string_view to,
              bool replace);
+  int exchange(NodeId directory, std::string_view name, NodeId target, std::string_view to);
   void sync_data(NodeId file);
   void lose_unsynced_writes(NodeId file);
   void sync_directory(NodeId directory);

@@ -144,6 +144,16 @@ Status SimulatedFile::unlock() {
   });
 }
 
+Result<bool> SimulatedFile::is_locked() {
+  bool held = false;
+  VARVE_TRY(handle_.run(OperationKind::kInfo, "examine", handle_.path, {}, [&](Image& image) {
+    const Node& node = image.nodes.at(handle_.node);
+    held = node.lock_handle != 0 && node.lock_handle != handle_.serial;
+    return 0;
+  }));
+  return held;
+}
+
 SimulatedDirectory::SimulatedDirectory(std::shared_ptr<Disk> disk, std::shared_ptr<Process> process,
                                        NodeId node, std::string path)
     : handle_(std::move(disk), std::move(process), node, std::move(path)) {}
@@ -217,6 +227,19 @@ Status SimulatedDirectory::move_to(std::string_view from, Directory& target, std
       });
   if (os_errno == 0) return {};
   return status_from_errno(os_errno, "move '" + path_of(from) + "' to", new_path);
+}
+
+Status SimulatedDirectory::exchange(std::string_view name, Directory& other,
+                                    std::string_view other_name) {
+  VARVE_TRY(check_name(name));
+  VARVE_TRY(check_name(other_name));
+  const auto& target = static_cast<const SimulatedDirectory&>(other);
+  const std::string there = target.path_of(other_name);
+  return handle_.run(OperationKind::kMove, "swap", path_of(name), "with " + there,
+                     [&](Image& image) {
+                       if (target.handle_.disk != handle_.disk) return EXDEV;
+                       return image.exchange(handle_.node, name, target.handle_.node, other_name);
+                     });
 }
 
 Status SimulatedDirectory::remove(std::string_view name) {

@@ -59,6 +59,7 @@ class SimulatedFile final : public File {
   Result<FileInfo> info() override;
   Result<bool> try_lock() override;
   Status unlock() override;
+  Result<bool> is_locked() override;
 
  private:
   Status write(OperationKind kind, std::optional<uint64_t> offset, std::string_view data);
@@ -79,6 +80,7 @@ class SimulatedDirectory final : public Directory {
   Status rename(std::string_view from, std::string_view to) override;
   // `target` must be of a simulated disk too.
   Status move_to(std::string_view from, Directory& target, std::string_view to) override;
+  Status exchange(std::string_view name, Directory& other, std::string_view other_name) override;
   Status remove(std::string_view name) override;
   Status make_directory(std::string_view name, uint32_t permissions) override;
   Result<std::unique_ptr<Directory>> open_directory(std::string_view name) override;

@@ -32,23 +32,26 @@ class FileSink final : public Sink {
   std::string buffer_;
 };
 
-Status write_temporary(io::Directory& directory, std::string_view temporary,
-                       const ReplaceOptions& options, const std::function<Status(Sink&)>& produce) {
+}  // namespace
+
+Status write_new_file(io::Directory& directory, std::string_view name,
+                      const ReplaceOptions& options, const std::function<Status(Sink&)>& produce) {
   VARVE_TRY_ASSIGN(auto file,
-                   directory.open(temporary, io::OpenMode::kCreateExclusive, options.permissions));
+                   directory.open(name, io::OpenMode::kCreateExclusive, options.permissions));
   FileSink sink(*file);
   VARVE_TRY(produce(sink));
   VARVE_TRY(sink.flush());
   return options.durable ? file->sync_data() : Status();
 }
 
-}  // namespace
-
 Status replace_file(io::Directory& directory, std::string_view name, Random& random,
                     const ReplaceOptions& options, const std::function<Status(Sink&)>& produce) {
   const std::string temporary = temporary_name(name, random);
-  Status status = write_temporary(directory, temporary, options, produce);
-  if (status.ok()) status = directory.rename(temporary, name);
+  Status status = write_new_file(directory, temporary, options, produce);
+  if (status.ok()) {
+    status = options.overwrite ? directory.rename(temporary, name)
+                               : directory.move_to(temporary, directory, name);
+  }
   if (!status.ok()) {
     // Best effort: a left-over is removed by the next writer.
     (void)directory.remove(temporary).ok();

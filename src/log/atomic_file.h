@@ -16,6 +16,7 @@ namespace varve::log {
 struct ReplaceOptions {
   bool durable = true;  // false: for derived files; one rename, no sync
   uint32_t permissions = 0600;
+  bool overwrite = true;  // false: kAlreadyExists when there is something of that name
 };
 
 // Makes `name` hold what `produce` writes. Whoever reads it sees the old or the new whole.
@@ -26,6 +27,12 @@ Status replace_file(io::Directory& directory, std::string_view name, Random& ran
 
 Status replace_file(io::Directory& directory, std::string_view name, Random& random,
                     const ReplaceOptions& options, std::string_view bytes);
+
+// Makes a file that is not there yet with what `produce` writes; kAlreadyExists. With `durable` its
+// bytes survive power loss, its name when the caller syncs the directory. On failure a part of it
+// may be left.
+Status write_new_file(io::Directory& directory, std::string_view name,
+                      const ReplaceOptions& options, const std::function<Status(Sink&)>& produce);
 
 // A name for a temporary file of `name`: "<name>.tmp-<16 hex digits>".
 std::string temporary_name(std::string_view name, Random& random);

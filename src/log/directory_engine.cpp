@@ -92,14 +92,14 @@ Status DirectoryEngine::make_session(io::Directory& directory, std::string_view 
 
 // A process that opens the store may take a new directory for a left-over until its lock is held.
 // Then it is gone, or going: make another one.
-Status DirectoryEngine::stage_session(std::string_view metadata, std::string* name,
+Status DirectoryEngine::stage_session(const Fill& fill, std::string* name,
                                       std::unique_ptr<io::File>* lock) {
   constexpr int kAttemptsMax = 3;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     *name = temporary_name("new", *environment_.random);
     VARVE_TRY(temporary_->make_directory(*name, 0700));
     auto directory = temporary_->open_directory(*name);
-    Status status = directory.ok() ? make_session(**directory, metadata, lock) : directory.status();
+    Status status = directory.ok() ? fill(**directory, lock) : directory.status();
     if (status.ok()) return {};
     lock->reset();
     remove_tree(*temporary_, *name);
@@ -117,7 +117,10 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
   if (!registry_->exists()) VARVE_TRY(rescan());
   std::string temporary;
   std::unique_ptr<io::File> lock;
-  VARVE_TRY(stage_session(metadata, &temporary, &lock));
+  const auto fill = [&](io::Directory& directory, std::unique_ptr<io::File>* held) {
+    return make_session(directory, metadata, held);
+  };
+  VARVE_TRY(stage_session(fill, &temporary, &lock));
   const Status status = registry_->add(row, deadline_us(), [&]() -> Status {
     VARVE_TRY(temporary_->move_to(temporary, *sessions_, row.session_id));
     Status synced = sessions_->sync();
@@ -149,7 +152,8 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view s
 
 // --- drop ----------------------------------------------------------------------------------------
 
-Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us) {
+Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
+                             const DropWanted& wanted) {
   VARVE_TRY(refuse_if_read_only());
   auto directory = sessions_->open_directory(session_id);
   if (directory.code() == Code::kNotFound) return no_session(session_id);
@@ -157,7 +161,14 @@ Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us) {
   auto storage = DirectoryStorage::open(*std::move(directory), environment_);
   // A directory without a session in it (a hand-made or half-copied one) has no writer to wait for.
   if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
-  if (storage.ok()) VARVE_TRY((*storage)->lock(deadline_us, "delete session", nullptr));
+  if (storage.ok()) {
+    VARVE_TRY((*storage)->lock(deadline_us, "delete session", nullptr));
+    Status agreed = agree_to_drop(**storage, wanted);
+    if (!agreed.ok()) {
+      (*storage)->unlock();
+      return agreed;
+    }
+  }
   const std::string temporary = temporary_name("deleted", *environment_.random);
   Status moved = sessions_->move_to(session_id, *temporary_, temporary);
   if (moved.ok()) {

@@ -7,6 +7,7 @@
 // by the next open of the store; the lock file inside tells whether its maker is alive.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,8 +31,12 @@ class DirectoryEngine final : public Engine {
   Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
                                                  std::string_view metadata) override;
   Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) override;
-  Status drop(std::string_view session_id, int64_t deadline_us) override;
+  Status install(const SessionRow& row, const SessionContents& contents, Existing existing,
+                 int64_t deadline_us) override;
+  Status drop(std::string_view session_id, int64_t deadline_us, const DropWanted& wanted) override;
   Result<RowPage> list(std::string_view after, size_t limit) override;
+  Result<std::vector<std::string>> session_ids() override;
+  bool is_kept_in(io::Directory& directory) override;
   Status rescan() override;
   Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;
@@ -46,10 +51,15 @@ class DirectoryEngine final : public Engine {
   Status refuse_if_read_only() const;
   [[nodiscard]] int64_t deadline_us() const;
   // A session in a directory of tmp/, whole but for its name, with its lock held.
-  Status stage_session(std::string_view metadata, std::string* name,
-                       std::unique_ptr<io::File>* lock);
+  using Fill = std::function<Status(io::Directory&, std::unique_ptr<io::File>* lock)>;
+  Status stage_session(const Fill& fill, std::string* name, std::unique_ptr<io::File>* lock);
   Status make_session(io::Directory& directory, std::string_view metadata,
                       std::unique_ptr<io::File>* lock);
+  // Parts of install().
+  Status give_name(const std::string& temporary, const std::string& session_id, Existing existing,
+                   bool* replaced);
+  Status put_in_place(const std::string& temporary, const SessionRow& row,
+                      const SessionContents& contents, Existing existing, bool* replaced);
   Result<std::vector<SessionRow>> collect_rows();
   void sweep_left_overs();
   void sweep_one(std::string_view name);

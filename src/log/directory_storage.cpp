@@ -167,4 +167,23 @@ DurableMark DirectoryStorage::durable_mark() {
   return {same_file ? state->durable_bytes : 0, state->last_seq};
 }
 
+LockHolder DirectoryStorage::lock_holder() {
+  // A handle of its own: the writer's would not see the lock that it holds itself.
+  const auto file = directory_->open(kLockFile, io::OpenMode::kRead);
+  if (!file.ok()) return {};
+  const auto held = (*file)->is_locked();
+  if (!held.ok() || !*held) return {};
+  LockHolder holder;
+  holder.is_held = true;
+  std::string bytes(kLockStateBytes, '\0');
+  const auto got = (*file)->read_at(0, bytes);
+  if (!got.ok() || *got != kLockStateBytes) return holder;
+  const auto state = decode_lock_state(bytes);
+  if (!state) return holder;
+  holder.process_id = state->process_id;
+  holder.operation = state->operation;
+  holder.since_ms = state->timestamp_ms;
+  return holder;
+}
+
 }  // namespace varve::log

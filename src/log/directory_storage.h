@@ -52,17 +52,19 @@ class DirectoryStorage final : public SessionStorage {
                                      uint64_t length) override;
   Result<std::vector<StoredFile>> files() override;
   DurableMark durable_mark() override;
+  LockHolder lock_holder() override;
   [[nodiscard]] bool writable() const override { return writable_; }
   [[nodiscard]] std::string name_of(Stream stream) const override;
 
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
-  void unlock() override;
+  void unlock() noexcept override;
   Result<Tail> locked_tail() override { return locked_tail_; }
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq) override;
   Status sync(uint64_t last_seq) override;
   Status truncate(Stream stream, uint64_t size_bytes) override;
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  Status remove_residue(std::span<const std::string_view> documents) override;
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
 
  private:
@@ -100,6 +102,8 @@ class DirectoryStorage final : public SessionStorage {
   Status refuse_if_poisoned() const;
   Status ready_to_append(Stream stream, uint64_t expected_bytes, bool durable);
   Status open_for_append(Stream stream);
+  Status append_and_sync(Stream stream, io::File& file, uint64_t start_bytes,
+                         std::string_view lines, bool durable, uint64_t last_seq);
   Status cut(Stream stream, io::File& file, uint64_t size_bytes);
   Status make_durable(io::File& file, Stream stream);
   Status sync_names();
@@ -109,6 +113,7 @@ class DirectoryStorage final : public SessionStorage {
   Status heal(Stream stream, uint64_t keep_bytes);
   Status renew(Stream stream, uint64_t keep_bytes);
   Status adopt_new_log(Stream stream, uint64_t durable_bytes);
+  void forget(Stream stream);
   void publish(uint64_t durable_bytes, uint64_t last_seq);
   void poison(const Status& cause);
 

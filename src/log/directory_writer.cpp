@@ -1,6 +1,7 @@
 // The writing half of DirectoryStorage: the lock, the commit protocol, healing.
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 #include "base/time.h"
@@ -144,8 +145,12 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   return {};
 }
 
-void DirectoryStorage::unlock() {
-  if (lock_file_ && says_suspect_ && !state_.suspect) (void)write_state().ok();
+void DirectoryStorage::unlock() noexcept {
+  try {
+    if (lock_file_ && says_suspect_ && !state_.suspect) (void)write_state().ok();
+  } catch (const std::bad_alloc&) {
+    // It goes on saying "suspect": the next writer copies the log once, for nothing.
+  }
   // Cannot fail for a lock that is held; should it, closing the file gives the lock back too.
   if (lock_file_ && !lock_file_->unlock().ok()) lock_file_.reset();
 }
@@ -241,22 +246,35 @@ Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::str
   if (stream == Stream::kQuarantine) return append_to_quarantine(lines);
   VARVE_TRY(ready_to_append(stream, expected_bytes, durable));
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
-  Status written = file->append(lines);
+  try {
+    return append_and_sync(stream, *file, expected_bytes, lines, durable, last_seq);
+  } catch (const std::bad_alloc&) {
+    // The lines may be in the file: they go again, which needs no memory, or nothing follows them.
+    if (!file->truncate(expected_bytes).ok() || !file->sync_data().ok()) {
+      poison(Status::out_of_memory());
+    }
+    return Status::out_of_memory();
+  }
+}
+
+Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t start_bytes,
+                                         std::string_view lines, bool durable, uint64_t last_seq) {
+  Status written = file.append(lines);
   if (!written.ok()) {
-    if (cut(stream, *file, expected_bytes).ok()) return written;
+    if (cut(stream, file, start_bytes).ok()) return written;
     poison(written);
     return outcome_unknown(written);
   }
   unsynced(stream) = true;
   if (!durable) return {};
-  Status synced = make_durable(*file, stream);
+  Status synced = make_durable(file, stream);
   if (synced.ok()) {
-    publish(stream == Stream::kEntries ? expected_bytes + lines.size() : state_.durable_bytes,
+    publish(stream == Stream::kEntries ? start_bytes + lines.size() : state_.durable_bytes,
             last_seq);
     return {};
   }
   // The kernel has dropped the dirty pages, or would not say: never sync this file again.
-  if (heal(stream, expected_bytes).ok()) {
+  if (heal(stream, start_bytes).ok()) {
     return std::move(synced).with_context("nothing was added, the disk did not take it");
   }
   return outcome_unknown(synced);
@@ -281,7 +299,9 @@ Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
 Status DirectoryStorage::sync_file(io::File& file) {
   state_.suspect = true;
   if (!says_suspect_) VARVE_TRY(write_state());
+  const int64_t start_us = sync_us_ == nullptr ? 0 : environment_.clock->monotonic_us();
   VARVE_TRY(file.sync_data());
+  if (sync_us_ != nullptr) sync_us_->record_duration(start_us, environment_.clock->monotonic_us());
   state_.suspect = false;  // publish() or unlock() writes it
   return {};
 }
@@ -397,8 +417,29 @@ Status DirectoryStorage::replace(Stream stream, const std::function<Status(Sink&
       replace_file(*directory_, name_in_directory(stream), *environment_.random, {}, produce);
   if (replaced.code() == Code::kUnknown) poison(replaced);
   VARVE_TRY(std::move(replaced));
-  VARVE_TRY_ASSIGN(const Tail now, tail());
-  return adopt_new_log(stream, now.entries_bytes);
+  // It has the name for good: what fails from here on is no failure of this.
+  const auto now = tail();
+  if (!now.ok() || !adopt_new_log(stream, now->entries_bytes).ok()) forget(stream);
+  return {};
+}
+
+// The name stands for a file that could not be looked at: nothing may go into the one before it.
+void DirectoryStorage::forget(Stream stream) {
+  state_.file = {};
+  state_.durable_bytes = 0;
+  const std::lock_guard guard(mutex_);
+  generation_ += 1;
+  stream_of(stream) = OpenStream();
+}
+
+Status DirectoryStorage::remove_residue(std::span<const std::string_view> documents) {
+  VARVE_TRY_ASSIGN(const auto items, directory_->list());
+  for (const auto& item : items) {
+    const bool named = item.name == kQuarantineFile ||
+                       std::find(documents.begin(), documents.end(), item.name) != documents.end();
+    if (named || is_temporary_name(item.name)) VARVE_TRY(directory_->remove(item.name));
+  }
+  return directory_->sync();
 }
 
 Status DirectoryStorage::put_document(std::string_view name, std::string_view bytes, bool durable) {

@@ -11,6 +11,38 @@ Status not_found(std::string_view session_id) {
   return {Code::kNotFound, "there is no session '" + std::string(session_id) + "'"};
 }
 
+Status already_there(const std::string& session_id) {
+  return {Code::kAlreadyExists, "a session '" + session_id + "' exists already"};
+}
+
+class TextSink final : public Sink {
+ public:
+  explicit TextSink(std::string& text) : text_(text) {}
+  Status append(std::string_view bytes) override {
+    text_.append(bytes);
+    return {};
+  }
+
+ private:
+  std::string& text_;
+};
+
+Status write_text(const SessionContents::Produce& produce, std::string* text) {
+  TextSink sink(*text);
+  return produce(sink);
+}
+
+// From now on every handle of it answers kNotFound. The caller holds the session's lock.
+void forget(MemorySession& session) {
+  const std::lock_guard guard(session.mutex);
+  session.dropped = true;
+  session.entries = std::string();
+  session.tombstones = std::string();
+  session.quarantine = std::string();
+  session.documents.clear();
+  session.generation += 1;
+}
+
 }  // namespace
 
 std::shared_ptr<MemorySession> MemoryEngine::find(std::string_view session_id) {
@@ -25,7 +57,7 @@ Result<std::unique_ptr<SessionStorage>> MemoryEngine::create(const SessionRow& r
   session->documents.emplace("metadata.json", metadata);
   const std::lock_guard guard(mutex_);
   if (!sessions_.try_emplace(row.session_id, session).second) {
-    return Status(Code::kAlreadyExists, "a session '" + row.session_id + "' exists already");
+    return already_there(row.session_id);
   }
   rows_.push_back(row);
   return std::unique_ptr<SessionStorage>(
@@ -39,20 +71,55 @@ Result<std::unique_ptr<SessionStorage>> MemoryEngine::open(std::string_view sess
       std::make_unique<MemoryStorage>(std::move(session), clock_));
 }
 
-Status MemoryEngine::drop(std::string_view session_id, int64_t deadline_us) {
+Status MemoryEngine::install(const SessionRow& row, const SessionContents& contents,
+                             Existing existing, int64_t deadline_us) {
+  auto made = std::make_shared<MemorySession>();
+  VARVE_TRY(write_text(contents.entries, &made->entries));
+  for (const auto& [name, produce] : contents.documents) {
+    VARVE_TRY(write_text(produce, &made->documents[name]));
+  }
+  const auto present = find(row.session_id);
+  if (present && existing == Existing::kRefuse) return already_there(row.session_id);
+  std::optional<MemoryStorage> held;
+  if (present) {
+    held.emplace(present, clock_);
+    VARVE_TRY(held->lock(deadline_us, "restore", nullptr));
+  }
+  Status status = write_text(contents.tombstones, &made->tombstones);
+  if (status.ok()) {
+    const std::lock_guard guard(mutex_);
+    auto& slot = sessions_[row.session_id];
+    if (slot != present) {
+      status = already_there(row.session_id);
+    } else {
+      slot = std::move(made);
+      rows_.push_back(row);
+    }
+  }
+  if (status.ok() && present) forget(*present);
+  if (held) held->unlock();
+  return status;
+}
+
+Result<std::vector<std::string>> MemoryEngine::session_ids() {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::string> ids;
+  for (const auto& item : sessions_) ids.push_back(item.first);
+  return ids;
+}
+
+Status MemoryEngine::drop(std::string_view session_id, int64_t deadline_us,
+                          const DropWanted& wanted) {
   auto session = find(session_id);
   if (!session) return not_found(session_id);
   MemoryStorage storage(session, clock_);
   VARVE_TRY(storage.lock(deadline_us, "delete session", nullptr));
-  {
-    const std::lock_guard guard(session->mutex);
-    session->dropped = true;
-    session->entries = std::string();
-    session->tombstones = std::string();
-    session->quarantine = std::string();
-    session->documents.clear();
-    session->generation += 1;
+  Status agreed = agree_to_drop(storage, wanted);
+  if (!agreed.ok()) {
+    storage.unlock();
+    return agreed;
   }
+  forget(*session);
   storage.unlock();
   const std::lock_guard guard(mutex_);
   const auto found = sessions_.find(session_id);

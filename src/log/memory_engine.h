@@ -21,8 +21,12 @@ class MemoryEngine final : public Engine {
   Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
                                                  std::string_view metadata) override;
   Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) override;
-  Status drop(std::string_view session_id, int64_t deadline_us) override;
+  Status install(const SessionRow& row, const SessionContents& contents, Existing existing,
+                 int64_t deadline_us) override;
+  Status drop(std::string_view session_id, int64_t deadline_us, const DropWanted& wanted) override;
   Result<RowPage> list(std::string_view after, size_t limit) override;
+  Result<std::vector<std::string>> session_ids() override;
+  bool is_kept_in(io::Directory&) override { return false; }
   Status rescan() override { return {}; }
   Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;

@@ -83,7 +83,7 @@ Status MemoryStorage::lock(int64_t deadline_us, std::string_view, bool* waited) 
   return status;
 }
 
-void MemoryStorage::unlock() {
+void MemoryStorage::unlock() noexcept {
   if (!holds_lock_) return;
   holds_lock_ = false;
   session_->writer.unlock();
@@ -119,6 +119,13 @@ Status MemoryStorage::replace(Stream stream, const std::function<Status(Sink&)>&
   const std::lock_guard guard(session_->mutex);
   stream_of(stream) = std::move(sink.text);
   session_->generation += 1;
+  return {};
+}
+
+Status MemoryStorage::remove_residue(std::span<const std::string_view> documents) {
+  const std::lock_guard guard(session_->mutex);
+  session_->quarantine.clear();
+  for (const auto name : documents) session_->documents.erase(std::string(name));
   return {};
 }
 

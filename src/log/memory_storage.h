@@ -40,12 +40,13 @@ class MemoryStorage : public SessionStorage {
   [[nodiscard]] std::string name_of(Stream stream) const override;
 
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
-  void unlock() override;
+  void unlock() noexcept override;
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq) override;
   Status sync(uint64_t last_seq) override;
   Status truncate(Stream stream, uint64_t size_bytes) override;
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  Status remove_residue(std::span<const std::string_view> documents) override;
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
 
  private:

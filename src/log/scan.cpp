@@ -1,5 +1,7 @@
 #include "log/scan.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "json/document.h"
@@ -43,6 +45,22 @@ class Suspects {
       report_->damaged.push_back(std::move(damage));
     }
     pending_.clear();
+  }
+
+  // As commit_to(), in the middle of what is suspect: what is behind `end` stays so.
+  void salvage_to(uint64_t end, uint64_t line_count) {
+    const auto behind = std::find_if(pending_.begin(), pending_.end(),
+                                     [end](const Damage& damage) { return damage.offset >= end; });
+    std::vector<Damage> rest(std::make_move_iterator(behind),
+                             std::make_move_iterator(pending_.end()));
+    const uint64_t rest_count = pending_count_ - static_cast<uint64_t>(behind - pending_.begin());
+    pending_.erase(behind, pending_.end());
+    pending_count_ -= rest_count;
+    commit_to(end);
+    report_->salvaged_count += line_count;
+    if (!rest.empty()) report_->tail_reason = rest.front().reason;
+    pending_ = std::move(rest);
+    pending_count_ = rest_count;
   }
 
   // A blank line is nobody's: it proves nothing about what is before it.
@@ -106,6 +124,14 @@ class EntryScan {
     return {};
   }
 
+  // Commits what is held of a batch that ends too early.
+  Status salvage() {
+    if (held_.empty()) return {};
+    const uint64_t end = held_.back().offset + held_.back().bytes.size() + 1;
+    suspects_.salvage_to(end, held_.size());
+    return release();
+  }
+
   void finish() {
     if (!held_.empty()) suspects_.set_tail_reason("the last batch is incomplete");
   }
@@ -119,10 +145,15 @@ class EntryScan {
 
   Status take_entry(const Line& line) {
     const entry::Batch batch = facts_.batch;
-    const bool settled = facts_.seq != entry::kNoSeq && facts_.seq <= settled_seq_;
+    // Nobody writes batches without numbers: what a line of version 0 calls so is its own affair.
+    const bool settled = facts_.seq == entry::kNoSeq || facts_.seq <= settled_seq_;
     const bool belongs = !held_.empty() && batch.count == held_.front().facts.batch.count &&
                          batch.index > held_.back().facts.batch.index;
-    if (!belongs) VARVE_TRY(release());  // a later line proves that the batch before was written
+    if (!belongs && !held_.empty()) {
+      // A later line proves that the batch before was written, even one that is not whole itself.
+      VARVE_TRY(release());
+      suspects_.commit_to(line.offset);
+    }
     if (batch.count > 1 && !settled) {
       held_.push_back({std::string(line.bytes), line.offset, facts_});
       if (held_.size() < batch.count) return {};
@@ -161,7 +192,8 @@ class EntryScan {
 }  // namespace
 
 Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, uint64_t from,
-                                uint64_t to, uint64_t settled_seq, const VisitEntry& visit) {
+                                uint64_t to, uint64_t settled_seq, const VisitEntry& visit,
+                                UnfinishedBatch unfinished) {
   ScanReport report;
   EntryScan scan(storage, from, settled_seq, visit, &report);
   LineReader reader(storage, Stream::kEntries, generation, from, to);
@@ -171,6 +203,7 @@ Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, ui
     if (!more) break;
     VARVE_TRY(scan.take(line));
   }
+  if (unfinished == UnfinishedBatch::kKept) VARVE_TRY(scan.salvage());
   scan.finish();
   return report;
 }

@@ -57,7 +57,11 @@ struct ScanReport {
   uint64_t damaged_count = 0;
   std::vector<Damage> damaged;  // the first kDamageListMax, in order, all before committed_end
   std::string tail_reason;      // what is wrong with the torn tail; empty when there is none
+  uint64_t salvaged_count = 0;  // committed lines of a batch that ends too early
 };
+
+// What becomes of the whole lines of a batch that the log ends inside of.
+enum class UnfinishedBatch : uint8_t { kNotThere, kKept };
 
 using VisitEntry = std::function<Status(const ScannedEntry&)>;
 using VisitTombstone = std::function<Status(const ScannedTombstone&)>;
@@ -66,7 +70,8 @@ using VisitTombstone = std::function<Status(const ScannedTombstone&)>;
 // of the visitor ends the scan and is returned.
 // errors: those of SessionStorage::read; kFormatVersion for a line of a newer version.
 Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, uint64_t from,
-                                uint64_t to, uint64_t settled_seq, const VisitEntry& visit);
+                                uint64_t to, uint64_t settled_seq, const VisitEntry& visit,
+                                UnfinishedBatch unfinished = UnfinishedBatch::kNotThere);
 
 // The same for tombstones. They have no batches.
 Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation, uint64_t from,

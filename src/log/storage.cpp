@@ -11,4 +11,10 @@ Result<DocumentPart> SessionStorage::read_document(std::string_view name, uint64
   return part;
 }
 
+Status Engine::agree_to_drop(SessionStorage& storage, const DropWanted& wanted) {
+  if (!wanted) return {};
+  VARVE_TRY_ASSIGN(const bool agreed, wanted(storage));
+  return agreed ? Status() : Status(Code::kConflict, "the session changed meanwhile");
+}
+
 }  // namespace varve::log

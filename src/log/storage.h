@@ -19,9 +19,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/histogram.h"
 #include "base/result.h"
+
+namespace varve::io {
+class Directory;
+}  // namespace varve::io
 
 namespace varve::log {
 
@@ -53,6 +59,14 @@ struct DocumentPart {
   uint64_t document_bytes = 0;  // of all of it
 };
 
+// Who has the session's lock, as the lock file tells it.
+struct LockHolder {
+  bool is_held = false;  // by anybody, this process included
+  int64_t process_id = 0;
+  std::string operation;
+  int64_t since_ms = 0;  // when that process began with this operation
+};
+
 struct StoredFile {
   std::string name;
   uint64_t size_bytes = 0;
@@ -82,6 +96,8 @@ class SessionStorage {
                                              uint64_t length);
   virtual Result<std::vector<StoredFile>> files() = 0;  // by name
   virtual DurableMark durable_mark() = 0;
+  // For people: it may be over before it is told. Nobody waits for this, and it keeps nobody out.
+  virtual LockHolder lock_holder() { return {}; }
   [[nodiscard]] virtual bool writable() const = 0;
   // For messages: what a person would call the stream ("/x/sessions/s/memory.jsonl").
   [[nodiscard]] virtual std::string name_of(Stream stream) const = 0;
@@ -92,7 +108,7 @@ class SessionStorage {
   // the people who read the lock file. When *waited is given, tells whether somebody was in the
   // way.
   virtual Status lock(int64_t deadline_us, std::string_view operation, bool* waited) = 0;
-  virtual void unlock() = 0;
+  virtual void unlock() noexcept = 0;
 
   // --- only while holding the lock ---
   // What lock() saw: nobody who respects the lock has changed it since.
@@ -110,9 +126,18 @@ class SessionStorage {
   // Replaces a stream by what `produce` writes: a new generation, durable when this answers ok; any
   // failure leaves the old one.
   virtual Status replace(Stream stream, const std::function<Status(Sink&)>& produce) = 0;
+  // Removes what is kept beside the streams and may hold bytes that left them: quarantine, the
+  // named (derived) documents, and what killed processes left. Durable when this answers ok.
+  virtual Status remove_residue(std::span<const std::string_view> documents) = 0;
   // Replaces a small document in one atomic step; durable when this answers ok and `durable`.
   // Derived documents may be put without the lock: the last one wins.
   virtual Status put_document(std::string_view name, std::string_view bytes, bool durable) = 0;
+
+  // Where the durations of syncs are counted [us]; none when null. Set before the first write.
+  void set_sync_histogram(Histogram* histogram) { sync_us_ = histogram; }
+
+ protected:
+  Histogram* sync_us_ = nullptr;
 };
 
 // One row of the registry: what never changes about a session.
@@ -129,6 +154,21 @@ struct RowPage {
   bool at_end = true;                // nothing comes after the last row
 };
 
+// All that a session is made of, each part written when it is asked for.
+struct SessionContents {
+  using Produce = std::function<Status(Sink&)>;
+  Produce entries;
+  Produce tombstones;  // asked for last, while no writer can change a session that is replaced
+  std::vector<std::pair<std::string, Produce>> documents;  // by name; "metadata.json" among them
+};
+
+// What install() does when the session exists.
+enum class Existing : uint8_t {
+  kRefuse,      // kAlreadyExists
+  kSwap,        // replaces it in one step; kUnsupported where the file system cannot
+  kSwapOrMove,  // the same, or else in two: a death between them leaves none
+};
+
 // A store's worth of sessions.
 class Engine {
  public:
@@ -141,11 +181,23 @@ class Engine {
   virtual Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
                                                          std::string_view metadata) = 0;
   virtual Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) = 0;
-  // Removes a session with everything in it. Waits for its writer until `deadline_us`.
-  virtual Status drop(std::string_view session_id, int64_t deadline_us) = 0;
+  // A session that comes with its contents: there as a whole or not at all, durable when this
+  // answers ok. Handles of one that was replaced answer kNotFound from then on. Waits for its
+  // writer until `deadline_us`.
+  virtual Status install(const SessionRow& row, const SessionContents& contents, Existing existing,
+                         int64_t deadline_us) = 0;
+  // Removes a session with everything in it. Waits for its writer until `deadline_us`. `wanted` is
+  // asked when the session's lock is held: false is kConflict, and nothing happens. Empty: always.
+  using DropWanted = std::function<Result<bool>(SessionStorage& storage)>;
+  virtual Status drop(std::string_view session_id, int64_t deadline_us,
+                      const DropWanted& wanted) = 0;
   // A page of the registry. Rows of sessions dropped since may still be among them:
   // session_document tells. Cost: grows with the page.
   virtual Result<RowPage> list(std::string_view after, size_t limit) = 0;
+  // The ids of all sessions, by themselves and not by the registry. Cost: their number.
+  virtual Result<std::vector<std::string>> session_ids() = 0;
+  // Whether the store is kept in this directory.
+  virtual bool is_kept_in(io::Directory& directory) = 0;
   // Makes the registry anew from the sessions themselves.
   virtual Status rescan() = 0;
   // A small document of a session, without opening it; kNotFound.
@@ -153,6 +205,10 @@ class Engine {
                                                std::string_view name) = 0;
   // A small document of the store itself ("config.json"); kNotFound.
   virtual Result<std::string> store_document(std::string_view name) = 0;
+
+ protected:
+  // Asks `wanted`; what it answers as drop() is to.
+  static Status agree_to_drop(SessionStorage& storage, const DropWanted& wanted);
 };
 
 }  // namespace varve::log

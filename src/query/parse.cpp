@@ -12,7 +12,6 @@
 #include "json/canonical.h"
 #include "json/document.h"
 #include "json/object_reader.h"
-#include "json/tree.h"
 #include "query/cursor.h"
 
 namespace varve::query {
@@ -207,9 +206,14 @@ class QueryParser {
 
   // Two texts of one meaning hash alike: members in any order, with any white space.
   void hash_query(json::Value root) {
-    json::Tree tree = json::Tree::from(root);
-    for (const auto name : {"after", "limit", "explain"}) tree.erase(name);
-    query_.hash = hash64(tree.canonical());
+    std::string meaning;
+    root.for_each_member([&](std::string_view name, json::Value value) {
+      if (name == "after" || name == "limit" || name == "explain") return true;
+      json::append_string(name, meaning);
+      json::append_canonical(value, meaning);
+      return true;
+    });
+    query_.hash = hash64(meaning);
   }
 
   Status read_after(json::Value root) {

@@ -1,6 +1,7 @@
 #include "session/core.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/hash.h"
@@ -15,6 +16,9 @@ namespace varve::session {
 namespace {
 
 constexpr int kReplacedMax = 8;  // generations that may pass by during one read
+// A session is near its limit above 9 of 10 parts.
+constexpr uint64_t kLimitParts = 10;
+constexpr uint64_t kNearLimitParts = 9;
 
 }  // namespace
 
@@ -24,12 +28,47 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       storage(std::move(session_storage)),
       context(session_context),
       settings(session_context.settings),
-      index(session_context.settings.text) {
+      index(session_context.settings.text),
+      cache_(session_context.settings.cached_entries_max) {
+  storage->set_sync_histogram(&context.counters->sync_us);
   analyzers_.reserve(kIdleAnalyzersMax);  // giving one back must not fail
 }
 
 void Core::post(Level level, std::string_view message, json::Tree details) {
   context.events->post(level, "session", id, message, std::move(details));
+}
+
+void Core::note_failure(const Status& failure, std::string_view message) noexcept {
+  const bool of_disk = failure.code() == Code::kIo || failure.code() == Code::kNoSpace;
+  if (!of_disk && failure.code() != Code::kCorruption) return;
+  (of_disk ? context.counters->io_errors : context.counters->corruption_errors) += 1;
+  try {
+    json::Tree details = json::Tree::object();
+    details.set("reason", json::Tree::string(failure.message()));
+    const Place& place = failure.place();
+    if (!place.path.empty()) details.set("file", json::Tree::string(place.path));
+    if (place.offset) details.set("offset", json::Tree::integer_unsigned(*place.offset));
+    if (place.os_errno != 0) details.set("errno", json::Tree::integer(place.os_errno));
+    post(Level::kError, message, std::move(details));
+  } catch (const std::bad_alloc&) {
+    // The failure itself is answered.
+  }
+}
+
+void Core::watch_size() noexcept {
+  const uint64_t limit = settings.session_bytes_max;
+  if (limit == 0) return;
+  const uint64_t size = size_bytes();
+  const bool is_near = size > limit / kLimitParts * kNearLimitParts;
+  if (is_near_limit_.exchange(is_near) || !is_near) return;
+  try {
+    json::Tree details = json::Tree::object();
+    details.set("size_bytes", json::Tree::integer_unsigned(size));
+    details.set("limit_bytes", json::Tree::integer_unsigned(limit));
+    post(Level::kWarn, "the session approaches its size limit", std::move(details));
+  } catch (const std::bad_alloc&) {
+    // What was written is written.
+  }
 }
 
 // --- loading -------------------------------------------------------------------------------------
@@ -40,8 +79,10 @@ Status Core::load() {
   const std::unique_lock lock(index_mutex);
   view.tail = tail;
   const Status loaded = load_snapshot();
+  post_index_load(loaded);
   if (loaded.ok()) {
     snapshot_was_loaded = true;
+    context.counters->index_loads += 1;
   } else {
     rebuild_reason = loaded.message();
     forget_index();
@@ -56,12 +97,25 @@ Status Core::load() {
     post(Level::kWarn, "index rebuilt from the log", std::move(details));
   }
   if (rolled_back_count() > 0) {
+    context.counters->corruption_errors += 1;
     json::Tree details = json::Tree::object();
     details.set("missing", json::Tree::integer_unsigned(rolled_back_count()));
     details.set("last_seq", json::Tree::integer_unsigned(index.coverage.last_seq));
     post(Level::kError, "the log ends before entries that were durable", std::move(details));
   }
   return {};
+}
+
+void Core::post_index_load(const Status& loaded) {
+  if (!context.events->wants(Level::kDebug)) return;
+  json::Tree details = json::Tree::object();
+  details.set("file", json::Tree::string(index::kSnapshotFile));
+  if (loaded.ok()) {
+    details.set("entries", json::Tree::integer_unsigned(index.size()));
+  } else {
+    details.set("reason", json::Tree::string(loaded.message()));
+  }
+  post(Level::kDebug, loaded.ok() ? "cache hit" : "cache miss", std::move(details));
 }
 
 Result<Metadata> Core::read_metadata() {
@@ -81,12 +135,13 @@ Status Core::load_metadata() {
   if (!parsed.ok() && parsed.code() != Code::kCorruption) return std::move(parsed).status();
   const std::unique_lock lock(index_mutex);
   if (parsed.ok()) {
-    metadata = *std::move(parsed);
+    set_metadata(*std::move(parsed));
     if (metadata.edited_outside()) post(Level::kWarn, "metadata.json was edited outside varve");
   } else {
     // The log is the truth; a session is not refused for what only describes it.
-    metadata = Metadata::recovered(id, now_ms);
+    set_metadata(Metadata::recovered(id, now_ms));
     metadata_was_damaged = true;
+    context.counters->corruption_errors += 1;
     post(Level::kError, "metadata.json cannot be read: " + parsed.status().message());
   }
   durable_seq_seen = std::max(metadata.durable_seq(), storage->durable_mark().last_seq);
@@ -166,13 +221,14 @@ Status Core::read_changes_once(const log::Tail& tail) {
   if (tail.generation != view.tail.generation) {
     // Whoever replaced the log wrote down first which gaps in seq that makes legal.
     auto fresh = read_metadata();
-    if (fresh.ok()) metadata = *std::move(fresh);
+    if (fresh.ok()) set_metadata(*std::move(fresh));
   }
   if (!index_is_whole_ || tail.generation != view.tail.generation ||
       tail.entries_bytes < index.coverage.entries_bytes ||
       tail.tombstones_bytes < index.coverage.tombstones_bytes) {
     forget_index();
   }
+  if (tail.generation != view.tail.generation) cache_.clear();
   view.tail = tail;
   index_is_whole_ = false;
   VARVE_TRY(read_new_tombstones(tail));
@@ -213,12 +269,15 @@ Status Core::read_new_entries(const log::Tail& tail) {
             if (index.add(*line.facts, location, gaps_legal_to) == index::Index::Added::kIdTaken) {
               coverage.skipped_count += 1;
               context.counters->lines_skipped += 1;
+              context.counters->corruption_errors += 1;
               post(Level::kError, "an id stands twice in the log: '" + line.facts->id + "'");
             }
             coverage.entries_bytes = line.offset + line.length + 1;
             return Status();
-          }));
+          },
+          unfinished_batch(tail)));
   coverage.entries_bytes = report.committed_end;
+  note_salvage(report);
   view.torn_entries = report.tail_reason;
   note_damage(report, log::Stream::kEntries);
   return {};
@@ -228,6 +287,7 @@ void Core::note_damage(const log::ScanReport& report, log::Stream stream) {
   if (report.damaged_count == 0) return;
   index.coverage.skipped_count += report.damaged_count;
   context.counters->lines_skipped += report.damaged_count;
+  context.counters->corruption_errors += report.damaged_count;
   json::Tree details = json::Tree::object();
   details.set("file", json::Tree::string(storage->name_of(stream)));
   details.set("lines", json::Tree::integer_unsigned(report.damaged_count));
@@ -236,9 +296,30 @@ void Core::note_damage(const log::ScanReport& report, log::Stream stream) {
   post(Level::kError, "damaged lines passed over", std::move(details));
 }
 
+log::UnfinishedBatch Core::unfinished_batch(const log::Tail& tail) {
+  using log::UnfinishedBatch;
+  if (settings.recovery != Recovery::kSalvage) return UnfinishedBatch::kNotThere;
+  // Free, and then the end where it was: nobody was in the middle of a write when `tail` was seen.
+  const bool is_free = is_ours_to_read_.load() || !storage->lock_holder().is_held;
+  const auto now = storage->tail();
+  const bool is_still = now.ok() && *now == tail;
+  return is_free && is_still ? UnfinishedBatch::kKept : UnfinishedBatch::kNotThere;
+}
+
+void Core::note_salvage(const log::ScanReport& report) {
+  if (report.salvaged_count == 0) return;
+  json::Tree details = json::Tree::object();
+  details.set("file", json::Tree::string(storage->name_of(log::Stream::kEntries)));
+  details.set("lines", json::Tree::integer_unsigned(report.salvaged_count));
+  post(Level::kWarn, "lines of an unfinished batch were kept", std::move(details));
+}
+
 Status Core::catch_up_as_writer(bool conflict) {
   VARVE_TRY_ASSIGN(const log::Tail seen, conflict ? storage->tail() : storage->locked_tail());
-  VARVE_TRY(catch_up_to(seen));
+  is_ours_to_read_.store(true);
+  const Status caught_up = catch_up_to(seen);
+  is_ours_to_read_.store(false);
+  VARVE_TRY(caught_up);
   std::string torn_entries;
   std::string torn_tombstones;
   log::Tail tail;
@@ -284,6 +365,7 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
   details.set("reason", json::Tree::string(reason));
   post(was_durable ? Level::kError : Level::kWarn, "torn tail moved to quarantine",
        std::move(details));
+  context.counters->torn_tails += 1;
   const std::unique_lock lock(index_mutex);
   torn_tail_count += 1;
   (entries ? view.torn_entries : view.torn_tombstones).clear();
@@ -306,14 +388,20 @@ Status Core::rebuild() {
 
 // --- applying what this process wrote ------------------------------------------------------------
 
+// Memory may end while rows are added: then the index is not whole, and the next reader makes it
+// anew. What was appended is answered as appended in either case.
 void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
-                         uint64_t end_bytes) {
+                         uint64_t end_bytes) noexcept {
   const std::unique_lock lock(index_mutex);
   // A reader may have caught up with these very lines already.
   if (index.coverage.entries_bytes != start_bytes || !index_is_whole_) return;
   index_is_whole_ = false;
-  for (const NewRow& row : rows) {
-    index.add(*row.facts, row.location, metadata.compacted_through_seq());
+  try {
+    for (const NewRow& row : rows) {
+      index.add(*row.facts, row.location, metadata.compacted_through_seq());
+    }
+  } catch (const std::bad_alloc&) {
+    return;
   }
   index.coverage.entries_bytes = end_bytes;
   if (view.tail.entries_bytes == start_bytes) view.tail.entries_bytes = end_bytes;
@@ -321,11 +409,15 @@ void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
 }
 
 void Core::apply_tombstones(uint64_t start_bytes, const std::vector<std::string_view>& ids,
-                            uint64_t end_bytes) {
+                            uint64_t end_bytes) noexcept {
   const std::unique_lock lock(index_mutex);
   if (index.coverage.tombstones_bytes != start_bytes || !index_is_whole_) return;
   index_is_whole_ = false;
-  for (const auto& deleted : ids) index.add_tombstone(deleted);
+  try {
+    for (const auto& deleted : ids) index.add_tombstone(deleted);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   index.coverage.tombstones_bytes = end_bytes;
   if (view.tail.tombstones_bytes == start_bytes) view.tail.tombstones_bytes = end_bytes;
   index_is_whole_ = true;
@@ -340,115 +432,6 @@ uint64_t Core::next_seq() const {
 uint64_t Core::rolled_back_count() const {
   const uint64_t present = std::max(index.coverage.last_seq, metadata.compacted_through_seq());
   return durable_seq_seen > present ? durable_seq_seen - present : 0;
-}
-
-// --- reading entries -----------------------------------------------------------------------------
-
-Result<Core::Found> Core::find(std::string_view wanted) {
-  const int64_t now_ms = context.clock->now_ms();
-  const std::shared_lock lock(index_mutex);
-  const auto row = index.find(wanted);
-  if (!row || index.is_deleted(*row) || index.is_expired(*row, now_ms)) {
-    const std::string why = index.was_deleted(wanted) ? "was deleted"
-                            : row                     ? "has expired"
-                                                      : "does not exist";
-    return Status(Code::kNotFound, "entry '" + std::string(wanted) + "' " + why);
-  }
-  return Found{*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
-}
-
-Result<std::string> Core::read_row(std::string_view wanted, const Found& found) {
-  std::string line(found.location.length, '\0');
-  VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, found.generation,
-                                                   found.location.offset, line));
-  line.resize(got);
-  VARVE_TRY(check_line(wanted, found, line));
-  return line;
-}
-
-Result<std::string> Core::read_entry(std::string_view wanted) {
-  Status damage;  // found where the snapshot said the entry is
-  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
-    VARVE_TRY(catch_up());
-    auto looked_up = find(wanted);
-    if (!looked_up.ok()) return damage.ok() ? std::move(looked_up).status() : std::move(damage);
-    auto line = read_row(wanted, *looked_up);
-    if (line.ok() || (line.code() != Code::kGone && line.code() != Code::kCorruption)) return line;
-    if (line.code() == Code::kGone) continue;
-    bool from_log = false;
-    {
-      const std::shared_lock lock(index_mutex);
-      from_log = index_from_log;
-    }
-    if (from_log) return line;  // it was right when it was indexed: the disk changed since
-    VARVE_TRY(rebuild());       // the snapshot may be the one that is wrong
-    const std::shared_lock lock(index_mutex);
-    if (index.coverage.skipped_count > 0) damage = std::move(line).status();
-  }
-  return Status(Code::kBusy, "the log is being replaced over and over; try again");
-}
-
-decay::Rules Core::decay_rules() const {
-  const std::shared_lock lock(index_mutex);
-  auto own = own_decay_rules(metadata.tree(), settings.decay);
-  return own ? *std::move(own) : settings.decay;
-}
-
-Status Core::check_line(std::string_view wanted, const Found& found, std::string_view line) {
-  Place place;
-  place.path = storage->name_of(log::Stream::kEntries);
-  place.offset = found.location.offset;
-  if (hash64(line) != found.location.line_hash || line.size() != found.location.length) {
-    return {Code::kCorruption,
-            "the line of entry '" + std::string(wanted) + "' is not what was indexed",
-            std::move(place)};
-  }
-  if (found.verified) return {};
-  json::Document scratch;
-  entry::EntryFacts facts;
-  Status read = entry::read_line(line, scratch, &facts);
-  if (!read.ok()) return {Code::kCorruption, read.message(), std::move(place)};
-  if (facts.id != wanted) {
-    return {Code::kCorruption, "the index points to another entry's line", std::move(place)};
-  }
-  // Only a saving: whoever cannot have the lock now leaves it to the next reader.
-  const std::unique_lock lock(index_mutex, std::try_to_lock);
-  if (lock.owns_lock() && view.tail.generation == found.generation && found.row < index.size() &&
-      index.id(found.row) == wanted) {
-    index.set_verified(found.row);
-  }
-  return {};
-}
-
-Status Core::for_each_live_line(const std::function<Status(std::string_view)>& visit) {
-  VARVE_TRY(catch_up());
-  std::vector<std::pair<std::string, Found>> rows;
-  bool from_log = false;
-  {
-    const int64_t now_ms = context.clock->now_ms();
-    const std::shared_lock lock(index_mutex);
-    from_log = index_from_log;
-    for (uint32_t row = 0; row < index.size(); ++row) {
-      if (!index.is_live(row, now_ms)) continue;
-      rows.emplace_back(index.id(row), Found{row, index.location(row), view.tail.generation,
-                                             index.is_verified(row)});
-    }
-  }
-  std::string line;
-  for (const auto& [row_id, found] : rows) {
-    line.resize(found.location.length);
-    VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, found.generation,
-                                                     found.location.offset, line));
-    line.resize(got);
-    Status right = check_line(row_id, found, line);
-    if (!right.ok() && !from_log) {
-      VARVE_TRY(rebuild());  // the snapshot may be the one that is wrong
-      return {Code::kGone, "the index was made anew"};
-    }
-    VARVE_TRY(std::move(right));
-    VARVE_TRY(visit(line));
-  }
-  return {};
 }
 
 }  // namespace varve::session

@@ -4,6 +4,7 @@
 // lock is the writer's (writer.h) and is always taken before the index lock.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "index/index.h"
 #include "log/scan.h"
 #include "log/storage.h"
+#include "session/entry_cache.h"
 #include "session/metadata.h"
 #include "session/session.h"
 
@@ -55,21 +57,40 @@ class Core {
   // call, or for the query that needs them. Best effort.
   void index_pending_words(bool always);
 
-  // One entry's line, checked; kNotFound, kCorruption.
-  Result<std::string> read_entry(std::string_view id);
+  // After the holder of the storage's lock replaced the log by the lines of these rows: the index
+  // of it, made without reading it. Rows are those of now.
+  Status adopt_compacted(const std::vector<uint32_t>& kept);
 
-  // Calls `visit` with the line of every live row, checked, in order, as of one moment. kGone when
-  // the log or a wrong index was replaced meanwhile: start anew.
-  Status for_each_live_line(const std::function<Status(std::string_view line)>& visit);
+  // One entry's line, checked; kNotFound, kCorruption.
+  Result<EntryLine> read_entry(std::string_view id);
+
+  // Rows as of one moment, to be read after it.
+  struct LiveRows {
+    std::vector<uint32_t> rows;  // ascending
+    uint64_t bytes = 0;          // of their lines
+    uint64_t epoch = 0;
+    uint64_t generation = 0;
+    void add(const index::Index& from, uint32_t row) {
+      rows.push_back(row);
+      bytes += from.location(row).length;
+    }
+  };
+  // All that are neither deleted nor expired.
+  Result<LiveRows> live_rows();
+  // Calls `visit` with the line of each, checked, in order, under no lock. kGone when the log or a
+  // wrong index was replaced meanwhile: start anew.
+  Status for_each_line(const LiveRows& live,
+                       const std::function<Status(std::string_view line)>& visit);
 
   // After an append of `rows` at the covered end: makes them visible.
   struct NewRow {
     const entry::EntryFacts* facts;
     index::Location location;
   };
-  void apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows, uint64_t end_bytes);
+  void apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
+                     uint64_t end_bytes) noexcept;
   void apply_tombstones(uint64_t start_bytes, const std::vector<std::string_view>& ids,
-                        uint64_t end_bytes);
+                        uint64_t end_bytes) noexcept;
 
   // The seq of the next entry: above everything that ever was durable, so that a loss shows.
   [[nodiscard]] uint64_t next_seq() const;
@@ -83,18 +104,39 @@ class Core {
     bool verified;
   };
   // A row's line, checked. kGone when the log was replaced, kCorruption when it is not what it was.
-  Result<std::string> read_row(std::string_view id, const Found& found);
+  Result<EntryLine> read_row(std::string_view id, const Found& found);
+  // The same, past the cache: for whoever reads all of them once.
+  Result<std::string> read_from_log(std::string_view id, const Found& found);
+
+  [[nodiscard]] uint64_t cache_memory_bytes() const { return cache_.memory_bytes(); }
 
   // An analyzer for one query at a time; give it back for the next.
   std::unique_ptr<text::Analyzer> take_analyzer();
   void give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept;
 
   // How entries decay: the session's own rules, else the store's.
-  [[nodiscard]] decay::Rules decay_rules() const;
+  [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;
+  // When it is compacted without being asked: the session's own rules, else the store's.
+  [[nodiscard]] CompactionPolicy compaction_policy() const;
+  // [bytes] of log, tombstones and index.bin.
+  [[nodiscard]] uint64_t size_bytes() const;
+  [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
+  // Index lock held exclusively.
+  void set_metadata(Metadata fresh);
 
-  // Saves index.bin when the log grew enough since the last time, or `always`. Best effort, also
-  // when memory ends: what was answered stays answered.
-  void save_snapshot(bool always) noexcept;
+  // What index.bin is to hold, when the log grew enough since the last time, or `always`; nothing
+  // when it is not due. Writing it is the holder of the storage's lock's: put_snapshot().
+  struct Snapshot {
+    std::string bytes;
+    uint64_t generation = 0;
+    uint64_t covered_bytes = 0;
+    uint32_t text_rows = 0;
+  };
+  // `words`: indexes what has none yet first, a bounded part of it.
+  std::optional<Snapshot> prepare_snapshot(bool always, bool words = true);
+  // Best effort. A snapshot of a log that was replaced meanwhile is not written: after a purge it
+  // would bring back the words of what was forgotten.
+  void put_snapshot(const Snapshot& snapshot);
 
   // Whether many rows' words were indexed that index.bin does not have.
   [[nodiscard]] bool has_words_to_save() const;
@@ -105,6 +147,13 @@ class Core {
   void count_into(json::Tree& metadata) const;
 
   void post(Level level, std::string_view message, json::Tree details = json::Tree::object());
+  // Counts a failure of the disk or damage that ended a call, and tells it to the log; others not.
+  void note_failure(const Status& failure, std::string_view message) noexcept;
+  // How the end of the log is to be read, up to `tail`. Whole lines of an unfinished batch are kept
+  // (Recovery::kSalvage) only when nobody can be writing that batch at this moment.
+  log::UnfinishedBatch unfinished_batch(const log::Tail& tail);
+  // Warns when the session comes near its size limit: once, until it is smaller again.
+  void watch_size() noexcept;
 
   const std::string id;
   const std::unique_ptr<log::SessionStorage> storage;
@@ -114,7 +163,7 @@ class Core {
   mutable std::shared_mutex index_mutex;  // guards everything below
   index::Index index;
   LogView view;
-  Metadata metadata;
+  Metadata metadata;                    // changed by set_metadata()
   uint64_t durable_seq_seen = 0;        // the highest seq anybody is known to have made durable
   uint64_t snapshot_covered_bytes = 0;  // of the log, by index.bin as last read or written
   uint64_t snapshot_size_bytes = 0;
@@ -128,7 +177,7 @@ class Core {
   bool metadata_was_damaged = false;
 
  private:
-  void save_snapshot_now(bool always);
+  void post_index_load(const Status& loaded);
   Status load_metadata();
   Result<Metadata> read_metadata();
   // Index lock held exclusively:
@@ -141,6 +190,7 @@ class Core {
   Status read_new_entries(const log::Tail& tail);
   void forget_index();
   void note_damage(const log::ScanReport& report, log::Stream stream);
+  void note_salvage(const log::ScanReport& report);
   // Holder of the storage's lock:
   Status cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t covered_bytes,
                        uint64_t tail_bytes);
@@ -154,12 +204,18 @@ class Core {
   Status index_words_of(uint32_t first, uint32_t end);
 
   Result<Found> find(std::string_view id);
+  Status visit_lines(const std::vector<std::pair<std::string, Found>>& rows,
+                     const std::function<Status(std::string_view line)>& visit);
   Status check_line(std::string_view id, const Found& found, std::string_view line);
 
-  std::mutex snapshot_mutex_;
+  EntryCache cache_;
   static constexpr size_t kIdleAnalyzersMax = 8;
   std::mutex analyzers_mutex_;
   std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use
+  std::shared_ptr<const decay::Rules> decay_rules_;         // of the metadata
+  std::atomic<bool> is_near_limit_{false};
+  // The storage's lock is held here, and nothing written.
+  std::atomic<bool> is_ours_to_read_{false};
   bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail
 };
 

@@ -176,6 +176,22 @@ void Core::give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept {
   if (analyzers_.size() < kIdleAnalyzersMax) analyzers_.push_back(std::move(analyzer));
 }
 
+Status Core::adopt_compacted(const std::vector<uint32_t>& kept) {
+  const std::unique_lock lock(index_mutex);
+  VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+  if (!index_is_whole_) return read_changes(tail);  // memory ended: anew from the log
+  index_is_whole_ = false;                          // and may end here
+  index = index.renumbered(kept);
+  index_epoch += 1;
+  cache_.clear();
+  view = LogView();
+  view.tail = tail;
+  snapshot_covered_bytes = 0;  // index.bin is of the old log
+  snapshot_text_rows = 0;
+  index_is_whole_ = true;
+  return {};
+}
+
 // --- for a query ---------------------------------------------------------------------------------
 
 Status Core::prepare_query(bool text) {

@@ -1,6 +1,5 @@
 // What a session keeps beside its log: the index snapshot and metadata.json.
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/time.h"
@@ -26,55 +25,44 @@ std::string statistic_name(const std::string& type) {
 
 }  // namespace
 
-void Core::save_snapshot(bool always) noexcept {
-  try {
-    save_snapshot_now(always);
-  } catch (const std::bad_alloc&) {
-    // The next one may have memory; without index.bin opening takes longer, and nothing else.
-  }
-}
-
-void Core::save_snapshot_now(bool always) {
-  if (!storage->writable()) return;
-  const std::unique_lock one_at_a_time(snapshot_mutex_, std::try_to_lock);
-  if (!one_at_a_time.owns_lock()) return;
-  index_pending_words(always);
-  std::string bytes;
-  uint64_t covered_bytes = 0;
-  uint32_t text_rows = 0;
+std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
+  if (!storage->writable()) return std::nullopt;
+  if (words) index_pending_words(always);
   {
     const std::shared_lock lock(index_mutex);
-    covered_bytes = index.coverage.entries_bytes;
+    const uint64_t covered_bytes = index.coverage.entries_bytes;
     const uint64_t uncovered = covered_bytes - std::min(covered_bytes, snapshot_covered_bytes);
     const bool due = uncovered > std::max(kUncoveredBytesMin, snapshot_covered_bytes / 2);
     const bool up_to_date = covered_bytes == snapshot_covered_bytes && snapshot_size_bytes > 0 &&
                             index.text_row_count() <= snapshot_text_rows;
-    if (!index_is_whole_ || covered_bytes == 0 || (!due && !always) ||
-        (up_to_date && snapshot_was_loaded)) {
-      return;
+    const bool nothing = covered_bytes == 0 && snapshot_size_bytes == 0;
+    if (!index_is_whole_ || nothing || (!due && !always) || (up_to_date && snapshot_was_loaded)) {
+      return std::nullopt;
     }
   }
   {
     // What it has and we never read goes into the new one.
     const std::unique_lock lock(index_mutex);
-    if (!load_missing(true).ok()) return;
+    if (!load_missing(true).ok()) return std::nullopt;
   }
-  {
-    const std::shared_lock lock(index_mutex);
-    if (!index_is_whole_ || !index.has_facets() || index.pending().text) return;
-    covered_bytes = index.coverage.entries_bytes;
-    text_rows = index.text_row_count();
-    bytes = index::encode_snapshot(index);
-  }
-  const Status saved = storage->put_document(index::kSnapshotFile, bytes, false);
+  const std::shared_lock lock(index_mutex);
+  if (!index_is_whole_ || !index.has_facets() || index.pending().text) return std::nullopt;
+  return Snapshot{index::encode_snapshot(index), view.tail.generation, index.coverage.entries_bytes,
+                  index.text_row_count()};
+}
+
+void Core::put_snapshot(const Snapshot& snapshot) {
+  const auto tail = storage->tail();  // under the lock it stays
+  if (!tail.ok() || tail->generation != snapshot.generation) return;
+  const Status saved = storage->put_document(index::kSnapshotFile, snapshot.bytes, false);
   if (!saved.ok()) {
     post(Level::kDebug, "index.bin was not saved: " + saved.message());
     return;
   }
   const std::unique_lock lock(index_mutex);
-  snapshot_covered_bytes = covered_bytes;
-  snapshot_size_bytes = bytes.size();
-  snapshot_text_rows = text_rows;
+  snapshot_covered_bytes = snapshot.covered_bytes;
+  snapshot_size_bytes = snapshot.bytes.size();
+  snapshot_text_rows = snapshot.text_rows;
   snapshot_was_loaded = true;
 }
 
@@ -120,7 +108,7 @@ Status Core::save_metadata(bool durable, const std::function<Status(Metadata&)>&
   count_into(fresh.tree());
   VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), durable));
   const std::unique_lock lock(index_mutex);
-  metadata = std::move(fresh);
+  set_metadata(std::move(fresh));
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/histogram.h"
 #include "json/tree.h"
 
 namespace varve::session {
@@ -48,7 +49,8 @@ class EventLog {
   std::deque<Line> lines_;
 };
 
-// Counts since the store was opened, in this process.
+// Counts since the store was opened, in this process. docs/operations.md#figures says what each
+// means; store/metrics.cpp gives them to the host.
 struct Counters {
   std::atomic<uint64_t> lock_waits{0};
   std::atomic<uint64_t> lock_timeouts{0};
@@ -59,6 +61,24 @@ struct Counters {
   std::atomic<uint64_t> syncs{0};
   std::atomic<uint64_t> index_rebuilds{0};
   std::atomic<uint64_t> lines_skipped{0};
+  std::atomic<uint64_t> index_loads{0};        // index.bin spared reading the log
+  std::atomic<uint64_t> torn_tails{0};         // moved to quarantine
+  std::atomic<uint64_t> corruption_errors{0};  // damage met, each time it is met
+  std::atomic<uint64_t> io_errors{0};          // calls that failed for the disk
+  std::atomic<uint64_t> compactions{0};
+  std::atomic<uint64_t> entries_expired{0};
+  std::atomic<uint64_t> entries_evicted{0};
+  std::atomic<uint64_t> purges{0};
+
+  Histogram write_us{kDurationBoundsUs};  // [us] of adds and deletes, from the call to its answer
+  Histogram query_us{kDurationBoundsUs};
+  Histogram sync_us{kDurationBoundsUs};  // of one file of a log
+  Histogram lock_wait_us{kDurationBoundsUs};
+  Histogram compaction_us{kDurationBoundsUs};
+  Histogram group_entries{kGroupBounds};  // entries and deletes that shared one commit
+
+  // Readers on all processors count here: on a cache line of its own.
+  alignas(64) std::atomic<uint64_t> gets{0};
 };
 
 }  // namespace varve::session

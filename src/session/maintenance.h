@@ -1,28 +1,32 @@
 // Looking after a session: the long operations, each over Core and Writer.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "json/tree.h"
 #include "session/core.h"
+#include "session/progress.h"
 #include "session/writer.h"
 
 namespace varve::session {
 
 // Each gives the report document that include/varve/maintenance.h and session.h describe.
 
-Result<json::Tree> verify(Core& core, Writer& writer);
-Result<json::Tree> repair(Core& core, Writer& writer, bool dry_run);
+Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressReceiver& receiver);
+struct RepairOptions {
+  bool dry_run = false;
+  bool accept_edits = false;  // lines that were edited get a new checksum
+};
+Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& options);
+// kCorruption with file, offset and line of the first thing that verify() finds. Changes nothing,
+// takes no lock.
+Status check_strictly(Core& core);
+// Compares facets and words with what the log gives; tells each list that differs.
+Status compare_postings(Core& core, const std::function<void(const std::string& reason)>& differs);
 Result<json::Tree> stats(Core& core);
 Result<json::Tree> list_files(Core& core);
 Result<json::Tree> list_index(Core& core);
-
-// "jsonl", "json" or "markdown"; kInvalidArgument for another format.
-Result<std::string> export_text(Core& core, std::string_view format);
-
-// Adds the good lines of `lines`.
-Result<json::Tree> import_lines(Core& core, Writer& writer, IdGenerator& ids,
-                                std::string_view lines);
 
 }  // namespace varve::session

@@ -15,7 +15,7 @@ namespace varve::session {
 namespace {
 
 // Members a user's patch may not touch.
-constexpr std::array<std::string_view, 17> kOwnMembers = {
+constexpr std::array<std::string_view, 19> kOwnMembers = {
     "version",         "session_id",
     "created_at",      "last_accessed",
     "user_id",         "agent_id",
@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, 17> kOwnMembers = {
     "durable_seq",     "checksum",
     "compactions",     "compacted_through_seq",
     "schema_versions", "migrated_from",
-    "stores"};
+    "stores",          "restored_at",
+    "migrations"};
 
 std::string checksum_of(const json::Tree& tree) {
   return "sha256:" + to_hex(sha256(tree.canonical()));
@@ -48,6 +49,23 @@ Status check_decay(const json::Tree& tree) {
   return read_decay_config(text, document.root(), true, &rules).with_context("in decay_config");
 }
 
+void read_compaction_config(json::ObjectReader& parent) {
+  const auto config = parent.read_object("compaction_config");
+  if (!config) return;
+  config->for_each_member([&](std::string_view name, json::Value value) {
+    const bool removed = value.kind() == json::Kind::kNull;  // by a patch
+    const bool is_share = value.is_number() && value.as_double() >= 0 && value.as_double() <= 1;
+    if (name == "auto_compact" && !removed && !value.is_bool()) {
+      parent.fail(value, "must be true or false");
+    } else if (name == "threshold" && !removed && !is_share) {
+      parent.fail(value, "must be a number from 0 to 1");
+    } else if (name != "auto_compact" && name != "threshold") {
+      parent.fail(value, "is unknown");
+    }
+    return true;
+  });
+}
+
 // The members that creation and patches have in common. `null_allowed`: a patch removes by null.
 void read_known_members(json::ObjectReader& reader, json::Value root, bool null_allowed) {
   const auto given = [&](std::string_view name) {
@@ -62,8 +80,15 @@ void read_known_members(json::ObjectReader& reader, json::Value root, bool null_
   }
   double ttl_hours = 0;
   if (given("ttl_hours")) reader.read_double("ttl_hours", &ttl_hours, 0, 1e9);
-  for (const auto name : {"decay_config", "compaction_config", "preferences"}) {
+  for (const auto name : {"decay_config", "preferences"}) {
     if (given(name)) (void)reader.read_object(name);
+  }
+  if (given("compaction_config")) read_compaction_config(reader);
+  if (given("ttl_policy")) {
+    reader.read_string("ttl_policy", &text);
+    if (text != "sliding" && text != "fixed") {
+      reader.fail(*root.find("ttl_policy"), "must be \"sliding\" or \"fixed\"");
+    }
   }
   if (!given("durability")) return;
   reader.read_string("durability", &text);

@@ -60,7 +60,7 @@ class SessionQuery {
   }
 
   [[nodiscard]] int64_t now_ms() const { return now_ms_; }
-  [[nodiscard]] const decay::Rules& rules() const { return rules_; }
+  [[nodiscard]] const decay::Rules& rules() const { return *rules_; }
 
   [[nodiscard]] bool is_index_from_log() const {
     const std::shared_lock lock(core_.index_mutex);
@@ -72,7 +72,7 @@ class SessionQuery {
     query::SearchInput input;
     input.index = &core_.index;
     input.query = &query_;
-    input.rules = &rules_;
+    input.rules = rules_.get();
     input.analyzer = analyzer_.get();
     input.now_ms = now_ms_;
     input.weights = core_.settings.best;
@@ -126,7 +126,7 @@ class SessionQuery {
       auto line = core_.read_row(row.id, row.place);
       if (line.code() == Code::kCorruption && is_index_from_log()) continue;
       VARVE_TRY(line);
-      if (document.parse(*line, entry::line_limits()).ok() &&
+      if (document.parse(**line, entry::line_limits()).ok() &&
           check.holds(document.root(), *analyzer_)) {
         passed.push_back(row.place.row);
       }
@@ -139,7 +139,7 @@ class SessionQuery {
   Core& core_;
   const query::Query& query_;
   const SharedQuery* shared_;
-  decay::Rules rules_;
+  std::shared_ptr<const decay::Rules> rules_;
   int64_t now_ms_;
   std::unique_ptr<text::Analyzer> analyzer_;  // when there is text
 };
@@ -167,6 +167,8 @@ class ResultReader {
   // Outside of it. kGone: everything anew.
   Result<QueryResults> read() {
     QueryResults results;
+    results.results.reserve(rows_.size());
+    if (answer_.has_more) results.next = next_page();
     for (size_t i = 0; i < rows_.size(); ++i) {
       auto line = core_.read_row(rows_[i].id, rows_[i].place);
       if (line.code() == Code::kCorruption && session_query_.is_index_from_log()) {
@@ -176,19 +178,18 @@ class ResultReader {
       VARVE_TRY(line);
       results.results.push_back(result_of(i, *std::move(line)));
     }
-    if (answer_.has_more) results.next = next_page();
     results.row_end = answer_.row_end;
     if (query_.explain) results.explanation = explain_answer(query_, answer_);
     return results;
   }
 
  private:
-  QueryResult result_of(size_t number, std::string line) const {
+  QueryResult result_of(size_t number, EntryLine line) {
     const query::Hit& hit = answer_.hits[number];
     QueryResult result;
     result.line = std::move(line);
     result.session_id = core_.id;
-    result.id = rows_[number].id;
+    result.id = std::move(rows_[number].id);
     result.key = hit.place.key;
     result.timestamp_ms = hit.place.timestamp_ms;
     result.relevance = hit.relevance;
@@ -215,6 +216,7 @@ class ResultReader {
 
   void note_damage(const FoundRow& row, const Status& damage) {
     core_.context.counters->lines_skipped += 1;
+    core_.context.counters->corruption_errors += 1;
     json::Tree details = json::Tree::object();
     details.set("offset", json::Tree::integer_unsigned(row.place.location.offset));
     details.set("reason", json::Tree::string(damage.message()));
@@ -298,6 +300,20 @@ Result<std::vector<std::string>> find_matches(Core& core, const query::Query& qu
     return {};
   }));
   return ids;
+}
+
+Result<Core::LiveRows> find_rows(Core& core, const query::Query& query) {
+  SessionQuery session_query(core, query, nullptr);
+  Core::LiveRows live;
+  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+    VARVE_TRY_ASSIGN(const auto rows, search.all_rows());
+    live = {};
+    live.epoch = core.index_epoch;
+    live.generation = core.view.tail.generation;
+    for (const uint32_t row : rows) live.add(core.index, row);
+    return {};
+  }));
+  return live;
 }
 
 Result<json::Tree> list_tags(Core& core) {

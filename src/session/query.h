@@ -40,6 +40,9 @@ Result<uint64_t> count_matches(Core& core, const query::Query& query);
 // The ids of all entries that match, in the order of the log.
 Result<std::vector<std::string>> find_matches(Core& core, const query::Query& query);
 
+// Their rows, to be read by Core::for_each_line.
+Result<Core::LiveRows> find_rows(Core& core, const query::Query& query);
+
 // {"tags":[{"tag","entries"}]}: every tag that live entries have, and those above them, by name.
 Result<json::Tree> list_tags(Core& core);
 

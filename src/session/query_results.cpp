@@ -6,13 +6,16 @@ namespace varve::session {
 
 namespace {
 
+// Of a result's JSON, besides what it shows: names and numbers. More of them cost one copy.
+constexpr size_t kResultBytes = 160;
+
 void append_member(std::string_view name, double value, std::string* out) {
   out->append(",\"").append(name).append("\":");
   json::append_double(value, *out);
 }
 
 void append_result(const QueryResult& result, std::string* out) {
-  out->append("{\"entry\":").append(result.line).append(",\"session_id\":");
+  out->append("{\"entry\":").append(*result.line).append(",\"session_id\":");
   json::append_string(result.session_id, *out);
   append_member("relevance", result.relevance, out);
   append_member("decay_factor", result.decay_factor, out);
@@ -24,7 +27,14 @@ void append_result(const QueryResult& result, std::string* out) {
 }  // namespace
 
 std::string QueryResults::json() const {
-  std::string out = "{\"results\":[";
+  size_t bytes = 256 + next.size() + explanation.size();
+  for (const auto& result : results) {
+    bytes +=
+        result.line->size() + result.session_id.size() + result.explanation.size() + kResultBytes;
+  }
+  std::string out;
+  out.reserve(bytes);
+  out.append("{\"results\":[");
   for (const auto& result : results) {
     if (&result != &results.front()) out.push_back(',');
     append_result(result, &out);

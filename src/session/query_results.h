@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "session/entry_cache.h"
+
 namespace varve::session {
 
 struct QueryResult {
-  std::string line;  // the entry as stored
+  EntryLine line;  // the entry as stored
   std::string session_id;
   std::string id;
   double key = 0;  // of the order

@@ -1,5 +1,8 @@
 // repair: what is damaged moves to quarantine, what is whole stays byte for byte.
 #include <algorithm>
+#include <iterator>
+#include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -16,12 +19,28 @@ std::string_view short_name(log::Stream stream) {
   return stream == log::Stream::kEntries ? "memory.jsonl" : "tombstones.jsonl";
 }
 
+// A stretch that does not stay as it is: it goes to quarantine, or an edited line takes its place.
+struct Range : log::Damage {
+  std::string replacement;  // with its line end; empty: quarantine
+};
+
 // What a scan of one stream found that does not belong there.
 struct StreamDamage {
   log::Stream stream = log::Stream::kEntries;
   uint64_t stream_bytes = 0;
-  std::vector<log::Damage> ranges;  // in order
+  std::vector<Range> ranges;  // in order
   uint64_t torn_bytes = 0;
+
+  [[nodiscard]] uint64_t quarantined_count() const {
+    return static_cast<uint64_t>(
+        std::count_if(ranges.begin(), ranges.end(),
+                      [](const Range& range) { return range.replacement.empty(); }));
+  }
+  [[nodiscard]] uint64_t replacement_bytes() const {
+    uint64_t bytes = 0;
+    for (const auto& range : ranges) bytes += range.replacement.size();
+    return bytes;
+  }
 
   [[nodiscard]] uint64_t range_bytes() const {
     uint64_t bytes = 0;
@@ -43,9 +62,76 @@ Status copy_range(log::SessionStorage& storage, log::Stream stream, uint64_t gen
   return {};
 }
 
+std::vector<Range> ranges_of(std::vector<log::Damage> damaged) {
+  std::vector<Range> ranges;
+  ranges.reserve(damaged.size());
+  for (auto& damage : damaged) ranges.push_back({std::move(damage), {}});
+  return ranges;
+}
+
+// Tells which damaged lines are entries that somebody edited, and gives them a new checksum. One
+// whose id is taken, or whose seq does not fit between its neighbours', is not taken for an edit.
+class EditedLines {
+ public:
+  explicit EditedLines(Core& core, uint64_t generation) : core_(core), generation_(generation) {}
+
+  // Of every line that is whole, in order.
+  void saw(uint64_t offset, uint64_t seq) { lines_.emplace_back(offset, seq); }
+
+  Status accept(Range* range) {
+    std::string line(range->length, '\0');
+    VARVE_TRY_ASSIGN(const size_t got,
+                     core_.storage->read(log::Stream::kEntries, generation_, range->offset, line));
+    line.resize(got);
+    if (!line.ends_with('\n')) return {};
+    line.pop_back();
+    json::Document scratch;
+    entry::EntryFacts facts;
+    auto sealed = entry::reseal(line, scratch, &facts);
+    if (!sealed.ok() || !fits(range->offset, facts)) return {};
+    range->replacement = *std::move(sealed) + "\n";
+    ids_.insert(facts.id);
+    last_seq_ = facts.seq;
+    last_offset_ = range->offset;
+    count_ += 1;
+    const std::shared_lock lock(core_.index_mutex);
+    if (!core_.index.was_deleted(facts.id)) live_count_ += 1;
+    return {};
+  }
+
+  [[nodiscard]] uint64_t count() const { return count_; }
+  [[nodiscard]] uint64_t live_count() const { return live_count_; }
+  [[nodiscard]] uint64_t last_seq() const { return last_seq_; }
+
+ private:
+  [[nodiscard]] bool fits(uint64_t offset, const entry::EntryFacts& facts) const {
+    if (facts.seq == entry::kNoSeq || ids_.contains(facts.id)) return false;
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      if (core_.index.find(facts.id)) return false;
+    }
+    const auto next =
+        std::lower_bound(lines_.begin(), lines_.end(), std::pair(offset, uint64_t{0}));
+    if (next != lines_.end() && facts.seq >= next->second) return false;
+    const bool edited_is_nearer =
+        count_ > 0 && (next == lines_.begin() || std::prev(next)->first < last_offset_);
+    if (edited_is_nearer) return facts.seq > last_seq_;
+    return next == lines_.begin() || facts.seq > std::prev(next)->second;
+  }
+
+  Core& core_;
+  uint64_t generation_;
+  std::vector<std::pair<uint64_t, uint64_t>> lines_;  // offset and seq of those that are whole
+  std::unordered_set<std::string> ids_;
+  uint64_t last_seq_ = 0;
+  uint64_t last_offset_ = 0;
+  uint64_t count_ = 0;
+  uint64_t live_count_ = 0;
+};
+
 class Repair {
  public:
-  explicit Repair(Core& core) : core_(core) {}
+  Repair(Core& core, bool accept_edits) : core_(core), accept_edits_(accept_edits) {}
 
   Status look() {
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
@@ -82,19 +168,22 @@ class Repair {
 
   json::Tree report(bool changed) const {
     const uint64_t before = tail_.entries_bytes + tail_.tombstones_bytes;
+    const uint64_t added =
+        damage_of_entries_.replacement_bytes() + damage_of_tombstones_.replacement_bytes();
     const uint64_t dropped = damage_of_entries_.range_bytes() +
                              damage_of_tombstones_.range_bytes() + damage_of_entries_.torn_bytes +
                              damage_of_tombstones_.torn_bytes;
-    const uint64_t quarantined = damage_of_entries_.ranges.size() +
-                                 damage_of_tombstones_.ranges.size() +
+    const uint64_t quarantined = damage_of_entries_.quarantined_count() +
+                                 damage_of_tombstones_.quarantined_count() +
                                  (damage_of_entries_.torn_bytes > 0 ? 1 : 0) +
                                  (damage_of_tombstones_.torn_bytes > 0 ? 1 : 0);
     json::Tree tree = json::Tree::object();
     tree.set("entries", json::Tree::integer_unsigned(entries_));
     tree.set("quarantined", json::Tree::integer_unsigned(quarantined));
+    tree.set("resealed", json::Tree::integer_unsigned(resealed_));
     tree.set("missing", json::Tree::integer_unsigned(missing_));
     tree.set("bytes_before", json::Tree::integer_unsigned(before));
-    tree.set("bytes_after", json::Tree::integer_unsigned(before - dropped));
+    tree.set("bytes_after", json::Tree::integer_unsigned(before - dropped + added));
     tree.set("changed", json::Tree::boolean(changed));
     return tree;
   }
@@ -106,13 +195,15 @@ class Repair {
         log::scan_tombstones(*core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
                              [](const log::ScannedTombstone&) { return Status(); }));
     damage_of_tombstones_ = {log::Stream::kTombstones, tail_.tombstones_bytes,
-                             std::move(scan.damaged), scan.scanned_end - scan.committed_end};
+                             ranges_of(std::move(scan.damaged)),
+                             scan.scanned_end - scan.committed_end};
     return {};
   }
 
   Status look_at_entries() {
     uint64_t settled_seq = std::max(legal_to_, last_seq_);
     std::vector<log::Damage> repeated;
+    EditedLines edited(core_, tail_.generation);
     VARVE_TRY_ASSIGN(
         log::ScanReport scan,
         log::scan_entries(*core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq,
@@ -122,22 +213,35 @@ class Repair {
                             if (row && core_.index.location(*row).offset != line.offset) {
                               repeated.push_back({log::Stream::kEntries, line.offset,
                                                   line.length + 1, "the id stands before it"});
+                            } else if (accept_edits_ && line.facts->seq != entry::kNoSeq) {
+                              edited.saw(line.offset, line.facts->seq);
                             }
                             return Status();
                           }));
-    auto& ranges = scan.damaged;
-    ranges.insert(ranges.end(), std::make_move_iterator(repeated.begin()),
-                  std::make_move_iterator(repeated.end()));
+    std::vector<Range> ranges = ranges_of(std::move(scan.damaged));
+    if (accept_edits_) {
+      for (Range& range : ranges) VARVE_TRY(edited.accept(&range));
+      count_edited(edited);
+    }
+    for (auto& damage : repeated) ranges.push_back({std::move(damage), {}});
     std::sort(ranges.begin(), ranges.end(),
-              [](const log::Damage& a, const log::Damage& b) { return a.offset < b.offset; });
+              [](const Range& a, const Range& b) { return a.offset < b.offset; });
     damage_of_entries_ = {log::Stream::kEntries, tail_.entries_bytes, std::move(ranges),
                           scan.scanned_end - scan.committed_end};
     return {};
   }
 
+  void count_edited(const EditedLines& edited) {
+    resealed_ = edited.count();
+    entries_ += edited.live_count();
+    missing_ -= std::min(missing_, edited.count());
+    last_seq_ = std::max(last_seq_, edited.last_seq());
+  }
+
   Status mend_stream(const StreamDamage& damage) {
     if (damage.ranges.empty()) return {};
     for (const auto& range : damage.ranges) {
+      if (!range.replacement.empty()) continue;
       VARVE_TRY(log::quarantine_range(
           *core_.storage, damage.stream, tail_.generation, range.offset, range.length,
           {short_name(damage.stream), range.reason, core_.context.clock->now_ms()}));
@@ -147,6 +251,7 @@ class Repair {
       for (const auto& range : damage.ranges) {
         VARVE_TRY(
             copy_range(*core_.storage, damage.stream, tail_.generation, at, range.offset, sink));
+        VARVE_TRY(sink.append(range.replacement));
         at = range.offset + range.length;
       }
       return copy_range(*core_.storage, damage.stream, tail_.generation, at, damage.stream_bytes,
@@ -158,6 +263,7 @@ class Repair {
   }
 
   Core& core_;
+  bool accept_edits_;
   log::Tail tail_;
   StreamDamage damage_of_entries_;
   StreamDamage damage_of_tombstones_;
@@ -165,33 +271,34 @@ class Repair {
   uint64_t last_seq_ = 0;
   uint64_t missing_ = 0;
   uint64_t entries_ = 0;
+  uint64_t resealed_ = 0;
 };
 
 }  // namespace
 
-Result<json::Tree> repair(Core& core, Writer& writer, bool dry_run) {
+Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& options) {
   json::Tree report;
   // In both cases from the log anew: rows of a snapshot were never compared with their lines.
-  if (dry_run) {
+  if (options.dry_run) {
     VARVE_TRY(core.rebuild());
-    Repair repair(core);
+    Repair repair(core, options.accept_edits);
     VARVE_TRY(repair.look());
     return repair.report(false);
   }
   VARVE_TRY(writer.run_as_is("repair", [&] {
     VARVE_TRY(core.rebuild());
-    Repair repair(core);
+    Repair repair(core, options.accept_edits);
     VARVE_TRY(repair.look());  // before the torn tail goes, so that it is in the report
     const uint64_t torn_before = core.torn_tail_count;
     VARVE_TRY(core.catch_up_as_writer());
     const bool cut = core.torn_tail_count > torn_before;
     report = repair.report(repair.is_needed() || cut);
     if (!repair.is_needed()) return Status();
-    Repair mending(core);
+    Repair mending(core, options.accept_edits);
     VARVE_TRY(mending.look());
     return mending.mend();
   }));
-  core.save_snapshot(true);
+  writer.save_snapshot(true);
   return report;
 }
 

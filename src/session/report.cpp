@@ -1,4 +1,5 @@
 // stats, files and the index for people.
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -23,13 +24,33 @@ std::string_view durability_name(log::Durability durability) {
   return "os";
 }
 
-uint64_t snapshot_bytes(Core& core) {
+struct FileFigures {
+  uint64_t snapshot_bytes = 0;
+  json::Tree modified;  // when the log last changed; null: not known
+};
+
+FileFigures file_figures(Core& core) {
+  FileFigures figures;
   const auto files = core.storage->files();
-  if (!files.ok()) return 0;
+  if (!files.ok()) return figures;
+  int64_t modified_ms = 0;
   for (const auto& file : *files) {
-    if (file.name == index::kSnapshotFile) return file.size_bytes;
+    if (file.name == index::kSnapshotFile) figures.snapshot_bytes = file.size_bytes;
+    if (!file.name.ends_with(".jsonl")) continue;
+    modified_ms = std::max(modified_ms, file.modified_ms);
+    figures.modified = json::Tree::string(format_rfc3339(modified_ms));
   }
-  return 0;
+  return figures;
+}
+
+json::Tree lock_state(const log::LockHolder& holder) {
+  json::Tree tree = json::Tree::object();
+  tree.set("held", json::Tree::boolean(holder.is_held));
+  if (!holder.is_held || holder.process_id == 0) return tree;
+  tree.set("process_id", json::Tree::integer(holder.process_id));
+  tree.set("operation", json::Tree::string(holder.operation));
+  tree.set("since", json::Tree::string(format_rfc3339(holder.since_ms)));
+  return tree;
 }
 
 json::Tree sizes(const log::Tail& tail, uint64_t index_bytes) {
@@ -67,7 +88,8 @@ json::Tree index_state(const Core& core) {
 
 Result<json::Tree> stats(Core& core) {
   VARVE_TRY(core.catch_up());
-  const uint64_t index_bytes = snapshot_bytes(core);
+  FileFigures files = file_figures(core);
+  json::Tree lock_tree = lock_state(core.storage->lock_holder());
   const log::DurableMark mark = core.storage->durable_mark();
   const int64_t now_ms = core.context.clock->now_ms();
   json::Tree tree = json::Tree::object();
@@ -82,9 +104,12 @@ Result<json::Tree> stats(Core& core) {
   tree.set("entries", count(core.index.size() - core.index.deleted_count() - expired));
   tree.set("deleted", count(core.index.tombstone_count()));
   tree.set("expired", count(expired));
-  tree.set("size_bytes", sizes(core.view.tail, index_bytes));
+  tree.set("size_bytes", sizes(core.view.tail, files.snapshot_bytes));
+  tree.set("size_limit_bytes", count(core.settings.session_bytes_max));
+  tree.set("modified", std::move(files.modified));
+  tree.set("lock", std::move(lock_tree));
   tree.set("types", std::move(types));
-  tree.set("memory_bytes", count(core.index.memory_bytes()));
+  tree.set("memory_bytes", count(core.index.memory_bytes() + core.cache_memory_bytes()));
   tree.set("last_seq", count(core.index.coverage.last_seq));
   tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));
   tree.set("durability", json::Tree::string(durability_name(core.settings.durability)));

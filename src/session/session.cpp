@@ -1,11 +1,18 @@
 #include "session/session.h"
 
+#include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "query/parse.h"
 #include "session/batch_input.h"
+#include "session/compaction.h"
 #include "session/core.h"
+#include "session/expiry.h"
+#include "session/export.h"
+#include "session/import.h"
 #include "session/maintenance.h"
+#include "session/migration.h"
 #include "session/query.h"
 #include "session/writer.h"
 
@@ -26,8 +33,16 @@ struct Session::Parts {
   }
 
   Core core;
+  // Counts a failure and tells it to the log; gives the answer back.
+  template <typename Answer>
+  Answer noted(Answer answer, std::string_view message) {
+    if (!answer.ok()) core.note_failure(answer.status(), message);
+    return answer;
+  }
+
   Writer writer;
   IdGenerator ids;
+  std::atomic<bool> closed{false};
 };
 
 namespace {
@@ -69,8 +84,15 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
   auto parts = std::make_unique<Parts>(std::move(id), std::move(storage), context);
   Core& core = parts->core;
   VARVE_TRY(core.load());
+  if (core.settings.recovery == Recovery::kStrict) VARVE_TRY(check_strictly(core));
   core.settings.durability =
       durability_of(core.metadata.tree().get_string("durability"), core.settings.durability);
+  if (core.context.events->wants(Level::kInfo)) {
+    json::Tree details = json::Tree::object();
+    details.set("entries",
+                json::Tree::integer_unsigned(core.index.size() - core.index.deleted_count()));
+    core.post(Level::kInfo, "session opened", std::move(details));
+  }
   return std::shared_ptr<Session>(new Session(std::move(parts)));
 }
 
@@ -85,25 +107,29 @@ Result<std::string> Session::add(std::string_view text) {
   request.drafts.push_back(std::move(draft));
   parts_->writer.submit(std::span(&request, 1));
   VARVE_TRY(std::move(request.status));
-  parts_->core.save_snapshot(false);
+  parts_->writer.save_snapshot(false);
   return id;
 }
 
-Result<std::vector<std::string>> Session::add_batch(std::string_view text) {
+Result<std::string> Session::add_batch(std::string_view text) {
   WriteRequest request;
   VARVE_TRY_ASSIGN(request.drafts, draft_batch(text, parts_->draft_options(), parts_->ids));
-  std::vector<std::string> ids;
-  for (const auto& draft : request.drafts) ids.push_back(draft.facts.id);
-  if (ids.empty()) return ids;
+  json::Tree ids = json::Tree::array();
+  for (const auto& draft : request.drafts) ids.push(json::Tree::string(draft.facts.id));
+  std::string list = ids.canonical();  // what is added stays added: nothing may fail after it
+  if (request.drafts.empty()) return list;
   parts_->writer.submit(std::span(&request, 1));
   VARVE_TRY(std::move(request.status));
-  parts_->core.save_snapshot(false);
-  return ids;
+  parts_->writer.save_snapshot(false);
+  return list;
 }
 
 Result<std::string> Session::get(std::string_view id) {
   VARVE_TRY(check_id(id));
-  return parts_->core.read_entry(id);
+  parts_->core.context.counters->gets.fetch_add(1, std::memory_order_relaxed);
+  VARVE_TRY_ASSIGN(const EntryLine line,
+                   parts_->noted(parts_->core.read_entry(id), "an entry cannot be read"));
+  return *line;
 }
 
 Status Session::remove(std::string_view id, std::string_view reason) {
@@ -112,14 +138,19 @@ Status Session::remove(std::string_view id, std::string_view reason) {
   WriteRequest request;
   request.kind = WriteRequest::Kind::kDelete;
   request.operation = "delete";
-  request.tombstone = {std::string(id), std::string(reason), parts_->core.context.clock->now_ms()};
+  request.tombstones.push_back(
+      {std::string(id), std::string(reason), parts_->core.context.clock->now_ms()});
   parts_->writer.submit(std::span(&request, 1));
-  return std::move(request.status);
+  VARVE_TRY(std::move(request.status));
+  if (request.deleted_count > 0) return {};
+  return {Code::kNotFound, "there is no entry '" + std::string(id) + "' to delete"};
 }
 
 Result<QueryResults> Session::query(std::string_view text) {
+  const Context& context = parts_->core.context;
+  const DurationRecorder recorder(*context.clock, context.counters->query_us);
   VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSession));
-  return run_query(parts_->core, query, nullptr);
+  return parts_->noted(run_query(parts_->core, query, nullptr), "a query failed");
 }
 
 Result<QueryResults> Session::query_among(const query::Query& query, const SharedQuery& shared) {
@@ -136,8 +167,10 @@ Result<double> Session::find_best_match(const query::Query& query, const SharedQ
 }
 
 Result<uint64_t> Session::count(std::string_view text) {
+  const Context& context = parts_->core.context;
+  const DurationRecorder recorder(*context.clock, context.counters->query_us);
   VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSet));
-  return count_matches(parts_->core, query);
+  return parts_->noted(count_matches(parts_->core, query), "a query failed");
 }
 
 Result<json::Tree> Session::tags() { return list_tags(parts_->core); }
@@ -147,22 +180,14 @@ Result<uint64_t> Session::remove_where(std::string_view text, std::string_view r
   VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSet));
   VARVE_TRY_ASSIGN(const auto ids, find_matches(parts_->core, query));
   const int64_t now_ms = parts_->core.context.clock->now_ms();
-  std::vector<WriteRequest> requests(ids.size());
-  for (size_t i = 0; i < ids.size(); ++i) {
-    requests[i].kind = WriteRequest::Kind::kDelete;
-    requests[i].operation = "delete";
-    requests[i].tombstone = {ids[i], std::string(reason), now_ms};
-  }
-  if (!requests.empty()) parts_->writer.submit(requests);
-  uint64_t count = 0;
-  for (WriteRequest& request : requests) {
-    if (request.status.ok()) {
-      count += 1;
-    } else if (request.status.code() != Code::kNotFound) {  // another was faster: gone is gone
-      return std::move(request.status);
-    }
-  }
-  return count;
+  if (ids.empty()) return uint64_t{0};
+  WriteRequest request;
+  request.kind = WriteRequest::Kind::kDelete;
+  request.operation = "delete";
+  for (const auto& id : ids) request.tombstones.push_back({id, std::string(reason), now_ms});
+  parts_->writer.submit(std::span(&request, 1));
+  VARVE_TRY(std::move(request.status));
+  return request.deleted_count;  // less than was found when another was faster
 }
 
 Result<json::Tree> Session::metadata() {
@@ -174,7 +199,7 @@ Result<json::Tree> Session::metadata() {
     auto parsed = Metadata::parse(*text, core.id);
     if (parsed.ok()) {
       const std::unique_lock lock(core.index_mutex);
-      core.metadata = *std::move(parsed);
+      core.set_metadata(*std::move(parsed));
     }
   }
   json::Tree tree;
@@ -195,6 +220,29 @@ Status Session::update(std::string_view patch) {
                               [&](Metadata& metadata) { return metadata.apply_patch(patch); });
   });
 }
+
+Result<bool> Session::has_expired() {
+  Core& core = parts_->core;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    if (core.metadata.tree().get("ttl_hours") == nullptr) return false;
+  }
+  // Another process may have renewed it.
+  return session::has_expired(*core.storage, core.id, core.context.clock->now_ms());
+}
+
+uint64_t Session::expired_entry_count() {
+  Core& core = parts_->core;
+  const int64_t now_ms = core.context.clock->now_ms();
+  const std::shared_lock lock(core.index_mutex);
+  uint64_t count = 0;
+  for (uint32_t row = 0; row < core.index.size(); ++row) {
+    if (!core.index.is_deleted(row) && core.index.is_expired(row, now_ms)) count += 1;
+  }
+  return count;
+}
+
+uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
 
 Status Session::check_alive() { return parts_->core.catch_up(); }
 
@@ -226,7 +274,7 @@ Status Session::sync() {
     });
   }));
   parts_->writer.set_saved();
-  core.save_snapshot(true);
+  parts_->writer.save_snapshot(true);
   return {};
 }
 
@@ -238,15 +286,24 @@ void Session::close() {
     if (!saved.ok()) core.post(Level::kWarn, "closed without saving: " + saved.message());
   } else {
     // An index that had to be rebuilt is worth keeping, even if nothing was written since.
-    core.save_snapshot(!core.snapshot_was_loaded || core.has_words_to_save());
+    parts_->writer.save_snapshot(!core.snapshot_was_loaded || core.has_words_to_save());
   }
+  if (!parts_->closed.exchange(true)) core.post(Level::kInfo, "session closed");
 }
 
 Result<json::Tree> Session::stats() { return session::stats(parts_->core); }
 Result<json::Tree> Session::files() { return list_files(parts_->core); }
-Result<json::Tree> Session::verify() { return session::verify(parts_->core, parts_->writer); }
-Result<json::Tree> Session::repair(bool dry_run) {
-  return session::repair(parts_->core, parts_->writer, dry_run);
+Result<json::Tree> Session::verify(bool deep, const ProgressReceiver& receiver) {
+  return session::verify(parts_->core, parts_->writer, deep, receiver);
+}
+Result<json::Tree> Session::repair(bool dry_run, bool accept_edits) {
+  return session::repair(parts_->core, parts_->writer, {dry_run, accept_edits});
+}
+Result<json::Tree> Session::compact(const CompactionOptions& options) {
+  return session::compact(parts_->core, parts_->writer, options);
+}
+Result<json::Tree> Session::migrate(bool dry_run) {
+  return session::migrate(parts_->core, parts_->writer, dry_run);
 }
 Result<json::Tree> Session::index_listing() { return list_index(parts_->core); }
 
@@ -254,7 +311,7 @@ Result<json::Tree> Session::rebuild_index() {
   Core& core = parts_->core;
   const int64_t start_us = core.context.clock->monotonic_us();
   VARVE_TRY(core.rebuild());
-  core.save_snapshot(true);
+  parts_->writer.save_snapshot(true);
   const int64_t duration_us = core.context.clock->monotonic_us() - start_us;
   json::Tree report = json::Tree::object();
   const std::shared_lock lock(core.index_mutex);
@@ -264,13 +321,35 @@ Result<json::Tree> Session::rebuild_index() {
   return report;
 }
 
-Result<std::string> Session::export_text(std::string_view format) {
-  return session::export_text(parts_->core, format);
+Result<std::string> Session::export_text(std::string_view format,
+                                         const ProgressReceiver& receiver) {
+  VARVE_TRY_ASSIGN(const auto options, parse_export_format(format));
+  return session::export_text(parts_->core, options, receiver);
 }
 
-Result<json::Tree> Session::import_lines(std::string_view lines) {
-  auto report = session::import_lines(parts_->core, parts_->writer, parts_->ids, lines);
-  parts_->core.save_snapshot(false);
+Result<json::Tree> Session::export_file(std::string_view path, std::string_view options,
+                                        const ProgressReceiver& receiver) {
+  VARVE_TRY_ASSIGN(const auto parsed, parse_export_options(options, true));
+  return session::export_file(parts_->core, path, parsed, receiver);
+}
+
+Result<json::Tree> Session::import_text(std::string_view text, const ProgressReceiver& receiver) {
+  transfer::TextInput input(text);
+  auto report = import_entries(parts_->core, parts_->writer, parts_->ids, input, {}, receiver);
+  parts_->writer.save_snapshot(false);
+  return report;
+}
+
+Result<json::Tree> Session::import_file(std::string_view path, std::string_view options,
+                                        const ProgressReceiver& receiver) {
+  VARVE_TRY_ASSIGN(const auto parsed, parse_import_options(options));
+  io::FileSystem* files = parts_->core.context.file_system;
+  if (files == nullptr) {
+    return Status(Code::kUnsupported, "this store cannot reach files outside it");
+  }
+  VARVE_TRY_ASSIGN(const auto input, transfer::FileInput::open(*files, path));
+  auto report = import_entries(parts_->core, parts_->writer, parts_->ids, *input, parsed, receiver);
+  parts_->writer.save_snapshot(false);
   return report;
 }
 

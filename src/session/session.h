@@ -15,11 +15,14 @@
 
 #include "base/environment.h"
 #include "base/result.h"
+#include "io/file_system.h"
 #include "json/tree.h"
 #include "log/storage.h"
 #include "session/event_log.h"
+#include "session/progress.h"
 #include "session/query_results.h"
 #include "session/settings.h"
+#include "session/size_quota.h"
 
 namespace varve::query {
 struct Query;
@@ -28,6 +31,7 @@ struct TextStatistics;
 
 namespace varve::session {
 
+struct CompactionOptions;
 struct SharedQuery;
 
 class Session {
@@ -39,6 +43,8 @@ class Session {
     EventLog* events = nullptr;
     Counters* counters = nullptr;
     Settings settings;
+    io::FileSystem* file_system = nullptr;  // for files outside the store: export, import
+    SizeQuota* quota = nullptr;             // null: none
   };
 
   // Loads index and metadata and reads what the index does not cover.
@@ -53,8 +59,8 @@ class Session {
 
   // The entry's id. errors: see varve_session_add.
   Result<std::string> add(std::string_view entry);
-  // Ids in the order given. `entries` is a JSON array or JSON lines.
-  Result<std::vector<std::string>> add_batch(std::string_view entries);
+  // Ids in the order given, a JSON array. `entries` is a JSON array or JSON lines.
+  Result<std::string> add_batch(std::string_view entries);
   // The stored line, without its line end.
   Result<std::string> get(std::string_view id);
   Status remove(std::string_view id, std::string_view reason);
@@ -77,12 +83,27 @@ class Session {
   Result<json::Tree> stats();
   Result<json::Tree> files();
 
-  Result<json::Tree> verify();
-  Result<json::Tree> repair(bool dry_run);
+  Result<json::Tree> verify(bool deep = false, const ProgressReceiver& receiver = {});
+  Result<json::Tree> repair(bool dry_run, bool accept_edits = false);
+  Result<json::Tree> migrate(bool dry_run);
+  Result<json::Tree> compact(const CompactionOptions& options);
   Result<json::Tree> rebuild_index();
   Result<json::Tree> index_listing();
-  Result<std::string> export_text(std::string_view format);
-  Result<json::Tree> import_lines(std::string_view lines);
+  // `format`: a name, or options as an object. Of the others: see varve_session_export_file and
+  // varve_session_import_file.
+  Result<std::string> export_text(std::string_view format, const ProgressReceiver& receiver = {});
+  Result<json::Tree> export_file(std::string_view path, std::string_view options,
+                                 const ProgressReceiver& receiver = {});
+  Result<json::Tree> import_text(std::string_view text, const ProgressReceiver& receiver = {});
+  Result<json::Tree> import_file(std::string_view path, std::string_view options,
+                                 const ProgressReceiver& receiver = {});
+
+  // Whether its ttl is over (expiry.h).
+  Result<bool> has_expired();
+  // Entries that expired and are still in the log.
+  uint64_t expired_entry_count();
+  // [bytes] of log, tombstones and index.
+  uint64_t size_bytes();
 
   // kNotFound when the session was deleted since.
   Status check_alive();

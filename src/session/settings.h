@@ -10,16 +10,34 @@
 
 namespace varve::session {
 
+// When a session is compacted without being asked.
+struct CompactionPolicy {
+  bool automatic = true;
+  double threshold = 0.9;  // of session_bytes_max
+};
+
+// What is done about a log that is not whole.
+enum class Recovery : uint8_t {
+  kTail,     // damage is passed over, an unfinished end is not there
+  kStrict,   // a session with any damage does not open
+  kSalvage,  // as kTail, and the whole lines of an unfinished batch are kept
+};
+
 struct Settings {
   uint64_t session_bytes_max = uint64_t{10} << 20;  // log + index + tombstones; 0: no limit
-  uint64_t entry_bytes_max = uint64_t{1} << 20;     // one sealed line; 0: no limit
+  CompactionPolicy compaction;
+  uint64_t user_bytes_max = 0;                   // of all sessions of a user; 0: no limit
+  uint64_t user_sessions_max = 0;                // 0: no limit
+  uint64_t entry_bytes_max = uint64_t{1} << 20;  // one sealed line; 0: no limit
   uint64_t lock_timeout_ms = 5000;
   uint64_t batch_write_interval_ms = 1000;  // durability "interval"
   log::Durability durability = log::Durability::kCommit;
+  Recovery recovery = Recovery::kTail;
   decay::Rules decay = decay::Rules::defaults();
   text::Settings text;
   query::BestWeights best;
-  uint64_t threads = 1;  // that a query across sessions may use
+  uint64_t cached_entries_max = 100;  // lines kept in memory, of up to 16 KB each
+  uint64_t threads = 1;               // that a query across sessions may use
 };
 
 }  // namespace varve::session

@@ -3,6 +3,9 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "index/posting_list.h"
+#include "index/snapshot.h"
+#include "log/line_reader.h"
 #include "session/maintenance.h"
 
 namespace varve::session {
@@ -42,6 +45,32 @@ class Report {
   }
 
   void duplicate() { damaged_ += 1; }
+
+  // Nothing is wrong, and somebody may want to know.
+  void note(uint64_t offset, std::string_view id, std::string_view target,
+            std::string_view reason) {
+    notes_total_ += 1;
+    if (notes_total_ > kProblemsMax) return;
+    json::Tree note = json::Tree::object();
+    note.set("file", json::Tree::string(short_name(log::Stream::kEntries)));
+    note.set("offset", json::Tree::integer_unsigned(offset));
+    note.set("id", json::Tree::string(id));
+    note.set("target", json::Tree::string(target));
+    note.set("reason", json::Tree::string(reason));
+    notes_.push(std::move(note));
+  }
+
+  // The one that is first in its file.
+  [[nodiscard]] const json::Tree* first_problem() const {
+    const json::Tree* first = nullptr;
+    for (const auto& problem : problems_.items()) {
+      const bool is_before =
+          first == nullptr || (problem.get_string("file") == first->get_string("file") &&
+                               problem.get_int64("offset") < first->get_int64("offset"));
+      if (is_before) first = &problem;
+    }
+    return first;
+  }
   json::Tree finish(uint64_t entries, uint64_t deleted, uint64_t checked_bytes, uint64_t last_seq) {
     json::Tree tree = json::Tree::object();
     tree.set("ok", json::Tree::boolean(total_ == 0));
@@ -50,6 +79,8 @@ class Report {
     tree.set("damaged", json::Tree::integer_unsigned(damaged_));
     tree.set("problems", std::move(problems_));
     tree.set("problems_total", json::Tree::integer_unsigned(total_));
+    tree.set("notes", std::move(notes_));
+    tree.set("notes_total", json::Tree::integer_unsigned(notes_total_));
     tree.set("checked_bytes", json::Tree::integer_unsigned(checked_bytes));
     tree.set("last_seq", json::Tree::integer_unsigned(last_seq));
     return tree;
@@ -57,7 +88,9 @@ class Report {
 
  private:
   json::Tree problems_ = json::Tree::array();
+  json::Tree notes_ = json::Tree::array();
   uint64_t total_ = 0;
+  uint64_t notes_total_ = 0;
   uint64_t damaged_ = 0;
 };
 
@@ -70,7 +103,7 @@ std::string missing_text(uint64_t first, uint64_t last) {
 // One pass over the log, compared with the index as it goes.
 class Verification {
  public:
-  explicit Verification(Core& core) : core_(core) {}
+  Verification(Core& core, Progress& progress) : core_(core), progress_(progress) {}
 
   Status run() {
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
@@ -82,17 +115,23 @@ class Verification {
         report_.problem_in("metadata.json", 0, 0, "it could not be read");
       }
     }
+    const uint64_t total_bytes = tail_.entries_bytes + tail_.tombstones_bytes;
+    VARVE_TRY(progress_.step(0, total_bytes));
     VARVE_TRY_ASSIGN(
         const log::ScanReport tombstones,
         log::scan_tombstones(*core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
                              [](const log::ScannedTombstone&) { return Status(); }));
     report_.damage(tombstones, log::Stream::kTombstones);
     VARVE_TRY_ASSIGN(const log::ScanReport entries,
-                     log::scan_entries(*core_.storage, tail_.generation, 0, tail_.entries_bytes,
-                                       settled_seq_, [&](const log::ScannedEntry& line) {
-                                         check(line);
-                                         return Status();
-                                       }));
+                     log::scan_entries(
+                         *core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq_,
+                         [&](const log::ScannedEntry& line) {
+                           check(line);
+                           return progress_.step(tail_.tombstones_bytes + line.offset + line.length,
+                                                 total_bytes);
+                         },
+                         core_.unfinished_batch(tail_)));
+    VARVE_TRY(progress_.step(total_bytes, total_bytes));
     report_.damage(entries, log::Stream::kEntries);
     entries_end_ = entries.committed_end;
     tombstones_end_ = tombstones.committed_end;
@@ -123,6 +162,36 @@ class Verification {
                           settled_seq_, [](const log::ScannedEntry&) { return Status(); }));
     torn_tail(entries, log::Stream::kEntries);
     return {};
+  }
+
+  Status compare_postings() {
+    return session::compare_postings(core_, [&](const std::string& reason) {
+      report_.problem_in(index::kSnapshotFile, 0, 0, reason);
+    });
+  }
+
+  // The first problem as a failure.
+  [[nodiscard]] Status refusal() const {
+    const json::Tree* problem = report_.first_problem();
+    if (problem == nullptr) return {};
+    Place place;
+    const std::string file = problem->get_string("file");
+    const bool of_tombstones = file == short_name(log::Stream::kTombstones);
+    const log::Stream stream = of_tombstones ? log::Stream::kTombstones : log::Stream::kEntries;
+    const auto offset = static_cast<uint64_t>(problem->get_int64("offset"));
+    std::string where = file;
+    place.path = file;
+    if (file == short_name(stream)) {
+      place.path = core_.storage->name_of(stream);
+      place.offset = offset;
+      VARVE_TRY_ASSIGN(const uint64_t line, line_number(stream, offset));
+      place.line = line;
+      where += ", line " + std::to_string(line);
+    }
+    return {Code::kCorruption,
+            where + ": " + problem->get_string("reason") +
+                "; integrity.recovery is \"strict\": open with \"tail\" to look and repair",
+            std::move(place)};
   }
 
   json::Tree finish() {
@@ -156,7 +225,64 @@ class Verification {
       report_.problem(log::Stream::kEntries, line.offset, line.length,
                       "the line changed after it was indexed");
     }
-    if (!core_.index.is_deleted(*row)) live_ += 1;
+    check_row(line, *row);
+    if (core_.index.is_deleted(*row)) return;
+    live_ += 1;
+    check_references(line);
+  }
+
+  // What the index says of an entry without reading its line.
+  void check_row(const log::ScannedEntry& line, uint32_t row) {
+    const index::Index& index = core_.index;
+    const entry::EntryFacts& facts = *line.facts;
+    std::string wrong;
+    const auto expect = [&](bool is_right, std::string_view name) {
+      if (!is_right) wrong += (wrong.empty() ? "" : ", ") + std::string(name);
+    };
+    expect(index.id(row) == facts.id, "id");
+    expect(index.type(row) == facts.type, "type");
+    expect(index.timestamp_ms(row) == facts.timestamp_ms, "timestamp");
+    expect(index.expires_at_ms(row) == facts.expires_at_ms, "expires_at");
+    expect(index.importance(row) == facts.importance, "importance");
+    expect(index.seq(row) == facts.seq, "seq");
+    expect(index.location(row).length == line.length, "length");
+    expect(has_tags(row, facts), "tags");
+    if (wrong.empty()) return;
+    report_.problem(
+        log::Stream::kEntries, line.offset, line.length,
+        "the index says otherwise of '" + facts.id + "': " + wrong + "; rebuild the index");
+  }
+
+  [[nodiscard]] bool has_tags(uint32_t row, const entry::EntryFacts& facts) const {
+    if (!core_.index.has_facets()) return true;
+    return std::all_of(facts.tags.begin(), facts.tags.end(), [&](const std::string& tag) {
+      return index::PostingCursor(core_.index.facets().tag(tag)).contains(row);
+    });
+  }
+
+  void check_references(const log::ScannedEntry& line) {
+    const auto check = [&](const std::string& target) {
+      const auto row = core_.index.find(target);
+      const bool was_deleted = core_.index.was_deleted(target);
+      if (row && !was_deleted) return;
+      report_.note(line.offset, line.facts->id, target,
+                   was_deleted ? "refers to an entry that was deleted"
+                               : "refers to an entry that is not here");
+    };
+    for (const auto& target : line.facts->references) check(target);
+    for (const auto& relation : line.facts->relations) {
+      for (const auto& target : relation.ids) check(target);
+    }
+  }
+
+  // From 1.
+  [[nodiscard]] Result<uint64_t> line_number(log::Stream stream, uint64_t offset) const {
+    log::LineReader reader(*core_.storage, stream, tail_.generation, 0, offset);
+    log::Line line;
+    for (uint64_t number = 1;; ++number) {
+      VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+      if (!more) return number;
+    }
   }
 
   void check_seq(const log::ScannedEntry& line) {
@@ -180,6 +306,7 @@ class Verification {
   }
 
   Core& core_;
+  Progress& progress_;
   log::Tail tail_;
   Report report_;
   uint64_t legal_to_ = 0;
@@ -193,11 +320,12 @@ class Verification {
 
 }  // namespace
 
-Result<json::Tree> verify(Core& core, Writer& writer) {
+Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressReceiver& receiver) {
+  Progress progress(receiver, "verify");
   constexpr int kAttemptsMax = 8;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    VARVE_TRY(core.catch_up());
-    Verification verification(core);
+    VARVE_TRY(core.prepare_query(false));  // the tags, too
+    Verification verification(core, progress);
     Status status = verification.run();
     if (status.code() == Code::kGone) continue;  // replaced meanwhile: look at the new one
     VARVE_TRY(std::move(status));
@@ -205,9 +333,40 @@ Result<json::Tree> verify(Core& core, Writer& writer) {
       const auto check = [&] { return verification.check_tails(); };
       VARVE_TRY(core.storage->writable() ? writer.run_as_is("verify", check) : check());
     }
+    if (deep) {
+      Status compared = verification.compare_postings();
+      if (compared.code() == Code::kGone) continue;
+      VARVE_TRY(std::move(compared));
+    }
     return verification.finish();
   }
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+// Without the lock, which would leave traces in its file: whoever respects it is not writing while
+// nobody holds it.
+Status check_strictly(Core& core) {
+  constexpr int64_t kPauseUs = 1000;
+  Clock& clock = *core.context.clock;
+  const int64_t deadline_us =
+      clock.monotonic_us() + static_cast<int64_t>(core.settings.lock_timeout_ms) * 1000;
+  for (;;) {
+    VARVE_TRY(core.catch_up());
+    Progress nobody_asks({}, "open");
+    Verification verification(core, nobody_asks);
+    Status status = verification.run();
+    const bool is_late = clock.monotonic_us() >= deadline_us;
+    const bool may_change =
+        status.code() == Code::kGone ||
+        (status.ok() && verification.may_be_torn() && core.storage->lock_holder().is_held);
+    if (may_change && !is_late) {
+      clock.sleep_us(kPauseUs);
+      continue;
+    }
+    VARVE_TRY(std::move(status));
+    if (verification.may_be_torn()) VARVE_TRY(verification.check_tails());
+    return verification.refusal();
+  }
 }
 
 }  // namespace varve::session

@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
 #include "base/hash.h"
+#include "session/compaction.h"
+#include "session/expiry.h"
+#include "session/migration.h"
 
 namespace varve::session {
 
 namespace {
 
 constexpr uint64_t kGroupBytesMax = uint64_t{4} << 20;
-constexpr int kConflictsMax = 4;  // foreign appends without the lock that may pass by
+constexpr uint64_t kPatientWaitMs = 200;   // for a lock that is wanted, not needed
+constexpr uint64_t kRetriesPerLimit = 50;  // automatic compactions while a session fills up
+constexpr int kConflictsMax = 4;           // foreign appends without the lock that may pass by
 
 uint64_t bytes_of(const WriteRequest& request) {
   uint64_t bytes = 0;
@@ -22,6 +28,13 @@ uint64_t bytes_of(const WriteRequest& request) {
 
 bool is_durable(const Settings& settings) {
   return settings.durability == log::Durability::kCommit;
+}
+
+json::Tree lock_details(std::string_view operation, std::string_view name, int64_t duration_us) {
+  json::Tree details = json::Tree::object();
+  details.set("operation", json::Tree::string(operation));
+  details.set(name, json::Tree::number(static_cast<double>(duration_us) / 1000));
+  return details;
 }
 
 // What one group appends: the lines and, for each, the row that will stand for it.
@@ -48,8 +61,12 @@ void append_request(WriteRequest& request, uint64_t start_bytes, uint64_t* seq, 
 
 void Writer::submit(std::span<WriteRequest> requests) {
   if (requests.empty()) return;
+  std::optional<DurationRecorder> recorder;
+  if (requests.front().kind != WriteRequest::Kind::kCall) {
+    recorder.emplace(*core_.context.clock, core_.context.counters->write_us);
+  }
   std::unique_lock lock(mutex_);
-  for (auto& request : requests) queue_.push_back(&request);
+  if (!enqueue(requests)) return;
   WriteRequest& last = requests.back();
   const auto all_done = [&] { return last.done; };
   for (;;) {
@@ -68,6 +85,19 @@ void Writer::submit(std::span<WriteRequest> requests) {
       queue_.pop_front();
     }
     turn_.notify_all();
+  }
+}
+
+// All of them or none: what stayed in the queue without its thread would stop everybody behind it.
+bool Writer::enqueue(std::span<WriteRequest> requests) noexcept {
+  size_t count = 0;
+  try {
+    for (; count < requests.size(); ++count) queue_.push_back(&requests[count]);
+    return true;
+  } catch (const std::bad_alloc&) {
+    for (; count > 0; --count) queue_.pop_back();
+    for (auto& request : requests) request.status = Status::out_of_memory();
+    return false;
   }
 }
 
@@ -90,13 +120,35 @@ Status Writer::run_as_is(std::string_view operation, std::function<Status()> cal
   return std::move(request.status);
 }
 
+void Writer::save_snapshot(bool always) noexcept {
+  try {
+    const std::unique_lock one_at_a_time(snapshot_mutex_, std::try_to_lock);
+    if (!one_at_a_time.owns_lock()) return;
+    const auto snapshot = core_.prepare_snapshot(always);
+    if (!snapshot) return;
+    WriteRequest request;
+    request.kind = WriteRequest::Kind::kCall;
+    request.recover = false;
+    request.operation = "save index";
+    request.lock_wait_ms = always ? kPatientWaitMs : 0;
+    request.call = [&] {
+      core_.put_snapshot(*snapshot);
+      return Status();
+    };
+    submit(std::span(&request, 1));
+  } catch (const std::bad_alloc&) {
+    // The next one may have memory; without index.bin opening takes longer, and nothing else.
+  }
+}
+
 // The front of the queue and what may go with it. They stay queued until they are done, so that
-// the next in line keeps waiting.
-Writer::Group Writer::take_group() {
+// the next in line keeps waiting. Needs no memory: a group that cannot be told of its outcome would
+// wait for ever.
+Writer::Group Writer::take_group() noexcept {
   Group group;
   uint64_t bytes = 0;
   for (WriteRequest* request : queue_) {
-    if (request->kind != queue_.front()->kind) break;
+    if (request->kind != queue_.front()->kind || group.size() == group.capacity()) break;
     bytes += bytes_of(*request);
     if (!group.empty() && bytes > kGroupBytesMax) break;
     group.push_back(request);
@@ -108,42 +160,73 @@ Writer::Group Writer::take_group() {
   return group;
 }
 
-void Writer::commit(Group& group) {
+void Writer::commit(Group& group) noexcept {
   Status status;
   try {
-    status = lock(group.front()->operation);
+    status = lock(*group.front());
     if (status.ok()) {
       status = commit_locked(group);
-      core_.storage->unlock();
+      unlock(group.front()->operation);
     }
   } catch (const std::bad_alloc&) {
     // Whoever waits in this group must hear of it, not only this thread.
     core_.storage->unlock();
-    status = Status(Code::kNoMemory, "out of memory");
+    status = Status::out_of_memory();
   }
   if (status.ok()) return;
+  note_failure(group.front()->operation, status);
   for (WriteRequest* request : group) {
     if (request->status.ok()) request->status = status;
   }
 }
 
-Status Writer::lock(std::string_view operation) {
+Status Writer::lock(const WriteRequest& request) {
   bool waited = false;
-  const int64_t deadline_us = core_.context.clock->monotonic_us() +
-                              static_cast<int64_t>(core_.settings.lock_timeout_ms) * 1000;
-  Status locked = core_.storage->lock(deadline_us, operation, &waited);
-  if (waited) core_.context.counters->lock_waits += 1;
-  if (locked.code() == Code::kBusy) {
-    core_.context.counters->lock_timeouts += 1;
-    core_.post(Level::kWarn, "lock timeout");
+  Clock& clock = *core_.context.clock;
+  Counters& counters = *core_.context.counters;
+  const uint64_t wait_ms = request.lock_wait_ms.value_or(core_.settings.lock_timeout_ms);
+  const int64_t start_us = clock.monotonic_us();
+  const int64_t deadline_us = start_us + static_cast<int64_t>(wait_ms) * 1000;
+  Status locked = core_.storage->lock(deadline_us, request.operation, &waited);
+  locked_us_ = clock.monotonic_us();
+  counters.lock_wait_us.record_duration(start_us, locked_us_);
+  if (waited) counters.lock_waits += 1;
+  if (locked.code() == Code::kBusy && !request.lock_wait_ms) {
+    counters.lock_timeouts += 1;
+    core_.post(Level::kWarn, "lock timeout",
+               lock_details(request.operation, "wait_ms", locked_us_ - start_us));
+  } else if (locked.ok() && core_.context.events->wants(Level::kDebug)) {
+    core_.post(Level::kDebug, "lock acquired",
+               lock_details(request.operation, "wait_ms", locked_us_ - start_us));
   }
   return locked;
+}
+
+// Neither of the two may turn what was answered into something else.
+void Writer::unlock(std::string_view operation) noexcept {
+  const int64_t held_us = core_.context.clock->monotonic_us() - locked_us_;
+  core_.storage->unlock();
+  if (!core_.context.events->wants(Level::kDebug)) return;
+  try {
+    core_.post(Level::kDebug, "lock released", lock_details(operation, "hold_ms", held_us));
+  } catch (const std::bad_alloc&) {
+    // A line less.
+  }
+}
+
+void Writer::note_failure(std::string_view operation, const Status& failure) noexcept {
+  try {
+    core_.note_failure(failure, std::string(operation) + " failed");
+  } catch (const std::bad_alloc&) {
+    core_.note_failure(failure, "a write failed");
+  }
 }
 
 Status Writer::commit_locked(Group& group) {
   if (!group.front()->recover) return group.front()->call();
   for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
     VARVE_TRY(core_.catch_up_as_writer(attempt > 0));
+    VARVE_TRY(migrate_if_older(core_, &current_generation_));
     Status status;
     switch (group.front()->kind) {
       case WriteRequest::Kind::kAdd: status = add_group(group); break;
@@ -175,11 +258,12 @@ Status Writer::check_ids(const WriteRequest& request, const Group& accepted) con
 }
 
 Status Writer::check_size(uint64_t new_bytes) const {
+  if (core_.context.quota != nullptr) {
+    VARVE_TRY(core_.context.quota->check(user_id(), new_bytes));
+  }
   const uint64_t limit = core_.settings.session_bytes_max;
   if (limit == 0) return {};
-  const std::shared_lock lock(core_.index_mutex);
-  const uint64_t size = core_.view.tail.entries_bytes + core_.view.tail.tombstones_bytes +
-                        core_.snapshot_size_bytes + new_bytes;
+  const uint64_t size = core_.size_bytes() + new_bytes;
   if (size <= limit) return {};
   Place place;
   place.size = size;
@@ -190,7 +274,55 @@ Status Writer::check_size(uint64_t new_bytes) const {
           std::move(place)};
 }
 
+std::string Writer::user_id() const {
+  const std::shared_lock lock(core_.index_mutex);
+  return core_.metadata.tree().get_string("user_id");
+}
+
+// Compacts before an add that would go above the threshold. Not again until the session has grown
+// by a share of its limit, or the add would be refused and something was deleted since: an add must
+// not cost the log each time when compaction does not help.
+Status Writer::make_room(const Group& group) {
+  const uint64_t limit = core_.settings.session_bytes_max;
+  if (limit == 0) return {};
+  uint64_t new_bytes = 0;
+  for (const WriteRequest* request : group) new_bytes += bytes_of(*request);
+  const uint64_t size = core_.size_bytes() + new_bytes;
+  const uint64_t deleted_count = core_.deleted_count();
+  const bool may_help = size > limit && deleted_count != deleted_count_tried_;
+  if (size < compact_above_bytes_ && !may_help) return {};
+  const CompactionPolicy policy = core_.compaction_policy();
+  if (static_cast<double>(size) <= policy.threshold * static_cast<double>(limit)) return {};
+  if (policy.automatic) {
+    CompactionOptions options;
+    options.cause = CompactionCause::kAutomatic;
+    options.evict_below = kAutomaticEvictBelow;
+    const auto compacted = compact_as_writer(core_, options);
+    if (!compacted.ok()) {
+      core_.post(Level::kWarn, "not compacted: " + compacted.status().message());
+    }
+  }
+  deleted_count_tried_ = core_.deleted_count();
+  compact_above_bytes_ = core_.size_bytes() + new_bytes + limit / kRetriesPerLimit;
+  return core_.catch_up();  // what a compaction could not read back decides about ids
+}
+
+// Best effort: what was written is answered as written.
+void Writer::renew_expiry() noexcept {
+  try {
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      if (!wants_renewal(core_.metadata.tree(), core_.context.clock->now_ms())) return;
+    }
+    (void)core_.save_metadata(true, [](Metadata&) { return Status(); }).ok();
+  } catch (const std::bad_alloc&) {
+    // The next write renews it.
+  }
+}
+
 Status Writer::add_group(Group& group) {
+  VARVE_TRY(make_room(group));
+  const std::string user = user_id();  // before anything is written: this may fail
   uint64_t start_bytes = 0;
   {
     const std::shared_lock lock(core_.index_mutex);
@@ -220,8 +352,14 @@ Status Writer::add_group(Group& group) {
   changed_.store(true);
   if (!durable) unsynced_.store(true);
   core_.apply_entries(start_bytes, lines.rows, start_bytes + lines.text.size());
+  if (core_.context.quota != nullptr) {
+    core_.context.quota->note_written(user, lines.text.size());
+  }
+  core_.watch_size();
+  renew_expiry();
   Counters& counters = *core_.context.counters;
   counters.commits += 1;
+  counters.group_entries.record(lines.rows.size());
   counters.entries_added += lines.rows.size();
   counters.bytes_written += lines.text.size();
   if (durable) counters.syncs += 1;
@@ -238,14 +376,16 @@ Status Writer::delete_group(Group& group) {
     start_bytes = core_.index.coverage.tombstones_bytes;
     std::unordered_set<std::string_view> taken;
     for (WriteRequest* request : group) {
-      const std::string& id = request->tombstone.id;
-      const auto row = core_.index.find(id);
-      if (!row || !core_.index.is_live(*row, now_ms) || !taken.insert(id).second) {
-        request->status = Status(Code::kNotFound, "there is no entry '" + id + "' to delete");
-        continue;
+      request->deleted_count = 0;
+      for (const entry::Tombstone& tombstone : request->tombstones) {
+        const auto row = core_.index.find(tombstone.id);
+        if (!row || !core_.index.is_live(*row, now_ms) || !taken.insert(tombstone.id).second) {
+          continue;
+        }
+        text += entry::seal_tombstone(tombstone);
+        ids.push_back(tombstone.id);
+        request->deleted_count += 1;
       }
-      text += entry::seal_tombstone(request->tombstone);
-      ids.push_back(id);
     }
   }
   if (ids.empty()) return {};
@@ -254,8 +394,11 @@ Status Writer::delete_group(Group& group) {
   changed_.store(true);
   if (!durable) unsynced_.store(true);
   core_.apply_tombstones(start_bytes, ids, start_bytes + text.size());
+  core_.watch_size();
+  renew_expiry();
   Counters& counters = *core_.context.counters;
   counters.commits += 1;
+  counters.group_entries.record(ids.size());
   counters.entries_deleted += ids.size();
   counters.bytes_written += text.size();
   if (durable) counters.syncs += 1;

@@ -5,10 +5,12 @@
 // group instead of one mutex.
 #pragma once
 
+#include <boost/container/static_vector.hpp>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,12 +24,14 @@ namespace varve::session {
 struct WriteRequest {
   enum class Kind { kAdd, kDelete, kCall };
   Kind kind = Kind::kAdd;
-  std::vector<entry::Draft> drafts;      // kAdd: all or none
-  entry::Tombstone tombstone;            // kDelete
-  std::function<Status()> call;          // kCall: runs alone, holding the storage's lock
-  bool recover = true;                   // kCall: with a torn tail moved away first
-  std::string_view operation = "write";  // for the people who read the lock file
-  Status status;                         // the outcome
+  std::vector<entry::Draft> drafts;          // kAdd: all or none
+  std::vector<entry::Tombstone> tombstones;  // kDelete: of what is there to delete
+  size_t deleted_count = 0;                  // of those: of entries that were
+  std::function<Status()> call;              // kCall: runs alone, holding the storage's lock
+  bool recover = true;                       // kCall: with a torn tail moved away first
+  std::string_view operation = "write";      // for the people who read the lock file
+  std::optional<uint64_t> lock_wait_ms;      // instead of the configured timeout
+  Status status;                             // the outcome
   bool done = false;
 };
 
@@ -44,6 +48,10 @@ class Writer {
   // The same without recovery: the log as it lies.
   Status run_as_is(std::string_view operation, std::function<Status()> call);
 
+  // Saves index.bin when that is due, or `always`. Best effort, also when memory ends: what was
+  // answered stays answered. Waits hardly for other processes: they may save it too.
+  void save_snapshot(bool always) noexcept;
+
   // Whether entries were answered that are not durable yet.
   [[nodiscard]] bool has_unsynced() const { return unsynced_.load(); }
   void set_synced() { unsynced_.store(false); }
@@ -52,23 +60,35 @@ class Writer {
   void set_saved() { changed_.store(false); }
 
  private:
-  using Group = std::vector<WriteRequest*>;
+  static constexpr size_t kGroupMax = 512;
+  using Group = boost::container::static_vector<WriteRequest*, kGroupMax>;
 
-  Group take_group();
-  void commit(Group& group);
+  bool enqueue(std::span<WriteRequest> requests) noexcept;
+  Group take_group() noexcept;
+  void commit(Group& group) noexcept;
   Status commit_locked(Group& group);
   Status add_group(Group& group);
   Status delete_group(Group& group);
   Status check_ids(const WriteRequest& request, const Group& accepted) const;
   Status check_size(uint64_t new_bytes) const;
-  Status lock(std::string_view operation);
+  [[nodiscard]] std::string user_id() const;
+  Status make_room(const Group& group);
+  void renew_expiry() noexcept;
+  Status lock(const WriteRequest& request);
+  void unlock(std::string_view operation) noexcept;
+  void note_failure(std::string_view operation, const Status& failure) noexcept;
 
   Core& core_;
+  std::mutex snapshot_mutex_;
   std::mutex mutex_;
   std::condition_variable turn_;
   std::deque<WriteRequest*> queue_;
+  int64_t locked_us_ = 0;            // when the storage's lock was taken; its holder's
+  uint64_t current_generation_ = 0;  // of a log that is of this version; holder of the lock only
   std::atomic<bool> unsynced_{false};
   std::atomic<bool> changed_{false};
+  uint64_t compact_above_bytes_ = 0;  // the holder of the lock's, as is
+  uint64_t deleted_count_tried_ = 0;
 };
 
 }  // namespace varve::session

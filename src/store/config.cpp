@@ -76,11 +76,13 @@ class ConfigReader {
     double megabytes = static_cast<double>(settings_->session_bytes_max) / kMegabyte;
     reader.read_double("max_session_size_mb", &megabytes, 0, 1e9);
     settings_->session_bytes_max = static_cast<uint64_t>(megabytes * kMegabyte);
+    double user_megabytes = static_cast<double>(settings_->user_bytes_max) / kMegabyte;
+    reader.read_double("max_user_size_mb", &user_megabytes, 0, 1e9);
+    settings_->user_bytes_max = static_cast<uint64_t>(user_megabytes * kMegabyte);
+    reader.read_uint("max_user_sessions", &settings_->user_sessions_max, 0, 1'000'000'000);
     reader.read_uint("max_entry_size_bytes", &settings_->entry_bytes_max, 0, uint64_t{128} << 20);
-    double threshold = 0;
-    reader.read_double("compaction_threshold", &threshold, 0, 1);
-    bool auto_compact = true;
-    reader.read_bool("auto_compact", &auto_compact);
+    reader.read_double("compaction_threshold", &settings_->compaction.threshold, 0, 1);
+    reader.read_bool("auto_compact", &settings_->compaction.automatic);
   }
 
   void read_concurrency(json::ObjectReader& reader) {
@@ -98,9 +100,8 @@ class ConfigReader {
   }
 
   void read_performance(json::ObjectReader& reader) {
-    uint64_t cache_size = 0;
     bool index_in_memory = true;
-    reader.read_uint("cache_size", &cache_size, 0, 1'000'000);
+    reader.read_uint("cache_size", &settings_->cached_entries_max, 0, 1'000'000);
     reader.read_uint("batch_write_interval_ms", &settings_->batch_write_interval_ms, 1, kHourMs);
     reader.read_bool("index_in_memory", &index_in_memory);
   }
@@ -108,6 +109,7 @@ class ConfigReader {
   void read_integrity(json::ObjectReader& reader) {
     bool enable_checksums = true;
     reader.read_bool("enable_checksums", &enable_checksums);
+    read_recovery(reader);
     std::string algorithm = "sha256";
     reader.read_string("checksum_algorithm", &algorithm);
     if (algorithm != "sha256") {
@@ -117,6 +119,20 @@ class ConfigReader {
     if (!enable_checksums) {
       const auto value = reader.read_any("enable_checksums");
       if (value) reader.fail(*value, "checksums are part of the format and always on");
+    }
+  }
+
+  void read_recovery(json::ObjectReader& reader) {
+    std::string name;
+    reader.read_string("recovery", &name);
+    if (name == "tail") {
+      settings_->recovery = session::Recovery::kTail;
+    } else if (name == "strict") {
+      settings_->recovery = session::Recovery::kStrict;
+    } else if (name == "salvage") {
+      settings_->recovery = session::Recovery::kSalvage;
+    } else if (const auto value = reader.read_any("recovery")) {
+      reader.fail(*value, "must be \"tail\", \"strict\" or \"salvage\"");
     }
   }
 

@@ -15,96 +15,24 @@
 #include "log/directory_engine.h"
 #include "log/memory_engine.h"
 #include "query/parse.h"
+#include "session/expiry.h"
 #include "session/metadata.h"
+#include "store/backup.h"
 #include "store/config.h"
 #include "store/flusher.h"
+#include "store/host_clock.h"
+#include "store/list_filter.h"
+#include "store/metrics.h"
+#include "store/session_totals.h"
 #include "store/store_query.h"
+#include "store/sweep.h"
+#include "store/user_quota.h"
 
 namespace varve::store {
 
 namespace {
 
-constexpr uint64_t kListMax = 10'000;
 constexpr size_t kRowsAtATime = 256;
-
-// The host's clock when it set one, else the system's; deadlines are always the system's.
-//
-// The host's function is called at the start of a call, under no lock; what runs under locks takes
-// the time it told.
-class HostClock final : public Clock {
- public:
-  explicit HostClock(Clock& system) : system_(system) {}
-
-  void set(ClockFunction function, void* user_data) {
-    {
-      const std::lock_guard guard(mutex_);
-      function_ = function;
-      user_data_ = user_data;
-    }
-    if (function != nullptr) tick();
-    is_set_.store(function != nullptr, std::memory_order_release);
-  }
-
-  // Asks the host for the time.
-  void tick() {
-    ClockFunction function = nullptr;
-    void* user_data = nullptr;
-    {
-      const std::lock_guard guard(mutex_);
-      function = function_;
-      user_data = user_data_;
-    }
-    if (function != nullptr) told_ms_.store(function(user_data), std::memory_order_relaxed);
-  }
-
-  [[nodiscard]] bool is_set() const { return is_set_.load(std::memory_order_acquire); }
-  int64_t now_ms() override {
-    return is_set() ? told_ms_.load(std::memory_order_relaxed) : system_.now_ms();
-  }
-  int64_t monotonic_us() override { return system_.monotonic_us(); }
-  void sleep_us(int64_t duration_us) override { system_.sleep_us(duration_us); }
-
- private:
-  Clock& system_;
-  std::atomic<bool> is_set_{false};
-  std::atomic<int64_t> told_ms_{0};
-  std::mutex mutex_;  // guards the rest; not held while the host's function runs
-  ClockFunction function_ = nullptr;
-  void* user_data_ = nullptr;
-};
-
-struct ListFilter {
-  std::string user_id;
-  std::string agent_id;
-  std::string after;
-  uint64_t limit = 100;
-  bool rescan = false;
-
-  [[nodiscard]] bool takes(const log::SessionRow& row) const {
-    return (user_id.empty() || row.user_id == user_id) &&
-           (agent_id.empty() || row.agent_id == agent_id);
-  }
-};
-
-Result<ListFilter> parse_filter(std::string_view text) {
-  ListFilter filter;
-  if (text.empty()) return filter;
-  json::Document document;
-  VARVE_TRY(document.parse(text));
-  json::ObjectReader reader(text, document.root());
-  reader.read_string("user_id", &filter.user_id);
-  reader.read_string("agent_id", &filter.agent_id);
-  reader.read_uint("limit", &filter.limit, 1, kListMax);
-  const auto after = document.root().is_object() ? document.root().find("after") : std::nullopt;
-  if (after && after->kind() == json::Kind::kNull) {
-    (void)reader.read_any("after");  // the "next" of the last page: from the start
-  } else {
-    reader.read_string("after", &filter.after);
-  }
-  reader.read_bool("rescan", &filter.rescan);
-  VARVE_TRY(reader.finish());
-  return filter;
-}
 
 class OpenStore final : public Store, public std::enable_shared_from_this<OpenStore> {
  public:
@@ -113,7 +41,9 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
         environment_(environment),
         clock_(*environment.clock),
         events_(clock_),
-        ids_(clock_, *environment.random) {}
+        ids_(clock_, *environment.random),
+        totals_(clock_),
+        quota_(clock_, [this](const std::string& user_id) { return use_of(user_id); }) {}
   ~OpenStore() override { close(); }
   OpenStore(const OpenStore&) = delete;
   OpenStore& operator=(const OpenStore&) = delete;
@@ -125,7 +55,11 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   Status delete_session(std::string_view id) override;
   Result<json::Tree> sessions(std::string_view filter_json) override;
   Result<session::QueryResults> query(std::string_view text) override;
+  Result<json::Tree> back_up(std::string_view path, std::string_view options_json) override;
+  Result<json::Tree> restore(std::string_view path, std::string_view options_json) override;
+  Result<json::Tree> sweep() override;
   Result<json::Tree> stats() override;
+  Result<std::string> metrics() override;
   Status sync() override;
   void set_log(session::Level level, session::LogFunction function, void* user_data) override {
     events_.set_receiver(level, function, user_data);
@@ -141,14 +75,27 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
 
  private:
   Status open_engine();
+  Status configure(std::string_view config_json);
+  CopyContext copy_context() {
+    return {*engine_, *environment_.file_system, clock_, *environment_.random,
+            settings_.lock_timeout_ms};
+  }
   Result<std::shared_ptr<session::Session>> adopt(const std::string& id,
                                                   std::unique_ptr<log::SessionStorage> storage);
+  Status drop(std::string_view id, const log::Engine::DropWanted& wanted);
+  Status remove_expired(std::string_view id);
+  Status make_way_for(const std::string& id);
+  static Result<std::shared_ptr<session::Session>> unless_expired(
+      std::shared_ptr<session::Session> session);
+  Result<std::shared_ptr<session::Session>> open_even_expired(const std::string& id);
   std::shared_ptr<session::Session> find_open(std::string_view id);
   std::vector<std::shared_ptr<session::Session>> open_sessions();
   Result<std::optional<json::Tree>> describe(const log::SessionRow& row);
   Result<std::vector<std::string>> sessions_of(const query::Query& query);
   Result<std::shared_ptr<session::Session>> open_if_of(const query::Query& query,
                                                        const std::string& id);
+  Result<StoreFigures> figures();
+  Result<UserQuota::Use> use_of(const std::string& user_id);
   void start_flusher();
   void flush_all() noexcept;
 
@@ -160,6 +107,8 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   session::Settings settings_;
   IdGenerator ids_;
   std::unique_ptr<log::Engine> engine_;
+  SessionTotals totals_;
+  UserQuota quota_;
 
   std::mutex mutex_;  // guards the rest
   std::map<std::string, std::weak_ptr<session::Session>, std::less<>> open_;
@@ -190,7 +139,7 @@ Status OpenStore::open_engine() {
   return {};
 }
 
-Status OpenStore::start(std::string_view config_json) {
+Status OpenStore::configure(std::string_view config_json) {
   // What is given must be right before anything is created on disk.
   session::Settings given;
   if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &given));
@@ -203,6 +152,12 @@ Status OpenStore::start(std::string_view config_json) {
   VARVE_TRY(read_config(*stored, false, &settings_).in_file("config.json"));
   if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &settings_));
   engine_->set_lock_timeout_ms(settings_.lock_timeout_ms);
+  return {};
+}
+
+Status OpenStore::start(std::string_view config_json) {
+  VARVE_TRY(configure(config_json));
+  quota_.set_limits(settings_.user_bytes_max, settings_.user_sessions_max);
   return {};
 }
 
@@ -228,7 +183,9 @@ std::vector<std::shared_ptr<session::Session>> OpenStore::open_sessions() {
 
 Result<std::shared_ptr<session::Session>> OpenStore::adopt(
     const std::string& id, std::unique_ptr<log::SessionStorage> storage) {
-  session::Session::Context context{&clock_, environment_.random, &events_, &counters_, settings_};
+  session::Session::Context context{&clock_,    environment_.random, &events_,
+                                    &counters_, settings_,           environment_.file_system};
+  if (settings_.user_bytes_max > 0) context.quota = &quota_;
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   if (session->is_interval()) start_flusher();
   const std::lock_guard guard(mutex_);
@@ -239,11 +196,25 @@ Result<std::shared_ptr<session::Session>> OpenStore::adopt(
   return session;
 }
 
+// A session that expired is gone for everybody, so its id is free.
+Status OpenStore::make_way_for(const std::string& id) {
+  const auto text = engine_->session_document(id, "metadata.json");
+  if (!text.ok() || text->find("ttl_hours") == std::string::npos) return {};
+  const auto session = open_even_expired(id);
+  if (!session.ok()) return {};  // create() tells what is the matter
+  VARVE_TRY_ASSIGN(const bool is_over, (*session)->has_expired());
+  if (!is_over) return {};
+  Status removed = remove_expired(id);
+  return removed.code() == Code::kConflict ? Status() : removed;  // it is in use again
+}
+
 Result<std::shared_ptr<session::Session>> OpenStore::create_session(std::string_view text) {
   VARVE_TRY_ASSIGN(session::CreateOptions options, session::parse_create_options(text));
   if (options.session_id.empty()) options.session_id = ids_.next("sess_");
   const int64_t now_ms = clock_.now_ms();
   const session::Metadata metadata = session::Metadata::make(options, now_ms);
+  VARVE_TRY(make_way_for(options.session_id));
+  VARVE_TRY(quota_.check_new_session(options.user_id));
   VARVE_TRY_ASSIGN(auto storage,
                    engine_->create({options.session_id, options.user_id, options.agent_id, now_ms},
                                    metadata.encode()));
@@ -260,27 +231,67 @@ Result<std::shared_ptr<session::Session>> OpenStore::open_session(std::string_vi
                   std::move(place));
   }
   if (auto session = find_open(id)) {
+    if (events_.wants(session::Level::kDebug)) {
+      json::Tree details = json::Tree::object();
+      details.set("reason", json::Tree::string("the session is open already"));
+      events_.post(session::Level::kDebug, "store", id, "cache hit", std::move(details));
+    }
     // It may have been deleted by another process, and made anew.
     const Status alive = session->check_alive();
-    if (alive.ok()) return session;
+    if (alive.ok()) return unless_expired(std::move(session));
     if (alive.code() != Code::kNotFound) return alive;
     const std::lock_guard guard(mutex_);
     open_.erase(std::string(id));
   }
+  VARVE_TRY_ASSIGN(auto session, open_even_expired(std::string(id)));
+  return unless_expired(std::move(session));
+}
+
+Result<std::shared_ptr<session::Session>> OpenStore::unless_expired(
+    std::shared_ptr<session::Session> session) {
+  VARVE_TRY_ASSIGN(const bool is_over, session->has_expired());
+  if (!is_over) return session;
+  return Status(Code::kNotFound, "the session '" + session->id() +
+                                     "' has expired (ttl_hours); varve_store_sweep removes it");
+}
+
+Result<std::shared_ptr<session::Session>> OpenStore::open_even_expired(const std::string& id) {
+  if (auto session = find_open(id)) return session;
   VARVE_TRY_ASSIGN(auto storage, engine_->open(id));
-  return adopt(std::string(id), std::move(storage));
+  return adopt(id, std::move(storage));
+}
+
+Result<json::Tree> OpenStore::sweep() {
+  SweepContext context;
+  context.engine = engine_.get();
+  context.clock = &clock_;
+  context.open = [this](const std::string& id) { return open_even_expired(id); };
+  context.remove = [this](const std::string& id) { return remove_expired(id); };
+  return store::sweep(context);
 }
 
 Status OpenStore::delete_session(std::string_view id) {
   if (!is_valid_id(id)) return {Code::kInvalidArgument, "this is not a session id"};
+  return drop(id, {});
+}
+
+// kConflict when somebody wrote to it since: under its lock, it is asked again.
+Status OpenStore::remove_expired(std::string_view id) {
+  return drop(id, [&](log::SessionStorage& storage) {
+    return session::has_expired(storage, id, clock_.now_ms());
+  });
+}
+
+Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wanted) {
   const int64_t deadline_us =
       clock_.monotonic_us() + static_cast<int64_t>(settings_.lock_timeout_ms) * 1000;
-  VARVE_TRY(engine_->drop(id, deadline_us));
+  VARVE_TRY(engine_->drop(id, deadline_us, wanted));
   {
     const std::lock_guard guard(mutex_);
     const auto found = open_.find(id);
     if (found != open_.end()) open_.erase(found);
   }
+  quota_.forget();
   events_.post(session::Level::kInfo, "store", id, "session deleted");
   return {};
 }
@@ -300,7 +311,10 @@ Result<std::optional<json::Tree>> OpenStore::describe(const log::SessionRow& row
   const auto parsed = session::Metadata::parse(*text, row.session_id);
   if (!parsed.ok()) return std::optional<json::Tree>(std::move(item));  // damaged, but there
   const json::Tree& metadata = parsed->tree();
-  if (metadata.get_string("created_at", created_at) != created_at) {
+  // A moment can be written in several ways.
+  const auto made_at_ms = parse_rfc3339(metadata.get_string("created_at", created_at));
+  if (made_at_ms && *made_at_ms != row.created_at_ms) return std::optional<json::Tree>();
+  if (const auto end_ms = session::expiry_ms(metadata); end_ms && *end_ms <= clock_.now_ms()) {
     return std::optional<json::Tree>();
   }
   item.set("title", json::Tree::string(metadata.get_string("title")));
@@ -352,6 +366,7 @@ Result<std::shared_ptr<session::Session>> OpenStore::open_if_of(const query::Que
 }
 
 Result<session::QueryResults> OpenStore::query(std::string_view text) {
+  const DurationRecorder recorder(clock_, counters_.query_us);
   VARVE_TRY_ASSIGN(const query::Query query, query::parse_query(text, query::Scope::kStore));
   VARVE_TRY_ASSIGN(const auto ids, sessions_of(query));
   return query_sessions(
@@ -394,20 +409,92 @@ Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {
   return answer;
 }
 
+Result<UserQuota::Use> OpenStore::use_of(const std::string& user_id) {
+  UserQuota::Use use;
+  std::unordered_set<std::string> told;
+  std::string after;
+  for (bool done = false; !done;) {
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, kRowsAtATime));
+    done = page.at_end;
+    for (const auto& row : page.rows) {
+      if (row.user_id != user_id || !told.insert(row.session_id).second) continue;
+      const auto text = engine_->session_document(row.session_id, "metadata.json");
+      if (text.code() == Code::kNotFound) continue;  // deleted since
+      use.sessions += 1;
+      if (const auto session = find_open(row.session_id)) {
+        use.bytes += session->size_bytes();
+      } else if (text.ok()) {
+        const auto metadata = session::Metadata::parse(*text, row.session_id);
+        if (!metadata.ok()) continue;
+        const int64_t bytes = metadata->tree().get_int64("total_size_bytes");
+        use.bytes += static_cast<uint64_t>(std::max<int64_t>(0, bytes));
+      }
+    }
+    if (!page.cursors.empty()) after = page.cursors.back();
+  }
+  return use;
+}
+
+// Open sessions exactly, the others by their metadata.
+Result<StoreFigures> OpenStore::figures() {
+  StoreFigures figures;
+  std::unordered_set<std::string> looked_at;
+  for (const auto& session : open_sessions()) {
+    const auto stats = session->stats();
+    if (!stats.ok()) continue;  // deleted meanwhile
+    const auto figure = [](const json::Tree& tree, std::string_view name) {
+      return static_cast<uint64_t>(std::max<int64_t>(0, tree.get_int64(name)));
+    };
+    const uint64_t last_seq = figure(*stats, "last_seq");
+    looked_at.insert(session->id());
+    figures.sessions_open += 1;
+    figures.entries_open += figure(*stats, "entries");
+    if (const json::Tree* sizes = stats->get("size_bytes")) {
+      figures.size_bytes += figure(*sizes, "total");
+    }
+    figures.index_memory_bytes += figure(*stats, "memory_bytes");
+    figures.entries_not_durable += last_seq - std::min(last_seq, figure(*stats, "durable_seq"));
+  }
+  VARVE_TRY_ASSIGN(const auto others, totals_.of_others(*engine_, looked_at));
+  figures.sessions = figures.sessions_open + others.sessions;
+  figures.entries = figures.entries_open + others.entries;
+  figures.size_bytes += others.size_bytes;
+  return figures;
+}
+
+Result<std::string> OpenStore::metrics() {
+  VARVE_TRY_ASSIGN(const StoreFigures found, figures());
+  return metrics_text(uri_, found, counters_);
+}
+
+Result<json::Tree> OpenStore::back_up(std::string_view path, std::string_view options) {
+  return store::back_up(copy_context(), path, options);
+}
+
+Result<json::Tree> OpenStore::restore(std::string_view path, std::string_view options) {
+  const auto refresh = [this](const std::string& id) -> Result<uint64_t> {
+    {
+      const std::lock_guard guard(mutex_);
+      open_.erase(id);  // of the session that was replaced
+    }
+    events_.post(session::Level::kInfo, "store", id, "session restored");
+    VARVE_TRY_ASSIGN(const auto session, open_session(id));
+    VARVE_TRY(session->update("{}"));  // with the counts that it has now
+    VARVE_TRY_ASSIGN(const json::Tree figures, session->stats());
+    return static_cast<uint64_t>(figures.get_int64("entries"));
+  };
+  return store::restore(copy_context(), path, options, refresh);
+}
+
 Result<json::Tree> OpenStore::stats() {
   const auto count = [](const std::atomic<uint64_t>& value) {
     return json::Tree::integer_unsigned(value.load());
   };
-  const auto open = open_sessions();
-  int64_t entry_count = 0;
-  for (const auto& session : open) {
-    const auto figures = session->stats();
-    if (figures.ok()) entry_count += figures->get_int64("entries");  // else deleted meanwhile
-  }
+  VARVE_TRY_ASSIGN(const StoreFigures found, figures());
   json::Tree tree = json::Tree::object();
   tree.set("uri", json::Tree::string(uri_));
-  tree.set("sessions_open", json::Tree::integer_unsigned(open.size()));
-  tree.set("entries", json::Tree::integer(entry_count));
+  tree.set("sessions_open", json::Tree::integer_unsigned(found.sessions_open));
+  tree.set("entries", json::Tree::integer_unsigned(found.entries_open));
   tree.set("lock_waits", count(counters_.lock_waits));
   tree.set("lock_timeouts", count(counters_.lock_timeouts));
   tree.set("commits", count(counters_.commits));
@@ -417,6 +504,7 @@ Result<json::Tree> OpenStore::stats() {
   tree.set("syncs", count(counters_.syncs));
   tree.set("index_rebuilds", count(counters_.index_rebuilds));
   tree.set("lines_skipped", count(counters_.lines_skipped));
+  tree.set("metrics", metrics_tree(found, counters_));
   return tree;
 }
 

@@ -40,7 +40,13 @@ class Store {
   virtual Result<json::Tree> sessions(std::string_view filter_json) = 0;
   // A query's JSON text across sessions, see docs/query.md.
   virtual Result<session::QueryResults> query(std::string_view text) = 0;
+  // Copies sessions into a directory that is a store too, and from one; see backup.h.
+  virtual Result<json::Tree> back_up(std::string_view path, std::string_view options_json) = 0;
+  virtual Result<json::Tree> restore(std::string_view path, std::string_view options_json) = 0;
+  // Removes expired sessions and entries; the report of varve_store_sweep.
+  virtual Result<json::Tree> sweep() = 0;
   virtual Result<json::Tree> stats() = 0;
+  virtual Result<std::string> metrics() = 0;  // as text for Prometheus
   virtual Status sync() = 0;
 
   virtual void set_log(session::Level level, session::LogFunction function, void* user_data) = 0;

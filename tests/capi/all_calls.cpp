@@ -6,6 +6,8 @@ namespace {
 constexpr size_t kNul = VARVE_NUL_TERMINATED;
 constexpr const char* kEntry = R"({"type":"finding","content":1})";
 
+constexpr const char* kNoFile = "/dev/null/none";  // cannot be
+
 varve_store_t* store(void* handle) { return static_cast<varve_store_t*>(handle); }
 varve_session_t* session(void* handle) { return static_cast<varve_session_t*>(handle); }
 
@@ -24,7 +26,17 @@ std::vector<Call> store_calls() {
            (store(h), nullptr, 0, nullptr, nullptr, nullptr)),
       CALL(varve_store_delete_session, kStore, kNothing, (store(h), "none", kNul, &o.error),
            (store(h), "none", kNul, nullptr)),
+      CALL(varve_store_backup, kStore, kText,
+           (store(h), "", kNul, nullptr, 0, &o.text, &o.len, &o.error),
+           (store(h), "", kNul, nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_store_restore, kStore, kText,
+           (store(h), "", kNul, nullptr, 0, &o.text, &o.len, &o.error),
+           (store(h), "", kNul, nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_store_sweep, kStore, kText, (store(h), &o.text, &o.len, &o.error),
+           (store(h), nullptr, nullptr, nullptr)),
       CALL(varve_store_stats, kStore, kText, (store(h), &o.text, &o.len, &o.error),
+           (store(h), nullptr, nullptr, nullptr)),
+      CALL(varve_store_metrics, kStore, kText, (store(h), &o.text, &o.len, &o.error),
            (store(h), nullptr, nullptr, nullptr)),
       CALL(varve_store_set_log, kStore, kNothing,
            (store(h), VARVE_LOG_OFF, nullptr, nullptr, &o.error),
@@ -79,6 +91,15 @@ std::vector<Call> session_calls() {
       CALL(varve_session_repair, kSession, kText,
            (session(h), nullptr, 0, &o.text, &o.len, &o.error),
            (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_session_compact, kSession, kText,
+           (session(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_session_purge, kSession, kText,
+           (session(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_session_migrate, kSession, kText,
+           (session(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
       CALL(varve_session_rebuild_index, kSession, kText,
            (session(h), nullptr, 0, &o.text, &o.len, &o.error),
            (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
@@ -90,6 +111,14 @@ std::vector<Call> session_calls() {
       CALL(varve_session_import, kSession, kText,
            (session(h), kEntry, kNul, &o.text, &o.len, &o.error),
            (session(h), kEntry, kNul, nullptr, nullptr, nullptr)),
+      CALL(varve_session_export_file, kSession, kText,
+           (session(h), kNoFile, kNul, nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), kNoFile, kNul, nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_session_import_file, kSession, kText,
+           (session(h), kNoFile, kNul, nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), kNoFile, kNul, nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_session_set_progress, kSession, kNothing, (session(h), nullptr, nullptr, &o.error),
+           (session(h), nullptr, nullptr, nullptr)),
   };
 }
 

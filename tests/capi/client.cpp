@@ -149,6 +149,12 @@ Answer Store::stats() const {
   });
 }
 
+Answer Store::metrics() const {
+  return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+    return varve_store_metrics(store_, text, len, error);
+  });
+}
+
 Results Store::query(std::string_view query) const {
   varve_results_t* results = nullptr;
   Outcome outcome = outcome_of([&](varve_error_t** error) {
@@ -343,6 +349,25 @@ Answer Session::import_lines(std::string_view lines) const {
   return answer_of([&](char** text, size_t* len, varve_error_t** error) {
     return varve_session_import(session_, lines.data(), lines.size(), text, len, error);
   });
+}
+
+Answer Session::export_file(std::string_view path, std::string_view options) const {
+  return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+    return varve_session_export_file(session_, path.data(), path.size(), options.data(),
+                                     options.size(), text, len, error);
+  });
+}
+
+Answer Session::import_file(std::string_view path, std::string_view options) const {
+  return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+    return varve_session_import_file(session_, path.data(), path.size(), options.data(),
+                                     options.size(), text, len, error);
+  });
+}
+
+Outcome Session::set_progress(varve_progress_fn receiver, void* user_data) const {
+  ErrorOut error;
+  return error.outcome(varve_session_set_progress(session_, receiver, user_data, error.out()));
 }
 
 std::string entry(std::string_view id, std::string_view content) {

@@ -137,6 +137,7 @@ class Store {
   void close();
   Answer sessions(std::string_view filter = {}) const;
   Answer stats() const;
+  Answer metrics() const;
   Results query(std::string_view query = {}) const;
   Outcome sync() const;
   Outcome delete_session(std::string_view id) const;
@@ -179,6 +180,9 @@ class Session {
   Answer index() const;
   Answer export_text(std::string_view format) const;
   Answer import_lines(std::string_view lines) const;
+  Answer export_file(std::string_view path, std::string_view options = {}) const;
+  Answer import_file(std::string_view path, std::string_view options = {}) const;
+  Outcome set_progress(varve_progress_fn receiver, void* user_data) const;
 
  private:
   Session() = default;

@@ -43,6 +43,23 @@ TEST_P(Maintenance, VerifyFindsNothingWrong) {
   EXPECT_GT(report.at("checked_bytes").as_int64(), 0);
 }
 
+TEST_P(Maintenance, VerifyNotesReferencesThatLeadNowhere) {
+  ASSERT_TRUE(
+      session_.add(R"({"id":"r","type":"finding","content":1,"references":["a","gone","none"]})")
+          .ok());
+  for (const char* options : {"", "{}", R"({"deep":false})", R"({"deep":true})"}) {
+    const json::object report = session_.verify(options).object();
+    EXPECT_EQ(report.at("ok"), true) << options;
+    EXPECT_EQ(report.at("notes_total"), 2) << options;
+    const json::array& notes = report.at("notes").as_array();
+    ASSERT_EQ(notes.size(), 2U);
+    EXPECT_EQ(missing_members(notes[0].as_object(), {"file", "offset", "id", "target", "reason"}),
+              std::vector<std::string>());
+    EXPECT_EQ(notes[0].at("target"), "gone");
+    EXPECT_EQ(notes[1].at("target"), "none");
+  }
+}
+
 TEST_P(Maintenance, RepairChangesNothingThatIsWhole) {
   const std::string before = session_.export_text("jsonl").text;
   const json::object report = session_.repair().object();
@@ -144,6 +161,11 @@ TEST_P(Maintenance, NamesTheOptionThatIsWrong) {
   expect_named(session_.rebuild_index(R"({"fast":1})").outcome, "fast");
   expect_named(session_.repair(R"({"dry_run":1})").outcome, "dry_run");
   expect_named(session_.repair(R"({"dryrun":true})").outcome, "dryrun");
+  expect_named(session_.verify(R"({"deep":1})").outcome, "deep");
+  expect_named(session_.verify(R"({"accept_edits":true})").outcome, "accept_edits");
+  expect_named(session_.repair(R"({"deep":true})").outcome, "deep");
+  expect_named(session_.repair(R"({"accept_edits":"yes"})").outcome, "accept_edits");
+  expect_named(session_.rebuild_index(R"({"deep":true})").outcome, "deep");
   for (const char* options : {"[]", "{", "true"}) {
     EXPECT_EQ(session_.verify(options).outcome.status, VARVE_INVALID_ARGUMENT) << options;
     EXPECT_EQ(session_.repair(options).outcome.status, VARVE_INVALID_ARGUMENT) << options;
@@ -219,6 +241,37 @@ TEST_F(DamagedSession, OneBadLineFailsOneEntryOnly) {
   EXPECT_TRUE(session.get("c").ok());
   EXPECT_FALSE(session.get("b").ok());
   EXPECT_EQ(session.stats().object().at("corruption").at("skipped"), 1);
+}
+
+TEST_F(DamagedSession, AnEditIsAcceptedWhenThatIsAskedFor) {
+  const Store store(directory_.path());
+  const Session session = Session::open(store, "s");
+  EXPECT_EQ(session.repair(R"({"accept_edits":true,"dry_run":true})").object().at("resealed"), 1);
+  const json::object report = session.repair(R"({"accept_edits":true})").object();
+  EXPECT_EQ(report.at("resealed"), 1);
+  EXPECT_EQ(report.at("quarantined"), 0);
+  EXPECT_EQ(report.at("changed"), true);
+  EXPECT_EQ(session.get("b").object().at("content"), "To damage");
+  EXPECT_EQ(session.get("b").object().at("seq"), 2);
+  EXPECT_EQ(session.verify(R"({"deep":true})").object().at("ok"), true);
+}
+
+TEST_F(DamagedSession, StrictRecoveryRefusesItAndSaysWhere) {
+  const std::string before = read_file(path_);
+  {
+    const Store store(directory_.path(), R"({"integrity":{"recovery":"strict"}})");
+    const Outcome refused = store.try_open_session("s");
+    EXPECT_EQ(refused.status, VARVE_CORRUPTION) << refused;
+    EXPECT_EQ(refused.detail("path"), path_);
+    EXPECT_EQ(refused.detail("offset"), std::to_string(offset_));
+    EXPECT_EQ(refused.detail("line"), "2");
+  }
+  EXPECT_EQ(read_file(path_), before);
+  for (const char* recovery : {"tail", "salvage"}) {
+    const Store store(directory_.path(),
+                      R"({"integrity":{"recovery":")" + std::string(recovery) + "\"}}");
+    EXPECT_TRUE(store.try_open_session("s").ok()) << recovery;
+  }
 }
 
 }  // namespace

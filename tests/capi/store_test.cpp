@@ -280,6 +280,33 @@ TEST_P(EveryStore, TellsItsFigures) {
   EXPECT_GT(after.at("bytes_written").as_int64(), 0);
 }
 
+TEST_P(EveryStore, TellsMonitoringTheSameUnderDottedNamesAndAsText) {
+  const Store store(uri());
+  const Session session(store);
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  ASSERT_TRUE(session.add_batch("[" + entry("b") + "," + entry("c") + "]").ok());
+  ASSERT_TRUE(session.remove("a").ok());
+  ASSERT_TRUE(session.get("b").ok());
+  const json::object metrics = store.stats().object().at("metrics").as_object();
+  EXPECT_EQ(metrics.at("memory.sessions.active"), 1);
+  EXPECT_EQ(metrics.at("memory.sessions.total"), 1);
+  EXPECT_EQ(metrics.at("memory.entries.total"), 2);
+  EXPECT_GT(metrics.at("memory.size.bytes").as_int64(), 0);
+  EXPECT_EQ(metrics.at("memory.operations.add.count"), 3);
+  EXPECT_EQ(metrics.at("memory.operations.delete.count"), 1);
+  EXPECT_EQ(metrics.at("memory.operations.get.count"), 1);
+  EXPECT_EQ(metrics.at("memory.operations.write.duration_ms").at("count"), 3);
+  EXPECT_EQ(
+      missing_members(metrics, {"memory.operations.query.duration_ms", "memory.compaction.count",
+                                "memory.locks.contention.count", "memory.errors.corruption.count"}),
+      std::vector<std::string>());
+  const auto text = store.metrics();
+  ASSERT_TRUE(text.ok());
+  EXPECT_NE(text.text.find("\nvarve_entries_added_total{store=\"" + uri() + "\"} 3\n"),
+            std::string::npos)
+      << text.text;
+}
+
 TEST_P(EveryStore, SyncsWhateverTheDurability) {
   for (const char* durability : {"commit", "interval", "os"}) {
     const Store store(uri(), std::string(R"({"durability":")") + durability + R"("})");

@@ -24,7 +24,29 @@ struct TextArgument {
 // Of functions that take a store, which outlives them.
 std::vector<TextArgument> text_arguments_of_store(const Store& store) {
   varve_store_t* const s = store.get();
+  static const TempDirectory directory;
+  static const std::string copy = directory.path() + "/copy";
+  static const std::string empty = directory.path() + "/empty";
+  { const Store made(empty); }
   return {
+      {"varve_store_backup", "path", false, copy.c_str(),
+       [s](const char* text, size_t len, varve_error_t** error) {
+         return varve_store_backup(s, text, len, nullptr, 0, nullptr, nullptr, error);
+       }},
+      {"varve_store_backup", "options_json", true, R"({"delete_missing":false})",
+       [s](const char* text, size_t len, varve_error_t** error) {
+         return varve_store_backup(s, copy.c_str(), copy.size(), text, len, nullptr, nullptr,
+                                   error);
+       }},
+      {"varve_store_restore", "path", false, empty.c_str(),
+       [s](const char* text, size_t len, varve_error_t** error) {
+         return varve_store_restore(s, text, len, nullptr, 0, nullptr, nullptr, error);
+       }},
+      {"varve_store_restore", "options_json", true, R"({"overwrite":true})",
+       [s](const char* text, size_t len, varve_error_t** error) {
+         return varve_store_restore(s, empty.c_str(), empty.size(), text, len, nullptr, nullptr,
+                                    error);
+       }},
       {"varve_store_open", "uri", false, "memory:",
        [](const char* text, size_t len, varve_error_t** error) {
          varve_store_t* opened = nullptr;
@@ -108,6 +130,18 @@ std::vector<TextArgument> text_arguments_of_session(const Session& session) {
       {"varve_session_verify", "options_json", true, "{}",
        [m](const char* text, size_t len, varve_error_t** error) {
          return varve_session_verify(m, text, len, nullptr, nullptr, error);
+       }},
+      {"varve_session_compact", "options_json", true, R"({"dry_run":true,"evict_below":0.5})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_session_compact(m, text, len, nullptr, nullptr, error);
+       }},
+      {"varve_session_purge", "options_json", true, R"({"dry_run":true})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_session_purge(m, text, len, nullptr, nullptr, error);
+       }},
+      {"varve_session_migrate", "options_json", true, R"({"dry_run":true})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_session_migrate(m, text, len, nullptr, nullptr, error);
        }},
       {"varve_session_repair", "options_json", true, R"({"dry_run":true})",
        [m](const char* text, size_t len, varve_error_t** error) {

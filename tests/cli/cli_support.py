@@ -139,10 +139,21 @@ def section(text, title):
     return taken
 
 
+def command_names():
+    """The commands that --help lists, each as the list of its names."""
+    listed = section(help_text(), "COMMANDS")
+    names = [re.match(r"    ([a-z]+(?:, [a-z]+)*)(?:  |$)", line) for line in listed]
+    return [match.group(1).split(", ") for match in names if match]
+
+
 def commands():
     """The commands that --help lists."""
-    listed = section(help_text(), "COMMANDS")
-    return [line.split()[0] for line in listed if re.match(r"    [a-z]", line)]
+    return [names[0] for names in command_names()]
+
+
+def second_names():
+    """{second name: command}"""
+    return {name: names[0] for names in command_names() for name in names[1:]}
 
 
 def options(*command):

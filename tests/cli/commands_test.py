@@ -397,7 +397,67 @@ class Import(CliTest):
         self.assertEqual(self.run_json("import", "notes", str(pipe))["added"], 2)
 
 
+    def test_takes_a_chat_and_a_memory_servers_file(self):
+        chat = self.write("chat.json", json.dumps([
+            {"role": "user", "content": "When does the ferry leave?"},
+            {"role": "assistant", "content": [{"type": "text", "text": "At nine."}]}], indent=2))
+        report = self.run_json("import", "notes", chat)
+        self.assertEqual((report["added"], report["format"]), (2, "chat"))
+        self.assertIn("At nine.", self.run_cli("log", "notes", "--oneline").stdout)
+        graph = self.write("memory.json", '{"type":"entity","name":"Ann","entityType":"person",'
+                                          '"observations":["likes tea"]}\n')
+        self.assertEqual(self.run_json("import", "notes", graph)["format"], "mcp")
+        self.assertIn("Ann (person): likes tea",
+                      self.run_cli("search", "--session", "notes", "tea").stdout)
+        self.run_cli("import", "notes", chat, "--format", "jsonl", exit_code=1)
+        self.run_cli("import", "notes", chat, "--format", "xml", exit_code=1)
+
+    def test_a_whole_array_comes_through_standard_input(self):
+        entries = [json.loads(entry_line(n)) for n in range(3)]
+        done = self.run_cli("import", "notes", "-", stdin=json.dumps(entries, indent=1))
+        self.assertIn("Added 3 entries to notes.", done.stderr)
+
+    def test_a_dry_run_changes_nothing(self):
+        path = self.write("in.jsonl", entry_line(1) + entry_line(1) + "no json\n")
+        done = self.run_cli("import", "notes", path, "--dry-run", exit_code=1)
+        self.assertIn("Would add 1 entry to notes, 1 were there already, refused 1.", done.stderr)
+        self.assertFalse(self.root.exists())
+        self.notes()
+        done = self.run_cli("import", "notes", path, "--dry-run", exit_code=1)
+        self.assertIn("Would add 0 entries", done.stderr)
+        self.run_cli("import", "other", path, "--dry-run", exit_code=1)
+        self.assertEqual(self.run_cli("ls", "--quiet").stdout, "notes\n")
+
+    def test_an_id_of_another_entry_is_refused(self):
+        self.notes()
+        path = self.write("in.jsonl", entry_line(1, content="changed"))
+        done = self.run_cli("import", "notes", path, exit_code=1)
+        self.assertIn("in.jsonl:1: entry 'e1': id exists with other content", done.stderr)
+
+    def test_a_directory_is_no_file(self):
+        self.write("folder/file", "")
+        self.run_cli("import", "notes", "folder", exit_code=4)
+
+
 class Export(CliTest):
+    def test_conditions_choose_the_entries(self):
+        self.notes()
+        self.run_cli("add", "notes", "tea", "--type", "preference", "--id", "tea", "--tag", "hot")
+        for words in (["--type", "preference"], ["--tag", "hot"],
+                      ["--query", '{"ids":["tea"]}']):
+            text = self.run_cli("export", "notes", *words).stdout
+            self.assertEqual([json.loads(line)["id"] for line in text.splitlines()], ["tea"])
+            done = self.run_cli("export", "notes", *words, "-o", "tea.jsonl")
+            self.assertIn("Exported 1 entry of notes to tea.jsonl", done.stderr)
+            with open(self.directory / "tea.jsonl", encoding="utf-8") as file:
+                self.assertEqual(file.read(), text)
+        self.run_cli("export", "notes", "--query", '{"limit":1}', exit_code=1)
+        self.run_cli("export", "notes", "--query", "{}", "--tag", "hot", exit_code=1)
+        self.run_cli("export", "notes", "--tag", "", exit_code=1)
+        self.run_cli("export", "--all", "--tag", "hot", "-o", "backup")
+        backup = self.directory / "backup" / "notes" / "entries.jsonl"
+        self.assertEqual(len(backup.read_text().splitlines()), 1)
+
     def test_formats(self):
         self.notes()
         lines = self.run_cli("export", "notes").stdout.splitlines()
@@ -442,6 +502,69 @@ class Export(CliTest):
         self.run_cli("export", "notes", "--all", "-o", "backup", exit_code=1)
 
 
+class Backup(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.copy = str(self.directory / "copy")
+        self.notes()
+
+    def test_a_backup_is_a_store_and_the_next_one_copies_what_is_new(self):
+        done = self.run_cli("backup", self.copy)
+        self.assertEqual(done.stdout.split(";")[0],
+                         "1 session: 1 copied, 0 appended to, 0 unchanged")
+        self.assertEqual(self.run_cli("--root", self.copy, "export", "notes").stdout,
+                         self.run_cli("export", "notes").stdout)
+        self.run_cli("add", "notes", "more", "--id", "e9")
+        report = self.run_json("backup", self.copy)
+        self.assertEqual((report["appended"], report["entries"]), (1, 1))
+        self.assertEqual(self.run_cli("backup", self.copy, "notes", "--quiet").stdout, "")
+        self.run_cli("get", "notes", "e9", environment={"VARVE_ROOT": self.copy})
+
+    def test_deleted_sessions_leave_the_copy_unless_they_are_kept(self):
+        self.run_cli("create", "other")
+        self.run_cli("backup", self.copy)
+        self.run_cli("drop", "other", "--yes")
+        self.assertEqual(self.run_json("backup", self.copy, "--keep-missing")["removed"], 0)
+        self.assertIn("1 removed", self.run_cli("backup", self.copy).stdout)
+
+    def test_restoring_does_not_bring_deleted_entries_back(self):
+        self.run_cli("backup", self.copy)
+        self.run_cli("delete", "notes", "e2")
+        failed = self.run_cli("restore", self.copy, "notes", exit_code=1)
+        self.assertIn("--overwrite", failed.stderr)
+        done = self.run_cli("restore", self.copy, "notes", "--overwrite")
+        self.assertIn("1 session restored, 2 entries; 1 replaced; 1 deletion applied again",
+                      done.stdout)
+        self.run_cli("get", "notes", "e2", exit_code=2)
+        self.run_cli("get", "notes", "e1")
+        self.run_cli("verify", "notes")
+
+    def test_a_lost_store_is_restored_with_the_deletions_of_a_newer_copy(self):
+        self.run_cli("backup", self.copy)
+        self.run_cli("delete", "notes", "e2")
+        newer = str(self.directory / "newer")
+        self.run_cli("backup", newer)
+        self.run_cli("drop", "notes", "--yes")
+        report = self.run_json("restore", self.copy, "--reapply-deletions", newer)
+        self.assertEqual((report["entries"], report["deletions_reapplied"]), (2, 1))
+
+    def test_a_session_that_cannot_be_copied_is_told_and_the_others_are(self):
+        self.run_cli("create", "newer")
+        self.session_file("newer", "metadata.json").write_text('{"version":2}')
+        done = self.run_cli("backup", self.copy, exit_code=6)
+        self.assertIn("newer: not copied", done.stderr)
+        self.assertIn("1 session: 1 copied", done.stdout)
+
+    def test_mistakes(self):
+        self.run_cli("backup", exit_code=1)
+        self.run_cli("restore", exit_code=1)
+        self.run_cli("backup", str(self.root), exit_code=1)
+        self.run_cli("backup", self.copy, "nobody", exit_code=2)
+        self.run_cli("restore", str(self.directory / "nowhere"), exit_code=2)
+        (self.directory / "file.txt").write_text("x")
+        self.run_cli("backup", str(self.directory), exit_code=1)
+
+
 class Maintenance(CliTest):
     def damage(self, session="notes"):
         path = self.session_file(session, "memory.jsonl")
@@ -471,6 +594,42 @@ class Maintenance(CliTest):
         self.assertIn("nothing to repair", self.run_cli("repair", "notes").stdout)
         self.assertEqual(self.run_json("stats", "notes")["entries"], 2)
 
+    def test_an_edit_is_accepted_when_that_is_asked_for(self):
+        self.notes()
+        path = self.session_file("notes", "memory.jsonl")
+        path.write_bytes(path.read_bytes().replace(b"note 2", b"two, by hand"))
+        self.session_file("notes", "index.bin").unlink()
+        dry = self.run_cli("repair", "notes", "--accept-edits", "--dry-run").stdout
+        self.assertIn("would accept 1 edited line", dry)
+        self.assertIn("accepted 1 edited line",
+                      self.run_cli("repair", "notes", "--accept-edits").stdout)
+        self.assertIn("two, by hand", self.run_cli("get", "notes", "e2").stdout)
+        self.assertFalse(self.session_file("notes", "quarantine.jsonl").exists())
+        self.assertIn("ok, 3 entries", self.run_cli("verify", "notes", "--deep").stdout)
+
+    def test_a_reference_that_leads_nowhere_is_a_note(self):
+        self.notes()
+        self.run_cli("add", "notes", "see there", "--id", "r", "--ref", "nobody")
+        text = self.run_cli("verify", "notes").stdout
+        self.assertIn("notes: ok, 4 entries", text)
+        self.assertIn("note: r refers to an entry that is not here: nobody", text)
+        self.assertEqual(self.run_json("verify", "notes", "--deep")["notes_total"], 1)
+
+    def test_what_looks_after_a_strict_store_opens_what_others_refuse(self):
+        self.notes()
+        (self.root / "config.json").write_text('{"integrity":{"recovery":"strict"}}')
+        self.run_cli("get", "notes", "e1")
+        path = self.session_file("notes", "memory.jsonl")
+        path.write_bytes(path.read_bytes().replace(b"note 2", b"mote 2"))
+        error = self.error_of("get", "notes", "e1", exit_code=6)
+        self.assertEqual(error["name"], "VARVE_CORRUPTION")
+        self.assertEqual(error["details"]["line"], 2)
+        self.run_cli("verify", "notes", exit_code=6)
+        self.run_cli("stats", "notes")
+        self.run_cli("watch", "--once")
+        self.run_cli("repair", "notes")
+        self.run_cli("get", "notes", "e1")
+
     def test_verify_all_goes_on_behind_damage(self):
         for session in ("a", "notes", "z"):
             self.run_cli("import", session, "-", stdin="".join(entry_line(n) for n in range(3)))
@@ -483,6 +642,22 @@ class Maintenance(CliTest):
         self.run_cli("repair", "--all")
         self.run_cli("verify", "--all")
         self.run_cli("verify", "notes", "--all", exit_code=1)
+
+    def test_a_log_of_version_0_is_migrated(self):
+        self.run_cli("create", "old")
+        self.run_cli("create", "new")
+        log = self.session_file("old", "memory.jsonl")
+        line = ('{"id":"a","type":"finding","timestamp":"2026-01-10T10:00:00Z","content":"x"}\n')
+        log.write_text(line + "no entry\n" + line.replace('"a"', '"b"'))
+        before = log.read_bytes()
+        self.assertIn("old: would be migrated from version 0 to 1, 2 entries",
+                      self.run_cli("migrate", "old", "--dry-run").stdout)
+        self.assertEqual(log.read_bytes(), before)
+        text = self.run_cli("migrate", "--all").stdout
+        self.assertIn("old: migrated from version 0 to 1, 2 entries, 1 to quarantine.jsonl", text)
+        self.assertIn("new: version 1 already, 0 entries", text)
+        self.assertEqual(self.run_json("get", "old", "b")["seq"], 2)
+        self.run_cli("verify", "--all")
 
     def test_index_is_printed_and_rebuilt(self):
         self.notes()

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import unittest
 
-from cli_support import SOURCE, CliTest, commands, help_text, main, options, program, section
+from cli_support import (SOURCE, CliTest, command_names, commands, help_text, main, options,
+                         program, second_names, section)
 
 MAN_PAGE = SOURCE / "docs" / "man" / "varve.1"
 COMPLETIONS = SOURCE / "src" / "cli" / "completions"
@@ -37,6 +38,7 @@ class Help(CliTest):
         self.assertGreaterEqual(len(commands()), 16)
         self.assertGreaterEqual(len(options()), 10)
         self.assertIn(["--reason"], options("delete"))
+        self.assertEqual(second_names(), {"forget": "delete"})
         self.assertIn(["-n", "--limit"], options("ls"))
 
     def test_reads_like_a_manual_page(self):
@@ -54,11 +56,18 @@ class Help(CliTest):
                 page = help_text(command)
                 for title in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "SEE ALSO"):
                     self.assertTrue(section(page, title), title)
-                self.assertIn(f"varve {command} - ", page)
+                names = next(", ".join(names) for names in command_names() if command in names)
+                self.assertIn(f"varve {names} - ", page)
                 self.assertLessEqual(max(len(line) for line in page.splitlines()), 80)
                 for example in section(page, "EXAMPLES"):
                     if example:
                         self.assertIn("varve ", example)
+
+    def test_a_second_name_is_the_same_command(self):
+        for name, command in second_names().items():
+            self.assertEqual(help_text(name), help_text(command))
+            self.assertIn(f"varve {name} is another name",
+                          " ".join(help_text(command).replace("`", "").split()))
 
     def test_examples_name_options_that_exist(self):
         known = {name for _, names in all_options() for name in names}
@@ -82,6 +91,10 @@ class ManPage(unittest.TestCase):
             for name in names:
                 with self.subTest(f"{command} {name}"):
                     self.assertRegex(parts[command], rf"(?<![\w-]){name}(?![\w-])")
+
+    def test_names_second_names_at_their_command(self):
+        for name, command in second_names().items():
+            self.assertIn(f"varve {name}\nis another name", man_page_parts()[command])
 
     def test_names_no_option_that_does_not_exist(self):
         known = {name for _, names in all_options() for name in names}
@@ -110,13 +123,13 @@ class Completions(unittest.TestCase):
         return done.stdout.split()
 
     def test_bash_offers_every_command(self):
-        self.assertEqual(sorted(self.complete("")), sorted(commands()))
+        self.assertEqual(sorted(self.complete("")), sorted([*commands(), *second_names()]))
         self.assertEqual(self.complete("ver"), ["verify", "version"])
 
     def test_bash_offers_exactly_the_options_of_each_command(self):
         program_options = {names[-1] for names in options()}
         self.assertEqual(set(self.complete("--")), program_options)
-        for command in commands():
+        for command in [*commands(), *second_names()]:
             with self.subTest(command):
                 own = {names[-1] for names in options(command)}
                 self.assertEqual(set(self.complete(command, "--")), own | program_options)
@@ -137,7 +150,7 @@ class Completions(unittest.TestCase):
     def test_zsh_and_fish_name_every_command_and_option(self):
         zsh = (COMPLETIONS / "_varve").read_text(encoding="utf-8")
         fish = (COMPLETIONS / "varve.fish").read_text(encoding="utf-8")
-        for command in commands():
+        for command in [*commands(), *second_names()]:
             self.assertRegex(zsh, rf"""['"]{command}:""")
             self.assertRegex(zsh, rf"(?m)^        (\w+ \| )?{command}( \| \w+)?\)")
             self.assertIn(f"-a {command} -d", fish)
@@ -162,7 +175,7 @@ class Completions(unittest.TestCase):
     def fish_part(text, command):
         if not command:
             return text[:text.index("set -l none")]
-        start = text.index(f"set -l seen '__fish_seen_subcommand_from {command}'")
+        start = re.search(f"set -l seen '__fish_seen_subcommand_from {command}[' ]", text).start()
         end = text.find("\nset -l seen", start)
         return text[start:end if end >= 0 else None]
 

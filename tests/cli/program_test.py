@@ -15,10 +15,13 @@ ESCAPE = "\x1b["
 class WayIn(CliTest):
     reading = (["ls"], ["get", "notes", "e1"], ["log", "notes"], ["export", "notes"],
                ["verify", "notes"], ["verify", "--all"], ["repair", "notes"], ["index", "notes"],
+               ["migrate", "notes"], ["migrate", "--all"], ["compact", "notes"],
+               ["compact", "--all"], ["purge", "notes"], ["purge", "--all"],
+               ["forget", "notes", "e1"], ["sweep"],
                ["stats", "notes"], ["stats", "--all"], ["files", "notes"], ["metadata", "notes"],
                ["search", "-s", "notes", "x"], ["search", "--all"], ["count", "--all"],
                ["count", "-s", "notes"], ["explain", "--all"], ["tags", "notes"],
-               ["delete", "notes", "--tag", "x", "--yes"],
+               ["delete", "notes", "--tag", "x", "--yes"], ["backup", "copy"],
                ["drop", "notes", "--yes"], ["delete", "notes", "e1"], ["add", "notes", "x"])
 
     def test_reading_a_missing_store_creates_nothing(self):
@@ -149,7 +152,8 @@ class Output(CliTest):
     def test_quiet_leaves_only_results(self):
         path = self.write("in.jsonl", entry_line(1))
         for words in (["import", "notes", path], ["delete", "notes", "e1"], ["verify", "notes"],
-                      ["log", "notes"], ["index", "notes", "--rebuild"],
+                      ["log", "notes"], ["index", "notes", "--rebuild"], ["compact", "notes"],
+                      ["purge", "notes"], ["sweep"],
                       ["export", "notes", "-o", "out"], ["drop", "notes", "--yes"]):
             with self.subTest(words):
                 done = self.run_cli(*words, "--quiet")
@@ -277,8 +281,12 @@ class Everything(CliTest):
             "create": ["new"], "ls": [], "metadata": ["notes"], "drop": ["new", "--yes"],
             "add": ["notes", "x"], "get": ["notes", "e1"], "log": ["notes"],
             "delete": ["notes", "e2"], "import": ["notes", path], "export": ["notes"],
-            "verify": ["notes"], "repair": ["notes"], "index": ["notes"], "stats": ["notes"],
+            "backup": [str(self.directory / "copy")],
+            "restore": [str(self.directory / "copy"), "--overwrite"],
+            "verify": ["notes"], "repair": ["notes"], "compact": ["notes"], "purge": ["notes"],
+            "sweep": [], "migrate": ["notes"], "index": ["notes"], "stats": ["notes"],
             "files": ["notes"], "version": [], "search": ["-s", "notes", "note"],
+            "metrics": [], "watch": ["--once"],
             "explain": ["-s", "notes", "note"], "count": ["-s", "notes"], "tags": ["notes"],
         }
         self.assertEqual(set(words), set(commands()))

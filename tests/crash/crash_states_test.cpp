@@ -147,6 +147,96 @@ void two_processes(CrashRig& rig) {
   expect_all_answered(two);
 }
 
+void compact_and_go_on(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  agent->open_store();
+  agent->create("s");
+  agent->add_batch("s", {"a1", "a2", "a3"});
+  agent->add("s", "a4");
+  agent->sync("s");
+  agent->remove("s", "a2");
+  agent->remove("s", "a4");
+  agent->compact("s");
+  agent->add("s", "a5");
+  agent->remove("s", "a1");
+  agent->compact("s");
+  agent->close_store();
+  expect_all_answered(agent);
+}
+
+void compact_beside_another(CrashRig& rig) {
+  Process one = rig.process(2001);
+  Process two = rig.process(2002);
+  one->open_store();
+  one->create("s");
+  two->open_store();
+  two->open("s");
+  one->add("s", "a1");
+  two->add("s", "b1");
+  one->remove("s", "b1");
+  one->compact("s");
+  two->add("s", "b2");
+  two->remove("s", "a1");
+  one->add("s", "a2");
+  two->compact("s");
+  one->add("s", "a3");
+  two->close_store();
+  one->close_store();
+  expect_all_answered(one);
+  expect_all_answered(two);
+}
+
+// Words are in index.bin, and in another process's memory, before the purge.
+void purge_and_go_on(CrashRig& rig) {
+  Process agent = rig.process(2001);
+  Process other = rig.process(2002);
+  agent->open_store();
+  agent->create("s");
+  agent->add("s", "a1");
+  agent->add("s", "a2");
+  agent->sync("s");
+  other->open_store();
+  other->open("s");
+  other->add("s", "b1");
+  other->read("s");
+  agent->remove("s", "a1");
+  agent->purge("s");
+  other->close_store();
+  agent->add("s", "a3");
+  agent->remove("s", "b1");
+  agent->purge("s");
+  agent->close_store();
+  expect_all_answered(agent);
+  expect_all_answered(other);
+}
+
+void migrate_and_go_on(CrashRig& rig) {
+  {
+    Process maker = rig.process(2003);
+    maker->open_store();
+    maker->create("s");
+    for (const char* id : {"a1", "a2", "a3"}) maker->add("s", id);
+    maker->close_store();
+  }
+  rig.unwatch();
+  make_version_0(rig.disk(), "s", {"a1", "a2", "a3"});
+  rig.watch();
+  Process agent = rig.process(2001);
+  Process other = rig.process(2002);
+  agent->open_store();
+  agent->open("s");
+  other->open_store();
+  other->open("s");
+  agent->migrate("s");
+  other->add("s", "b1");
+  agent->remove("s", "a2");
+  agent->purge("s");
+  other->close_store();
+  agent->close_store();
+  expect_all_answered(agent);
+  expect_all_answered(other);
+}
+
 // An index or log that is only as durable as the system makes it, until somebody asks for more.
 void relaxed_durability(CrashRig& rig) {
   rig.demands().no_alarm = false;  // blocks of several lines may be lost in any order
@@ -192,6 +282,10 @@ constexpr NamedWorkload kWorkloads[] = {{"Create", create_and_describe},
                                         {"DropAndCreateAgain", drop_and_create_again},
                                         {"Import", import_many},
                                         {"TwoProcesses", two_processes},
+                                        {"Compact", compact_and_go_on},
+                                        {"CompactBesideAnother", compact_beside_another},
+                                        {"Purge", purge_and_go_on},
+                                        {"Migrate", migrate_and_go_on},
                                         {"RelaxedDurability", relaxed_durability}};
 INSTANTIATE_TEST_SUITE_P(All, CrashStates, testing::ValuesIn(kWorkloads),
                          [](const auto& given) { return std::string(given.param.name); });
@@ -530,6 +624,99 @@ TEST(CrashStatesOfKilled, Writer) {
         survivor->remove("s", "a2");
         survivor->update("s", "last title");
       });
+}
+
+TEST(CrashStatesOfKilled, Compactor) {
+  kill_everywhere(
+      [](CrashRig& rig) {
+        Process other = rig.process(2003);
+        other->open_store();
+        other->create("s");
+        other->add_batch("s", {"a1", "a2", "a3"});
+        other->sync("s");
+        Process agent = rig.process(2001);
+        agent->open_store();
+        agent->open("s");
+        agent->remove("s", "a1");
+        agent->compact("s");
+        agent->add("s", "b1");
+        agent->close_store();
+      },
+      [](Process& survivor) {
+        survivor->open_store();
+        survivor->open("s");
+        survivor->add("s", "z1");
+        survivor->remove("s", "a2");
+        survivor->compact("s");
+      });
+}
+
+// A purge that was killed promises nothing; the next one keeps its promise.
+TEST(CrashStatesOfKilled, Purger) {
+  kill_everywhere(
+      [](CrashRig& rig) {
+        Process other = rig.process(2003);
+        other->open_store();
+        other->create("s");
+        other->add("s", "a1");
+        other->add("s", "a2");
+        other->sync("s");
+        other->remove("s", "a1");
+        Process agent = rig.process(2001);
+        agent->open_store();
+        agent->open("s");
+        agent->purge("s");
+        agent->close_store();
+      },
+      [](Process& survivor) {
+        survivor->open_store();
+        survivor->open("s");
+        survivor->purge("s");
+        survivor->add("s", "z1");
+      });
+}
+
+TEST(CrashStatesOfKilled, Migrator) {
+  kill_everywhere(
+      [](CrashRig& rig) {
+        {
+          Process maker = rig.process(2003);
+          maker->open_store();
+          maker->create("s");
+          for (const char* id : {"a1", "a2", "a3"}) maker->add("s", id);
+          maker->close_store();
+        }
+        make_version_0(rig.disk(), "s", {"a1", "a2", "a3"});
+        Process agent = rig.process(2001);
+        agent->open_store();
+        agent->open("s");
+        agent->remove("s", "a1");
+        agent->migrate("s");
+        agent->close_store();
+      },
+      [](Process& survivor) {
+        survivor->open_store();
+        survivor->open("s");
+        survivor->migrate("s");
+        survivor->add("s", "z1");
+        survivor->purge("s");
+      });
+}
+
+// Where the canary looks, it sees: before the purge the word is in the log and in the index.
+TEST(CrashStatesOfPurge, TheCanaryFindsWhatIsThere) {
+  Ledger ledger;
+  io::SimulatedFileSystem disk;
+  Program agent(disk, ledger);
+  agent.open_store();
+  agent.create("s");
+  agent.add("s", "a1");
+  agent.sync("s");
+  EXPECT_EQ(files_with_canary(disk, "a1").size(), 2U);
+  agent.remove("s", "a1");
+  agent.compact("s");
+  agent.purge("s");
+  EXPECT_EQ(files_with_canary(disk, "a1").size(), 0U);
 }
 
 TEST(CrashStatesOfKilled, WriterWithAnotherOneOpen) {

@@ -125,6 +125,7 @@ struct Workload {
   const char* name;
   void (*prepare)(io::SimulatedFileSystem&);
   void (*run)(Program&);
+  bool takes_away = false;  // of what was deleted, "a1" is in no file at the end
 };
 void PrintTo(const Workload& workload, std::ostream* out) { *out << workload.name; }
 
@@ -140,6 +141,8 @@ void with_damage(io::SimulatedFileSystem& disk) {
 void with_removed_index(io::SimulatedFileSystem& disk) {
   disk.write_file("/store/sessions/s/index.bin", "not an index");
 }
+
+void of_version_0(io::SimulatedFileSystem& disk) { make_version_0(disk, "s", {"a1", "a2", "a3"}); }
 
 void begin(Program& agent) {
   agent.open_store();
@@ -245,6 +248,64 @@ const Workload kWorkloads[] = {
        agent.add("t", "t3");
        agent.sync("t");
      }},
+    {"Compact", as_it_is,
+     [](Program& agent) {
+       begin(agent);
+       agent.remove("s", "a1");
+       agent.compact("s");
+       agent.add("s", "b1");
+       agent.remove("s", "a3");
+       agent.compact("s");
+       agent.add("s", "b2");
+     },
+     true},
+    {"CompactWithDamage", with_damage,
+     [](Program& agent) {
+       begin(agent);
+       agent.remove("s", "a1");
+       agent.compact("s");
+       agent.add("s", "b1");
+     },
+     true},
+    {"Purge", as_it_is,
+     [](Program& agent) {
+       begin(agent);
+       agent.remove("s", "a1");
+       agent.purge("s");
+       agent.add("s", "b1");
+       agent.remove("s", "a2");
+       agent.purge("s");
+       agent.add("s", "b2");
+     },
+     true},
+    {"Migrate", of_version_0,
+     [](Program& agent) {
+       begin(agent);
+       agent.migrate("s");
+       agent.add("s", "b1");
+       agent.remove("s", "a1");
+       agent.purge("s");
+     },
+     true},
+    {"MigrateByTheFirstWrite", of_version_0,
+     [](Program& agent) {
+       begin(agent);
+       agent.remove("s", "a1");
+       agent.add("s", "b1");
+       agent.compact("s");
+     },
+     true},
+    {"CompactByItself", as_it_is,
+     [](Program& agent) {
+       agent.open_store(R"({"storage":{"max_session_size_mb":0.02,"compaction_threshold":0}})");
+       agent.open("s");
+       agent.remove("s", "a1");
+       agent.add("s", "b1", 500);
+       agent.remove("s", "a3");
+       agent.add("s", "b2", 500);
+       agent.add("s", "b3", 500);
+     },
+     true},
 };
 
 // Whether an answer is one that the headers document for this error.
@@ -295,6 +356,18 @@ class FaultSweep : public testing::TestWithParam<Workload> {
     return true;
   }
 
+  void run_without_fault() {
+    Ledger ledger = ledger_;
+    const auto disk = prepared_->crash(prepared_->keep_all());
+    Program agent(*disk, ledger);
+    GetParam().run(agent);
+    EXPECT_EQ(agent.failures(), "");
+    if (GetParam().takes_away) {
+      EXPECT_EQ(files_with_canary(*disk, "a1").size(), 0U);
+    }
+    check_disk(*disk, ledger, {Loss::kProcess, no_alarm_}, findings_);
+  }
+
   void check_afterwards(Program& agent, io::SimulatedFileSystem& disk, Ledger& ledger) {
     const Demands alive{Loss::kProcess, false};
     for (const auto& [id, promise] : ledger) {
@@ -308,7 +381,24 @@ class FaultSweep : public testing::TestWithParam<Workload> {
     write_again(agent, ledger);
     const auto lost_again = disk.crash();
     check_disk(*lost_again, ledger, {Loss::kPower, no_alarm_}, findings_);
+    if (GetParam().takes_away) take_away_again(*disk.crash(disk.keep_all()), ledger);
     agent.close_store();
+    check_disk(disk, ledger, {Loss::kProcess, no_alarm_}, findings_);
+  }
+
+  // Whoever comes next can do all of it, and what was deleted by then is gone for good.
+  void take_away_again(io::SimulatedFileSystem& disk, Ledger ledger) {
+    {
+      Program next(disk, ledger);
+      begin(next);
+      next.migrate("s");
+      next.add("s", "c1");
+      next.remove("s", "c1");
+      next.compact("s");
+      next.purge("s");
+      next.read("s");
+      if (!next.failures().empty()) findings_.add("LATER", next.failures());
+    }
     check_disk(disk, ledger, {Loss::kProcess, no_alarm_}, findings_);
   }
 
@@ -316,7 +406,11 @@ class FaultSweep : public testing::TestWithParam<Workload> {
   void write_again(Program& agent, const Ledger& ledger) {
     const size_t before = agent.answers().size();
     for (const auto& [id, promise] : ledger) {
-      if (agent.find(id) != nullptr) agent.add(id, "again_" + id);
+      if (agent.find(id) == nullptr) continue;
+      agent.add(id, "again_" + id);
+      if (!GetParam().takes_away) continue;
+      agent.compact(id);
+      agent.purge(id);
     }
     for (size_t i = before; i < agent.answers().size(); ++i) {
       const Status& status = agent.answers()[i].status;
@@ -336,6 +430,7 @@ TEST_P(FaultSweep, NothingIsLostAndEverythingGoesOn) {
   prepared_ = prepared_disk(ledger_);
   GetParam().prepare(*prepared_);
   no_alarm_ = GetParam().prepare != with_damage;
+  run_without_fault();
   size_t case_count = 0;
   const size_t step = std::max<size_t>(1, 100 / scaled(100));
   for (const FaultKind& kind : kFaultKinds) {
@@ -355,6 +450,37 @@ TEST_P(FaultSweep, NothingIsLostAndEverythingGoesOn) {
 
 INSTANTIATE_TEST_SUITE_P(All, FaultSweep, testing::ValuesIn(kWorkloads),
                          [](const auto& given) { return std::string(given.param.name); });
+
+// An error says that nothing happened, unless it says that it does not know.
+TEST(FaultSweepOfCompaction, AnErrorLeavesTheLogAsItWas) {
+  Ledger prepared_ledger;
+  const auto prepared = prepared_disk(prepared_ledger);
+  size_t failed_count = 0;
+  for (const FaultKind& kind : kFaultKinds) {
+    for (const bool sticky : {false, true}) {
+      bool happened = true;
+      for (uint64_t number = 1; happened; ++number) {
+        Ledger ledger = prepared_ledger;
+        const auto disk = prepared->crash(prepared->keep_all());
+        Program agent(*disk, ledger);
+        begin(agent);
+        agent.remove("s", "a1");
+        const std::string log = disk->read_file(kLog).value_or("");
+        Injection injection(*disk, kind, number, sticky);
+        agent.compact("s");
+        happened = injection.happened();
+        const Status& answer = agent.answers().back().status;
+        if (answer.ok()) {
+          EXPECT_TRUE(disk->read_file(kLog) != log) << injection.text();
+        } else if (promise_of(answer) == Promise::kRefused) {
+          EXPECT_TRUE(disk->read_file(kLog) == log) << injection.text() << "\n" << agent.failures();
+          failed_count += 1;
+        }
+      }
+    }
+  }
+  EXPECT_GT(failed_count, 50U);
+}
 
 }  // namespace
 }  // namespace varve::crash

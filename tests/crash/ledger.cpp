@@ -324,9 +324,46 @@ void check_session(session::Session& session, const std::string& id, const Sessi
   if (demands.no_alarm) check_alarms(session, id, findings);
 }
 
+std::string canary_of(std::string_view id) { return "zebra" + std::string(id) + "stripe"; }
+
+std::vector<std::string> files_with_canary(const io::SimulatedFileSystem& disk,
+                                           std::string_view id) {
+  std::vector<std::string> files;
+  for (const std::string& path : disk.list_all()) {
+    std::string bytes = disk.read_file(path).value_or("");
+    std::transform(bytes.begin(), bytes.end(), bytes.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (bytes.find(canary_of(id)) != std::string::npos) files.push_back(path);
+  }
+  return files;
+}
+
+namespace {
+
+void check_tidy(const io::SimulatedFileSystem& disk, Findings& findings) {
+  for (const std::string& path : disk.list_all()) {
+    if (path.find("/sessions/") == std::string::npos) continue;
+    if (path.find(".tmp-") != std::string::npos) findings.add("TIDY", path + " is left");
+  }
+}
+
+void check_canaries(const io::SimulatedFileSystem& disk, const Ledger& ledger, Findings& findings) {
+  for (const auto& [session, promise] : ledger) {
+    for (const auto& [id, entry] : promise.entries) {
+      if (!entry.purged) continue;
+      for (const auto& path : files_with_canary(disk, id)) {
+        findings.add("CANARY", session + "/" + id + ": its word is in " + path);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void check_disk(io::SimulatedFileSystem& disk, const Ledger& ledger, const Demands& demands,
                 Findings& findings) {
   const size_t before = findings.count();
+  check_canaries(disk, ledger, findings);
   std::map<std::string, Shown> first;
   {
     Visit visit(disk, ledger, findings);
@@ -342,6 +379,7 @@ void check_disk(io::SimulatedFileSystem& disk, const Ledger& ledger, const Deman
     Visit last(*again, ledger, findings);
     if (findings.count() == before) check_late(first, last.shown(), ledger, findings);
   }
+  check_tidy(disk, findings);
 }
 
 }  // namespace varve::crash

@@ -4,12 +4,14 @@
 //   ACK      what was answered with success is there
 //   NOGHOST  nothing is there that was never submitted, or that was answered with an error
 //   NORES    an entry whose delete was answered with success never comes back
+//   CANARY   no word of an entry that was purged is in any file
 //   BATCH    a batch is there as a whole or not at all
 //   ORDER    entries of one session stand in the order they were submitted
 //   LIST     a session that opens is listed
 //   OPEN     a store and its sessions open
 //   ALARM    a plain power loss is not reported as damage
 //   IDEMP    opening twice gives what opening once gave
+//   TIDY     no temporary file of a session outlives the next writer
 //   APPEND   a recovered session takes new entries, and keeps them through the next power loss
 #pragma once
 
@@ -37,6 +39,7 @@ struct EntryPromise {
   Promise added = Promise::kAsked;          // through a power loss
   Promise added_visibly = Promise::kAsked;  // through the death of the process
   std::optional<Promise> removed;           // nothing: nobody asked for it
+  bool purged = false;                      // a purge after its removal was answered with success
   size_t batch = 0;                         // entries of one batch have one number; 0: none
 };
 
@@ -80,6 +83,12 @@ inline constexpr std::string_view kRoot = "store";
 // The text that is submitted as the entry `id` with this content.
 std::string entry_text(std::string_view id, std::string_view content);
 
+// A word that is in the content of the entry `id` and nowhere else: folded, stemmed.
+std::string canary_of(std::string_view id);
+// The files that hold it, in any case.
+std::vector<std::string> files_with_canary(const io::SimulatedFileSystem& disk,
+                                           std::string_view id);
+
 // What a session shows: ids and contents, in order.
 struct Shown {
   std::vector<std::pair<std::string, std::string>> entries;
@@ -92,7 +101,7 @@ Result<Shown> shown_by(session::Session& session);
 void check_session(session::Session& session, const std::string& id, const SessionPromise& promise,
                    const Demands& demands, Findings& findings);
 
-// Opens the store on `disk` as after a restart and checks all invariants, the last two by
+// Opens the store on `disk` as after a restart and checks all invariants, the last three by
 // reopening, adding, and losing power once more.
 void check_disk(io::SimulatedFileSystem& disk, const Ledger& ledger, const Demands& demands,
                 Findings& findings);

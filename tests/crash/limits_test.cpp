@@ -320,6 +320,58 @@ TEST_F(Limits, FullFileSystemRefusesAndRecovers) {
   EXPECT_EQ(answer, 0);
 }
 
+// No room for another log: compaction and purge are refused and leave everything as it was, what is
+// small still fits, and with room again both are done.
+TEST_F(Limits, CompactionOnAFullFileSystemIsRefusedAndLaterDone) {
+  const int answer = in_child([&] {
+    const std::string small = directory_.path() + "/small";
+    fs::create_directory(small);
+    if (!own_mounts() || ::mount("tmpfs", small.c_str(), "tmpfs", 0, "size=512k") != 0) {
+      return kNotPermitted;
+    }
+    const std::string root = small + "/store";
+    const std::string log_path = root + "/sessions/s/memory.jsonl";
+    const Store store(root);
+    const Session session(store, R"({"session_id":"s"})");
+    EXPECT_TRUE(session.add(entry("gone", "zebra")).ok());
+    EXPECT_TRUE(session.add(entry("gone_too", "zebra")).ok());
+    EXPECT_TRUE(session.remove("gone").ok());
+    std::ofstream(small + "/ballast") << std::string(64 << 10, 'b');
+    std::vector<std::string> added = fill(session, VARVE_NO_SPACE);
+    EXPECT_GT(added.size(), 100U);
+    const std::string log = read_file(log_path);
+    const auto expect_refused = [&](varve_status_t status) {
+      EXPECT_EQ(status, VARVE_NO_SPACE);
+      EXPECT_TRUE(read_file(log_path) == log);
+      for (const auto& item : fs::directory_iterator(root + "/sessions/s")) {
+        EXPECT_EQ(item.path().string().find(".tmp-"), std::string::npos) << item.path();
+      }
+      expect_added(root, added);
+    };
+    const auto compact = [&] {
+      return varve_session_compact(session.get(), nullptr, 0, nullptr, nullptr, nullptr);
+    };
+    const auto purge = [&] {
+      return varve_session_purge(session.get(), nullptr, 0, nullptr, nullptr, nullptr);
+    };
+    expect_refused(compact());
+    expect_refused(purge());
+    fs::remove(small + "/ballast");  // room for metadata, not for another log
+    EXPECT_TRUE(session.remove("gone_too").ok());
+    expect_refused(compact());
+    expect_refused(purge());
+    EXPECT_EQ(::mount(nullptr, small.c_str(), nullptr, MS_REMOUNT, "size=2m"), 0);
+    EXPECT_EQ(purge(), VARVE_OK);
+    EXPECT_EQ(read_file(log_path).find("zebra"), std::string::npos);
+    EXPECT_TRUE(session.add(entry("later")).ok());
+    added.push_back("later");
+    expect_added(root, added);
+    return 0;
+  });
+  if (answer == kNotPermitted) GTEST_SKIP() << "mounting is not permitted here";
+  EXPECT_EQ(answer, 0);
+}
+
 // --- other things in place of our files ----------------------------------------------------------
 
 struct Planted {

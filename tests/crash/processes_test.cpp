@@ -1,20 +1,18 @@
 // Real processes on real files: many writers, readers, and processes that are killed or stopped.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <random>
 
 #include "capi/client.h"
-#include "worker_process.h"
+#include "writers.h"
 
 namespace varve::crash {
 namespace {
@@ -24,96 +22,8 @@ using varve_test::Session;
 using varve_test::Store;
 using varve_test::TempDirectory;
 
-constexpr const char* kOs = R"({"durability":"os","concurrency":{"lock_timeout_ms":60000}})";
-constexpr const char* kCommit =
-    R"({"durability":"commit","concurrency":{"lock_timeout_ms":60000}})";
 constexpr const char* kHasty = R"({"concurrency":{"lock_timeout_ms":50}})";
 constexpr int kNotFoundExit = 10 + VARVE_NOT_FOUND;
-
-// Entries of each writer: VARVE_CRASH_ADDS.
-size_t adds_of_each() {
-  const char* text = std::getenv("VARVE_CRASH_ADDS");
-  return text == nullptr ? VARVE_CRASH_ADDS_DEFAULT : std::strtoul(text, nullptr, 10);
-}
-
-// A writer that is started again when it dies, and what it has told so far.
-class Writer {
- public:
-  Writer(std::string root, std::string name, size_t last, const char* config)
-      : root_(std::move(root)), name_(std::move(name)), last_(last), config_(config) {
-    start();
-  }
-
-  [[nodiscard]] bool is_done() const { return done_; }
-  [[nodiscard]] size_t told() const { return told_; }
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] int output() const { return process_->output(); }
-
-  // Reads what it says. Notices its end.
-  void listen() {
-    std::vector<std::string> lines;
-    const bool more = process_->read_lines(&lines);
-    for (const std::string& line : lines) {
-      EXPECT_EQ(line, name_ + "-" + std::to_string(told_ + 1));
-      told_ += 1;
-    }
-    if (more) return;
-    const int code = process_->wait();
-    if (code == 128 + SIGKILL) return start();
-    EXPECT_EQ(code, 0) << name_;
-    EXPECT_EQ(told_, last_) << name_;
-    done_ = true;
-  }
-  void kill() const { process_->send(SIGKILL); }
-
- private:
-  void start() {
-    if (told_ == last_) {  // it was killed after its last word
-      done_ = true;
-      return;
-    }
-    process_ = std::make_unique<WorkerProcess>(std::vector<std::string>{
-        "add", root_, "s", name_, std::to_string(told_ + 1), std::to_string(last_), config_});
-  }
-
-  const std::string root_;
-  const std::string name_;
-  const size_t last_;
-  const std::string config_;
-  std::unique_ptr<WorkerProcess> process_;
-  size_t told_ = 0;
-  bool done_ = false;
-};
-
-int64_t now_ms() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
-
-// Listens to all until all are done; calls `meanwhile` about every `pause_ms`, at 0 all the time.
-template <typename Meanwhile>
-void run_to_end(std::vector<Writer>& writers, int pause_ms, Meanwhile meanwhile) {
-  int64_t next_ms = now_ms() + pause_ms;
-  for (;;) {
-    std::vector<pollfd> polled;
-    std::vector<Writer*> active;
-    for (Writer& writer : writers) {
-      if (writer.is_done()) continue;
-      polled.push_back({writer.output(), POLLIN, 0});
-      active.push_back(&writer);
-    }
-    if (active.empty()) return;
-    const int64_t left_ms = std::max<int64_t>(0, next_ms - now_ms());
-    ASSERT_GE(::poll(polled.data(), polled.size(), static_cast<int>(left_ms)), 0);
-    for (size_t i = 0; i < polled.size(); ++i) {
-      if (polled[i].revents != 0) active[i]->listen();
-    }
-    if (now_ms() < next_ms) continue;
-    next_ms = now_ms() + pause_ms;
-    meanwhile(active);
-  }
-}
 
 // Each writer's entries, exactly once and in order, and nothing else; and verify finds no fault.
 void expect_all_there(const std::string& root, const std::vector<Writer>& writers) {
@@ -145,7 +55,7 @@ TEST(Processes, EightWritersWithAReaderAndAKiller) {
   const size_t adds = adds_of_each();
   std::vector<Writer> writers;
   for (size_t i = 0; i < 8; ++i) {
-    writers.emplace_back(root, "w" + std::to_string(i), adds, i < 2 ? kCommit : kOs);
+    writers.emplace_back("add", root, "w" + std::to_string(i), adds, i < 2 ? kCommit : kOs);
   }
   WorkerProcess reader({"read", root, "s"});
   std::mt19937 random(7);
@@ -266,7 +176,7 @@ TEST(Processes, RepairReplacesTheLogWhileOthersAdd) {
   const Session session(store, R"({"session_id":"s"})");
   std::vector<Writer> writers;
   for (const char* name : {"x", "y"}) {
-    writers.emplace_back(root, name, std::max<size_t>(adds_of_each() / 2, 500), kOs);
+    writers.emplace_back("add", root, name, std::max<size_t>(adds_of_each() / 2, 500), kOs);
   }
   WorkerProcess reader({"read", root, "s"});
   size_t repairs = 0;

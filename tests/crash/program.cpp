@@ -1,5 +1,7 @@
 #include "program.h"
 
+#include "session/compaction.h"
+
 #include <utility>
 
 namespace varve::crash {
@@ -7,13 +9,29 @@ namespace {
 
 const Status kNotOpen(Code::kBadHandle, "an earlier step failed");
 
+}  // namespace
+
 std::string content_of(const std::string& id, size_t bytes) {
-  std::string content = "content of " + id + " ";
+  std::string content = "content of " + id + ": Zebra" + id + "stripes ";
   while (content.size() < bytes) content += "tea, not coffee; ";
   return content;
 }
 
-}  // namespace
+void make_version_0(io::SimulatedFileSystem& disk, const std::string& session,
+                    const std::vector<std::string>& ids) {
+  const std::string folder = std::string(kRoot) + "/sessions/" + session;
+  std::string log;
+  for (const std::string& id : ids) {
+    std::string line = entry_text(id, content_of(id, 60));
+    log += line.insert(1, R"("timestamp":"2026-01-01T00:00:00Z",)") + "\n";
+  }
+  disk.write_file(folder + "/memory.jsonl", log);
+  disk.write_file(folder + "/metadata.json",
+                  R"({"session_id":")" + session + R"(","created_at":"2026-01-01T00:00:00Z"})");
+  const auto directory = *disk.open_root(folder, false);
+  for (const char* name : {"index.bin", "lock"}) (void)directory->remove(name).ok();
+  (void)directory->sync().ok();
+}
 
 Promise promise_of(const Status& status) {
   if (status.ok()) return Promise::kGiven;
@@ -164,7 +182,7 @@ void Program::import_lines(const std::string& session, const std::vector<std::st
   if (open == nullptr) return answer(step, kNotOpen);
   std::string text;
   for (const auto& id : ids) text += entry_text(id, submit(session, id, 60).content) + "\n";
-  auto imported = open->import_lines(text);
+  auto imported = open->import_text(text);
   settle_added(session, ids, imported.status());
   answer(step, std::move(imported).status());
 }
@@ -209,6 +227,30 @@ void Program::repair(const std::string& session) {
   session::Session* open = find(session);
   if (open == nullptr) return answer("repair", kNotOpen);
   answer("repair", open->repair(false).status());
+}
+
+void Program::compact(const std::string& session) {
+  session::Session* open = find(session);
+  if (open == nullptr) return answer("compact", kNotOpen);
+  answer("compact", open->compact({}).status());
+}
+
+void Program::purge(const std::string& session) {
+  session::Session* open = find(session);
+  if (open == nullptr) return answer("purge", kNotOpen);
+  session::CompactionOptions options;
+  options.cause = session::CompactionCause::kPurge;
+  const Status status = open->compact(options).status();
+  for (auto& [id, entry] : ledger_[session].entries) {
+    if (status.ok() && entry.removed == Promise::kGiven) entry.purged = true;
+  }
+  answer("purge", status);
+}
+
+void Program::migrate(const std::string& session) {
+  session::Session* open = find(session);
+  if (open == nullptr) return answer("migrate", kNotOpen);
+  answer("migrate", open->migrate(false).status());
 }
 
 void Program::verify(const std::string& session) {

@@ -44,6 +44,9 @@ class Program {
   void update(const std::string& session, const std::string& title);
   void sync(const std::string& session);
   void repair(const std::string& session);
+  void compact(const std::string& session);
+  void purge(const std::string& session);
+  void migrate(const std::string& session);
   void verify(const std::string& session);
   void rebuild(const std::string& session);
   void read(const std::string& session);  // export and a get of each entry
@@ -69,6 +72,14 @@ class Program {
   std::map<std::string, std::string> durability_;  // of sessions made with another than "commit"
   std::vector<Answer> answers_;
 };
+
+// What a program writes into an entry; holds canary_of(id).
+std::string content_of(const std::string& id, size_t bytes);
+
+// Makes the log of a session that nobody has open one of version 0 with these entries and nothing
+// beside it but the metadata of that time.
+void make_version_0(io::SimulatedFileSystem& disk, const std::string& session,
+                    const std::vector<std::string>& ids);
 
 // What an error says about whether what was asked for happened.
 Promise promise_of(const Status& status);

@@ -57,6 +57,7 @@ class SabotagedFile final : public io::File {
   Result<io::FileInfo> info() override { return without_hidden(inner_->info(), *hidden_, name_); }
   Result<bool> try_lock() override { return inner_->try_lock(); }
   Status unlock() override { return inner_->unlock(); }
+  Result<bool> is_locked() override { return inner_->is_locked(); }
 
  private:
   const std::unique_ptr<io::File> inner_;
@@ -87,6 +88,9 @@ class SabotagedDirectory final : public io::Directory {
   }
   Status move_to(std::string_view from, io::Directory& target, std::string_view to) override {
     return inner_->move_to(from, *static_cast<SabotagedDirectory&>(target).inner_, to);
+  }
+  Status exchange(std::string_view name, io::Directory& other, std::string_view there) override {
+    return inner_->exchange(name, *static_cast<SabotagedDirectory&>(other).inner_, there);
   }
   Status remove(std::string_view name) override { return inner_->remove(name); }
   Status make_directory(std::string_view name, uint32_t permissions) override {

@@ -29,6 +29,9 @@ class SabotagedFileSystem final : public io::FileSystem {
   SabotagedFileSystem(io::FileSystem& inner, Sabotage defect) : inner_(inner), defect_(defect) {}
 
   Result<std::unique_ptr<io::Directory>> open_root(std::string_view path, bool create) override;
+  Result<std::unique_ptr<io::File>> open_file(std::string_view path) override {
+    return inner_.open_file(path);
+  }
   [[nodiscard]] int64_t process_id() const override { return inner_.process_id(); }
   [[nodiscard]] std::string boot_id() const override { return inner_.boot_id(); }
 

@@ -13,8 +13,9 @@
 
 namespace varve::crash {
 
-WorkerProcess::WorkerProcess(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), VARVE_CRASH_WORKER);
+WorkerProcess::WorkerProcess(std::vector<std::string> arguments, std::vector<std::string> before) {
+  before.emplace_back(VARVE_CRASH_WORKER);
+  arguments.insert(arguments.begin(), before.begin(), before.end());
   std::vector<char*> values;
   for (std::string& argument : arguments) values.push_back(argument.data());
   values.push_back(nullptr);
@@ -26,7 +27,7 @@ WorkerProcess::WorkerProcess(std::vector<std::string> arguments) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  EXPECT_EQ(::posix_spawn(&id_, values[0], &actions, nullptr, values.data(), environ), 0);
+  EXPECT_EQ(::posix_spawnp(&id_, values[0], &actions, nullptr, values.data(), environ), 0);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(in[0]);
   ::close(out[1]);

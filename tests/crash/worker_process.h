@@ -10,7 +10,8 @@ namespace varve::crash {
 
 class WorkerProcess {
  public:
-  explicit WorkerProcess(std::vector<std::string> arguments);
+  // `before`: a program and its arguments that the worker is run under.
+  explicit WorkerProcess(std::vector<std::string> arguments, std::vector<std::string> before = {});
   ~WorkerProcess();  // killed and waited for when it still runs
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;

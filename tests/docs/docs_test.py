@@ -151,7 +151,8 @@ class Commands(unittest.TestCase):
             known = script.read_text("utf-8")
         else:
             command = next((w for w in words[1:] if re.fullmatch(r"[a-z]+", w)), None)
-            listed = re.findall(r"^    ([a-z]+) {2,}", help_of(), re.MULTILINE)
+            rows = re.findall(r"^    ([a-z]+(?:, [a-z]+)*) {2,}", help_of(), re.MULTILINE)
+            listed = [name for row in rows for name in row.split(", ")]
             if command is not None:
                 self.assertIn(command, listed)
             known = help_of() + (help_of(command) if command else "")

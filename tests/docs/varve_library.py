@@ -109,6 +109,9 @@ class Session:
     def export(self, form):
         return self._library.text("varve_session_export", self._handle, *given(form))
 
+    def import_text(self, text):
+        return json.loads(self._library.text("varve_session_import", self._handle, *given(text)))
+
     def stats(self):
         return json.loads(self._library.text("varve_session_stats", self._handle))
 

@@ -18,14 +18,16 @@ _varve_run() {
 }
 
 _varve() {
-  local commands='create ls metadata drop add get log delete search explain count tags import
-    export verify repair index stats files version'
+  local commands='create ls metadata drop add get log delete forget search explain count tags
+    import export backup restore verify repair compact purge sweep migrate index stats files metrics
+    watch version'
   local global='--root --session --json --quiet --verbose --durability --color --progress --help
     --version'
   local takes_value=' -r --root -s --session --durability --color --progress --user --agent --title
     --ttl-hours --options --set -n --limit --number --after -t --type --tag --ref --importance
     --role --id --timestamp --expires-at --reason -f --format -o --output --exclude-tag --since
-    --until --min-importance --related --relation --depth --query --where --text --sort '
+    --until --min-importance --related --relation --depth --query --where --text --sort
+    -i --interval --count --reapply-deletions --evict-below '
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' operands=() i word
   COMPREPLY=()
@@ -70,7 +72,9 @@ _varve() {
       return
       ;;
     -f | --format)
-      mapfile -t COMPREPLY < <(compgen -W 'jsonl json markdown' -- "$current")
+      local formats='jsonl json markdown'
+      [[ $command == import ]] && formats='auto jsonl json mcp chat'
+      mapfile -t COMPREPLY < <(compgen -W "$formats" -- "$current")
       return
       ;;
     -t | --type)
@@ -113,17 +117,23 @@ _varve() {
         --jsonl --create'
       ;;
     log) options='--number --type --tag --oneline --full --reverse' ;;
-    delete) options="$conditions --where --text --reason --yes" ;;
+    delete | forget) options="$conditions --where --text --reason --yes" ;;
     search)
       options="$conditions --query --all --user --agent --sort --limit --after --explain"
       ;;
     explain) options="$conditions --query --all --user --agent --sort --limit --after" ;;
     count) options="$conditions --query --all --user --agent" ;;
-    import) options='--all --no-create' ;;
-    export) options='--format --output --all' ;;
-    verify | stats) options='--all' ;;
-    repair) options='--all --dry-run' ;;
+    import) options='--all --format --dry-run --no-create' ;;
+    export) options="$conditions --query --format --output --all" ;;
+    backup) options='--keep-missing' ;;
+    restore) options='--overwrite --reapply-deletions' ;;
+    verify) options='--all --deep' ;;
+    stats) options='--all' ;;
+    repair) options='--all --dry-run --accept-edits' ;;
+    compact) options='--all --dry-run --evict-below' ;;
+    purge | migrate) options='--all --dry-run' ;;
     index) options='--all --rebuild' ;;
+    watch) options='--interval --count --once' ;;
   esac
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options $global" -- "$current")
@@ -134,11 +144,15 @@ _varve() {
   session=$(_varve_option_value --session -s)
   [[ -n $session ]] && operands=("$session" "${operands[@]}")
   case $command:${#operands[@]} in
-    create:* | ls:* | version:* | search:* | explain:* | count:*) ;;
-    *:0)
+    create:* | ls:* | version:* | metrics:* | sweep:* | search:* | explain:* | count:*) ;;
+    backup:0 | restore:0)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -d -- "$current")
+      ;;
+    *:0 | backup:* | restore:*)
       mapfile -t COMPREPLY < <(compgen -W "$(_varve_run ls --limit 1000)" -- "$current")
       ;;
-    get:1 | delete:1)
+    get:1 | delete:1 | forget:1)
       mapfile -t COMPREPLY < <(
         compgen -W "$(_varve_run log "${operands[0]}" --number 100)" -- "$current"
       )

@@ -15,7 +15,8 @@ end
 
 function __varve_entries
     set -l words (commandline -opc)
-    set -l at (contains --index -- get $words; or contains --index -- delete $words)
+    set -l at (contains --index -- get $words; or contains --index -- delete $words; \
+        or contains --index -- forget $words)
     set -l session $words[(math $at + 1)]
     test -n "$session"; and __varve_run log $session --number 100
 end
@@ -32,8 +33,9 @@ function __varve_at
     __fish_seen_subcommand_from $argv[1]; and test (__varve_operands) -eq $argv[2]
 end
 
-set -l commands create ls metadata drop add get log delete search explain count tags import export \
-    verify repair index stats files version
+set -l commands create ls metadata drop add get log delete forget search explain count tags \
+    import export backup restore verify repair compact purge sweep migrate index stats files \
+    metrics watch version
 
 complete -c varve -f
 
@@ -57,26 +59,41 @@ complete -c varve -n $none -a add -d 'add an entry'
 complete -c varve -n $none -a get -d 'show one entry'
 complete -c varve -n $none -a log -d 'show the latest entries, newest first'
 complete -c varve -n $none -a delete -d 'delete entries, by id or by conditions'
+complete -c varve -n $none -a forget -d 'another name of delete'
 complete -c varve -n $none -a search -d 'find entries by words, tag, type, time'
 complete -c varve -n $none -a explain -d 'show how a search is done'
 complete -c varve -n $none -a count -d 'count the entries that a search finds'
 complete -c varve -n $none -a tags -d 'show the tags and how many entries have them'
-complete -c varve -n $none -a import -d 'add entries from JSON lines'
+complete -c varve -n $none -a import -d 'add entries from files'
 complete -c varve -n $none -a export -d 'write a session out'
+complete -c varve -n $none -a backup -d 'copy the store into a directory'
+complete -c varve -n $none -a restore -d 'bring sessions back from a backup'
 complete -c varve -n $none -a verify -d 'look for damage'
 complete -c varve -n $none -a repair -d 'set damage aside'
+complete -c varve -n $none -a compact -d 'write the log anew without what is gone'
+complete -c varve -n $none -a purge -d 'make deleted and expired entries gone for good'
+complete -c varve -n $none -a sweep -d 'remove sessions and entries that have expired'
+complete -c varve -n $none -a migrate -d 'rewrite logs of an earlier version'
 complete -c varve -n $none -a index -d 'show or rebuild the index'
 complete -c varve -n $none -a stats -d 'show figures'
 complete -c varve -n $none -a files -d 'list a session\'s files'
+complete -c varve -n $none -a metrics -d 'show figures for monitoring'
+complete -c varve -n $none -a watch -d 'show what happens, live'
 complete -c varve -n $none -a version -d 'show the versions'
 
-for command in metadata drop add get log delete tags import export verify repair index stats files
+for command in metadata drop add get log delete forget tags import export verify repair compact \
+        purge migrate index stats files watch
     complete -c varve -n "__varve_at $command 0" -a '(__varve_sessions)'
 end
-for command in get delete
+for command in get delete forget
     complete -c varve -n "__varve_at $command 1" -a '(__varve_entries)'
 end
 complete -c varve -n '__fish_seen_subcommand_from import' -F
+for command in backup restore
+    complete -c varve -n "__varve_at $command 0" -x -a '(__fish_complete_directories)'
+    complete -c varve -n "__fish_seen_subcommand_from $command; and test (__varve_operands) -gt 0" \
+        -a '(__varve_sessions)'
+end
 
 set -l types "conversation decision finding preference message tool_call tool_result" \
     "observation summary document"
@@ -124,7 +141,7 @@ complete -c varve -n $seen -l oneline -d 'One line for each entry'
 complete -c varve -n $seen -l full -d 'Do not cut long contents'
 complete -c varve -n $seen -l reverse -d 'Oldest of them first'
 
-set -l seen '__fish_seen_subcommand_from delete'
+set -l seen '__fish_seen_subcommand_from delete forget'
 complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'
 complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
 complete -c varve -n $seen -l exclude-tag -x -d 'No entries with this tag'
@@ -193,17 +210,52 @@ complete -c varve -n $seen -l agent -x -d 'Only sessions of this agent'
 
 set -l seen '__fish_seen_subcommand_from import'
 complete -c varve -n $seen -l all -x -a '(__fish_complete_directories)' -d 'Every folder of it'
+complete -c varve -n $seen -s f -l format -x -a 'auto jsonl json mcp chat' -d 'Form of the files'
+complete -c varve -n $seen -l dry-run -d 'Only tell what would be added'
 complete -c varve -n $seen -l no-create -d 'Do not make a session'
 
 set -l seen '__fish_seen_subcommand_from export'
 complete -c varve -n $seen -s f -l format -x -a 'jsonl json markdown' -d 'Form of the text'
 complete -c varve -n $seen -s o -l output -r -F -d 'Write to a file'
+complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'
+complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
+complete -c varve -n $seen -l exclude-tag -x -d 'No entries with this tag'
+complete -c varve -n $seen -l since -x -d 'Not before this time, or this long ago'
+complete -c varve -n $seen -l until -x -d 'Before this time'
+complete -c varve -n $seen -l min-importance -x -d 'Of at least this importance'
+complete -c varve -n $seen -l related -x -d 'Only entries related to this one'
+complete -c varve -n $seen -l relation -x -d 'Only along relations of this name'
+complete -c varve -n $seen -l depth -x -d 'Within this many steps'
+complete -c varve -n $seen -l query -x -d 'The whole query as JSON'
 complete -c varve -n $seen -s a -l all -d 'Every session'
+
+set -l seen '__fish_seen_subcommand_from backup'
+complete -c varve -n $seen -l keep-missing -d 'Keep copies of sessions that are gone'
+
+set -l seen '__fish_seen_subcommand_from restore'
+complete -c varve -n $seen -l overwrite -d 'Replace sessions that exist'
+complete -c varve -n $seen -l reapply-deletions -x -a '(__fish_complete_directories)' \
+    -d 'Apply the deletions of this store, too'
 
 set -l seen '__fish_seen_subcommand_from verify'
 complete -c varve -n $seen -s a -l all -d 'Every session'
+complete -c varve -n $seen -l deep -d 'Also compare every list of the index'
 
 set -l seen '__fish_seen_subcommand_from repair'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+complete -c varve -n $seen -l dry-run -d 'Only tell what would be done'
+complete -c varve -n $seen -l accept-edits -d 'Keep lines that somebody edited'
+
+set -l seen '__fish_seen_subcommand_from compact'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+complete -c varve -n $seen -l dry-run -d 'Only tell what would be done'
+complete -c varve -n $seen -l evict-below -x -d 'Also drop live entries of less relevance'
+
+set -l seen '__fish_seen_subcommand_from purge'
+complete -c varve -n $seen -s a -l all -d 'Every session'
+complete -c varve -n $seen -l dry-run -d 'Only tell what would be done'
+
+set -l seen '__fish_seen_subcommand_from migrate'
 complete -c varve -n $seen -s a -l all -d 'Every session'
 complete -c varve -n $seen -l dry-run -d 'Only tell what would be done'
 
@@ -213,3 +265,8 @@ complete -c varve -n $seen -l rebuild -d 'Build it anew from the log'
 
 set -l seen '__fish_seen_subcommand_from stats'
 complete -c varve -n $seen -s a -l all -d 'Every session'
+
+set -l seen '__fish_seen_subcommand_from watch'
+complete -c varve -n $seen -s i -l interval -x -d 'Seconds between two looks'
+complete -c varve -n $seen -s n -l count -x -d 'End after so many looks'
+complete -c varve -n $seen -l once -d 'Look once'

@@ -2,36 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-namespace {
-
-// While it lives, this thread gets no memory from operator new.
-thread_local bool memory_is_out = false;
-
-class NoMemory {
- public:
-  NoMemory() { memory_is_out = true; }
-  ~NoMemory() { memory_is_out = false; }
-};
-
-}  // namespace
-
-// Not inlined: the compiler would see new paired with free().
-[[gnu::noinline]] void* operator new(size_t size) {
-  void* const memory = memory_is_out ? nullptr : std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#include "no_memory.h"
 
 namespace varve::capi {
 namespace {
+
+using varve_test::NoMemory;
 
 varve_error_t* foreign_value() { return to_handle<varve_error_t>(12345); }
 

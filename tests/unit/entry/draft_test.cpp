@@ -132,6 +132,10 @@ TEST_F(Refusing, NamesTheMemberAndItsOffset) {
       {kStart + R"("timestamp":"2026-02-30T00:00:00Z"})", 42, "timestamp", "RFC 3339"},
       {kStart + R"("expires_at":"2026-01-10"})", 43, "expires_at", "RFC 3339"},
       {kStart + R"("expires_at":null})", 43, "expires_at", "RFC 3339"},
+      {kStart + R"("ttl_seconds":0})", 44, "ttl_seconds", "above 0"},
+      {kStart + R"("ttl_seconds":-1})", 44, "ttl_seconds", "above 0"},
+      {kStart + R"("ttl_seconds":"1"})", 44, "ttl_seconds", "above 0"},
+      {kStart + R"("ttl_seconds":1e11})", 44, "ttl_seconds", "above 0"},
       {kStart + R"("importance":1.1})", 43, "importance", "number from 0 to 1"},
       {kStart + R"("importance":-0.1})", 43, "importance", "number from 0 to 1"},
       {kStart + R"("importance":"0.5"})", 43, "importance", "number from 0 to 1"},
@@ -178,6 +182,19 @@ TEST_F(Refusing, NamesWhatTheParserRefusesInTheSameWay) {
       {R"({"type":"message","content":1)", 29, "", "ends too early"},
       {"", 0, "", "empty"},
   });
+}
+
+TEST_F(Drafting, ATtlBecomesTheMomentItEnds) {
+  options_.now_ms = 1'000'000;
+  const auto result = make(R"({"type":"m","content":1,"ttl_seconds":1.5})");
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->facts.expires_at_ms, 1'001'500);
+  EXPECT_NE(result->body.find(R"("expires_at":"1970-01-01T00:16:41.500Z")"), std::string::npos);
+  EXPECT_EQ(result->body.find("ttl_seconds"), std::string::npos);
+  const auto both =
+      make(R"({"type":"m","content":1,"ttl_seconds":1,"expires_at":"2027-01-01T00:00:00Z"})");
+  EXPECT_EQ(both.code(), Code::kInvalidArgument);
+  EXPECT_EQ(both.status().place().member, "ttl_seconds");
 }
 
 TEST_F(Drafting, DepthBeyond64IsRefused) {

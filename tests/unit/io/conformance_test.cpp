@@ -84,6 +84,23 @@ class FileSystemConformance : public testing::Test {
 using Backends = testing::Types<PosixBackend, SimulatedBackend>;
 TYPED_TEST_SUITE(FileSystemConformance, Backends, BackendNames);
 
+TYPED_TEST(FileSystemConformance, AFileOfTheUsersIsOpenedByItsPath) {
+  this->put("notes", "content");
+  auto& files = this->backend_.files();
+  auto file = files.open_file(this->path_of("notes"));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(this->read(**file), "content");
+  EXPECT_EQ((*file)->append("x").code(), Code::kInvalidArgument);
+  EXPECT_EQ(files.open_file(this->path_of("absent")).code(), Code::kNotFound);
+  EXPECT_EQ(files.open_file(this->path_of("absent/notes")).code(), Code::kNotFound);
+  ASSERT_TRUE(this->root_->make_directory("folder").ok());
+  const auto refused = files.open_file(this->path_of("folder"));
+  EXPECT_EQ(refused.code(), Code::kIo);
+  EXPECT_NE(refused.status().message().find("a directory"), std::string::npos);
+  EXPECT_EQ(files.open_file("").code(), Code::kInvalidArgument);
+  EXPECT_EQ(files.open_file(std::string("a\0b", 3)).code(), Code::kInvalidArgument);
+}
+
 TYPED_TEST(FileSystemConformance, ReadAndAppendNeedAnExistingFile) {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kAppend}) {
     this->expect_failure(this->root_->open("absent", mode).status(), Code::kNotFound, ENOENT,
@@ -225,6 +242,25 @@ TYPED_TEST(FileSystemConformance, MoveToTakesAFileOrDirectoryAndNeverReplaces) {
   EXPECT_EQ(this->root_->info("session").code(), Code::kNotFound);
   this->expect_failure(this->root_->move_to("session", *trash, "other"), Code::kNotFound, ENOENT,
                        "session");
+}
+
+TYPED_TEST(FileSystemConformance, ExchangeSwapsTwoNamesAndNeedsBoth) {
+  ASSERT_TRUE(this->root_->make_directory("session").ok());
+  ASSERT_TRUE(this->root_->make_directory("staging").ok());
+  auto staging = *this->root_->open_directory("staging");
+  ASSERT_TRUE(staging->make_directory("made").ok());
+  ASSERT_TRUE((*staging->open_directory("made"))->open("new", OpenMode::kAppendOrCreate).ok());
+  ASSERT_TRUE(
+      (*this->root_->open_directory("session"))->open("old", OpenMode::kAppendOrCreate).ok());
+
+  ASSERT_TRUE(staging->exchange("made", *this->root_, "session").ok());
+  EXPECT_TRUE((*this->root_->open_directory("session"))->info("new").ok());
+  EXPECT_TRUE((*staging->open_directory("made"))->info("old").ok());
+
+  this->expect_failure(staging->exchange("made", *this->root_, "absent"), Code::kNotFound, ENOENT,
+                       "made");
+  this->expect_failure(staging->exchange("absent", *this->root_, "session"), Code::kNotFound,
+                       ENOENT, "absent");
 }
 
 TYPED_TEST(FileSystemConformance, RemoveTakesFilesAndRemoveDirectoryEmptyDirectories) {
@@ -389,6 +425,22 @@ TYPED_TEST(FileSystemConformance, ALockExcludesEveryOtherHandle) {
   EXPECT_TRUE(*second->try_lock());
   second.reset();
   EXPECT_TRUE(*first->try_lock());
+}
+
+TYPED_TEST(FileSystemConformance, WhetherALockIsHeldIsSeenByEveryOtherHandleInAnyMode) {
+  auto holder = this->open("lock", OpenMode::kUpdateOrCreate);
+  auto reader = this->open("lock", OpenMode::kRead);
+  auto writer = this->open("lock", OpenMode::kUpdateOrCreate);
+  EXPECT_FALSE(*reader->is_locked());
+  ASSERT_TRUE(*holder->try_lock());
+  EXPECT_TRUE(*reader->is_locked());
+  EXPECT_TRUE(*writer->is_locked());
+  EXPECT_FALSE(*holder->is_locked()) << "by another";
+  reader.reset();
+  EXPECT_FALSE(*writer->try_lock()) << "looking must not free it";
+  ASSERT_TRUE(holder->unlock().ok());
+  EXPECT_FALSE(*writer->is_locked());
+  EXPECT_TRUE(*writer->try_lock()) << "looking must not take it";
 }
 
 TYPED_TEST(FileSystemConformance, UnrelatedOpenAndCloseKeepsTheLock) {

@@ -203,6 +203,23 @@ TEST_F(SimulatedCrash, AMoveIsOneChangeThatEitherDirectoryKeeps) {
   }
 }
 
+TEST_F(SimulatedCrash, AnExchangeIsOneChangeThatEitherDirectoryKeeps) {
+  for (const bool sync_target : {false, true}) {
+    SimulatedFileSystem disk;
+    auto root = *disk.open_root("store", true);
+    auto trash = *disk.open_root("store/trash", true);
+    disk.write_file("store/log", "old");
+    disk.write_file("store/trash/log", "new");
+    ASSERT_TRUE(trash->exchange("log", *root, "log").ok());
+    EXPECT_EQ(disk.read_file("store/log"), "new");
+    EXPECT_EQ(disk.crash()->read_file("store/log"), "old");
+    EXPECT_EQ(disk.crash()->read_file("store/trash/log"), "new");
+    ASSERT_TRUE((sync_target ? trash : root)->sync().ok());
+    EXPECT_EQ(disk.crash()->read_file("store/log"), "new");
+    EXPECT_EQ(disk.crash()->read_file("store/trash/log"), "old");
+  }
+}
+
 TEST_F(SimulatedCrash, AnUnsyncedDirectoryIsLostWithEverythingInIt) {
   ASSERT_TRUE(root_->make_directory("session").ok());
   auto session = *root_->open_directory("session");

@@ -55,7 +55,7 @@ class Engines : public testing::TestWithParam<Backend> {
     clock_.advance_ms(1000);
     return engine_->create({id, user, "agent", now_ms}, "{\"session_id\":\"" + id + "\"}").status();
   }
-  Status drop(const std::string& id) { return engine_->drop(id, clock_.monotonic_us()); }
+  Status drop(const std::string& id) { return engine_->drop(id, clock_.monotonic_us(), {}); }
   // The ids of all rows, page by page.
   std::vector<std::string> listed(size_t limit) {
     std::vector<std::string> ids;

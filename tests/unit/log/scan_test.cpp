@@ -247,6 +247,52 @@ TEST(ScanBatches, ALogThatEndsInsideOneEndsBeforeIt) {
   EXPECT_EQ(scan(kA + kB0 + kB1).report.tail_reason, "the last batch is incomplete");
 }
 
+TEST(ScanBatches, ItsWholeLinesAreKeptWhenThatIsAskedFor) {
+  const std::string batch_0 = line_of("b0", 2, {3, 0});
+  const std::string batch_1 = line_of("b1", 3, {3, 1});
+  struct Case {
+    std::string behind;
+    uint64_t damaged_count;
+    std::string tail_reason;
+  };
+  const Case cases[] = {
+      {"", 0, ""},
+      {line_of("b2", 4, {3, 2}).substr(0, 30), 0, "the last line has no line end"},
+      {"garbage\n\x01\x02\n", 0, "some"},
+  };
+  for (const auto& row : cases) {
+    const std::string whole = kA + batch_0 + batch_1;
+    LogText log;
+    log.session().entries = whole + row.behind;
+    std::string ids;
+    const auto report = scan_entries(
+        log.storage(), 1, 0, log.session().entries.size(), 0,
+        [&](const ScannedEntry& line) {
+          ids += line.facts->id + " ";
+          return Status();
+        },
+        UnfinishedBatch::kKept);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(ids, "a b0 b1 ");
+    EXPECT_EQ(report->committed_end, whole.size());
+    EXPECT_EQ(report->salvaged_count, 2u);
+    EXPECT_EQ(report->damaged_count, row.damaged_count);
+    EXPECT_EQ(report->tail_reason.empty(), row.tail_reason.empty()) << report->tail_reason;
+  }
+  // What stands between the lines is damage: there is something behind it that stays.
+  LogText log;
+  log.session().entries = kA + batch_0 + "garbage\n" + batch_1 + "torn";
+  const auto report = scan_entries(
+      log.storage(), 1, 0, log.session().entries.size(), 0,
+      [](const ScannedEntry&) { return Status(); }, UnfinishedBatch::kKept);
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->damaged.size(), 1u);
+  EXPECT_EQ(report->damaged[0].offset, (kA + batch_0).size());
+  EXPECT_EQ(report->damaged_count, 1u);
+  EXPECT_EQ(report->committed_end, log.session().entries.size() - 4);
+  EXPECT_EQ(report->tail_reason, "the last line has no line end");
+}
+
 TEST(ScanBatches, ALaterLineProvesThatItWasWrittenAndKeepsWhatIsWhole) {
   const Seen damaged = scan(kA + kB0 + wrong(kB1) + kB2 + kZ);
   EXPECT_EQ(damaged.ids, "a b0 b2 z ");

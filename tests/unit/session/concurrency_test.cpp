@@ -52,7 +52,7 @@ class WatchedStorage final : public log::SessionStorage {
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override {
     return inner_->lock(deadline_us, operation, waited);
   }
-  void unlock() override { inner_->unlock(); }
+  void unlock() noexcept override { inner_->unlock(); }
   Result<log::Tail> locked_tail() override { return inner_->locked_tail(); }
   Status append(log::Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq) override {
@@ -64,6 +64,9 @@ class WatchedStorage final : public log::SessionStorage {
   }
   Status replace(log::Stream stream, const std::function<Status(log::Sink&)>& produce) override {
     return inner_->replace(stream, produce);
+  }
+  Status remove_residue(std::span<const std::string_view> documents) override {
+    return inner_->remove_residue(documents);
   }
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override {
     return inner_->put_document(name, bytes, durable);

@@ -16,7 +16,7 @@ class Transfer : public testing::TestWithParam<PlaceKind> {
  protected:
   void SetUp() override { ASSERT_NE(session_, nullptr); }
   json::Tree import(std::string_view lines) {
-    auto report = session_->import_lines(lines);
+    auto report = session_->import_text(lines);
     EXPECT_TRUE(report.ok()) << report.status().message();
     return report.ok() ? *report : json::Tree();
   }
@@ -83,7 +83,7 @@ TEST_P(Transfer, ASealedLineWithWhiteSpaceIsCheckedInItsCanonicalForm) {
   const auto target = other.open();
   std::string spaced = tree->pretty();
   std::replace(spaced.begin(), spaced.end(), '\n', ' ');
-  EXPECT_EQ(target->import_lines(spaced)->get_int64("added"), 1);
+  EXPECT_EQ(target->import_text(spaced)->get_int64("added"), 1);
 }
 
 TEST_P(Transfer, EntriesOfAnotherSessionBecomeThisOnes) {
@@ -122,7 +122,7 @@ TEST_P(Transfer, AFullSessionStopsTheImportAndKeepsWhatWasAdded) {
   session_ = place_.open();
   std::string lines;
   for (int i = 0; i < 50; ++i) lines += entry_text("e" + std::to_string(i)) + "\n";
-  EXPECT_EQ(session_->import_lines(lines).code(), Code::kSizeLimit);
+  EXPECT_EQ(session_->import_text(lines).code(), Code::kSizeLimit);
   EXPECT_TRUE(session_->get("e0").ok());
   EXPECT_EQ(session_->get("e49").code(), Code::kNotFound);
   EXPECT_TRUE(session_->verify()->get_bool("ok"));
@@ -140,7 +140,7 @@ TEST_P(Transfer, ExportedLinesAreTheStoredOnesAndGoBackIn) {
   EXPECT_EQ(exported, std::string(lines[0]) + std::string(lines[2]) + std::string(lines[3]));
   Host other_host;
   Place other(PlaceKind::kMemory, other_host);
-  EXPECT_EQ(other.open()->import_lines(exported)->get_int64("added"), 3);
+  EXPECT_EQ(other.open()->import_text(exported)->get_int64("added"), 3);
 }
 
 TEST_P(Transfer, ExportedJsonHoldsSessionAndEntries) {
@@ -189,9 +189,10 @@ TEST_P(Transfer, StatsHoldEveryDocumentedMember) {
   ASSERT_TRUE(session_->remove("c", "").ok());
   const auto stats = session_->stats();
   ASSERT_TRUE(stats.ok());
-  for (const auto name : {"session_id", "entries", "deleted", "expired", "size_bytes", "types",
-                          "memory_bytes", "last_seq", "durable_seq", "durability", "generation",
-                          "read_only", "corruption", "index"}) {
+  for (const auto name :
+       {"session_id", "entries", "deleted", "expired", "size_bytes", "types", "memory_bytes",
+        "last_seq", "durable_seq", "durability", "generation", "read_only", "corruption", "index",
+        "size_limit_bytes", "modified", "lock"}) {
     EXPECT_NE(stats->get(name), nullptr) << name;
   }
   EXPECT_EQ(stats->get_string("session_id"), kSessionId);

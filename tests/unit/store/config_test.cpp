@@ -84,6 +84,8 @@ TEST(Config, WrongValuesAreRefusedWhoeverGivesThem) {
         Case{R"({"performance":{"batch_write_interval_ms":0}})",
              "performance.batch_write_interval_ms"},
         Case{R"({"integrity":{"enable_checksums":false}})", "integrity.enable_checksums"},
+        Case{R"({"integrity":{"recovery":"all"}})", "integrity.recovery"},
+        Case{R"({"integrity":{"recovery":true}})", "integrity.recovery"},
         Case{R"({"integrity":{"checksum_algorithm":"md5"}})", "integrity.checksum_algorithm"}}) {
     for (const bool strict : {true, false}) {
       session::Settings settings;
@@ -93,6 +95,19 @@ TEST(Config, WrongValuesAreRefusedWhoeverGivesThem) {
       EXPECT_TRUE(refused.place().offset.has_value()) << wrong.text;
     }
   }
+}
+
+TEST(Config, RecoveryIsOneOfThree) {
+  session::Settings settings;
+  EXPECT_EQ(settings.recovery, session::Recovery::kTail);
+  ASSERT_TRUE(read(R"({"integrity":{"recovery":"strict"}})", &settings).ok());
+  EXPECT_EQ(settings.recovery, session::Recovery::kStrict);
+  ASSERT_TRUE(read(R"({"integrity":{"enable_checksums":true}})", &settings).ok());
+  EXPECT_EQ(settings.recovery, session::Recovery::kStrict) << "what is not said stays";
+  ASSERT_TRUE(read(R"({"integrity":{"recovery":"salvage"}})", &settings).ok());
+  EXPECT_EQ(settings.recovery, session::Recovery::kSalvage);
+  ASSERT_TRUE(read(R"({"integrity":{"recovery":"tail"}})", &settings).ok());
+  EXPECT_EQ(settings.recovery, session::Recovery::kTail);
 }
 
 TEST(Config, TextsThatAreNoConfigurationAreRefused) {

@@ -1,0 +1,172 @@
+// backup, restore.
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+
+namespace varve::cli {
+namespace {
+
+struct BackupOptions {
+  Operands operands;
+  bool keep_missing = false;
+};
+
+struct RestoreOptions {
+  Operands operands;
+  std::string tombstones_from;
+  bool overwrite = false;
+};
+
+// The directory, and the sessions behind it.
+struct Places {
+  std::string directory;
+  std::vector<std::string> sessions;
+};
+
+Result<Places> places_of(const Context& context, const Operands& operands,
+                         std::string_view missing) {
+  const std::vector<std::string> words = operands.given();
+  if (words.empty()) return usage_failure(std::string(missing));
+  Places places{words.front(), {words.begin() + 1, words.end()}};
+  const std::string& named = context.globals().session;
+  if (!named.empty()) places.sessions.push_back(named);
+  return places;
+}
+
+std::string options_text(const Places& places, json::object options) {
+  if (!places.sessions.empty()) {
+    json::array sessions;
+    for (const std::string& id : places.sessions) sessions.emplace_back(id);
+    options["sessions"] = std::move(sessions);
+  }
+  return json::serialize(options);
+}
+
+// Tells what was not copied, or not as it should be. The exit code.
+int tell_problems(Context& context, const json::object& report) {
+  int code = kExitOk;
+  for (const json::value& item : array_at(report, "problems")) {
+    if (!item.is_object()) continue;
+    const json::object& problem = item.get_object();
+    const bool copied = bool_at(problem, "copied");
+    if (!copied) code = kExitDamaged;
+    context.warn(printable(string_at(problem, "session_id"), Lines::kJoin) +
+                 (copied ? ": " : ": not copied: ") +
+                 printable(string_at(problem, "reason"), Lines::kJoin));
+  }
+  return code;
+}
+
+// "12 sessions: 1 copied, 2 appended to, 9 unchanged, 1 removed; 3 entries, 1.2 KiB"
+std::string backup_summary(const json::object& report) {
+  std::string text = format_count(integer_at(report, "sessions"), "session", "sessions") + ": " +
+                     format_count(integer_at(report, "copied")) + " copied, " +
+                     format_count(integer_at(report, "appended")) + " appended to, " +
+                     format_count(integer_at(report, "unchanged")) + " unchanged";
+  if (integer_at(report, "removed") > 0) {
+    text += ", " + format_count(integer_at(report, "removed")) + " removed";
+  }
+  return text + "; " + format_count(integer_at(report, "entries"), "entry", "entries") + ", " +
+         format_bytes(integer_at(report, "bytes"));
+}
+
+std::string restore_summary(const json::object& report) {
+  std::string text = format_count(integer_at(report, "sessions"), "session", "sessions") +
+                     " restored, " +
+                     format_count(integer_at(report, "entries"), "entry", "entries");
+  if (integer_at(report, "replaced") > 0) {
+    text += "; " + format_count(integer_at(report, "replaced")) + " replaced";
+  }
+  if (const int64_t count = integer_at(report, "deletions_reapplied"); count > 0) {
+    text += "; " + format_count(count, "deletion", "deletions") + " applied again";
+  }
+  return text;
+}
+
+int finish(Context& context, Result<Text> answer, std::string (*summary)(const json::object&)) {
+  if (!answer.ok()) return context.fail(answer.failure());
+  const json::object report = parse_object(answer->view());
+  if (context.json()) {
+    context.print(answer->view());
+  } else if (!context.quiet()) {
+    context.print(summary(report));
+  }
+  return tell_problems(context, report);
+}
+
+int run_backup(Context& context, const BackupOptions& options) {
+  Result<Places> places = places_of(context, options.operands, "name the directory to back up to");
+  if (!places.ok()) return context.fail(places.failure());
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return context.fail(store.failure());
+  json::object document;
+  if (options.keep_missing) document["delete_missing"] = false;
+  return finish(context, store->backup(places->directory, options_text(*places, document)),
+                &backup_summary);
+}
+
+int run_restore(Context& context, const RestoreOptions& options) {
+  Result<Places> places = places_of(context, options.operands, "name the backup's directory");
+  if (!places.ok()) return context.fail(places.failure());
+  Result<Store> store = context.open_store(Access::kCreate);
+  if (!store.ok()) return context.fail(store.failure());
+  json::object document;
+  if (options.overwrite) document["overwrite"] = true;
+  if (!options.tombstones_from.empty()) document["tombstones_from"] = options.tombstones_from;
+  Result<Text> answer = store->restore(places->directory, options_text(*places, document));
+  if (!answer.ok() && answer.failure().status == VARVE_ALREADY_EXISTS) {
+    answer.failure().hint = "With --overwrite it is replaced.";
+  }
+  return finish(context, std::move(answer), &restore_summary);
+}
+
+Runner declare_backup(CLI::App& app) {
+  auto options = std::make_shared<BackupOptions>();
+  options->operands.declare_many(app);
+  app.add_flag("--keep-missing", options->keep_missing,
+               "Keep copies of sessions that are no longer in the store");
+  return [options](Context& context) { return run_backup(context, *options); };
+}
+
+Runner declare_restore(CLI::App& app) {
+  auto options = std::make_shared<RestoreOptions>();
+  options->operands.declare_many(app);
+  app.add_flag("--overwrite", options->overwrite,
+               "Replace sessions that exist; what they had and the backup has not is gone");
+  app.add_option("--reapply-deletions", options->tombstones_from,
+                 "Apply the deletions that this store or backup knows, too")
+      ->type_name("STORE");
+  return [options](Context& context) { return run_restore(context, *options); };
+}
+
+}  // namespace
+
+Command backup_command() {
+  return {"backup",
+          "copy the store into a directory",
+          "DIRECTORY [SESSION...]",
+          "Makes DIRECTORY a copy of the store, or of the sessions named, while others go on "
+          "working. The copy is a store itself: varve --root DIRECTORY reads it. The next backup "
+          "into it copies what was added since, and removes sessions that were deleted.\n\n"
+          "The exit code is 6 when a session could not be copied; the others are.",
+          "varve backup /backup/memory\nvarve backup /backup/notes notes --quiet",
+          &declare_backup};
+}
+
+Command restore_command() {
+  return {"restore",
+          "bring sessions back from a backup",
+          "DIRECTORY [SESSION...]",
+          "Copies sessions from a backup into the store. A session that exists is refused unless "
+          "--overwrite is given; then it is replaced in one step.\n\n"
+          "What was deleted stays deleted: deletions that the present session knows are applied "
+          "to the one that replaces it.",
+          "varve restore /backup/memory notes\n"
+          "varve restore /backup/monday notes --reapply-deletions /backup/friday",
+          &declare_restore};
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,74 @@
+#include "cli/session_work.h"
+
+#include <vector>
+
+#include "cli/json_text.h"
+#include "cli/progress.h"
+
+namespace varve::cli {
+namespace {
+
+// Does `work` on one session and prints what it gave.
+int run_on_one(Context& context, const std::string& id, const SessionWork& work) {
+  Result<OpenSession> open = open_session(context, id);
+  if (!open.ok()) return context.fail(open.failure());
+  Result<SessionOutcome> outcome = work(context, open->session, id);
+  if (!outcome.ok()) return context.fail(context.with_hint(std::move(outcome.failure()), id));
+  if (context.json()) {
+    context.print(outcome->report);
+  } else if (!context.quiet() || outcome->asked_for || outcome->code != kExitOk) {
+    context.print(outcome->summary);
+  }
+  return outcome->code;
+}
+
+// Does `work` on every session. A session that cannot be opened does not stop the others.
+int run_on_all(Context& context, std::string_view label, const SessionWork& work) {
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return context.fail(store.failure());
+  Result<std::vector<std::string>> ids = all_session_ids(*store);
+  if (!ids.ok()) return context.fail(ids.failure());
+  Progress progress(context.err(), context.err_terminal(),
+                    context.quiet() ? "never" : context.globals().progress, std::string(label),
+                    Progress::Unit::kItems, static_cast<int64_t>(ids->size()));
+  std::vector<std::string> reports;
+  int code = kExitOk;
+  for (const std::string& id : *ids) {
+    Result<Session> session = context.open_session(*store, id);
+    Result<SessionOutcome> outcome =
+        session.ok() ? work(context, *session, id) : Result<SessionOutcome>(session.failure());
+    progress.advance(1);
+    int session_code = kExitOk;
+    if (!outcome.ok()) {
+      progress.clear();
+      session_code = context.fail(context.with_hint(std::move(outcome.failure()), id));
+    } else {
+      session_code = outcome->code;
+      reports.push_back(object_text({{"session_id", quote(id)}, {"report", outcome->report}}));
+      if (!context.json() && (!context.quiet() || session_code != kExitOk)) {
+        progress.clear();
+        context.print(outcome->summary);
+        context.out().flush();
+      }
+    }
+    if (code == kExitOk) code = session_code;
+  }
+  progress.clear();
+  if (context.json()) {
+    context.print(object_text(
+        {{"ok", code == kExitOk ? "true" : "false"}, {"sessions", array_text(reports)}}));
+  }
+  return code;
+}
+
+}  // namespace
+
+int run_on_sessions(Context& context, const Operands& operands, bool all, std::string_view label,
+                    const SessionWork& work) {
+  Result<std::string> id = session_or_all(context, operands, all);
+  if (!id.ok()) return context.fail(id.failure());
+  context.tolerate_damage();
+  return all ? run_on_all(context, label, work) : run_on_one(context, *id, work);
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,136 @@
+// Sessions that come with their contents: made under tmp/ and put in place in one step.
+#include <algorithm>
+#include <utility>
+
+#include "base/ids.h"
+#include "log/atomic_file.h"
+#include "log/directory_engine.h"
+
+namespace varve::log {
+
+namespace {
+
+// Everything but the tombstones, with the lock held. Nothing is durable by its name yet.
+Status write_contents(io::Directory& directory, const SessionContents& contents,
+                      std::unique_ptr<io::File>* lock) {
+  VARVE_TRY_ASSIGN(*lock, directory.open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
+  VARVE_TRY_ASSIGN(const bool held, (*lock)->try_lock());
+  if (!held) return {Code::kBusy, "another process tidies up here"};
+  VARVE_TRY(write_new_file(directory, kEntriesFile, {}, contents.entries));
+  for (const auto& [name, produce] : contents.documents) {
+    VARVE_TRY(write_new_file(directory, name, {}, produce));
+  }
+  return {};
+}
+
+// A session without deletions has no file for them.
+Status write_tombstones(io::Directory& directory, const SessionContents& contents) {
+  VARVE_TRY(write_new_file(directory, kTombstonesFile, {}, contents.tombstones));
+  VARVE_TRY_ASSIGN(const io::FileInfo written, directory.info(kTombstonesFile));
+  if (written.size_bytes == 0) VARVE_TRY(directory.remove(kTombstonesFile));
+  return directory.sync();
+}
+
+}  // namespace
+
+// Swaps or moves the staged directory to its name, durably. *replaced: `temporary` now is the
+// session that was there before.
+Status DirectoryEngine::give_name(const std::string& temporary, const std::string& session_id,
+                                  Existing existing, bool* replaced) {
+  if (existing != Existing::kRefuse) {
+    Status swapped = temporary_->exchange(temporary, *sessions_, session_id);
+    if (swapped.ok()) {
+      *replaced = true;
+      Status synced = sessions_->sync();
+      if (!synced.ok() && temporary_->exchange(temporary, *sessions_, session_id).ok()) {
+        *replaced = false;
+      }
+      return synced;
+    }
+    if (swapped.code() == Code::kUnsupported && existing == Existing::kSwapOrMove) {
+      const std::string old = temporary_name("deleted", *environment_.random);
+      Status moved = sessions_->move_to(session_id, *temporary_, old);
+      if (!moved.ok() && moved.code() != Code::kNotFound) return moved;
+      Status named = temporary_->move_to(temporary, *sessions_, session_id);
+      if (!named.ok()) {
+        (void)temporary_->move_to(old, *sessions_, session_id).ok();
+        return named;
+      }
+      VARVE_TRY(sessions_->sync());
+      remove_tree(*temporary_, old);
+      return {};
+    }
+    if (swapped.code() != Code::kNotFound) return swapped;
+  }
+  VARVE_TRY(temporary_->move_to(temporary, *sessions_, session_id));
+  Status synced = sessions_->sync();
+  // Not answered, not there: nobody wrote to it yet, for we hold its lock.
+  if (!synced.ok()) (void)sessions_->move_to(session_id, *temporary_, temporary).ok();
+  return synced;
+}
+
+// With the writers of the present session kept out, when there is one.
+Status DirectoryEngine::put_in_place(const std::string& temporary, const SessionRow& row,
+                                     const SessionContents& contents, Existing existing,
+                                     bool* replaced) {
+  VARVE_TRY_ASSIGN(auto staged, temporary_->open_directory(temporary));
+  VARVE_TRY(write_tombstones(*staged, contents));
+  return registry_->add(row, deadline_us(), [&]() -> Status {
+    return give_name(temporary, row.session_id, existing, replaced);
+  });
+}
+
+Status DirectoryEngine::install(const SessionRow& row, const SessionContents& contents,
+                                Existing existing, int64_t deadline_us) {
+  VARVE_TRY(refuse_if_read_only());
+  const auto taken = [&] {
+    return Status(Code::kAlreadyExists, "a session '" + row.session_id + "' exists already");
+  };
+  if (existing == Existing::kRefuse && sessions_->info(row.session_id).ok()) return taken();
+  if (!registry_->exists()) VARVE_TRY(rescan());
+  std::string temporary;
+  std::unique_ptr<io::File> lock;
+  const auto fill = [&](io::Directory& directory, std::unique_ptr<io::File>* held) {
+    return write_contents(directory, contents, held);
+  };
+  VARVE_TRY(stage_session(fill, &temporary, &lock));
+  std::unique_ptr<DirectoryStorage> present;
+  Status status;
+  if (existing != Existing::kRefuse && sessions_->info(row.session_id).ok()) {
+    auto directory = sessions_->open_directory(row.session_id);
+    auto opened = directory.ok() ? DirectoryStorage::open(*std::move(directory), environment_)
+                                 : Result<std::unique_ptr<DirectoryStorage>>(directory.status());
+    // A directory without a session in it has no writer to wait for.
+    if (opened.ok()) {
+      status = (*opened)->lock(deadline_us, "restore", nullptr);
+      if (status.ok()) present = *std::move(opened);
+    } else if (opened.code() != Code::kNotFound) {
+      status = opened.status();
+    }
+  }
+  bool replaced = false;
+  if (status.ok()) status = put_in_place(temporary, row, contents, existing, &replaced);
+  // What was replaced goes only when it is known to be replaced for good.
+  if (status.ok() == replaced) remove_tree(*temporary_, temporary);
+  if (present) present->unlock();
+  return status.code() == Code::kAlreadyExists ? taken() : status;
+}
+
+Result<std::vector<std::string>> DirectoryEngine::session_ids() {
+  std::vector<std::string> ids;
+  if (!sessions_) return ids;
+  VARVE_TRY_ASSIGN(const auto items, sessions_->list());
+  for (const auto& item : items) {
+    if (item.kind == io::FileKind::kDirectory && is_valid_id(item.name)) ids.push_back(item.name);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+bool DirectoryEngine::is_kept_in(io::Directory& directory) {
+  const auto own = root_->self_info();
+  const auto other = directory.self_info();
+  return own.ok() && other.ok() && own->identity == other->identity;
+}
+
+}  // namespace varve::log

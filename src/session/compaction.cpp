@@ -1,0 +1,329 @@
+#include "session/compaction.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "index/snapshot.h"
+#include "log/line_reader.h"
+#include "log/quarantine.h"
+#include "query/relevance.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr uint64_t kChunkBytes = uint64_t{1} << 20;  // read and written at once
+constexpr size_t kHistoryMax = 20;                   // compactions remembered in metadata.json
+
+json::Tree count(uint64_t value) { return json::Tree::integer_unsigned(value); }
+
+std::string_view cause_name(CompactionCause cause) {
+  switch (cause) {
+    case CompactionCause::kAsked: return "asked";
+    case CompactionCause::kAutomatic: return "automatic";
+    case CompactionCause::kPurge: break;
+  }
+  return "purge";
+}
+
+void note_if_failed(Core& core, std::string_view what, const Status& outcome) {
+  if (!outcome.ok()) core.post(Level::kWarn, std::string(what) + ": " + outcome.message());
+}
+
+// A line of the log that an entry's row stands for.
+struct KeptLine {
+  uint32_t row = 0;
+  index::Location location;
+};
+
+class Compaction {
+ public:
+  Compaction(Core& core, const CompactionOptions& options)
+      : core_(core),
+        options_(options),
+        rules_(core.decay_rules()),
+        now_ms_(core.context.clock->now_ms()) {}
+
+  // What stays and what goes. The log alone decides: rows of index.bin were never compared with it.
+  Status plan() {
+    if (!is_index_from_log()) VARVE_TRY(core_.rebuild());
+    if (options_.evict_below > 0) VARVE_TRY(core_.prepare_query(false));
+    VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      judge_rows();
+    }
+    return look_between();
+  }
+
+  Status carry_out() {
+    report_.changed = report_.bytes_after != report_.bytes_before;
+    const bool purges = options_.cause == CompactionCause::kPurge;
+    if (!report_.changed && !purges) return {};
+    VARVE_TRY(make_gaps_legal());
+    if (purges) {
+      VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
+    } else {
+      VARVE_TRY(quarantine_damage());
+    }
+    // A purge replaces the log also when nothing goes: another process may hold the index that a
+    // compaction left it, and would save that.
+    VARVE_TRY(write_anew());
+    // Now it is done. An index that cannot be made here is made by whoever reads next.
+    note_if_failed(core_, "the index was not made anew after a compaction", renew_index(purges));
+    return {};
+  }
+
+  CompactionReport& report() { return report_; }
+
+ private:
+  // Words that only the forgotten had may stand in a renumbered index in a form of their own: a
+  // purge makes it anew.
+  Status renew_index(bool purges) {
+    if (purges || !report_.changed) return core_.rebuild();
+    std::vector<uint32_t> rows;
+    rows.reserve(kept_.size());
+    for (const KeptLine& line : kept_) rows.push_back(line.row);
+    return core_.adopt_compacted(rows);
+  }
+
+  [[nodiscard]] bool is_index_from_log() const {
+    const std::shared_lock lock(core_.index_mutex);
+    return core_.index_from_log;
+  }
+
+  void judge_rows() {
+    const index::Index& index = core_.index;
+    const query::Relevance relevance(index, *rules_, now_ms_);
+    last_seq_ = std::max(
+        {index.coverage.last_seq, core_.durable_seq_seen, core_.metadata.compacted_through_seq()});
+    report_.entries_before = index.size();
+    report_.bytes_before = index.coverage.entries_bytes;
+    kept_.reserve(index.size());
+    for (uint32_t row = 0; row < index.size(); ++row) {
+      if (index.is_deleted(row)) {
+        drop(Dropped::kDeleted);
+      } else if (index.is_expired(row, now_ms_)) {
+        drop(Dropped::kExpired);
+      } else if (relevance.of(row) < options_.evict_below && !is_protected(row, relevance)) {
+        drop(Dropped::kEvicted);
+      } else {
+        kept_.push_back({row, index.location(row)});
+        report_.bytes_after += index.location(row).length + 1;
+      }
+      rows_.push_back(index.location(row));
+    }
+    report_.entries_after = kept_.size();
+  }
+
+  void drop(Dropped why) { report_.dropped[static_cast<size_t>(why)] += 1; }
+
+  // Live entries that refer to it, and those that asked to stay.
+  [[nodiscard]] bool is_protected(uint32_t row, const query::Relevance& relevance) const {
+    const index::Index& index = core_.index;
+    if (relevance.rule(index.type_number(row)).curve == decay::Curve::kNone) return true;
+    index::PostingCursor pinned(index.facets().tag(kPinnedTag));
+    if (pinned.contains(row)) return true;
+    index::PostingCursor referring(index.facets().referring(index.id(row)));
+    for (uint32_t from = referring.seek(0); from != index::kNoRow; from = referring.next()) {
+      if (from < index.size() && index.is_live(from, now_ms_)) return true;
+    }
+    return false;
+  }
+
+  // Bytes that no row stands for: blank lines, and damage.
+  Status look_between() {
+    uint64_t at = 0;
+    for (const index::Location& row : rows_) {
+      if (row.offset > at) VARVE_TRY(look_at_gap(at, row.offset));
+      at = row.offset + row.length + 1;
+    }
+    return at < report_.bytes_before ? look_at_gap(at, report_.bytes_before) : Status();
+  }
+
+  Status look_at_gap(uint64_t from, uint64_t to) {
+    log::LineReader reader(*core_.storage, log::Stream::kEntries, tail_.generation, from, to);
+    log::Line line;
+    for (;;) {
+      VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+      if (!more) return {};
+      if (!line.oversized && line.bytes.find_first_not_of(" \t\r") == std::string_view::npos) {
+        continue;
+      }
+      damage_.push_back({log::Stream::kEntries, line.offset, line.length, "a damaged line"});
+      drop(Dropped::kDamaged);
+    }
+  }
+
+  // First the number that makes the gaps legal: a crash behind it leaves a log as it was.
+  Status make_gaps_legal() {
+    return core_.save_metadata(true, [&](Metadata& metadata) {
+      json::Tree& tree = metadata.tree();
+      tree.set("compacted_through_seq", count(last_seq_));
+      tree.set("durable_seq", count(last_seq_));
+      tree.set("generation", count(metadata.generation() + 1));
+      return Status();
+    });
+  }
+
+  Status quarantine_damage() {
+    for (const auto& range : damage_) {
+      VARVE_TRY(log::quarantine_range(*core_.storage, log::Stream::kEntries, tail_.generation,
+                                      range.offset, range.length,
+                                      {"memory.jsonl", range.reason, now_ms_}));
+    }
+    return {};
+  }
+
+  Status write_anew() {
+    return core_.storage->replace(log::Stream::kEntries, [&](log::Sink& sink) {
+      for (size_t first = 0; first < kept_.size();) {
+        size_t end = first + 1;
+        const uint64_t from = kept_[first].location.offset;
+        while (end < kept_.size() &&
+               kept_[end].location.offset + kept_[end].location.length + 1 - from <= kChunkBytes) {
+          ++end;
+        }
+        VARVE_TRY(copy(first, end, sink));
+        first = end;
+      }
+      return Status();
+    });
+  }
+
+  // Kept lines [first, end), which lie in one stretch of the old log.
+  Status copy(size_t first, size_t end, log::Sink& sink) {
+    const uint64_t from = kept_[first].location.offset;
+    const index::Location& last = kept_[end - 1].location;
+    read_.resize(last.offset + last.length + 1 - from);
+    VARVE_TRY_ASSIGN(const size_t got,
+                     core_.storage->read(log::Stream::kEntries, tail_.generation, from, read_));
+    written_.clear();
+    for (size_t i = first; i < end; ++i) {
+      const index::Location& place = kept_[i].location;
+      const uint64_t at = place.offset - from;
+      const std::string_view line = at + place.length <= got
+                                        ? std::string_view(read_).substr(at, place.length)
+                                        : std::string_view();
+      if (line.size() != place.length || hash64(line) != place.line_hash) {
+        Place where;
+        where.path = core_.storage->name_of(log::Stream::kEntries);
+        where.offset = place.offset;
+        return {Code::kCorruption,
+                "a line is not what it was when it was indexed: run verify, then repair",
+                std::move(where)};
+      }
+      written_.append(line).append(1, '\n');
+    }
+    return sink.append(written_);
+  }
+
+  Core& core_;
+  const CompactionOptions options_;
+  std::shared_ptr<const decay::Rules> rules_;
+  int64_t now_ms_;
+  log::Tail tail_;
+  uint64_t last_seq_ = 0;
+  std::vector<index::Location> rows_;  // all, in the order of the log
+  std::vector<KeptLine> kept_;
+  std::vector<log::Damage> damage_;
+  CompactionReport report_;
+  std::string read_;  // scratch
+  std::string written_;
+};
+
+Status save_history(Core& core, const CompactionOptions& options, const CompactionReport& report) {
+  return core.save_metadata(true, [&](Metadata& metadata) {
+    const json::Tree now = json::Tree::string(format_rfc3339(core.context.clock->now_ms()));
+    json::Tree item = report.tree();
+    item.erase("changed");
+    item.set("timestamp", now);
+    item.set("cause", json::Tree::string(cause_name(options.cause)));
+    json::Tree history = json::Tree::array();
+    if (const json::Tree* before = metadata.tree().get("compactions")) {
+      const size_t known = before->items().size();
+      for (size_t i = known - std::min(known, kHistoryMax - 1); i < known; ++i) {
+        history.push(before->items()[i]);
+      }
+    }
+    history.push(std::move(item));
+    metadata.tree().set("compactions", std::move(history));
+    metadata.tree().set("last_compaction", now);
+    return Status();
+  });
+}
+
+void count_up(Counters& counters, const CompactionOptions& options,
+              const CompactionReport& report) {
+  (options.cause == CompactionCause::kPurge ? counters.purges : counters.compactions) += 1;
+  counters.entries_expired += report.dropped[static_cast<size_t>(Dropped::kExpired)];
+  counters.entries_evicted += report.dropped[static_cast<size_t>(Dropped::kEvicted)];
+}
+
+void post_end(Core& core, const CompactionOptions& options, const CompactionReport& report) {
+  json::Tree details = report.tree();
+  details.set("cause", json::Tree::string(cause_name(options.cause)));
+  const auto saved_bytes = static_cast<double>(report.bytes_before - report.bytes_after);
+  details.set("size_reduction_mb", json::Tree::number(saved_bytes / (1 << 20)));
+  core.post(Level::kInfo, "session compaction completed", std::move(details));
+}
+
+}  // namespace
+
+json::Tree CompactionReport::tree() const {
+  json::Tree rules = json::Tree::object();
+  for (size_t i = 0; i < dropped.size(); ++i) rules.set(kDroppedNames[i], count(dropped[i]));
+  json::Tree tree = json::Tree::object();
+  tree.set("entries_before", count(entries_before));
+  tree.set("entries_after", count(entries_after));
+  tree.set("bytes_before", count(bytes_before));
+  tree.set("bytes_after", count(bytes_after));
+  tree.set("dropped", std::move(rules));
+  tree.set("changed", json::Tree::boolean(changed));
+  tree.set("duration_ms", json::Tree::number(duration_ms));
+  return tree;
+}
+
+Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& options) {
+  const int64_t start_us = core.context.clock->monotonic_us();
+  core.post(Level::kInfo, "session compaction started");
+  // Before anything is planned: where the disk does not take it, the log moves into a new file.
+  VARVE_TRY(core.storage->sync(core.next_seq() - 1));
+  VARVE_TRY(core.catch_up());
+  Compaction compaction(core, options);
+  VARVE_TRY(compaction.plan());
+  VARVE_TRY(compaction.carry_out());
+  if (const auto snapshot = core.prepare_snapshot(true, false)) core.put_snapshot(*snapshot);
+  CompactionReport& report = compaction.report();
+  const int64_t end_us = core.context.clock->monotonic_us();
+  core.context.counters->compaction_us.record_duration(start_us, end_us);
+  report.duration_ms = static_cast<double>(end_us - start_us) / 1000.0;
+  if (report.changed) {
+    note_if_failed(core, "a compaction was not noted", save_history(core, options, report));
+  }
+  count_up(*core.context.counters, options, report);
+  core.watch_size();
+  post_end(core, options, report);
+  return report;
+}
+
+Result<json::Tree> compact(Core& core, Writer& writer, const CompactionOptions& options) {
+  if (options.dry_run) {
+    VARVE_TRY(core.catch_up());
+    Compaction compaction(core, options);
+    VARVE_TRY(compaction.plan());
+    return compaction.report().tree();
+  }
+  CompactionReport report;
+  VARVE_TRY(writer.run(options.cause == CompactionCause::kPurge ? "purge" : "compact", [&] {
+    VARVE_TRY_ASSIGN(report, compact_as_writer(core, options));
+    return Status();
+  }));
+  return report.tree();
+}
+
+}  // namespace varve::session

@@ -1,0 +1,185 @@
+// Reading entries back: where the index says they are, and checked.
+#include <new>
+#include <utility>
+
+#include "base/hash.h"
+#include "entry/entry.h"
+#include "session/core.h"
+#include "session/decay_config.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr int kReplacedMax = 8;  // generations that may pass by during one read
+
+}  // namespace
+
+Result<Core::Found> Core::find(std::string_view wanted) {
+  const int64_t now_ms = context.clock->now_ms();
+  const std::shared_lock lock(index_mutex);
+  const auto row = index.find(wanted);
+  if (!row || index.is_deleted(*row) || index.is_expired(*row, now_ms)) {
+    const std::string why = index.was_deleted(wanted) ? "was deleted"
+                            : row                     ? "has expired"
+                                                      : "does not exist";
+    return Status(Code::kNotFound, "entry '" + std::string(wanted) + "' " + why);
+  }
+  return Found{*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
+}
+
+Result<EntryLine> Core::read_row(std::string_view wanted, const Found& found) {
+  const index::Location& place = found.location;
+  if (EntryLine cached = cache_.find(found.generation, found.row, place)) return cached;
+  VARVE_TRY_ASSIGN(std::string read, read_from_log(wanted, found));
+  auto line = std::make_shared<const std::string>(std::move(read));
+  cache_.keep(found.generation, found.row, place, line);
+  return EntryLine(std::move(line));
+}
+
+Result<std::string> Core::read_from_log(std::string_view wanted, const Found& found) {
+  std::string line(found.location.length, '\0');
+  VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, found.generation,
+                                                   found.location.offset, line));
+  line.resize(got);
+  VARVE_TRY(check_line(wanted, found, line));
+  return line;
+}
+
+Result<EntryLine> Core::read_entry(std::string_view wanted) {
+  Status damage;  // found where the snapshot said the entry is
+  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+    VARVE_TRY(catch_up());
+    auto looked_up = find(wanted);
+    if (!looked_up.ok()) return damage.ok() ? std::move(looked_up).status() : std::move(damage);
+    auto line = read_row(wanted, *looked_up);
+    if (line.ok() || (line.code() != Code::kGone && line.code() != Code::kCorruption)) return line;
+    if (line.code() == Code::kGone) continue;
+    bool from_log = false;
+    {
+      const std::shared_lock lock(index_mutex);
+      from_log = index_from_log;
+    }
+    if (from_log) return line;  // it was right when it was indexed: the disk changed since
+    VARVE_TRY(rebuild());       // the snapshot may be the one that is wrong
+    const std::shared_lock lock(index_mutex);
+    if (index.coverage.skipped_count > 0) damage = std::move(line).status();
+  }
+  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+std::shared_ptr<const decay::Rules> Core::decay_rules() const {
+  const std::shared_lock lock(index_mutex);
+  return decay_rules_;
+}
+
+CompactionPolicy Core::compaction_policy() const {
+  const std::shared_lock lock(index_mutex);
+  CompactionPolicy policy = settings.compaction;
+  if (const json::Tree* own = metadata.tree().get("compaction_config")) {
+    policy.automatic = own->get_bool("auto_compact", policy.automatic);
+    policy.threshold = own->get_double("threshold", policy.threshold);
+  }
+  return policy;
+}
+
+uint64_t Core::size_bytes() const {
+  const std::shared_lock lock(index_mutex);
+  return view.tail.entries_bytes + view.tail.tombstones_bytes + snapshot_size_bytes;
+}
+
+uint64_t Core::deleted_count() const {
+  const std::shared_lock lock(index_mutex);
+  return index.deleted_count();
+}
+
+void Core::set_metadata(Metadata fresh) {
+  auto own = own_decay_rules(fresh.tree(), settings.decay);
+  decay_rules_ = std::make_shared<const decay::Rules>(own ? *std::move(own) : settings.decay);
+  metadata = std::move(fresh);
+}
+
+Status Core::check_line(std::string_view wanted, const Found& found, std::string_view line) {
+  Place place;
+  place.path = storage->name_of(log::Stream::kEntries);
+  place.offset = found.location.offset;
+  if (hash64(line) != found.location.line_hash || line.size() != found.location.length) {
+    return {Code::kCorruption,
+            "the line of entry '" + std::string(wanted) + "' is not what was indexed",
+            std::move(place)};
+  }
+  if (found.verified) return {};
+  json::Document scratch;
+  entry::EntryFacts facts;
+  Status read = entry::read_line(line, scratch, &facts);
+  if (!read.ok()) return {Code::kCorruption, read.message(), std::move(place)};
+  if (facts.id != wanted) {
+    return {Code::kCorruption, "the index points to another entry's line", std::move(place)};
+  }
+  // Only a saving: whoever cannot have the lock now leaves it to the next reader.
+  const std::unique_lock lock(index_mutex, std::try_to_lock);
+  if (lock.owns_lock() && view.tail.generation == found.generation && found.row < index.size() &&
+      index.id(found.row) == wanted) {
+    index.set_verified(found.row);
+  }
+  return {};
+}
+
+Result<Core::LiveRows> Core::live_rows() {
+  VARVE_TRY(catch_up());
+  const int64_t now_ms = context.clock->now_ms();
+  LiveRows live;
+  const std::shared_lock lock(index_mutex);
+  live.epoch = index_epoch;
+  live.generation = view.tail.generation;
+  for (uint32_t row = 0; row < index.size(); ++row) {
+    if (index.is_live(row, now_ms)) live.add(index, row);
+  }
+  return live;
+}
+
+// Ids and places are looked up a few rows at a time: all of them would be more than the lines of
+// any one moment.
+Status Core::for_each_line(const LiveRows& live,
+                           const std::function<Status(std::string_view)>& visit) {
+  constexpr size_t kRowsAtATime = 256;
+  std::vector<std::pair<std::string, Found>> rows;
+  for (size_t first = 0; first < live.rows.size(); first += kRowsAtATime) {
+    rows.clear();
+    {
+      const std::shared_lock lock(index_mutex);
+      if (index_epoch != live.epoch || view.tail.generation != live.generation) {
+        return {Code::kGone, "the index was made anew"};
+      }
+      const size_t end = std::min(live.rows.size(), first + kRowsAtATime);
+      for (size_t i = first; i < end; ++i) {
+        const uint32_t row = live.rows[i];
+        rows.emplace_back(index.id(row),
+                          Found{row, index.location(row), live.generation, index.is_verified(row)});
+      }
+    }
+    VARVE_TRY(visit_lines(rows, visit));
+  }
+  return {};
+}
+
+Status Core::visit_lines(const std::vector<std::pair<std::string, Found>>& rows,
+                         const std::function<Status(std::string_view)>& visit) {
+  bool from_log = false;
+  {
+    const std::shared_lock lock(index_mutex);
+    from_log = index_from_log;
+  }
+  for (const auto& [row_id, found] : rows) {
+    auto line = read_from_log(row_id, found);
+    if (line.code() == Code::kCorruption && !from_log) {
+      VARVE_TRY(rebuild());  // the snapshot may be the one that is wrong
+      return {Code::kGone, "the index was made anew"};
+    }
+    VARVE_TRY(line);
+    VARVE_TRY(visit(*line));
+  }
+  return {};
+}
+
+}  // namespace varve::session

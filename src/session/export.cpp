@@ -1,0 +1,166 @@
+#include "session/export.h"
+
+#include <utility>
+
+#include "json/object_reader.h"
+#include "log/storage.h"
+#include "query/parse.h"
+#include "session/query.h"
+#include "transfer/entry_text.h"
+#include "transfer/outside_file.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr int kReplacedMax = 8;
+
+class TextSink final : public log::Sink {
+ public:
+  explicit TextSink(std::string& text) : text_(text) {}
+  Status append(std::string_view bytes) override {
+    text_ += bytes;
+    return {};
+  }
+
+ private:
+  std::string& text_;
+};
+
+struct Written {
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+};
+
+json::Tree session_metadata(Core& core) {
+  json::Tree metadata;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    metadata = core.metadata.tree();
+  }
+  core.count_into(metadata);
+  return metadata;
+}
+
+// kGone when the log was replaced meanwhile: what is in the sink is to be thrown away.
+Result<Written> write_entries(Core& core, const ExportOptions& options, Progress& progress,
+                              log::Sink& sink) {
+  Written written;
+  std::string piece;
+  const auto flush = [&] {
+    written.bytes += piece.size();
+    Status status = sink.append(piece);
+    piece.clear();
+    return status;
+  };
+  Core::LiveRows rows;
+  if (options.query.empty()) {
+    VARVE_TRY_ASSIGN(rows, core.live_rows());
+  } else {
+    VARVE_TRY_ASSIGN(const auto query, query::parse_query(options.query, query::Scope::kSet));
+    VARVE_TRY_ASSIGN(rows, find_rows(core, query));
+  }
+  transfer::EntryText text(options.format);
+  text.begin(core.id, piece);
+  VARVE_TRY(flush());
+  uint64_t done_bytes = 0;
+  VARVE_TRY(progress.step(0, rows.bytes));
+  VARVE_TRY(core.for_each_line(rows, [&](std::string_view line) {
+    VARVE_TRY(text.entry(line, piece));
+    VARVE_TRY(flush());
+    written.entries += 1;
+    done_bytes += line.size();
+    return progress.step(done_bytes, rows.bytes);
+  }));
+  if (options.format == transfer::ExportFormat::kJson) text.end(session_metadata(core), piece);
+  VARVE_TRY(flush());
+  return written;
+}
+
+Status replaced_too_often() {
+  return {Code::kBusy, "the log is being replaced over and over; try again"};
+}
+
+}  // namespace
+
+Result<ExportOptions> parse_export_options(std::string_view json, bool has_file) {
+  ExportOptions options;
+  if (json.empty()) return options;
+  json::Document document;
+  VARVE_TRY(document.parse(json));
+  json::ObjectReader reader(json, document.root());
+  std::string name;
+  reader.read_string("format", &name);
+  const auto format = document.root().is_object() ? document.root().find("format") : std::nullopt;
+  if (format && format->is_string()) {
+    const auto known = transfer::export_format(name);
+    if (!known) {
+      reader.fail(*format, "the format is \"jsonl\", \"json\" or \"markdown\", not \"" +
+                               name.substr(0, 32) + "\"");
+    }
+    options.format = known.value_or(options.format);
+  }
+  if (const auto query = reader.read_object("query")) {
+    options.query = json::Tree::from(*query).canonical();
+  }
+  if (has_file) reader.read_bool("overwrite", &options.overwrite);
+  VARVE_TRY(reader.finish());
+  return options;
+}
+
+Result<ExportOptions> parse_export_format(std::string_view text) {
+  if (text.starts_with('{')) return parse_export_options(text, false);
+  const auto format = transfer::export_format(text);
+  if (!format) {
+    Place place;
+    place.member = "format";
+    return Status(Code::kInvalidArgument,
+                  "the format is \"jsonl\", \"json\" or \"markdown\", not \"" +
+                      std::string(text.substr(0, 32)) + "\"",
+                  std::move(place));
+  }
+  ExportOptions options;
+  options.format = *format;
+  return options;
+}
+
+Result<std::string> export_text(Core& core, const ExportOptions& options,
+                                const ProgressReceiver& receiver) {
+  Progress progress(receiver, "export");
+  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+    std::string out;
+    TextSink sink(out);
+    const auto written = write_entries(core, options, progress, sink);
+    if (written.code() == Code::kGone) continue;
+    VARVE_TRY(written);
+    return out;
+  }
+  return replaced_too_often();
+}
+
+Result<json::Tree> export_file(Core& core, std::string_view path, const ExportOptions& options,
+                               const ProgressReceiver& receiver) {
+  if (core.context.file_system == nullptr) {
+    return Status(Code::kUnsupported, "this store cannot reach files outside it");
+  }
+  Progress progress(receiver, "export");
+  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+    Written written;
+    const auto produce = [&](log::Sink& sink) -> Status {
+      VARVE_TRY_ASSIGN(written, write_entries(core, options, progress, sink));
+      return {};
+    };
+    Status status = transfer::write_outside_file(*core.context.file_system, path, options.overwrite,
+                                                 *core.context.random, produce);
+    if (status.code() == Code::kGone) continue;
+    VARVE_TRY(std::move(status));
+    json::Tree report = json::Tree::object();
+    report.set("entries", json::Tree::integer_unsigned(written.entries));
+    report.set("bytes", json::Tree::integer_unsigned(written.bytes));
+    report.set("format", json::Tree::string(transfer::format_name(options.format)));
+    return report;
+  }
+  return replaced_too_often();
+}
+
+}  // namespace varve::session

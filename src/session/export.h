@@ -1,0 +1,35 @@
+// Export: a session's entries, or those that match a query, as text to read elsewhere.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "json/tree.h"
+#include "session/core.h"
+#include "session/progress.h"
+#include "transfer/format.h"
+
+namespace varve::session {
+
+struct ExportOptions {
+  transfer::ExportFormat format = transfer::ExportFormat::kJsonl;
+  std::string query;  // conditions as JSON; empty: all entries
+  bool overwrite = false;
+};
+
+// {"format","query","overwrite"}; empty for none. `overwrite` only where there is a file.
+Result<ExportOptions> parse_export_options(std::string_view json, bool has_file);
+// A format's name, or the options as an object.
+Result<ExportOptions> parse_export_format(std::string_view text);
+
+// The entries in the order of the log, as of one moment.
+Result<std::string> export_text(Core& core, const ExportOptions& options,
+                                const ProgressReceiver& receiver);
+
+// The same into a file outside the store, whole or not at all. Memory does not grow with the size
+// of the entries. {"entries","bytes","format"}.
+Result<json::Tree> export_file(Core& core, std::string_view path, const ExportOptions& options,
+                               const ProgressReceiver& receiver);
+
+}  // namespace varve::session

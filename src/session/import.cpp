@@ -1,0 +1,231 @@
+#include "session/import.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "json/object_reader.h"
+#include "session/import_report.h"
+#include "session/stored_entry.h"
+#include "transfer/convert.h"
+#include "transfer/elements.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr size_t kGroupEntries = 512;  // written together
+constexpr size_t kGroupBytes = size_t{4} << 20;
+// A text may have white space and escapes that the line has not.
+constexpr size_t kTextPerLineBytes = 8;
+constexpr size_t kTextSlackBytes = size_t{1} << 16;
+
+size_t element_bytes_max(const Settings& settings) {
+  const json::Limits limits;
+  if (settings.entry_bytes_max == 0) return limits.text_bytes_max;
+  const uint64_t bytes = settings.entry_bytes_max * kTextPerLineBytes + kTextSlackBytes;
+  return std::min<size_t>(limits.text_bytes_max, bytes);
+}
+
+// An entry that is right in itself, before it is written.
+struct Candidate {
+  uint64_t line = 0;
+  std::string text;  // as it was drafted from
+  entry::Draft draft;
+};
+
+class Import {
+ public:
+  Import(Core& core, Writer& writer, IdGenerator& ids, const ImportOptions& options)
+      : core_(core), writer_(writer), ids_(ids), options_(options), report_(options.format) {
+    draft_options_.session_id = core.id;
+    draft_options_.adopt_session = true;
+    draft_options_.entry_bytes_max = static_cast<size_t>(core.settings.entry_bytes_max);
+    start_ms_ = core.context.clock->now_ms();
+  }
+
+  Status run(transfer::Input& input, Progress& progress) {
+    transfer::ElementReader elements(input, options_.format, element_bytes_max(core_.settings));
+    VARVE_TRY(progress.step(0, input.size_bytes()));
+    for (;;) {
+      VARVE_TRY_ASSIGN(const auto element, elements.next());
+      if (!element) break;
+      const Status taken = element->fault.empty() ? take(*element, elements.is_lines())
+                                                  : Status(Code::kInvalidArgument, element->fault);
+      if (!taken.ok()) report_.refuse(element->line, taken.message());
+      if (waiting_.size() >= kGroupEntries || waiting_bytes_ >= kGroupBytes) VARVE_TRY(settle());
+      // The end is told when all is written.
+      if (elements.read_bytes() < input.size_bytes()) {
+        VARVE_TRY(progress.step(elements.read_bytes(), input.size_bytes()));
+      }
+    }
+    VARVE_TRY(settle());
+    return progress.step(input.size_bytes(), input.size_bytes());
+  }
+
+  json::Tree report() { return report_.finish(); }
+
+ private:
+  // Makes a candidate of an element; a failure says why it is refused.
+  Status take(const transfer::Element& element, bool is_line) {
+    json::Limits limits;
+    limits.text_bytes_max = element_bytes_max(core_.settings);
+    VARVE_TRY(document_.parse(element.text, limits));
+    const auto kind = transfer::kind_of(document_.root(), options_.format);
+    draft_options_.now_ms = start_ms_;
+    Candidate candidate;
+    candidate.line = element.line;
+    if (kind == transfer::ImportFormat::kJsonl) {
+      VARVE_TRY(check_seal(element.text));
+      candidate.text = element.text;
+      VARVE_TRY_ASSIGN(candidate.draft,
+                       entry::draft_value(element.text, document_.root(), draft_options_, ids_));
+    } else {
+      VARVE_TRY_ASSIGN(const json::Tree entry, convert(kind, element));
+      candidate.text = entry.canonical();
+      VARVE_TRY_ASSIGN(candidate.draft,
+                       entry::draft(candidate.text, draft_options_, ids_, scratch_));
+    }
+    report_.note_kind(kind, is_line);
+    waiting_bytes_ += candidate.text.size();
+    waiting_.push_back(std::move(candidate));
+    return {};
+  }
+
+  // What has no time of its own gets increasing ones, so that its order is kept.
+  Result<json::Tree> convert(transfer::ImportFormat kind, const transfer::Element& element) {
+    draft_options_.now_ms = start_ms_ + static_cast<int64_t>(element.ordinal);
+    if (kind == transfer::ImportFormat::kMcp) {
+      return transfer::entry_of_knowledge(document_.root());
+    }
+    return transfer::entry_of_message(document_.root(), element.ordinal);
+  }
+
+  // A line that came sealed must be what was sealed.
+  Status check_seal(std::string_view text) {
+    if (entry::check_seal(text) != entry::Seal::kWrong) return {};
+    return entry::read_line(text, scratch_, &facts_);
+  }
+
+  // Writes what is new of the candidates, and counts them all.
+  Status settle() {
+    std::vector<Candidate> candidates = std::move(waiting_);
+    waiting_.clear();
+    waiting_bytes_ = 0;
+    std::vector<Candidate> fresh;
+    for (Candidate& candidate : candidates) {
+      VARVE_TRY_ASSIGN(const Standing standing, standing_of(candidate));
+      if (standing == Standing::kAbsent) {
+        fresh.push_back(std::move(candidate));
+      } else {
+        count(candidate, standing);
+      }
+    }
+    return options_.dry_run ? pretend(fresh) : write(fresh);
+  }
+
+  Status write(std::vector<Candidate>& fresh) {
+    if (fresh.empty()) return {};
+    std::vector<WriteRequest> requests(fresh.size());
+    for (size_t i = 0; i < fresh.size(); ++i) {
+      requests[i].operation = "import";
+      requests[i].drafts.push_back(std::move(fresh[i].draft));
+    }
+    writer_.submit(requests);
+    Status stopped;
+    for (size_t i = 0; i < fresh.size(); ++i) {
+      const Status& status = requests[i].status;
+      fresh[i].draft = std::move(requests[i].drafts.front());
+      if (status.ok()) {
+        report_.count_added();
+      } else if (status.code() == Code::kAlreadyExists) {
+        // An id twice in this group, or another writer's meanwhile.
+        VARVE_TRY_ASSIGN(const Standing standing, standing_of(fresh[i]));
+        count(fresh[i], standing);
+      } else if (stopped.ok()) {
+        Place place = status.place();
+        place.line = fresh[i].line;
+        stopped = Status(status.code(), status.message(), std::move(place));
+      }
+    }
+    return stopped;
+  }
+
+  // As write() would, with the ids of this import remembered instead of written.
+  Status pretend(const std::vector<Candidate>& fresh) {
+    for (const Candidate& candidate : fresh) {
+      const uint64_t body_hash = hash64(candidate.draft.body);
+      const auto [place, is_new] = pretended_.emplace(hash64(candidate.draft.facts.id), body_hash);
+      if (is_new) {
+        report_.count_added();
+      } else {
+        count(candidate, place->second == body_hash ? Standing::kSame : Standing::kOther);
+      }
+    }
+    return {};
+  }
+
+  Result<Standing> standing_of(const Candidate& candidate) {
+    return find_standing(core_, candidate.draft.facts.id, [&](std::string_view line) {
+      return is_same_entry(line, candidate.text, draft_options_, ids_, scratch_);
+    });
+  }
+
+  void count(const Candidate& candidate, Standing standing) {
+    if (standing == Standing::kSame) return report_.count_existing();
+    report_.refuse(candidate.line,
+                   "entry '" + candidate.draft.facts.id + "': " + refusal_of(standing));
+  }
+
+  Core& core_;
+  Writer& writer_;
+  IdGenerator& ids_;
+  const ImportOptions options_;
+  ImportReport report_;
+  int64_t start_ms_ = 0;
+  entry::DraftOptions draft_options_;
+  json::Document document_;  // of the element
+  json::Document scratch_;
+  entry::EntryFacts facts_;
+  std::vector<Candidate> waiting_;
+  size_t waiting_bytes_ = 0;
+  std::unordered_map<uint64_t, uint64_t> pretended_;  // hashes of id and body: of a dry run
+};
+
+}  // namespace
+
+Result<ImportOptions> parse_import_options(std::string_view json) {
+  ImportOptions options;
+  if (json.empty()) return options;
+  json::Document document;
+  VARVE_TRY(document.parse(json));
+  json::ObjectReader reader(json, document.root());
+  std::string name;
+  reader.read_string("format", &name);
+  const auto format = document.root().is_object() ? document.root().find("format") : std::nullopt;
+  if (format && format->is_string()) {
+    const auto known = transfer::import_format(name);
+    if (!known) {
+      reader.fail(*format,
+                  "the format is \"auto\", \"jsonl\", \"json\", \"mcp\" or \"chat\", not \"" +
+                      name.substr(0, 32) + "\"");
+    }
+    options.format = known.value_or(options.format);
+  }
+  reader.read_bool("dry_run", &options.dry_run);
+  VARVE_TRY(reader.finish());
+  return options;
+}
+
+Result<json::Tree> import_entries(Core& core, Writer& writer, IdGenerator& ids,
+                                  transfer::Input& input, const ImportOptions& options,
+                                  const ProgressReceiver& receiver) {
+  Progress progress(receiver, "import");
+  Import import(core, writer, ids, options);
+  VARVE_TRY(import.run(input, progress));
+  return import.report();
+}
+
+}  // namespace varve::session

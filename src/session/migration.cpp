@@ -1,0 +1,224 @@
+#include "session/migration.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "entry/reseal.h"
+#include "log/quarantine.h"
+#include "log/scan.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr std::string_view kLogName = "memory.jsonl";
+constexpr uint64_t kReadBytes = uint64_t{64} << 10;
+
+struct Range {
+  uint64_t offset = 0;
+  uint64_t length = 0;
+};
+
+class Migration {
+ public:
+  explicit Migration(Core& core) : core_(core), ids_(*core.context.clock, *core.context.random) {}
+
+  // The version of the log; of an empty one, this library's.
+  Result<int64_t> look_at_version() {
+    std::string line;
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      tail_ = core_.view.tail;
+      if (core_.index.size() == 0) return entry::kSchemaVersion;
+      const index::Location first = core_.index.location(0);
+      if (core_.index.seq(0) != entry::kNoSeq) return entry::kSchemaVersion;
+      line.resize(static_cast<size_t>(first.length));
+      from_ = first.offset;
+    }
+    VARVE_TRY_ASSIGN(const size_t got,
+                     core_.storage->read(log::Stream::kEntries, tail_.generation, from_, line));
+    line.resize(got);
+    return entry::schema_version_of(line, scratch_);
+  }
+
+  // What will be kept, and what does not belong there.
+  Status look() {
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      tail_ = core_.view.tail;
+      end_ = core_.index.coverage.entries_bytes;
+      last_seq_ = std::max({core_.index.coverage.last_seq, core_.durable_seq_seen,
+                            core_.metadata.compacted_through_seq()});
+    }
+    uint64_t covered = 0;
+    VARVE_TRY(scan([&](const log::ScannedEntry& line, bool repeated) {
+      VARVE_TRY(note_between(covered, line.offset));
+      covered = line.offset + line.length + 1;
+      if (repeated) return note_between(line.offset, covered);
+      entry_count_ += 1;
+      return Status();
+    }));
+    VARVE_TRY(note_between(covered, end_));
+    // Above all numbers that were ever given, so that none means two entries.
+    last_seq_ = std::max(last_seq_, entry_count_);
+    return {};
+  }
+
+  Status run() {
+    for (const Range& range : damaged_) {
+      VARVE_TRY(log::quarantine_range(
+          *core_.storage, log::Stream::kEntries, tail_.generation, range.offset, range.length,
+          {kLogName, "no entry, when the log was migrated", core_.context.clock->now_ms()}));
+    }
+    VARVE_TRY(core_.save_metadata(true, [&](Metadata& metadata) {
+      note_in(metadata);
+      return Status();
+    }));
+    core_.metadata_was_damaged = false;
+    VARVE_TRY(core_.storage->replace(log::Stream::kEntries,
+                                     [&](log::Sink& sink) { return write(sink); }));
+    VARVE_TRY(core_.rebuild());
+    json::Tree details = json::Tree::object();
+    details.set("entries", json::Tree::integer_unsigned(entry_count_));
+    core_.post(Level::kInfo, "migrated from format version 0", std::move(details));
+    return {};
+  }
+
+  [[nodiscard]] json::Tree report(int64_t version, bool changed) const {
+    json::Tree tree = json::Tree::object();
+    tree.set("from", json::Tree::integer(version));
+    tree.set("to", json::Tree::integer(entry::kSchemaVersion));
+    tree.set("changed", json::Tree::boolean(changed));
+    tree.set("entries", json::Tree::integer_unsigned(entry_count_));
+    tree.set("quarantined", json::Tree::integer_unsigned(damaged_.size()));
+    return tree;
+  }
+
+ private:
+  using Visit = std::function<Status(const log::ScannedEntry&, bool repeated)>;
+
+  Status scan(const Visit& visit) {
+    auto scanned = log::scan_entries(
+        *core_.storage, tail_.generation, 0, end_, last_seq_,
+        [&](const log::ScannedEntry& line) { return visit(line, is_repeated(line)); });
+    return std::move(scanned).status();
+  }
+
+  bool is_repeated(const log::ScannedEntry& line) const {
+    const std::shared_lock lock(core_.index_mutex);
+    const auto row = core_.index.find(line.facts->id);
+    return row && core_.index.location(*row).offset != line.offset;
+  }
+
+  // Blank lines are nobody's.
+  Result<bool> is_blank(uint64_t from, uint64_t to) {
+    std::string bytes;
+    for (uint64_t at = from; at < to; at += bytes.size()) {
+      bytes.resize(static_cast<size_t>(std::min(kReadBytes, to - at)));
+      VARVE_TRY_ASSIGN(const size_t got,
+                       core_.storage->read(log::Stream::kEntries, tail_.generation, at, bytes));
+      bytes.resize(got);
+      if (got == 0 || bytes.find_first_not_of(" \t\r\n") != std::string::npos) return false;
+    }
+    return true;
+  }
+
+  Status note_between(uint64_t from, uint64_t to) {
+    if (from >= to) return {};
+    VARVE_TRY_ASSIGN(const bool blank, is_blank(from, to));
+    if (blank) return {};
+    if (!damaged_.empty() && damaged_.back().offset + damaged_.back().length == from) {
+      damaged_.back().length += to - from;
+    } else {
+      damaged_.push_back({from, to - from});
+    }
+    return {};
+  }
+
+  void note_in(Metadata& metadata) const {
+    json::Tree& tree = metadata.tree();
+    tree.set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
+    tree.set("durable_seq", json::Tree::integer_unsigned(last_seq_));
+    tree.set("generation", json::Tree::integer_unsigned(metadata.generation() + 1));
+    json::Tree migration = json::Tree::object();
+    migration.set("from", json::Tree::integer(0));
+    migration.set("to", json::Tree::integer(entry::kSchemaVersion));
+    migration.set("at", json::Tree::string(format_rfc3339(core_.context.clock->now_ms())));
+    json::Tree migrations = json::Tree::array();
+    if (const json::Tree* before = tree.get("migrations"); before != nullptr) {
+      for (const json::Tree& item : before->items()) {
+        // One that was killed before the log was replaced is done again.
+        if (item.get_int64("from") != 0) migrations.push(item);
+      }
+    }
+    migrations.push(std::move(migration));
+    tree.set("migrations", std::move(migrations));
+  }
+
+  Status write(log::Sink& sink) {
+    uint64_t seq = last_seq_ - entry_count_;
+    return scan([&](const log::ScannedEntry& line, bool repeated) -> Status {
+      if (repeated) return {};
+      VARVE_TRY_ASSIGN(const std::string sealed,
+                       entry::reseal(line.bytes, core_.id, ++seq, ids_, scratch_));
+      return sink.append(sealed);
+    });
+  }
+
+  Core& core_;
+  IdGenerator ids_;
+  json::Document scratch_;
+  log::Tail tail_;
+  uint64_t from_ = 0;  // of the first entry
+  uint64_t end_ = 0;
+  uint64_t last_seq_ = 0;
+  uint64_t entry_count_ = 0;
+  std::vector<Range> damaged_;
+};
+
+}  // namespace
+
+Status migrate_if_older(Core& core, uint64_t* checked_generation) {
+  {
+    const std::shared_lock lock(core.index_mutex);
+    if (*checked_generation == core.view.tail.generation) return {};
+  }
+  Migration migration(core);
+  VARVE_TRY_ASSIGN(const int64_t version, migration.look_at_version());
+  if (version < entry::kSchemaVersion) {
+    VARVE_TRY(migration.look());
+    VARVE_TRY(migration.run());
+  }
+  const std::shared_lock lock(core.index_mutex);
+  if (core.index.size() > 0) *checked_generation = core.view.tail.generation;
+  return {};
+}
+
+Result<json::Tree> migrate(Core& core, Writer& writer, bool dry_run) {
+  json::Tree report;
+  const auto work = [&]() -> Status {
+    Migration migration(core);
+    VARVE_TRY_ASSIGN(const int64_t version, migration.look_at_version());
+    VARVE_TRY(migration.look());
+    const bool older = version < entry::kSchemaVersion;
+    if (older && !dry_run) VARVE_TRY(migration.run());
+    report = migration.report(version, older && !dry_run);
+    return {};
+  };
+  if (dry_run) {
+    VARVE_TRY(core.catch_up());
+    VARVE_TRY(work());
+    return report;
+  }
+  VARVE_TRY(writer.run_as_is("migrate", [&]() -> Status {
+    VARVE_TRY(core.catch_up_as_writer());
+    return work();
+  }));
+  writer.save_snapshot(true);
+  return report;
+}
+
+}  // namespace varve::session

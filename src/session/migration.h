@@ -1,0 +1,22 @@
+// Migration: a log of an earlier version, rewritten as one of this version.
+//
+// A log is of version 0 when its first entry has no schema_version. It is read as it is; the first
+// write to the session rewrites it. First metadata.json is written, with everything that makes both
+// logs right (as repair does); then the log is replaced, in one step.
+#pragma once
+
+#include "json/tree.h"
+#include "session/core.h"
+#include "session/writer.h"
+
+namespace varve::session {
+
+// For the holder of the storage's lock, caught up: migrates when the log is of an earlier version.
+// Tells in *checked_generation which generation was found to be of this version, so that the next
+// call need not look again.
+Status migrate_if_older(Core& core, uint64_t* checked_generation);
+
+// The report that varve_session_migrate describes.
+Result<json::Tree> migrate(Core& core, Writer& writer, bool dry_run);
+
+}  // namespace varve::session

@@ -1,0 +1,52 @@
+// Progress: tells the host how far a long operation has come, and asks whether to go on.
+//
+//   Progress progress(receiver, "verify");
+//   VARVE_TRY(progress.step(done_bytes, total_bytes));   // as often as you like, under no lock
+//
+// The host is called by the amount of work, not by a clock: at the first step, then whenever
+// another megabyte is done, and at the end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+
+namespace varve::session {
+
+// As varve_progress_fn: other than 0 stops the operation.
+using ProgressFunction = int32_t (*)(void* user_data, const char* operation, uint64_t done,
+                                     uint64_t total);
+
+struct ProgressReceiver {
+  ProgressFunction function = nullptr;  // null: nobody wants to know
+  void* user_data = nullptr;
+};
+
+class Progress {
+ public:
+  static constexpr uint64_t kStepBytes = uint64_t{1} << 20;
+
+  Progress(const ProgressReceiver& receiver, const char* operation)
+      : receiver_(receiver), operation_(operation) {}
+
+  // `done` of `total`, mostly in bytes; total 0: not known. kCallback when the host stops it.
+  // Work that begins anew may go back; the host is then not called until it is further than before.
+  Status step(uint64_t done, uint64_t total) {
+    if (receiver_.function == nullptr) return {};
+    const bool is_end = done == total && total != 0;
+    if (was_called_ && (done <= told_ || (done - told_ < kStepBytes && !is_end))) return {};
+    was_called_ = true;
+    told_ = done;
+    if (receiver_.function(receiver_.user_data, operation_, done, total) == 0) return {};
+    return {Code::kCallback, "the progress callback stopped the " + std::string(operation_)};
+  }
+
+ private:
+  ProgressReceiver receiver_;
+  const char* operation_;  // static text
+  uint64_t told_ = 0;
+  bool was_called_ = false;
+};
+
+}  // namespace varve::session

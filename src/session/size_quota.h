@@ -1,0 +1,20 @@
+// SizeQuota: what a session asks before it grows, and tells after: its user may have a limit over
+// all sessions. The store's to implement.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+
+namespace varve::session {
+
+class SizeQuota {
+ public:
+  virtual ~SizeQuota() = default;
+  // kSizeLimit with sizes when `new_bytes` more would be too many.
+  virtual Status check(const std::string& user_id, uint64_t new_bytes) = 0;
+  virtual void note_written(const std::string& user_id, uint64_t bytes) noexcept = 0;
+};
+
+}  // namespace varve::session

@@ -1,0 +1,66 @@
+#include "session/stored_entry.h"
+
+#include <optional>
+#include <utility>
+
+namespace varve::session {
+
+namespace {
+
+constexpr int kReplacedMax = 8;
+
+struct LookUp {
+  Standing standing = Standing::kAbsent;
+  std::optional<Core::Found> found;  // there is a line to compare with
+  bool is_index_from_log = false;
+};
+
+LookUp look_up(Core& core, std::string_view id) {
+  const std::shared_lock lock(core.index_mutex);
+  LookUp result;
+  result.is_index_from_log = core.index_from_log;
+  if (core.index.was_deleted(id)) {
+    result.standing = Standing::kDeleted;
+  } else if (const auto row = core.index.find(id)) {
+    result.found = Core::Found{*row, core.index.location(*row), core.view.tail.generation,
+                               core.index.is_verified(*row)};
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string refusal_of(Standing standing) {
+  if (standing == Standing::kDeleted) return "the id was used before and deleted";
+  if (standing == Standing::kUnreadable) return "id exists, and its line cannot be read";
+  return "id exists with other content";
+}
+
+Result<Standing> find_standing(Core& core, std::string_view id,
+                               const std::function<bool(std::string_view line)>& is_same) {
+  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+    VARVE_TRY(core.catch_up());
+    const LookUp place = look_up(core, id);
+    if (!place.found) return place.standing;
+    auto line = core.read_row(id, *place.found);
+    if (line.ok()) return is_same(**line) ? Standing::kSame : Standing::kOther;
+    if (line.code() == Code::kGone) continue;
+    if (line.code() != Code::kCorruption) return std::move(line).status();
+    if (place.is_index_from_log) return Standing::kUnreadable;
+    VARVE_TRY(core.rebuild());  // the snapshot may be the one that is wrong
+  }
+  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+bool is_same_entry(std::string_view line, std::string_view text, entry::DraftOptions options,
+                   IdGenerator& ids, json::Document& scratch) {
+  if (line == text) return true;
+  options.entry_bytes_max = 0;  // it is there: whatever the limit is now
+  const auto stored = entry::draft(line, options, ids, scratch);
+  if (!stored.ok()) return false;
+  options.now_ms = stored->facts.timestamp_ms;
+  const auto given = entry::draft(text, options, ids, scratch);
+  return given.ok() && given->body == stored->body;
+}
+
+}  // namespace varve::session

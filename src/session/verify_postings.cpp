@@ -1,0 +1,150 @@
+// The deep part of verify: facets and words, list by list, beside those that the log gives.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "index/segment.h"
+#include "session/maintenance.h"
+
+namespace varve::session {
+
+namespace {
+
+// Of the index as it is: everything it has on these rows.
+struct Postings {
+  uint64_t generation = 0;
+  uint64_t entries_bytes = 0;
+  uint32_t row_count = 0;
+  index::Segment facets;
+  index::Segment words;
+  std::vector<uint32_t> lengths;
+};
+
+void take(const index::Index& index, Postings* postings) {
+  postings->row_count = index.size();
+  postings->facets = index::Segment::adopt(index.facets().encode());
+  postings->words = index::Segment::adopt(index.text().encode_terms());
+  postings->lengths = index.text().lengths();
+}
+
+// The same from the log alone.
+Status read_log(Core& core, Postings* expected) {
+  index::Index fresh(core.settings.text);
+  json::Document document;
+  (void)fresh.text_to_extend();
+  VARVE_TRY(log::scan_entries(
+                *core.storage, expected->generation, 0, expected->entries_bytes, entry::kSeqMax,
+                [&](const log::ScannedEntry& line) -> Status {
+                  const index::Location place{line.offset, line.length, hash64(line.bytes)};
+                  const auto added = fresh.add(*line.facts, place, entry::kSeqMax);
+                  if (added == index::Index::Added::kIdTaken) return {};
+                  VARVE_TRY(document.parse(line.bytes, entry::line_limits()));
+                  const json::Value root = document.root();
+                  fresh.text_to_extend().add(&root);
+                  return {};
+                })
+                .status());
+  take(fresh, expected);
+  return {};
+}
+
+// What a key is about, for people. See index/facets.h and index/text_index.h.
+std::string name_of(std::string_view key) {
+  const std::string rest(key.substr(1, key.find('\0', 1) - 1));
+  switch (key.front()) {
+    case 't': return "the entries with tag '" + rest + "'";
+    case 'x': return "the entries of trace '" + rest + "'";
+    case 'c': return "the entries with a member of content";
+    case 'i':
+    case 'r': return "the entries that refer to '" + rest + "'";
+    case 'o': return "what an entry refers to";
+    case 'w': return "the stem of the word '" + rest + "'";
+    default: return "the entries with the word '" + rest + "'";
+  }
+}
+
+bool has_list(std::string_view key) { return key.front() != 'o' && key.front() != 'w'; }
+
+// Blocks may be cut differently, by what was compressed when.
+bool is_same_list(std::string_view a, std::string_view b) {
+  const auto rows_of = [](std::string_view encoded) {
+    std::vector<std::pair<uint32_t, uint32_t>> rows;
+    const index::PostingRun run(encoded);
+    index::PostingRun::Decoded decoded;
+    for (uint32_t block = 0; block < run.block_count(); ++block) {
+      const uint32_t count = run.decode(block, &decoded);
+      for (uint32_t i = 0; i < count; ++i) {
+        rows.emplace_back(decoded.rows[i], decoded.frequencies[i]);
+      }
+    }
+    return rows;
+  };
+  return a == b || rows_of(a) == rows_of(b);
+}
+
+// A compaction keeps a word whose entries went, as long as entries with another form of it stay.
+bool is_left_over_form(std::string_view key, std::string_view stem,
+                       const index::Segment& expected) {
+  if (key.front() != 'w') return false;
+  std::string term(1, 's');
+  term.append(stem.empty() ? key.substr(1) : stem);
+  return expected.find(term).data() != nullptr;
+}
+
+void compare(const index::Segment& found, const index::Segment& expected,
+             const std::function<void(const std::string&)>& differs) {
+  uint32_t at = 0;
+  uint32_t expected_at = 0;
+  while (at < found.size() || expected_at < expected.size()) {
+    const bool is_extra = expected_at == expected.size() ||
+                          (at < found.size() && found.key(at) < expected.key(expected_at));
+    const bool is_absent =
+        !is_extra && (at == found.size() || expected.key(expected_at) < found.key(at));
+    if (is_extra) {
+      const uint32_t extra = at++;
+      if (is_left_over_form(found.key(extra), found.value(extra), expected)) continue;
+      differs("the index knows " + name_of(found.key(extra)) + ", and the log has none");
+    } else if (is_absent) {
+      differs("the index does not know " + name_of(expected.key(expected_at++)));
+    } else {
+      const std::string_view key = found.key(at);
+      const std::string_view a = found.value(at++);
+      const std::string_view b = expected.value(expected_at++);
+      const bool is_same = has_list(key) ? is_same_list(a, b) : a == b;
+      if (!is_same) differs("the index is wrong about " + name_of(key));
+    }
+  }
+}
+
+}  // namespace
+
+Status compare_postings(Core& core, const std::function<void(const std::string&)>& differs) {
+  VARVE_TRY(core.prepare_query(true));
+  Postings found;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    if (!core.index.has_facets() || !core.index.has_text() ||
+        core.index.text_row_count() != core.index.size()) {
+      return {Code::kGone, "the index changed meanwhile"};
+    }
+    found.generation = core.view.tail.generation;
+    found.entries_bytes = core.index.coverage.entries_bytes;
+    take(core.index, &found);
+  }
+  Postings expected;
+  expected.generation = found.generation;
+  expected.entries_bytes = found.entries_bytes;
+  VARVE_TRY(read_log(core, &expected));
+  if (found.row_count != expected.row_count) {
+    differs("the index has " + std::to_string(found.row_count) + " entries, the log " +
+            std::to_string(expected.row_count));
+    return {};
+  }
+  compare(found.facets, expected.facets, differs);
+  compare(found.words, expected.words, differs);
+  if (found.lengths != expected.lengths) differs("the index is wrong about how long entries are");
+  return {};
+}
+
+}  // namespace varve::session

@@ -1,0 +1,265 @@
+#include "store/backup.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "json/object_reader.h"
+#include "log/atomic_file.h"
+#include "log/directory_engine.h"
+#include "store/backup_manifest.h"
+#include "store/session_backup.h"
+
+namespace varve::store {
+
+namespace {
+
+constexpr std::string_view kBackupLock = "lock";
+constexpr std::string_view kConfigFile = "config.json";
+constexpr int kParentsMax = 64;
+
+struct BackupOptions {
+  std::vector<std::string> sessions;  // empty: all
+  bool delete_missing = true;
+};
+
+Result<BackupOptions> parse_options(std::string_view text) {
+  BackupOptions options;
+  if (text.empty()) return options;
+  json::Document document;
+  VARVE_TRY(document.parse(text));
+  json::ObjectReader reader(text, document.root());
+  reader.read_strings("sessions", &options.sessions);
+  reader.read_bool("delete_missing", &options.delete_missing);
+  VARVE_TRY(reader.finish());
+  return options;
+}
+
+// Whether `path` is the store's own directory or one below it.
+bool is_inside(const CopyContext& context, std::string_view path) {
+  const auto is_store = [&](const std::string& at, bool* exists) {
+    const auto directory = context.file_system.open_root(at, false);
+    *exists = directory.ok();
+    return directory.ok() && context.engine.is_kept_in(**directory);
+  };
+  // By name: also the directories above one that is not there yet.
+  std::string named(path);
+  std::string existing;
+  for (bool exists = false;;) {
+    if (is_store(named, &exists)) return true;
+    if (exists && existing.empty()) existing = named;
+    const size_t slash = named.find_last_of('/');
+    if (slash == std::string::npos || slash == 0) break;
+    named.resize(slash);
+  }
+  // As they really are, behind links.
+  std::string above = existing.empty() ? "." : existing;
+  for (int i = 0; i < kParentsMax; ++i) {
+    bool exists = false;
+    if (is_store(above, &exists)) return true;
+    if (!exists) break;
+    above += "/..";
+  }
+  return false;
+}
+
+class Backup {
+ public:
+  Backup(const CopyContext& context, BackupOptions options)
+      : context_(context), options_(std::move(options)) {}
+
+  Status open(std::string_view path) {
+    VARVE_TRY(choose_sessions());
+    VARVE_TRY_ASSIGN(root_, context_.file_system.open_root(path, true));
+    VARVE_TRY(claim());
+    const log::DirectoryEngine::Environment environment{&context_.file_system, &context_.clock,
+                                                        &context_.random};
+    VARVE_TRY_ASSIGN(copy_,
+                     log::DirectoryEngine::open(path, environment, context_.lock_timeout_ms));
+    return {};
+  }
+
+  Status run() {
+    Status status = copy_all();
+    if (status.ok() && options_.sessions.empty()) status = copy_config();
+    if (status.ok() && options_.sessions.empty() && options_.delete_missing) {
+      status = remove_missing();
+    }
+    // Also after a failure: what was copied need not be copied again.
+    Status written = manifest_.write(*root_, context_.random, context_.clock.now_ms());
+    return status.ok() ? std::move(written) : std::move(status);
+  }
+
+  json::Tree report(double duration_ms) && {
+    const auto number = [](uint64_t value) { return json::Tree::integer_unsigned(value); };
+    json::Tree tree = json::Tree::object();
+    tree.set("sessions", number(totals_.copied + totals_.appended + totals_.unchanged));
+    tree.set("copied", number(totals_.copied));
+    tree.set("appended", number(totals_.appended));
+    tree.set("unchanged", number(totals_.unchanged));
+    tree.set("removed", number(removed_));
+    tree.set("bytes", number(totals_.bytes));
+    tree.set("entries", number(totals_.entries));
+    tree.set("duration_ms", json::Tree::number(duration_ms));
+    tree.set("problems", std::move(problems_));
+    return tree;
+  }
+
+ private:
+  Status choose_sessions() {
+    VARVE_TRY_ASSIGN(all_, context_.engine.session_ids());
+    for (const std::string& id : options_.sessions) {
+      if (!std::binary_search(all_.begin(), all_.end(), id)) {
+        return {Code::kNotFound, "there is no session '" + id + "'"};
+      }
+    }
+    chosen_ = options_.sessions.empty() ? all_ : options_.sessions;
+    return {};
+  }
+
+  // Makes sure that the directory is ours, or becomes so, and that nobody else works on it.
+  Status claim() {
+    auto manifest = BackupManifest::read(*root_);
+    if (!manifest.ok() && manifest.code() != Code::kNotFound) return std::move(manifest).status();
+    if (!manifest.ok()) VARVE_TRY(refuse_unless_empty());
+    VARVE_TRY_ASSIGN(lock_, root_->open(kBackupLock, io::OpenMode::kUpdateOrCreate, 0644));
+    VARVE_TRY_ASSIGN(const bool held, lock_->try_lock());
+    if (!held) {
+      return Status(Code::kBusy, "another backup into this directory is running")
+          .in_file(root_->path_of(kBackupLock));
+    }
+    // Read again: whoever held the lock before us has written it since.
+    manifest = BackupManifest::read(*root_);
+    if (!manifest.ok() && manifest.code() != Code::kNotFound) return std::move(manifest).status();
+    const bool is_first = !manifest.ok();
+    if (!is_first) manifest_ = *std::move(manifest);
+    if (manifest_.created_at.empty())
+      manifest_.created_at = format_rfc3339(context_.clock.now_ms());
+    VARVE_TRY(remove_left_overs());
+    if (!is_first) return {};
+    return manifest_.write(*root_, context_.random, context_.clock.now_ms());
+  }
+
+  Status refuse_unless_empty() {
+    VARVE_TRY_ASSIGN(const auto items, root_->list());
+    for (const auto& item : items) {
+      if (item.name == kBackupLock || log::is_temporary_name(item.name)) continue;
+      return Status(Code::kInvalidArgument,
+                    "the directory is not empty and has no backup.json: it is no backup of ours; "
+                    "give a new or an empty one")
+          .in_file(root_->path_of(item.name));
+    }
+    return {};
+  }
+
+  Status remove_left_overs() {
+    VARVE_TRY_ASSIGN(const auto items, root_->list());
+    for (const auto& item : items) {
+      if (log::is_temporary_name(item.name)) (void)root_->remove(item.name).ok();
+    }
+    return {};
+  }
+
+  Status copy_all() {
+    for (const std::string& id : chosen_) {
+      const auto known = manifest_.sessions.find(id);
+      SessionBackup session(context_, *copy_, id);
+      if (known != manifest_.sessions.end()) session.set_known(known->second);
+      Status status = session.run(&totals_);
+      if (status.ok()) {
+        manifest_.sessions[id] = session.copied();
+        if (!session.remark().empty()) problems_.push(problem(id, session.remark(), true));
+        continue;
+      }
+      if (session.source_failure().ok()) {
+        return std::move(status).with_context("session '" + id + "' was not copied");
+      }
+      // Deleted while we worked: missing is what it is now.
+      if (status.code() == Code::kNotFound) {
+        gone_.insert(id);
+      } else {
+        problems_.push(problem(id, status.message(), false));
+      }
+    }
+    return {};
+  }
+
+  Status copy_config() {
+    const auto own = context_.engine.store_document(kConfigFile);
+    if (!own.ok() && own.code() != Code::kNotFound) return own.status();
+    const auto copy = copy_->store_document(kConfigFile);
+    if (!copy.ok() && copy.code() != Code::kNotFound) return copy.status();
+    if (own.ok() == copy.ok() && (!own.ok() || *own == *copy)) return {};
+    if (own.ok()) return log::replace_file(*root_, kConfigFile, context_.random, {}, *own);
+    VARVE_TRY(root_->remove(kConfigFile));
+    return root_->sync();
+  }
+
+  Status remove_missing() {
+    VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
+    for (const std::string& id : copied) {
+      if (!gone_.contains(id) && std::binary_search(all_.begin(), all_.end(), id)) continue;
+      manifest_.sessions.erase(id);
+      Status dropped = copy_->drop(id, context_.deadline_us(), {});
+      if (!dropped.ok() && dropped.code() != Code::kNotFound) return dropped;
+      removed_ += 1;
+    }
+    return {};
+  }
+
+  const CopyContext& context_;
+  const BackupOptions options_;
+  std::vector<std::string> all_;  // ids of the store, sorted
+  std::vector<std::string> chosen_;
+  std::set<std::string> gone_;
+  std::unique_ptr<io::Directory> root_;
+  std::unique_ptr<io::File> lock_;
+  std::unique_ptr<log::DirectoryEngine> copy_;
+  BackupManifest manifest_;
+  BackupTotals totals_;
+  uint64_t removed_ = 0;
+  json::Tree problems_ = json::Tree::array();
+};
+
+}  // namespace
+
+Status check_path(std::string_view path, std::string_view member) {
+  Place place;
+  place.member = member;
+  if (path.empty()) return {Code::kInvalidArgument, "the path is empty", std::move(place)};
+  if (path.find('\0') != std::string_view::npos) {
+    return {Code::kInvalidArgument, "the path has a NUL in it; no path can", std::move(place)};
+  }
+  return {};
+}
+
+json::Tree problem(const std::string& id, std::string_view reason, bool copied) {
+  json::Tree tree = json::Tree::object();
+  tree.set("session_id", json::Tree::string(id));
+  tree.set("reason", json::Tree::string(reason));
+  tree.set("copied", json::Tree::boolean(copied));
+  return tree;
+}
+
+Result<json::Tree> back_up(const CopyContext& context, std::string_view path,
+                           std::string_view options) {
+  VARVE_TRY(check_path(path, "path"));
+  VARVE_TRY_ASSIGN(BackupOptions parsed, parse_options(options));
+  if (is_inside(context, path)) {
+    Place place;
+    place.member = "path";
+    return Status(Code::kInvalidArgument, "a store cannot be backed up into itself",
+                  std::move(place));
+  }
+  const int64_t start_us = context.clock.monotonic_us();
+  Backup backup(context, std::move(parsed));
+  VARVE_TRY(backup.open(path));
+  VARVE_TRY(backup.run());
+  const int64_t duration_us = context.clock.monotonic_us() - start_us;
+  return std::move(backup).report(static_cast<double>(duration_us) / 1000.0);
+}
+
+}  // namespace varve::store

@@ -1,0 +1,54 @@
+// Backup and restore: a store copied into a directory that is itself a store, and back.
+//
+// A session is copied whole by installing it under tmp/ and giving it its name in one step, or
+// extended by what was appended since: tombstones first, so that no crash leaves a copy in which a
+// deleted entry is alive. Whether it can be extended, backup.json and both logs tell; whatever does
+// not fit costs a whole copy, and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "io/file_system.h"
+#include "json/tree.h"
+#include "log/storage.h"
+
+namespace varve::store {
+
+// The open store that is copied, or copied into.
+struct CopyContext {
+  log::Engine& engine;
+  io::FileSystem& file_system;
+  Clock& clock;
+  Random& random;
+  uint64_t lock_timeout_ms = 0;
+
+  [[nodiscard]] int64_t deadline_us() const {
+    return clock.monotonic_us() + static_cast<int64_t>(lock_timeout_ms) * 1000;
+  }
+};
+
+// The report that varve_store_backup describes.
+Result<json::Tree> back_up(const CopyContext& context, std::string_view path,
+                           std::string_view options);
+
+// `refresh` is called with the id of each session once it is in place: it saves its counts and
+// tells how many entries are alive.
+using Refresh = std::function<Result<uint64_t>(const std::string& id)>;
+
+// The report that varve_store_restore describes.
+Result<json::Tree> restore(const CopyContext& context, std::string_view path,
+                           std::string_view options, const Refresh& refresh);
+
+// kInvalidArgument for paths that no backup can be at.
+Status check_path(std::string_view path, std::string_view member);
+
+// {"session_id","reason","copied"}: `copied` tells whether it was, all the same.
+json::Tree problem(const std::string& id, std::string_view reason, bool copied);
+
+}  // namespace varve::store

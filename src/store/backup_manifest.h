@@ -1,0 +1,43 @@
+// backup.json: the mark of a directory that backups are kept in, and how far the copy of each
+// session goes (docs/format.md#backup.json).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "io/file_system.h"
+
+namespace varve::store {
+
+inline constexpr std::string_view kManifestFile = "backup.json";
+inline constexpr int64_t kManifestVersion = 1;
+
+// A stream of the copy, as it was left: its length, and SessionSource::check of it.
+struct CopiedStream {
+  uint64_t bytes = 0;
+  uint64_t check = 0;
+  friend bool operator==(const CopiedStream&, const CopiedStream&) = default;
+};
+
+struct CopiedSession {
+  uint64_t generation = 0;  // of the source's metadata.json
+  CopiedStream entries;
+  CopiedStream tombstones;
+};
+
+struct BackupManifest {
+  std::string created_at;
+  std::map<std::string, CopiedSession, std::less<>> sessions;
+
+  // Reads the mark in `root`; kNotFound. One that is damaged says nothing of the sessions, so that
+  // all are copied whole. kFormatVersion for one of a newer version.
+  static Result<BackupManifest> read(io::Directory& root);
+  // Replaces it, durably.
+  Status write(io::Directory& root, Random& random, int64_t now_ms) const;
+};
+
+}  // namespace varve::store

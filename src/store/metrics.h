@@ -1,0 +1,33 @@
+// What a store tells about itself, for monitoring: the counters of this process and figures of the
+// store, under two names each. docs/operations.md#figures is the table for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "json/tree.h"
+#include "session/event_log.h"
+
+namespace varve::store {
+
+// What is not counted but looked up.
+struct StoreFigures {
+  uint64_t sessions = 0;
+  uint64_t sessions_open = 0;
+  uint64_t entries = 0;
+  uint64_t entries_open = 0;  // of them, of open sessions
+  uint64_t size_bytes = 0;
+  uint64_t index_memory_bytes = 0;   // of open sessions
+  uint64_t entries_not_durable = 0;  // likewise
+};
+
+// Prometheus text exposition format 0.0.4. Every sample carries {store="URI"}, so that those of
+// several stores can be put together.
+std::string metrics_text(std::string_view uri, const StoreFigures& figures,
+                         const session::Counters& counters);
+
+// {"memory.sessions.active":N, …}; durations as {"count","sum","p50","p99","max"} in milliseconds.
+json::Tree metrics_tree(const StoreFigures& figures, const session::Counters& counters);
+
+}  // namespace varve::store

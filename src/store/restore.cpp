@@ -1,0 +1,315 @@
+// Restoring sessions from a backup, or from any directory that is a store.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "json/object_reader.h"
+#include "log/directory_storage.h"
+#include "session/metadata.h"
+#include "store/backup.h"
+#include "store/backup_manifest.h"
+#include "store/session_source.h"
+
+namespace varve::store {
+
+namespace {
+
+constexpr std::string_view kSessionsFolder = "sessions";
+
+struct RestoreOptions {
+  std::vector<std::string> sessions;  // empty: all
+  bool overwrite = false;
+  std::string tombstones_from;  // a store's directory; empty: none
+};
+
+Result<RestoreOptions> parse_options(std::string_view text) {
+  RestoreOptions options;
+  if (text.empty()) return options;
+  json::Document document;
+  VARVE_TRY(document.parse(text));
+  json::ObjectReader reader(text, document.root());
+  reader.read_strings("sessions", &options.sessions);
+  reader.read_bool("overwrite", &options.overwrite);
+  reader.read_string("tombstones_from", &options.tombstones_from);
+  VARVE_TRY(reader.finish());
+  if (document.root().find("tombstones_from")) {
+    VARVE_TRY(check_path(options.tombstones_from, "tombstones_from"));
+  }
+  return options;
+}
+
+// A store that is only read: nothing in it is made or tidied.
+class ReadOnlyStore {
+ public:
+  static Result<ReadOnlyStore> open(const CopyContext& context, std::string_view path) {
+    ReadOnlyStore store;
+    VARVE_TRY_ASSIGN(store.root_, context.file_system.open_root(path, false));
+    auto sessions = store.root_->open_directory(kSessionsFolder);
+    if (sessions.code() == Code::kNotFound) {
+      return Status(Code::kNotFound, "there is no backup in '" + std::string(path) + "'");
+    }
+    if (!sessions.ok()) return std::move(sessions).status();
+    store.sessions_ = *std::move(sessions);
+    const auto manifest = BackupManifest::read(*store.root_);
+    if (manifest.code() == Code::kFormatVersion) return manifest.status();
+    store.environment_ = {&context.file_system, &context.clock, &context.random};
+    return store;
+  }
+
+  [[nodiscard]] io::Directory& root() const { return *root_; }
+
+  Result<std::vector<std::string>> ids() const {
+    VARVE_TRY_ASSIGN(const auto items, sessions_->list());
+    std::vector<std::string> ids;
+    for (const auto& item : items) {
+      if (item.kind == io::FileKind::kDirectory && is_valid_id(item.name)) {
+        ids.push_back(item.name);
+      }
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  }
+
+  // kNotFound.
+  Result<std::unique_ptr<SessionSource>> session(const std::string& id) const {
+    VARVE_TRY_ASSIGN(auto directory, sessions_->open_directory(id));
+    VARVE_TRY_ASSIGN(auto storage, log::DirectoryStorage::open(std::move(directory), environment_));
+    auto source = std::make_unique<SessionSource>(std::move(storage));
+    VARVE_TRY(source->hold_still());
+    return source;
+  }
+
+ private:
+  ReadOnlyStore() = default;
+
+  std::unique_ptr<io::Directory> root_;
+  std::unique_ptr<io::Directory> sessions_;
+  log::DirectoryStorage::Environment environment_;
+};
+
+// Writes a session's tombstones, and then those that others know and it does not.
+class TombstoneUnion {
+ public:
+  explicit TombstoneUnion(log::Sink& sink) : sink_(sink) {}
+
+  Status begin(SessionSource& source, uint64_t end) {
+    VARVE_TRY(source.copy(log::Stream::kTombstones, 0, end, sink_));
+    return source.for_each_tombstone([&](const std::string& id, std::string_view) {
+      known_.insert(id);
+      return Status();
+    });
+  }
+
+  Status add(SessionSource& other) {
+    return other.for_each_tombstone([&](const std::string& id, std::string_view line) {
+      if (!known_.insert(id).second) return Status();
+      added_ += 1;
+      return sink_.append(line);
+    });
+  }
+
+  [[nodiscard]] uint64_t added() const { return added_; }
+
+ private:
+  log::Sink& sink_;
+  std::unordered_set<std::string> known_;
+  uint64_t added_ = 0;
+};
+
+class Restore {
+ public:
+  Restore(const CopyContext& context, const RestoreOptions& options, const Refresh& refresh)
+      : context_(context), options_(options), refresh_(refresh) {}
+
+  Status open(std::string_view path) {
+    VARVE_TRY_ASSIGN(ReadOnlyStore backup, ReadOnlyStore::open(context_, path));
+    backup_.emplace(std::move(backup));
+    if (context_.engine.is_kept_in(backup_->root())) {
+      return {Code::kInvalidArgument, "a store cannot be restored from itself"};
+    }
+    if (!options_.tombstones_from.empty()) {
+      VARVE_TRY_ASSIGN(ReadOnlyStore other,
+                       ReadOnlyStore::open(context_, options_.tombstones_from));
+      others_.emplace(std::move(other));
+    }
+    return choose_sessions();
+  }
+
+  // A session of the backup that cannot be read does not keep the others from being restored.
+  Status run() {
+    Status first;
+    for (const std::string& id : chosen_) {
+      Status source_failure;
+      Status status = restore_one(id, &source_failure);
+      if (status.ok()) {
+        restored_ += 1;
+        continue;
+      }
+      status = std::move(status).with_context("session '" + id + "' was not restored");
+      if (source_failure.ok()) return status;
+      problems_.push(problem(id, source_failure.message(), false));
+      if (first.ok()) first = std::move(status);
+    }
+    return restored_ == 0 ? std::move(first) : Status();
+  }
+
+  json::Tree report(double duration_ms) && {
+    const auto number = [](uint64_t value) { return json::Tree::integer_unsigned(value); };
+    json::Tree tree = json::Tree::object();
+    tree.set("sessions", number(restored_));
+    tree.set("replaced", number(replaced_));
+    tree.set("entries", number(entries_));
+    tree.set("deletions_reapplied", number(reapplied_));
+    tree.set("bytes", number(bytes_));
+    tree.set("duration_ms", json::Tree::number(duration_ms));
+    tree.set("problems", std::move(problems_));
+    return tree;
+  }
+
+ private:
+  Status choose_sessions() {
+    VARVE_TRY_ASSIGN(const auto there, backup_->ids());
+    for (const std::string& id : options_.sessions) {
+      if (!std::binary_search(there.begin(), there.end(), id)) {
+        return {Code::kNotFound, "the backup has no session '" + id + "'"};
+      }
+    }
+    chosen_ = options_.sessions.empty() ? there : options_.sessions;
+    VARVE_TRY_ASSIGN(present_, context_.engine.session_ids());
+    if (options_.overwrite) return {};
+    for (const std::string& id : chosen_) {
+      if (!is_present(id)) continue;
+      return {Code::kAlreadyExists, "a session '" + id +
+                                        "' exists already; nothing was restored "
+                                        "(overwrite replaces it)"};
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool is_present(const std::string& id) const {
+    return std::binary_search(present_.begin(), present_.end(), id);
+  }
+
+  Status restore_one(const std::string& id, Status* source_failure) {
+    auto opened = backup_->session(id);
+    if (!opened.ok()) {
+      *source_failure = opened.status();
+      return *source_failure;
+    }
+    SessionSource& source = **opened;
+    auto scanned = source.scan(0, 0);
+    Status status = scanned.ok() ? install(id, source, *scanned) : scanned.status();
+    *source_failure = source.failure();
+    VARVE_TRY(std::move(status));
+    if (scanned->damaged_count > 0) {
+      problems_.push(problem(
+          id, std::to_string(scanned->damaged_count) + " damaged lines were copied as they are",
+          true));
+    }
+    VARVE_TRY_ASSIGN(const uint64_t alive, refresh_(id));
+    entries_ += alive;
+    return {};
+  }
+
+  Status install(const std::string& id, SessionSource& source, const SourceScan& scan) {
+    log::SessionContents contents;
+    contents.entries = [&](log::Sink& sink) {
+      return source.copy(log::Stream::kEntries, 0, scan.entries_end, sink);
+    };
+    uint64_t reapplied = 0;
+    contents.tombstones = [&](log::Sink& sink) -> Status {
+      TombstoneUnion all(sink);
+      VARVE_TRY(all.begin(source, scan.tombstones_end));
+      VARVE_TRY(add_known_deletions(id, all));
+      reapplied = all.added();
+      return {};
+    };
+    VARVE_TRY_ASSIGN(const auto names, source.documents());
+    for (const std::string& name : names) {
+      contents.documents.emplace_back(name, [&source, name](log::Sink& sink) -> Status {
+        VARVE_TRY_ASSIGN(const std::string text, source.document(name));
+        return sink.append(text);
+      });
+    }
+    const std::string metadata = metadata_of(id, source);
+    contents.documents.emplace_back(log::kMetadataFile,
+                                    [&](log::Sink& sink) { return sink.append(metadata); });
+    const auto existing = options_.overwrite ? log::Existing::kSwap : log::Existing::kRefuse;
+    VARVE_TRY(context_.engine.install(source.row(id), contents, existing, context_.deadline_us()));
+    if (is_present(id)) replaced_ += 1;
+    reapplied_ += reapplied;
+    bytes_ += scan.entries_end + scan.tombstones_end;
+    return {};
+  }
+
+  // Called while no writer can change the present session.
+  Status add_known_deletions(const std::string& id, TombstoneUnion& all) {
+    if (is_present(id)) {
+      auto storage = context_.engine.open(id);
+      if (storage.ok()) {
+        SessionSource present(*std::move(storage));
+        VARVE_TRY(present.hold_still());
+        VARVE_TRY(all.add(present));
+      } else if (storage.code() != Code::kNotFound) {
+        return std::move(storage).status();
+      }
+    }
+    if (!others_) return {};
+    auto other = others_->session(id);
+    if (other.code() == Code::kNotFound) return {};
+    if (!other.ok()) return std::move(other).status();
+    return all.add(**other);
+  }
+
+  // What the backup says, in a generation above every one that was there: whoever remembers
+  // another log by its number must not take this one for it.
+  std::string metadata_of(const std::string& id, const SessionSource& source) {
+    uint64_t generation = source.generation();
+    const auto present = context_.engine.session_document(id, log::kMetadataFile);
+    if (present.ok()) {
+      const auto parsed = session::Metadata::parse(*present, id);
+      if (parsed.ok()) generation = std::max(generation, parsed->generation());
+    }
+    const int64_t now_ms = context_.clock.now_ms();
+    auto metadata = session::Metadata::parse(source.metadata(), id);
+    if (!metadata.ok()) metadata = session::Metadata::recovered(id, now_ms);
+    metadata->tree().set("generation", json::Tree::integer_unsigned(generation + 1));
+    metadata->tree().set("restored_at", json::Tree::string(format_rfc3339(now_ms)));
+    return metadata->encode();
+  }
+
+  const CopyContext& context_;
+  const RestoreOptions& options_;
+  const Refresh& refresh_;
+  std::optional<ReadOnlyStore> backup_;
+  std::optional<ReadOnlyStore> others_;
+  std::vector<std::string> chosen_;
+  std::vector<std::string> present_;  // sorted
+  uint64_t restored_ = 0;
+  uint64_t replaced_ = 0;
+  uint64_t entries_ = 0;
+  uint64_t reapplied_ = 0;
+  uint64_t bytes_ = 0;
+  json::Tree problems_ = json::Tree::array();
+};
+
+}  // namespace
+
+Result<json::Tree> restore(const CopyContext& context, std::string_view path,
+                           std::string_view options_text, const Refresh& refresh) {
+  VARVE_TRY(check_path(path, "path"));
+  VARVE_TRY_ASSIGN(const RestoreOptions options, parse_options(options_text));
+  const int64_t start_us = context.clock.monotonic_us();
+  Restore work(context, options, refresh);
+  VARVE_TRY(work.open(path));
+  VARVE_TRY(work.run());
+  const int64_t duration_us = context.clock.monotonic_us() - start_us;
+  return std::move(work).report(static_cast<double>(duration_us) / 1000.0);
+}
+
+}  // namespace varve::store

@@ -1,0 +1,225 @@
+#include "store/session_backup.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "base/hash.h"
+#include "log/directory_storage.h"
+
+namespace varve::store {
+
+namespace {
+
+constexpr int kAttemptsMax = 8;
+constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
+// Each batch that is appended costs a sync. When they are many, and the log is small for it, a
+// whole copy is cheaper: a sync takes about as long as writing so many bytes.
+constexpr size_t kBatchesMin = 16;
+constexpr uint64_t kBytesPerSync = uint64_t{64} << 10;
+
+// Gathers a stretch of a stream, for one append.
+class ChunkSink final : public log::Sink {
+ public:
+  Status append(std::string_view bytes) override {
+    text.append(bytes);
+    return {};
+  }
+  std::string text;
+};
+
+class CountingSink final : public log::Sink {
+ public:
+  CountingSink(log::Sink& inner, uint64_t* bytes) : inner_(inner), bytes_(bytes) {}
+  Status append(std::string_view bytes) override {
+    *bytes_ += bytes.size();
+    return inner_.append(bytes);
+  }
+
+ private:
+  log::Sink& inner_;
+  uint64_t* bytes_;
+};
+
+}  // namespace
+
+Status SessionBackup::run(BackupTotals* totals) {
+  for (int i = 0; i < kAttemptsMax; ++i) {
+    Status status = attempt(totals);
+    // kConflict: somebody wrote to the copy. It no longer fits, then.
+    if (status.code() != Code::kGone && status.code() != Code::kConflict) return status;
+  }
+  source_failure_ = {Code::kBusy, "the log is being replaced over and over; try again"};
+  return source_failure_;
+}
+
+Status SessionBackup::attempt(BackupTotals* totals) {
+  auto storage = context_.engine.open(id_);
+  if (!storage.ok()) {
+    source_failure_ = storage.status();
+    return source_failure_;
+  }
+  source_ = std::make_unique<SessionSource>(*std::move(storage));
+  written_bytes_ = 0;
+  const auto work = [&]() -> Status {
+    VARVE_TRY(source_->hold_still());
+    VARVE_TRY_ASSIGN(auto copy, find_extensible());
+    if (copy) return extend(*copy, totals);
+    VARVE_TRY_ASSIGN(scan_, source_->scan(0, 0));
+    return copy_whole(totals);
+  };
+  Status status = work();
+  source_failure_ = source_->failure();
+  if (status.ok() && scan_.damaged_count > 0) {
+    remark_ = std::to_string(scan_.damaged_count) + " damaged lines were copied as they are";
+  }
+  source_.reset();
+  return status;
+}
+
+Result<std::unique_ptr<log::SessionStorage>> SessionBackup::find_extensible() {
+  if (!known_) return std::unique_ptr<log::SessionStorage>();
+  auto copy = copies_.open(id_);
+  if (!copy.ok()) return std::unique_ptr<log::SessionStorage>();
+  VARVE_TRY_ASSIGN(const bool fitting, fits(**copy));
+  if (!fitting) return std::unique_ptr<log::SessionStorage>();
+  VARVE_TRY_ASSIGN(scan_, source_->scan(known_->entries.bytes, known_->tombstones.bytes));
+  const uint64_t batches = scan_.batch_ends.size();
+  if (batches > kBatchesMin && batches * kBytesPerSync > scan_.entries_end) {
+    return std::unique_ptr<log::SessionStorage>();
+  }
+  return copy;
+}
+
+// Whether the copy is what backup.json says of it, and the session began with the same.
+Result<bool> SessionBackup::fits(log::SessionStorage& copy) {
+  if (known_->generation != source_->generation()) return false;
+  const auto tail = copy.tail();
+  if (!tail.ok() || tail->entries_bytes != known_->entries.bytes ||
+      tail->tombstones_bytes != known_->tombstones.bytes ||
+      source_->tail().entries_bytes < known_->entries.bytes ||
+      source_->tail().tombstones_bytes < known_->tombstones.bytes) {
+    return false;
+  }
+  auto again = copies_.open(id_);
+  if (!again.ok()) return false;
+  SessionSource own(*std::move(again));
+  if (!own.hold_still().ok()) return false;
+  for (const auto& [stream, known] : {std::pair(log::Stream::kEntries, known_->entries),
+                                      std::pair(log::Stream::kTombstones, known_->tombstones)}) {
+    VARVE_TRY_ASSIGN(const uint64_t of_source, source_->check(stream, known.bytes));
+    const auto of_copy = own.check(stream, known.bytes);
+    if (!of_copy.ok() || *of_copy != known.check || of_source != known.check) return false;
+  }
+  // A document that is gone from the session cannot be taken out of a copy that is in use.
+  VARVE_TRY_ASSIGN(const auto of_source, source_->documents());
+  const auto of_copy = own.documents();
+  return of_copy.ok() &&
+         std::includes(of_source.begin(), of_source.end(), of_copy->begin(), of_copy->end());
+}
+
+Status SessionBackup::extend(log::SessionStorage& copy, BackupTotals* totals) {
+  VARVE_TRY(copy.lock(context_.deadline_us(), "backup", nullptr));
+  const auto work = [&]() -> Status {
+    VARVE_TRY(extend_stream(copy, log::Stream::kTombstones, known_->tombstones.bytes,
+                            scan_.tombstones_end));
+    VARVE_TRY(extend_stream(copy, log::Stream::kEntries, known_->entries.bytes, scan_.entries_end));
+    return extend_documents(copy);
+  };
+  Status status = work();
+  copy.unlock();
+  VARVE_TRY(std::move(status));
+  VARVE_TRY(note_copied());
+  (written_bytes_ > 0 ? totals->appended : totals->unchanged) += 1;
+  totals->bytes += written_bytes_;
+  totals->entries += scan_.entry_count;
+  return {};
+}
+
+// In stretches that end with each batch, durably: parts of one write reach the disk in any order,
+// and a line behind a batch is the proof that the batch is whole.
+Status SessionBackup::extend_stream(log::SessionStorage& copy, log::Stream stream, uint64_t from,
+                                    uint64_t to) {
+  const bool entries = stream == log::Stream::kEntries;
+  auto batch_end = scan_.batch_ends.begin();
+  for (uint64_t at = from; at < to;) {
+    uint64_t end = std::min(at + kChunkBytes, to);
+    if (entries && batch_end != scan_.batch_ends.end()) end = std::min(end, *batch_end);
+    const bool ends_batch = entries && batch_end != scan_.batch_ends.end() && end == *batch_end;
+    if (ends_batch) ++batch_end;
+    ChunkSink chunk;
+    VARVE_TRY(source_->copy(stream, at, end, chunk));
+    VARVE_TRY(copy.append(stream, at, chunk.text, ends_batch || end == to,
+                          entries && end == to ? scan_.last_seq : 0));
+    written_bytes_ += chunk.text.size();
+    at = end;
+  }
+  return {};
+}
+
+Status SessionBackup::put_if_other(log::SessionStorage& copy, const std::string& name,
+                                   const std::string& text) {
+  const auto present = copy.get_document(name);
+  if (present.ok() && *present == text) return {};
+  if (!present.ok() && present.code() != Code::kNotFound) return present.status();
+  VARVE_TRY(copy.put_document(name, text, true));
+  written_bytes_ += text.size();
+  return {};
+}
+
+Status SessionBackup::extend_documents(log::SessionStorage& copy) {
+  VARVE_TRY_ASSIGN(const auto names, source_->documents());
+  for (const std::string& name : names) {
+    VARVE_TRY_ASSIGN(const std::string text, source_->document(name));
+    VARVE_TRY(put_if_other(copy, name, text));
+  }
+  if (source_->metadata().empty()) return {};
+  return put_if_other(copy, std::string(log::kMetadataFile), source_->metadata());
+}
+
+Status SessionBackup::copy_whole(BackupTotals* totals) {
+  log::SessionContents contents;
+  const auto stream = [this](log::Stream which, uint64_t end) {
+    return [this, which, end](log::Sink& sink) {
+      CountingSink counting(sink, &written_bytes_);
+      return source_->copy(which, 0, end, counting);
+    };
+  };
+  contents.entries = stream(log::Stream::kEntries, scan_.entries_end);
+  contents.tombstones = stream(log::Stream::kTombstones, scan_.tombstones_end);
+  const auto document = [this](const std::string& text, log::Sink& sink) {
+    written_bytes_ += text.size();
+    return sink.append(text);
+  };
+  VARVE_TRY_ASSIGN(const auto names, source_->documents());
+  for (const std::string& name : names) {
+    contents.documents.emplace_back(name, [this, document, name](log::Sink& sink) -> Status {
+      VARVE_TRY_ASSIGN(const std::string text, source_->document(name));
+      return document(text, sink);
+    });
+  }
+  if (!source_->metadata().empty()) {
+    contents.documents.emplace_back(log::kMetadataFile, [this, document](log::Sink& sink) {
+      return document(source_->metadata(), sink);
+    });
+  }
+  VARVE_TRY(copies_.install(source_->row(id_), contents, log::Existing::kSwapOrMove,
+                            context_.deadline_us()));
+  VARVE_TRY(note_copied());
+  totals->copied += 1;
+  totals->bytes += written_bytes_;
+  totals->entries += scan_.entry_count;
+  return {};
+}
+
+Status SessionBackup::note_copied() {
+  copied_.generation = source_->generation();
+  copied_.entries.bytes = scan_.entries_end;
+  copied_.tombstones.bytes = scan_.tombstones_end;
+  VARVE_TRY_ASSIGN(copied_.entries.check, source_->check(log::Stream::kEntries, scan_.entries_end));
+  VARVE_TRY_ASSIGN(copied_.tombstones.check,
+                   source_->check(log::Stream::kTombstones, scan_.tombstones_end));
+  return {};
+}
+
+}  // namespace varve::store

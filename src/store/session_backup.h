@@ -1,0 +1,63 @@
+// SessionBackup: brings the copy of one session up to the session.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "log/storage.h"
+#include "store/backup.h"
+#include "store/backup_manifest.h"
+#include "store/session_source.h"
+
+namespace varve::store {
+
+struct BackupTotals {
+  uint64_t copied = 0;  // sessions
+  uint64_t appended = 0;
+  uint64_t unchanged = 0;
+  uint64_t bytes = 0;    // written into the copy
+  uint64_t entries = 0;  // lines among them
+};
+
+class SessionBackup {
+ public:
+  SessionBackup(const CopyContext& context, log::Engine& copies, const std::string& id)
+      : context_(context), copies_(copies), id_(id) {}
+
+  // How far the copy goes by backup.json.
+  void set_known(const CopiedSession& known) { known_ = known; }
+
+  Status run(BackupTotals* totals);
+
+  [[nodiscard]] const CopiedSession& copied() const { return copied_; }
+  [[nodiscard]] const std::string& remark() const { return remark_; }  // for the report; or empty
+  // Why the session could not be read; ok when it was the copy that failed.
+  [[nodiscard]] const Status& source_failure() const { return source_failure_; }
+
+ private:
+  Status attempt(BackupTotals* totals);
+  // Opens the copy when it can be extended; nullptr when it has to be made anew.
+  Result<std::unique_ptr<log::SessionStorage>> find_extensible();
+  Result<bool> fits(log::SessionStorage& copy);
+  Status extend(log::SessionStorage& copy, BackupTotals* totals);
+  Status extend_stream(log::SessionStorage& copy, log::Stream stream, uint64_t from, uint64_t to);
+  Status extend_documents(log::SessionStorage& copy);
+  Status put_if_other(log::SessionStorage& copy, const std::string& name, const std::string& text);
+  Status copy_whole(BackupTotals* totals);
+  Status note_copied();
+
+  const CopyContext& context_;
+  log::Engine& copies_;
+  const std::string& id_;
+  std::optional<CopiedSession> known_;
+  std::unique_ptr<SessionSource> source_;
+  SourceScan scan_;
+  CopiedSession copied_;
+  std::string remark_;
+  Status source_failure_;
+  uint64_t written_bytes_ = 0;
+};
+
+}  // namespace varve::store

@@ -1,0 +1,155 @@
+#include "store/session_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "index/snapshot.h"
+#include "json/tree.h"
+#include "log/directory_storage.h"
+#include "session/metadata.h"
+
+namespace varve::store {
+
+namespace {
+
+constexpr int kAttemptsMax = 8;
+constexpr uint64_t kCheckedBytes = uint64_t{64} << 10;
+constexpr uint64_t kCopyBytes = uint64_t{1} << 20;
+
+bool is_document(std::string_view name) {
+  return name != log::kEntriesFile && name != log::kTombstonesFile && name != log::kLockFile &&
+         name != log::kMetadataFile && name != index::kSnapshotFile;
+}
+
+}  // namespace
+
+Status SessionSource::fail(Status status) {
+  if (failure_.ok()) failure_ = status;
+  return status;
+}
+
+Status SessionSource::hold_still() {
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    auto held = try_to_hold();
+    if (!held.ok()) return fail(std::move(held).status());
+    if (*held) return {};
+  }
+  return fail({Code::kBusy, "the log is being replaced over and over; try again"});
+}
+
+Result<bool> SessionSource::try_to_hold() {
+  VARVE_TRY_ASSIGN(const log::Tail first, storage_->tail());
+  auto text = storage_->get_document(log::kMetadataFile);
+  if (!text.ok() && text.code() != Code::kNotFound) return std::move(text).status();
+  metadata_ = text.ok() ? *std::move(text) : std::string();
+  VARVE_TRY_ASSIGN(const log::Tail log_seen, storage_->tail());
+  VARVE_TRY_ASSIGN(const log::Tail tombstones_seen, storage_->tail());
+  if (first.generation != tombstones_seen.generation) return false;
+  tail_ = log_seen;
+  tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
+  generation_ = 0;
+  settled_seq_ = storage_->durable_mark().last_seq;
+  // One that cannot be read is copied as it is: it only describes the log.
+  const auto parsed = json::Tree::parse(metadata_);
+  if (!parsed.ok() || !parsed->is_object()) return true;
+  if (parsed->get_int64("version") > session::kMetadataVersion) {
+    return Status(Code::kFormatVersion, "the session is of a newer version; use a newer varve");
+  }
+  const auto member = [&](std::string_view name) {
+    return static_cast<uint64_t>(std::max<int64_t>(0, parsed->get_int64(name)));
+  };
+  generation_ = member("generation");
+  settled_seq_ = std::max({settled_seq_, member("durable_seq"), member("compacted_through_seq")});
+  return true;
+}
+
+Result<SourceScan> SessionSource::scan(uint64_t entries_from, uint64_t tombstones_from) {
+  SourceScan found;
+  auto entries = log::scan_entries(*storage_, tail_.generation, entries_from, tail_.entries_bytes,
+                                   settled_seq_, [&](const log::ScannedEntry& line) {
+                                     found.entry_count += 1;
+                                     found.last_seq = std::max(found.last_seq, line.facts->seq);
+                                     const entry::Batch batch = line.facts->batch;
+                                     if (batch.count > 1 && batch.index + 1 == batch.count) {
+                                       found.batch_ends.push_back(line.offset + line.length + 1);
+                                     }
+                                     return Status();
+                                   });
+  if (!entries.ok()) return fail(std::move(entries).status());
+  auto tombstones = log::scan_tombstones(*storage_, tail_.generation, tombstones_from,
+                                         tail_.tombstones_bytes, [&](const auto&) {
+                                           found.tombstone_count += 1;
+                                           return Status();
+                                         });
+  if (!tombstones.ok()) return fail(std::move(tombstones).status());
+  found.entries_end = entries->committed_end;
+  found.tombstones_end = tombstones->committed_end;
+  found.damaged_count = entries->damaged_count + tombstones->damaged_count;
+  return found;
+}
+
+Status SessionSource::copy(log::Stream stream, uint64_t from, uint64_t to, log::Sink& sink) {
+  std::string buffer;
+  for (uint64_t at = from; at < to;) {
+    buffer.resize(static_cast<size_t>(std::min(kCopyBytes, to - at)));
+    auto got = storage_->read(stream, tail_.generation, at, buffer);
+    if (!got.ok()) return fail(std::move(got).status());
+    if (*got == 0) return fail({Code::kIo, "the log is shorter than it was"});
+    VARVE_TRY(sink.append(std::string_view(buffer).substr(0, *got)));
+    at += *got;
+  }
+  return {};
+}
+
+Result<uint64_t> SessionSource::check(log::Stream stream, uint64_t end) {
+  std::string bytes(static_cast<size_t>(std::min(kCheckedBytes, end)), '\0');
+  auto got = storage_->read(stream, tail_.generation, end - bytes.size(), bytes);
+  if (!got.ok()) return fail(std::move(got).status());
+  return hash64(std::string_view(bytes).substr(0, *got));
+}
+
+Status SessionSource::for_each_tombstone(const VisitTombstone& visit) {
+  std::string line;
+  auto scanned = log::scan_tombstones(
+      *storage_, tail_.generation, 0, tail_.tombstones_bytes,
+      [&](const log::ScannedTombstone& found) -> Status {
+        line.resize(static_cast<size_t>(found.length));
+        auto got = storage_->read(log::Stream::kTombstones, tail_.generation, found.offset, line);
+        if (!got.ok()) return fail(std::move(got).status());
+        line.resize(*got);
+        line.push_back('\n');
+        return visit(found.tombstone->id, line);
+      });
+  return std::move(scanned).status();
+}
+
+Result<std::vector<std::string>> SessionSource::documents() {
+  auto files = storage_->files();
+  if (!files.ok()) return fail(std::move(files).status());
+  std::vector<std::string> names;
+  for (const auto& file : *files) {
+    if (is_document(file.name)) names.push_back(file.name);
+  }
+  return names;
+}
+
+Result<std::string> SessionSource::document(std::string_view name) {
+  auto text = storage_->get_document(name);
+  if (!text.ok()) return fail(std::move(text).status());
+  return text;
+}
+
+log::SessionRow SessionSource::row(std::string_view session_id) const {
+  log::SessionRow row;
+  row.session_id = session_id;
+  const auto parsed = json::Tree::parse(metadata_);
+  if (!parsed.ok() || !parsed->is_object()) return row;
+  row.user_id = parsed->get_string("user_id");
+  row.agent_id = parsed->get_string("agent_id");
+  row.created_at_ms = parse_rfc3339(parsed->get_string("created_at")).value_or(0);
+  return row;
+}
+
+}  // namespace varve::store

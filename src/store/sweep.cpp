@@ -1,0 +1,102 @@
+#include "store/sweep.h"
+
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "session/compaction.h"
+
+namespace varve::store {
+
+namespace {
+
+constexpr size_t kRowsAtATime = 256;
+constexpr size_t kProblemsMax = 1000;
+
+class Sweep {
+ public:
+  explicit Sweep(const SweepContext& context) : context_(context) {}
+
+  Result<json::Tree> run() {
+    const int64_t start_us = context_.clock->monotonic_us();
+    // All ids first: removing sessions changes the pages.
+    VARVE_TRY_ASSIGN(const auto ids, session_ids());
+    for (const std::string& id : ids) visit(id);
+    const int64_t duration_us = context_.clock->monotonic_us() - start_us;
+    json::Tree report = json::Tree::object();
+    const auto set = [&](std::string_view name, uint64_t value) {
+      report.set(name, json::Tree::integer_unsigned(value));
+    };
+    set("sessions_checked", checked_);
+    set("sessions_removed", removed_);
+    set("sessions_compacted", compacted_);
+    set("entries_dropped", dropped_);
+    set("bytes_freed", freed_bytes_);
+    report.set("problems", std::move(problems_));
+    report.set("duration_ms", json::Tree::number(static_cast<double>(duration_us) / 1000.0));
+    return report;
+  }
+
+ private:
+  Result<std::vector<std::string>> session_ids() {
+    std::vector<std::string> ids;
+    std::unordered_set<std::string> told;
+    std::string after;
+    for (bool done = false; !done;) {
+      VARVE_TRY_ASSIGN(const log::RowPage page, context_.engine->list(after, kRowsAtATime));
+      done = page.at_end;
+      for (const auto& row : page.rows) {
+        if (told.insert(row.session_id).second) ids.push_back(row.session_id);
+      }
+      if (!page.cursors.empty()) after = page.cursors.back();
+    }
+    return ids;
+  }
+
+  void visit(const std::string& id) {
+    auto session = context_.open(id);
+    if (session.code() == Code::kNotFound) return;  // dropped since
+    checked_ += 1;
+    Status status = session.ok() ? sweep_one(id, *session) : std::move(session).status();
+    if (status.ok() || status.code() == Code::kNotFound) return;
+    if (problems_.items().size() >= kProblemsMax) return;
+    json::Tree problem = json::Tree::object();
+    problem.set("session_id", json::Tree::string(id));
+    problem.set("reason", json::Tree::string(status.message()));
+    problems_.push(std::move(problem));
+  }
+
+  Status sweep_one(const std::string& id, const std::shared_ptr<session::Session>& session) {
+    VARVE_TRY_ASSIGN(const bool is_over, session->has_expired());
+    if (is_over) {
+      const uint64_t size_bytes = session->size_bytes();
+      Status removed = context_.remove(id);
+      if (removed.code() == Code::kConflict) return {};  // it is in use again
+      VARVE_TRY(std::move(removed));
+      removed_ += 1;
+      freed_bytes_ += size_bytes;
+      return {};
+    }
+    if (session->expired_entry_count() == 0) return {};
+    VARVE_TRY_ASSIGN(const json::Tree report, session->compact({}));
+    compacted_ += 1;
+    dropped_ += static_cast<uint64_t>(report.get("dropped")->get_int64("expired"));
+    freed_bytes_ +=
+        static_cast<uint64_t>(report.get_int64("bytes_before") - report.get_int64("bytes_after"));
+    return {};
+  }
+
+  const SweepContext& context_;
+  uint64_t checked_ = 0;
+  uint64_t removed_ = 0;
+  uint64_t compacted_ = 0;
+  uint64_t dropped_ = 0;
+  uint64_t freed_bytes_ = 0;
+  json::Tree problems_ = json::Tree::array();
+};
+
+}  // namespace
+
+Result<json::Tree> sweep(const SweepContext& context) { return Sweep(context).run(); }
+
+}  // namespace varve::store

@@ -1,0 +1,63 @@
+#include "store/user_quota.h"
+
+#include <utility>
+
+namespace varve::store {
+
+namespace {
+
+Status exceeded(std::string message, uint64_t size, uint64_t limit) {
+  Place place;
+  place.size = size;
+  place.limit = limit;
+  return {Code::kSizeLimit, std::move(message), std::move(place)};
+}
+
+}  // namespace
+
+Status UserQuota::check(const std::string& user_id, uint64_t new_bytes) {
+  if (bytes_max_ == 0 || user_id.empty()) return {};
+  const int64_t now_us = clock_.monotonic_us();
+  uint64_t bytes = 0;
+  bool is_counted = false;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto known = counted_.find(user_id);
+    is_counted = known != counted_.end() && now_us < known->second.until_us;
+    if (is_counted) bytes = known->second.bytes;
+  }
+  if (!is_counted) {
+    VARVE_TRY_ASSIGN(const Use use, count_(user_id));
+    bytes = use.bytes;
+    const std::lock_guard guard(mutex_);
+    counted_[user_id] = {bytes, now_us + kCountedForUs};
+  }
+  if (bytes + new_bytes <= bytes_max_) return {};
+  return exceeded("the sessions of user '" + user_id + "' would be " +
+                      std::to_string(bytes + new_bytes) + " bytes; their limit is " +
+                      std::to_string(bytes_max_) + " (storage.max_user_size_mb)",
+                  bytes + new_bytes, bytes_max_);
+}
+
+void UserQuota::note_written(const std::string& user_id, uint64_t bytes) noexcept {
+  const std::lock_guard guard(mutex_);
+  const auto known = counted_.find(user_id);
+  if (known != counted_.end()) known->second.bytes += bytes;
+}
+
+Status UserQuota::check_new_session(const std::string& user_id) {
+  if (sessions_max_ == 0 || user_id.empty()) return {};
+  VARVE_TRY_ASSIGN(const Use use, count_(user_id));
+  if (use.sessions < sessions_max_) return {};
+  return exceeded("user '" + user_id + "' has " + std::to_string(use.sessions) +
+                      " sessions; the limit is " + std::to_string(sessions_max_) +
+                      " (storage.max_user_sessions)",
+                  use.sessions + 1, sessions_max_);
+}
+
+void UserQuota::forget() {
+  const std::lock_guard guard(mutex_);
+  counted_.clear();
+}
+
+}  // namespace varve::store

@@ -1,0 +1,62 @@
+// UserQuota: how much the sessions of one user may take together (storage.max_user_size_mb), and
+// how many there may be (storage.max_user_sessions).
+//
+// What a user has is counted from the registry: open sessions exactly, the others by their
+// metadata.json as it was last saved. Between two counts, which are kCountedForUs apart, what this
+// process writes is added: the limit is exact for one process, and for several to within what the
+// others wrote since.
+//
+// Threads: any. Cost of a count: grows with the number of sessions in the store.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "session/size_quota.h"
+
+namespace varve::store {
+
+class UserQuota final : public session::SizeQuota {
+ public:
+  static constexpr int64_t kCountedForUs = 5'000'000;
+
+  struct Use {
+    uint64_t sessions = 0;
+    uint64_t bytes = 0;
+  };
+  using Count = std::function<Result<Use>(const std::string& user_id)>;
+
+  // Limits of 0: none.
+  UserQuota(Clock& clock, Count count) : clock_(clock), count_(std::move(count)) {}
+  void set_limits(uint64_t bytes_max, uint64_t sessions_max) {
+    bytes_max_ = bytes_max;
+    sessions_max_ = sessions_max;
+  }
+
+  Status check(const std::string& user_id, uint64_t new_bytes) override;
+  void note_written(const std::string& user_id, uint64_t bytes) noexcept override;
+  // Before a session is created. Always counted.
+  Status check_new_session(const std::string& user_id);
+  // After sessions came or went.
+  void forget();
+
+ private:
+  struct Counted {
+    uint64_t bytes = 0;
+    int64_t until_us = 0;
+  };
+
+  Clock& clock_;
+  Count count_;
+  uint64_t bytes_max_ = 0;
+  uint64_t sessions_max_ = 0;
+  std::mutex mutex_;  // guards the rest
+  std::map<std::string, Counted> counted_;
+};
+
+}  // namespace varve::store

@@ -1,0 +1,131 @@
+// Messages of a conversation with a model: {"role","content"}, where content is text or a list of
+// parts, and calls of tools and their results stand in the message or among the parts.
+#include <array>
+#include <cmath>
+
+#include "base/time.h"
+#include "json/canonical.h"
+#include "transfer/convert.h"
+
+namespace varve::transfer {
+namespace {
+
+using json::Tree;
+
+constexpr double kSecondsBelow = 1e11;  // larger numbers are milliseconds
+
+// The first time that the message tells of itself.
+std::optional<int64_t> time_of(const Tree& message) {
+  for (const auto name : {"timestamp", "created_at", "created"}) {
+    const Tree* time = message.get(name);
+    if (time == nullptr) continue;
+    if (time->is_string()) {
+      if (const auto read = parse_rfc3339(time->text())) return read;
+      continue;
+    }
+    const double number = message.get_double(name, -1);
+    if (number < 0 || number > 2.5e14) continue;  // not later than the year 9892
+    return static_cast<int64_t>(std::llround(number < kSecondsBelow ? number * 1000 : number));
+  }
+  return std::nullopt;
+}
+
+bool is_kind(const Tree& part, std::initializer_list<std::string_view> kinds) {
+  const std::string kind = part.get_string("type");
+  for (const auto wanted : kinds) {
+    if (kind == wanted) return true;
+  }
+  return false;
+}
+
+void append_text(std::string_view text, std::string& out) {
+  if (text.empty()) return;
+  if (!out.empty()) out += "\n\n";
+  out += text;
+}
+
+// What can be read of a message's content, or of a part's.
+std::string text_of(const Tree& content) {
+  if (content.is_string()) return content.text();
+  std::string text;
+  for (const Tree& part : content.items()) {
+    if (part.is_string()) append_text(part.text(), text);
+    if (!part.is_object()) continue;
+    append_text(part.get_string("text"), text);
+    const Tree* inner = part.get("content");
+    if (inner != nullptr) append_text(text_of(*inner), text);
+  }
+  return text;
+}
+
+// Whether a list of parts says no more than its text does.
+bool is_one_text(const Tree& content) {
+  if (content.items().size() != 1) return false;
+  const Tree& part = content.items().front();
+  if (part.is_string()) return true;
+  return part.is_object() && part.members().size() == 2 && part.get("text") != nullptr &&
+         part.get("text")->is_string() && is_kind(part, {"text", "input_text", "output_text"});
+}
+
+std::string_view type_of(const Tree& message) {
+  const std::string role = message.get_string("role");
+  if (role == "tool" || role == "function") return "tool_result";
+  bool has_call = message.get("function_call") != nullptr;
+  const Tree* calls = message.get("tool_calls");
+  has_call = has_call || (calls != nullptr && !calls->items().empty());
+  bool has_result = false;
+  bool has_text = false;
+  const Tree* content = message.get("content");
+  if (content != nullptr) {
+    for (const Tree& part : content->items()) {
+      has_call = has_call || is_kind(part, {"tool_use", "server_tool_use"});
+      has_result = has_result || is_kind(part, {"tool_result"});
+      has_text = has_text || is_kind(part, {"text"});
+    }
+  }
+  if (has_call) return "tool_call";
+  return has_result && !has_text ? "tool_result" : "message";
+}
+
+// The message as content: its text under "message", a list of parts under "parts", and every other
+// member as it came. Names that the message has itself are not taken.
+Tree content_of(const Tree& message) {
+  Tree content = Tree::object();
+  for (const auto& [name, value] : message.members()) {
+    if (name != "content") content.set(name, value);
+  }
+  const Tree* given = message.get("content");
+  if (given == nullptr || given->is_null()) return content;
+  const auto free_name = [&](std::string_view name, std::string_view other) {
+    return message.get(name) == nullptr ? name : other;
+  };
+  const std::string text = text_of(*given);
+  if (!text.empty() || given->is_string()) {
+    content.set(free_name("message", "content_text"), Tree::string(text));
+  }
+  if (!given->is_string() && !is_one_text(*given)) {
+    content.set(free_name("parts", "content_parts"), *given);
+  }
+  return content;
+}
+
+}  // namespace
+
+Result<Tree> entry_of_message(json::Value element, uint64_t ordinal) {
+  const auto role = element.is_object() ? element.find("role") : std::nullopt;
+  if (!role || !role->is_string()) {
+    return Status(Code::kInvalidArgument, "a message must be an object with a \"role\"");
+  }
+  const Tree message = Tree::from(element);
+  Tree entry = Tree::object();
+  entry.set("id",
+            Tree::string(stable_id("chat", std::to_string(ordinal) + ":" + message.canonical())));
+  entry.set("type", Tree::string(type_of(message)));
+  if (const auto time_ms = time_of(message)) {
+    entry.set("timestamp", Tree::string(format_rfc3339(*time_ms)));
+  }
+  entry.set("content", content_of(message));
+  return entry;
+}
+
+}  // namespace varve::transfer

@@ -1,0 +1,29 @@
+// One element of an import as the entry that it becomes. docs/export-import.md has the tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "json/document.h"
+#include "json/tree.h"
+#include "transfer/format.h"
+
+namespace varve::transfer {
+
+// What kind of thing an element is: kJsonl for an entry, kMcp, or kChat.
+// `format` kAuto: by its members; else what the format says.
+[[nodiscard]] ImportFormat kind_of(json::Value element, ImportFormat format);
+
+// The entry of a line of the memory server: an entity or a relation.
+Result<json::Tree> entry_of_knowledge(json::Value element);
+
+// The entry of a message; `ordinal`: its place in the conversation.
+Result<json::Tree> entry_of_message(json::Value element, uint64_t ordinal);
+
+// "<prefix>_" and 32 digits that depend on `text` alone: what comes again gets the same id.
+[[nodiscard]] std::string stable_id(std::string_view prefix, std::string_view text);
+
+}  // namespace varve::transfer

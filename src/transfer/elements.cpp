@@ -1,0 +1,309 @@
+#include "transfer/elements.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace varve::transfer {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 18;
+constexpr size_t kWindowBytes = size_t{1} << 16;  // by which the form is told
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kBlanksAndCommas = " \t\r\n,";
+
+bool is_array_key(std::string_view key) { return key == "entries" || key == "messages"; }
+
+// Position of the next byte that is no blank, or the end.
+size_t skip_blanks(std::string_view text, size_t at) {
+  return std::min(text.find_first_not_of(kBlanks, at), text.size());
+}
+
+// Behind the quote that closes the string at `at`, or the end.
+size_t skip_string(std::string_view text, size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return std::min(at + 1, text.size());
+}
+
+// The ',' or bracket behind the value at `at`, or the end.
+size_t skip_value(std::string_view text, size_t at) {
+  size_t depth = 0;
+  while (at < text.size()) {
+    const char byte = text[at];
+    if (byte == '"') {
+      at = skip_string(text, at);
+      continue;
+    }
+    if (depth == 0 && (byte == ',' || byte == '}' || byte == ']')) return at;
+    if (byte == '{' || byte == '[') ++depth;
+    if (byte == '}' || byte == ']') --depth;
+    ++at;
+  }
+  return at;
+}
+
+// Whether the object that `text` begins with holds entries, rather than being one.
+bool holds_entries(std::string_view text) {
+  size_t at = skip_blanks(text, 1);
+  while (at < text.size() && text[at] == '"') {
+    const size_t end = skip_string(text, at);
+    const std::string_view key = text.substr(at + 1, end - at - 2);
+    at = skip_blanks(text, end);
+    if (at >= text.size() || text[at] != ':') return false;
+    at = skip_blanks(text, at + 1);
+    if (is_array_key(key) && at < text.size() && text[at] == '[') return true;
+    if (key == "type" || key == "content" || key == "role") return false;
+    at = skip_blanks(text, skip_value(text, at));
+    if (at >= text.size() || text[at] != ',') return false;
+    at = skip_blanks(text, at + 1);
+  }
+  return false;
+}
+
+// Whether `text`, which begins with '[', is an array of objects and not the rest of a cut line.
+bool is_array_of_objects(std::string_view text) {
+  const size_t at = skip_blanks(text, 1);
+  return at == text.size() || text[at] == '{' || text[at] == ']';
+}
+
+}  // namespace
+
+ElementReader::ElementReader(Input& input, ImportFormat format, size_t element_bytes_max)
+    : input_(input),
+      format_(format),
+      element_bytes_max_(element_bytes_max),
+      buffer_(kBufferBytes) {}
+
+Result<std::optional<Element>> ElementReader::next() {
+  if (mode_ == Mode::kStart) VARVE_TRY(start());
+  std::optional<Element> found;
+  while (!found && mode_ != Mode::kEnd && failure_.ok()) {
+    switch (mode_) {
+      case Mode::kLines: found = next_line(); break;
+      case Mode::kArray: found = next_item(); break;
+      case Mode::kObject: found = next_member(); break;
+      case Mode::kBehind: found = leave_array(); break;
+      case Mode::kStart:
+      case Mode::kEnd: break;
+    }
+  }
+  VARVE_TRY(failure_);
+  return found;
+}
+
+Status ElementReader::start() {
+  while (end_ < kWindowBytes && !at_end_ && failure_.ok()) fill();
+  VARVE_TRY(failure_);
+  std::string_view window(buffer_.data(), end_);
+  if (window.starts_with(kByteOrderMark)) {
+    begin_ += kByteOrderMark.size();
+    consumed_bytes_ += kByteOrderMark.size();
+  }
+  window.remove_prefix(std::min(window.find_first_not_of(kBlanks, begin_), window.size()));
+  mode_ = Mode::kLines;
+  if (format_ != ImportFormat::kJsonl) {
+    if (window.starts_with('[') && is_array_of_objects(window)) mode_ = Mode::kArray;
+    if (window.starts_with('{') && holds_entries(window)) mode_ = Mode::kObject;
+  }
+  is_lines_ = mode_ == Mode::kLines;
+  if (!is_lines_) {
+    skip(kBlanks);
+    advance();
+  }
+  return {};
+}
+
+// --- lines ---------------------------------------------------------------------------------------
+
+std::optional<Element> ElementReader::next_line() {
+  bool is_too_long = false;
+  const uint64_t line = line_;
+  if (!take_line(&is_too_long)) {
+    mode_ = Mode::kEnd;
+    return std::nullopt;
+  }
+  if (is_too_long) return fault(line, "the line is longer than " + limit_text());
+  std::string_view text = text_;
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  if (text.find_first_not_of(kBlanks) == std::string_view::npos) return std::nullopt;
+  return element(line, text);
+}
+
+// The bytes up to the line's end, into text_. False when there are none.
+bool ElementReader::take_line(bool* is_too_long) {
+  text_.clear();
+  if (peek() == kNoByte) return false;
+  while (peek() != kNoByte) {
+    const char* from = buffer_.data() + begin_;
+    const size_t rest = end_ - begin_;
+    const auto* newline = static_cast<const char*>(std::memchr(from, '\n', rest));
+    const size_t count = newline == nullptr ? rest : static_cast<size_t>(newline - from);
+    if (text_.size() + count > element_bytes_max_) *is_too_long = true;
+    if (!*is_too_long) text_.append(from, count);
+    begin_ += count;
+    consumed_bytes_ += count;
+    if (newline == nullptr) continue;
+    advance();
+    break;
+  }
+  return true;
+}
+
+// --- arrays --------------------------------------------------------------------------------------
+
+std::optional<Element> ElementReader::next_item() {
+  skip(kBlanksAndCommas);
+  const uint64_t line = line_;
+  const int byte = peek();
+  if (byte == kNoByte) {
+    mode_ = Mode::kEnd;
+    return fault(line, "the text ends inside the array: what came behind is missing");
+  }
+  if (byte == ']') {
+    advance();
+    mode_ = inside_object_ ? Mode::kObject : Mode::kBehind;
+    return std::nullopt;
+  }
+  const Value value = read_value(']');
+  if (value.is_too_long) return fault(line, "the element is longer than " + limit_text());
+  if (!value.is_whole) return fault(line, "the text ends in the middle of this element");
+  const size_t last = text_.find_last_not_of(kBlanks);
+  return element(line, std::string_view(text_).substr(0, last + 1));
+}
+
+std::optional<Element> ElementReader::next_member() {
+  skip(kBlanksAndCommas);
+  const uint64_t line = line_;
+  const int byte = peek();
+  if (byte == kNoByte) {
+    mode_ = Mode::kEnd;
+    return fault(line, "the text ends inside the object: what came behind is missing");
+  }
+  if (byte == '}') {
+    advance();
+    mode_ = Mode::kBehind;
+    return std::nullopt;
+  }
+  if (byte != '"') {
+    (void)read_value('}');
+    return fault(line, "this is no member of the object");
+  }
+  const std::string key = read_key();
+  skip(kBlanks);
+  if (peek() == ':') advance();
+  skip(kBlanks);
+  if (is_array_key(key) && peek() == '[') {
+    advance();
+    inside_object_ = true;
+    mode_ = Mode::kArray;
+  } else {
+    (void)read_value('}');
+  }
+  return std::nullopt;
+}
+
+// Behind the array there should be nothing. Text on its last line is reported; what stands on lines
+// below is read as lines, for it is more likely that damage looked like the end of the array.
+std::optional<Element> ElementReader::leave_array() {
+  const uint64_t line = line_;
+  skip(kBlanks);
+  mode_ = peek() == kNoByte ? Mode::kEnd : Mode::kLines;
+  if (mode_ == Mode::kEnd || line_ != line) return std::nullopt;
+  bool is_too_long = false;
+  (void)take_line(&is_too_long);
+  return fault(line, "text follows the end of the array");
+}
+
+// Takes the bytes up to the ',' or `closing` that ends this value, into text_.
+ElementReader::Value ElementReader::read_value(char closing) {
+  text_.clear();
+  Value value;
+  size_t depth = 0;
+  bool in_string = false;
+  bool is_escaped = false;
+  for (;; advance()) {
+    const int byte = peek();
+    if (byte == kNoByte) {
+      value.is_whole = false;
+      return value;
+    }
+    if (in_string) {
+      // A string has no line end in it: the quote was lost, and what follows shall not be.
+      if (!is_escaped && (byte == '"' || byte == '\n')) in_string = false;
+      is_escaped = !is_escaped && byte == '\\';
+    } else if (depth == 0 && (byte == ',' || byte == closing)) {
+      return value;
+    } else if (byte == '"') {
+      in_string = true;
+    } else if (byte == '{' || byte == '[') {
+      depth += 1;
+    } else if ((byte == '}' || byte == ']') && depth > 0) {
+      depth -= 1;
+    }
+    value.is_too_long = value.is_too_long || text_.size() >= element_bytes_max_;
+    if (!value.is_too_long) text_ += static_cast<char>(byte);
+  }
+}
+
+// As it stands, without its quotes: the keys looked for have no escapes.
+std::string ElementReader::read_key() {
+  constexpr size_t kKeyBytesMax = 256;
+  std::string key;
+  bool is_escaped = false;
+  for (advance(); peek() != kNoByte; advance()) {
+    const char byte = static_cast<char>(peek());
+    if (!is_escaped && byte == '"') {
+      advance();
+      break;
+    }
+    is_escaped = !is_escaped && byte == '\\';
+    if (key.size() < kKeyBytesMax) key += byte;
+  }
+  return key;
+}
+
+// --- elements and bytes --------------------------------------------------------------------------
+
+Element ElementReader::element(uint64_t line, std::string_view text) {
+  return {text, line, ordinal_++, {}};
+}
+
+Element ElementReader::fault(uint64_t line, std::string message) {
+  return {{}, line, ordinal_++, std::move(message)};
+}
+
+std::string ElementReader::limit_text() const {
+  return std::to_string(element_bytes_max_) + " bytes";
+}
+
+void ElementReader::advance() {
+  if (buffer_[begin_] == '\n') line_ += 1;
+  begin_ += 1;
+  consumed_bytes_ += 1;
+}
+
+void ElementReader::skip(std::string_view bytes) {
+  for (int byte = peek(); byte != kNoByte; byte = peek()) {
+    if (bytes.find(static_cast<char>(byte)) == std::string_view::npos) return;
+    advance();
+  }
+}
+
+// More bytes behind those that are there, or in their place when all are consumed.
+bool ElementReader::fill() {
+  if (at_end_ || !failure_.ok()) return false;
+  if (begin_ == end_) begin_ = end_ = 0;
+  auto count = input_.read(std::span(buffer_).subspan(end_));
+  if (!count.ok()) {
+    failure_ = std::move(count).status();
+    return false;
+  }
+  at_end_ = *count == 0;
+  end_ += *count;
+  return *count > 0;
+}
+
+}  // namespace varve::transfer

@@ -1,0 +1,86 @@
+// ElementReader: takes an input apart into the texts of single values, one after another: the lines
+// of JSON lines, or the elements of one JSON array.
+//
+// It knows only where a value ends, by quotes and brackets, not whether it is right: whoever parses
+// it finds that out, and the values around it are not touched by it. Memory is bounded by the
+// longest element that is taken, however large the input.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "transfer/format.h"
+#include "transfer/input.h"
+
+namespace varve::transfer {
+
+struct Element {
+  std::string_view text;  // valid until the next call; empty when there is a fault
+  uint64_t line = 0;      // where it begins, from 1
+  uint64_t ordinal = 0;   // among all elements, from 0, whether they are right or not
+  std::string fault;      // why there is no text
+};
+
+class ElementReader {
+ public:
+  // An element of more than `element_bytes_max` is a fault. `input` must outlive this.
+  ElementReader(Input& input, ImportFormat format, size_t element_bytes_max);
+
+  // nullopt at the end. A failure is one of the input itself.
+  Result<std::optional<Element>> next();
+
+  [[nodiscard]] uint64_t read_bytes() const { return consumed_bytes_; }
+  // Whether elements came as lines; known after the first call.
+  [[nodiscard]] bool is_lines() const { return is_lines_; }
+
+ private:
+  enum class Mode : uint8_t { kStart, kLines, kArray, kObject, kBehind, kEnd };
+  static constexpr int kNoByte = -1;
+
+  struct Value {
+    bool is_whole = true;  // false: the text ended before it did
+    bool is_too_long = false;
+  };
+
+  Status start();
+  // Each answers with an element, or with nothing when the mode has changed or all is read.
+  std::optional<Element> next_line();
+  std::optional<Element> next_item();
+  std::optional<Element> next_member();
+  std::optional<Element> leave_array();
+  Value read_value(char closing);
+  std::string read_key();
+  bool take_line(bool* is_too_long);
+  Element element(uint64_t line, std::string_view text);
+  Element fault(uint64_t line, std::string message);
+  std::string limit_text() const;
+
+  int peek() {
+    return begin_ < end_ || fill() ? static_cast<unsigned char>(buffer_[begin_]) : kNoByte;
+  }
+  void advance();
+  void skip(std::string_view bytes);
+  bool fill();
+
+  Input& input_;
+  const ImportFormat format_;
+  const size_t element_bytes_max_;
+  Mode mode_ = Mode::kStart;
+  bool is_lines_ = false;
+  bool inside_object_ = false;  // the array is a member of an object
+  std::vector<char> buffer_;
+  size_t begin_ = 0;  // of what is not consumed yet
+  size_t end_ = 0;
+  bool at_end_ = false;
+  Status failure_;  // of the input
+  uint64_t consumed_bytes_ = 0;
+  uint64_t line_ = 1;
+  uint64_t ordinal_ = 0;
+  std::string text_;  // of the element
+};
+
+}  // namespace varve::transfer

@@ -1,0 +1,61 @@
+#include "transfer/entry_text.h"
+
+namespace varve::transfer {
+namespace {
+
+std::string text_of(const json::Tree& content) {
+  if (content.is_string()) return content.text();
+  for (const auto name : {"message", "text", "summary"}) {
+    const json::Tree* text = content.is_object() ? content.get(name) : nullptr;
+    if (text != nullptr && text->is_string()) {
+      const std::string role = content.get_string("role");
+      return role.empty() ? text->text() : "**" + role + "**: " + text->text();
+    }
+  }
+  return "```json\n" + content.pretty() + "```";
+}
+
+Status append_markdown(std::string_view line, std::string& out) {
+  VARVE_TRY_ASSIGN(const json::Tree entry, json::Tree::parse(line));
+  out += "## " + entry.get_string("timestamp") + " " + entry.get_string("type") + " `" +
+         entry.get_string("id") + "`\n\n";
+  const json::Tree* content = entry.get("content");
+  if (content != nullptr) out += text_of(*content) + "\n\n";
+  std::string notes = "importance " + std::to_string(entry.get_double("importance", 0.5));
+  notes.erase(notes.find_last_not_of('0') + 1);
+  if (notes.ends_with('.')) notes += '0';
+  const json::Tree* tags = entry.get("tags");
+  if (tags != nullptr && !tags->items().empty()) {
+    notes += ", tags";
+    for (const auto& tag : tags->items()) notes += " `" + tag.text() + "`";
+  }
+  out += "_" + notes + "_\n\n";
+  return {};
+}
+
+}  // namespace
+
+void EntryText::begin(std::string_view session_id, std::string& out) {
+  is_first_ = true;
+  if (format_ == ExportFormat::kMarkdown)
+    out.append("# Session ").append(session_id).append("\n\n");
+  if (format_ == ExportFormat::kJson) out += "{\"entries\":[";
+}
+
+Status EntryText::entry(std::string_view line, std::string& out) {
+  if (format_ == ExportFormat::kMarkdown) return append_markdown(line, out);
+  // A hand-made line may have white space around it.
+  const size_t first = line.find_first_not_of(" \t\r");
+  const size_t last = line.find_last_not_of(" \t\r");
+  if (format_ == ExportFormat::kJson && !is_first_) out += ',';
+  is_first_ = false;
+  out += line.substr(first, last - first + 1);
+  if (format_ == ExportFormat::kJsonl) out += '\n';
+  return {};
+}
+
+void EntryText::end(const json::Tree& metadata, std::string& out) {
+  if (format_ == ExportFormat::kJson) out += "],\"session\":" + metadata.canonical() + "}";
+}
+
+}  // namespace varve::transfer

@@ -1,0 +1,28 @@
+// Entries as text to read elsewhere: a head, one piece for each entry, and an end.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "json/tree.h"
+#include "transfer/format.h"
+
+namespace varve::transfer {
+
+class EntryText {
+ public:
+  explicit EntryText(ExportFormat format) : format_(format) {}
+
+  // Each appends to `out`.
+  void begin(std::string_view session_id, std::string& out);
+  // `line`: an entry as stored. errors: kInvalidArgument when markdown cannot be made of it.
+  Status entry(std::string_view line, std::string& out);
+  void end(const json::Tree& metadata, std::string& out);
+
+ private:
+  ExportFormat format_;
+  bool is_first_ = true;
+};
+
+}  // namespace varve::transfer

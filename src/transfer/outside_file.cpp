@@ -1,0 +1,48 @@
+#include "transfer/outside_file.h"
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "io/rules.h"
+#include "log/atomic_file.h"
+
+namespace varve::transfer {
+namespace {
+
+// Before anything is written: it may take long.
+Status check_target(io::Directory& directory, std::string_view name, bool overwrite) {
+  const auto there = directory.info(name);
+  if (there.code() == Code::kNotFound) return {};
+  VARVE_TRY(there);
+  if (there->kind == io::FileKind::kDirectory) {
+    return io::not_a_file(EISDIR, directory.path_of(name), "a directory");
+  }
+  if (overwrite) return {};
+  return status_from_errno(EEXIST, "create", directory.path_of(name));
+}
+
+}  // namespace
+
+Status write_outside_file(io::FileSystem& files, std::string_view path, bool overwrite,
+                          Random& random, const std::function<Status(log::Sink&)>& produce) {
+  VARVE_TRY(io::check_path(path));
+  const size_t slash = path.rfind('/');
+  const std::string_view above = slash == std::string_view::npos ? "."
+                                 : slash == 0                    ? "/"
+                                                                 : path.substr(0, slash);
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  VARVE_TRY_ASSIGN(auto directory, files.open_root(above, false));
+  if (name.empty() || name == "." || name == "..") {
+    return io::not_a_file(EISDIR, path, "a directory");
+  }
+  VARVE_TRY(check_target(*directory, name, overwrite));
+  log::ReplaceOptions options;
+  options.overwrite = overwrite;
+  Status written = log::replace_file(*directory, name, random, options, produce);
+  // The file is whole, and nobody knows whether its name is durable.
+  if (written.code() == Code::kUnknown) return {Code::kIo, written.message(), written.place()};
+  return written;
+}
+
+}  // namespace varve::transfer

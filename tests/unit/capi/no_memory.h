@@ -1,0 +1,19 @@
+// Memory that ends: operator new of this program, for one thread, after so many allocations.
+#pragma once
+
+#include <cstdint>
+
+namespace varve_test {
+
+// While it lives, this thread gets no more than `allowed` allocations from operator new.
+class NoMemory {
+ public:
+  explicit NoMemory(int64_t allowed = 0);
+  ~NoMemory();
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
+  // Whether an allocation was refused.
+  [[nodiscard]] bool was_met() const;
+};
+
+}  // namespace varve_test

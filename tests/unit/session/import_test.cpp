@@ -1,0 +1,372 @@
+// Import from files of every form, on good days and on bad ones.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "session/session.h"
+#include "session_place.h"
+
+namespace varve::session {
+namespace {
+
+constexpr std::string_view kIn = "in/notes";
+
+struct Counts {
+  int64_t added = 0;
+  int64_t existing = 0;
+  int64_t refused = 0;
+  friend bool operator==(const Counts&, const Counts&) = default;
+  friend void PrintTo(const Counts& counts, std::ostream* out) {
+    *out << counts.added << " added, " << counts.existing << " existing, " << counts.refused
+         << " refused";
+  }
+};
+
+class Import : public testing::TestWithParam<PlaceKind> {
+ protected:
+  void SetUp() override {
+    host_.context.file_system = &outside_;
+    host_.context.settings.session_bytes_max = 0;
+    session_ = place_.open();
+    ASSERT_NE(session_, nullptr);
+  }
+
+  // Imports `text` from a file; a dry run before it must have said the same and written nothing.
+  json::Tree import(std::string_view text, std::string_view format = "auto") {
+    outside_.write_file(kIn, text);
+    const std::string named = R"({"format":")" + std::string(format) + "\"";
+    const std::string before = place_.entries();
+    const auto dry = session_->import_file(kIn, named + R"(,"dry_run":true})");
+    EXPECT_TRUE(dry.ok()) << dry.status().message();
+    EXPECT_EQ(place_.entries(), before);
+    const auto report = session_->import_file(kIn, named + "}");
+    EXPECT_TRUE(report.ok()) << report.status().message();
+    if (!dry.ok() || !report.ok()) return json::Tree::object();
+    EXPECT_EQ(dry->canonical(), report->canonical());
+    return *report;
+  }
+  static Counts counts(const json::Tree& report) {
+    return {report.get_int64("added"), report.get_int64("existing"),
+            report.get_int64("refused_total")};
+  }
+  // "LINE: REASON" of each.
+  static std::vector<std::string> refused(const json::Tree& report) {
+    std::vector<std::string> all;
+    for (const auto& item : report.get("refused")->items()) {
+      all.push_back(std::to_string(item.get_int64("line")) + ": " + item.get_string("reason"));
+    }
+    return all;
+  }
+  std::vector<json::Tree> entries() {
+    std::vector<json::Tree> all;
+    const std::string text = *session_->export_text("jsonl");
+    for (const auto line : lines_of(text)) {
+      all.push_back(*json::Tree::parse(line));
+    }
+    return all;
+  }
+  void expect_again_adds_nothing(std::string_view text, int64_t existing, int64_t refused = 0) {
+    host_.clock.advance_ms(60'000);  // another day of import
+    EXPECT_EQ(counts(import(text)), (Counts{0, existing, refused}));
+  }
+
+  io::SimulatedFileSystem outside_;
+  Host host_;
+  Place place_{GetParam(), host_};
+  std::shared_ptr<Session> session_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Over, Import, testing::Values(PlaceKind::kSimulated, PlaceKind::kMemory),
+                         place_name);
+
+TEST_P(Import, LinesAnArrayAndAnExportAreTakenAlike) {
+  const std::string a = entry_text("a");
+  const std::string b = entry_text("b", "other");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {a + "\n" + b + "\n", "jsonl"},
+      {"[" + a + ",\n" + b + "]", "json"},
+      {R"({"session":{"session_id":"x"},"entries":[)" + a + "," + b + "]}", "json"},
+  };
+  Counts expected{2, 0, 0};
+  for (const auto& [text, format] : cases) {
+    const json::Tree report = import(text);
+    EXPECT_EQ(counts(report), expected) << text;
+    EXPECT_EQ(report.get_string("format"), format);
+    EXPECT_EQ(counts(import(text, format)), (Counts{0, 2, 0}));
+    expected = {0, 2, 0};
+  }
+}
+
+TEST_P(Import, WhatWasExportedGoesBackInEitherForm) {
+  for (const auto id : {"a", "b", "c"}) ASSERT_TRUE(session_->add(entry_text(id)).ok());
+  ASSERT_TRUE(session_->remove("b", "").ok());
+  for (const auto format : {"jsonl", "json"}) {
+    const std::string text = *session_->export_text(format);
+    EXPECT_EQ(counts(import(text)), (Counts{0, 2, 0})) << format;
+    Host other_host;
+    Place other(PlaceKind::kMemory, other_host);
+    const auto copy = other.open();
+    EXPECT_EQ(counts(*copy->import_text(text)), (Counts{2, 0, 0})) << format;
+    EXPECT_EQ(json::Tree::parse(*copy->get("c"))->get("content")->canonical(),
+              json::Tree::parse(*session_->get("c"))->get("content")->canonical());
+  }
+}
+
+TEST_P(Import, AnIdWithOtherContentIsRefused) {
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  const json::Tree report = import(entry_text("a", "changed") + "\n" + entry_text("b") + "\n" +
+                                   entry_text("b") + "\n" + entry_text("b", "changed") + "\n");
+  EXPECT_EQ(counts(report), (Counts{1, 1, 2}));
+  EXPECT_EQ(refused(report),
+            (std::vector<std::string>{"1: entry 'a': id exists with other content",
+                                      "4: entry 'b': id exists with other content"}));
+}
+
+TEST_P(Import, EveryMemberCountsWhenEntriesAreCompared) {
+  const std::string head = R"({"id":"a","type":"finding","content":{"x":1})";
+  ASSERT_TRUE(session_->add(head + R"(,"mine":[1],"timestamp":"2026-01-01T00:00:00Z"})").ok());
+  const std::vector<std::pair<std::string, bool>> cases = {
+      {head + R"(,"mine":[1],"timestamp":"2026-01-01T00:00:00Z"})", true},
+      {head + R"(,"mine":[1.0],"timestamp":"2026-01-01T01:00:00+01:00"})", true},
+      {head + R"(,"mine":[1]})", true},  // tells no time
+      {head + R"(,"mine":[1],"importance":0.5,"tags":[],"seq":9,"session_id":"z"})", true},
+      {head + R"(,"mine":[1],"timestamp":"2026-01-01T00:00:01Z"})", false},
+      {head + R"(,"mine":[2]})", false},
+      {head + "}", false},
+      {head + R"(,"mine":[1],"tags":["t"]})", false},
+      {head + R"(,"mine":[1],"importance":0.6})", false},
+      {R"({"id":"a","type":"message","content":{"x":1},"mine":[1]})", false},
+  };
+  for (const auto& [line, is_same] : cases) {
+    EXPECT_EQ(counts(import(line)), is_same ? (Counts{0, 1, 0}) : (Counts{0, 0, 1})) << line;
+  }
+}
+
+TEST_P(Import, DeletedIdsAreRefusedWithAReason) {
+  ASSERT_TRUE(session_->add(entry_text("gone")).ok());
+  ASSERT_TRUE(session_->remove("gone", "").ok());
+  EXPECT_EQ(refused(import(entry_text("gone"))),
+            std::vector<std::string>{"1: entry 'gone': the id was used before and deleted"});
+}
+
+TEST_P(Import, AnExpiredEntryIsThereAlready) {
+  const std::string line = R"({"id":"a","type":"finding","content":1,"expires_at":")" +
+                           format_rfc3339(host_.clock.now_ms() + 1000) + "\"}";
+  EXPECT_EQ(counts(import(line)), (Counts{1, 0, 0}));
+  host_.clock.advance_ms(5000);
+  EXPECT_EQ(session_->get("a").code(), Code::kNotFound);
+  EXPECT_EQ(counts(import(line)), (Counts{0, 1, 0}));
+}
+
+TEST_P(Import, AMemoryServersFileBecomesLinkedFindings) {
+  const std::string text =
+      "{\"type\":\"relation\",\"from\":\"Ann\",\"to\":\"Bo\",\"relationType\":\"knows\"}\n"
+      "{\"type\":\"entity\",\"name\":\"Ann\",\"entityType\":\"person\",\"observations\":[\"tea\"]}"
+      "\n"
+      "{\"type\":\"entity\",\"name\":\"Bo\",\"entityType\":\"person\",\"observations\":[]}\n";
+  const json::Tree report = import(text);
+  EXPECT_EQ(counts(report), (Counts{3, 0, 0}));
+  EXPECT_EQ(report.get_string("format"), "mcp");
+  expect_again_adds_nothing(text, 3);
+  const auto all = entries();
+  const std::string ann = all[1].get_string("id");
+  const auto linked = session_->query(R"({"references":[")" + ann + R"("],"relation":"from"})");
+  ASSERT_TRUE(linked.ok()) << linked.status().message();
+  ASSERT_EQ(linked->results.size(), 1U);
+  EXPECT_EQ(linked->results[0].id, all[0].get_string("id"));
+  EXPECT_EQ(session_->count(R"({"tags":{"include":["person"]}})").ok(), true);
+  // It has grown since.
+  EXPECT_EQ(counts(import("{\"type\":\"entity\",\"name\":\"Ann\",\"entityType\":\"person\","
+                          "\"observations\":[\"tea\",\"milk\"]}")),
+            (Counts{0, 0, 1}));
+}
+
+TEST_P(Import, AChatKeepsItsOrderAndGrows) {
+  const std::string begin =
+      R"([{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"},)"
+      R"({"role":"user","content":"Hi"})";
+  const int64_t start_ms = host_.clock.now_ms();
+  const json::Tree report = import(begin + "]");
+  EXPECT_EQ(counts(report), (Counts{3, 0, 0}));
+  EXPECT_EQ(report.get_string("format"), "chat");
+  expect_again_adds_nothing(begin + "]", 3);
+  EXPECT_EQ(counts(import(begin + R"(,{"role":"assistant","content":"Again?"}])")),
+            (Counts{1, 3, 0}));
+  const auto all = entries();
+  ASSERT_EQ(all.size(), 4U);
+  for (int64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(all[static_cast<size_t>(i)].get_string("timestamp"), format_rfc3339(start_ms + i));
+  }
+  EXPECT_EQ(all[3].get("content")->get_string("message"), "Again?");
+}
+
+TEST_P(Import, AChatMayComeAsLinesOrInAnObject) {
+  const std::string one = R"({"role":"user","content":"Hi"})";
+  const std::string two = R"({"role":"tool","tool_call_id":"t","content":"9"})";
+  EXPECT_EQ(counts(import(one + "\n" + two + "\n")), (Counts{2, 0, 0}));
+  EXPECT_EQ(counts(import(R"({"model":"m","messages":[)" + one + "," + two + "]}")),
+            (Counts{0, 2, 0}));
+  EXPECT_EQ(entries()[1].get_string("type"), "tool_result");
+}
+
+TEST_P(Import, AFormatThatIsNamedIsNotGuessedAt) {
+  const std::string message = R"({"role":"user","content":"Hi"})";
+  EXPECT_EQ(counts(import(message, "jsonl")), (Counts{0, 0, 1}));
+  EXPECT_EQ(counts(import("[" + message + "]", "json")), (Counts{0, 0, 1}));
+  EXPECT_EQ(counts(import(message, "mcp")), (Counts{0, 0, 1}));
+  EXPECT_EQ(counts(import(entry_text("a"), "chat")), (Counts{0, 0, 1}));
+  EXPECT_EQ(counts(import(R"({"type":"message","role":"user","content":"Hi"})", "chat")),
+            (Counts{1, 0, 0}));
+  for (const auto wrong :
+       {R"({"format":"xml"})", R"({"format":1})", R"({"dryrun":true})", R"({"dry_run":1})", "[]"}) {
+    EXPECT_EQ(session_->import_file(kIn, wrong).code(), Code::kInvalidArgument) << wrong;
+  }
+}
+
+TEST_P(Import, AnEmptyFileAddsNothing) {
+  for (const std::string text : {"", "\n\n", "\xEF\xBB\xBF", "[]", "{\"entries\":[]}"}) {
+    EXPECT_EQ(counts(import(text)), Counts{}) << text;
+  }
+}
+
+TEST_P(Import, AByteOrderMarkAndCrlfAreFine) {
+  EXPECT_EQ(counts(import("\xEF\xBB\xBF" + entry_text("a") + "\r\n" + entry_text("b") + "\r\n")),
+            (Counts{2, 0, 0}));
+}
+
+TEST_P(Import, TwoLinesJoinedAreRefusedAndTheOthersAreNot) {
+  const json::Tree report = import(entry_text("a") + "\n" + entry_text("b") + entry_text("c") +
+                                   "\n" + entry_text("d") + "\n");
+  EXPECT_EQ(counts(report), (Counts{2, 0, 1}));
+  EXPECT_EQ(report.get("refused")->items()[0].get_int64("line"), 2);
+}
+
+TEST_P(Import, AStretchOfNulsCostsItsLine) {
+  const json::Tree report =
+      import(entry_text("a") + "\n" + std::string(70'000, '\0') + "\n" + std::string(5, '\0') +
+             entry_text("b") + "\n" + entry_text("c") + "\n" + std::string(300, '\0'));
+  EXPECT_EQ(counts(report), (Counts{2, 0, 3}));
+}
+
+TEST_P(Import, ALineOfFiveMegabytesIsRefusedAndTheNextGoesOn) {
+  const json::Tree report =
+      import(entry_text("a") + "\n" + entry_text("b", std::string(5'000'000, 'x')) + "\n" +
+             entry_text("c") + "\n");
+  EXPECT_EQ(counts(report), (Counts{2, 0, 1}));
+  EXPECT_EQ(report.get("refused")->items()[0].get_int64("line"), 2);
+  // What could never be an entry is not even held.
+  const json::Tree longer = import(std::string(20'000'000, 'x') + "\n" + entry_text("d") + "\n");
+  EXPECT_EQ(counts(longer), (Counts{1, 0, 1}));
+  EXPECT_NE(refused(longer)[0].find("1: the line is longer than"), std::string::npos);
+}
+
+TEST_P(Import, EveryCutOfAFileKeepsItsWholeLines) {
+  std::string text;
+  std::vector<size_t> ends;
+  for (const auto id : {"a", "b", "c"}) {
+    text += entry_text(id) + "\n";
+    ends.push_back(text.size() - 1);
+  }
+  for (size_t cut = 0; cut <= text.size(); ++cut) {
+    Host host;
+    Place place(PlaceKind::kMemory, host);
+    const auto session = place.open();
+    const auto report = session->import_text(std::string_view(text).substr(0, cut));
+    ASSERT_TRUE(report.ok());
+    int64_t whole = 0;
+    for (const size_t end : ends) whole += end <= cut ? 1 : 0;
+    const bool is_between =
+        cut == 0 || text[cut - 1] == '\n' || (cut < text.size() && text[cut] == '\n');
+    EXPECT_EQ(counts(*report), (Counts{whole, 0, is_between ? 0 : 1})) << cut;
+  }
+}
+
+TEST_P(Import, ACutArrayGivesItsWholeElements) {
+  const json::Tree report = import("[" + entry_text("a") + ",\n" + entry_text("b") + ",\n" +
+                                   entry_text("c").substr(0, 20));
+  EXPECT_EQ(counts(report), (Counts{2, 0, 2}));
+  EXPECT_EQ(refused(report)[0], "3: the text ends in the middle of this element");
+  EXPECT_NE(refused(report)[1].find("what came behind is missing"), std::string::npos);
+}
+
+TEST_P(Import, RefusalsAreListedByLine) {
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  // One that the log refuses stands before one that is no JSON.
+  const json::Tree report = import(entry_text("a", "x") + "\nno json\n" + entry_text("a", "y"));
+  std::vector<int64_t> lines;
+  for (const auto& item : report.get("refused")->items()) lines.push_back(item.get_int64("line"));
+  EXPECT_EQ(lines, (std::vector<int64_t>{1, 2, 3}));
+}
+
+TEST_P(Import, ADirectoryOrAMissingFileIsRefused) {
+  outside_.write_file("in/folder/file", "");
+  EXPECT_EQ(session_->import_file("in/folder", "").code(), Code::kIo);
+  EXPECT_EQ(session_->import_file("in/missing", "").code(), Code::kNotFound);
+  EXPECT_EQ(session_->import_file("missing/missing", "").code(), Code::kNotFound);
+  EXPECT_EQ(session_->import_file("", "").code(), Code::kInvalidArgument);
+}
+
+TEST_P(Import, AFileThatCannotBeReadFurtherKeepsWhatWasAdded) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) {
+    text += entry_text("e" + std::to_string(i), std::string(1000, 'x')) + "\n";
+  }
+  outside_.write_file(kIn, text);
+  outside_.set_fault_hook(io::FailNth(6, EIO, true, {io::OperationKind::kRead}));
+  EXPECT_EQ(session_->import_file(kIn, "").code(), Code::kIo);
+  outside_.set_fault_hook({});
+  const int64_t kept = session_->stats()->get_int64("entries");
+  EXPECT_GT(kept, 500);
+  EXPECT_EQ(counts(import(text)), (Counts{3000 - kept, kept, 0}));
+}
+
+TEST_P(Import, ACallbackThatStopsKeepsWhatWasAddedAndTheRestFollows) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) {
+    text += entry_text("e" + std::to_string(i), std::string(100'000, 'x')) + "\n";
+  }
+  outside_.write_file(kIn, text);
+  struct Stopper {
+    static int32_t hear(void* self, const char* operation, uint64_t done, uint64_t total) {
+      auto& stopper = *static_cast<Stopper*>(self);
+      EXPECT_STREQ(operation, "import");
+      EXPECT_LE(done, total);
+      stopper.calls += 1;
+      return done > 5'000'000 ? 1 : 0;
+    }
+    int calls = 0;
+  } stopper;
+  EXPECT_EQ(session_->import_file(kIn, "", {&Stopper::hear, &stopper}).code(), Code::kCallback);
+  EXPECT_GE(stopper.calls, 3);
+  EXPECT_LE(stopper.calls, 7);
+  const auto stats = session_->stats();
+  EXPECT_GT(stats->get_int64("entries"), 10);
+  EXPECT_LT(stats->get_int64("entries"), 60);
+  const Counts rest = counts(import(text));
+  EXPECT_EQ(rest.added + rest.existing, 60);
+  EXPECT_EQ(rest.existing, stats->get_int64("entries"));
+}
+
+TEST(ImportOverDamage, ADamagedLineUnderTheIdIsNotTakenForTheEntry) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto session = disk.open();
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  ASSERT_TRUE(session->add(entry_text("b")).ok());
+  std::string bytes = disk.bytes("memory.jsonl");
+  bytes[bytes.find("hello")] = 'j';
+  disk.write("memory.jsonl", bytes);
+  const auto report = session->import_text(entry_text("a") + "\n" + entry_text("b"));
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get_int64("existing"), 1);
+  EXPECT_EQ(report->get_int64("refused_total"), 1);
+  const std::string reason = report->get("refused")->items()[0].get_string("reason");
+  EXPECT_NE(reason.find("cannot be read"), std::string::npos) << reason;
+}
+
+}  // namespace
+}  // namespace varve::session

@@ -1,0 +1,208 @@
+// Restore: what comes back, and what must not.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "backup_rig.h"
+#include "store/backup.h"
+
+namespace varve::store {
+namespace {
+
+class RestoreTest : public BackupFixture {
+ protected:
+  Code refusal(Store& store, std::string_view options = {}, std::string_view path = "copy") {
+    const auto report = store.restore(path, options);
+    EXPECT_FALSE(report.ok());
+    return report.code();
+  }
+};
+
+TEST_F(RestoreTest, BringsADroppedSessionBack) {
+  const auto store = open("store");
+  {
+    const auto notes = create(*store, "notes");
+    add(*notes, {"a", "b", "c"});
+    ASSERT_TRUE(notes->remove("b", "").ok());
+    ASSERT_TRUE(notes->update(R"({"title":"Mine"})").ok());
+  }
+  backed_up(*store);
+  ASSERT_TRUE(store->delete_session("notes").ok());
+  const json::Tree report = restored(*store);
+  EXPECT_EQ(report.get_int64("sessions"), 1);
+  EXPECT_EQ(report.get_int64("replaced"), 0);
+  EXPECT_EQ(report.get_int64("entries"), 2);
+  EXPECT_EQ(report.get_int64("deletions_reapplied"), 0);
+  EXPECT_EQ(alive(*store, "notes"), (Texts{"a", "c"}));
+  EXPECT_TRUE(is_sound(*store, "notes"));
+  const auto session = *store->open_session("notes");
+  EXPECT_EQ(session->metadata()->get_string("title"), "Mine");
+  EXPECT_EQ(session->metadata()->get_string("restored_at"), "2026-01-10T14:23:45.678Z");
+  const auto listed = *store->sessions({});
+  ASSERT_EQ(listed.get("sessions")->items().size(), 1U);
+  EXPECT_EQ(listed.get("sessions")->items()[0].get_int64("total_entries"), 2);
+  add(*session, {"d"});
+  EXPECT_EQ(alive("store", "notes"), (Texts{"a", "c", "d"}));
+}
+
+TEST_F(RestoreTest, IntoAnotherStoreAndIntoMemory) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a", "b"});
+  backed_up(*store);
+  for (const char* target : {"elsewhere", "memory:"}) {
+    const auto other = open(target);
+    restored(*other);
+    EXPECT_EQ(alive(*other, "notes"), (Texts{"a", "b"})) << target;
+    EXPECT_TRUE(is_sound(*other, "notes")) << target;
+  }
+}
+
+TEST_F(RestoreTest, RefusesASessionThatExistsAndThenRestoresNothing) {
+  const auto store = open("store");
+  add(*create(*store, "one"), {"a"});
+  add(*create(*store, "two"), {"a"});
+  backed_up(*store);
+  ASSERT_TRUE(store->delete_session("one").ok());
+  EXPECT_EQ(refusal(*store), Code::kAlreadyExists);
+  EXPECT_EQ(store->open_session("one").code(), Code::kNotFound);
+  EXPECT_EQ(restored(*store, R"({"sessions":["one"]})").get_int64("sessions"), 1);
+  EXPECT_EQ(alive(*store, "one"), Texts{"a"});
+}
+
+TEST_F(RestoreTest, AnOldBackupDoesNotBringForgottenEntriesBack) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"kept", "forgotten"});
+  backed_up(*store);
+  ASSERT_TRUE(notes->remove("forgotten", "asked for by Ann").ok());
+  add(*notes, {"later"});
+
+  const json::Tree report = restored(*store, R"({"overwrite":true})");
+  EXPECT_EQ(report.get_int64("replaced"), 1);
+  EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
+  EXPECT_EQ(report.get_int64("entries"), 1);
+  EXPECT_EQ(alive(*store, "notes"), Texts{"kept"});
+  EXPECT_NE(file("store/sessions/notes/tombstones.jsonl").find("asked for by Ann"),
+            std::string::npos);
+  EXPECT_TRUE(is_sound(*store, "notes"));
+  // The old handle is of a session that is no more.
+  EXPECT_EQ(notes->add(text_of("lost", "1")).code(), Code::kNotFound);
+  EXPECT_EQ(notes->get("kept").code(), Code::kNotFound);
+}
+
+TEST_F(RestoreTest, TextQueriesDoNotFindWhatWasForgotten) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  ASSERT_TRUE(notes->add(text_of("kept", "the harbour at night")).ok());
+  ASSERT_TRUE(notes->add(text_of("forgotten", "the harbour of secrets")).ok());
+  EXPECT_EQ(found(*store, "notes", "harbour"), (Texts{"forgotten", "kept"}));
+  backed_up(*store);
+  ASSERT_TRUE(notes->remove("forgotten", "").ok());
+  restored(*store, R"({"overwrite":true})");
+  EXPECT_EQ(found(*store, "notes", "harbour"), Texts{"kept"});
+  EXPECT_EQ(found(*store, "notes", "secrets"), Texts{});
+  const auto reopened = open("store");
+  EXPECT_EQ(found(*reopened, "notes", "secrets"), Texts{});
+}
+
+TEST_F(RestoreTest, DeletionsOfAnotherCopyAreApplied) {
+  const auto store = open("store");
+  {
+    const auto notes = create(*store, "notes");
+    add(*notes, {"kept", "forgotten"});
+    backed_up(*store, {}, "old");
+    ASSERT_TRUE(notes->remove("forgotten", "").ok());
+  }
+  backed_up(*store, {}, "new");
+  ASSERT_TRUE(store->delete_session("notes").ok());
+  const json::Tree report = restored(*store, R"({"tombstones_from":"new"})", "old");
+  EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
+  EXPECT_EQ(alive(*store, "notes"), Texts{"kept"});
+  // A copy that does not know the session has nothing to say.
+  ASSERT_TRUE(store->delete_session("notes").ok());
+  open("strange");
+  restored(*store, R"({"tombstones_from":"strange"})", "old");
+  EXPECT_EQ(alive(*store, "notes"), (Texts{"kept", "forgotten"}));
+  EXPECT_EQ(refusal(*store, R"({"overwrite":true,"tombstones_from":"nowhere"})", "old"),
+            Code::kNotFound);
+  EXPECT_EQ(refusal(*store, R"({"overwrite":true,"tombstones_from":""})", "old"),
+            Code::kInvalidArgument);
+}
+
+TEST_F(RestoreTest, IsANewGenerationSoThatTheNextBackupCopiesItWhole) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a", "b"});
+  backed_up(*store);
+  backed_up(*store, {}, "kept");
+  restored(*store, R"({"overwrite":true})", "kept");
+  EXPECT_EQ((*store->open_session("notes"))->stats()->get_int64("generation"), 2);
+  EXPECT_EQ(backed_up(*store).get_int64("copied"), 1);
+}
+
+TEST_F(RestoreTest, RefusesWhatIsNoBackupAndTheStoreItself) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a"});
+  backed_up(*store);
+  EXPECT_EQ(refusal(*store, R"({"overwrite":true})", "store"), Code::kInvalidArgument);
+  EXPECT_EQ(refusal(*store, {}, "nowhere"), Code::kNotFound);
+  EXPECT_FALSE(disk_.exists("nowhere"));
+  disk_.write_file("photos/cat.jpg", "meow");
+  EXPECT_EQ(refusal(*store, {}, "photos"), Code::kNotFound);
+  EXPECT_EQ(refusal(*store, R"({"sessions":["other"]})"), Code::kNotFound);
+  EXPECT_EQ(refusal(*store, R"({"over_write":true})"), Code::kInvalidArgument);
+  disk_.write_file("copy/backup.json", R"({"version":2})");
+  EXPECT_EQ(refusal(*store, R"({"overwrite":true})"), Code::kFormatVersion);
+}
+
+TEST_F(RestoreTest, OneUnreadableSessionDoesNotKeepTheOthersOut) {
+  const auto store = open("store");
+  add(*create(*store, "bad"), {"a"});
+  add(*create(*store, "good"), {"a"});
+  backed_up(*store);
+  disk_.write_file("copy/sessions/bad/metadata.json", R"({"version":2})");
+  const auto other = open("other");
+  const json::Tree report = restored(*other);
+  EXPECT_EQ(report.get_int64("sessions"), 1);
+  ASSERT_EQ(report.get("problems")->items().size(), 1U);
+  EXPECT_EQ(report.get("problems")->items()[0].get_string("session_id"), "bad");
+  EXPECT_EQ(alive(*other, "good"), Texts{"a"});
+  EXPECT_EQ(refusal(*open("third"), R"({"sessions":["bad"]})"), Code::kFormatVersion);
+}
+
+TEST_F(RestoreTest, ABackupIsOnlyRead) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a"});
+  backed_up(*store);
+  const auto state = [&] {
+    std::string text;
+    for (const auto& path : disk_.list_all()) {
+      if (path.find("copy/") != std::string::npos) text += path + "=" + file(path) + "\n";
+    }
+    return text;
+  };
+  const std::string before = state();
+  restored(*open("other"));
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(RestoreTest, AFailedSwapIsToldAndNothingChanges) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a"});
+  backed_up(*store);
+  add(*notes, {"b"});
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kMove) return io::Fault{EIO, std::nullopt};
+    return std::nullopt;
+  });
+  EXPECT_EQ(refusal(*store, R"({"overwrite":true})"), Code::kIo);
+  disk_.set_fault_hook({});
+  EXPECT_EQ(alive(*store, "notes"), (Texts{"a", "b"}));
+  EXPECT_TRUE(notes->add(text_of("c", "1")).ok());
+  const auto items = (*disk_.open_root("store/tmp", false))->list();
+  EXPECT_TRUE(items->empty());
+}
+
+}  // namespace
+}  // namespace varve::store

@@ -1,0 +1,242 @@
+// Sessions and entries that expire, and the sweep that removes them.
+#include "store/sweep.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "io/simulated.h"
+#include "store/store.h"
+#include "support/environment.h"
+
+namespace varve::store {
+namespace {
+
+constexpr int64_t kHourMs = 3'600'000;
+constexpr std::string_view kEntry = R"({"id":"a","type":"message","content":"hello"})";
+
+class SweepTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    auto opened = Store::open(GetParam(), "", {&disk_, &clock_, &random_});
+    ASSERT_TRUE(opened.ok());
+    store_ = *opened;
+  }
+  std::shared_ptr<session::Session> create(const std::string& options) {
+    auto created = store_->create_session(options);
+    EXPECT_TRUE(created.ok()) << created.status().message();
+    return created.ok() ? *created : nullptr;
+  }
+  json::Tree sweep() {
+    auto report = store_->sweep();
+    EXPECT_TRUE(report.ok()) << report.status().message();
+    return report.ok() ? *report : json::Tree();
+  }
+  size_t listed() { return store_->sessions("")->get("sessions")->items().size(); }
+  Code opened(std::string_view id) { return store_->open_session(id).code(); }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::shared_ptr<Store> store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Over, SweepTest, testing::Values("store", "memory:"),
+                         [](const testing::TestParamInfo<std::string>& parameter) {
+                           return parameter.param == "store" ? "Directory" : "Memory";
+                         });
+
+TEST_P(SweepTest, AFixedTtlCountsFromCreationAndHidesTheSessionAtOnce) {
+  auto session = create(R"({"session_id":"s1","ttl_hours":2,"ttl_policy":"fixed"})");
+  clock_.advance_ms(kHourMs);
+  ASSERT_TRUE(session->add(kEntry).ok());
+  clock_.advance_ms(kHourMs - 1);
+  EXPECT_EQ(opened("s1"), Code::kOk);
+  clock_.advance_ms(1);
+  EXPECT_EQ(opened("s1"), Code::kNotFound) << "although somebody has it open";
+  session.reset();
+  EXPECT_EQ(opened("s1"), Code::kNotFound);
+  EXPECT_EQ(listed(), 0u);
+  EXPECT_EQ(store_->query(R"({"text":"hello"})")->results.size(), 0u);
+  const json::Tree report = sweep();
+  EXPECT_EQ(report.get_int64("sessions_removed"), 1);
+  EXPECT_GT(report.get_int64("bytes_freed"), 0);
+  EXPECT_FALSE(disk_.exists("store/sessions/s1"));
+  EXPECT_EQ(sweep().get_int64("sessions_checked"), 0);
+}
+
+TEST_P(SweepTest, ASlidingTtlCountsFromTheLastWrite) {
+  auto session = create(R"({"session_id":"s1","ttl_hours":2})");
+  for (int i = 0; i < 5; ++i) {
+    clock_.advance_ms(kHourMs + kHourMs / 2);
+    ASSERT_TRUE(session->add(R"({"type":"message","content":1})").ok());
+    EXPECT_EQ(sweep().get_int64("sessions_removed"), 0) << "while it is being written to";
+    EXPECT_EQ(opened("s1"), Code::kOk);
+  }
+  session.reset();
+  clock_.advance_ms(2 * kHourMs);
+  EXPECT_EQ(opened("s1"), Code::kNotFound);
+  EXPECT_EQ(sweep().get_int64("sessions_removed"), 1);
+}
+
+TEST_P(SweepTest, WithoutATtlOrWithZeroASessionStays) {
+  create(R"({"session_id":"s1"})");
+  create(R"({"session_id":"s2","ttl_hours":0})");
+  clock_.advance_ms(1000 * 24 * kHourMs);
+  const json::Tree report = sweep();
+  EXPECT_EQ(report.get_int64("sessions_checked"), 2);
+  EXPECT_EQ(report.get_int64("sessions_removed"), 0);
+  EXPECT_EQ(listed(), 2u);
+}
+
+TEST_P(SweepTest, TheIdOfAnExpiredSessionIsFree) {
+  ASSERT_TRUE(create(R"({"session_id":"s1","ttl_hours":1})")->add(kEntry).ok());
+  clock_.advance_ms(2 * kHourMs);
+  const auto again = create(R"({"session_id":"s1"})");
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->get("a").code(), Code::kNotFound);
+  EXPECT_EQ(listed(), 1u);
+}
+
+TEST_P(SweepTest, ATtlCanBeTakenBackAndGivenLater) {
+  auto session = create(R"({"session_id":"s1","ttl_hours":1})");
+  ASSERT_TRUE(session->update(R"({"ttl_hours":null})").ok());
+  clock_.advance_ms(9 * kHourMs);
+  EXPECT_EQ(opened("s1"), Code::kOk);
+  ASSERT_TRUE(session->update(R"({"ttl_hours":1,"ttl_policy":"sliding"})").ok());
+  EXPECT_EQ(opened("s1"), Code::kOk);
+  clock_.advance_ms(kHourMs);
+  EXPECT_EQ(opened("s1"), Code::kNotFound);
+  EXPECT_EQ(session->update(R"({"ttl_policy":"never"})").code(), Code::kInvalidArgument);
+}
+
+TEST_P(SweepTest, ExpiredEntriesGoFromTheFiles) {
+  const auto session = create(R"({"session_id":"s1"})");
+  const std::string soon = format_rfc3339(clock_.now_ms() + kHourMs);
+  ASSERT_TRUE(
+      session->add(R"({"id":"b","type":"message","content":"zebra","expires_at":")" + soon + "\"}")
+          .ok());
+  ASSERT_TRUE(session->add(kEntry).ok());
+  EXPECT_EQ(sweep().get_int64("sessions_compacted"), 0);
+  clock_.advance_ms(kHourMs);
+  EXPECT_EQ(session->get("b").code(), Code::kNotFound) << "at once";
+  const json::Tree report = sweep();
+  EXPECT_EQ(report.get_int64("sessions_compacted"), 1);
+  EXPECT_EQ(report.get_int64("entries_dropped"), 1);
+  EXPECT_TRUE(session->get("a").ok());
+  if (GetParam() == "store") {
+    EXPECT_EQ(disk_.read_file("store/sessions/s1/memory.jsonl")->find("zebra"), std::string::npos);
+  }
+  EXPECT_EQ(sweep().get_int64("sessions_compacted"), 0);
+}
+
+TEST_P(SweepTest, AClockThatWasAYearAheadDoesNotTakeWhatItDidNotSweep) {
+  ASSERT_TRUE(create(R"({"session_id":"s1","ttl_hours":24})")->add(kEntry).ok());
+  const int64_t right_ms = clock_.now_ms();
+  clock_.advance_ms(int64_t{365} * 24 * kHourMs);
+  EXPECT_EQ(opened("s1"), Code::kNotFound);
+  clock_.set_now_ms(right_ms);
+  EXPECT_EQ(opened("s1"), Code::kOk);
+}
+
+// Between the look at the ttl and the lock another process writes: the session is in use again.
+TEST(SweepBesideAWriter, KeepsASessionThatIsWrittenToAtTheLastMoment) {
+  io::SimulatedFileSystem disk;
+  const auto own = disk.process(2001);
+  test::ManualClock clock;
+  test::SeededRandom random;
+  const auto sweeper = *Store::open("store", "", {own.get(), &clock, &random});
+  const auto other = *Store::open("store", "", {&disk, &clock, &random});
+  const auto writer = *other->create_session(R"({"session_id":"s1","ttl_hours":1})");
+  clock.advance_ms(2 * kHourMs);
+  bool written = false;
+  disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (!written && operation.process_id == 2001 && operation.kind == io::OperationKind::kLock &&
+        operation.path.find("/s1/") != std::string::npos) {
+      written = true;
+      EXPECT_TRUE(writer->add(kEntry).ok());
+    }
+    return std::nullopt;
+  });
+  const auto report = sweeper->sweep();
+  disk.set_fault_hook({});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_TRUE(written);
+  EXPECT_EQ(report->get_int64("sessions_removed"), 0);
+  EXPECT_EQ(report->get("problems")->items().size(), 0u);
+  ASSERT_TRUE(sweeper->open_session("s1").ok());
+  EXPECT_TRUE((*sweeper->open_session("s1"))->get("a").ok()) << "what was answered is there";
+}
+
+// --- quotas --------------------------------------------------------------------------------------
+
+class Quotas : public testing::Test {
+ protected:
+  std::shared_ptr<Store> open(std::string_view storage) {
+    const std::string config = "{\"storage\":" + std::string(storage) + "}";
+    auto opened = Store::open("store", config, {&disk_, &clock_, &random_});
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return opened.ok() ? *opened : nullptr;
+  }
+  static std::string entry() {
+    return R"({"type":"message","content":")" + std::string(10'000, 'x') + "\"}";
+  }
+  // How many such entries fit.
+  static int fill(session::Session& session) {
+    int count = 0;
+    while (count < 1000 && session.add(entry()).ok()) ++count;
+    return count;
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+};
+
+TEST_F(Quotas, AUserHasSoManySessions) {
+  const auto store = open(R"({"max_user_sessions":2})");
+  ASSERT_TRUE(store->create_session(R"({"session_id":"s1","user_id":"u"})").ok());
+  ASSERT_TRUE(store->create_session(R"({"session_id":"s2","user_id":"u"})").ok());
+  const auto refused = store->create_session(R"({"session_id":"s3","user_id":"u"})");
+  EXPECT_EQ(refused.code(), Code::kSizeLimit);
+  EXPECT_EQ(refused.status().place().limit, 2u);
+  EXPECT_TRUE(store->create_session(R"({"user_id":"v"})").ok()) << "another user";
+  EXPECT_TRUE(store->create_session("").ok()) << "nobody's";
+  ASSERT_TRUE(store->delete_session("s1").ok());
+  EXPECT_TRUE(store->create_session(R"({"session_id":"s3","user_id":"u"})").ok());
+}
+
+TEST_F(Quotas, AUsersSessionsTogetherHaveALimit) {
+  const auto store = open(R"({"max_user_size_mb":0.2})");  // 209,715 bytes
+  const auto one = *store->create_session(R"({"session_id":"s1","user_id":"u"})");
+  const auto two = *store->create_session(R"({"session_id":"s2","user_id":"u"})");
+  const auto other = *store->create_session(R"({"session_id":"s3","user_id":"v"})");
+  const int in_one = fill(*one);
+  EXPECT_GE(in_one, 18);
+  EXPECT_LE(in_one, 20);
+  const auto refused = two->add(entry());
+  ASSERT_EQ(refused.code(), Code::kSizeLimit);
+  EXPECT_EQ(refused.status().place().limit, 209'715u);
+  EXPECT_NE(refused.status().message().find("user 'u'"), std::string::npos);
+  EXPECT_TRUE(other->add(entry()).ok()) << "another user";
+  ASSERT_TRUE(store->delete_session("s1").ok());
+  EXPECT_TRUE(two->add(entry()).ok());
+}
+
+TEST_F(Quotas, CountWhatAnotherProcessWrote) {
+  const auto store = open(R"({"max_user_size_mb":0.2})");
+  const auto other_process = open(R"({"max_user_size_mb":0})");
+  const auto mine = *store->create_session(R"({"session_id":"s1","user_id":"u"})");
+  ASSERT_TRUE(mine->add(entry()).ok());
+  const auto theirs = *other_process->create_session(R"({"session_id":"s2","user_id":"u"})");
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(theirs->add(entry()).ok());
+  ASSERT_TRUE(theirs->sync().ok());
+  clock_.advance_ms(60'000);
+  EXPECT_EQ(mine->add(entry()).code(), Code::kSizeLimit);
+}
+
+}  // namespace
+}  // namespace varve::store

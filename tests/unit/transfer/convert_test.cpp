@@ -1,0 +1,198 @@
+// What becomes of the lines of memory servers and of the messages of chats.
+#include "transfer/convert.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/ids.h"
+
+namespace varve::transfer {
+namespace {
+
+class Convert : public testing::Test {
+ protected:
+  json::Value parse(std::string_view text) {
+    EXPECT_TRUE(document_.parse(text).ok()) << text;
+    return document_.root();
+  }
+  json::Tree knowledge(std::string_view text) {
+    auto entry = entry_of_knowledge(parse(text));
+    EXPECT_TRUE(entry.ok()) << entry.status().message();
+    return entry.ok() ? *entry : json::Tree();
+  }
+  json::Tree message(std::string_view text, uint64_t ordinal = 0) {
+    auto entry = entry_of_message(parse(text), ordinal);
+    EXPECT_TRUE(entry.ok()) << entry.status().message();
+    return entry.ok() ? *entry : json::Tree();
+  }
+  static std::string content(const json::Tree& entry) { return entry.get("content")->canonical(); }
+
+  json::Document document_;
+};
+
+TEST_F(Convert, TellsKindsApart) {
+  const std::vector<std::pair<std::string, ImportFormat>> cases = {
+      {R"({"type":"finding","content":1})", ImportFormat::kJsonl},
+      {R"({"type":"entity","name":"a","entityType":"b","observations":[]})", ImportFormat::kMcp},
+      {R"({"type":"relation","from":"a","to":"b","relationType":"c"})", ImportFormat::kMcp},
+      // Entries of our own may have such types.
+      {R"({"type":"entity","name":"a","entityType":"b","content":1})", ImportFormat::kJsonl},
+      {R"({"type":"relation","content":1})", ImportFormat::kJsonl},
+      {R"({"role":"user","content":"x"})", ImportFormat::kChat},
+      {R"({"role":"assistant","tool_calls":[]})", ImportFormat::kChat},
+      {R"({"type":"message","role":"user","content":"x"})", ImportFormat::kJsonl},
+      {R"({"role":1,"content":"x"})", ImportFormat::kJsonl},
+      {"[1]", ImportFormat::kJsonl},
+      {"null", ImportFormat::kJsonl},
+  };
+  for (const auto& [text, kind] : cases) {
+    EXPECT_EQ(kind_of(parse(text), ImportFormat::kAuto), kind) << text;
+    EXPECT_EQ(kind_of(parse(text), ImportFormat::kJsonl), ImportFormat::kJsonl) << text;
+    EXPECT_EQ(kind_of(parse(text), ImportFormat::kJson), ImportFormat::kJsonl) << text;
+    EXPECT_EQ(kind_of(parse(text), ImportFormat::kMcp), ImportFormat::kMcp) << text;
+    EXPECT_EQ(kind_of(parse(text), ImportFormat::kChat), ImportFormat::kChat) << text;
+  }
+}
+
+TEST_F(Convert, IdsAreTheBeginningOfASha256) {
+  // echo -n Ann | sha256sum
+  EXPECT_EQ(stable_id("entity", "Ann"), "entity_17239b6e250110330eda64a29c610bf1");
+  EXPECT_TRUE(is_valid_id(stable_id("relation", "x")));
+}
+
+TEST_F(Convert, AnEntityKeepsEverythingItHad) {
+  const json::Tree entry = knowledge(R"({"type":"entity","name":"Ann","entityType":"Team Lead",)"
+                                     R"("observations":["a","b",3],"x":{}})");
+  EXPECT_EQ(entry.get_string("type"), "finding");
+  EXPECT_EQ(entry.get_string("id"), stable_id("entity", "Ann"));
+  EXPECT_EQ(entry.get("tags")->canonical(), R"(["Team-Lead"])");
+  EXPECT_EQ(content(entry),
+            R"({"entityType":"Team Lead","message":"Ann (Team Lead): a; b","name":"Ann",)"
+            R"("observations":["a","b",3],"x":{}})");
+}
+
+TEST_F(Convert, AnEntityWhoseKindCannotBeATagHasNone) {
+  const std::string kind(65, 'k');
+  const json::Tree entry =
+      knowledge(R"({"type":"entity","name":"Ann","entityType":")" + kind + R"("})");
+  EXPECT_EQ(entry.get("tags"), nullptr);
+  EXPECT_EQ(entry.get("content")->get_string("entityType"), kind);
+}
+
+TEST_F(Convert, ARelationNamesTheEntitiesAtItsEnds) {
+  const json::Tree entry =
+      knowledge(R"({"type":"relation","from":"Ann","to":"Bo","relationType":"knows"})");
+  const std::string ann = stable_id("entity", "Ann");
+  const std::string bo = stable_id("entity", "Bo");
+  EXPECT_EQ(entry.get("references")->canonical(), "[\"" + ann + "\",\"" + bo + "\"]");
+  EXPECT_EQ(entry.get("relations")->canonical(),
+            "{\"from\":[\"" + ann + "\"],\"to\":[\"" + bo + "\"]}");
+  EXPECT_EQ(content(entry),
+            R"({"from":"Ann","message":"Ann knows Bo","relationType":"knows","to":"Bo"})");
+  const json::Tree itself =
+      knowledge(R"({"type":"relation","from":"Ann","to":"Ann","relationType":"knows"})");
+  EXPECT_EQ(itself.get("references")->canonical(), "[\"" + ann + "\"]");
+}
+
+TEST_F(Convert, RelationsThatReadAlikeHaveIdsOfTheirOwn) {
+  const json::Tree one =
+      knowledge(R"({"type":"relation","from":"a b","to":"d","relationType":"c"})");
+  const json::Tree other =
+      knowledge(R"({"type":"relation","from":"a","to":"d","relationType":"b c"})");
+  EXPECT_NE(one.get_string("id"), other.get_string("id"));
+}
+
+TEST_F(Convert, WhatIsNoKnowledgeIsRefused) {
+  for (const auto text :
+       {R"({"type":"entity","name":1,"entityType":"b"})", R"({"type":"entity","name":"a"})",
+        R"({"type":"relation","from":"a"})", R"({"type":"other"})", "[]", "1"}) {
+    EXPECT_EQ(entry_of_knowledge(parse(text)).code(), Code::kInvalidArgument) << text;
+  }
+}
+
+TEST_F(Convert, AMessageOfTextIsReadable) {
+  const json::Tree entry = message(R"({"role":"user","content":"Hello","name":"ann"})");
+  EXPECT_EQ(entry.get_string("type"), "message");
+  EXPECT_EQ(content(entry), R"({"message":"Hello","name":"ann","role":"user"})");
+  EXPECT_EQ(entry.get("timestamp"), nullptr);
+}
+
+TEST_F(Convert, MessagesAreToldApartByPlaceAndContent) {
+  const std::string hello = R"({"role":"user","content":"Hello"})";
+  EXPECT_EQ(message(hello, 3).get_string("id"),
+            message(R"({ "content" : "Hello", "role":"user"})", 3).get_string("id"));
+  EXPECT_NE(message(hello, 3).get_string("id"), message(hello, 4).get_string("id"));
+  EXPECT_NE(message(hello, 3).get_string("id"),
+            message(R"({"role":"user","content":"hello"})", 3).get_string("id"));
+}
+
+TEST_F(Convert, PartsAreKeptUnlessTheyAreOneText) {
+  EXPECT_EQ(content(message(R"({"role":"user","content":[{"type":"text","text":"Hello"}]})")),
+            R"({"message":"Hello","role":"user"})");
+  EXPECT_EQ(content(message(R"({"role":"user","content":["Hello"]})")),
+            R"({"message":"Hello","role":"user"})");
+  EXPECT_EQ(
+      content(message(
+          R"({"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]})")),
+      R"({"message":"a\n\nb","parts":[{"text":"a","type":"text"},{"text":"b","type":"text"}],)"
+      R"("role":"user"})");
+  EXPECT_EQ(content(message(R"({"role":"user","content":[{"type":"text","text":"a","cache":1}]})")),
+            R"({"message":"a","parts":[{"cache":1,"text":"a","type":"text"}],"role":"user"})");
+  EXPECT_EQ(content(message(R"({"role":"user","content":[{"type":"image","source":{"d":1}}]})")),
+            R"({"parts":[{"source":{"d":1},"type":"image"}],"role":"user"})");
+}
+
+TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"role":"tool","tool_call_id":"1","content":"x"})", "tool_result"},
+      {R"({"role":"function","name":"f","content":"x"})", "tool_result"},
+      {R"({"role":"assistant","content":null,"tool_calls":[{"id":"1"}]})", "tool_call"},
+      {R"({"role":"assistant","content":"x","tool_calls":[]})", "message"},
+      {R"({"role":"assistant","content":null,"function_call":{"name":"f"}})", "tool_call"},
+      {R"({"role":"assistant","content":[{"type":"text","text":"a"},{"type":"tool_use"}]})",
+       "tool_call"},
+      {R"({"role":"user","content":[{"type":"tool_result","content":"x"}]})", "tool_result"},
+      {R"({"role":"user","content":[{"type":"tool_result"},{"type":"text","text":"a"}]})",
+       "message"},
+  };
+  for (const auto& [text, type] : cases) {
+    EXPECT_EQ(message(text).get_string("type"), type) << text;
+  }
+  EXPECT_EQ(content(message(cases[2].first)), R"({"role":"assistant","tool_calls":[{"id":"1"}]})");
+  EXPECT_EQ(message(cases[6].first).get("content")->get_string("message"), "x");
+}
+
+TEST_F(Convert, TheMessagesOwnMembersAreNotReplaced) {
+  EXPECT_EQ(content(message(R"({"role":"user","message":"mine","parts":1,"content":["a",{}]})")),
+            R"({"content_parts":["a",{}],"content_text":"a","message":"mine","parts":1,)"
+            R"("role":"user"})");
+}
+
+TEST_F(Convert, TimesOfSeveralFormsAreRead) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"("timestamp":"2026-01-10T15:20:00.5+01:00")", "2026-01-10T14:20:00.500Z"},
+      {R"("created_at":1768054800)", "2026-01-10T14:20:00.000Z"},
+      {R"("created":1768054800.25)", "2026-01-10T14:20:00.250Z"},
+      {R"("timestamp":1768054800000)", "2026-01-10T14:20:00.000Z"},
+      {R"("timestamp":"yesterday","created":0)", "1970-01-01T00:00:00.000Z"},
+      {R"("timestamp":"yesterday")", ""},
+      {R"("timestamp":-5)", ""},
+      {R"("timestamp":1e300)", ""},
+      {R"("timestamp":null)", ""},
+  };
+  for (const auto& [member, expected] : cases) {
+    const json::Tree entry = message(R"({"role":"user","content":"x",)" + member + "}");
+    EXPECT_EQ(entry.get_string("timestamp"), expected) << member;
+    EXPECT_NE(content(entry).find(member.substr(0, member.find(':'))), std::string::npos);
+  }
+}
+
+TEST_F(Convert, WhatIsNoMessageIsRefused) {
+  for (const auto text : {R"({"content":"x"})", R"({"role":1})", "[]", "\"user\""}) {
+    EXPECT_EQ(entry_of_message(parse(text), 0).code(), Code::kInvalidArgument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace varve::transfer

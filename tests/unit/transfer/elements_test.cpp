@@ -1,0 +1,187 @@
+// Taking an input apart, whole and damaged.
+#include "transfer/elements.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace varve::transfer {
+namespace {
+
+// Gives a few bytes at a time, so that every boundary falls somewhere.
+class Trickle final : public Input {
+ public:
+  Trickle(std::string_view text, size_t step) : rest_(text), size_(text.size()), step_(step) {}
+  Result<size_t> read(std::span<char> out) override {
+    const size_t count = std::min({out.size(), rest_.size(), step_});
+    std::copy_n(rest_.begin(), count, out.begin());
+    rest_.remove_prefix(count);
+    return count;
+  }
+  [[nodiscard]] uint64_t size_bytes() const override { return size_; }
+
+ private:
+  std::string_view rest_;
+  uint64_t size_;
+  size_t step_;
+};
+
+class BrokenInput final : public Input {
+ public:
+  Result<size_t> read(std::span<char> /*out*/) override {
+    return Status(Code::kIo, "the disk is gone");
+  }
+  [[nodiscard]] uint64_t size_bytes() const override { return 1; }
+};
+
+struct Taken {
+  uint64_t line;
+  std::string text;  // or '!' and a fault
+  friend bool operator==(const Taken&, const Taken&) = default;
+  friend void PrintTo(const Taken& taken, std::ostream* out) {
+    *out << taken.line << ": " << taken.text;
+  }
+};
+
+std::vector<Taken> take_all(std::string_view text, ImportFormat format = ImportFormat::kAuto,
+                            size_t element_bytes_max = 1000) {
+  std::vector<Taken> all;
+  for (const size_t step : {size_t{1} << 20, size_t{1}, size_t{7}}) {
+    Trickle input(text, step);
+    ElementReader reader(input, format, element_bytes_max);
+    std::vector<Taken> taken;
+    for (uint64_t ordinal = 0;; ++ordinal) {
+      auto element = reader.next();
+      EXPECT_TRUE(element.ok()) << element.status().message();
+      if (!element.ok() || !*element) break;
+      EXPECT_EQ((*element)->ordinal, ordinal);
+      EXPECT_EQ((*element)->text.empty(), !(*element)->fault.empty());
+      const std::string& fault = (*element)->fault;
+      taken.push_back(
+          {(*element)->line, fault.empty() ? std::string((*element)->text) : "!" + fault});
+    }
+    EXPECT_EQ(reader.read_bytes(), text.size());
+    if (step == size_t{1} << 20) all = taken;
+    EXPECT_EQ(taken, all) << "in steps of " << step;
+  }
+  return all;
+}
+
+using Expected = std::vector<Taken>;
+
+TEST(ElementReader, TakesLines) {
+  EXPECT_EQ(take_all("{\"a\":1}\n\n  \r\n{\"b\":2}\r\n{\"c\":3}"),
+            (Expected{{1, "{\"a\":1}"}, {4, "{\"b\":2}"}, {5, "{\"c\":3}"}}));
+}
+
+TEST(ElementReader, TakesNothingFromNothing) {
+  EXPECT_EQ(take_all(""), Expected{});
+  EXPECT_EQ(take_all("\n \r\n\n"), Expected{});
+  EXPECT_EQ(take_all("\xEF\xBB\xBF"), Expected{});
+  EXPECT_EQ(take_all("[]"), Expected{});
+  EXPECT_EQ(take_all(" [ ] \n"), Expected{});
+}
+
+TEST(ElementReader, PassesOverAByteOrderMark) {
+  EXPECT_EQ(take_all("\xEF\xBB\xBF{\"a\":1}\n"), (Expected{{1, "{\"a\":1}"}}));
+  EXPECT_EQ(take_all("\xEF\xBB\xBF[{\"a\":1}]"), (Expected{{1, "{\"a\":1}"}}));
+}
+
+TEST(ElementReader, TakesTheElementsOfAnArrayWithTheLinesTheyBeginIn) {
+  EXPECT_EQ(take_all("[{\"a\":[1,2]},\n  {\"b\":\"],}\\\"{\"}\n,\n\n{\"c\":{}} ]\n"),
+            (Expected{{1, "{\"a\":[1,2]}"}, {2, "{\"b\":\"],}\\\"{\"}"}, {5, "{\"c\":{}}"}}));
+}
+
+TEST(ElementReader, FindsTheArrayInAnObject) {
+  const Expected two = {{1, "{\"a\":1}"}, {1, "{\"b\":2}"}};
+  EXPECT_EQ(take_all(R"({"entries":[{"a":1},{"b":2}],"session":{"x":[1,{"y":"}"}]}})"), two);
+  EXPECT_EQ(take_all(R"({"model":"m","n":{"entries":[9]},"messages":[{"a":1},{"b":2}]})"), two);
+  EXPECT_EQ(take_all("{\n \"session\": {\"t\": \"a\\\"b\"},\n \"entries\": [\n  1,\n  2\n ]\n}\n"),
+            (Expected{{4, "1"}, {5, "2"}}));
+}
+
+TEST(ElementReader, AnEntryWithAnArrayOfThatNameIsAnEntry) {
+  const std::string line = R"({"content":{"x":1},"entries":[1],"type":"finding"})";
+  EXPECT_EQ(take_all(line + "\n" + line), (Expected{{1, line}, {2, line}}));
+}
+
+TEST(ElementReader, TakesLinesWhereLinesWereAskedFor) {
+  EXPECT_EQ(take_all("[{\"a\":1}]\n", ImportFormat::kJsonl), (Expected{{1, "[{\"a\":1}]"}}));
+}
+
+TEST(ElementReader, TheRestOfACutLineIsNoArray) {
+  EXPECT_EQ(take_all("[\"drinks\"]}\n{\"a\":1}\n"),
+            (Expected{{1, "[\"drinks\"]}"}, {2, "{\"a\":1}"}}));
+}
+
+TEST(ElementReader, TellsWhereATextIsCut) {
+  EXPECT_EQ(take_all("[{\"a\":1},\n{\"b\":"),
+            (Expected{{1, "{\"a\":1}"},
+                      {2, "!the text ends in the middle of this element"},
+                      {2, "!the text ends inside the array: what came behind is missing"}}));
+  EXPECT_EQ(take_all("[{\"a\":1},\n"),
+            (Expected{{1, "{\"a\":1}"},
+                      {2, "!the text ends inside the array: what came behind is missing"}}));
+  EXPECT_EQ(take_all(R"({"entries":[{"a":1}],"session":{"x")"),
+            (Expected{{1, "{\"a\":1}"},
+                      {1, "!the text ends inside the object: what came behind is missing"}}));
+}
+
+TEST(ElementReader, GoesOnBehindALostQuote) {
+  // With the brackets whole, only the damaged element is lost.
+  EXPECT_EQ(take_all("[{\"a\":\"x\n},\n{\"b\":2}]"),
+            (Expected{{1, "{\"a\":\"x\n}"}, {3, "{\"b\":2}"}}));
+}
+
+TEST(ElementReader, ReadsLinesBehindWhatSeemedToBeTheEndOfAnArray) {
+  EXPECT_EQ(
+      take_all("[{\"a\":1}] garbage\n{\"b\":2}\n"),
+      (Expected{{1, "{\"a\":1}"}, {1, "!text follows the end of the array"}, {2, "{\"b\":2}"}}));
+  EXPECT_EQ(take_all("[{\"a\":1}]\n{\"b\":2}\n"), (Expected{{1, "{\"a\":1}"}, {2, "{\"b\":2}"}}));
+}
+
+TEST(ElementReader, WhatIsTooLongIsPassedOver) {
+  const std::string text(100, 'x');
+  EXPECT_EQ(
+      take_all("{\"a\":1}\n" + text + "\n{\"b\":2}\n", ImportFormat::kAuto, 99),
+      (Expected{{1, "{\"a\":1}"}, {2, "!the line is longer than 99 bytes"}, {3, "{\"b\":2}"}}));
+  EXPECT_EQ(take_all("{\"a\":1}\n" + text + "\n{\"b\":2}\n", ImportFormat::kAuto, 100).size(), 3U);
+  EXPECT_EQ(
+      take_all("[{\"a\":1},\"" + text + "\",\n{\"b\":2}]", ImportFormat::kAuto, 101),
+      (Expected{{1, "{\"a\":1}"}, {1, "!the element is longer than 101 bytes"}, {2, "{\"b\":2}"}}));
+}
+
+TEST(ElementReader, KeepsNulsForTheParserToRefuse) {
+  const std::string nuls(3, '\0');
+  EXPECT_EQ(take_all("{\"a\":1}\n" + nuls + "\n{\"b\":2}\n"),
+            (Expected{{1, "{\"a\":1}"}, {2, nuls}, {3, "{\"b\":2}"}}));
+}
+
+TEST(ElementReader, TellsOfAnInputThatFails) {
+  BrokenInput input;
+  ElementReader reader(input, ImportFormat::kAuto, 100);
+  EXPECT_EQ(reader.next().code(), Code::kIo);
+}
+
+TEST(ElementReader, EveryCutOfAnArrayGivesTheWholeElementsBeforeIt) {
+  const std::string text = R"({"entries":[{"a":1},{"b":"]"},{"c":[{}]}],"session":{}})";
+  const std::vector<size_t> ends = {text.find("},{") + 1, text.rfind("},{") + 1,
+                                    text.find("],\"session")};
+  for (size_t cut = text.find('[') + 1; cut < text.size(); ++cut) {
+    SCOPED_TRACE(cut);
+    const auto taken = take_all(text.substr(0, cut));
+    const auto whole = std::count_if(ends.begin(), ends.end(), [&](size_t end) {
+      // Only what follows shows that an element is whole.
+      return end < cut;
+    });
+    const auto good = std::count_if(taken.begin(), taken.end(),
+                                    [](const Taken& one) { return !one.text.starts_with('!'); });
+    EXPECT_EQ(good, whole);
+    EXPECT_GT(static_cast<ptrdiff_t>(taken.size()), good) << "the cut was not told of";
+  }
+}
+
+}  // namespace
+}  // namespace varve::transfer
