@@ -44,6 +44,9 @@ def headers_of(root):
 def build(declarations, known):
     constants = {d.name: d.value for d in declarations if d.kind == "constant"}
     functions = [d for d in declarations if d.kind == "function"]
+    for declaration in declarations:
+        if declaration.kind == "callback":
+            check_callback(declaration)
     if not functions:
         raise HeaderError("the headers export nothing")
     for function in functions:
@@ -72,7 +75,6 @@ def type_entry(declaration):
     if declaration.kind == "integer":
         entry["as"] = declaration.type
     elif declaration.kind == "callback":
-        check_callback(declaration)
         entry.update(returns=declaration.type, params=pairs)
     elif declaration.kind == "struct":
         entry["fields"] = pairs
@@ -225,5 +227,5 @@ def check_comment(function, constants):
         if direction != wanted:
             fail(f"@param{direction} {name}: it is {wanted}")
     for code in STATUS_CODE.findall(function.doc.split("@errors")[1]):
-        if code not in constants and code not in ("VARVE_OK",):
+        if code not in constants:
             fail(f"{code} is not defined")

@@ -219,7 +219,7 @@ class _Parser:
         name = self.name(FUNCTION_NAME, "a function")
         self.check_by_value(result, line)
         params = self.params()
-        if self.peek() != ";":
+        if self.peek() not in (";", ""):
             self.refuse(f"{name}: `{self.peek()}` behind the parameters")
         self.take(";")
         self.add("function", name, line, type=str(result), params=params, must_use=must_use)

@@ -18,7 +18,7 @@ PIECES = re.compile(
     r"|(?P<string>\"[^\"\n]*\")|(?P<word>[A-Za-z_]\w*)|(?P<number>-?\d\w*)"
     r"|(?P<mark>\.\.\.|[(){};,=*\[\]])|(?P<blank>\s+)|(?P<other>.)", re.S | re.M)
 GUARD = re.compile(r"#ifndef (VARVE_\w+_H)$")
-INCLUDE = re.compile(r"#include (<std\w+\.h>|\"varve/\w+\.h\")$")
+INCLUDE = re.compile(r"#include (<std(?:def|int)\.h>|\"varve/\w+\.h\")$")
 EMPTY_OR_ATTRIBUTE = re.compile(r"#define VARVE_[A-Z_]+( __attribute__\(\(.*\)\))?$")
 CONSTANT = re.compile(r"#define (VARVE_[A-Z0-9_]+) (-?\d+|SIZE_MAX)$")
 CPLUSPLUS_BLOCKS = (["extern", '"C"', "{"], ["}"])
