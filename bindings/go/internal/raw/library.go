@@ -113,11 +113,11 @@ func libraryNames() []string {
 func open(path string) (found [symbolCount]uintptr, attempt *Attempt) {
 	library, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return found, &Attempt{Path: path, Reason: oneLine(err)}
+		return found, &Attempt{Path: path, Reason: reasonOf(err, path)}
 	}
 	abi, err := symbol(library, symbolNames[symbolABIVersion])
 	if err != nil {
-		return found, &Attempt{Path: path, Reason: oneLine(err)}
+		return found, &Attempt{Path: path, Reason: reasonOf(err, path)}
 	}
 	version := uint32(call(abi))
 	if version != WantedABI {
@@ -145,6 +145,7 @@ func symbol(library uintptr, name string) (uintptr, error) {
 	return address, err
 }
 
-func oneLine(err error) string {
-	return strings.Join(strings.Fields(err.Error()), " ")
+// reasonOf is the loader's message on one line, without the path that stands before it anyway.
+func reasonOf(err error, path string) string {
+	return strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), path+": ")
 }
