@@ -19,9 +19,13 @@ type caller struct {
 // run makes a call, refuses it when the context is done, and repeats it while another process holds
 // a lock and the context's deadline is not over.
 func (c caller) run(operation string, call func() *raw.Failure) error {
+	var busy *raw.Failure
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		if c.ctx != nil && c.ctx.Err() != nil {
-			return fmt.Errorf("varve: %s: %w", operation, context.Cause(c.ctx))
+		if done := c.done(); done != nil {
+			if busy != nil {
+				return newError(operation, busy, done)
+			}
+			return fmt.Errorf("varve: %s: %w", operation, done)
 		}
 		failure := call()
 		runtime.KeepAlive(c.keptAlive)
@@ -31,12 +35,20 @@ func (c caller) run(operation string, call func() *raw.Failure) error {
 		if Status(failure.Status) != ErrBusy || !c.hasDeadline() {
 			return newError(operation, failure, c.causeOf(failure))
 		}
+		busy = failure
 		select {
 		case <-c.ctx.Done():
-			return newError(operation, failure, context.Cause(c.ctx))
 		case <-time.After(pause):
 		}
 	}
+}
+
+// done is why the context is done, or nil.
+func (c caller) done() error {
+	if c.ctx == nil || c.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(c.ctx)
 }
 
 func (c caller) hasDeadline() bool {

@@ -35,10 +35,16 @@ func TestWhatIsAddedComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !strings.HasPrefix(back.Checksum, "sha256:") {
+		t.Errorf("checksum %q", back.Checksum)
+	}
 	given.SessionID, given.Seq, given.DecayFactor = session.ID(), 1, varve.Importance(1)
+	given.SchemaVersion, given.Checksum = 1, back.Checksum
 	if !reflect.DeepEqual(*back, given) {
 		t.Errorf("%+v\nexpected is\n%+v", *back, given)
 	}
+	back.ID, back.SessionID = "", "" // what was read can be added again
+	mustAdd(t, session, back)
 }
 
 func TestMembersOfYourOwn(t *testing.T) {

@@ -22,7 +22,11 @@ type Entry struct {
 	SpanID      string              `json:"span_id,omitempty"`
 	DecayFactor *float64            `json:"decay_factor,omitempty"`
 	SessionID   string              `json:"session_id,omitempty"`
-	Seq         int64               `json:"seq,omitempty"` // given by the library
+
+	// Given by the library; what is in them when an entry is added is replaced.
+	SchemaVersion int    `json:"schema_version,omitempty"`
+	Seq           int64  `json:"seq,omitempty"`
+	Checksum      string `json:"checksum,omitempty"`
 }
 
 // Importance is an importance to put into an Entry: 0, too, is one.
