@@ -259,6 +259,13 @@ func TestOpenAndCloseRounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		results.Close()
+		for range 4 { // texts and errors that C gave away
+			if _, err := session.Stats(); err != nil {
+				t.Fatal(err)
+			}
+			_, err := session.GetRaw("nobody")
+			expectError(t, err, varve.ErrNotFound)
+		}
 		session.Close()
 		store.Close()
 	}
