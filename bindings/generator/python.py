@@ -90,11 +90,11 @@ def function_lines(api, types):
         yield f"        self.{name} = _function("
         yield f'            library, "{name}", {types.of(function["returns"])},'
         yield f"            ({inside.strip()}))"
-        yield from doc(f"{function['returns']} {name}({parameters})".replace("* ", "*")
-                       + "\n\n" + function["doc"], "        ")
+        declaration = f"{function['returns']} {name}({parameters})".replace("* ", "*")
+        yield from doc(f"{declaration}\n\n{function['doc']}", "        ")
 
 
-HEAD = '''"""The C ABI of varve for ctypes. Nothing here is for users: see varve.Store and varve.Session."""
+HEAD = '''"""The C ABI of varve for ctypes. Users have varve.Store and varve.Session instead."""
 from __future__ import annotations
 
 from ctypes import (CDLL, CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_float,

@@ -21,13 +21,10 @@ func encode(operation string, document any) (string, error) {
 	case json.RawMessage:
 		return textOf(given), nil
 	}
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(document); err != nil {
+	text, err := json.Marshal(document)
+	if err != nil {
 		return "", encodeError(operation, err)
 	}
-	text := bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))
 	// encoding/json puts this in the place of bytes that are no UTF-8. Nobody would hear of it.
 	if bytes.Contains(text, []byte(`\ufffd`)) {
 		if place, ok := invalidText(reflect.ValueOf(document), "", 0); ok {

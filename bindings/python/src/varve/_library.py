@@ -80,9 +80,9 @@ def load(path: Union[str, "os.PathLike[str]", None] = None) -> str:
     """Loads the shared library, and gives the path it was found at.
 
     Opening the first store does this by itself; call it before that to say which file is meant.
-    Looked at in order: `path`; the environment variable VARVE_LIBRARY; beside this package; `../lib`
-    from there; the system's libvarve.so.N. The first two, when given, are the only ones. Once
-    loaded it stays for the life of the process, and another path is an error.
+    Looked at in order: `path`; the environment variable VARVE_LIBRARY; beside this package;
+    `../lib` from there; the system's libvarve.so.N. The first two, when given, are the only ones.
+    Once loaded it stays for the life of the process, and another path is an error.
     """
     functions(os.fspath(path) if path is not None else None)
     return _loaded_path

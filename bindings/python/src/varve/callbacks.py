@@ -10,7 +10,6 @@ import _thread
 import ctypes
 import json
 import logging
-import sys
 import threading
 import time
 from typing import Any, Callable, Dict, Optional, cast
@@ -35,13 +34,15 @@ def failure_of_this_thread() -> Optional[BaseException]:
     return cast(Optional[BaseException], error)
 
 
-def _unraisable(error: BaseException, callback: Any) -> None:
+def _unraisable(error: BaseException) -> None:
+    """Hands an exception to sys.unraisablehook, as ctypes does with what a callback raises."""
     if isinstance(error, KeyboardInterrupt):
         _thread.interrupt_main()
         return
-    sys.unraisablehook(cast(Any, sys).UnraisableHookArgs(
-        (type(error), error, error.__traceback__, "Exception ignored in a callback of varve",
-         callback)))
+
+    def callback_of_varve() -> None:
+        raise error
+    ctypes.CFUNCTYPE(None)(callback_of_varve)()
 
 
 def _text(address: Optional[int], length: int) -> str:
@@ -53,7 +54,7 @@ def log(receiver: LogReceiver) -> Any:
         try:
             receiver(level, json.loads(_text(line, length)))
         except BaseException as error:  # noqa: B902
-            _unraisable(error, receiver)
+            _unraisable(error)
     return _raw.varve_log_fn(receive)
 
 
@@ -70,7 +71,7 @@ def clock(tell: Clock) -> Any:
         try:
             return int(tell())
         except BaseException as error:  # noqa: B902
-            _unraisable(error, tell)
+            _unraisable(error)
             return time.time_ns() // 1_000_000
     return _raw.varve_clock_fn(now)
 

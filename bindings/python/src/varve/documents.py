@@ -79,9 +79,9 @@ class SessionInfo(TypedDict, total=False):
     """What a list of sessions tells of each."""
 
     session_id: str
-    user_id: Optional[str]
-    agent_id: Optional[str]
-    title: Optional[str]
+    user_id: str  # "" when none was given, as for the next two
+    agent_id: str
+    title: str
     created_at: str
     last_accessed: str
     total_entries: int
