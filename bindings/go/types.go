@@ -109,7 +109,8 @@ type Config struct {
 // ConcurrencyConfig is a group of Config.
 type ConcurrencyConfig struct {
 	// LockTimeoutMS is how long a writer waits for another process before it answers ErrBusy. It is
-	// also by how much a call may outlive a context's deadline; see Session.WithContext.
+	// also by how much a call may outlive a context's deadline; see Session.WithContext. 0 is the
+	// default, 5000; not to wait at all, give Open {"concurrency":{"lock_timeout_ms":0}} as text.
 	LockTimeoutMS int `json:"lock_timeout_ms,omitempty"`
 }
 

@@ -56,17 +56,26 @@ func Load(path string) error {
 		}
 		return fmt.Errorf("varve: %s is in use already, so %s cannot be loaded", *now, path)
 	}
-	failure := &LoadError{WantedABI: WantedABI}
-	for _, candidate := range candidates(path) {
-		found, attempt := open(candidate)
+	found, place, failure := search(candidates(path))
+	if failure != nil {
+		return failure
+	}
+	symbols = found
+	loaded.Store(&place)
+	return nil
+}
+
+// search loads the first library that is fit, and tells where it was.
+func search(places []string) (found [symbolCount]uintptr, place string, failure *LoadError) {
+	failure = &LoadError{WantedABI: WantedABI}
+	for _, place := range places {
+		found, attempt := open(place)
 		if attempt == nil {
-			symbols = found
-			loaded.Store(&candidate)
-			return nil
+			return found, place, nil
 		}
 		failure.Attempts = append(failure.Attempts, *attempt)
 	}
-	return failure
+	return found, "", failure
 }
 
 // LoadedPath is the path of the library in use, "" while there is none.

@@ -91,10 +91,15 @@ func TestALibraryBesideTheProgramThatIsNotFitIsToldWithTheOthers(t *testing.T) {
 	}
 	path := stub(t, filepath.Dir(program), "libvarve.so", WantedABI+6)
 	defer os.Remove(path)
-	failure := refused(t, "")
+	places := candidates("")
+	places = places[:len(places)-1] // the system may have one
+	_, _, failure := search(places)
+	if failure == nil {
+		t.Fatal("a library was found")
+	}
 	expectText(t, failure, path+": its ABI version is 7, wanted is 1")
-	for _, place := range candidates("") {
-		expectText(t, failure, place)
+	for _, place := range places {
+		expectText(t, failure, place+": ")
 	}
 }
 
