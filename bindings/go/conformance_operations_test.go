@@ -138,31 +138,42 @@ func found(results *varve.Results, err error) (any, any, error) {
 	return text, results, err
 }
 
-var operations map[string]operation
+// operations are all there are, by name; each file adds its own.
+var operations = map[string]operation{}
+
+func register(group map[string]operation) {
+	for name, operation := range group {
+		if operations[name] != nil {
+			panic("two operations are named " + name)
+		}
+		operations[name] = operation
+	}
+}
 
 func init() {
-	operations = map[string]operation{
-		"abi_version": func(*arguments) (any, any, error) {
-			version, err := varve.ABIVersion()
-			return version, nil, err
-		},
-		"version": func(*arguments) (any, any, error) {
-			version, err := varve.Version()
-			return version, nil, err
-		},
-		"status_name": func(a *arguments) (any, any, error) {
-			return varve.Status(a.number("status")).Name(), nil, nil
-		},
-		"file_write":   fileWrite,
-		"file_read":    fileRead,
-		"file_replace": fileReplace,
-	}
-	for _, group := range []map[string]operation{storeOperations, sessionOperations,
-		entryOperations, maintenanceOperations, callbackOperations} {
-		for name, operation := range group {
-			operations[name] = operation
-		}
-	}
+	register(libraryOperations)
+	register(storeOperations)
+	register(sessionOperations)
+	register(entryOperations)
+	register(maintenanceOperations)
+	register(callbackOperations)
+}
+
+var libraryOperations = map[string]operation{
+	"abi_version": func(*arguments) (any, any, error) {
+		version, err := varve.ABIVersion()
+		return version, nil, err
+	},
+	"version": func(*arguments) (any, any, error) {
+		version, err := varve.Version()
+		return version, nil, err
+	},
+	"status_name": func(a *arguments) (any, any, error) {
+		return varve.Status(a.number("status")).Name(), nil, nil
+	},
+	"file_write":   fileWrite,
+	"file_read":    fileRead,
+	"file_replace": fileReplace,
 }
 
 var storeOperations = map[string]operation{
