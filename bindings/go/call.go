@@ -112,3 +112,11 @@ func (c caller) textWith(
 	}
 	return c.text(operation, func() ([]byte, *raw.Failure) { return call(encoded) })
 }
+
+// countOf is a number of things for C, where the largest number stands for all.
+func countOf(count int) uint {
+	if count < 0 {
+		return ^uint(0)
+	}
+	return uint(count)
+}

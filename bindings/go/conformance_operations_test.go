@@ -56,6 +56,15 @@ func (a *arguments) number(name string) int {
 	return int(value)
 }
 
+// count is a number of things; the largest size_t stands for all.
+func (a *arguments) count(name string) int {
+	if number, _ := a.given[name].(json.Number); number == "18446744073709551615" {
+		a.used[name] = true
+		return -1
+	}
+	return a.number(name)
+}
+
 func handleOf[T any](a *arguments, name string) (handle T) {
 	variable, _ := a.take(name).(string)
 	kept, _ := a.run.variables[variable].(saved)
