@@ -21,7 +21,8 @@ GO_TYPES = {"int8_t": "int8", "int16_t": "int16", "int32_t": "int32", "int64_t":
             "uint8_t": "uint8", "uint16_t": "uint16", "uint32_t": "uint32",
             "uint64_t": "uint64", "size_t": "uint", "float": "float32", "double": "float64",
             "char": "byte", "void": "byte"}
-GO_WORDS = {"break", "case", "chan", "const", "continue", "default", "defer", "else", "error", "func",
+GO_WORDS = {"break", "case", "chan", "const", "continue", "default", "defer", "else", "error",
+            "func",
             "go", "goto", "if", "import", "interface", "len", "map", "out", "package", "range",
             "return", "select", "status", "struct", "switch", "type", "var"}
 FLOATS = {"float", "double"}
@@ -108,7 +109,8 @@ def callback_parts(entry, types):
         name, c_type = params[index]["name"], params[index]["type"]
         following = params[index + 1]["name"] if index + 1 < len(params) else ""
         if bare(c_type) == "char" and following in ("len", f"{name}_len"):
-            parts.append((local(name), "string", [(local(name), "*byte"), (local(following), "uint")],
+            parts.append((local(name), "string", [(local(name), "*byte"),
+                                                    (local(following), "uint")],
                           f"textOf({local(name)}, {local(following)})"))
             index += 1
         elif bare(c_type) == "char":
