@@ -138,13 +138,16 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          "tombstones","total"},"size_limit_bytes","modified":TIME|null,
  *                          "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
  *                          "memory_bytes","last_seq",
- *                          "durable_seq","durability","generation","read_only",
+ *                          "durable_seq","durability","durable","undurable_bytes",
+ *                          "generation","read_only",
  *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata"},
  *                          "index":{"loaded","rebuilds","reason","covered_bytes",
  *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
  *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
  *                          lock: who is writing at this moment, any process; the last three only
  *                          when somebody is. It may be over before it is told.
+ *                          durable: false while entries that were answered are in memory only,
+ *                          because the disk does not take them (integrity.io_failure "buffer").
  *                          memory_bytes is of the whole index; facets and words are in it only as
  *                          far as a query has needed them.
  * @param[out] json_len_out [bytes].

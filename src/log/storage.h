@@ -67,6 +67,11 @@ struct LockHolder {
   int64_t since_ms = 0;  // when that process began with this operation
 };
 
+struct Undurable {
+  uint64_t bytes = 0;
+  std::string reason;  // why the disk did not take them
+};
+
 struct StoredFile {
   std::string name;
   uint64_t size_bytes = 0;
@@ -133,8 +138,11 @@ class SessionStorage {
   // Derived documents may be put without the lock: the last one wins.
   virtual Status put_document(std::string_view name, std::string_view bytes, bool durable) = 0;
 
+  // Entries that were answered and that no disk has: see failure_buffer.h.
+  [[nodiscard]] virtual Undurable undurable() const { return {}; }
+
   // Where the durations of syncs are counted [us]; none when null. Set before the first write.
-  void set_sync_histogram(Histogram* histogram) { sync_us_ = histogram; }
+  virtual void set_sync_histogram(Histogram* histogram) { sync_us_ = histogram; }
 
  protected:
   Histogram* sync_us_ = nullptr;

@@ -156,6 +156,8 @@ class Core {
   log::UnfinishedBatch unfinished_batch(const log::Tail& tail);
   // Warns when the session comes near its size limit: once, until it is smaller again.
   void watch_size() noexcept;
+  // Tells when entries begin to be kept in memory because the disk fails, and when they are on it.
+  void watch_durability() noexcept;
 
   const std::string id;
   const std::unique_ptr<log::SessionStorage> storage;
@@ -216,6 +218,7 @@ class Core {
   std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use
   std::shared_ptr<const decay::Rules> decay_rules_;         // of the metadata
   std::atomic<bool> is_near_limit_{false};
+  std::atomic<bool> is_undurable_{false};
   // The storage's lock is held here, and nothing written.
   std::atomic<bool> is_ours_to_read_{false};
   bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail

@@ -91,6 +91,7 @@ Result<json::Tree> stats(Core& core) {
   FileFigures files = file_figures(core);
   json::Tree lock_tree = lock_state(core.storage->lock_holder());
   const log::DurableMark mark = core.storage->durable_mark();
+  const uint64_t undurable_bytes = core.storage->undurable().bytes;
   const int64_t now_ms = core.context.clock->now_ms();
   json::Tree tree = json::Tree::object();
   const std::shared_lock lock(core.index_mutex);
@@ -113,6 +114,8 @@ Result<json::Tree> stats(Core& core) {
   tree.set("last_seq", count(core.index.coverage.last_seq));
   tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));
   tree.set("durability", json::Tree::string(durability_name(core.settings.durability)));
+  tree.set("durable", json::Tree::boolean(undurable_bytes == 0));
+  tree.set("undurable_bytes", count(undurable_bytes));
   tree.set("generation", count(core.metadata.generation()));
   tree.set("read_only", json::Tree::boolean(!core.storage->writable()));
   tree.set("corruption", corruption(core));

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "log/failure_buffer.h"
 #include "query/parse.h"
 #include "session/batch_input.h"
 #include "session/compaction.h"
@@ -81,6 +82,9 @@ Session::~Session() { close(); }
 Result<std::shared_ptr<Session>> Session::open(std::string id,
                                                std::unique_ptr<log::SessionStorage> storage,
                                                const Context& context) {
+  if (const uint64_t bytes_max = context.settings.failure_buffer_bytes_max; bytes_max > 0) {
+    storage = std::make_unique<log::FailureBuffer>(std::move(storage), bytes_max);
+  }
   auto parts = std::make_unique<Parts>(std::move(id), std::move(storage), context);
   Core& core = parts->core;
   VARVE_TRY(core.load());
@@ -255,6 +259,7 @@ Status Session::flush() {
   Core& core = parts_->core;
   return parts_->writer.run("sync", [&] {
     VARVE_TRY(core.storage->sync(core.next_seq() - 1));
+    core.watch_durability();
     parts_->writer.set_synced();
     core.context.counters->syncs += 1;
     return Status();
@@ -266,6 +271,7 @@ Status Session::sync() {
   VARVE_TRY(parts_->writer.run("sync", [&] {
     const uint64_t last_seq = core.next_seq() - 1;
     VARVE_TRY(core.storage->sync(last_seq));
+    core.watch_durability();
     parts_->writer.set_synced();
     core.context.counters->syncs += 1;
     return core.save_metadata(true, [&](Metadata& metadata) {
@@ -283,7 +289,10 @@ void Session::close() {
   Core& core = parts_->core;
   if (parts_->writer.has_changes()) {
     const Status saved = sync();
-    if (!saved.ok()) core.post(Level::kWarn, "closed without saving: " + saved.message());
+    const bool loses = core.storage->undurable().bytes > 0;
+    if (!saved.ok()) {
+      core.post(loses ? Level::kError : Level::kWarn, "closed without saving: " + saved.message());
+    }
   } else {
     // An index that had to be rebuilt is worth keeping, even if nothing was written since.
     parts_->writer.save_snapshot(!core.snapshot_was_loaded || core.has_words_to_save());

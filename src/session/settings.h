@@ -33,6 +33,7 @@ struct Settings {
   uint64_t batch_write_interval_ms = 1000;  // durability "interval"
   log::Durability durability = log::Durability::kCommit;
   Recovery recovery = Recovery::kTail;
+  uint64_t failure_buffer_bytes_max = 0;  // of entries kept while the disk fails; 0: such adds fail
   decay::Rules decay = decay::Rules::defaults();
   text::Settings text;
   query::BestWeights best;

@@ -371,6 +371,7 @@ Status Writer::add_group(Group& group) {
     core_.context.quota->note_written(user, lines.text.size());
   }
   core_.watch_size();
+  core_.watch_durability();
   renew_expiry();
   Counters& counters = *core_.context.counters;
   counters.commits += 1;
