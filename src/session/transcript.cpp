@@ -14,6 +14,7 @@ constexpr int kConflictsMax = 4;                           // appends without th
 constexpr int kReplacedMax = 8;                            // that may pass by during one read
 constexpr uint64_t kFirstPieceBytes = uint64_t{64} << 10;  // read from the end
 constexpr uint64_t kPieceGrowth = 4;
+constexpr uint64_t kEndBytes = 64;  // that tell one file from another of its length
 // Entries beyond the cap that a file may hold before it is written anew: so many, and a share of
 // the cap.
 constexpr uint64_t kSlackMin = 16;
@@ -41,6 +42,11 @@ Result<std::string> read_piece(log::DocumentView& view, uint64_t from, uint64_t 
   VARVE_TRY_ASSIGN(const size_t got, view.read(from, text));
   text.resize(got);
   return text;
+}
+
+// The last bytes before `end`.
+Result<std::string> read_end(log::DocumentView& view, uint64_t end) {
+  return read_piece(view, end - std::min(end, kEndBytes), end);
 }
 
 // Null: there is none.
@@ -106,12 +112,14 @@ Status Transcript::look() {
   VARVE_TRY_ASSIGN(auto view, open_view(core_));
   const uint64_t size = view ? view->size_bytes() : 0;
   core_.transcript_file.size_bytes = size;
-  const bool is_same = (view == nullptr) == (seen_ == nullptr) &&
-                       (view == nullptr || view->identity() == seen_->identity());
-  if (!is_same || size != seen_bytes_) {
-    const bool is_longer = is_same && size > seen_bytes_ && ends_whole_;
-    uint64_t from = is_longer ? seen_bytes_ : 0;
-    uint64_t count = is_longer ? entry_count_ : 0;
+  bool is_same = view && seen_ && view->identity() == seen_->identity() && size >= seen_bytes_;
+  if (is_same) {
+    VARVE_TRY_ASSIGN(const std::string end, read_end(*view, seen_bytes_));
+    is_same = end == seen_end_;
+  }
+  if (!is_same || size > seen_bytes_) {
+    uint64_t from = is_same && ends_whole_ ? seen_bytes_ : 0;
+    uint64_t count = from > 0 ? entry_count_ : 0;
     stores::TranscriptContents contents;
     while (view) {
       VARVE_TRY_ASSIGN(const std::string text, read_piece(*view, from, size));
@@ -121,6 +129,10 @@ Status Transcript::look() {
     }
     entry_count_ = count + contents.entries.size();
     ends_whole_ = contents.ends_whole;
+    seen_end_.clear();
+    if (view) {
+      VARVE_TRY_ASSIGN(seen_end_, read_end(*view, size));
+    }
   }
   seen_ = std::move(view);
   seen_bytes_ = size;
@@ -155,6 +167,9 @@ Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
     if (seen_) {
       entry_count_ += 1;
       seen_bytes_ += added.size();
+      seen_end_ =
+          (seen_end_ + added)
+              .substr(seen_end_.size() + added.size() - std::min<size_t>(kEndBytes, seen_bytes_));
     }
     note_written(core_, writer_, added.size(), durable);
     return {};

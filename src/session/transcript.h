@@ -36,6 +36,7 @@ class Transcript {
   // The holder of the lock only: the file as last seen. While it is open no other has its identity.
   std::unique_ptr<log::DocumentView> seen_;
   uint64_t seen_bytes_ = 0;
+  std::string seen_end_;      // the last bytes of them: an editor may write into the same file
   uint64_t entry_count_ = 0;  // in the file, those beyond the cap too
   bool ends_whole_ = true;
 };
