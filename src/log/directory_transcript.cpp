@@ -18,6 +18,7 @@ Status DirectoryStorage::append_to_transcript(uint64_t expected_bytes, std::stri
     return Status(Code::kConflict, "the transcript grew meanwhile")
         .in_file(directory_->path_of(kTranscriptFile));
   }
+  if (expected_bytes == 0) transcript_synced_ = {};  // it may be a new file with an old inode
   try {
     return append_transcript_and_sync(*file, expected_bytes, bytes, durable);
   } catch (const std::bad_alloc&) {

@@ -73,7 +73,6 @@ Status set_damage_aside(Core& core, std::string_view text,
 // The file as it is to be: at most `cap` entries, `added` the last one, and nothing else.
 struct NewText {
   std::string text;
-  uint64_t entry_count = 0;
   bool is_same = true;  // as the file
 };
 
@@ -91,7 +90,6 @@ Result<NewText> make_anew(Core& core, log::DocumentView& view, Remains remains,
   if (entries.size() > cap) {
     entries.erase(entries.begin(), entries.end() - static_cast<ptrdiff_t>(cap));
   }
-  made.entry_count = entries.size();
   made.text = stores::format_transcript(entries);
   return made;
 }

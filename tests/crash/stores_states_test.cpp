@@ -197,6 +197,8 @@ class StoresRig {
     if (std::find(first, promise_.key_states.end(), keys) == promise_.key_states.end()) {
       return "KEYS '" + keys + "', and not '" + *first + "' or later";
     }
+    // Of turns that nobody synced the disk may keep a later one and lose one before it.
+    if (!is_commit_) return {};
     const auto report = session.verify();
     return report.ok() && report->get_bool("ok") ? std::string() : "VERIFY " + report->canonical();
   }
