@@ -2,7 +2,7 @@
 //
 // Readers take no lock: the file is replaced as a whole, so they see one state or the next. A
 // change reads the file, and replaces it, under the session's lock; it is always durable before
-// it is answered, whatever the session's durability (docs/decisions.md#37).
+// it is answered, whatever the session's durability (docs/decisions.md, 37).
 #pragma once
 
 #include <string>
