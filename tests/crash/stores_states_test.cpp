@@ -288,8 +288,8 @@ TEST(CrashStatesOfStores, AfterDamageAndThroughAPurge) {
   rig.say(agent, "one");
   const std::string path = rig.path_of("transcript.md");
   rig.disk().write_file(path, "garbage before\n\n" + *rig.disk().read_file(path) + "\n### us");
-  rig.disk().write_file(rig.path_of("kv.json"), "no keys");
   rig.say(agent, "two");
+  rig.disk().write_file(rig.path_of("kv.json"), "no keys");
   rig.set(agent, "a", "1", "a=1 ");
   rig.watch();
   rig.say(agent, "three");
