@@ -53,6 +53,10 @@ Result<DocumentPart> FailureBuffer::read_document(std::string_view name, uint64_
   return below_->read_document(name, offset, length);
 }
 
+Result<std::unique_ptr<DocumentView>> FailureBuffer::open_document(std::string_view name) {
+  return below_->open_document(name);
+}
+
 Result<std::vector<StoredFile>> FailureBuffer::files() { return below_->files(); }
 DurableMark FailureBuffer::durable_mark() { return below_->durable_mark(); }
 LockHolder FailureBuffer::lock_holder() { return below_->lock_holder(); }
@@ -154,6 +158,11 @@ Status FailureBuffer::put_document(std::string_view name, std::string_view bytes
     return {Code::kIo, "the disk does not take what was added before; this waits for it"};
   }
   return below_->put_document(name, bytes, durable);
+}
+
+Status FailureBuffer::append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
+                                           bool durable) {
+  return below_->append_to_transcript(expected_bytes, bytes, durable);
 }
 
 }  // namespace varve::log

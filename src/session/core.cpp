@@ -94,6 +94,7 @@ void Core::watch_durability() noexcept {
 
 Status Core::load() {
   VARVE_TRY(load_metadata());
+  measure_capped_files();
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   const std::unique_lock lock(index_mutex);
   view.tail = tail;

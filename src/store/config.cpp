@@ -83,6 +83,8 @@ class ConfigReader {
     settings_->user_bytes_max = static_cast<uint64_t>(user_megabytes * kMegabyte);
     reader.read_uint("max_user_sessions", &settings_->user_sessions_max, 0, 1'000'000'000);
     reader.read_uint("max_entry_size_bytes", &settings_->entry_bytes_max, 0, uint64_t{128} << 20);
+    reader.read_uint("kv_cap", &settings_->kv_cap, 0, session::kCapMax);
+    reader.read_uint("transcript_cap", &settings_->transcript_cap, 0, session::kCapMax);
     reader.read_double("compaction_threshold", &settings_->compaction.threshold, 0, 1);
     reader.read_bool("auto_compact", &settings_->compaction.automatic);
   }
