@@ -22,9 +22,8 @@ GO_TYPES = {"int8_t": "int8", "int16_t": "int16", "int32_t": "int32", "int64_t":
             "uint64_t": "uint64", "size_t": "uint", "float": "float32", "double": "float64",
             "char": "byte", "void": "byte"}
 GO_WORDS = {"break", "case", "chan", "const", "continue", "default", "defer", "else", "error",
-            "func",
-            "go", "goto", "if", "import", "interface", "len", "map", "out", "package", "range",
-            "return", "select", "status", "struct", "switch", "type", "var"}
+            "func", "go", "goto", "if", "import", "interface", "len", "map", "out", "package",
+            "range", "return", "select", "status", "struct", "switch", "type", "var"}
 FLOATS = {"float", "double"}
 
 
