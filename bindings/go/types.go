@@ -85,6 +85,8 @@ type SessionOptions struct {
 	AgentID          string         `json:"agent_id,omitempty"`
 	Title            string         `json:"title,omitempty"`
 	Stores           []string       `json:"stores,omitempty"` // kv, transcript
+	KVCap            *int           `json:"kv_cap,omitempty"`
+	TranscriptCap    *int           `json:"transcript_cap,omitempty"`
 	TTLHours         float64        `json:"ttl_hours,omitempty"`
 	TTLPolicy        string         `json:"ttl_policy,omitempty"` // sliding, fixed
 	DecayConfig      map[string]any `json:"decay_config,omitempty"`
