@@ -20,6 +20,7 @@
 #include "session/entry_cache.h"
 #include "session/metadata.h"
 #include "session/session.h"
+#include "session/vectors.h"
 
 namespace varve::session {
 
@@ -118,7 +119,7 @@ class Core {
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;
   // When it is compacted without being asked: the session's own rules, else the store's.
   [[nodiscard]] CompactionPolicy compaction_policy() const;
-  // [bytes] of log, tombstones and index.bin.
+  // [bytes] of log, tombstones, vectors and index.bin.
   [[nodiscard]] uint64_t size_bytes() const;
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
   // Index lock held exclusively.
@@ -159,6 +160,7 @@ class Core {
   const std::unique_ptr<log::SessionStorage> storage;
   const Session::Context context;
   Settings settings;
+  Vectors vectors;
 
   mutable std::shared_mutex index_mutex;  // guards everything below
   index::Index index;

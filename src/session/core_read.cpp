@@ -85,7 +85,8 @@ CompactionPolicy Core::compaction_policy() const {
 
 uint64_t Core::size_bytes() const {
   const std::shared_lock lock(index_mutex);
-  return view.tail.entries_bytes + view.tail.tombstones_bytes + snapshot_size_bytes;
+  return view.tail.entries_bytes + view.tail.tombstones_bytes + snapshot_size_bytes +
+         vectors.size_bytes();
 }
 
 uint64_t Core::deleted_count() const {

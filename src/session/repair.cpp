@@ -8,6 +8,7 @@
 
 #include "log/quarantine.h"
 #include "session/maintenance.h"
+#include "session/vector_check.h"
 
 namespace varve::session {
 
@@ -292,7 +293,8 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
     const uint64_t torn_before = core.torn_tail_count;
     VARVE_TRY(core.catch_up_as_writer());
     const bool cut = core.torn_tail_count > torn_before;
-    report = repair.report(repair.is_needed() || cut);
+    VARVE_TRY_ASSIGN(const bool vectors_changed, repair_vectors(core));
+    report = repair.report(repair.is_needed() || cut || vectors_changed);
     if (!repair.is_needed()) return Status();
     Repair mending(core, options.accept_edits);
     VARVE_TRY(mending.look());

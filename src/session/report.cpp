@@ -43,6 +43,23 @@ FileFigures file_figures(Core& core) {
   return figures;
 }
 
+// How many records there are, whole or not: none of them is read.
+json::Tree vector_figures(Core& core) {
+  json::Tree tree = json::Tree::object();
+  uint64_t dimension = 0;
+  uint64_t records = 0;
+  const auto tail = core.storage->vectors_tail();
+  const auto found = tail.ok() ? core.vectors.file().dimension(*tail) : Result<uint32_t>(0U);
+  if (found.ok() && *found > 0) {
+    dimension = *found;
+    records = (tail->bytes - embedding::kHeaderBytes) / embedding::record_bytes(*found);
+  }
+  tree.set("dimension", count(dimension));
+  tree.set("records", count(records));
+  tree.set("memory_bytes", count(core.vectors.memory_bytes()));
+  return tree;
+}
+
 json::Tree lock_state(const log::LockHolder& holder) {
   json::Tree tree = json::Tree::object();
   tree.set("held", json::Tree::boolean(holder.is_held));
@@ -53,12 +70,14 @@ json::Tree lock_state(const log::LockHolder& holder) {
   return tree;
 }
 
-json::Tree sizes(const log::Tail& tail, uint64_t index_bytes) {
+json::Tree sizes(const log::Tail& tail, uint64_t index_bytes, uint64_t vectors_bytes) {
   json::Tree tree = json::Tree::object();
   tree.set("log", count(tail.entries_bytes));
   tree.set("index", count(index_bytes));
   tree.set("tombstones", count(tail.tombstones_bytes));
-  tree.set("total", count(tail.entries_bytes + index_bytes + tail.tombstones_bytes));
+  tree.set("vectors", count(vectors_bytes));
+  tree.set("total",
+           count(tail.entries_bytes + index_bytes + tail.tombstones_bytes + vectors_bytes));
   return tree;
 }
 
@@ -90,6 +109,9 @@ Result<json::Tree> stats(Core& core) {
   VARVE_TRY(core.catch_up());
   FileFigures files = file_figures(core);
   json::Tree lock_tree = lock_state(core.storage->lock_holder());
+  core.vectors.look();
+  json::Tree vectors = vector_figures(core);
+  const uint64_t vectors_memory_bytes = core.vectors.memory_bytes();
   const log::DurableMark mark = core.storage->durable_mark();
   const int64_t now_ms = core.context.clock->now_ms();
   json::Tree tree = json::Tree::object();
@@ -104,12 +126,14 @@ Result<json::Tree> stats(Core& core) {
   tree.set("entries", count(core.index.size() - core.index.deleted_count() - expired));
   tree.set("deleted", count(core.index.tombstone_count()));
   tree.set("expired", count(expired));
-  tree.set("size_bytes", sizes(core.view.tail, files.snapshot_bytes));
+  tree.set("size_bytes", sizes(core.view.tail, files.snapshot_bytes, core.vectors.size_bytes()));
   tree.set("size_limit_bytes", count(core.settings.session_bytes_max));
   tree.set("modified", std::move(files.modified));
   tree.set("lock", std::move(lock_tree));
   tree.set("types", std::move(types));
-  tree.set("memory_bytes", count(core.index.memory_bytes() + core.cache_memory_bytes()));
+  tree.set("memory_bytes", count(core.index.memory_bytes() + core.cache_memory_bytes() +
+                                 vectors_memory_bytes));
+  tree.set("vectors", std::move(vectors));
   tree.set("last_seq", count(core.index.coverage.last_seq));
   tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));
   tree.set("durability", json::Tree::string(durability_name(core.settings.durability)));

@@ -132,6 +132,10 @@ Result<std::vector<std::string>> SessionSource::documents() {
   for (const auto& file : *files) {
     if (is_document(file.name)) names.push_back(file.name);
   }
+  // A store in memory has no files, but may have these.
+  const auto vectors = storage_->vectors_tail();
+  const bool is_listed = std::find(names.begin(), names.end(), log::kVectorsFile) != names.end();
+  if (vectors.ok() && vectors->bytes > 0 && !is_listed) names.emplace_back(log::kVectorsFile);
   return names;
 }
 
