@@ -98,8 +98,7 @@ double dot_neon(const float* stored, const double* query, size_t count) noexcept
     for (size_t part = 0; part < kLanes / 4; ++part) {
       const float32x4_t four = vld1q_f32(stored + i + 4 * part);
       const double* with = query + i + 4 * part;
-      sums[2 * part] =
-          vfmaq_f64(sums[2 * part], vcvt_f64_f32(vget_low_f32(four)), vld1q_f64(with));
+      sums[2 * part] = vfmaq_f64(sums[2 * part], vcvt_f64_f32(vget_low_f32(four)), vld1q_f64(with));
       sums[2 * part + 1] =
           vfmaq_f64(sums[2 * part + 1], vcvt_high_f64_f32(four), vld1q_f64(with + 2));
     }

@@ -73,9 +73,9 @@ Result<uint32_t> parse_header(std::string_view bytes) {
   }
   const auto version = get<uint32_t>(bytes, kVersionAt);
   if (version > kFormatVersion) {
-    return Status(Code::kFormatVersion,
-                  "vectors.bin is of version " + std::to_string(version) + ", this varve reads " +
-                      std::to_string(kFormatVersion) + "; use a newer varve");
+    return Status(Code::kFormatVersion, "vectors.bin is of version " + std::to_string(version) +
+                                            ", this varve reads " + std::to_string(kFormatVersion) +
+                                            "; use a newer varve");
   }
   const auto dimension = get<uint32_t>(bytes, kDimensionAt);
   const bool is_right = version == kFormatVersion && dimension > 0 && dimension <= kDimensionMax &&

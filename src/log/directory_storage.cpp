@@ -69,7 +69,9 @@ io::OpenMode DirectoryStorage::append_mode() const {
 }
 
 DirectoryStorage::OpenStream& DirectoryStorage::stream_of(Stream stream) {
-  return stream == Stream::kEntries ? entries_ : stream == Stream::kVectors ? vectors_ : tombstones_;
+  return stream == Stream::kEntries   ? entries_
+         : stream == Stream::kVectors ? vectors_
+                                      : tombstones_;
 }
 
 uint64_t& DirectoryStorage::generation_of(Stream stream) {

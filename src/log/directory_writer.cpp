@@ -358,8 +358,8 @@ Status DirectoryStorage::sync(uint64_t last_seq) {
   VARVE_TRY_ASSIGN(const VectorsTail vectors, vectors_tail());
   VARVE_TRY(sync_unpublished(Stream::kTombstones, now.tombstones_bytes, &tombstones_synced_,
                              &tombstones_synced_bytes_));
-  VARVE_TRY(sync_unpublished(Stream::kVectors, vectors.bytes, &vectors_synced_,
-                             &vectors_synced_bytes_));
+  VARVE_TRY(
+      sync_unpublished(Stream::kVectors, vectors.bytes, &vectors_synced_, &vectors_synced_bytes_));
   VARVE_TRY(sync_names());
   publish(now.entries_bytes, last_seq);
   return {};

@@ -22,7 +22,7 @@ namespace varve::session {
 struct SharedQuery {
   query::TextStatistics statistics;
   double best_match = 0;
-  query::RowEnds row_ends;  // of sessions that were looked at before
+  query::RowEnds row_ends;    // of sessions that were looked at before
   query::RankKeys rank_keys;  // of a query with words and a vector; sorted
 };
 

@@ -131,8 +131,8 @@ Result<json::Tree> stats(Core& core) {
   tree.set("modified", std::move(files.modified));
   tree.set("lock", std::move(lock_tree));
   tree.set("types", std::move(types));
-  tree.set("memory_bytes", count(core.index.memory_bytes() + core.cache_memory_bytes() +
-                                 vectors_memory_bytes));
+  tree.set("memory_bytes",
+           count(core.index.memory_bytes() + core.cache_memory_bytes() + vectors_memory_bytes));
   tree.set("vectors", std::move(vectors));
   tree.set("last_seq", count(core.index.coverage.last_seq));
   tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));

@@ -121,9 +121,8 @@ Result<uint64_t> VectorFile::whole_end(const log::VectorsTail& tail, uint32_t di
   const uint64_t length = embedding::record_bytes(dimension);
   std::string bytes(static_cast<size_t>(length), '\0');
   for (uint64_t count = record_count(tail, length); count > 0; --count) {
-    VARVE_TRY_ASSIGN(const size_t got,
-                     storage_.read(log::Stream::kVectors, tail.generation,
-                                   offset_of(count - 1, length), bytes));
+    VARVE_TRY_ASSIGN(const size_t got, storage_.read(log::Stream::kVectors, tail.generation,
+                                                     offset_of(count - 1, length), bytes));
     if (got == length && embedding::parse_record(bytes, dimension)) {
       return offset_of(count, length);
     }

@@ -45,7 +45,7 @@ class VectorFile {
   struct Selection {
     log::VectorsTail tail;
     uint32_t dimension = 0;
-    uint64_t record_count = 0;  // before
+    uint64_t record_count = 0;   // before
     std::vector<uint64_t> kept;  // offsets
     std::vector<uint64_t> damaged;
     bool has_torn_end = false;

@@ -119,7 +119,8 @@ Result<Vectors::Similarities> Vectors::compare(std::span<const float> query,
   Similarities found;
   found.load = load_;
   if (!table_) return found;
-  if (table_->dimension() != query.size()) return other_dimension(query.size(), table_->dimension());
+  if (table_->dimension() != query.size())
+    return other_dimension(query.size(), table_->dimension());
   found.by_record = table_->similarities(query, record_end_max.value_or(table_->size()));
   return found;
 }

@@ -62,8 +62,8 @@ class Vectors {
   VectorFile file_;
   std::atomic<uint64_t> size_bytes_{0};
 
-  std::mutex load_mutex_;             // one thread reads the file
-  mutable std::shared_mutex mutex_;   // guards the rest; held for moments
+  std::mutex load_mutex_;                          // one thread reads the file
+  mutable std::shared_mutex mutex_;                // guards the rest; held for moments
   std::unique_ptr<embedding::VectorTable> table_;  // null: nothing is loaded, or nothing there
   bool is_whole_ = false;  // false while the table is being added to: an allocation may fail
   uint64_t load_ = 0;      // changes when the records are numbered anew

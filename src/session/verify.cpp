@@ -210,10 +210,10 @@ class Verification {
  private:
   Status check_vectors() {
     VARVE_TRY_ASSIGN(const VectorCheck vectors,
-                     session::check_vectors(core_, [&](uint64_t offset, uint64_t length,
-                                                       std::string_view reason) {
-                       report_.problem_in(log::kVectorsFile, offset, length, reason);
-                     }));
+                     session::check_vectors(
+                         core_, [&](uint64_t offset, uint64_t length, std::string_view reason) {
+                           report_.problem_in(log::kVectorsFile, offset, length, reason);
+                         }));
     report_.damaged_vectors(vectors);
     torn_ = torn_ || vectors.torn_bytes > 0;
     return {};
