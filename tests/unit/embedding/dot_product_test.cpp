@@ -78,7 +78,7 @@ TEST(DotProduct, KernelsAgreeWithAPlainSumOfDoubles) {
 // Each number in a place of its own: none is left out, none is counted twice.
 TEST(DotProduct, EveryElementCountsOnce) {
   for (const Kernel& kernel : available_kernels()) {
-    for (const size_t count : {1, 2, 15, 16, 17, 31, 32, 33, 768}) {
+    for (const size_t count : std::vector<size_t>{1, 2, 15, 16, 17, 31, 32, 33, 768}) {
       for (size_t place = 0; place < count; ++place) {
         std::vector<float> stored(count, 0);
         stored[place] = 3;
