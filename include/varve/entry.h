@@ -115,8 +115,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete(
  * Deletes every entry that a query finds (varve/query.h), each as varve_session_delete does.
  *
  * @param[in]  session    open session.
- * @param[in]  query_json the query, without sort_by, order, limit, after and explain, which are
- *                        refused. Without any condition it is every entry.
+ * @param[in]  query_json the query, without vector, sort_by, order, limit, after and explain, which
+ *                        are refused. Without any condition it is every entry.
  * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  reason     why, for the audit log; as for varve_session_delete.
  * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.

@@ -135,18 +135,18 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *
  * @param[in]  session      open session.
  * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
- *                          "tombstones","total"},"size_limit_bytes","modified":TIME|null,
+ *                          "tombstones","vectors","total"},"size_limit_bytes","modified":TIME|null,
  *                          "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
- *                          "memory_bytes","last_seq",
- *                          "durable_seq","durability","generation","read_only",
+ *                          "memory_bytes","vectors":{"dimension","records","memory_bytes"},
+ *                          "last_seq","durable_seq","durability","generation","read_only",
  *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata"},
  *                          "index":{"loaded","rebuilds","reason","covered_bytes",
  *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
  *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
  *                          lock: who is writing at this moment, any process; the last three only
  *                          when somebody is. It may be over before it is told.
- *                          memory_bytes is of the whole index; facets and words are in it only as
- *                          far as a query has needed them.
+ *                          memory_bytes is of the whole index; facets, words and vectors are in it
+ *                          only as far as a query has needed them.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *

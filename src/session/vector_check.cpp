@@ -25,9 +25,9 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
   VectorCheck found;
   VARVE_TRY_ASSIGN(found.tail, core.storage->vectors_tail());
   auto dimension = core.vectors.file().dimension(found.tail);
-  if (dimension.code() == Code::kCorruption) {
+  if (dimension.code() == Code::kCorruption || dimension.code() == Code::kFormatVersion) {
     problem(0, found.tail.bytes, dimension.status().message());
-    found.damaged_count = 1;
+    found.damaged_count = dimension.code() == Code::kCorruption ? 1 : 0;
     return found;
   }
   VARVE_TRY(dimension);
@@ -70,6 +70,7 @@ Result<bool> repair_vectors(Core& core) {
     core.vectors.look();
     return true;
   }
+  if (selection.code() == Code::kFormatVersion) return false;  // not ours to touch
   VARVE_TRY(selection);
   if (selection->damaged.empty() && !selection->has_torn_end) return false;
   VARVE_TRY(file.quarantine(*selection, now_ms));

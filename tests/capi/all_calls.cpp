@@ -5,6 +5,7 @@ namespace {
 
 constexpr size_t kNul = VARVE_NUL_TERMINATED;
 constexpr const char* kEntry = R"({"type":"finding","content":1})";
+constexpr float kVector[] = {1, 2};
 
 constexpr const char* kNoFile = "/dev/null/none";  // cannot be
 
@@ -122,9 +123,18 @@ std::vector<Call> session_calls() {
   };
 }
 
+std::vector<Call> vector_calls() {
+  return {
+      CALL(varve_session_put_vector, kSession, kNothing,
+           (session(h), "none", kNul, kVector, 2, &o.error),
+           (session(h), "none", kNul, kVector, 2, nullptr)),
+  };
+}
+
 std::vector<Call> both() {
   std::vector<Call> calls = store_calls();
   for (const Call& call : session_calls()) calls.push_back(call);
+  for (const Call& call : vector_calls()) calls.push_back(call);
   return calls;
 }
 
