@@ -404,5 +404,24 @@ TEST_P(VectorsSuite, ThreadsPutAndAskAtOnce) {
             size_t{kThreads * kEach});
 }
 
+// Else a power loss could take the entry and leave the vector, for the next entry of that id.
+TEST(VectorsOrder, AnEntryIsDurableBeforeItsVector) {
+  for (const bool is_first : {true, false}) {
+    Host host;
+    host.context.settings.durability = log::Durability::kOs;
+    SessionDisk disk(host);
+    disk.make();
+    const auto session = disk.open();
+    ASSERT_TRUE(session->add(entry_text("before")).ok());
+    if (!is_first) {
+      ASSERT_TRUE(session->put_vector("before", Values{1, 0}).ok());
+    }
+    ASSERT_TRUE(session->add(entry_text("a")).ok());
+    EXPECT_EQ(disk.open(disk.disk.crash().get())->get("a").code(), Code::kNotFound);
+    ASSERT_TRUE(session->put_vector("a", Values{0, 1}).ok());
+    EXPECT_TRUE(disk.open(disk.disk.crash().get())->get("a").ok());
+  }
+}
+
 }  // namespace
 }  // namespace varve::session
