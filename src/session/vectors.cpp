@@ -118,7 +118,7 @@ Result<Vectors::Similarities> Vectors::compare(std::span<const float> query,
   const std::shared_lock lock(mutex_);
   Similarities found;
   found.load = load_;
-  if (!table_) return found;
+  if (!table_ || table_->size() == 0) return found;
   if (table_->dimension() != query.size())
     return other_dimension(query.size(), table_->dimension());
   found.by_record = table_->similarities(query, record_end_max.value_or(table_->size()));

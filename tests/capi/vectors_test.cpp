@@ -25,7 +25,7 @@ Outcome put(const Session& session, std::string_view id, const Values& values) {
 class Vectors : public testing::TestWithParam<bool> {
  protected:
   Vectors() {
-    for (const char* id : {"a", "b", "c"}) EXPECT_TRUE(session_.add(entry(id)).ok());
+    for (const char* id : {"a", "b", "c"}) EXPECT_TRUE(session_.add(entry(id, "tea")).ok());
   }
   void put(std::string_view id, const Values& values) {
     const Outcome outcome = varve_test::put(session_, id, values);
