@@ -137,10 +137,11 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *
  * @param[in]  session      open session.
  * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
- *                          "tombstones","kv","transcript","total"},"size_limit_bytes",
+ *                          "tombstones","vectors","kv","transcript","total"},"size_limit_bytes",
  *                          "modified":TIME|null,
  *                          "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
- *                          "memory_bytes","last_seq",
+ *                          "memory_bytes","vectors":{"dimension","records","memory_bytes"},
+ *                          "last_seq",
  *                          "durable_seq","durability","durable","undurable_bytes",
  *                          "generation","read_only",
  *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata",
@@ -154,8 +155,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          when somebody is. It may be over before it is told.
  *                          durable: false while entries that were answered are in memory only,
  *                          because the disk does not take them (integrity.io_failure "buffer").
- *                          memory_bytes is of the whole index; facets and words are in it only as
- *                          far as a query has needed them.
+ *                          memory_bytes is of the whole index; facets, words and vectors are in it
+ *                          only as far as a query has needed them.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "capi/calls.h"
 #include "capi/text.h"
@@ -83,6 +84,20 @@ varve_status_t varve_session_delete_where(varve_session_t* session, const char* 
     VARVE_TRY_ASSIGN(const uint64_t count, target.remove_where(query, why));
     if (count_out != nullptr) *count_out = count;
     return {};
+  });
+}
+
+varve_status_t varve_session_put_vector(varve_session_t* session, const char* id, size_t id_len,
+                                        const float* values, uint32_t dimension,
+                                        varve_error_t** error_out) {
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const auto id_text, text_in(id, id_len, "id"));
+    if (values == nullptr && dimension > 0) {
+      varve::Place place;
+      place.member = "values";
+      return {varve::Code::kInvalidArgument, "values is NULL", std::move(place)};
+    }
+    return target.put_vector(id_text, {values, dimension});
   });
 }
 

@@ -156,6 +156,17 @@ Status Session::remove(std::string_view id, std::string_view reason) {
   return {Code::kNotFound, "there is no entry '" + std::string(id) + "' to delete"};
 }
 
+Status Session::put_vector(std::string_view id, std::span<const float> values) {
+  VARVE_TRY(check_id(id));
+  const std::string refusal = embedding::refusal_of(values);
+  if (refusal.empty()) return parts_->writer.put_vector(id, values);
+  Place place;
+  place.member = "values";
+  place.size = values.size();
+  place.limit = embedding::kDimensionMax;
+  return {Code::kInvalidArgument, "the vector " + refusal, std::move(place)};
+}
+
 Result<QueryResults> Session::query(std::string_view text) {
   const Context& context = parts_->core.context;
   const DurationRecorder recorder(*context.clock, context.counters->query_us);
@@ -176,10 +187,14 @@ Result<double> Session::find_best_match(const query::Query& query, const SharedQ
   return session::find_best_match(parts_->core, query, shared);
 }
 
+Result<RankedKeys> Session::find_rank_keys(const query::Query& query, const SharedQuery& shared) {
+  return session::find_rank_keys(parts_->core, query, shared);
+}
+
 Result<uint64_t> Session::count(std::string_view text) {
   const Context& context = parts_->core.context;
   const DurationRecorder recorder(*context.clock, context.counters->query_us);
-  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSet));
+  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kCount));
   return parts_->noted(count_matches(parts_->core, query), "a query failed");
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ struct TextStatistics;
 namespace varve::session {
 
 struct CompactionOptions;
+struct RankedKeys;
 struct SharedQuery;
 
 class Session {
@@ -65,12 +67,15 @@ class Session {
   Result<std::string> get(std::string_view id);
   Status remove(std::string_view id, std::string_view reason);
 
+  // The embedding of a live entry, instead of the one it had: varve_session_put_vector.
+  Status put_vector(std::string_view id, std::span<const float> values);
   // A query's JSON text, see docs/query.md.
   Result<QueryResults> query(std::string_view text);
   Result<uint64_t> count(std::string_view query);
   // For a query across sessions, see query.h.
   Result<QueryResults> query_among(const query::Query& query, const SharedQuery& shared);
   Result<query::TextStatistics> count_words(const query::Query& query, const SharedQuery& shared);
+  Result<RankedKeys> find_rank_keys(const query::Query& query, const SharedQuery& shared);
   Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
   // {"tags":[{"tag","entries"}]}, by name.
   Result<json::Tree> tags();

@@ -110,6 +110,8 @@ extern varve_status_t (*check_varve_session_delete)(varve_session_t *, const cha
 varve_status_t (*check_varve_session_delete)(varve_session_t *, const char *, size_t, const char *, size_t, varve_error_t **) = varve_session_delete;
 extern varve_status_t (*check_varve_session_delete_where)(varve_session_t *, const char *, size_t, const char *, size_t, uint64_t *, varve_error_t **);
 varve_status_t (*check_varve_session_delete_where)(varve_session_t *, const char *, size_t, const char *, size_t, uint64_t *, varve_error_t **) = varve_session_delete_where;
+extern varve_status_t (*check_varve_session_put_vector)(varve_session_t *, const char *, size_t, const float *, uint32_t, varve_error_t **);
+varve_status_t (*check_varve_session_put_vector)(varve_session_t *, const char *, size_t, const float *, uint32_t, varve_error_t **) = varve_session_put_vector;
 extern varve_status_t (*check_varve_kv_set)(varve_session_t *, const char *, size_t, const char *, size_t, varve_error_t **);
 varve_status_t (*check_varve_kv_set)(varve_session_t *, const char *, size_t, const char *, size_t, varve_error_t **) = varve_kv_set;
 extern varve_status_t (*check_varve_kv_get)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);

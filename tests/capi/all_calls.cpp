@@ -5,6 +5,7 @@ namespace {
 
 constexpr size_t kNul = VARVE_NUL_TERMINATED;
 constexpr const char* kEntry = R"({"type":"finding","content":1})";
+constexpr float kVector[] = {1, 2};
 
 constexpr const char* kNoFile = "/dev/null/none";  // cannot be
 
@@ -140,10 +141,19 @@ std::vector<Call> capped_calls() {
   };
 }
 
+std::vector<Call> vector_calls() {
+  return {
+      CALL(varve_session_put_vector, kSession, kNothing,
+           (session(h), "none", kNul, kVector, 2, &o.error),
+           (session(h), "none", kNul, kVector, 2, nullptr)),
+  };
+}
+
 std::vector<Call> all() {
   std::vector<Call> calls = store_calls();
   for (const Call& call : session_calls()) calls.push_back(call);
   for (const Call& call : capped_calls()) calls.push_back(call);
+  for (const Call& call : vector_calls()) calls.push_back(call);
   return calls;
 }
 

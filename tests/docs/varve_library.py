@@ -89,6 +89,11 @@ class Session:
     def add_batch(self, entries):
         return self._library.text("varve_session_add_batch", self._handle, *given(entries))
 
+    def put_vector(self, entry_id, values):
+        numbers = (ctypes.c_float * len(values))(*values)
+        self._library.call("varve_session_put_vector", self._handle, *given(entry_id), numbers,
+                           ctypes.c_uint32(len(values)))
+
     def get(self, entry_id):
         return self._library.text("varve_session_get", self._handle, *given(entry_id))
 

@@ -14,6 +14,7 @@ LAYERS = {
     "base": set(),
     "text": {"base"},
     "decay": {"base"},
+    "embedding": {"base"},
     "io": {"base"},
     "json": {"base"},
     "entry": {"base", "json"},

@@ -2,8 +2,8 @@
 """The C ABI of varve for ctypes. Users have varve.Store and varve.Session instead."""
 from __future__ import annotations
 
-from ctypes import (CDLL, CFUNCTYPE, POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t,
-                    c_uint32, c_uint64, c_void_p)
+from ctypes import (CDLL, CFUNCTYPE, POINTER, c_char_p, c_double, c_float, c_int32, c_int64,
+                    c_size_t, c_uint32, c_uint64, c_void_p)
 from typing import Any, Callable
 
 ABI_VERSION = 1
@@ -608,10 +608,11 @@ class Functions:
 
         @param[in]  session      open session.
         @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
-                                 "tombstones","kv","transcript","total"},"size_limit_bytes",
+                                 "tombstones","vectors","kv","transcript","total"},"size_limit_bytes",
                                  "modified":TIME|null,
                                  "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
-                                 "memory_bytes","last_seq",
+                                 "memory_bytes","vectors":{"dimension","records","memory_bytes"},
+                                 "last_seq",
                                  "durable_seq","durability","durable","undurable_bytes",
                                  "generation","read_only",
                                  "corruption":{"skipped","missing","torn_tails","rollback","metadata",
@@ -625,8 +626,8 @@ class Functions:
                                  when somebody is. It may be over before it is told.
                                  durable: false while entries that were answered are in memory only,
                                  because the disk does not take them (integrity.io_failure "buffer").
-                                 memory_bytes is of the whole index; facets and words are in it only as
-                                 far as a query has needed them.
+                                 memory_bytes is of the whole index; facets, words and vectors are in it
+                                 only as far as a query has needed them.
         @param[out] json_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
@@ -759,8 +760,8 @@ class Functions:
         Deletes every entry that a query finds (varve/query.h), each as varve_session_delete does.
 
         @param[in]  session    open session.
-        @param[in]  query_json the query, without sort_by, order, limit, after and explain, which are
-                               refused. Without any condition it is every entry.
+        @param[in]  query_json the query, without vector, sort_by, order, limit, after and explain, which
+                               are refused. Without any condition it is every entry.
         @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
         @param[in]  reason     why, for the audit log; as for varve_session_delete.
         @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
@@ -770,6 +771,32 @@ class Functions:
         @errors  as varve_session_query and varve_session_delete; NOT_FOUND only for a deleted session:
                  finding nothing is VARVE_OK with a count of 0
         @cost    the query, one write of all tombstones, and one fdatasync with "commit"
+        @thread  any"""
+        self.varve_session_put_vector = _function(
+            library, "varve_session_put_vector", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_float), c_uint32, POINTER(c_void_p),))
+        """varve_status_t varve_session_put_vector(varve_session_t *session, const char *id, size_t id_len, const float *values, uint32_t dimension, varve_error_t **error_out)
+
+        Gives a live entry its vector: an embedding that you made of it, for queries with "vector"
+        (varve/query.h). In place of the one it had; a vector goes with its entry. docs/vectors.md
+
+        Nothing is computed from the entry itself, and nothing is sent anywhere. Export and import leave
+        vectors out; backup, restore, compaction and purge take them along.
+
+        @param[in]  session   open session.
+        @param[in]  id        entry id.
+        @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
+        @param[in]  values    the numbers, finite and not all zero; copied. Their scale has no effect.
+        @param[in]  dimension how many, 1 to 16384, the same for all vectors of a session.
+        @param[out] error_out caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  no or too many numbers, one that is not finite, all zero;
+        another dimension than the session's vectors; malformed id VARVE_NOT_FOUND         never added,
+        deleted, or expired; or the session was deleted VARVE_SIZE_LIMIT        the session would be over
+        its limit VARVE_CORRUPTION        the head of vectors.bin is damaged: repair, then give them
+        again VARVE_FORMAT_VERSION    vectors.bin is of a newer version VARVE_BUSY, VARVE_READ_ONLY,
+        VARVE_NO_SPACE, VARVE_IO
+        @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"
         @thread  any"""
         self.varve_kv_set = _function(
             library, "varve_kv_set", c_int32,
@@ -851,8 +878,8 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_session_verify(varve_session_t *session, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out)
 
-        Reads every byte of the session's log and tombstones and checks every line, checksum, sequence
-        number, reference and index entry. Changes nothing.
+        Reads every byte of the session's log, tombstones and vectors and checks every line, checksum,
+        sequence number, reference, vector and index entry. Changes nothing.
 
         @param[in]  session        open session.
         @param[in]  options_json   NULL, empty or {"deep":true}: also compares what the index knows of
@@ -860,7 +887,8 @@ class Functions:
         @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
         @param[out] report_out     {"ok","entries","deleted","damaged","problems":[{"file","offset",
                                    "length","reason"}],"problems_total","notes":[{"file","offset","id",
-                                   "target","reason"}],"notes_total","checked_bytes","last_seq"}.
+                                   "target","reason"}],"notes_total","checked_bytes","last_seq",
+                                   "vectors":{"dimension","records","entries","damaged"}}.
                                    "problems" and "notes" hold the first 1000. A note is no damage: entry
                                    "id" refers to "target", which was deleted or is not there.
         @param[out] report_len_out [bytes].
@@ -927,7 +955,8 @@ class Functions:
         """varve_status_t varve_session_purge(varve_session_t *session, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out)
 
         Makes deleted and expired entries gone for good: when this answers VARVE_OK, no byte of their
-        content is in any file of the session: log, index (its words too), quarantine, temporary files.
+        content, and of their vectors, is in any file of the session: log, index (its words too),
+        vectors.bin, quarantine, temporary files.
         What is out of reach (backups, exports, disk blocks, processes that are stopped) is told in
         docs/privacy.md. Damaged lines go for good as well, and with them quarantine.jsonl: nobody can
         say whose words are in them. To keep what can be saved of them, run varve_session_repair first.
@@ -939,8 +968,8 @@ class Functions:
         @param[out] report_len_out [bytes].
         @param[out] error_out      caller frees; may be NULL.
 
-        @errors  as varve_session_compact; after a failure call it again: until it answers VARVE_OK
-                 nothing is promised
+        @errors  as varve_session_compact; VARVE_FORMAT_VERSION when vectors.bin is of a newer version.
+                 After a failure call it again: until it answers VARVE_OK nothing is promised
         @cost    as varve_session_compact, and the words of all entries are indexed anew
         @thread  any"""
         self.varve_session_migrate = _function(
@@ -1112,14 +1141,17 @@ class Functions:
         @param[out] error_out   caller frees; may be NULL.
 
         @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, contradictory range, cursor of
-                                         another query: member and byte offset in the details
+                                         another query: member and byte offset in the details; a vector
+                                         of another dimension than the session's
+                 VARVE_CORRUPTION        with a vector: the head of vectors.bin is damaged
+                 VARVE_FORMAT_VERSION    with a vector: vectors.bin is of a newer version
                  VARVE_NOT_FOUND         the session was deleted
                  VARVE_BUSY              the log was replaced over and over meanwhile
                  VARVE_BAD_HANDLE, VARVE_IO
         @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
                  of each result. A phrase reads every entry that has all its words.
-                 The first query of a session loads facets, the first with text the words
-        (docs/query.md).
+                 The first query of a session loads facets, the first with text the words, the first
+                 with a vector the vectors (docs/query.md). A vector is compared with all of them.
         @thread  any"""
         self.varve_session_count = _function(
             library, "varve_session_count", c_int32,
@@ -1130,7 +1162,7 @@ class Functions:
 
         @param[in]  session    open session.
         @param[in]  query_json as above without sort_by, order, limit, after and explain, which are
-                               refused; NULL or "" for all.
+                               refused; NULL or "" for all. A vector may be there and is ignored.
         @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
         @param[out] count_out  how many; may be NULL.
         @param[out] error_out  caller frees; may be NULL.
