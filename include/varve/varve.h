@@ -9,6 +9,7 @@
  *   varve/entry.h        add, get, delete
  *   varve/query.h        find: by words, tag, type, time, reference, relevance
  *   varve/maintenance.h  verify, repair, rebuild the index, export, import
+ *   varve/window.h       the last messages of a conversation, in memory only
  *
  * The smallest program that remembers:
  *
@@ -33,5 +34,6 @@
 #include "varve/query.h"
 #include "varve/session.h"
 #include "varve/store.h"
+#include "varve/window.h"
 
 #endif

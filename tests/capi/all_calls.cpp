@@ -1,15 +1,20 @@
 #include "all_calls.h"
 
+#include <gtest/gtest.h>
+
 namespace varve_test {
 namespace {
 
 constexpr size_t kNul = VARVE_NUL_TERMINATED;
 constexpr const char* kEntry = R"({"type":"finding","content":1})";
 
+constexpr const char* kMessage = R"({"role":"user","content":"Hello"})";
+
 constexpr const char* kNoFile = "/dev/null/none";  // cannot be
 
 varve_store_t* store(void* handle) { return static_cast<varve_store_t*>(handle); }
 varve_session_t* session(void* handle) { return static_cast<varve_session_t*>(handle); }
+varve_window_t* window(void* handle) { return static_cast<varve_window_t*>(handle); }
 
 // One row: the call once with its outs and once without.
 #define CALL(name, takes, gives, with_outs, without_outs)      \
@@ -122,17 +127,46 @@ std::vector<Call> session_calls() {
   };
 }
 
-std::vector<Call> both() {
+std::vector<Call> window_calls() {
+  return {
+      CALL(varve_window_add, kWindow, kNothing, (window(h), kMessage, kNul, &o.error),
+           (window(h), kMessage, kNul, nullptr)),
+      CALL(varve_window_recent, kWindow, kText, (window(h), SIZE_MAX, &o.text, &o.len, &o.error),
+           (window(h), SIZE_MAX, nullptr, nullptr, nullptr)),
+      CALL(varve_window_text, kWindow, kText, (window(h), &o.text, &o.len, &o.error),
+           (window(h), nullptr, nullptr, nullptr)),
+      CALL(varve_window_clear, kWindow, kNothing, (window(h), &o.error), (window(h), nullptr)),
+  };
+}
+
+std::vector<Call> joined() {
   std::vector<Call> calls = store_calls();
   for (const Call& call : session_calls()) calls.push_back(call);
+  for (const Call& call : window_calls()) calls.push_back(call);
   return calls;
 }
 
 }  // namespace
 
 const std::vector<Call>& all_calls() {
-  static const std::vector<Call> calls = both();
+  static const std::vector<Call> calls = joined();
   return calls;
+}
+
+OpenHandles::OpenHandles(varve_store_t* store, varve_session_t* session)
+    : store_(store), session_(session) {
+  EXPECT_EQ(varve_window_new(20, &window_, nullptr), VARVE_OK);
+}
+
+OpenHandles::~OpenHandles() { varve_window_free(window_); }
+
+void* OpenHandles::of(Takes takes) const {
+  switch (takes) {
+    case Takes::kStore: return store_;
+    case Takes::kSession: return session_;
+    case Takes::kWindow: return window_;
+  }
+  return nullptr;
 }
 
 }  // namespace varve_test

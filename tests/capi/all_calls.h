@@ -1,5 +1,5 @@
-// Every function of the ABI that takes a store or session handle and can fail, in one table, so
-// that what holds for all of them is tested for all of them.
+// Every function of the ABI that takes a store, session or window handle and can fail, in one
+// table, so that what holds for all of them is tested for all of them.
 #pragma once
 
 #include <varve/varve.h>
@@ -25,7 +25,7 @@ struct Outs {
   varve_error_t* error = foreign_error();
 };
 
-enum class Takes { kStore, kSession };
+enum class Takes { kStore, kSession, kWindow };
 enum class Gives { kNothing, kText, kSession, kResults, kCount };
 
 struct Call {
@@ -39,5 +39,21 @@ struct Call {
 };
 
 const std::vector<Call>& all_calls();
+
+// An open handle for every call.
+class OpenHandles {
+ public:
+  OpenHandles(varve_store_t* store, varve_session_t* session);
+  ~OpenHandles();
+  OpenHandles(const OpenHandles&) = delete;
+  OpenHandles& operator=(const OpenHandles&) = delete;
+
+  [[nodiscard]] void* of(Takes takes) const;
+
+ private:
+  varve_store_t* store_;      // not ours
+  varve_session_t* session_;  // not ours
+  varve_window_t* window_ = nullptr;
+};
 
 }  // namespace varve_test

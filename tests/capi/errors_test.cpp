@@ -11,19 +11,14 @@
 namespace varve_test {
 namespace {
 
-// A handle for the call, of a session that has no entries.
-void* handle_for(const Call& call, const Store& store, const Session& session) {
-  return call.takes == Takes::kStore ? static_cast<void*>(store.get())
-                                     : static_cast<void*>(session.get());
-}
-
 TEST(Errors, EveryCallWritesAllItsOuts) {
   const Store store;
-  const Session session(store);
+  const Session session(store);  // it has no entries
+  const OpenHandles handles(store.get(), session.get());
   for (const Call& call : all_calls()) {
     SCOPED_TRACE(call.name);
     Outs outs;
-    const varve_status_t status = call.run(handle_for(call, store, session), outs);
+    const varve_status_t status = call.run(handles.of(call.takes), outs);
     EXPECT_NE(outs.error, Outs::foreign_error());
     EXPECT_EQ(outs.error == nullptr, status == VARVE_OK);
     EXPECT_EQ(varve_error_status(outs.error), status);
@@ -52,12 +47,13 @@ TEST(Errors, EveryCallWritesAllItsOuts) {
 
 TEST(Errors, NoCallNeedsItsOutsOrItsError) {
   const Store store;
-  const Session session(store);
+  const Session session(store);  // it has no entries
+  const OpenHandles handles(store.get(), session.get());
   for (const Call& call : all_calls()) {
     SCOPED_TRACE(call.name);
     Outs outs;
-    const varve_status_t with = call.run(handle_for(call, store, session), outs);
-    const varve_status_t without = call.run_without_outs(handle_for(call, store, session), outs);
+    const varve_status_t with = call.run(handles.of(call.takes), outs);
+    const varve_status_t without = call.run_without_outs(handles.of(call.takes), outs);
     if (call.gives == Gives::kSession || call.gives == Gives::kResults) {
       EXPECT_EQ(without, VARVE_INVALID_ARGUMENT);  // a handle's out is needed
     } else {

@@ -20,7 +20,7 @@ LAYERS = {
     "log": {"base", "io", "json", "entry"},
     "transfer": {"base", "io", "json", "entry", "log"},
 }
-for _folder in ("index", "query", "session", "store", "context", "capi"):
+for _folder in ("index", "query", "session", "store", "context", "memory", "capi"):
     LAYERS[_folder] = set(LAYERS) - {"capi"}
 LAYERS["cli"] = set()  # the ABI's first customer: <varve/...> and nothing else of ours
 
