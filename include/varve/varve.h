@@ -9,6 +9,7 @@
  *   varve/entry.h        add, get, delete
  *   varve/query.h        find: by words, tag, type, time, reference, relevance
  *   varve/maintenance.h  verify, repair, rebuild the index, export, import
+ *   varve/memory.h       a user's memory in three tiers: working, short term, long term
  *   varve/window.h       the last messages of a conversation, in memory only
  *
  * The smallest program that remembers:
@@ -31,6 +32,7 @@
 #include "varve/entry.h"
 #include "varve/error.h"
 #include "varve/maintenance.h"
+#include "varve/memory.h"
 #include "varve/query.h"
 #include "varve/session.h"
 #include "varve/store.h"

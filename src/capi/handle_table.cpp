@@ -54,6 +54,7 @@ const char* name_of(HandleType type) noexcept {
     case HandleType::kError: return "error";
     case HandleType::kResults: return "results";
     case HandleType::kWindow: return "window";
+    case HandleType::kMemory: return "memory";
   }
   return "handle";
 }

@@ -43,7 +43,8 @@ enum class HandleType : uint8_t {
   kError = 3,
   kResults = 4,
   kWindow = 5,
-  kLast = kWindow
+  kMemory = 6,
+  kLast = kMemory
 };
 
 // What a handle stands for. A type T that derives from it says which handle with T::kType.

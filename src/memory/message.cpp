@@ -1,8 +1,10 @@
 #include "memory/message.h"
 
+#include <array>
 #include <utility>
 
 #include "base/time.h"
+#include "entry/entry.h"
 #include "json/object_reader.h"
 
 namespace varve::memory {
@@ -10,6 +12,8 @@ namespace varve::memory {
 namespace {
 
 constexpr size_t kRoleBytesMax = 64;
+constexpr std::array<std::string_view, 5> kOfTheLog = {"batch", "checksum", "decay_factor",
+                                                       "schema_version", "seq"};
 
 bool is_one_line(std::string_view text) {
   if (text.empty() || text.size() > kRoleBytesMax) return false;
@@ -66,6 +70,41 @@ Result<json::Tree> read_message(std::string_view text) {
     const auto time_ms = timestamp->is_string() ? parse_rfc3339(timestamp->text()) : std::nullopt;
     if (!time_ms) return json::invalid_at(text, *timestamp, "must be an RFC 3339 timestamp");
     message.set("timestamp", json::Tree::string(format_rfc3339(*time_ms)));
+  }
+  return message;
+}
+
+json::Tree entry_of_message(json::Tree message) {
+  const json::Tree* role = message.get("role");
+  if (message.get("type") == nullptr) {
+    message.set("type", json::Tree::string(role != nullptr ? "message" : "observation"));
+  }
+  if (role == nullptr) return message;
+  json::Tree content = json::Tree::object();
+  content.set("role", *role);
+  content.set("message", *message.get("content"));
+  message.erase("role");
+  message.set("content", std::move(content));
+  return message;
+}
+
+Result<json::Tree> message_of_entry(std::string_view line) {
+  auto parsed = json::Tree::parse(line, entry::line_limits());
+  if (!parsed.ok() || !parsed->is_object()) {
+    return Status(Code::kCorruption, "a stored entry is no JSON object");
+  }
+  json::Tree message = *std::move(parsed);
+  for (const auto name : kOfTheLog) message.erase(name);
+  for (const auto name : {"tags", "references"}) {
+    const json::Tree* list = message.get(name);
+    if (list != nullptr && list->items().empty()) message.erase(name);
+  }
+  const json::Tree* role = member_of_content(message, "role");
+  if (role == nullptr || !role->is_string() || message.get("role") != nullptr) return message;
+  const json::Tree content = *message.get("content");
+  if (const json::Tree* text = content.get("message")) message.set("content", *text);
+  for (const auto& [name, value] : content.members()) {
+    if (name != "message" && message.get(name) == nullptr) message.set(name, value);
   }
   return message;
 }

@@ -18,6 +18,14 @@ namespace varve::memory {
 // errors: kInvalidArgument with member and offset.
 Result<json::Tree> read_message(std::string_view text);
 
+// The entry that a message becomes: the role in the content, under "role" and "message", and a
+// type: that of the message, else "message" with a role and "observation" without.
+[[nodiscard]] json::Tree entry_of_message(json::Tree message);
+
+// The message of a stored entry, without what the log keeps for itself (seq, checksum, batch, ...).
+// errors: kCorruption when the line is no JSON object.
+Result<json::Tree> message_of_entry(std::string_view line);
+
 // "role: content" and a line end, for a prompt. Lines of the content after the first are indented
 // by two spaces, so that none of them passes for another message. Without a role, the type speaks.
 [[nodiscard]] std::string prompt_line(const json::Tree& message);

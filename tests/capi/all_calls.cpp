@@ -14,6 +14,7 @@ constexpr const char* kNoFile = "/dev/null/none";  // cannot be
 
 varve_store_t* store(void* handle) { return static_cast<varve_store_t*>(handle); }
 varve_session_t* session(void* handle) { return static_cast<varve_session_t*>(handle); }
+varve_memory_t* memory(void* handle) { return static_cast<varve_memory_t*>(handle); }
 varve_window_t* window(void* handle) { return static_cast<varve_window_t*>(handle); }
 
 // One row: the call once with its outs and once without.
@@ -54,6 +55,8 @@ std::vector<Call> store_calls() {
            (store(h), nullptr, 0, nullptr, nullptr)),
       CALL(varve_session_open, kStore, kSession, (store(h), "none", kNul, &o.session, &o.error),
            (store(h), "none", kNul, nullptr, nullptr)),
+      CALL(varve_memory_open, kStore, kMemory, (store(h), nullptr, 0, &o.memory, &o.error),
+           (store(h), nullptr, 0, nullptr, nullptr)),
   };
 }
 
@@ -139,10 +142,34 @@ std::vector<Call> window_calls() {
   };
 }
 
+std::vector<Call> memory_calls() {
+  return {
+      CALL(varve_memory_record, kMemory, kText,
+           (memory(h), "chat", kNul, kMessage, kNul, &o.text, &o.len, &o.error),
+           (memory(h), "chat", kNul, kMessage, kNul, nullptr, nullptr, nullptr)),
+      CALL(varve_memory_context, kMemory, kText,
+           (memory(h), "chat", kNul, 0, &o.text, &o.len, &o.error),
+           (memory(h), "chat", kNul, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_memory_load, kMemory, kNothing, (memory(h), "none", kNul, &o.error),
+           (memory(h), "none", kNul, nullptr)),
+      CALL(varve_memory_save, kMemory, kNothing, (memory(h), "none", kNul, &o.error),
+           (memory(h), "none", kNul, nullptr)),
+      CALL(varve_memory_clear, kMemory, kNothing, (memory(h), &o.error), (memory(h), nullptr)),
+      CALL(varve_memory_store, kMemory, kText,
+           (memory(h), kMessage, kNul, &o.text, &o.len, &o.error),
+           (memory(h), kMessage, kNul, nullptr, nullptr, nullptr)),
+      CALL(varve_memory_search, kMemory, kResults, (memory(h), nullptr, 0, &o.results, &o.error),
+           (memory(h), nullptr, 0, nullptr, nullptr)),
+      CALL(varve_memory_delete, kMemory, kNothing, (memory(h), "none", kNul, nullptr, 0, &o.error),
+           (memory(h), "none", kNul, nullptr, 0, nullptr)),
+  };
+}
+
 std::vector<Call> joined() {
   std::vector<Call> calls = store_calls();
   for (const Call& call : session_calls()) calls.push_back(call);
   for (const Call& call : window_calls()) calls.push_back(call);
+  for (const Call& call : memory_calls()) calls.push_back(call);
   return calls;
 }
 
@@ -156,15 +183,20 @@ const std::vector<Call>& all_calls() {
 OpenHandles::OpenHandles(varve_store_t* store, varve_session_t* session)
     : store_(store), session_(session) {
   EXPECT_EQ(varve_window_new(20, &window_, nullptr), VARVE_OK);
+  EXPECT_EQ(varve_memory_open(store, nullptr, 0, &memory_, nullptr), VARVE_OK);
 }
 
-OpenHandles::~OpenHandles() { varve_window_free(window_); }
+OpenHandles::~OpenHandles() {
+  varve_window_free(window_);
+  varve_memory_close(memory_);
+}
 
 void* OpenHandles::of(Takes takes) const {
   switch (takes) {
     case Takes::kStore: return store_;
     case Takes::kSession: return session_;
     case Takes::kWindow: return window_;
+    case Takes::kMemory: return memory_;
   }
   return nullptr;
 }

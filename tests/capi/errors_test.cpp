@@ -33,6 +33,11 @@ TEST(Errors, EveryCallWritesAllItsOuts) {
       EXPECT_EQ(outs.session == nullptr, status != VARVE_OK);
       varve_session_close(outs.session);
     }
+    if (call.gives == Gives::kMemory) {
+      EXPECT_NE(outs.memory, Outs::foreign_memory());
+      EXPECT_EQ(outs.memory == nullptr, status != VARVE_OK);
+      varve_memory_close(outs.memory);
+    }
     if (call.gives == Gives::kResults) {
       EXPECT_NE(outs.results, Outs::foreign_results());
       EXPECT_EQ(outs.results == nullptr, status != VARVE_OK);
@@ -54,13 +59,15 @@ TEST(Errors, NoCallNeedsItsOutsOrItsError) {
     Outs outs;
     const varve_status_t with = call.run(handles.of(call.takes), outs);
     const varve_status_t without = call.run_without_outs(handles.of(call.takes), outs);
-    if (call.gives == Gives::kSession || call.gives == Gives::kResults) {
+    if (call.gives == Gives::kSession || call.gives == Gives::kMemory ||
+        call.gives == Gives::kResults) {
       EXPECT_EQ(without, VARVE_INVALID_ARGUMENT);  // a handle's out is needed
     } else {
       EXPECT_TRUE(without == with) << with << " " << without;
     }
     if (call.gives == Gives::kText) varve_free(outs.text);
     if (call.gives == Gives::kSession) varve_session_close(outs.session);
+    if (call.gives == Gives::kMemory) varve_memory_close(outs.memory);
     if (call.gives == Gives::kResults) varve_results_free(outs.results);
     varve_error_free(outs.error);
   }

@@ -32,6 +32,9 @@ void expect_refused(const Call& call, void* handle, const char* what) {
   if (call.gives == Gives::kSession) {
     EXPECT_EQ(outs.session, nullptr);
   }
+  if (call.gives == Gives::kMemory) {
+    EXPECT_EQ(outs.memory, nullptr);
+  }
   if (call.gives == Gives::kResults) {
     EXPECT_EQ(outs.results, nullptr);
   }
@@ -48,7 +51,8 @@ std::set<std::string> declared_calls() {
     const std::string& text = function.declaration;
     const std::string arguments = text.substr(std::min(text.find('('), text.size()));
     bool takes_handle = false;
-    for (const char* handle : {"store_t *store,", "session_t *session,", "window_t *window,"}) {
+    for (const char* handle :
+         {"store_t *store,", "session_t *session,", "window_t *window,", "memory_t *memory,"}) {
       takes_handle |= arguments.find(std::string("varve_") + handle) != std::string::npos;
     }
     if (takes_handle && text.find("error_out") != std::string::npos) names.insert(function.name);
@@ -84,6 +88,7 @@ TEST(Handles, GarbageIsRefused) {
     varve_error_free(static_cast<varve_error_t*>(pointer(value)));
     varve_results_free(static_cast<varve_results_t*>(pointer(value)));
     varve_window_free(static_cast<varve_window_t*>(pointer(value)));
+    varve_memory_close(static_cast<varve_memory_t*>(pointer(value)));
     EXPECT_EQ(varve_window_size(static_cast<varve_window_t*>(pointer(value))), 0U);
   }
   EXPECT_TRUE(store.stats().ok());
@@ -100,6 +105,7 @@ TEST(Handles, AnotherTypeIsRefused) {
     if (call.takes != Takes::kSession) expect_refused(call, session.get(), "a session");
     if (call.takes != Takes::kStore) expect_refused(call, store.get(), "a store");
     if (call.takes != Takes::kWindow) expect_refused(call, handles.of(Takes::kWindow), "a window");
+    if (call.takes != Takes::kMemory) expect_refused(call, handles.of(Takes::kMemory), "a memory");
   }
   EXPECT_EQ(varve_window_size(reinterpret_cast<varve_window_t*>(store.get())), 0U);
   varve_error_t* of_window = nullptr;
@@ -114,6 +120,7 @@ TEST(Handles, AnotherTypeIsRefused) {
   varve_session_close(reinterpret_cast<varve_session_t*>(store.get()));
   varve_error_free(reinterpret_cast<varve_error_t*>(session.get()));
   varve_window_free(reinterpret_cast<varve_window_t*>(session.get()));
+  varve_memory_close(reinterpret_cast<varve_memory_t*>(session.get()));
   EXPECT_TRUE(session.stats().ok());
   EXPECT_TRUE(store.stats().ok());
   varve_error_free(error);
