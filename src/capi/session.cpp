@@ -88,7 +88,8 @@ varve_status_t varve_session_sync(varve_session_t* session, varve_error_t** erro
 varve_status_t varve_session_stats(varve_session_t* session, char** json_out, size_t* json_len_out,
                                    varve_error_t** error_out) {
   TextOut out(json_out, json_len_out);
-  return with_session(session, error_out, [&](Session& target) { return out.set(target.stats()); });
+  return with_session(session, error_out,
+                      [&](Session& target) { return out.set(target.stats_with_usage()); });
 }
 
 varve_status_t varve_session_files(varve_session_t* session, char** json_out, size_t* json_len_out,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <utility>
 
 #include "query/parse.h"
@@ -42,6 +43,7 @@ struct Session::Parts {
 
   Writer writer;
   IdGenerator ids;
+  UsageTable usage{core};
   std::atomic<bool> closed{false};
 };
 
@@ -292,6 +294,20 @@ void Session::close() {
 }
 
 Result<json::Tree> Session::stats() { return session::stats(parts_->core); }
+Result<UsageByDay> Session::usage(int64_t start_ms, int64_t end_ms) {
+  return parts_->usage.by_day(start_ms, end_ms);
+}
+Result<json::Tree> Session::stats_with_usage() {
+  VARVE_TRY_ASSIGN(const auto days,
+                   usage(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
+  Usage total;
+  for (const auto& [day, usage_of_day] : days) total.add(usage_of_day);
+  json::Tree tree = json::Tree::object();
+  total.write_to(tree);
+  VARVE_TRY_ASSIGN(json::Tree figures, stats());
+  figures.set("usage", std::move(tree));
+  return figures;
+}
 Result<json::Tree> Session::files() { return list_files(parts_->core); }
 Result<json::Tree> Session::verify(bool deep, const ProgressReceiver& receiver) {
   return session::verify(parts_->core, parts_->writer, deep, receiver);

@@ -25,6 +25,7 @@
 #include "store/metrics.h"
 #include "store/session_totals.h"
 #include "store/store_query.h"
+#include "store/store_usage.h"
 #include "store/sweep.h"
 #include "store/user_quota.h"
 
@@ -60,6 +61,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   Result<json::Tree> restore(std::string_view path, std::string_view options_json) override;
   Result<json::Tree> sweep() override;
   Result<json::Tree> stats() override;
+  Result<json::Tree> usage(std::string_view filter_json) override;
   Result<std::string> metrics() override;
   Status sync() override;
   void set_log(session::Level level, session::LogFunction function, void* user_data) override {
@@ -518,6 +520,16 @@ Result<json::Tree> OpenStore::stats() {
   tree.set("lines_skipped", count(counters_.lines_skipped));
   tree.set("metrics", metrics_tree(found, counters_));
   return tree;
+}
+
+Result<json::Tree> OpenStore::usage(std::string_view filter_json) {
+  VARVE_TRY_ASSIGN(const UsageFilter filter, parse_usage_filter(filter_json));
+  query::Query which;
+  which.user_id = filter.user_id;
+  which.agent_id = filter.agent_id;
+  which.session_ids = filter.session_ids;
+  VARVE_TRY_ASSIGN(const auto ids, sessions_of(which));
+  return sum_usage(filter, ids, [&](const std::string& id) { return open_if_of(which, id); });
 }
 
 Status OpenStore::sync() {

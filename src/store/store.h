@@ -50,6 +50,8 @@ class Store {
   // Removes expired sessions and entries; the report of varve_store_sweep.
   virtual Result<json::Tree> sweep() = 0;
   virtual Result<json::Tree> stats() = 0;
+  // What entries say that they took, over sessions; the answer of varve_store_usage.
+  virtual Result<json::Tree> usage(std::string_view filter_json) = 0;
   virtual Result<std::string> metrics() = 0;  // as text for Prometheus
   virtual Status sync() = 0;
 

@@ -42,6 +42,8 @@ std::vector<Call> store_calls() {
            (store(h), nullptr, nullptr, nullptr)),
       CALL(varve_store_stats, kStore, kText, (store(h), &o.text, &o.len, &o.error),
            (store(h), nullptr, nullptr, nullptr)),
+      CALL(varve_store_usage, kStore, kText, (store(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (store(h), nullptr, 0, nullptr, nullptr, nullptr)),
       CALL(varve_store_metrics, kStore, kText, (store(h), &o.text, &o.len, &o.error),
            (store(h), nullptr, nullptr, nullptr)),
       CALL(varve_store_set_log, kStore, kNothing,
