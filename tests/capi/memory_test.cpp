@@ -501,7 +501,9 @@ TEST(ShortTermMemory, ConcurrentAccessSafety) {
       for (int i = 0; i < kEach; ++i) {
         EXPECT_TRUE(memory.say(session, "user", std::to_string(t * kEach + i)).ok());
         EXPECT_TRUE(memory.context(session, 100).ok());
-        if (i == kEach / 2) EXPECT_TRUE(memory.load(session).ok());
+        if (i == kEach / 2) {
+          EXPECT_TRUE(memory.load(session).ok());
+        }
       }
     });
   }

@@ -247,7 +247,9 @@ TEST(Usage, OfManyThreadsIsExact) {
       for (int i = 0; i < kEach; ++i) {
         const std::string id = std::to_string(t) + "-" + std::to_string(i);
         EXPECT_TRUE(session.add(used(id, 1, 1, 0.01)).ok());
-        if (i % 10 == 0) EXPECT_TRUE(session.stats().ok());
+        if (i % 10 == 0) {
+          EXPECT_TRUE(session.stats().ok());
+        }
       }
     });
   }
