@@ -5,7 +5,8 @@
 // commits for all who wait (group commit). Across processes, writers exclude each other by the
 // storage's lock and readers take no lock at all.
 //
-// Order of locks: writer queue -> storage lock -> index lock. Nothing is called back under them.
+// Order of locks: writer queue -> storage lock -> index lock; usage table -> index lock. Nothing is
+// called back under them.
 #pragma once
 
 #include <memory>
