@@ -98,7 +98,7 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
   VARVE_TRY_ASSIGN(const auto session, open_or_create(session_id, session_options(session_id)));
   VARVE_TRY_ASSIGN(std::string id, add(*session, std::move(message)));
   try {
-    work_on(session, {id}, false);
+    work_on(session->id(), {id}, false);
   } catch (const std::bad_alloc&) {
     leave(session->id());  // it is recorded: the log has what working memory would miss
   }
@@ -113,7 +113,7 @@ Result<json::Tree> Memory::context(std::string_view session_id, uint64_t tokens_
   const auto session = open(session_id);
   if (!session.ok() && session.code() != Code::kNotFound) return session.status();
   if (session.ok()) {
-    const auto ids = working_ids(*session);
+    const auto ids = working_ids((*session)->id());
     if (!ids.empty()) {
       json::Tree query = newest_first(ids.size());
       json::Tree wanted = json::Tree::array();
@@ -145,7 +145,7 @@ Status Memory::load(std::string_view session_id) {
                             return ids.size() < options_.window;
                           }));
   std::reverse(ids.begin(), ids.end());
-  work_on(session, ids, true);
+  work_on(session->id(), ids, true);
   return {};
 }
 
@@ -155,9 +155,10 @@ Status Memory::save(std::string_view session_id) {
 }
 
 void Memory::clear() {
-  std::map<std::string, Working, std::less<>> left;  // its sessions are closed under no lock
+  std::vector<SessionPointer> left;  // closed after the lock is given back
   const std::lock_guard lock(mutex_);
-  left.swap(working_);
+  working_.clear();
+  left.swap(open_);
 }
 
 Result<std::string> Memory::store(std::string_view message_json) {
@@ -208,15 +209,20 @@ json::Tree Memory::session_options(std::string_view session_id) const {
 
 Result<Memory::SessionPointer> Memory::open(std::string_view session_id) {
   VARVE_TRY_ASSIGN(auto session, store_.open_session(session_id));
-  if (options_.user_id.empty()) return session;
+  bool is_known = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto known = working_.find(session_id);
-    if (known != working_.end() && known->second.session == session) return session;
+    is_known = std::find(open_.begin(), open_.end(), session) != open_.end();
   }
-  VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
-  if (metadata.get_string("user_id") == options_.user_id) return session;
-  return Status(Code::kNotFound, "the session '" + std::string(session_id) + "' is another user's");
+  if (!is_known && !options_.user_id.empty()) {
+    VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
+    if (metadata.get_string("user_id") != options_.user_id) {
+      return Status(Code::kNotFound,
+                    "the session '" + std::string(session_id) + "' is another user's");
+    }
+  }
+  keep_open(session);
+  return session;
 }
 
 Result<Memory::SessionPointer> Memory::open_or_create(std::string_view session_id,
@@ -226,7 +232,22 @@ Result<Memory::SessionPointer> Memory::open_or_create(std::string_view session_i
   auto created = store_.create_session(options.canonical());
   // Somebody else was faster; or it is another user's.
   if (created.code() == Code::kAlreadyExists) return open(session_id);
+  if (created.ok()) keep_open(*created);
   return created;
+}
+
+void Memory::keep_open(const SessionPointer& session) {
+  SessionPointer left;  // closed after the lock is given back
+  const std::lock_guard lock(mutex_);
+  const auto place = std::find(open_.begin(), open_.end(), session);
+  if (place != open_.end()) {
+    std::rotate(place, place + 1, open_.end());
+    return;
+  }
+  open_.push_back(session);
+  if (open_.size() <= kKeptOpenMax) return;
+  left = std::move(open_.front());
+  open_.erase(open_.begin());
 }
 
 Result<std::string> Memory::add(session::Session& session, json::Tree message) {
@@ -235,21 +256,20 @@ Result<std::string> Memory::add(session::Session& session, json::Tree message) {
   return id;
 }
 
-std::vector<std::string> Memory::working_ids(const SessionPointer& session) {
+std::vector<std::string> Memory::working_ids(const std::string& session_id) {
   std::vector<std::string> ids;
   const std::lock_guard lock(mutex_);
-  const auto known = working_.find(session->id());
-  if (known == working_.end() || known->second.session != session) return ids;
+  const auto known = working_.find(session_id);
+  if (known == working_.end()) return ids;
   known->second.last_use = ++use_count_;
   for (size_t i = 0; i < known->second.ids.size(); ++i) ids.push_back(known->second.ids[i]);
   return ids;
 }
 
-void Memory::work_on(const SessionPointer& session, const std::vector<std::string>& ids,
+void Memory::work_on(const std::string& session_id, const std::vector<std::string>& ids,
                      bool anew) {
-  SessionPointer left;  // closed after the lock is given back
   const std::lock_guard lock(mutex_);
-  Working& working = place_for(session, &left);
+  Working& working = place_for(session_id);
   if (anew) working.ids.clear();
   for (const auto& id : ids) working.ids.push(id);
 }
@@ -260,21 +280,16 @@ void Memory::leave(std::string_view session_id) noexcept {
   if (known != working_.end()) known->second.ids.clear();
 }
 
-Memory::Working& Memory::place_for(const SessionPointer& session, SessionPointer* left) {
-  auto place = working_.find(session->id());
+Memory::Working& Memory::place_for(const std::string& session_id) {
+  auto place = working_.find(session_id);
   if (place == working_.end()) {
     if (working_.size() >= kSessionsMax) {
-      const auto oldest = std::min_element(
+      working_.erase(std::min_element(
           working_.begin(), working_.end(),
-          [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
-      *left = std::move(oldest->second.session);
-      working_.erase(oldest);
+          [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
     }
-    Working fresh{session, Ring<std::string>(options_.window)};
-    place = working_.emplace(session->id(), std::move(fresh)).first;
-  } else if (place->second.session != session) {  // deleted and made anew, or restored
-    *left = std::exchange(place->second.session, session);
-    place->second.ids.clear();
+    Working fresh{Ring<std::string>(options_.window), 0};
+    place = working_.emplace(session_id, std::move(fresh)).first;
   }
   place->second.last_use = ++use_count_;
   return place->second;

@@ -41,7 +41,9 @@ Result<MemoryOptions> parse_memory_options(std::string_view text);
 class Memory {
  public:
   // Sessions that have a working memory at once; then the one used longest ago loses its own.
-  static constexpr size_t kSessionsMax = 256;
+  static constexpr size_t kSessionsMax = 1024;
+  // Of those used last, how many are kept open: each has some files open.
+  static constexpr size_t kKeptOpenMax = 32;
 
   // `store` must outlive this.
   Memory(store::Store& store, MemoryOptions options)
@@ -68,8 +70,7 @@ class Memory {
  private:
   using SessionPointer = std::shared_ptr<session::Session>;
   struct Working {
-    SessionPointer session;  // kept open
-    Ring<std::string> ids;
+    Ring<std::string> ids;  // some may not be there any more
     uint64_t last_use = 0;
   };
   struct Context;
@@ -77,16 +78,18 @@ class Memory {
   Result<SessionPointer> open(std::string_view session_id);
   Result<SessionPointer> open_or_create(std::string_view session_id, const json::Tree& options);
   Result<std::string> add(session::Session& session, json::Tree message);
-  std::vector<std::string> working_ids(const SessionPointer& session);
-  void work_on(const SessionPointer& session, const std::vector<std::string>& ids, bool anew);
+  void keep_open(const SessionPointer& session);
+  std::vector<std::string> working_ids(const std::string& session_id);
+  void work_on(const std::string& session_id, const std::vector<std::string>& ids, bool anew);
   void leave(std::string_view session_id) noexcept;
-  Working& place_for(const SessionPointer& session, SessionPointer* left);  // under mutex_
+  Working& place_for(const std::string& session_id);  // under mutex_
   [[nodiscard]] json::Tree session_options(std::string_view session_id) const;
 
   store::Store& store_;
   const MemoryOptions options_;
   std::mutex mutex_;  // guards the rest
   std::map<std::string, Working, std::less<>> working_;
+  std::vector<SessionPointer> open_;  // the one used last at the end; all of them this user's
   uint64_t use_count_ = 0;
 };
 

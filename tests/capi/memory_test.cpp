@@ -333,11 +333,11 @@ TEST(MemoryManager, CrossRestartPersistence) {
 TEST(MemoryManager, WindowOfManySessionsIsBounded) {
   const Store store;
   const Memory memory(store);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 1030; ++i) {
     ASSERT_TRUE(memory.say("s" + std::to_string(i), "user", "hello").ok());
     ASSERT_EQ(memory.source("s0"), "working") << i;  // in use all the time
   }
-  EXPECT_EQ(memory.source("s299"), "working");
+  EXPECT_EQ(memory.source("s1029"), "working");
   EXPECT_EQ(memory.source("s1"), "short_term");  // left for others
   EXPECT_EQ(memory.contents("s1"), "hello");
 }
