@@ -208,7 +208,9 @@ json::Tree Memory::session_options(std::string_view session_id) const {
 }
 
 Result<Memory::SessionPointer> Memory::open(std::string_view session_id) {
-  VARVE_TRY_ASSIGN(auto session, store_.open_session(session_id));
+  auto opened = store_.open_session(session_id);
+  if (opened.code() == Code::kNotFound) let_go(session_id);
+  VARVE_TRY_ASSIGN(auto session, std::move(opened));
   bool is_known = false;
   {
     const std::lock_guard lock(mutex_);
@@ -239,8 +241,10 @@ Result<Memory::SessionPointer> Memory::open_or_create(std::string_view session_i
 void Memory::keep_open(const SessionPointer& session) {
   SessionPointer left;  // closed after the lock is given back
   const std::lock_guard lock(mutex_);
-  const auto place = std::find(open_.begin(), open_.end(), session);
+  const auto place = std::find_if(open_.begin(), open_.end(),
+                                  [&](const auto& known) { return known->id() == session->id(); });
   if (place != open_.end()) {
+    left = std::exchange(*place, session);  // the same, or one that was deleted and made anew
     std::rotate(place, place + 1, open_.end());
     return;
   }
@@ -248,6 +252,17 @@ void Memory::keep_open(const SessionPointer& session) {
   if (open_.size() <= kKeptOpenMax) return;
   left = std::move(open_.front());
   open_.erase(open_.begin());
+}
+
+// A session that was deleted must not keep its files on the disk.
+void Memory::let_go(std::string_view session_id) {
+  SessionPointer left;  // closed after the lock is given back
+  const std::lock_guard lock(mutex_);
+  const auto place = std::find_if(open_.begin(), open_.end(),
+                                  [&](const auto& known) { return known->id() == session_id; });
+  if (place == open_.end()) return;
+  left = std::move(*place);
+  open_.erase(place);
 }
 
 Result<std::string> Memory::add(session::Session& session, json::Tree message) {

@@ -79,6 +79,7 @@ class Memory {
   Result<SessionPointer> open_or_create(std::string_view session_id, const json::Tree& options);
   Result<std::string> add(session::Session& session, json::Tree message);
   void keep_open(const SessionPointer& session);
+  void let_go(std::string_view session_id);
   std::vector<std::string> working_ids(const std::string& session_id);
   void work_on(const std::string& session_id, const std::vector<std::string>& ids, bool anew);
   void leave(std::string_view session_id) noexcept;
