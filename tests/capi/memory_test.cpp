@@ -3,6 +3,7 @@
 #include <varve/varve.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <thread>
@@ -340,6 +341,29 @@ TEST(MemoryManager, WindowOfManySessionsIsBounded) {
   EXPECT_EQ(memory.source("s1029"), "working");
   EXPECT_EQ(memory.source("s1"), "short_term");  // left for others
   EXPECT_EQ(memory.contents("s1"), "hello");
+}
+
+size_t open_files() {
+  size_t count = 0;
+  for (const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
+    count += file.is_symlink() ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(MemoryManager, KeepsFewSessionsOpen) {
+  const TempDirectory directory;
+  const Store store(directory.path(), R"({"durability":"os"})");
+  const Memory memory(store);
+  const size_t before = open_files();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(memory.say("s" + std::to_string(i), "user", "hello").ok());
+  }
+  EXPECT_LE(open_files(), before + 160);  // 32 sessions, some files each
+  EXPECT_EQ(memory.source("s0"), "working");
+  EXPECT_EQ(memory.contents("s0"), "hello");
+  memory.clear();
+  EXPECT_LE(open_files(), before + 8);
 }
 
 // Working memory.
