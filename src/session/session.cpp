@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "query/parse.h"
@@ -72,6 +73,15 @@ Status check_reason(std::string_view reason) {
   place.size = reason.size();
   place.limit = entry::kReasonBytesMax;
   return {Code::kInvalidArgument, "a reason is at most 1024 bytes", std::move(place)};
+}
+
+bool is_over(Session& session) noexcept {
+  try {
+    const auto over = session.has_expired();
+    return over.ok() && *over;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -283,7 +293,9 @@ Status Session::sync() {
 void Session::close() {
   if (!parts_) return;
   Core& core = parts_->core;
-  if (parts_->writer.has_changes()) {
+  if (is_over(*this)) {
+    // Saving would note the time of now, and bring it back.
+  } else if (parts_->writer.has_changes()) {
     const Status saved = sync();
     if (!saved.ok()) core.post(Level::kWarn, "closed without saving: " + saved.message());
   } else {

@@ -50,7 +50,7 @@ TEST(Hpp, RemembersAndFinds) {
   EXPECT_EQ(found.entries().front(), session.get("tea"));
   EXPECT_EQ(found.entry(0), session.get("tea"));
   EXPECT_GT(found.score(0), 0);
-  EXPECT_EQ(found.json().substr(0, 12), R"({"next":null)");
+  EXPECT_EQ(found.json().substr(0, 12), R"({"results":[)");
   EXPECT_EQ(session.count(), 3U);
   EXPECT_EQ(store.query(R"({"ids":["a"]})").size(), 1U);
   session.remove("a", "not needed");

@@ -213,13 +213,13 @@ TEST(MemoryManager, MembersAreKept) {
                                   R"("timestamp":"2026-01-01T01:00:00+01:00","tags":["a"],)"
                                   R"("metadata":{"n":9007199254740993}})")
                   .ok());
-  const json::object context = memory.context("chat").object();
-  json::object entry = context.at("entries").as_array()[0].as_object();
-  EXPECT_TRUE(entry.erase("expires_at"));
-  EXPECT_EQ(json::serialize(entry),
-            R"({"content":[1],"id":"m1","importance":0.5,"metadata":{"n":9007199254740993},)"
-            R"("role":"tool","session_id":"chat","tags":["a"],)"
-            R"("timestamp":"2026-01-01T00:00:00.000Z","type":"tool_result"})");
+  const std::string context = memory.context("chat").text;
+  EXPECT_EQ(context.substr(0, 39), R"({"entries":[{"content":[1],"expires_at")") << context;
+  EXPECT_NE(context.find(R"(,"id":"m1","importance":0.5,"metadata":{"n":9007199254740993},)"
+                         R"("role":"tool","session_id":"chat","tags":["a"],)"
+                         R"("timestamp":"2026-01-01T00:00:00.000Z","type":"tool_result"}],)"),
+            std::string::npos)
+      << context;
 }
 
 TEST(MemoryManager, EntriesOfTheLogComeAsMessages) {
@@ -346,7 +346,7 @@ TEST(MemoryManager, WindowOfManySessionsIsBounded) {
 size_t open_files() {
   size_t count = 0;
   for (const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
-    count += file.is_symlink() ? 1 : 0;
+    count += file.is_symlink() ? 1U : 0U;
   }
   return count;
 }
@@ -464,6 +464,17 @@ TEST(ShortTermMemory, TtlExpiration) {
   EXPECT_EQ(memory.contents("chat"), "third");
 }
 
+TEST(ShortTermMemory, ClosingAnExpiredSessionDoesNotBringItBack) {
+  const Store store;
+  int64_t now_ms = kStartMs;
+  ASSERT_TRUE(store.set_clock(tell_time, &now_ms).ok());
+  Session session(store, R"({"session_id":"s","ttl_hours":1})");
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  now_ms += 2 * kHourMs;
+  session.close();  // it has something to save
+  EXPECT_EQ(store.try_open_session("s").status, VARVE_NOT_FOUND);
+}
+
 TEST(ShortTermMemory, TtlOfOnesOwnIsKept) {
   const Store store;
   int64_t now_ms = kStartMs;
@@ -533,9 +544,10 @@ TEST(ShortTermMemory, ConcurrentAccessSafety) {
   }
   for (auto& thread : threads) thread.join();
   std::set<std::string> seen;
+  EXPECT_EQ(memory.source("even"), "working");
+  EXPECT_EQ(memory.source("odd"), "working");
+  memory.clear();
   for (const char* session : {"even", "odd"}) {
-    EXPECT_EQ(memory.source(session), "working");
-    memory.clear();
     std::string last;
     const json::object context = memory.context(session).object();
     for (const auto& entry : context.at("entries").as_array()) {
