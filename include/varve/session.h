@@ -147,7 +147,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata",
  *                          "kv","transcript"},
  *                          "index":{"loaded","rebuilds","reason","covered_bytes",
- *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
+ *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"},
+ *                          "usage":{"entries","input_tokens","output_tokens","cost_usd"}}.
  *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
  *                          corruption of kv and transcript: how often this process met damage in
  *                          them; varve_session_verify looks for it.
@@ -156,12 +157,13 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          durable: false while entries that were answered are in memory only,
  *                          because the disk does not take them (integrity.io_failure "buffer").
  *                          memory_bytes is of the whole index; facets, words and vectors are in it
- *                          only as far as a query has needed them.
+ *                          only as far as a query has needed them. usage: see varve_store_usage.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
- * @cost    O(types); entries added by other processes are read first
+ * @cost    O(types); entries added by other processes are read first. The first call reads the log
+ *          once, for the usage; later ones what was added since
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t

@@ -295,6 +295,37 @@ varve_store_stats(varve_store_t *store, char **json_out VARVE_OUT_OWNED VARVE_NU
                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
+ * What model calls took, summed over entries that say so: by their member "usage", {"input_tokens",
+ * "output_tokens","cost_usd"}, all optional, or by that of their content, as imported chats have it
+ * ("prompt_tokens" and "completion_tokens" are read too).
+ *
+ * The log decides: an entry that was deleted or has expired does not count any more, for figures
+ * that outlived it would tell what it was. Keep books of your own where money is owed.
+ *
+ * @param[in]  store        open store.
+ * @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
+ *                          optional; NULL or empty for none. time: start <= timestamp < end.
+ * @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
+ *                          "sessions":[{"session_id","user_id","agent_id",...}],
+ *                          "agents":[{"agent_id",...}],"users":[{"user_id",...}],
+ *                          "days":[{"day":"2026-01-10",...}],"problems":[{"session_id","reason"}]},
+ *                          each with the members of total. entries: those that carry usage;
+ *                          sessions without any are left out. Days are of UTC.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE; of one session only: in its problems
+ * @cost    opens every session asked and reads its log once, each entry with one read; as long as a
+ *          session stays open, only what was added since
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_store_usage(
+    varve_store_t *store, const char *filter_json VARVE_NULLABLE, size_t filter_len,
+    char **json_out VARVE_OUT_OWNED VARVE_NULLABLE, size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
  * What monitoring wants to know, in the text format of Prometheus (version 0.0.4): HELP, TYPE and
  * samples, each with the label store="URI". docs/operations.md#figures tells what each means.
  *

@@ -11,6 +11,8 @@
  *   varve/kv.h           small facts by key; the working memory
  *   varve/transcript.h   what was said, in order
  *   varve/maintenance.h  verify, repair, rebuild the index, export, import
+ *   varve/memory.h       a user's memory in three tiers: working, short term, long term
+ *   varve/window.h       the last messages of a conversation, in memory only
  *
  * The smallest program that remembers:
  *
@@ -33,9 +35,11 @@
 #include "varve/error.h"
 #include "varve/kv.h"
 #include "varve/maintenance.h"
+#include "varve/memory.h"
 #include "varve/query.h"
 #include "varve/session.h"
 #include "varve/store.h"
 #include "varve/transcript.h"
+#include "varve/window.h"
 
 #endif

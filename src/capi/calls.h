@@ -1,5 +1,5 @@
-// The shape of every call with a store or session handle: look the handle up, work, let go of it,
-// give the host its log lines.
+// The shape of every call with a store, session or memory handle: look the handle up, work, let go
+// of it, give the host its log lines.
 //
 // The lines are delivered without the pin: a log function may close the handle that its line is
 // about.
@@ -14,6 +14,7 @@
 #include "capi/handle_table.h"
 #include "capi/records.h"
 #include "varve/error.h"
+#include "varve/memory.h"
 #include "varve/session.h"
 #include "varve/store.h"
 
@@ -48,6 +49,21 @@ varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
     } else {
       status = std::forward<Body>(body)(pin->session());
     }
+    pin.release();
+    store->deliver_events();
+    return status;
+  });
+}
+
+// `body` is called with the memory, and answers with a Status.
+template <typename Body>
+varve_status_t with_memory(varve_memory_t* handle, varve_error_t** error_out,
+                           Body&& body) noexcept {
+  return guard(error_out, [&]() -> Status {
+    VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<MemoryRecord>(to_token(handle)));
+    const std::shared_ptr<StoreRecord> store = pin->owner();
+    store->tick();
+    Status status = std::forward<Body>(body)(pin->memory());
     pin.release();
     store->deliver_events();
     return status;

@@ -10,6 +10,7 @@
 
 using varve::Status;
 using varve::capi::json_in;
+using varve::capi::kIdBytesMax;
 using varve::capi::optional_text_in;
 using varve::capi::text_in;
 using varve::capi::TextOut;
@@ -17,8 +18,6 @@ using varve::capi::with_session;
 using varve::session::Session;
 
 namespace {
-
-constexpr size_t kIdBytesMax = 128;
 
 // Enough for the ids of a batch as JSON: an id that is given stands in the text itself, one that is
 // made (33 bytes as JSON) stands for an entry of at least 24 bytes.

@@ -267,6 +267,12 @@ Result<Text> Store::stats() {
   });
 }
 
+Result<Text> Store::usage(std::string_view filter) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_store_usage(handle_.get(), filter.data(), filter.size(), out, len, error);
+  });
+}
+
 Result<Text> Store::metrics() {
   return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
     return varve_store_metrics(handle_.get(), out, len, error);

@@ -98,6 +98,7 @@ class Store {
 
   Result<Text> sessions(std::string_view filter);
   Result<Text> stats();
+  Result<Text> usage(std::string_view filter);
   Result<Text> metrics();
   Result<Text> sweep();
   Result<Results> query(std::string_view query);

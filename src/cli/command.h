@@ -63,6 +63,7 @@ struct CommandGroup {
 [[nodiscard]] Command stats_command();
 [[nodiscard]] Command files_command();
 [[nodiscard]] Command metrics_command();
+[[nodiscard]] Command usage_command();
 [[nodiscard]] Command watch_command();
 [[nodiscard]] Command version_command();
 

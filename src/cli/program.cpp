@@ -181,8 +181,8 @@ std::vector<CommandGroup> command_groups() {
           {"In and out", {import_command(), export_command(), backup_command(), restore_command()}},
           {"Care",
            {verify_command(), repair_command(), compact_command(), purge_command(), sweep_command(),
-            migrate_command(), index_command(), stats_command(), files_command(), metrics_command(),
-            watch_command()}},
+            migrate_command(), index_command(), stats_command(), usage_command(), files_command(),
+            metrics_command(), watch_command()}},
           {"The program", {version_command()}}};
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
+#include <new>
 #include <utility>
 
 #include "log/failure_buffer.h"
@@ -49,6 +51,7 @@ struct Session::Parts {
   KeyValue key_value;
   Transcript transcript;
   IdGenerator ids;
+  UsageTable usage{core};
   std::atomic<bool> closed{false};
 };
 
@@ -77,6 +80,15 @@ Status check_reason(std::string_view reason) {
   place.size = reason.size();
   place.limit = entry::kReasonBytesMax;
   return {Code::kInvalidArgument, "a reason is at most 1024 bytes", std::move(place)};
+}
+
+bool is_over(Session& session) noexcept {
+  try {
+    const auto over = session.has_expired();
+    return over.ok() && *over;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -340,7 +352,9 @@ Status Session::sync() {
 void Session::close() {
   if (!parts_) return;
   Core& core = parts_->core;
-  if (parts_->writer.has_changes()) {
+  if (is_over(*this)) {
+    // Saving would note the time of now, and bring it back.
+  } else if (parts_->writer.has_changes()) {
     const Status saved = sync();
     const bool loses = core.storage->undurable().bytes > 0;
     if (!saved.ok()) {
@@ -354,6 +368,20 @@ void Session::close() {
 }
 
 Result<json::Tree> Session::stats() { return session::stats(parts_->core); }
+Result<UsageByDay> Session::usage(int64_t start_ms, int64_t end_ms) {
+  return parts_->usage.by_day(start_ms, end_ms);
+}
+Result<json::Tree> Session::stats_with_usage() {
+  VARVE_TRY_ASSIGN(const auto days,
+                   usage(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
+  Usage total;
+  for (const auto& [day, usage_of_day] : days) total.add(usage_of_day);
+  json::Tree tree = json::Tree::object();
+  total.write_to(tree);
+  VARVE_TRY_ASSIGN(json::Tree figures, stats());
+  figures.set("usage", std::move(tree));
+  return figures;
+}
 Result<json::Tree> Session::files() { return list_files(parts_->core); }
 Result<json::Tree> Session::verify(bool deep, const ProgressReceiver& receiver) {
   return session::verify(parts_->core, parts_->writer, deep, receiver);

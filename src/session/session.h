@@ -5,7 +5,8 @@
 // commits for all who wait (group commit). Across processes, writers exclude each other by the
 // storage's lock and readers take no lock at all.
 //
-// Order of locks: writer queue -> storage lock -> index lock. Nothing is called back under them.
+// Order of locks: writer queue -> storage lock -> index lock; usage table -> index lock. Nothing is
+// called back under them.
 #pragma once
 
 #include <memory>
@@ -24,6 +25,7 @@
 #include "session/query_results.h"
 #include "session/settings.h"
 #include "session/size_quota.h"
+#include "session/usage.h"
 
 namespace varve::query {
 struct Query;
@@ -94,6 +96,9 @@ class Session {
   Status update(std::string_view patch);
   Status sync();
   Result<json::Tree> stats();
+  // The same with "usage", which reads the log when it is asked for first.
+  Result<json::Tree> stats_with_usage();
+  Result<UsageByDay> usage(int64_t start_ms, int64_t end_ms);  // start <= timestamp < end
   Result<json::Tree> files();
 
   Result<json::Tree> verify(bool deep = false, const ProgressReceiver& receiver = {});

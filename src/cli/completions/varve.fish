@@ -35,7 +35,7 @@ end
 
 set -l commands create ls metadata drop add get log delete forget kv transcript \
     search explain count tags import export backup restore verify repair compact purge sweep \
-    migrate index stats files metrics watch version
+    migrate index stats usage files metrics watch version
 
 complete -c varve -f
 
@@ -78,6 +78,7 @@ complete -c varve -n $none -a sweep -d 'remove sessions and entries that have ex
 complete -c varve -n $none -a migrate -d 'rewrite logs of an earlier version'
 complete -c varve -n $none -a index -d 'show or rebuild the index'
 complete -c varve -n $none -a stats -d 'show figures'
+complete -c varve -n $none -a usage -d 'show tokens and cost'
 complete -c varve -n $none -a files -d 'list a session\'s files'
 complete -c varve -n $none -a metrics -d 'show figures for monitoring'
 complete -c varve -n $none -a watch -d 'show what happens, live'
@@ -276,6 +277,14 @@ complete -c varve -n $seen -l rebuild -d 'Build it anew from the log'
 
 set -l seen '__fish_seen_subcommand_from stats'
 complete -c varve -n $seen -s a -l all -d 'Every session'
+
+set -l seen '__fish_seen_subcommand_from usage'
+complete -c varve -n $seen -a '(__varve_sessions)'
+complete -c varve -n $seen -l by -x -a 'session agent user day' -d 'A line for each'
+complete -c varve -n $seen -l user -x -d 'Only sessions of this user'
+complete -c varve -n $seen -l agent -x -d 'Only sessions of this agent'
+complete -c varve -n $seen -l since -x -d 'Not before this time'
+complete -c varve -n $seen -l until -x -d 'Before this time'
 
 set -l seen '__fish_seen_subcommand_from watch'
 complete -c varve -n $seen -s i -l interval -x -d 'Seconds between two looks'

@@ -435,6 +435,35 @@ class Functions:
         @errors  VARVE_BAD_HANDLE, VARVE_IO
         @cost    as varve_store_metrics
         @thread  any"""
+        self.varve_store_usage = _function(
+            library, "varve_store_usage", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_store_usage(varve_store_t *store, const char *filter_json, size_t filter_len, char **json_out, size_t *json_len_out, varve_error_t **error_out)
+
+        What model calls took, summed over entries that say so: by their member "usage", {"input_tokens",
+        "output_tokens","cost_usd"}, all optional, or by that of their content, as imported chats have it
+        ("prompt_tokens" and "completion_tokens" are read too).
+
+        The log decides: an entry that was deleted or has expired does not count any more, for figures
+        that outlived it would tell what it was. Keep books of your own where money is owed.
+
+        @param[in]  store        open store.
+        @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
+                                 optional; NULL or empty for none. time: start <= timestamp < end.
+        @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
+                                 "sessions":[{"session_id","user_id","agent_id",...}],
+                                 "agents":[{"agent_id",...}],"users":[{"user_id",...}],
+                                 "days":[{"day":"2026-01-10",...}],"problems":[{"session_id","reason"}]},
+                                 each with the members of total. entries: those that carry usage;
+                                 sessions without any are left out. Days are of UTC.
+        @param[out] json_len_out [bytes].
+        @param[out] error_out    caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE; of one session only: in its problems
+        @cost    opens every session asked and reads its log once, each entry with one read; as long as a
+                 session stays open, only what was added since
+        @thread  any"""
         self.varve_store_metrics = _function(
             library, "varve_store_metrics", c_int32,
             (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
@@ -488,6 +517,291 @@ class Functions:
 
         @errors  VARVE_BAD_HANDLE
         @thread  any; fn may be called from any thread that uses the store"""
+        self.varve_window_new = _function(
+            library, "varve_window_new", c_int32,
+            (c_size_t, POINTER(c_void_p), POINTER(c_void_p),))
+        """varve_status_t varve_window_new(size_t capacity, varve_window_t **window_out, varve_error_t **error_out)
+
+        Makes an empty window.
+
+        @param[in]  capacity   messages that it keeps, 1 or more; memory is taken as it fills.
+        @param[out] window_out the window; free it with varve_window_free.
+        @param[out] error_out  caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  capacity is 0
+                 VARVE_NO_MEMORY
+        @thread  any"""
+        self.varve_window_add = _function(
+            library, "varve_window_add", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p),))
+        """varve_status_t varve_window_add(varve_window_t *window, const char *entry_json, size_t entry_len, varve_error_t **error_out)
+
+        Adds a message. In a full window the oldest one leaves for it.
+
+        @param[in]  window     window.
+        @param[in]  entry_json the message, as above.
+        @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] error_out  caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  member and byte offset in the details
+                 VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+        @cost    O(entry_len), whatever the capacity
+        @thread  any"""
+        self.varve_window_recent = _function(
+            library, "varve_window_recent", c_int32,
+            (c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_window_recent(varve_window_t *window, size_t n, char **json_out, size_t *json_len_out, varve_error_t **error_out)
+
+        The newest messages, in the order in which they were added.
+
+        @param[in]  window       window.
+        @param[in]  n            how many at most; SIZE_MAX for all.
+        @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" when it is
+                                 empty.
+        @param[out] json_len_out [bytes].
+        @param[out] error_out    caller frees; may be NULL.
+
+        @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+        @cost    the bytes of the messages given
+        @thread  any"""
+        self.varve_window_text = _function(
+            library, "varve_window_text", c_int32,
+            (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_window_text(varve_window_t *window, char **text_out, size_t *text_len_out, varve_error_t **error_out)
+
+        The window as lines for a prompt, "role: content", oldest first. Lines of a content after its
+        first are indented by two spaces, so that no content passes for another message. A content that
+        is no text stands as JSON; a message without a role has its "type" there, or "entry".
+
+        @param[in]  window       window.
+        @param[out] text_out     UTF-8 lines, each with its line end; "" when it is empty.
+        @param[out] text_len_out [bytes].
+        @param[out] error_out    caller frees; may be NULL.
+
+        @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+        @cost    the bytes of the messages
+        @thread  any"""
+        self.varve_window_clear = _function(
+            library, "varve_window_clear", c_int32,
+            (c_void_p, POINTER(c_void_p),))
+        """varve_status_t varve_window_clear(varve_window_t *window, varve_error_t **error_out)
+
+        Removes all messages.
+
+        @param[in]  window    window.
+        @param[out] error_out caller frees; may be NULL.
+
+        @errors  VARVE_BAD_HANDLE
+        @thread  any"""
+        self.varve_window_size = _function(
+            library, "varve_window_size", c_size_t,
+            (c_void_p,))
+        """size_t varve_window_size(varve_window_t *window)
+
+        How many messages are in it; 0 for a handle that is closed or none.
+
+        @param[in] window handle, or NULL.
+        @errors none
+        @thread any"""
+        self.varve_window_free = _function(
+            library, "varve_window_free", None,
+            (c_void_p,))
+        """void varve_window_free(varve_window_t *window)
+
+        Frees a window.
+
+        @param[in] window handle, or NULL.
+        @errors none
+        @thread any"""
+        self.varve_memory_open = _function(
+            library, "varve_memory_open", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_void_p),))
+        """varve_status_t varve_memory_open(varve_store_t *store, const char *options_json, size_t options_len, varve_memory_t **memory_out, varve_error_t **error_out)
+
+        Opens the memory of a user. It needs no place of its own: what it knows is in the store.
+
+        @param[in]  store        open store; closing it closes the memory.
+        @param[in]  options_json {"user_id","agent_id","window","ttl_hours"}, all optional; NULL or empty
+                                 for none. user_id: whose sessions these are; without one, the store is
+                                 one user's, and all of its sessions are. agent_id: of sessions that are
+                                 made here. window: entries of each session's working memory, 1 ..=
+                                 1000000, default 20. ttl_hours: default 168; 0 is for ever.
+        @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] memory_out   the memory; close with varve_memory_close.
+        @param[out] error_out    caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  member and offset named
+                 VARVE_BAD_HANDLE
+        @cost    nothing is read
+        @thread  any"""
+        self.varve_memory_record = _function(
+            library, "varve_memory_record", c_int32,
+            (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_memory_record(varve_memory_t *memory, const char *session_id, size_t session_id_len, const char *entry_json, size_t entry_len, char **id_out, size_t *id_len_out, varve_error_t **error_out)
+
+        Records a message in the session's log and in its working memory. A session that does not exist,
+        or has expired, is made, with the memory's user_id, agent_id and ttl_hours.
+
+        @param[in]  memory         open memory.
+        @param[in]  session_id     which conversation.
+        @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+        @param[in]  entry_json     the message.
+        @param[in]  entry_len      [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] id_out         the entry's id, given or made here.
+        @param[out] id_len_out     [bytes].
+        @param[out] error_out      caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  member in the details
+                 VARVE_ALREADY_EXISTS    the id exists, or was deleted
+                 VARVE_NOT_FOUND         the session is another user's
+                 VARVE_SIZE_LIMIT        entry, session or user over a limit
+                 VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
+                 "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+        @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
+                 or made
+        @thread  any"""
+        self.varve_memory_context = _function(
+            library, "varve_memory_context", c_int32,
+            (c_void_p, c_char_p, c_size_t, c_uint64, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_memory_context(varve_memory_t *memory, const char *session_id, size_t session_id_len, uint64_t max_tokens, char **json_out, size_t *json_len_out, varve_error_t **error_out)
+
+        What the agent is to have in front of it: working memory; when that is empty (after a restart, or
+        varve_memory_clear), the session's log. Entries are chronological. With max_tokens they are the
+        newest that fit, without a gap; a token is estimated from what stands in "role: content".
+
+        @param[in]  memory         open memory.
+        @param[in]  session_id     which conversation.
+        @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+        @param[in]  max_tokens     0 for no limit: the whole log, when working memory is empty.
+        @param[out] json_out       {"entries":[{"id","session_id","timestamp","type","role","content",
+                                   ...}],"token_count","source":"working"|"short_term"}. A session that
+                                   does not exist has no entries.
+        @param[out] json_len_out   [bytes].
+        @param[out] error_out      caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
+                 "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+        @cost    a query by time, and one read of each entry given
+        @thread  any"""
+        self.varve_memory_load = _function(
+            library, "varve_memory_load", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p),))
+        """varve_status_t varve_memory_load(varve_memory_t *memory, const char *session_id, size_t session_id_len, varve_error_t **error_out)
+
+        Takes the session's newest entries into its working memory, in the place of what is there: to go
+        on with a conversation after a restart.
+
+        @param[in]  memory         open memory.
+        @param[in]  session_id     which conversation.
+        @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] error_out      caller frees; may be NULL.
+
+        @errors  VARVE_NOT_FOUND  there is no such session: never made, deleted, expired, another user's
+                 VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
+                 "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+        @cost    a query by time for as many entries as the window has
+        @thread  any"""
+        self.varve_memory_save = _function(
+            library, "varve_memory_save", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p),))
+        """varve_status_t varve_memory_save(varve_memory_t *memory, const char *session_id, size_t session_id_len, varve_error_t **error_out)
+
+        Makes everything recorded in the session durable, whatever its durability, and saves its index.
+        With durability "commit", the default, nothing can be lost without it either: what is recorded is
+        in the log when varve_memory_record answers.
+
+        @param[in]  memory         open memory.
+        @param[in]  session_id     which conversation.
+        @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] error_out      caller frees; may be NULL.
+
+        @errors  VARVE_NOT_FOUND  there is no such session, as varve_memory_load
+                 VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
+                 VARVE_IO, VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+        @cost    as varve_session_sync
+        @thread  any"""
+        self.varve_memory_clear = _function(
+            library, "varve_memory_clear", c_int32,
+            (c_void_p, POINTER(c_void_p),))
+        """varve_status_t varve_memory_clear(varve_memory_t *memory, varve_error_t **error_out)
+
+        Empties the working memory of all sessions. Logs and long-term memory stay as they are.
+
+        @param[in]  memory    open memory.
+        @param[out] error_out caller frees; may be NULL.
+
+        @errors  VARVE_BAD_HANDLE
+        @cost    sessions that nobody else has open are closed
+        @thread  any"""
+        self.varve_memory_store = _function(
+            library, "varve_memory_store", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_memory_store(varve_memory_t *memory, const char *entry_json, size_t entry_len, char **id_out, size_t *id_len_out, varve_error_t **error_out)
+
+        Stores an entry in long-term memory.
+
+        @param[in]  memory     open memory.
+        @param[in]  entry_json the message, or {"content":"likes tea"}.
+        @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] id_out     the entry's id, given or made here.
+        @param[out] id_len_out [bytes].
+        @param[out] error_out  caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  member in the details
+                 VARVE_ALREADY_EXISTS    the id exists, or was deleted
+                 VARVE_NOT_FOUND         the session deleted meanwhile
+                 VARVE_SIZE_LIMIT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
+                 VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+        @cost    as varve_memory_record
+        @thread  any"""
+        self.varve_memory_search = _function(
+            library, "varve_memory_search", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_void_p),))
+        """varve_status_t varve_memory_search(varve_memory_t *memory, const char *query_json, size_t query_len, varve_results_t **results_out, varve_error_t **error_out)
+
+        Finds entries over all sessions of the user, long term and short.
+
+        @param[in]  memory      open memory.
+        @param[in]  query_json  a query as of varve_store_query; its user_id, when given, is the
+                                memory's. NULL or "" for all entries by relevance.
+        @param[in]  query_len   [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] results_out the results, entries as they are stored; free them with
+                                varve_results_free. Not NULL.
+        @param[out] error_out   caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE
+        @cost    as varve_store_query
+        @thread  any"""
+        self.varve_memory_delete = _function(
+            library, "varve_memory_delete", c_int32,
+            (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p),))
+        """varve_status_t varve_memory_delete(varve_memory_t *memory, const char *id, size_t id_len, const char *reason, size_t reason_len, varve_error_t **error_out)
+
+        Deletes an entry wherever it is among the user's sessions, as varve_session_delete does.
+
+        @param[in]  memory     open memory.
+        @param[in]  id         entry id.
+        @param[in]  id_len     [bytes] or VARVE_NUL_TERMINATED.
+        @param[in]  reason     why, for the audit log; may be empty. At most 1024 bytes. It must not hold
+                               what is being deleted.
+        @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] error_out  caller frees; may be NULL.
+
+        @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
+                 VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
+                 VARVE_BAD_HANDLE
+        @cost    a lookup in each session of the user, and one write in those that have it
+        @thread  any"""
+        self.varve_memory_close = _function(
+            library, "varve_memory_close", None,
+            (c_void_p,))
+        """void varve_memory_close(varve_memory_t *memory)
+
+        Closes a memory. Working memory is gone with it, what was recorded is not.
+
+        @param[in] memory handle, or NULL.
+        @errors none
+        @thread any"""
         self.varve_session_create = _function(
             library, "varve_session_create", c_int32,
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_void_p),))
@@ -618,7 +932,8 @@ class Functions:
                                  "corruption":{"skipped","missing","torn_tails","rollback","metadata",
                                  "kv","transcript"},
                                  "index":{"loaded","rebuilds","reason","covered_bytes",
-                                 "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
+                                 "facets_memory_bytes","words_memory_bytes","words_of_entries"},
+                                 "usage":{"entries","input_tokens","output_tokens","cost_usd"}}.
                                  size_limit_bytes 0 is no limit. modified: when the log last changed.
                                  corruption of kv and transcript: how often this process met damage in
                                  them; varve_session_verify looks for it.
@@ -627,12 +942,13 @@ class Functions:
                                  durable: false while entries that were answered are in memory only,
                                  because the disk does not take them (integrity.io_failure "buffer").
                                  memory_bytes is of the whole index; facets, words and vectors are in it
-                                 only as far as a query has needed them.
+                                 only as far as a query has needed them. usage: see varve_store_usage.
         @param[out] json_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
         @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
-        @cost    O(types); entries added by other processes are read first
+        @cost    O(types); entries added by other processes are read first. The first call reads the log
+                 once, for the usage; later ones what was added since
         @thread  any"""
         self.varve_session_files = _function(
             library, "varve_session_files", c_int32,
