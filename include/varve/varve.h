@@ -8,6 +8,7 @@
  *   varve/session.h      one memory: create, open, metadata, stats
  *   varve/entry.h        add, get, delete
  *   varve/query.h        find: by words, tag, type, time, reference, relevance
+ *   varve/context.h      what a model is given: record a conversation, build a context
  *   varve/maintenance.h  verify, repair, rebuild the index, export, import
  *
  * The smallest program that remembers:
@@ -27,6 +28,7 @@
 #define VARVE_VARVE_H
 
 #include "varve/base.h"
+#include "varve/context.h"
 #include "varve/entry.h"
 #include "varve/error.h"
 #include "varve/maintenance.h"

@@ -15,6 +15,7 @@
 #include "capi/environment.h"
 #include "capi/handle_table.h"
 #include "capi/log_receiver.h"
+#include "context/counter.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -29,6 +30,10 @@ class StoreRecord final : public Record {
 
   [[nodiscard]] store::Store& store() const noexcept { return *store_; }
   [[nodiscard]] LogReceiver& log() noexcept { return log_; }
+  using TokenCounter = HostFunction<varve_token_fn>;
+  [[nodiscard]] TokenCounter& token_counter() noexcept { return token_counter_; }
+  // What any of its counters counted.
+  [[nodiscard]] context::CountCache& token_counts();
 
   // Asks the host's clock, when it set one.
   void tick() noexcept;
@@ -50,9 +55,11 @@ class StoreRecord final : public Record {
   SystemEnvironment environment_;  // outlives the store
   LogReceiver log_;                // so does this
   std::shared_ptr<store::Store> store_;
+  TokenCounter token_counter_;
   std::mutex mutex_;
   std::condition_variable session_ended_;
   Sessions sessions_;
+  std::unique_ptr<context::CountCache> token_counts_;  // made when the first context is built
 };
 
 class SessionRecord final : public Record {
