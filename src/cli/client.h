@@ -59,6 +59,7 @@ class Session {
   Result<uint64_t> count(std::string_view query);
   Result<uint64_t> remove_where(std::string_view query, std::string_view reason);
   Result<Text> tags();
+  Result<Text> build_context(std::string_view request);
 
   Result<Text> metadata();
   Outcome update(std::string_view patch);

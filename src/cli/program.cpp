@@ -177,6 +177,7 @@ std::vector<CommandGroup> command_groups() {
   return {{"Sessions", {create_command(), list_command(), metadata_command(), drop_command()}},
           {"Entries", {add_command(), get_command(), log_command(), delete_command()}},
           {"Finding", {search_command(), explain_command(), count_command(), tags_command()}},
+          {"Conversations", {context_command(), chat_log_command()}},
           {"In and out", {import_command(), export_command(), backup_command(), restore_command()}},
           {"Care",
            {verify_command(), repair_command(), compact_command(), purge_command(), sweep_command(),

@@ -150,6 +150,13 @@ void write_piece(Format format, const EntryText& entry, Item* item) {
                   (item->source == Source::kPinned ? ", pinned\n" : "\n");
 }
 
+std::string counted_form(Format format, Source source, std::string part) {
+  if (format != Format::kChat || is_message(format, source)) return part;
+  std::string quoted;
+  json::append_string(part, quoted);
+  return quoted;
+}
+
 std::string put_together(Format format, const std::vector<const Item*>& items) {
   switch (format) {
     case Format::kJson: {

@@ -39,6 +39,9 @@ struct Item {
 // Sets piece and heading from the entry and the item's other members.
 void write_piece(Format format, const EntryText& entry, Item* item);
 
+// What a part of the text is counted as: itself, or in a message of JSON what it becomes there.
+[[nodiscard]] std::string counted_form(Format format, Source source, std::string part);
+
 // The whole text of items that are in order; of none, the frame that every text has. Items with the
 // same heading stand together.
 [[nodiscard]] std::string put_together(Format format, const std::vector<const Item*>& items);

@@ -156,7 +156,8 @@ class Window {
     const auto rank = ranks_.find(selected.id);
     item.rank = rank == ranks_.end() ? 0 : rank->second;
     write_piece(request_.format, *entry, &item);
-    VARVE_TRY_ASSIGN(item.tokens, counter_.count_keyed(key_of(selected, source), item.piece));
+    const std::string counted = counted_form(request_.format, source, item.piece);
+    VARVE_TRY_ASSIGN(item.tokens, counter_.count_keyed(key_of(selected, source), counted));
     unit->tokens = add_tokens(unit->tokens, item.tokens);
     unit->items.push_back(std::move(item));
     return true;
@@ -169,8 +170,8 @@ class Window {
           unit->headings.end()) {
         continue;
       }
-      VARVE_TRY_ASSIGN(const uint64_t tokens,
-                       counter_.count_keyed(hash64(item.heading), item.heading));
+      const std::string counted = counted_form(request_.format, item.source, item.heading);
+      VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(counted), counted));
       unit->tokens = add_tokens(unit->tokens, tokens);
       unit->headings.push_back(item.heading);
     }

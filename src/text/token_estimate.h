@@ -8,7 +8,7 @@
 //   line ends, tabs, other controls               1 for a run
 //   other characters, in UTF-8: 2 bytes 1, 3 bytes 1.5, 4 bytes 3; a run is rounded up
 //
-// So a text is never more than its parts: cut it anywhere, and the sum is the same or larger.
+// Runs end at a line end: a text has at most as many as its lines have together.
 // Measured against real tokenizers in docs/context.md: made to err upwards.
 #pragma once
 

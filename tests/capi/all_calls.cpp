@@ -6,6 +6,7 @@ namespace {
 constexpr size_t kNul = VARVE_NUL_TERMINATED;
 constexpr const char* kEntry = R"({"type":"finding","content":1})";
 
+constexpr const char* kPayload = R"({"content":"hello"})";
 constexpr const char* kNoFile = "/dev/null/none";  // cannot be
 
 varve_store_t* store(void* handle) { return static_cast<varve_store_t*>(handle); }
@@ -42,6 +43,8 @@ std::vector<Call> store_calls() {
            (store(h), VARVE_LOG_OFF, nullptr, nullptr, &o.error),
            (store(h), VARVE_LOG_OFF, nullptr, nullptr, nullptr)),
       CALL(varve_store_set_clock, kStore, kNothing, (store(h), nullptr, nullptr, &o.error),
+           (store(h), nullptr, nullptr, nullptr)),
+      CALL(varve_store_set_token_counter, kStore, kNothing, (store(h), nullptr, nullptr, &o.error),
            (store(h), nullptr, nullptr, nullptr)),
       CALL(varve_store_query, kStore, kResults, (store(h), nullptr, 0, &o.results, &o.error),
            (store(h), nullptr, 0, nullptr, nullptr)),
@@ -122,9 +125,21 @@ std::vector<Call> session_calls() {
   };
 }
 
+std::vector<Call> context_calls() {
+  return {
+      CALL(varve_context_build, kSession, kText,
+           (session(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_context_record, kSession, kText,
+           (session(h), "user_message", kNul, kPayload, kNul, &o.text, &o.len, &o.error),
+           (session(h), "user_message", kNul, kPayload, kNul, nullptr, nullptr, nullptr)),
+  };
+}
+
 std::vector<Call> both() {
   std::vector<Call> calls = store_calls();
   for (const Call& call : session_calls()) calls.push_back(call);
+  for (const Call& call : context_calls()) calls.push_back(call);
   return calls;
 }
 
