@@ -10,6 +10,8 @@ namespace varve::context {
 
 namespace {
 
+constexpr size_t kCandidatesUsual = 512;
+
 class Union {
  public:
   explicit Union(const std::vector<std::string>& excluded)
@@ -27,6 +29,10 @@ class Union {
     if (known.source == Source::kRecalled) known.source = source;
   }
 
+  void reserve(size_t count) {
+    numbers_.reserve(count);
+    all_.reserve(count);
+  }
   std::vector<Candidate> take() { return std::move(all_); }
 
  private:
@@ -93,6 +99,7 @@ void rank_candidates(const RankWeights& weights, std::vector<Candidate>* candida
 Result<std::vector<Candidate>> find_candidates(session::Session& session, const Request& request,
                                                int64_t now_ms) {
   Union all(request.exclude_ids);
+  all.reserve(kCandidatesUsual);
   VARVE_TRY_ASSIGN(auto pinned, session.select_ids(request.pinned, now_ms));
   for (auto& entry : pinned) all.add(std::move(entry), Source::kPinned, 0);
   for (const auto& retrieval : request.retrievals) {

@@ -25,10 +25,15 @@ size_t line_end_bytes(std::string_view text) {
   return text.starts_with("\xe2\x80\xa8") || text.starts_with("\xe2\x80\xa9") ? 3 : 0;
 }
 
+// Whether a line end may begin with this byte: most texts are passed over by it alone.
+constexpr bool may_end_line(char c) {
+  return (c >= '\n' && c <= '\r') || c == '\xc2' || c == '\xe2';
+}
+
 void append_indented(std::string_view text, std::string* out) {
   size_t start = 0;
   for (size_t at = 0; at < text.size();) {
-    const size_t bytes = line_end_bytes(text.substr(at));
+    const size_t bytes = may_end_line(text[at]) ? line_end_bytes(text.substr(at)) : 0;
     if (bytes == 0) {
       ++at;
       continue;
@@ -41,7 +46,9 @@ void append_indented(std::string_view text, std::string* out) {
 }
 
 std::string line_of(const EntryText& entry) {
-  std::string line = entry.label + ": ";
+  std::string line;
+  line.reserve(entry.label.size() + entry.text.size() + 16);
+  line.append(entry.label).append(": ");
   append_indented(entry.text, &line);
   line.push_back('\n');
   return line;
@@ -78,6 +85,7 @@ bool is_message(Format format, Source source) {
 }
 
 size_t longest_run(std::string_view text, char mark) {
+  if (text.find(mark) == std::string_view::npos) return 0;
   size_t longest = 0;
   size_t run = 0;
   for (const char c : text) {
@@ -93,8 +101,11 @@ std::string block(Format format, const std::vector<const Item*>& items) {
   size_t chars = 3;
   for (const Item* item : items) chars = std::max(chars, longest_run(item->piece, mark) + 1);
   const std::string marks(std::min(chars, kMarkCharsMax), mark);
-  std::string out(kNotice);
-  out.append("\n").append(marks).append("\n");
+  size_t bytes = kNotice.size() + 2 * marks.size() + 3;
+  for (const Item* item : items) bytes += item->piece.size() + item->heading.size();
+  std::string out;
+  out.reserve(bytes);
+  out.append(kNotice).append("\n").append(marks).append("\n");
   std::string_view heading;
   for (const Item* item : items) {
     if (item->heading != heading) out.append(item->heading);

@@ -16,8 +16,10 @@ namespace {
 
 // The newest entries of the default pipeline, as a share of the budget. Measured: docs/context.md.
 constexpr double kRecentShare = 0.15;
-// Candidates of the default pipeline: as many as the budget holds of short entries.
-constexpr uint64_t kShortEntryTokens = 16;
+// Candidates of the default pipeline: as many as the budget holds of short entries, and of the
+// newest beside a question, which get a share of it, fewer.
+constexpr uint64_t kShortEntryTokens = 20;
+constexpr uint64_t kShortEntryTokensBeside = 40;
 constexpr uint64_t kCandidatesMin = 100;
 constexpr uint64_t kCandidatesMax = 10'000;
 constexpr uint64_t kLimitMax = 1'000'000;
@@ -201,15 +203,15 @@ class RequestParser {
     return text;
   }
 
-  [[nodiscard]] uint64_t candidate_count() const {
-    return std::clamp(request_.token_budget() / kShortEntryTokens, kCandidatesMin, kCandidatesMax);
+  [[nodiscard]] uint64_t candidate_count(uint64_t entry_tokens) const {
+    return std::clamp(request_.token_budget() / entry_tokens, kCandidatesMin, kCandidatesMax);
   }
 
   Status add_question(bool is_default) {
     if (question_.empty()) return {};
     std::string text = "{\"text\":";
     json::append_string(question_, text);
-    text += ",\"limit\":" + std::to_string(candidate_count()) + "}";
+    text += ",\"limit\":" + std::to_string(candidate_count(kShortEntryTokens)) + "}";
     auto parsed = query::parse_query(text, query::Scope::kSession);
     if (!parsed.ok()) {
       const auto value = document_.root().find("question");
@@ -220,7 +222,11 @@ class RequestParser {
     return {};
   }
 
-  void add_newest() { request_.retrievals.push_back({newest(candidate_count()), true}); }
+  void add_newest() {
+    const bool is_beside = request_.recent_share > 0;
+    const uint64_t tokens = is_beside ? kShortEntryTokensBeside : kShortEntryTokens;
+    request_.retrievals.push_back({newest(candidate_count(tokens)), true});
+  }
 
   void choose_rank() {
     const bool has_text = std::any_of(request_.retrievals.begin(), request_.retrievals.end(),

@@ -31,6 +31,7 @@ class Window {
         excluded_(request.exclude_ids.begin(), request.exclude_ids.end()) {}
 
   Result<Content> fill(const std::vector<Candidate>& candidates) {
+    ranks_.reserve(candidates.size());
     for (const auto& candidate : candidates) ranks_.emplace(candidate.entry.id, candidate.rank);
     const std::string frame = put_together(request_.format, {});
     VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(frame), frame));

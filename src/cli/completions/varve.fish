@@ -34,8 +34,8 @@ function __varve_at
 end
 
 set -l commands create ls metadata drop add get log delete forget search explain count tags \
-    context chat-log import export backup restore verify repair compact purge sweep migrate index stats files \
-    metrics watch version
+    context chat-log import export backup restore verify repair compact purge sweep migrate \
+    index stats files metrics watch version
 
 complete -c varve -f
 

@@ -19,7 +19,7 @@ TEST(ParseRequest, WithoutAnythingAsksForTheNewestWithin4000Tokens) {
   ASSERT_EQ(request.retrievals.size(), 1U);
   EXPECT_TRUE(request.retrievals[0].is_recency);
   EXPECT_EQ(request.retrievals[0].query.sort_by, query::SortBy::kTime);
-  EXPECT_EQ(request.retrievals[0].query.limit, 250U);
+  EXPECT_EQ(request.retrievals[0].query.limit, 200U);
   EXPECT_EQ(request.rank.temporal, 1);
   EXPECT_EQ(request.rank.match, 0);
   EXPECT_EQ(request.format, Format::kMarkdown);
