@@ -4,8 +4,8 @@ compare.cjs.
 
     contexts.py --library build/release/libvarve.so SET [SET ...] > contexts.jsonl
 
-SET is as in bench/retrieval/retrieval.py. A context is built for every question (or every --step-th),
-of every budget, in two formats.
+SET is as in bench/retrieval/retrieval.py. A context is built for every question (or every
+--step-th), of every budget, in two formats.
 """
 import argparse
 import pathlib
