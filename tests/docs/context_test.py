@@ -66,9 +66,9 @@ class ContextPage(unittest.TestCase):
         kinds = [kind for line in table.splitlines()[2:] if line
                  for kind in re.findall(r"`([a-z_]+)`", line.split("|")[1])]
         self.assertEqual(len(kinds), 8)
+        session = self.store.create(session_id="recorded")
         for kind in kinds:
-            entry = json.loads(self.session.get(
-                self.session.record(kind, {"content": "x", "name": "f"})))
+            entry = json.loads(session.get(session.record(kind, {"content": "x", "name": "f"})))
             self.assertEqual(entry["type"],
                              "message" if kind.endswith("_message") else kind)
 
