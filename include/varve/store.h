@@ -51,6 +51,21 @@ typedef void (*varve_log_fn)(void *user_data, int32_t level, const char *json_li
 typedef int64_t (*varve_clock_fn)(void *user_data);
 
 /**
+ * Counts the tokens of a text, as the model that is to read it does. Called on the calling thread
+ * by varve_context_build, never under a lock; it must not call the library with the same store. The
+ * same text should have the same count: what it told of an entry is remembered until another
+ * function is set.
+ *
+ * @param[in]  user_data  as registered.
+ * @param[in]  text       UTF-8, valid during the call.
+ * @param[in]  len        [bytes].
+ * @param[out] tokens_out how many. Any number is taken at its word: what has too many does not fit.
+ * @return 0, or anything else for a failure, which ends the call with VARVE_CALLBACK.
+ */
+typedef int32_t (*varve_token_fn)(void *user_data, const char *text, size_t len,
+                                  uint64_t *tokens_out);
+
+/**
  * Opens a store, and creates it when its directory does not exist.
  *
  * @param[in]  uri        a directory path, "file:PATH", or "memory:" (nothing on disk; the store
@@ -380,6 +395,22 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_log(
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_clock(
     varve_store_t *store, varve_clock_fn fn VARVE_NULLABLE, void *user_data VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Counts tokens with `fn` instead of the built-in estimate (docs/context.md#tokens). NULL returns
+ * to the estimate. When this returns, the function that was set before is not called any more.
+ *
+ * @param[in]  store     open store.
+ * @param[in]  fn        counter, or NULL.
+ * @param[in]  user_data given back to fn; must outlive the store or the next call of this.
+ * @param[out] error_out caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE
+ * @thread  any; fn may be called from any thread that builds a context. Waits for those that do
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_token_counter(
+    varve_store_t *store, varve_token_fn fn VARVE_NULLABLE, void *user_data VARVE_NULLABLE,
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
  *   varve/session.h      one memory: create, open, metadata, stats
  *   varve/entry.h        add, get, delete
  *   varve/query.h        find: by words, tag, type, time, reference, relevance
+ *   varve/context.h      what a model is given: record a conversation, build a context
  *   varve/kv.h           small facts by key; the working memory
  *   varve/transcript.h   what was said, in order
  *   varve/maintenance.h  verify, repair, rebuild the index, export, import
@@ -31,6 +32,7 @@
 #define VARVE_VARVE_H
 
 #include "varve/base.h"
+#include "varve/context.h"
 #include "varve/entry.h"
 #include "varve/error.h"
 #include "varve/kv.h"

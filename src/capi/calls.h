@@ -34,8 +34,8 @@ varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body
   });
 }
 
-// `body` is called with the session, and the receiver of its progress if it takes one, and answers
-// with a Status.
+// `body` is called with the session, and the receiver of its progress or the store's record if it
+// takes one, and answers with a Status.
 template <typename Body>
 varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
                             Body&& body) noexcept {
@@ -46,6 +46,8 @@ varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
     Status status;
     if constexpr (std::is_invocable_v<Body, session::Session&, const session::ProgressReceiver&>) {
       status = std::forward<Body>(body)(pin->session(), pin->progress());
+    } else if constexpr (std::is_invocable_v<Body, session::Session&, StoreRecord&>) {
+      status = std::forward<Body>(body)(pin->session(), *store);
     } else {
       status = std::forward<Body>(body)(pin->session());
     }

@@ -14,6 +14,12 @@ Result<std::shared_ptr<StoreRecord>> StoreRecord::open(std::string_view uri,
   return record;
 }
 
+context::CountCache& StoreRecord::token_counts() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  if (!token_counts_) token_counts_ = std::make_unique<context::CountCache>();
+  return *token_counts_;
+}
+
 void StoreRecord::tick() noexcept {
   guard(nullptr, [this] {
     store_->tick();
@@ -60,6 +66,7 @@ void StoreRecord::end() noexcept {
     return Status();
   });
   deliver_events();
+  token_counter_.stop();
   log_.stop();
 }
 

@@ -17,6 +17,7 @@
 #include "capi/environment.h"
 #include "capi/handle_table.h"
 #include "capi/log_receiver.h"
+#include "context/counter.h"
 #include "memory/memory.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -32,6 +33,10 @@ class StoreRecord final : public Record {
 
   [[nodiscard]] store::Store& store() const noexcept { return *store_; }
   [[nodiscard]] LogReceiver& log() noexcept { return log_; }
+  using TokenCounter = HostFunction<varve_token_fn>;
+  [[nodiscard]] TokenCounter& token_counter() noexcept { return token_counter_; }
+  // What any of its counters counted.
+  [[nodiscard]] context::CountCache& token_counts();
 
   // Asks the host's clock, when it set one.
   void tick() noexcept;
@@ -53,9 +58,11 @@ class StoreRecord final : public Record {
   SystemEnvironment environment_;  // outlives the store
   LogReceiver log_;                // so does this
   std::shared_ptr<store::Store> store_;
+  TokenCounter token_counter_;
   std::mutex mutex_;
   std::condition_variable child_ended_;
   Children children_;
+  std::unique_ptr<context::CountCache> token_counts_;  // made when the first context is built
 };
 
 // What is open in a store, and ends with it at the latest.

@@ -192,4 +192,13 @@ varve_status_t varve_store_set_clock(varve_store_t* store, varve_clock_fn fn, vo
   });
 }
 
+varve_status_t varve_store_set_token_counter(varve_store_t* store, varve_token_fn fn,
+                                             void* user_data, varve_error_t** error_out) {
+  return guard(error_out, [&]() -> Status {
+    VARVE_TRY_ASSIGN(const SharedStore record, find_store(store));
+    record->token_counter().set(fn, user_data);
+    return {};
+  });
+}
+
 }  // extern "C"

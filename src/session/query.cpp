@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "query/cursor.h"
 #include "session/query_explanation.h"
+#include "session/selection.h"
 
 namespace varve::session {
 
@@ -207,7 +208,7 @@ class ResultReader {
     for (size_t i = 0; i < rows_.size(); ++i) {
       auto line = core_.read_row(rows_[i].id, rows_[i].place);
       if (line.code() == Code::kCorruption && session_query_.is_index_from_log()) {
-        note_damage(rows_[i], line.status());
+        note_unreadable(core_, rows_[i].place, line.status());
         continue;
       }
       VARVE_TRY(line);
@@ -253,15 +254,6 @@ class ResultReader {
     return query::format_cursor(cursor);
   }
 
-  void note_damage(const FoundRow& row, const Status& damage) {
-    core_.context.counters->lines_skipped += 1;
-    core_.context.counters->corruption_errors += 1;
-    json::Tree details = json::Tree::object();
-    details.set("offset", json::Tree::integer_unsigned(row.place.location.offset));
-    details.set("reason", json::Tree::string(damage.message()));
-    core_.post(Level::kError, "an entry that was found cannot be read", std::move(details));
-  }
-
   Core& core_;
   const query::Query& query_;
   SessionQuery& session_query_;
@@ -296,6 +288,22 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
     }
   }
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+Result<std::vector<Selected>> select(Core& core, const query::Query& query) {
+  SessionQuery session_query(core, query, nullptr);
+  std::vector<Selected> selected;
+  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+    VARVE_TRY_ASSIGN(const query::Answer answer, search.run());
+    selected.clear();
+    for (const query::Hit& hit : answer.hits) {
+      Selected& entry = selected.emplace_back(selected_row(core, hit.place.row));
+      entry.key = hit.place.key;
+      entry.match_quality = hit.match_quality;
+    }
+    return {};
+  }));
+  return selected;
 }
 
 Result<query::TextStatistics> count_words(Core& core, const query::Query& query,

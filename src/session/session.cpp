@@ -18,6 +18,7 @@
 #include "session/maintenance.h"
 #include "session/migration.h"
 #include "session/query.h"
+#include "session/selection.h"
 #include "session/transcript.h"
 #include "session/writer.h"
 
@@ -202,6 +203,28 @@ Result<double> Session::find_best_match(const query::Query& query, const SharedQ
 Result<RankedKeys> Session::find_rank_keys(const query::Query& query, const SharedQuery& shared) {
   return session::find_rank_keys(parts_->core, query, shared);
 }
+
+Result<std::vector<Selected>> Session::select(const query::Query& query) {
+  const Context& context = parts_->core.context;
+  const DurationRecorder recorder(*context.clock, context.counters->query_us);
+  return parts_->noted(session::select(parts_->core, query), "a query failed");
+}
+
+Result<std::vector<Selected>> Session::select_ids(const std::vector<std::string>& ids,
+                                                  int64_t now_ms) {
+  return session::select_ids(parts_->core, ids, now_ms);
+}
+
+Result<std::vector<Selected>> Session::select_tool_call(const Selected& entry,
+                                                        std::string_view call_key, int64_t now_ms) {
+  return session::select_tool_call(parts_->core, entry, call_key, now_ms);
+}
+
+Result<EntryLine> Session::read(const Selected& entry) {
+  return read_selected(parts_->core, entry);
+}
+
+int64_t Session::now_ms() const { return parts_->core.context.clock->now_ms(); }
 
 Result<uint64_t> Session::count(std::string_view text) {
   const Context& context = parts_->core.context;

@@ -36,6 +36,7 @@ namespace varve::session {
 
 struct CompactionOptions;
 struct RankedKeys;
+struct Selected;
 struct SharedQuery;
 
 class Session {
@@ -79,6 +80,14 @@ class Session {
   Result<query::TextStatistics> count_words(const query::Query& query, const SharedQuery& shared);
   Result<RankedKeys> find_rank_keys(const query::Query& query, const SharedQuery& shared);
   Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
+  // For a context, which reads only some of what was found, see selection.h. kGone from the last
+  // two: select anew.
+  Result<std::vector<Selected>> select(const query::Query& query);
+  Result<std::vector<Selected>> select_ids(const std::vector<std::string>& ids, int64_t now_ms);
+  Result<std::vector<Selected>> select_tool_call(const Selected& entry, std::string_view call_key,
+                                                 int64_t now_ms);
+  Result<EntryLine> read(const Selected& entry);
+  [[nodiscard]] int64_t now_ms() const;  // by its store's clock
   // {"tags":[{"tag","entries"}]}, by name.
   Result<json::Tree> tags();
   // Deletes every entry that matches; how many.

@@ -33,6 +33,7 @@ _Static_assert((long long)VARVE_LOG_OFF == 4LL, "VARVE_LOG_OFF");
 _Static_assert(_Generic((varve_status_t)0, int32_t: 1, default: 0), "varve_status_t");
 _Static_assert(_Generic((varve_log_fn)0, void (*)(void *, int32_t, const char *, size_t): 1, default: 0), "varve_log_fn");
 _Static_assert(_Generic((varve_clock_fn)0, int64_t (*)(void *): 1, default: 0), "varve_clock_fn");
+_Static_assert(_Generic((varve_token_fn)0, int32_t (*)(void *, const char *, size_t, uint64_t *): 1, default: 0), "varve_token_fn");
 _Static_assert(_Generic((varve_progress_fn)0, int32_t (*)(void *, const char *, uint64_t, uint64_t): 1, default: 0), "varve_progress_fn");
 _Static_assert(_Generic((varve_error_t *)0, struct varve_error *: 1, default: 0), "varve_error_t");
 _Static_assert(_Generic((varve_store_t *)0, struct varve_store *: 1, default: 0), "varve_store_t");
@@ -84,6 +85,8 @@ extern varve_status_t (*check_varve_store_set_log)(varve_store_t *, int32_t, var
 varve_status_t (*check_varve_store_set_log)(varve_store_t *, int32_t, varve_log_fn, void *, varve_error_t **) = varve_store_set_log;
 extern varve_status_t (*check_varve_store_set_clock)(varve_store_t *, varve_clock_fn, void *, varve_error_t **);
 varve_status_t (*check_varve_store_set_clock)(varve_store_t *, varve_clock_fn, void *, varve_error_t **) = varve_store_set_clock;
+extern varve_status_t (*check_varve_store_set_token_counter)(varve_store_t *, varve_token_fn, void *, varve_error_t **);
+varve_status_t (*check_varve_store_set_token_counter)(varve_store_t *, varve_token_fn, void *, varve_error_t **) = varve_store_set_token_counter;
 extern varve_status_t (*check_varve_window_new)(size_t, varve_window_t **, varve_error_t **);
 varve_status_t (*check_varve_window_new)(size_t, varve_window_t **, varve_error_t **) = varve_window_new;
 extern varve_status_t (*check_varve_window_add)(varve_window_t *, const char *, size_t, varve_error_t **);
@@ -138,6 +141,10 @@ extern varve_status_t (*check_varve_session_files)(varve_session_t *, char **, s
 varve_status_t (*check_varve_session_files)(varve_session_t *, char **, size_t *, varve_error_t **) = varve_session_files;
 extern varve_status_t (*check_varve_session_set_progress)(varve_session_t *, varve_progress_fn, void *, varve_error_t **);
 varve_status_t (*check_varve_session_set_progress)(varve_session_t *, varve_progress_fn, void *, varve_error_t **) = varve_session_set_progress;
+extern varve_status_t (*check_varve_context_build)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);
+varve_status_t (*check_varve_context_build)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **) = varve_context_build;
+extern varve_status_t (*check_varve_context_record)(varve_session_t *, const char *, size_t, const char *, size_t, char **, size_t *, varve_error_t **);
+varve_status_t (*check_varve_context_record)(varve_session_t *, const char *, size_t, const char *, size_t, char **, size_t *, varve_error_t **) = varve_context_record;
 extern varve_status_t (*check_varve_session_add)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);
 varve_status_t (*check_varve_session_add)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **) = varve_session_add;
 extern varve_status_t (*check_varve_session_add_batch)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);

@@ -35,6 +35,7 @@ static_assert((long long)VARVE_LOG_OFF == 4LL, "VARVE_LOG_OFF");
 static_assert(std::is_same<varve_status_t, int32_t>::value, "varve_status_t");
 static_assert(std::is_same<varve_log_fn, void (*)(void *, int32_t, const char *, size_t)>::value, "varve_log_fn");
 static_assert(std::is_same<varve_clock_fn, int64_t (*)(void *)>::value, "varve_clock_fn");
+static_assert(std::is_same<varve_token_fn, int32_t (*)(void *, const char *, size_t, uint64_t *)>::value, "varve_token_fn");
 static_assert(std::is_same<varve_progress_fn, int32_t (*)(void *, const char *, uint64_t, uint64_t)>::value, "varve_progress_fn");
 static_assert(std::is_same<varve_error_t, struct varve_error>::value, "varve_error_t");
 static_assert(std::is_same<varve_store_t, struct varve_store>::value, "varve_store_t");
@@ -86,6 +87,8 @@ extern varve_status_t (*check_varve_store_set_log)(varve_store_t *, int32_t, var
 varve_status_t (*check_varve_store_set_log)(varve_store_t *, int32_t, varve_log_fn, void *, varve_error_t **) = varve_store_set_log;
 extern varve_status_t (*check_varve_store_set_clock)(varve_store_t *, varve_clock_fn, void *, varve_error_t **);
 varve_status_t (*check_varve_store_set_clock)(varve_store_t *, varve_clock_fn, void *, varve_error_t **) = varve_store_set_clock;
+extern varve_status_t (*check_varve_store_set_token_counter)(varve_store_t *, varve_token_fn, void *, varve_error_t **);
+varve_status_t (*check_varve_store_set_token_counter)(varve_store_t *, varve_token_fn, void *, varve_error_t **) = varve_store_set_token_counter;
 extern varve_status_t (*check_varve_window_new)(size_t, varve_window_t **, varve_error_t **);
 varve_status_t (*check_varve_window_new)(size_t, varve_window_t **, varve_error_t **) = varve_window_new;
 extern varve_status_t (*check_varve_window_add)(varve_window_t *, const char *, size_t, varve_error_t **);
@@ -140,6 +143,10 @@ extern varve_status_t (*check_varve_session_files)(varve_session_t *, char **, s
 varve_status_t (*check_varve_session_files)(varve_session_t *, char **, size_t *, varve_error_t **) = varve_session_files;
 extern varve_status_t (*check_varve_session_set_progress)(varve_session_t *, varve_progress_fn, void *, varve_error_t **);
 varve_status_t (*check_varve_session_set_progress)(varve_session_t *, varve_progress_fn, void *, varve_error_t **) = varve_session_set_progress;
+extern varve_status_t (*check_varve_context_build)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);
+varve_status_t (*check_varve_context_build)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **) = varve_context_build;
+extern varve_status_t (*check_varve_context_record)(varve_session_t *, const char *, size_t, const char *, size_t, char **, size_t *, varve_error_t **);
+varve_status_t (*check_varve_context_record)(varve_session_t *, const char *, size_t, const char *, size_t, char **, size_t *, varve_error_t **) = varve_context_record;
 extern varve_status_t (*check_varve_session_add)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);
 varve_status_t (*check_varve_session_add)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **) = varve_session_add;
 extern varve_status_t (*check_varve_session_add_batch)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);

@@ -11,6 +11,7 @@ constexpr float kVector[] = {1, 2};
 
 constexpr const char* kMessage = R"({"role":"user","content":"Hello"})";
 
+constexpr const char* kPayload = R"({"content":"hello"})";
 constexpr const char* kNoFile = "/dev/null/none";  // cannot be
 
 varve_store_t* store(void* handle) { return static_cast<varve_store_t*>(handle); }
@@ -51,6 +52,8 @@ std::vector<Call> store_calls() {
            (store(h), VARVE_LOG_OFF, nullptr, nullptr, &o.error),
            (store(h), VARVE_LOG_OFF, nullptr, nullptr, nullptr)),
       CALL(varve_store_set_clock, kStore, kNothing, (store(h), nullptr, nullptr, &o.error),
+           (store(h), nullptr, nullptr, nullptr)),
+      CALL(varve_store_set_token_counter, kStore, kNothing, (store(h), nullptr, nullptr, &o.error),
            (store(h), nullptr, nullptr, nullptr)),
       CALL(varve_store_query, kStore, kResults, (store(h), nullptr, 0, &o.results, &o.error),
            (store(h), nullptr, 0, nullptr, nullptr)),
@@ -194,6 +197,17 @@ std::vector<Call> memory_calls() {
   };
 }
 
+std::vector<Call> context_calls() {
+  return {
+      CALL(varve_context_build, kSession, kText,
+           (session(h), nullptr, 0, &o.text, &o.len, &o.error),
+           (session(h), nullptr, 0, nullptr, nullptr, nullptr)),
+      CALL(varve_context_record, kSession, kText,
+           (session(h), "user_message", kNul, kPayload, kNul, &o.text, &o.len, &o.error),
+           (session(h), "user_message", kNul, kPayload, kNul, nullptr, nullptr, nullptr)),
+  };
+}
+
 std::vector<Call> all() {
   std::vector<Call> calls = store_calls();
   for (const Call& call : session_calls()) calls.push_back(call);
@@ -201,6 +215,7 @@ std::vector<Call> all() {
   for (const Call& call : vector_calls()) calls.push_back(call);
   for (const Call& call : window_calls()) calls.push_back(call);
   for (const Call& call : memory_calls()) calls.push_back(call);
+  for (const Call& call : context_calls()) calls.push_back(call);
   return calls;
 }
 

@@ -117,6 +117,13 @@ class Session:
         self._library._lib.varve_results_free(results)
         return answer
 
+    def context(self, request):
+        return json.loads(self._library.text("varve_context_build", self._handle, *given(request)))
+
+    def record(self, kind, payload):
+        return self._library.text("varve_context_record", self._handle, *given(kind),
+                                  *given(payload))
+
     def export(self, form):
         return self._library.text("varve_session_export", self._handle, *given(form))
 

@@ -102,6 +102,18 @@ call, never under a lock; it must only tell the time, not call the library.
 @param[in] user_data as registered.
 @return [ms] since the Unix epoch."""
 
+varve_token_fn = CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t, POINTER(c_uint64))
+"""Counts the tokens of a text, as the model that is to read it does. Called on the calling thread
+by varve_context_build, never under a lock; it must not call the library with the same store. The
+same text should have the same count: what it told of an entry is remembered until another
+function is set.
+
+@param[in]  user_data  as registered.
+@param[in]  text       UTF-8, valid during the call.
+@param[in]  len        [bytes].
+@param[out] tokens_out how many. Any number is taken at its word: what has too many does not fit.
+@return 0, or anything else for a failure, which ends the call with VARVE_CALLBACK."""
+
 varve_progress_fn = CFUNCTYPE(c_int32, c_void_p, c_char_p, c_uint64, c_uint64)
 """Hears how far a long operation has come, and lets it go on or stops it. Called on the calling
 thread, never under a lock: when the operation starts, then by the amount of work, at most once
@@ -517,6 +529,21 @@ class Functions:
 
         @errors  VARVE_BAD_HANDLE
         @thread  any; fn may be called from any thread that uses the store"""
+        self.varve_store_set_token_counter = _function(
+            library, "varve_store_set_token_counter", c_int32,
+            (c_void_p, varve_token_fn, c_void_p, POINTER(c_void_p),))
+        """varve_status_t varve_store_set_token_counter(varve_store_t *store, varve_token_fn fn, void *user_data, varve_error_t **error_out)
+
+        Counts tokens with `fn` instead of the built-in estimate (docs/context.md#tokens). NULL returns
+        to the estimate. When this returns, the function that was set before is not called any more.
+
+        @param[in]  store     open store.
+        @param[in]  fn        counter, or NULL.
+        @param[in]  user_data given back to fn; must outlive the store or the next call of this.
+        @param[out] error_out caller frees; may be NULL.
+
+        @errors  VARVE_BAD_HANDLE
+        @thread  any; fn may be called from any thread that builds a context. Waits for those that do"""
         self.varve_window_new = _function(
             library, "varve_window_new", c_int32,
             (c_size_t, POINTER(c_void_p), POINTER(c_void_p),))
@@ -982,6 +1009,65 @@ class Functions:
         @param[out] error_out caller frees; may be NULL.
 
         @errors  VARVE_BAD_HANDLE
+        @thread  any"""
+        self.varve_context_build = _function(
+            library, "varve_context_build", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_context_build(varve_session_t *session, const char *request_json, size_t request_len, char **json_out, size_t *json_len_out, varve_error_t **error_out)
+
+        Builds a context.
+
+        @param[in]  session      open session.
+        @param[in]  request_json as above; NULL or "" for the newest entries within 4000 tokens.
+        @param[in]  request_len  [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
+                                 "dropped","truncated"}. items are in the order of the text; source is
+                                 "pinned", "recalled" or "recent"; token_count is of the whole text;
+                                 dropped entries were found and did not fit. With room for nothing the
+                                 text is empty.
+        @param[out] json_len_out [bytes].
+        @param[out] error_out    caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
+                                         and byte offset in the details
+                 VARVE_NOT_FOUND         the session was deleted
+                 VARVE_CALLBACK          the token counter reported failure
+                 VARVE_BUSY              the log was replaced over and over meanwhile
+                 VARVE_BAD_HANDLE, VARVE_IO
+        @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
+        @thread  any"""
+        self.varve_context_record = _function(
+            library, "varve_context_record", c_int32,
+            (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_context_record(varve_session_t *session, const char *kind, size_t kind_len, const char *payload_json, size_t payload_len, char **id_out, size_t *id_len_out, varve_error_t **error_out)
+
+        Records one step of a conversation as an entry.
+
+        kind                            payload
+        user_message, assistant_message {"content": "What was said"}
+        tool_call                       {"name": "weather", "arguments": {…}, "call_id": "c1"}
+        tool_result                     {"name": "weather", "result": {…}, "call_id": "c1"}
+        observation, event, summary,    {"content": …} or any members
+        document
+
+        A payload may be the content alone, as a JSON string. id, timestamp, importance, tags,
+        references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
+        other members its content. A tool_result is given a reference to its call: the last one with its
+        call_id, or without one the last one of its name that has no result.
+
+        @param[in]  session      open session.
+        @param[in]  kind         one of the above.
+        @param[in]  kind_len     [bytes] or VARVE_NUL_TERMINATED.
+        @param[in]  payload_json as above.
+        @param[in]  payload_len  [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] id_out       the entry's id; may be NULL.
+        @param[out] id_len_out   [bytes]; may be NULL.
+        @param[out] error_out    caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
+                 VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
+                 VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
+        @cost    as varve_session_add; for a tool_result also a query for its call
         @thread  any"""
         self.varve_session_add = _function(
             library, "varve_session_add", c_int32,
