@@ -53,6 +53,12 @@ impl Library {
         unsafe { (self.api.varve_abi_version)() }
     }
 
+    /// The name of a status: `"VARVE_BUSY"` for 7.
+    pub fn status_name(&self, status: i32) -> String {
+        // SAFETY: static text that ends with NUL, for every number.
+        unsafe { text((self.api.varve_status_name)(status)) }
+    }
+
     /// Where it was found: the path, or the plain name when the system found it.
     pub fn path(&self) -> &Path {
         &self.path
@@ -114,7 +120,7 @@ fn first(paths: &[OsString]) -> Result<Library> {
 
 /// Loads one file, or says why not. Of a library that is refused only `varve_abi_version` is called.
 fn open(path: &OsStr) -> std::result::Result<Library, String> {
-    let wanted = raw::VARVE_ABI_VERSION;
+    let wanted = raw::VARVE_ABI_VERSION as u32;
     // SAFETY: libvarve does nothing when it is loaded. What else stands at a path that somebody
     // named is theirs to know.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| plain(&error))?;
@@ -146,4 +152,106 @@ fn open(path: &OsStr) -> std::result::Result<Library, String> {
 fn plain(error: &libloading::Error) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
     source.unwrap_or_else(|| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::process::Command;
+
+    /// A shared object made of C source, in a directory that is removed at the end.
+    struct Stub(PathBuf);
+
+    impl Stub {
+        fn new(name: &str, source: &str) -> Stub {
+            let folder = env::temp_dir().join(format!("varve-stub-{}-{name}", std::process::id()));
+            fs::create_dir_all(&folder).expect("a temporary directory");
+            let (file, code) = (folder.join("libvarve.so"), folder.join("stub.c"));
+            fs::write(&code, source).expect("the source");
+            let mut compiler = Command::new("cc");
+            compiler.args(["-shared", "-fPIC", "-o"]).args([&file, &code]);
+            assert!(compiler.status().expect("cc, a C compiler").success());
+            Stub(folder)
+        }
+
+        fn path(&self) -> OsString {
+            self.0.join("libvarve.so").into()
+        }
+    }
+
+    impl Drop for Stub {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn reasons(paths: &[OsString]) -> Vec<String> {
+        let error = first(paths).err().expect("none of these can be loaded");
+        assert_eq!(error.kind(), crate::ErrorKind::Load);
+        assert!(error.message().contains(&format!("ABI version {}", raw::VARVE_ABI_VERSION)));
+        let shown = error.to_string();
+        for (index, (path, reason)) in error.tried().iter().enumerate() {
+            assert_eq!(path.as_str(), paths[index].to_string_lossy());
+            assert!(shown.contains(path) && shown.contains(reason), "{shown}");
+        }
+        error.tried().iter().map(|(_, reason)| reason.clone()).collect()
+    }
+
+    #[test]
+    fn every_path_tried_is_listed_when_no_file_is_there() {
+        let reasons = reasons(&["/nowhere/libvarve.so.1".into(), "/neither/libvarve.so.1".into()]);
+        assert_eq!(reasons.len(), 2);
+        assert!(reasons[0].contains("No such file"), "{reasons:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_told() {
+        let stub = Stub::new("text", "int nothing;");
+        fs::write(stub.path(), "not a library").expect("a file");
+        assert!(reasons(&[stub.path()])[0].contains("invalid ELF header"));
+    }
+
+    #[test]
+    fn a_wrong_abi_version_is_told_with_the_one_that_is_wanted() {
+        let stub = Stub::new("abi", "unsigned varve_abi_version(void) { return 99; }");
+        let wanted = format!("is of ABI version 99, this crate needs {}", raw::VARVE_ABI_VERSION);
+        assert_eq!(reasons(&[stub.path()]), [wanted]);
+    }
+
+    #[test]
+    fn a_missing_symbol_is_named_and_nothing_is_called() {
+        let abi = raw::VARVE_ABI_VERSION;
+        let source = format!(
+            "#include <stdlib.h>\nunsigned varve_abi_version(void) {{ return {abi}; }}\n\
+             const char *varve_version(void) {{ abort(); }}"
+        );
+        let stub = Stub::new("symbol", &source);
+        assert!(reasons(&[stub.path()])[0].contains("has no symbol varve_status_name"));
+        let stub = Stub::new("other", "int other;");
+        assert!(reasons(&[stub.path()])[0].contains("has no symbol varve_abi_version"));
+    }
+
+    #[test]
+    fn a_library_that_is_refused_does_not_end_the_search() {
+        let stub = Stub::new("next", "unsigned varve_abi_version(void) { return 99; }");
+        let real = env::var_os("VARVE_LIBRARY").expect("VARVE_LIBRARY: the library to test with");
+        let library = first(&[stub.path(), real.clone()]).expect("the second one is right");
+        assert_eq!(library.path(), Path::new(&real));
+        assert_eq!(library.abi_version(), raw::VARVE_ABI_VERSION as u32);
+        assert_eq!(library.version(), raw::VERSION);
+    }
+
+    #[test]
+    fn the_crate_has_the_version_of_the_headers() {
+        assert_eq!(env!("CARGO_PKG_VERSION"), raw::VERSION);
+    }
+
+    #[test]
+    fn another_path_is_refused_once_a_library_is_loaded() {
+        let loaded = Library::get().expect("VARVE_LIBRARY: the library to test with");
+        assert!(std::ptr::eq(Library::load(loaded.path()).expect("the same"), loaded));
+        let error = Library::load("/nowhere/libvarve.so").expect_err("another one");
+        assert!(error.message().contains("already"), "{error}");
+    }
 }

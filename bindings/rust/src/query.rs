@@ -175,37 +175,37 @@ impl Query {
 
     /// This tag, or one below it.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
-        self.tags.get_or_insert_default().include.push(tag.into());
+        self.tags.get_or_insert_with(Default::default).include.push(tag.into());
         self
     }
 
     /// Not this tag, nor one below it.
     pub fn without_tag(mut self, tag: impl Into<String>) -> Self {
-        self.tags.get_or_insert_default().exclude.push(tag.into());
+        self.tags.get_or_insert_with(Default::default).exclude.push(tag.into());
         self
     }
 
     /// All the tags that are asked for, not only one of them.
     pub fn all_tags(mut self) -> Self {
-        self.tags.get_or_insert_default().matching = Some(Match::All);
+        self.tags.get_or_insert_with(Default::default).matching = Some(Match::All);
         self
     }
 
     /// From this moment on, RFC 3339.
     pub fn since(mut self, start: impl Into<String>) -> Self {
-        self.time.get_or_insert_default().start = Some(start.into());
+        self.time.get_or_insert_with(Default::default).start = Some(start.into());
         self
     }
 
     /// Before this moment, RFC 3339.
     pub fn before(mut self, end: impl Into<String>) -> Self {
-        self.time.get_or_insert_default().end = Some(end.into());
+        self.time.get_or_insert_with(Default::default).end = Some(end.into());
         self
     }
 
     /// In the last `15m`, `24h`, `7d`, `2w`.
     pub fn last(mut self, span: impl Into<String>) -> Self {
-        self.time.get_or_insert_default().last = Some(span.into());
+        self.time.get_or_insert_with(Default::default).last = Some(span.into());
         self
     }
 
