@@ -171,6 +171,12 @@ impl Error {
         self.kind() == ErrorKind::Busy
     }
 
+    pub(crate) fn invalid(member: &str, message: String) -> Self {
+        let kind = Some(ErrorKind::InvalidArgument);
+        let details = serde_json::json!({ "member": member }).to_string();
+        Error(Box::new(Parts { kind, message, details, ..Parts::default() }))
+    }
+
     pub(crate) fn load(message: String, tried: Vec<(String, String)>) -> Self {
         let kind = Some(ErrorKind::Load);
         Error(Box::new(Parts { kind, message, tried, ..Parts::default() }))

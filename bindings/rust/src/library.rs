@@ -123,7 +123,7 @@ fn open(path: &OsStr) -> std::result::Result<Library, String> {
     let wanted = raw::VARVE_ABI_VERSION as u32;
     // SAFETY: libvarve does nothing when it is loaded. What else stands at a path that somebody
     // named is theirs to know.
-    let library = unsafe { libloading::Library::new(path) }.map_err(|error| plain(&error))?;
+    let library = unsafe { libloading::Library::new(path) }.map_err(|error| plain(&error, path))?;
     // Whatever becomes of it, it is never unloaded: its code may be running on other threads.
     let library = ManuallyDrop::new(library);
     let symbol = |name: &'static CStr| -> std::result::Result<*mut c_void, String> {
@@ -148,10 +148,12 @@ fn open(path: &OsStr) -> std::result::Result<Library, String> {
     Ok(Library { api, path: path.into() })
 }
 
-/// What the loader says, without the path that we say already.
-fn plain(error: &libloading::Error) -> String {
+/// What the loader says, without the path, which we say already.
+fn plain(error: &libloading::Error, path: &OsStr) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
-    source.unwrap_or_else(|| error.to_string())
+    let told = source.unwrap_or_else(|| error.to_string());
+    let path = path.to_string_lossy();
+    told.strip_prefix(&*path).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&told).to_owned()
 }
 
 #[cfg(test)]
@@ -208,7 +210,7 @@ mod tests {
     #[test]
     fn a_file_that_is_no_library_is_told() {
         let stub = Stub::new("text", "int nothing;");
-        fs::write(stub.path(), "not a library").expect("a file");
+        fs::write(stub.path(), "not a library ".repeat(100)).expect("a file");
         assert!(reasons(&[stub.path()])[0].contains("invalid ELF header"));
     }
 

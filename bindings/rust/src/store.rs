@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::answer::Answer;
 use crate::callback::{self, Closures};
 use crate::document::Document;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::handle::{call, call_for_text, Argument};
 use crate::library::Library;
 use crate::options::SessionOptions;
@@ -58,13 +58,17 @@ pub enum LogLevel {
     Error = raw::VARVE_LOG_ERROR as isize,
 }
 
-impl LogLevel {
-    fn of(level: i32) -> Self {
+impl TryFrom<i32> for LogLevel {
+    type Error = Error;
+
+    /// The level of this number in the header; [`ErrorKind::InvalidArgument`] for another one.
+    fn try_from(level: i32) -> Result<Self> {
         match level {
-            ..=raw::VARVE_LOG_DEBUG => Self::Debug,
-            raw::VARVE_LOG_INFO => Self::Info,
-            raw::VARVE_LOG_WARN => Self::Warn,
-            _ => Self::Error,
+            raw::VARVE_LOG_DEBUG => Ok(Self::Debug),
+            raw::VARVE_LOG_INFO => Ok(Self::Info),
+            raw::VARVE_LOG_WARN => Ok(Self::Warn),
+            raw::VARVE_LOG_ERROR => Ok(Self::Error),
+            _ => Err(Error::invalid("level", format!("{level} is no level of log lines"))),
         }
     }
 }
@@ -231,7 +235,9 @@ impl Store {
         level: LogLevel,
         receiver: impl Fn(LogLevel, &str) + Send + Sync + 'static,
     ) -> Result<()> {
-        self.register_log(level, move |level, line: &str| receiver(LogLevel::of(level), line))
+        self.register_log(level, move |level, line: &str| {
+            receiver(LogLevel::try_from(level).unwrap_or(LogLevel::Error), line)
+        })
     }
 
     fn register_log<F>(&self, level: LogLevel, receiver: F) -> Result<()>

@@ -24,7 +24,7 @@ fn opening_and_closing_leaves_nothing_behind() -> varve::Result<()> {
     let directory = Directory::new();
     Store::open(directory.path())?.session("kept")?.add(Entry::new("finding", "kettle"))?;
     let round = || -> varve::Result<()> {
-        let store = Store::open(directory.path())?;
+        let store = Store::open_with(directory.path(), r#"{"durability":"os"}"#)?;
         store.set_log(varve::LogLevel::Error, |_, _| ())?;
         let session = store.open_session("kept")?;
         assert_eq!(session.query_json(Query::all())?.len(), 1);

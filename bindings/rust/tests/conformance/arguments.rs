@@ -2,6 +2,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use regex::Regex;
 use serde_json::{Map, Value};
 use varve::{Document, Entry, Query, RawResults, Session, SessionOptions, Store};
 
@@ -140,6 +141,20 @@ fn exact(value: &Value) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// JSON text as a value, in which an integer that `Value` cannot hold is `{"$number": "123"}`.
+pub fn exact_value(text: &str) -> serde_json::Result<Value> {
+    let token = Regex::new(r#""(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+"#).expect("a pattern");
+    let marked = token.replace_all(text, |found: &regex::Captures| {
+        let digits = found[0].strip_prefix('-').unwrap_or(&found[0]);
+        let integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if integer && found[0].parse::<i64>().is_err() && found[0].parse::<u64>().is_err() {
+            return format!(r#"{{"$number":"{}"}}"#, &found[0]);
+        }
+        found[0].to_owned()
+    });
+    serde_json::from_str(&marked)
 }
 
 /// Replaces `${var.member}` in every string.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{json, Value};
 use varve::{ErrorKind, Library, LogLevel, RawResults, Session, Store};
 
-use crate::arguments::{Arguments, Variable, Variables};
+use crate::arguments::{exact_value, Arguments, Variable, Variables};
 
 /// What a step gave: its value, and the handle if it gives one.
 pub struct Done {
@@ -57,7 +57,7 @@ fn nothing(_: ()) -> Answer {
 }
 
 fn document(text: impl AsRef<str>) -> Answer {
-    value(serde_json::from_str::<Value>(text.as_ref())?)
+    value(exact_value(text.as_ref())?)
 }
 
 fn handle(variable: Variable) -> Answer {
@@ -181,13 +181,12 @@ impl Run {
     }
 
     fn set_log(&mut self, name: &str, store: &Store, level: u64) -> Result<Answer, String> {
-        let level = match level {
-            0 => LogLevel::Debug,
-            1 => LogLevel::Info,
-            2 => LogLevel::Warn,
-            3 => LogLevel::Error,
-            4 => return Ok(store.clear_log().and_then(nothing)),
-            _ => return Err(format!("LogLevel has no {level}")),
+        if level == 4 {
+            return Ok(store.clear_log().and_then(nothing));
+        }
+        let level = match LogLevel::try_from(level as i32) {
+            Ok(level) => level,
+            Err(error) => return Ok(Err(error)),
         };
         let lines = self.logs.entry(name.to_owned()).or_default().clone();
         let keep = move |level: LogLevel, line: &str| {
@@ -245,7 +244,7 @@ impl Run {
 fn results(found: varve::Result<RawResults>) -> Answer {
     let found = found?;
     let typed = found.parse()?;
-    let value: Value = serde_json::from_str(found.json()?)?;
+    let value = exact_value(found.json()?)?;
     assert_eq!(typed.len(), found.len());
     assert_eq!(found.entries().count(), found.len());
     Ok(Done { value, keep: Some(Variable::Results(found)) })

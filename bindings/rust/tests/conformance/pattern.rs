@@ -63,7 +63,8 @@ fn special_mismatch(name: &str, argument: &Value, value: &Value, place: &str) ->
         "$contains" => argument.as_array().zip(value.as_array()).is_some_and(|(wanted, items)| {
             wanted.iter().all(|each| items.iter().any(|item| fits(each, item)))
         }),
-        "$number" => value.is_number() && argument.as_str() == Some(&value.to_string()),
+        "$number" if value.is_number() => argument.as_str() == Some(&value.to_string()),
+        "$number" => value.get("$number") == Some(argument), // one beyond u64
         "$between" => value.as_f64().is_some_and(|number| {
             (argument[0].as_f64().expect("a bound")..=argument[1].as_f64().expect("a bound"))
                 .contains(&number)
