@@ -75,3 +75,56 @@ pub(crate) unsafe extern "C" fn progress<F: Fn(&str, u64, u64) -> bool>(
         _ => FAILED,
     }
 }
+
+#[cfg(test)]
+mod without_library {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    type LogFn = unsafe extern "C" fn(*mut c_void, i32, *const c_char, usize);
+
+    fn registered<F: Fn(i32, &str) + Send + Sync + 'static>(
+        closures: &Closures,
+        closure: F,
+    ) -> (LogFn, *mut c_void) {
+        (log::<F>, closures.keep(closure))
+    }
+
+    #[test]
+    fn a_closure_is_called_with_what_it_was_kept_for() {
+        let (closures, sum) = (Closures::default(), Arc::new(AtomicU64::new(0)));
+        let calls: Vec<_> = (1..=3)
+            .map(|factor| {
+                let sum = sum.clone();
+                registered(&closures, move |level, line: &str| {
+                    sum.fetch_add(factor * level as u64 * line.len() as u64, Ordering::SeqCst);
+                })
+            })
+            .collect();
+        for (function, user_data) in calls {
+            // SAFETY: `closures` is alive, the text is as long as is said.
+            unsafe { function(user_data, 2, c"line".as_ptr(), 4) };
+        }
+        assert_eq!(sum.load(Ordering::SeqCst), 48);
+        assert_eq!(Arc::strong_count(&sum), 4);
+        drop(closures);
+        assert_eq!(Arc::strong_count(&sum), 1);
+    }
+
+    #[test]
+    fn a_panic_becomes_what_the_function_can_say() {
+        let closures = Closures::default();
+        let (function, user_data) = registered(&closures, |_, _| panic!("in a log line"));
+        // SAFETY: `closures` is alive; no text.
+        unsafe { function(user_data, 1, std::ptr::null(), 0) };
+
+        fn panics(_: &str, _: u64, _: u64) -> bool {
+            panic!("in progress")
+        }
+        let user_data = closures.keep(panics as fn(&str, u64, u64) -> bool);
+        // SAFETY: as above, with the type that was kept.
+        let answer =
+            unsafe { progress::<fn(&str, u64, u64) -> bool>(user_data, c"verify".as_ptr(), 1, 2) };
+        assert_eq!(answer, FAILED);
+    }
+}

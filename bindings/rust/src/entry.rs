@@ -160,3 +160,23 @@ impl Entry {
         self
     }
 }
+
+#[cfg(test)]
+mod without_library {
+    use super::*;
+
+    #[test]
+    fn what_is_not_given_is_not_written() {
+        let text = serde_json::to_string(&Entry::new("finding", "tea")).expect("written");
+        assert_eq!(text, r#"{"type":"finding","content":"tea"}"#);
+    }
+
+    #[test]
+    fn members_without_a_field_are_kept() {
+        let line = r#"{"type":"finding","content":null,"mood":{"n":18446744073709551615},"seq":3}"#;
+        let entry: Entry = serde_json::from_str(line).expect("read");
+        assert_eq!((entry.seq, &entry.extra["mood"]["n"]), (Some(3), &u64::MAX.into()));
+        let again: Entry = serde_json::to_value(&entry).and_then(serde_json::from_value).expect("");
+        assert_eq!(again, entry);
+    }
+}

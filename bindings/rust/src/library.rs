@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn reasons(paths: &[OsString]) -> Vec<String> {
-        let error = first(paths).err().expect("none of these can be loaded");
+        let error = first(paths).expect_err("none of these can be loaded");
         assert_eq!(error.kind(), crate::ErrorKind::Load);
         assert!(error.message().contains(&format!("ABI version {}", raw::VARVE_ABI_VERSION)));
         let shown = error.to_string();

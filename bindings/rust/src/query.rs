@@ -316,3 +316,35 @@ impl Query {
         self
     }
 }
+
+#[cfg(test)]
+mod without_library {
+    use super::*;
+
+    #[test]
+    fn an_empty_query_is_an_empty_object() {
+        assert_eq!(serde_json::to_string(&Query::all()).expect("written"), "{}");
+    }
+
+    #[test]
+    fn every_member_is_written_as_the_language_has_it() {
+        let query = Query::text("tea")
+            .tag("drinks")
+            .without_tag("old")
+            .all_tags()
+            .since("2026-01-01T00:00:00Z")
+            .references(["a"], 2)
+            .content("role", "user")
+            .sort_by(SortBy::Importance)
+            .order(Order::Asc)
+            .member("vector_weight", 0.5);
+        let value = serde_json::to_value(&query).expect("written");
+        let expected = serde_json::json!({
+            "text": "tea", "tags": {"include": ["drinks"], "exclude": ["old"], "match": "all"},
+            "time": {"start": "2026-01-01T00:00:00Z"}, "references": ["a"], "max_depth": 2,
+            "content": {"role": "user"}, "sort_by": "importance", "order": "asc",
+            "vector_weight": 0.5});
+        assert_eq!(value, expected);
+        assert_eq!(serde_json::from_value::<Query>(value).expect("read"), query);
+    }
+}
