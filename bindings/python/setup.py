@@ -7,7 +7,7 @@ import pathlib
 import re
 import shutil
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 HERE = pathlib.Path(__file__).parent
@@ -25,6 +25,13 @@ class WithLibrary(build_py):
             shutil.copy(os.path.realpath(LIBRARY), target)
 
 
+class WithoutCompiling(Distribution):
+    """The files go where those of a platform go, though there is nothing to compile."""
+
+    def has_ext_modules(self):
+        return LIBRARY is not None
+
+
 commands = {"build_py": WithLibrary}
 if LIBRARY:
     try:
@@ -35,13 +42,9 @@ if LIBRARY:
     class PlatformWheel(bdist_wheel):
         """For one platform, but any Python 3: nothing is compiled against Python."""
 
-        def finalize_options(self):
-            super().finalize_options()
-            self.root_is_pure = False
-
         def get_tag(self):
             return ("py3", "none", super().get_tag()[2])
 
     commands["bdist_wheel"] = PlatformWheel
 
-setup(version=VERSION, cmdclass=commands)
+setup(version=VERSION, cmdclass=commands, distclass=WithoutCompiling)

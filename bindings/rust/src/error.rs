@@ -281,3 +281,40 @@ impl From<Error> for std::io::Error {
         std::io::Error::new(kind, error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_that_the_library_names_has_a_kind() {
+        let library = Library::get().expect("VARVE_LIBRARY: the library to test with");
+        let named = |status: &i32| library.status_name(*status) != "VARVE_UNKNOWN_STATUS";
+        let statuses: Vec<i32> = (1..=255).filter(named).collect();
+        assert!(statuses.len() >= 16, "{statuses:?}");
+        for status in statuses {
+            assert_ne!(ErrorKind::of(status), ErrorKind::Unknown, "of {status}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod without_library {
+    use super::*;
+
+    #[test]
+    fn a_status_of_a_later_version_is_unknown() {
+        assert_eq!(ErrorKind::of(254), ErrorKind::Unknown);
+        let error = Error(Box::new(Parts { status: 254, ..Parts::default() }));
+        assert_eq!(error.to_string(), "varve answered with status 254");
+        assert_eq!((error.details(), error.offset()), ("{}", None));
+    }
+
+    #[test]
+    fn a_failure_to_load_shows_every_path() {
+        let tried = vec![("/a".to_owned(), "is missing".to_owned())];
+        let error = Error::load("nothing found. Tried:".into(), tried);
+        assert_eq!(error.to_string(), "nothing found. Tried:\n  /a: is missing");
+        assert!(format!("{error:?}").contains("is missing"));
+    }
+}

@@ -21,7 +21,8 @@ use crate::session::Session;
 /// An open store. Clones are the same store; any thread may use it, as may other processes.
 ///
 /// It is closed when the last clone and the last of its [`Session`]s are gone, or by
-/// [`Store::close`] at once.
+/// [`Store::close`] at once. Closures given to it live as long: one that holds the store itself
+/// keeps it open.
 #[derive(Clone)]
 pub struct Store(Arc<Shared>);
 

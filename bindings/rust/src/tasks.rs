@@ -91,6 +91,16 @@ impl StoreHandle {
         self.run(move |store| store.query(query)).await
     }
 
+    /// Closes the store for all clones, where it may block: dropping the last handle closes it too,
+    /// on the thread that drops it.
+    pub async fn close(&self) -> Result<()> {
+        self.run(|store| {
+            store.close();
+            Ok(())
+        })
+        .await
+    }
+
     /// Any call of the store.
     pub async fn run<T: Send + 'static>(
         &self,
@@ -169,6 +179,16 @@ impl SessionHandle {
     /// As [`Session::sync`].
     pub async fn sync(&self) -> Result<()> {
         self.run(Session::sync).await
+    }
+
+    /// Closes the session for all clones, where it may block: dropping the last handle closes it
+    /// too, on the thread that drops it.
+    pub async fn close(&self) -> Result<()> {
+        self.run(|session| {
+            session.close();
+            Ok(())
+        })
+        .await
     }
 
     /// Any call of the session.

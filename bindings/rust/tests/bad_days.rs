@@ -263,17 +263,3 @@ fn a_file_that_is_in_the_way_is_told_with_its_path() -> Outcome {
     assert!(error.path().is_some_and(|path| path.contains("file")), "{error:?}");
     Ok(())
 }
-
-#[test]
-fn every_status_of_the_library_has_a_kind() -> Outcome {
-    let library = varve::Library::get()?;
-    let known = (0..=255).filter(|&status| library.status_name(status) != "VARVE_UNKNOWN_STATUS");
-    let unknown: Vec<_> = known.filter(|&status| !common_kinds().contains(&status)).collect();
-    assert_eq!(unknown, Vec::<i32>::new());
-    Ok(())
-}
-
-/// The numbers that `ErrorKind` tells apart; 0 is no error.
-fn common_kinds() -> Vec<i32> {
-    vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 40, 41, 60, 61, 127]
-}

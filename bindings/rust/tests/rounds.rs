@@ -26,6 +26,7 @@ fn round(uri: &Path) -> varve::Result<()> {
     store.set_log(varve::LogLevel::Error, |_, _| ())?;
     let session = store.session("kept")?;
     session.query_json(Query::all())?.json()?;
+    session.stats()?;
     assert!(session.get("nobody").is_err());
     Ok(())
 }

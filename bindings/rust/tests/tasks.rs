@@ -29,6 +29,10 @@ async fn every_call_is_there() -> varve::Result<()> {
     assert_eq!(store.run(|store| store.sessions(())).await?.sessions.len(), 2);
     let handle = SessionHandle::from(Store::open("memory:")?.create_session(())?);
     assert!(handle.run(|session| session.verify(())).await?.ok);
+    handle.close().await?;
+    assert_eq!(handle.count(()).await.unwrap_err().kind(), ErrorKind::BadHandle);
+    store.close().await?;
+    assert_eq!(session.count(()).await.unwrap_err().kind(), ErrorKind::BadHandle);
     Ok(())
 }
 

@@ -20,6 +20,7 @@ from . import session as _session
 from . import store as _store
 from .documents import SessionInfo
 from .results import Results
+from .session import Options, Path
 
 if TYPE_CHECKING:
     from typing_extensions import Concatenate, ParamSpec
@@ -32,7 +33,7 @@ def _awaited(method: Callable[Concatenate[Any, P], R]
              ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
     """The method of the object inside, in another thread."""
     @functools.wraps(method)
-    async def call(self: Any, *arguments: P.args, **members: P.kwargs) -> R:
+    async def call(self: Any, /, *arguments: P.args, **members: P.kwargs) -> R:
         return await asyncio.to_thread(method, self._inner, *arguments, **members)
     return call
 
@@ -40,7 +41,7 @@ def _awaited(method: Callable[Concatenate[Any, P], R]
 def _reading(method: Callable[Concatenate[Any, P], Results]
              ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Results]]:
     """As _awaited, for a query: its results are read in the other thread too."""
-    def read(inner: Any, *arguments: P.args, **members: P.kwargs) -> Results:
+    def read(inner: Any, /, *arguments: P.args, **members: P.kwargs) -> Results:
         results = method(inner, *arguments, **members)
         results.to_dict()
         return results
@@ -51,7 +52,7 @@ def _opening(method: Callable[Concatenate[Any, P], _session.Session]
              ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Session]]:
     """As _awaited, for what gives a session."""
     @functools.wraps(method)
-    async def call(self: Any, *arguments: P.args, **members: P.kwargs) -> Session:
+    async def call(self: Any, /, *arguments: P.args, **members: P.kwargs) -> Session:
         return Session(await asyncio.to_thread(method, self._inner, *arguments, **members))
     return call
 
@@ -106,7 +107,7 @@ class Store:
     """A store, opened by `async with`, or by `await Store(...).open()`; varve.Store has the
     manual."""
 
-    def __init__(self, uri: _store.Path, config: _store.Options = None):
+    def __init__(self, uri: Path, config: Options = None):
         self._arguments = uri, config
         self._opened: _store.Store | None = None
 

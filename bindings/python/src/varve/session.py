@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .store import Store
 
 Path = Union[str, "os.PathLike[str]"]
+Options = Union[Dict[str, Any], JsonText, None]
 
 
 class Session:
@@ -76,7 +77,7 @@ class Session:
         """What is known about the session, with current counts."""
         return cast(Dict[str, Any], self._document(self._api.varve_session_metadata))
 
-    def update(self, patch: Union[Dict[str, Any], JsonText, None] = None, **members: Any) -> None:
+    def update(self, patch: Options = None, /, **members: Any) -> None:
         """Changes metadata by a JSON merge patch: None removes a member."""
         given, length = _call.options(patch, members)
         _call.call(self._api, self._api.varve_session_update, self._handle, given or b"{}",
@@ -115,7 +116,7 @@ class Session:
     def add_batch(self, entries: Union[Iterable[Any], JsonText]) -> List[str]:
         """Adds several entries, all or none. Text is a JSON array, or JSON lines."""
         if not isinstance(entries, (str, bytes)):
-            entries = list(entries)  # type: ignore[assignment]
+            entries = list(entries)
         given = _call.document(entries)
         return cast(List[str], json.loads(_call.call_text(
             self._api, self._api.varve_session_add_batch, self._handle, given, len(given))))
@@ -136,7 +137,7 @@ class Session:
         _call.call(self._api, self._api.varve_session_delete, self._handle, given, len(given),
                    *_call.optional_text(reason))
 
-    def delete_where(self, query: Union[Query, JsonText, None] = None,
+    def delete_where(self, query: Union[Query, JsonText, None] = None, /,
                      reason: Optional[str] = None, **members: Any) -> int:
         """Deletes every entry that a query finds, and tells how many. A query without any
         condition must be said: `delete_where({})` is every entry."""
@@ -148,7 +149,7 @@ class Session:
 
     # -- finding
 
-    def query(self, query: Union[Query, Dict[str, Any], JsonText, None] = None,
+    def query(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
               **members: Any) -> Results:
         """Finds entries (docs/query.md): `query(text="tea -coffee", tags={"include": ["ann"]})`.
         Without anything, all by relevance."""
@@ -156,7 +157,7 @@ class Session:
             self._api, self._api.varve_session_query, self._handle,
             *_call.options(cast(Any, query), members)))
 
-    def count(self, query: Union[Query, Dict[str, Any], JsonText, None] = None,
+    def count(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
               **members: Any) -> int:
         """How many entries match."""
         return cast(int, _call.call_number(
@@ -165,28 +166,27 @@ class Session:
 
     # -- looking after it
 
-    def verify(self, options: Union[Dict[str, Any], JsonText, None] = None, **more: Any) -> Report:
+    def verify(self, options: Options = None, /, **more: Any) -> Report:
         """Checks every byte; changes nothing. `deep=True` compares the index too."""
         return self._report(self._api.varve_session_verify, options, more)
 
-    def repair(self, options: Union[Dict[str, Any], JsonText, None] = None, **more: Any) -> Report:
+    def repair(self, options: Options = None, /, **more: Any) -> Report:
         """Sets damaged lines aside: `dry_run`, `accept_edits`."""
         return self._report(self._api.varve_session_repair, options, more)
 
-    def compact(self, options: Union[Dict[str, Any], JsonText, None] = None, **more: Any) -> Report:
+    def compact(self, options: Options = None, /, **more: Any) -> Report:
         """Writes the log anew without deleted and expired entries: `dry_run`, `evict_below`."""
         return self._report(self._api.varve_session_compact, options, more)
 
-    def purge(self, options: Union[Dict[str, Any], JsonText, None] = None, **more: Any) -> Report:
+    def purge(self, options: Options = None, /, **more: Any) -> Report:
         """Makes deleted and expired entries gone for good, from every file: `dry_run`."""
         return self._report(self._api.varve_session_purge, options, more)
 
-    def migrate(self, options: Union[Dict[str, Any], JsonText, None] = None, **more: Any) -> Report:
+    def migrate(self, options: Options = None, /, **more: Any) -> Report:
         """Rewrites a log of an earlier format version: `dry_run`."""
         return self._report(self._api.varve_session_migrate, options, more)
 
-    def rebuild_index(self, options: Union[Dict[str, Any], JsonText, None] = None,
-                      **more: Any) -> Report:
+    def rebuild_index(self, options: Options = None, /, **more: Any) -> Report:
         """Builds the index anew from the log."""
         return self._report(self._api.varve_session_rebuild_index, options, more)
 
@@ -206,13 +206,11 @@ class Session:
         return self._read(_call.call_text(self._api, self._api.varve_session_import,
                                           self._handle, given, len(given)))
 
-    def export_file(self, path: Path, options: Union[Dict[str, Any], JsonText, None] = None,
-                    **more: Any) -> Report:
+    def export_file(self, path: Path, options: Options = None, /, **more: Any) -> Report:
         """Writes an export into a file: `format`, `query`, `overwrite`."""
         return self._report_of_file(self._api.varve_session_export_file, path, options, more)
 
-    def import_file(self, path: Path, options: Union[Dict[str, Any], JsonText, None] = None,
-                    **more: Any) -> Report:
+    def import_file(self, path: Path, options: Options = None, /, **more: Any) -> Report:
         """Adds entries from a file: `format`, `dry_run`."""
         return self._report_of_file(self._api.varve_session_import_file, path, options, more)
 

@@ -11,9 +11,7 @@ from typing import Any, Dict, Iterator, List, Optional, Union, cast
 from . import _call, _library, _raw, callbacks
 from .documents import JsonText, Query, Report, SessionInfo, SessionPage
 from .results import Results
-from .session import Path, Session
-
-Options = Union[Dict[str, Any], JsonText, None]
+from .session import Options, Path, Session
 
 
 class Store:
@@ -62,7 +60,7 @@ class Store:
 
     # -- sessions
 
-    def create_session(self, options: Options = None, **members: Any) -> Session:
+    def create_session(self, options: Options = None, /, **members: Any) -> Session:
         """Makes a session and opens it: `session_id`, `user_id`, `agent_id`, `title`, `stores`,
         `ttl_hours`, `ttl_policy`, `decay_config`, `compaction_config`, `preferences`,
         `durability`, all optional."""
@@ -76,7 +74,7 @@ class Store:
         return Session(self, _call.call_handle(self._api, self._api.varve_session_open,
                                                self._handle, given, len(given)))
 
-    def sessions(self, filter: Options = None, **members: Any) -> SessionPage:
+    def sessions(self, filter: Options = None, /, **members: Any) -> SessionPage:
         """A page of the list of sessions, newest first: `user_id`, `agent_id`, `limit`, `after`
         (the `next` of the page before), `rescan`."""
         return cast(SessionPage, self._document(self._api.varve_store_sessions,
@@ -97,7 +95,7 @@ class Store:
         _call.call(self._api, self._api.varve_store_delete_session, self._handle, given,
                    len(given))
 
-    def query(self, query: Union[Query, Dict[str, Any], JsonText, None] = None,
+    def query(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
               **members: Any) -> Results:
         """Finds entries across sessions: as Session.query, with `user_id`, `agent_id` and
         `session_ids` to say which."""
@@ -111,11 +109,11 @@ class Store:
         """Makes everything added so far durable, whatever the durability."""
         _call.call(self._api, self._api.varve_store_sync, self._handle)
 
-    def backup(self, path: Path, options: Options = None, **more: Any) -> Report:
+    def backup(self, path: Path, options: Options = None, /, **more: Any) -> Report:
         """Copies the store into a directory: `sessions`, `delete_missing`."""
         return self._copy(self._api.varve_store_backup, path, options, more)
 
-    def restore(self, path: Path, options: Options = None, **more: Any) -> Report:
+    def restore(self, path: Path, options: Options = None, /, **more: Any) -> Report:
         """Copies sessions from a backup: `sessions`, `overwrite`, `tombstones_from`."""
         return self._copy(self._api.varve_store_restore, path, options, more)
 

@@ -33,7 +33,7 @@ impl Drop for Directory {
     }
 }
 
-/// The folder of an example program that `cargo test` built beside this test.
+/// An example program that `cargo test` or `cargo build --examples` built beside this test.
 pub fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the path of this program");
     let folder = test.parent().and_then(Path::parent).expect("target/debug/deps/test");
