@@ -40,8 +40,8 @@ fn every_example_is_quoted_and_prints_what_is_said() {
     for item in fs::read_dir(folder.join("examples")).expect("examples") {
         let path = item.expect("a file").path();
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        if name == "library" {
-            continue; // a tool; tests/finding.rs runs it
+        if ["library", "worker"].contains(&name.as_str()) {
+            continue; // tools; tests/finding.rs and tests/processes.rs run them
         }
         let (program, output) = quoted(&readme, &name);
         assert_eq!(program, fs::read_to_string(&path).expect("the example"), "{name} in README.md");
