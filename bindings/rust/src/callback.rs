@@ -76,6 +76,26 @@ pub(crate) unsafe extern "C" fn progress<F: Fn(&str, u64, u64) -> bool>(
     }
 }
 
+/// # Safety
+/// See [`log`]; `tokens_out` may be written.
+pub(crate) unsafe extern "C" fn tokens<F: Fn(&str) -> u64>(
+    user_data: *mut c_void,
+    text: *const c_char,
+    length: usize,
+    tokens_out: *mut u64,
+) -> i32 {
+    // SAFETY: as this function's own.
+    let (closure, text) = unsafe { (&*user_data.cast::<F>(), bytes(text, length)) };
+    match catch_unwind(AssertUnwindSafe(|| closure(&String::from_utf8_lossy(text)))) {
+        Ok(tokens) => {
+            // SAFETY: as this function's own.
+            unsafe { tokens_out.write(tokens) };
+            0
+        }
+        Err(_) => FAILED,
+    }
+}
+
 #[cfg(test)]
 mod without_library {
     use super::*;

@@ -4,14 +4,17 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::context::ContextRequest;
 use crate::entry::Entry;
 use crate::error::{Error, Result};
+use crate::memory::MemoryOptions;
 use crate::options::SessionOptions;
 use crate::query::Query;
+use crate::window::Message;
 
 /// What a call takes as a JSON document.
 ///
-/// - a typed value: [`Entry`], `[Entry]`, [`Query`], [`SessionOptions`];
+/// - a typed value: [`Entry`], `[Entry]`, [`Query`], [`ContextRequest`], [`Message`], options;
 /// - [`serde_json::Value`] or its `Map`, as `json!` makes them;
 /// - JSON text, `str` or `String`, or bytes, which go to the library as they are (it checks them:
 ///   bytes that are no UTF-8 are [`ErrorKind::InvalidArgument`](crate::ErrorKind));
@@ -93,6 +96,7 @@ macro_rules! written_by_serde {
     )*};
 }
 written_by_serde!(Value, Map<String, Value>, Entry, [Entry], Vec<Entry>, Query, SessionOptions);
+written_by_serde!(ContextRequest, MemoryOptions, Message);
 
 impl<const N: usize> Document for [Entry; N] {
     fn to_json(&self) -> Result<Cow<'_, [u8]>> {

@@ -26,6 +26,9 @@
 //! - [`Store`]: a directory with any number of sessions. [`Session`]: one memory. Both are handles:
 //!   clones are the same store or session, any thread may use them, the last one closes it. A store
 //!   stays open for as long as one of its sessions is there, unless [`Store::close`] ends it.
+//! - [`Session::context`] builds what a model is given within a number of tokens; [`Session::kv`]
+//!   and [`Session::transcript`] keep small facts and what was said; [`Window`] and [`Memory`] keep
+//!   what an agent has in front of it.
 //! - A JSON document goes in as a typed value ([`Entry`], [`Query`], [`SessionOptions`]), as
 //!   [`serde_json::Value`], or as text or bytes in JSON; `()` is none. See [`Document`].
 //! - What comes out is typed, and keeps members that this version does not know in `extra`. The
@@ -50,11 +53,13 @@
 
 mod answer;
 mod callback;
+mod context;
 mod document;
 mod entry;
 mod error;
 mod handle;
 mod library;
+mod memory;
 mod options;
 mod query;
 #[allow(missing_docs)]
@@ -64,21 +69,27 @@ mod reports;
 mod results;
 mod session;
 mod store;
+mod stores;
 #[cfg(feature = "tokio")]
 mod tasks;
 #[cfg(feature = "tracing")]
 mod trace;
+mod window;
 
 pub use answer::Answer;
+pub use context::{Budget, Context, ContextItem, ContextRequest};
 pub use document::{Document, Json};
 pub use entry::Entry;
 pub use error::{Error, ErrorKind, Result};
 pub use library::Library;
+pub use memory::{Memory, MemoryOptions, Recollection};
 pub use options::SessionOptions;
 pub use query::{Match, Order, Query, SortBy, Tags, Time};
 pub use reports::*;
 pub use results::{Hit, Pages, RawResults, Results};
 pub use session::Session;
 pub use store::{LogLevel, Store};
+pub use stores::{KeyValue, Kv, Transcript, Turn};
 #[cfg(feature = "tokio")]
 pub use tasks::{SessionHandle, StoreHandle};
+pub use window::{Message, Window};

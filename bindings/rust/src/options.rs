@@ -31,6 +31,12 @@ pub struct SessionOptions {
     /// "kv" and "transcript" when not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stores: Option<Vec<String>>,
+    /// How many keys it keeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kv_cap: Option<u64>,
+    /// How many turns it shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript_cap: Option<u64>,
     /// It expires so long after its last write; 0 for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_hours: Option<f64>,

@@ -21,6 +21,12 @@ pub struct Query {
     /// Words (ranked, any may match), `"phrases"`, `+must`, `-not`, wildcards `*` and `?`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// An embedding of the question, for entries that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector: Option<Vec<f32>>,
+    /// What the vector counts beside the text, of 1; 0.5 when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector_weight: Option<f64>,
     /// Any of these types.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<String>,
@@ -165,6 +171,18 @@ impl Query {
     /// What these words find.
     pub fn text(text: impl Into<String>) -> Self {
         Query { text: Some(text.into()), ..Query::default() }
+    }
+
+    /// Entries whose vectors are near to this one.
+    pub fn vector(mut self, values: impl Into<Vec<f32>>) -> Self {
+        self.vector = Some(values.into());
+        self
+    }
+
+    /// What the vector counts beside the text, of 1.
+    pub fn vector_weight(mut self, weight: f64) -> Self {
+        self.vector_weight = Some(weight);
+        self
     }
 
     /// Any of these types.
@@ -337,13 +355,15 @@ mod without_library {
             .content("role", "user")
             .sort_by(SortBy::Importance)
             .order(Order::Asc)
-            .member("vector_weight", 0.5);
+            .vector([0.5, -1.0])
+            .vector_weight(0.25)
+            .member("colour", "blue");
         let value = serde_json::to_value(&query).expect("written");
         let expected = serde_json::json!({
             "text": "tea", "tags": {"include": ["drinks"], "exclude": ["old"], "match": "all"},
             "time": {"start": "2026-01-01T00:00:00Z"}, "references": ["a"], "max_depth": 2,
             "content": {"role": "user"}, "sort_by": "importance", "order": "asc",
-            "vector_weight": 0.5});
+            "vector": [0.5, -1.0], "vector_weight": 0.25, "colour": "blue"});
         assert_eq!(value, expected);
         assert_eq!(serde_json::from_value::<Query>(value).expect("read"), query);
     }

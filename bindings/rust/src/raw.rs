@@ -64,6 +64,38 @@ pub type varve_log_fn = unsafe extern "C" fn(user_data: *mut c_void, level: i32,
 pub type varve_clock_fn = unsafe extern "C" fn(user_data: *mut c_void) -> i64;
 
 /// ```text
+/// Counts the tokens of a text, as the model that is to read it does. Called on the calling thread
+/// by varve_context_build, never under a lock; it must not call the library with the same store. The
+/// same text should have the same count: what it told of an entry is remembered until another
+/// function is set.
+///
+/// @param[in]  user_data  as registered.
+/// @param[in]  text       UTF-8, valid during the call.
+/// @param[in]  len        [bytes].
+/// @param[out] tokens_out how many. Any number is taken at its word: what has too many does not fit.
+/// @return 0, or anything else for a failure, which ends the call with VARVE_CALLBACK.
+/// ```
+pub type varve_token_fn = unsafe extern "C" fn(user_data: *mut c_void, text: *const c_char, len: usize, tokens_out: *mut u64) -> i32;
+
+/// ```text
+/// A window. Any thread.
+/// ```
+#[repr(C)]
+pub struct varve_window_t {
+    _private: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// ```text
+/// A user's memory in an open store. Any thread.
+/// ```
+#[repr(C)]
+pub struct varve_memory_t {
+    _private: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// ```text
 /// An open session. Any thread. Handles of one session in one store share their memory.
 /// ```
 #[repr(C)]
@@ -546,15 +578,281 @@ pub struct Api {
     /// ```
     pub varve_store_set_clock: unsafe extern "C" fn(store: *mut varve_store_t, r#fn: Option<varve_clock_fn>, user_data: *mut c_void, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
+    /// Counts tokens with `fn` instead of the built-in estimate (docs/context.md#tokens). NULL returns
+    /// to the estimate. When this returns, the function that was set before is not called any more.
+    ///
+    /// @param[in]  store     open store.
+    /// @param[in]  fn        counter, or NULL.
+    /// @param[in]  user_data given back to fn; must outlive the store or the next call of this.
+    /// @param[out] error_out caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_BAD_HANDLE
+    /// @thread  any; fn may be called from any thread that builds a context. Waits for those that do
+    /// ```
+    pub varve_store_set_token_counter: unsafe extern "C" fn(store: *mut varve_store_t, r#fn: Option<varve_token_fn>, user_data: *mut c_void, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Makes an empty window.
+    ///
+    /// @param[in]  capacity   messages that it keeps, 1 or more; memory is taken as it fills.
+    /// @param[out] window_out the window; free it with varve_window_free.
+    /// @param[out] error_out  caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  capacity is 0
+    ///          VARVE_NO_MEMORY
+    /// @thread  any
+    /// ```
+    pub varve_window_new: unsafe extern "C" fn(capacity: usize, window_out: *mut *mut varve_window_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Adds a message. In a full window the oldest one leaves for it.
+    ///
+    /// @param[in]  window     window.
+    /// @param[in]  entry_json the message, as above.
+    /// @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] error_out  caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  member and byte offset in the details
+    ///          VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+    /// @cost    O(entry_len), whatever the capacity
+    /// @thread  any
+    /// ```
+    pub varve_window_add: unsafe extern "C" fn(window: *mut varve_window_t, entry_json: *const c_char, entry_len: usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// The newest messages, in the order in which they were added.
+    ///
+    /// @param[in]  window       window.
+    /// @param[in]  n            how many at most; SIZE_MAX for all.
+    /// @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" when it is
+    ///                          empty.
+    /// @param[out] json_len_out [bytes].
+    /// @param[out] error_out    caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+    /// @cost    the bytes of the messages given
+    /// @thread  any
+    /// ```
+    pub varve_window_recent: unsafe extern "C" fn(window: *mut varve_window_t, n: usize, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// The window as lines for a prompt, "role: content", oldest first. Lines of a content after its
+    /// first are indented by two spaces, so that no content passes for another message. A content that
+    /// is no text stands as JSON; a message without a role has its "type" there, or "entry".
+    ///
+    /// @param[in]  window       window.
+    /// @param[out] text_out     UTF-8 lines, each with its line end; "" when it is empty.
+    /// @param[out] text_len_out [bytes].
+    /// @param[out] error_out    caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+    /// @cost    the bytes of the messages
+    /// @thread  any
+    /// ```
+    pub varve_window_text: unsafe extern "C" fn(window: *mut varve_window_t, text_out: *mut *mut c_char, text_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Removes all messages.
+    ///
+    /// @param[in]  window    window.
+    /// @param[out] error_out caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_BAD_HANDLE
+    /// @thread  any
+    /// ```
+    pub varve_window_clear: unsafe extern "C" fn(window: *mut varve_window_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// How many messages are in it; 0 for a handle that is closed or none.
+    ///
+    /// @param[in] window handle, or NULL.
+    /// @errors none
+    /// @thread any
+    /// ```
+    pub varve_window_size: unsafe extern "C" fn(window: *mut varve_window_t) -> usize,
+    /// ```text
+    /// Frees a window.
+    ///
+    /// @param[in] window handle, or NULL.
+    /// @errors none
+    /// @thread any
+    /// ```
+    pub varve_window_free: unsafe extern "C" fn(window: *mut varve_window_t),
+    /// ```text
+    /// Opens the memory of a user. It needs no place of its own: what it knows is in the store.
+    ///
+    /// @param[in]  store        open store; closing it closes the memory.
+    /// @param[in]  options_json {"user_id","agent_id","window","ttl_hours"}, all optional; NULL or empty
+    ///                          for none. user_id: whose sessions these are; without one, the store is
+    ///                          one user's, and all of its sessions are. agent_id: of sessions that are
+    ///                          made here. window: entries of each session's working memory, 1 ..=
+    ///                          1000000, default 20. ttl_hours: default 168; 0 is for ever.
+    /// @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] memory_out   the memory; close with varve_memory_close.
+    /// @param[out] error_out    caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  member and offset named
+    ///          VARVE_BAD_HANDLE
+    /// @cost    nothing is read
+    /// @thread  any
+    /// ```
+    pub varve_memory_open: unsafe extern "C" fn(store: *mut varve_store_t, options_json: *const c_char, options_len: usize, memory_out: *mut *mut varve_memory_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Records a message in the session's log and in its working memory. A session that does not exist,
+    /// or has expired, is made, with the memory's user_id, agent_id and ttl_hours.
+    ///
+    /// @param[in]  memory         open memory.
+    /// @param[in]  session_id     which conversation.
+    /// @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[in]  entry_json     the message.
+    /// @param[in]  entry_len      [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] id_out         the entry's id, given or made here.
+    /// @param[out] id_len_out     [bytes].
+    /// @param[out] error_out      caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  member in the details
+    ///          VARVE_ALREADY_EXISTS    the id exists, or was deleted
+    ///          VARVE_NOT_FOUND         the session is another user's
+    ///          VARVE_SIZE_LIMIT        entry, session or user over a limit
+    ///          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
+    ///          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+    /// @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
+    ///          or made
+    /// @thread  any
+    /// ```
+    pub varve_memory_record: unsafe extern "C" fn(memory: *mut varve_memory_t, session_id: *const c_char, session_id_len: usize, entry_json: *const c_char, entry_len: usize, id_out: *mut *mut c_char, id_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// What the agent is to have in front of it: working memory; when that is empty (after a restart, or
+    /// varve_memory_clear), the session's log. Entries are chronological. With max_tokens they are the
+    /// newest that fit, without a gap; a token is estimated from what stands in "role: content".
+    ///
+    /// @param[in]  memory         open memory.
+    /// @param[in]  session_id     which conversation.
+    /// @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[in]  max_tokens     0 for no limit: the whole log, when working memory is empty.
+    /// @param[out] json_out       {"entries":[{"id","session_id","timestamp","type","role","content",
+    ///                            ...}],"token_count","source":"working"|"short_term"}. A session that
+    ///                            does not exist has no entries.
+    /// @param[out] json_len_out   [bytes].
+    /// @param[out] error_out      caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
+    ///          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+    /// @cost    a query by time, and one read of each entry given
+    /// @thread  any
+    /// ```
+    pub varve_memory_context: unsafe extern "C" fn(memory: *mut varve_memory_t, session_id: *const c_char, session_id_len: usize, max_tokens: u64, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Takes the session's newest entries into its working memory, in the place of what is there: to go
+    /// on with a conversation after a restart.
+    ///
+    /// @param[in]  memory         open memory.
+    /// @param[in]  session_id     which conversation.
+    /// @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] error_out      caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_NOT_FOUND  there is no such session: never made, deleted, expired, another user's
+    ///          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
+    ///          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+    /// @cost    a query by time for as many entries as the window has
+    /// @thread  any
+    /// ```
+    pub varve_memory_load: unsafe extern "C" fn(memory: *mut varve_memory_t, session_id: *const c_char, session_id_len: usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Makes everything recorded in the session durable, whatever its durability, and saves its index.
+    /// With durability "commit", the default, nothing can be lost without it either: what is recorded is
+    /// in the log when varve_memory_record answers.
+    ///
+    /// @param[in]  memory         open memory.
+    /// @param[in]  session_id     which conversation.
+    /// @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] error_out      caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_NOT_FOUND  there is no such session, as varve_memory_load
+    ///          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
+    ///          VARVE_IO, VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+    /// @cost    as varve_session_sync
+    /// @thread  any
+    /// ```
+    pub varve_memory_save: unsafe extern "C" fn(memory: *mut varve_memory_t, session_id: *const c_char, session_id_len: usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Empties the working memory of all sessions. Logs and long-term memory stay as they are.
+    ///
+    /// @param[in]  memory    open memory.
+    /// @param[out] error_out caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_BAD_HANDLE
+    /// @cost    sessions that nobody else has open are closed
+    /// @thread  any
+    /// ```
+    pub varve_memory_clear: unsafe extern "C" fn(memory: *mut varve_memory_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Stores an entry in long-term memory.
+    ///
+    /// @param[in]  memory     open memory.
+    /// @param[in]  entry_json the message, or {"content":"likes tea"}.
+    /// @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] id_out     the entry's id, given or made here.
+    /// @param[out] id_len_out [bytes].
+    /// @param[out] error_out  caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  member in the details
+    ///          VARVE_ALREADY_EXISTS    the id exists, or was deleted
+    ///          VARVE_NOT_FOUND         the session deleted meanwhile
+    ///          VARVE_SIZE_LIMIT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
+    ///          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+    /// @cost    as varve_memory_record
+    /// @thread  any
+    /// ```
+    pub varve_memory_store: unsafe extern "C" fn(memory: *mut varve_memory_t, entry_json: *const c_char, entry_len: usize, id_out: *mut *mut c_char, id_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Finds entries over all sessions of the user, long term and short.
+    ///
+    /// @param[in]  memory      open memory.
+    /// @param[in]  query_json  a query as of varve_store_query; its user_id, when given, is the
+    ///                         memory's. NULL or "" for all entries by relevance.
+    /// @param[in]  query_len   [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] results_out the results, entries as they are stored; free them with
+    ///                         varve_results_free. Not NULL.
+    /// @param[out] error_out   caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE
+    /// @cost    as varve_store_query
+    /// @thread  any
+    /// ```
+    pub varve_memory_search: unsafe extern "C" fn(memory: *mut varve_memory_t, query_json: *const c_char, query_len: usize, results_out: *mut *mut varve_results_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Deletes an entry wherever it is among the user's sessions, as varve_session_delete does.
+    ///
+    /// @param[in]  memory     open memory.
+    /// @param[in]  id         entry id.
+    /// @param[in]  id_len     [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[in]  reason     why, for the audit log; may be empty. At most 1024 bytes. It must not hold
+    ///                        what is being deleted.
+    /// @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] error_out  caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
+    ///          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
+    ///          VARVE_BAD_HANDLE
+    /// @cost    a lookup in each session of the user, and one write in those that have it
+    /// @thread  any
+    /// ```
+    pub varve_memory_delete: unsafe extern "C" fn(memory: *mut varve_memory_t, id: *const c_char, id_len: usize, reason: *const c_char, reason_len: usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Closes a memory. Working memory is gone with it, what was recorded is not.
+    ///
+    /// @param[in] memory handle, or NULL.
+    /// @errors none
+    /// @thread any
+    /// ```
+    pub varve_memory_close: unsafe extern "C" fn(memory: *mut varve_memory_t),
+    /// ```text
     /// Creates a session and opens it.
     ///
     /// @param[in]  store        open store.
     /// @param[in]  options_json {"session_id","user_id","agent_id","title","stores":["kv","transcript"],
-    ///                          "ttl_hours","ttl_policy","decay_config","compaction_config",
-    ///                          "preferences","durability"}, all optional; NULL or empty for none.
-    ///                          Without session_id one is made: "sess_" and 26 characters that sort by
-    ///                          time. ttl_hours: the session expires so long after its last write
-    ///                          (ttl_policy "sliding", the default) or its creation ("fixed"); 0: never.
+    ///                          "kv_cap","transcript_cap","ttl_hours","ttl_policy","decay_config",
+    ///                          "compaction_config","preferences","durability"}, all optional; NULL or
+    ///                          empty for none. Without session_id one is made: "sess_" and 26
+    ///                          characters that sort by time. stores: what it has beside its log, both
+    ///                          when not given; their caps: see kv.h and transcript.h. ttl_hours: the
+    ///                          session expires so long after its last write (ttl_policy "sliding", the
+    ///                          default) or its creation ("fixed"); 0: never.
     /// @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] session_out  the open session; close with varve_session_close.
     /// @param[out] error_out    caller frees; may be NULL.
@@ -645,14 +943,18 @@ pub struct Api {
     ///
     /// @param[in]  session      open session.
     /// @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
-    ///                          "tombstones","total"},"size_limit_bytes","modified":TIME|null,
+    ///                          "tombstones","kv","transcript","total"},"size_limit_bytes",
+    ///                          "modified":TIME|null,
     ///                          "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
     ///                          "memory_bytes","last_seq",
     ///                          "durable_seq","durability","generation","read_only",
-    ///                          "corruption":{"skipped","missing","torn_tails","rollback","metadata"},
+    ///                          "corruption":{"skipped","missing","torn_tails","rollback","metadata",
+    ///                          "kv","transcript"},
     ///                          "index":{"loaded","rebuilds","reason","covered_bytes",
     ///                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
     ///                          size_limit_bytes 0 is no limit. modified: when the log last changed.
+    ///                          corruption of kv and transcript: how often this process met damage in
+    ///                          them; varve_session_verify looks for it.
     ///                          lock: who is writing at this moment, any process; the last three only
     ///                          when somebody is. It may be over before it is told.
     ///                          memory_bytes is of the whole index; facets and words are in it only as
@@ -666,7 +968,8 @@ pub struct Api {
     /// ```
     pub varve_session_stats: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// The session's files: {"files":[{"name","size_bytes","modified"}]}, by name; empty for "memory:".
+    /// The session's files, kv.json and transcript.md among them, by name, and when each was modified
+    /// (RFC 3339): {"files":[{"name","size_bytes","modified"}]}; empty for "memory:".
     ///
     /// @param[in]  session      open session.
     /// @param[out] json_out     the object.
@@ -693,6 +996,61 @@ pub struct Api {
     /// @thread  any
     /// ```
     pub varve_session_set_progress: unsafe extern "C" fn(session: *mut varve_session_t, r#fn: Option<varve_progress_fn>, user_data: *mut c_void, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Builds a context.
+    ///
+    /// @param[in]  session      open session.
+    /// @param[in]  request_json as above; NULL or "" for the newest entries within 4000 tokens.
+    /// @param[in]  request_len  [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
+    ///                          "dropped","truncated"}. items are in the order of the text; source is
+    ///                          "pinned", "recalled" or "recent"; token_count is of the whole text;
+    ///                          dropped entries were found and did not fit. With room for nothing the
+    ///                          text is empty.
+    /// @param[out] json_len_out [bytes].
+    /// @param[out] error_out    caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
+    ///                                  and byte offset in the details
+    ///          VARVE_NOT_FOUND         the session was deleted
+    ///          VARVE_CALLBACK          the token counter reported failure
+    ///          VARVE_BUSY              the log was replaced over and over meanwhile
+    ///          VARVE_BAD_HANDLE, VARVE_IO
+    /// @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
+    /// @thread  any
+    /// ```
+    pub varve_context_build: unsafe extern "C" fn(session: *mut varve_session_t, request_json: *const c_char, request_len: usize, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Records one step of a conversation as an entry.
+    ///
+    /// kind                            payload
+    /// user_message, assistant_message {"content": "What was said"}
+    /// tool_call                       {"name": "weather", "arguments": {…}, "call_id": "c1"}
+    /// tool_result                     {"name": "weather", "result": {…}, "call_id": "c1"}
+    /// observation, event, summary,    {"content": …} or any members
+    /// document
+    ///
+    /// A payload may be the content alone, as a JSON string. id, timestamp, importance, tags,
+    /// references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
+    /// other members its content. A tool_result is given a reference to its call: the last one with its
+    /// call_id, or without one the last one of its name that has no result.
+    ///
+    /// @param[in]  session      open session.
+    /// @param[in]  kind         one of the above.
+    /// @param[in]  kind_len     [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[in]  payload_json as above.
+    /// @param[in]  payload_len  [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] id_out       the entry's id; may be NULL.
+    /// @param[out] id_len_out   [bytes]; may be NULL.
+    /// @param[out] error_out    caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
+    ///          VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
+    ///          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
+    /// @cost    as varve_session_add; for a tool_result also a query for its call
+    /// @thread  any
+    /// ```
+    pub varve_context_record: unsafe extern "C" fn(session: *mut varve_session_t, kind: *const c_char, kind_len: usize, payload_json: *const c_char, payload_len: usize, id_out: *mut *mut c_char, id_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
     /// Adds one entry. After VARVE_OK it is in the log, as durable as the session's durability says
     /// ("commit", the default: it survives power loss), and every process sees it. After anything else
@@ -774,8 +1132,8 @@ pub struct Api {
     /// Deletes every entry that a query finds (varve/query.h), each as varve_session_delete does.
     ///
     /// @param[in]  session    open session.
-    /// @param[in]  query_json the query, without sort_by, order, limit, after and explain, which are
-    ///                        refused. Without any condition it is every entry.
+    /// @param[in]  query_json the query, without vector, sort_by, order, limit, after and explain, which
+    ///                        are refused. Without any condition it is every entry.
     /// @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
     /// @param[in]  reason     why, for the audit log; as for varve_session_delete.
     /// @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
@@ -788,6 +1146,97 @@ pub struct Api {
     /// @thread  any
     /// ```
     pub varve_session_delete_where: unsafe extern "C" fn(session: *mut varve_session_t, query_json: *const c_char, query_len: usize, reason: *const c_char, reason_len: usize, count_out: *mut u64, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Gives a live entry its vector: an embedding that you made of it, for queries with "vector"
+    /// (varve/query.h). In place of the one it had; a vector goes with its entry. docs/vectors.md
+    ///
+    /// Nothing is computed from the entry itself, and nothing is sent anywhere. Export and import leave
+    /// vectors out; backup, restore, compaction and purge take them along.
+    ///
+    /// @param[in]  session   open session.
+    /// @param[in]  id        entry id.
+    /// @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[in]  values    the numbers, finite and not all zero; copied. Their scale has no effect.
+    /// @param[in]  dimension how many, 1 to 16384, the same for all vectors of a session.
+    /// @param[out] error_out caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  no or too many numbers, one that is not finite, all zero;
+    /// another dimension than the session's vectors; malformed id VARVE_NOT_FOUND         never added,
+    /// deleted, or expired; or the session was deleted VARVE_SIZE_LIMIT        the session would be over
+    /// its limit VARVE_CORRUPTION        the head of vectors.bin is damaged: repair, then give them
+    /// again VARVE_FORMAT_VERSION    vectors.bin is of a newer version VARVE_BUSY, VARVE_READ_ONLY,
+    /// VARVE_NO_SPACE, VARVE_IO
+    /// @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"
+    /// @thread  any
+    /// ```
+    pub varve_session_put_vector: unsafe extern "C" fn(session: *mut varve_session_t, id: *const c_char, id_len: usize, values: *const f32, dimension: u32, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Sets a key. With a cap of 0 nothing is kept, and that is no error.
+    ///
+    /// @param[in]  session   open session.
+    /// @param[in]  key       any UTF-8 text of 1 to 1024 bytes.
+    /// @param[in]  key_len   [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[in]  value     any UTF-8 text; may be empty.
+    /// @param[in]  value_len [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] error_out caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  empty or long key, text that is not UTF-8
+    ///          VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session
+    ///          VARVE_UNSUPPORTED       the session has no "kv"
+    ///          VARVE_NOT_FOUND         the session was deleted
+    ///          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
+    /// @cost    kv.json is replaced and made durable before the answer, whatever the durability
+    /// @thread  any
+    /// ```
+    pub varve_kv_set: unsafe extern "C" fn(session: *mut varve_session_t, key: *const c_char, key_len: usize, value: *const c_char, value_len: usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// The value of a key. That of "working_memory" is the empty text until it is set.
+    ///
+    /// @param[in]  session       open session.
+    /// @param[in]  key           as it was set.
+    /// @param[in]  key_len       [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] value_out     the value; free with varve_free.
+    /// @param[out] value_len_out [bytes].
+    /// @param[out] error_out     caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_NOT_FOUND         no such key, or the session was deleted
+    ///          VARVE_UNSUPPORTED       the session has no "kv"
+    ///          VARVE_INVALID_ARGUMENT, VARVE_IO
+    /// @cost    reads kv.json; takes no lock
+    /// @thread  any
+    /// ```
+    pub varve_kv_get: unsafe extern "C" fn(session: *mut varve_session_t, key: *const c_char, key_len: usize, value_out: *mut *mut c_char, value_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// Takes a key away.
+    ///
+    /// @param[in]  session   open session.
+    /// @param[in]  key       as it was set.
+    /// @param[in]  key_len   [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] error_out caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_NOT_FOUND         it was not there, or the session was deleted
+    ///          VARVE_UNSUPPORTED       the session has no "kv"
+    ///          VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
+    /// @cost    as varve_kv_set
+    /// @thread  any
+    /// ```
+    pub varve_kv_delete: unsafe extern "C" fn(session: *mut varve_session_t, key: *const c_char, key_len: usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// All keys, the one that was set longest ago first: [{"key","value","ts"}], where ts is when it was
+    /// set (RFC 3339).
+    ///
+    /// @param[in]  session      open session.
+    /// @param[out] json_out     the array.
+    /// @param[out] json_len_out [bytes].
+    /// @param[out] error_out    caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_UNSUPPORTED  the session has no "kv"
+    ///          VARVE_NOT_FOUND    the session was deleted
+    ///          VARVE_IO
+    /// @cost    reads kv.json; takes no lock
+    /// @thread  any
+    /// ```
+    pub varve_kv_list: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
     /// Reads every byte of the session's log and tombstones and checks every line, checksum, sequence
     /// number, reference and index entry. Changes nothing.
@@ -1027,14 +1476,17 @@ pub struct Api {
     /// @param[out] error_out   caller frees; may be NULL.
     ///
     /// @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, contradictory range, cursor of
-    ///                                  another query: member and byte offset in the details
+    ///                                  another query: member and byte offset in the details; a vector
+    ///                                  of another dimension than the session's
+    ///          VARVE_CORRUPTION        with a vector: the head of vectors.bin is damaged
+    ///          VARVE_FORMAT_VERSION    with a vector: vectors.bin is of a newer version
     ///          VARVE_NOT_FOUND         the session was deleted
     ///          VARVE_BUSY              the log was replaced over and over meanwhile
     ///          VARVE_BAD_HANDLE, VARVE_IO
     /// @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
     ///          of each result. A phrase reads every entry that has all its words.
-    ///          The first query of a session loads facets, the first with text the words
-    /// (docs/query.md).
+    ///          The first query of a session loads facets, the first with text the words, the first
+    ///          with a vector the vectors (docs/query.md). A vector is compared with all of them.
     /// @thread  any
     /// ```
     pub varve_session_query: unsafe extern "C" fn(session: *mut varve_session_t, query_json: *const c_char, query_len: usize, results_out: *mut *mut varve_results_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
@@ -1043,7 +1495,7 @@ pub struct Api {
     ///
     /// @param[in]  session    open session.
     /// @param[in]  query_json as above without sort_by, order, limit, after and explain, which are
-    ///                        refused; NULL or "" for all.
+    ///                        refused; NULL or "" for all. A vector may be there and is ignored.
     /// @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] count_out  how many; may be NULL.
     /// @param[out] error_out  caller frees; may be NULL.
@@ -1125,6 +1577,46 @@ pub struct Api {
     /// @thread one thread at a time per results
     /// ```
     pub varve_results_free: unsafe extern "C" fn(results: *mut varve_results_t),
+    /// ```text
+    /// Appends what was said, with the present time, as durably as the session's durability says. With a
+    /// cap of 0 nothing is kept, and that is no error.
+    ///
+    /// @param[in]  session     open session.
+    /// @param[in]  role        who said it: 1 to 128 bytes of UTF-8 without control characters and
+    ///                         without blanks at its ends; "user", "assistant", a name.
+    /// @param[in]  role_len    [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[in]  content     any UTF-8 text, NULs and all; it comes back unchanged.
+    /// @param[in]  content_len [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] error_out   caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT  a role that cannot be one, text that is not UTF-8
+    ///          VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session
+    ///          VARVE_UNSUPPORTED       the session has no "transcript"
+    ///          VARVE_NOT_FOUND         the session was deleted
+    ///          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
+    /// @cost    one write at the end of the file and, with "commit", one sync. The first one with a
+    ///          handle also reads the file; when turns beyond the cap have gathered, it is written anew
+    /// @thread  any
+    /// ```
+    pub varve_transcript_append: unsafe extern "C" fn(session: *mut varve_session_t, role: *const c_char, role_len: usize, content: *const c_char, content_len: usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
+    /// The last `n` turns, or all when there are fewer, the oldest first:
+    /// [{"content","role","timestamp"}].
+    ///
+    /// @param[in]  session      open session.
+    /// @param[in]  n            how many; SIZE_MAX for all.
+    /// @param[out] json_out     the array.
+    /// @param[out] json_len_out [bytes].
+    /// @param[out] error_out    caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_UNSUPPORTED  the session has no "transcript"
+    ///          VARVE_NOT_FOUND    the session was deleted
+    ///          VARVE_BUSY         it was replaced over and over meanwhile
+    ///          VARVE_IO
+    /// @cost    reads the end of the file, as far as the turns go; takes no lock
+    /// @thread  any
+    /// ```
+    pub varve_transcript_last: unsafe extern "C" fn(session: *mut varve_session_t, n: usize, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
 }
 
 impl Api {
@@ -1151,6 +1643,24 @@ impl Api {
         "varve_store_metrics",
         "varve_store_set_log",
         "varve_store_set_clock",
+        "varve_store_set_token_counter",
+        "varve_window_new",
+        "varve_window_add",
+        "varve_window_recent",
+        "varve_window_text",
+        "varve_window_clear",
+        "varve_window_size",
+        "varve_window_free",
+        "varve_memory_open",
+        "varve_memory_record",
+        "varve_memory_context",
+        "varve_memory_load",
+        "varve_memory_save",
+        "varve_memory_clear",
+        "varve_memory_store",
+        "varve_memory_search",
+        "varve_memory_delete",
+        "varve_memory_close",
         "varve_session_create",
         "varve_session_open",
         "varve_session_close",
@@ -1161,11 +1671,18 @@ impl Api {
         "varve_session_stats",
         "varve_session_files",
         "varve_session_set_progress",
+        "varve_context_build",
+        "varve_context_record",
         "varve_session_add",
         "varve_session_add_batch",
         "varve_session_get",
         "varve_session_delete",
         "varve_session_delete_where",
+        "varve_session_put_vector",
+        "varve_kv_set",
+        "varve_kv_get",
+        "varve_kv_delete",
+        "varve_kv_list",
         "varve_session_verify",
         "varve_session_repair",
         "varve_session_compact",
@@ -1185,6 +1702,8 @@ impl Api {
         "varve_results_score",
         "varve_results_json",
         "varve_results_free",
+        "varve_transcript_append",
+        "varve_transcript_last",
     ];
 
     /// Resolves every function; the first that is missing ends it with what `symbol` answered.
@@ -1220,6 +1739,24 @@ impl Api {
                 varve_store_metrics: transmute(symbol(c"varve_store_metrics")?),
                 varve_store_set_log: transmute(symbol(c"varve_store_set_log")?),
                 varve_store_set_clock: transmute(symbol(c"varve_store_set_clock")?),
+                varve_store_set_token_counter: transmute(symbol(c"varve_store_set_token_counter")?),
+                varve_window_new: transmute(symbol(c"varve_window_new")?),
+                varve_window_add: transmute(symbol(c"varve_window_add")?),
+                varve_window_recent: transmute(symbol(c"varve_window_recent")?),
+                varve_window_text: transmute(symbol(c"varve_window_text")?),
+                varve_window_clear: transmute(symbol(c"varve_window_clear")?),
+                varve_window_size: transmute(symbol(c"varve_window_size")?),
+                varve_window_free: transmute(symbol(c"varve_window_free")?),
+                varve_memory_open: transmute(symbol(c"varve_memory_open")?),
+                varve_memory_record: transmute(symbol(c"varve_memory_record")?),
+                varve_memory_context: transmute(symbol(c"varve_memory_context")?),
+                varve_memory_load: transmute(symbol(c"varve_memory_load")?),
+                varve_memory_save: transmute(symbol(c"varve_memory_save")?),
+                varve_memory_clear: transmute(symbol(c"varve_memory_clear")?),
+                varve_memory_store: transmute(symbol(c"varve_memory_store")?),
+                varve_memory_search: transmute(symbol(c"varve_memory_search")?),
+                varve_memory_delete: transmute(symbol(c"varve_memory_delete")?),
+                varve_memory_close: transmute(symbol(c"varve_memory_close")?),
                 varve_session_create: transmute(symbol(c"varve_session_create")?),
                 varve_session_open: transmute(symbol(c"varve_session_open")?),
                 varve_session_close: transmute(symbol(c"varve_session_close")?),
@@ -1230,11 +1767,18 @@ impl Api {
                 varve_session_stats: transmute(symbol(c"varve_session_stats")?),
                 varve_session_files: transmute(symbol(c"varve_session_files")?),
                 varve_session_set_progress: transmute(symbol(c"varve_session_set_progress")?),
+                varve_context_build: transmute(symbol(c"varve_context_build")?),
+                varve_context_record: transmute(symbol(c"varve_context_record")?),
                 varve_session_add: transmute(symbol(c"varve_session_add")?),
                 varve_session_add_batch: transmute(symbol(c"varve_session_add_batch")?),
                 varve_session_get: transmute(symbol(c"varve_session_get")?),
                 varve_session_delete: transmute(symbol(c"varve_session_delete")?),
                 varve_session_delete_where: transmute(symbol(c"varve_session_delete_where")?),
+                varve_session_put_vector: transmute(symbol(c"varve_session_put_vector")?),
+                varve_kv_set: transmute(symbol(c"varve_kv_set")?),
+                varve_kv_get: transmute(symbol(c"varve_kv_get")?),
+                varve_kv_delete: transmute(symbol(c"varve_kv_delete")?),
+                varve_kv_list: transmute(symbol(c"varve_kv_list")?),
                 varve_session_verify: transmute(symbol(c"varve_session_verify")?),
                 varve_session_repair: transmute(symbol(c"varve_session_repair")?),
                 varve_session_compact: transmute(symbol(c"varve_session_compact")?),
@@ -1254,6 +1798,8 @@ impl Api {
                 varve_results_score: transmute(symbol(c"varve_results_score")?),
                 varve_results_json: transmute(symbol(c"varve_results_json")?),
                 varve_results_free: transmute(symbol(c"varve_results_free")?),
+                varve_transcript_append: transmute(symbol(c"varve_transcript_append")?),
+                varve_transcript_last: transmute(symbol(c"varve_transcript_last")?),
             }
         })
     }

@@ -179,6 +179,17 @@ impl Session {
         Ok(count)
     }
 
+    /// Gives an entry its vector: an embedding that you made of it, for queries with
+    /// [`Query::vector`]. All vectors of a session have the same number of dimensions.
+    pub fn put_vector(&self, id: &str, values: &[f32]) -> Result<()> {
+        let dimension = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        // SAFETY: the texts and the numbers live during the call.
+        call(self.library(), |error| unsafe {
+            let put = self.api().varve_session_put_vector;
+            put(self.0.raw, id.pointer(), id.len(), values.as_ptr(), dimension, error)
+        })
+    }
+
     /// Finds entries; `()` is all of them, by relevance.
     pub fn query(&self, query: impl Document) -> Result<Results> {
         self.query_json(query)?.parse()

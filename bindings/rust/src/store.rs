@@ -282,6 +282,37 @@ impl Store {
         })
     }
 
+    /// Counts the tokens of contexts with a closure, as the model that is to read them does, instead
+    /// of by an estimate. It must not call the library with this store. A panic in it ends the call
+    /// that it was made for with [`ErrorKind::Callback`].
+    ///
+    /// ```
+    /// # fn main() -> varve::Result<()> {
+    /// let store = varve::Store::open("memory:")?;
+    /// store.set_token_counter(|text| text.split_whitespace().count() as u64)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_token_counter<F>(&self, counter: F) -> Result<()>
+    where
+        F: Fn(&str) -> u64 + Send + Sync + 'static,
+    {
+        let user_data = self.0.closures.keep(counter);
+        // SAFETY: the closure is kept until the store is closed.
+        call(self.library(), |error| unsafe {
+            let set = self.api().varve_store_set_token_counter;
+            set(self.0.raw, Some(callback::tokens::<F>), user_data, error)
+        })
+    }
+
+    /// Returns to the estimate.
+    pub fn clear_token_counter(&self) -> Result<()> {
+        // SAFETY: no function, nothing to be called with.
+        call(self.library(), |error| unsafe {
+            (self.api().varve_store_set_token_counter)(self.0.raw, None, ptr::null_mut(), error)
+        })
+    }
+
     /// The C handle, for functions of [`raw`]. Valid until the store is closed.
     pub fn as_raw(&self) -> *mut raw::varve_store_t {
         self.0.raw

@@ -3,6 +3,8 @@ use std::ffi::OsStr;
 
 use tokio::task::spawn_blocking;
 
+use crate::answer::Answer;
+use crate::context::Context;
 use crate::document::Document;
 use crate::entry::Entry;
 use crate::error::{Error, Result};
@@ -160,6 +162,18 @@ impl SessionHandle {
     pub async fn count(&self, query: impl Document) -> Result<u64> {
         let query = query.to_json()?.into_owned();
         self.run(move |session| session.count(query)).await
+    }
+
+    /// As [`Session::context`].
+    pub async fn context(&self, request: impl Document) -> Result<Answer<Context>> {
+        let request = request.to_json()?.into_owned();
+        self.run(move |session| session.context(request)).await
+    }
+
+    /// As [`Session::record`].
+    pub async fn record(&self, kind: &str, payload: impl Document) -> Result<String> {
+        let (kind, payload) = (kind.to_owned(), payload.to_json()?.into_owned());
+        self.run(move |session| session.record(&kind, payload)).await
     }
 
     /// As [`Session::sync`].

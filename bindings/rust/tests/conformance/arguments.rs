@@ -4,11 +4,16 @@ use std::collections::HashMap;
 
 use regex::Regex;
 use serde_json::{Map, Value};
-use varve::{Document, Entry, Query, RawResults, Session, SessionOptions, Store};
+use varve::{
+    ContextRequest, Document, Entry, Memory, Query, RawResults, Session, SessionOptions, Store,
+    Window,
+};
 
 /// What a step keeps under a name.
 pub enum Variable {
     Store(Store),
+    Window(Window),
+    Memory(Memory),
     Session(Session),
     Results(RawResults),
     Closed,
@@ -24,6 +29,7 @@ pub enum Given {
     Entries(Vec<Entry>),
     Query(Query),
     Options(SessionOptions),
+    Request(ContextRequest),
     Value(Value),
     Text(String),
 }
@@ -36,6 +42,7 @@ impl Document for Given {
             Given::Entries(entries) => entries.to_json(),
             Given::Query(query) => query.to_json(),
             Given::Options(options) => options.to_json(),
+            Given::Request(request) => request.to_json(),
             Given::Value(value) => value.to_json(),
             Given::Text(text) => text.to_json(),
         }
@@ -113,6 +120,7 @@ fn typed(name: &str, value: &Value) -> Option<Given> {
         "entry_json" => same(value).map(Given::Entry),
         "entries" => same(value).map(Given::Entries),
         "query_json" => same(value).map(Given::Query),
+        "request_json" => same(value).map(Given::Request),
         "options_json" => same(value).map(Given::Options),
         _ => None,
     }

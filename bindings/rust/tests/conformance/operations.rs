@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{json, Value};
-use varve::{ErrorKind, Library, LogLevel, RawResults, Session, Store};
+use varve::{ErrorKind, Library, LogLevel, Memory, RawResults, Session, Store, Window};
 
 use crate::arguments::{exact_value, Arguments, Variable, Variables};
 
@@ -115,10 +115,15 @@ impl Run {
                 let opened = Store::open_with(uri, config);
                 return Ok(opened.and_then(|store| handle(Variable::Store(store))));
             }
-            _ if op.starts_with("store_") || op == "session_create" || op == "session_open" => {
-                "store"
+            "window_new" => {
+                let opened = Window::new(args.number("capacity")? as usize);
+                return Ok(opened.and_then(|window| handle(Variable::Window(window))));
             }
+            "session_create" | "session_open" | "memory_open" => "store",
+            _ if op.starts_with("store_") => "store",
             _ if op.starts_with("results_") => "results",
+            _ if op.starts_with("window_") => "window",
+            _ if op.starts_with("memory_") => "memory",
             _ => "session",
         };
         let variable = args.name(name)?;
@@ -133,12 +138,13 @@ impl Run {
                 Ok(nothing(()))
             }
             Some(Variable::Results(results)) => results_operation(op, results, args),
-            Some(Variable::Closed) if op == "results_free" => Ok(nothing(())),
-            Some(Variable::Closed) if op == "results_count" => Ok(value(0)),
-            Some(Variable::Closed) => {
-                args.take("index");
-                Ok(closed())
+            Some(Variable::Window(_)) if op == "window_free" => {
+                self.variables.insert(variable, Variable::Closed);
+                Ok(nothing(()))
             }
+            Some(Variable::Window(window)) => window_operation(op, window, args),
+            Some(Variable::Memory(memory)) => memory_operation(op, &memory.clone(), args),
+            Some(Variable::Closed) => closed_operation(op, args),
             _ => Err(format!("{variable} is no handle")),
         }
     }
@@ -169,6 +175,19 @@ impl Run {
             "store_stats" => report!(store.stats()),
             "store_metrics" => store.metrics().and_then(value),
             "store_set_log" => self.set_log(name, store, args.number("level")?)?,
+            "store_set_token_counter" => {
+                let counter = args.take("counter");
+                match counter.as_str() {
+                    Some("bytes") => store.set_token_counter(|text| text.len() as u64),
+                    Some("failing") => store.set_token_counter(|_| panic!("the counter fails")),
+                    None if counter.is_null() => store.clear_token_counter(),
+                    _ => return Err(format!("the counter {counter} is not known")),
+                }
+                .and_then(nothing)
+            }
+            "memory_open" => store
+                .memory(args.document("options_json")?)
+                .and_then(|memory| handle(Variable::Memory(memory))),
             "store_set_clock" => store.clear_clock().and_then(nothing),
             "session_create" => store
                 .create_session(args.document("options_json")?)
@@ -296,7 +315,82 @@ fn session_operation(op: &str, session: &Session, args: &mut Arguments) -> Resul
         "session_export" => session.export(&args.text("format")?).and_then(value),
         "session_import" => report!(session.import(args.text("jsonl")?)),
         "session_set_progress" => progress(session, args)?,
-        _ => return maintenance(op, session, args),
+        "session_put_vector" => {
+            let (id, values) = (args.text("id")?, args.take("values"));
+            let values: Vec<f32> = serde_json::from_value(values).unwrap_or_default();
+            let dimension = args.number("dimension")? as usize;
+            session.put_vector(&id, &values[..dimension.min(values.len())]).and_then(nothing)
+        }
+        _ if op.starts_with("session_") => return maintenance(op, session, args),
+        _ => return beside_the_log(op, session, args),
+    })
+}
+
+fn beside_the_log(op: &str, session: &Session, args: &mut Arguments) -> Result<Answer, String> {
+    let (kv, transcript) = (session.kv(), session.transcript());
+    Ok(match op {
+        "kv_set" => kv.set(&args.text("key")?, &args.text("value")?).and_then(nothing),
+        "kv_get" => kv.get(&args.text("key")?).and_then(value),
+        "kv_delete" => kv.delete(&args.text("key")?).and_then(nothing),
+        "kv_list" => report!(kv.list()),
+        "transcript_append" => {
+            transcript.append(&args.text("role")?, &args.text("content")?).and_then(nothing)
+        }
+        "transcript_last" => report!(transcript.last(args.number("n")? as usize)),
+        "context_build" => report!(session.context(args.document("request_json")?)),
+        "context_record" => {
+            session.record(&args.text("kind")?, args.document("payload_json")?).and_then(value)
+        }
+        _ => return Err("the operation is not known".into()),
+    })
+}
+
+fn window_operation(op: &str, window: &Window, args: &mut Arguments) -> Result<Answer, String> {
+    Ok(match op {
+        "window_add" => window.add(args.document("entry_json")?).and_then(nothing),
+        "window_recent" => report!(window.recent(args.number("n")? as usize)),
+        "window_text" => window.text().and_then(value),
+        "window_clear" => window.clear().and_then(nothing),
+        "window_size" => value(window.len()),
+        _ => return Err("the operation is not known".into()),
+    })
+}
+
+fn memory_operation(op: &str, memory: &Memory, args: &mut Arguments) -> Result<Answer, String> {
+    let session_id = |args: &mut Arguments| args.text("session_id");
+    Ok(match op {
+        "memory_record" => {
+            memory.record(&session_id(args)?, args.document("entry_json")?).and_then(value)
+        }
+        "memory_context" => {
+            let max_tokens = args.number("max_tokens")?;
+            report!(memory.context(&session_id(args)?, max_tokens))
+        }
+        "memory_load" => memory.load(&session_id(args)?).and_then(nothing),
+        "memory_save" => memory.save(&session_id(args)?).and_then(nothing),
+        "memory_clear" => memory.clear().and_then(nothing),
+        "memory_store" => memory.store(args.document("entry_json")?).and_then(value),
+        "memory_search" => results(memory.search_json(args.document("query_json")?)),
+        "memory_delete" => {
+            memory.delete(&args.text("id")?, &args.text("reason")?).and_then(nothing)
+        }
+        "memory_close" => {
+            memory.close();
+            nothing(())
+        }
+        _ => return Err("the operation is not known".into()),
+    })
+}
+
+/// Operations on a handle that was freed, which this crate lets nobody write.
+fn closed_operation(op: &str, args: &mut Arguments) -> Result<Answer, String> {
+    for argument in ["index", "n", "entry_json"] {
+        args.take(argument);
+    }
+    Ok(match op {
+        "results_free" | "window_free" => nothing(()),
+        "results_count" | "window_size" => value(0),
+        _ => closed(),
     })
 }
 
