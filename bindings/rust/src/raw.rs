@@ -531,6 +531,33 @@ pub struct Api {
     /// ```
     pub varve_store_stats: unsafe extern "C" fn(store: *mut varve_store_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
+    /// What model calls took, summed over entries that say so: by their member "usage", {"input_tokens",
+    /// "output_tokens","cost_usd"}, all optional, or by that of their content, as imported chats have it
+    /// ("prompt_tokens" and "completion_tokens" are read too).
+    ///
+    /// The log decides: an entry that was deleted or has expired does not count any more, for figures
+    /// that outlived it would tell what it was. Keep books of your own where money is owed.
+    ///
+    /// @param[in]  store        open store.
+    /// @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
+    ///                          optional; NULL or empty for none. time: start <= timestamp < end.
+    /// @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
+    /// @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
+    ///                          "sessions":[{"session_id","user_id","agent_id",...}],
+    ///                          "agents":[{"agent_id",...}],"users":[{"user_id",...}],
+    ///                          "days":[{"day":"2026-01-10",...}],"problems":[{"session_id","reason"}]},
+    ///                          each with the members of total. entries: those that carry usage;
+    ///                          sessions without any are left out. Days are of UTC.
+    /// @param[out] json_len_out [bytes].
+    /// @param[out] error_out    caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE; of one session only: in its problems
+    /// @cost    opens every session asked and reads its log once, each entry with one read; as long as a
+    ///          session stays open, only what was added since
+    /// @thread  any
+    /// ```
+    pub varve_store_usage: unsafe extern "C" fn(store: *mut varve_store_t, filter_json: *const c_char, filter_len: usize, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
     /// What monitoring wants to know, in the text format of Prometheus (version 0.0.4): HELP, TYPE and
     /// samples, each with the label store="URI". docs/operations.md#figures tells what each means.
     ///
@@ -943,27 +970,33 @@ pub struct Api {
     ///
     /// @param[in]  session      open session.
     /// @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
-    ///                          "tombstones","kv","transcript","total"},"size_limit_bytes",
+    ///                          "tombstones","vectors","kv","transcript","total"},"size_limit_bytes",
     ///                          "modified":TIME|null,
     ///                          "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
-    ///                          "memory_bytes","last_seq",
-    ///                          "durable_seq","durability","generation","read_only",
+    ///                          "memory_bytes","vectors":{"dimension","records","memory_bytes"},
+    ///                          "last_seq",
+    ///                          "durable_seq","durability","durable","undurable_bytes",
+    ///                          "generation","read_only",
     ///                          "corruption":{"skipped","missing","torn_tails","rollback","metadata",
     ///                          "kv","transcript"},
     ///                          "index":{"loaded","rebuilds","reason","covered_bytes",
-    ///                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
+    ///                          "facets_memory_bytes","words_memory_bytes","words_of_entries"},
+    ///                          "usage":{"entries","input_tokens","output_tokens","cost_usd"}}.
     ///                          size_limit_bytes 0 is no limit. modified: when the log last changed.
     ///                          corruption of kv and transcript: how often this process met damage in
     ///                          them; varve_session_verify looks for it.
     ///                          lock: who is writing at this moment, any process; the last three only
     ///                          when somebody is. It may be over before it is told.
-    ///                          memory_bytes is of the whole index; facets and words are in it only as
-    ///                          far as a query has needed them.
+    ///                          durable: false while entries that were answered are in memory only,
+    ///                          because the disk does not take them (integrity.io_failure "buffer").
+    ///                          memory_bytes is of the whole index; facets, words and vectors are in it
+    ///                          only as far as a query has needed them. usage: see varve_store_usage.
     /// @param[out] json_len_out [bytes].
     /// @param[out] error_out    caller frees; may be NULL.
     ///
     /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
-    /// @cost    O(types); entries added by other processes are read first
+    /// @cost    O(types); entries added by other processes are read first. The first call reads the log
+    ///          once, for the usage; later ones what was added since
     /// @thread  any
     /// ```
     pub varve_session_stats: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
@@ -1238,8 +1271,8 @@ pub struct Api {
     /// ```
     pub varve_kv_list: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Reads every byte of the session's log and tombstones and checks every line, checksum, sequence
-    /// number, reference and index entry. Changes nothing.
+    /// Reads every byte of the session's log, tombstones and vectors and checks every line, checksum,
+    /// sequence number, reference, vector and index entry. Changes nothing.
     ///
     /// @param[in]  session        open session.
     /// @param[in]  options_json   NULL, empty or {"deep":true}: also compares what the index knows of
@@ -1247,7 +1280,8 @@ pub struct Api {
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     {"ok","entries","deleted","damaged","problems":[{"file","offset",
     ///                            "length","reason"}],"problems_total","notes":[{"file","offset","id",
-    ///                            "target","reason"}],"notes_total","checked_bytes","last_seq"}.
+    ///                            "target","reason"}],"notes_total","checked_bytes","last_seq",
+    ///                            "vectors":{"dimension","records","entries","damaged"}}.
     ///                            "problems" and "notes" hold the first 1000. A note is no damage: entry
     ///                            "id" refers to "target", which was deleted or is not there.
     /// @param[out] report_len_out [bytes].
@@ -1308,9 +1342,11 @@ pub struct Api {
     pub varve_session_compact: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
     /// Makes deleted and expired entries gone for good: when this answers VARVE_OK, no byte of their
-    /// content is in any file of the session: log, index (its words too), quarantine, temporary files.
+    /// content, and of their vectors, is in any file of the session: log, index (its words too),
+    /// vectors.bin, quarantine, temporary files.
     /// What is out of reach (backups, exports, disk blocks, processes that are stopped) is told in
-    /// docs/privacy.md.
+    /// docs/privacy.md. Damaged lines go for good as well, and with them quarantine.jsonl: nobody can
+    /// say whose words are in them. To keep what can be saved of them, run varve_session_repair first.
     ///
     /// @param[in]  session        open session.
     /// @param[in]  options_json   NULL, empty or {"dry_run":true}: only tell what would go.
@@ -1319,8 +1355,8 @@ pub struct Api {
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
-    /// @errors  as varve_session_compact; after a failure call it again: until it answers VARVE_OK
-    ///          nothing is promised
+    /// @errors  as varve_session_compact; VARVE_FORMAT_VERSION when vectors.bin is of a newer version.
+    ///          After a failure call it again: until it answers VARVE_OK nothing is promised
     /// @cost    as varve_session_compact, and the words of all entries are indexed anew
     /// @thread  any
     /// ```
@@ -1640,6 +1676,7 @@ impl Api {
         "varve_store_restore",
         "varve_store_sweep",
         "varve_store_stats",
+        "varve_store_usage",
         "varve_store_metrics",
         "varve_store_set_log",
         "varve_store_set_clock",
@@ -1736,6 +1773,7 @@ impl Api {
                 varve_store_restore: transmute(symbol(c"varve_store_restore")?),
                 varve_store_sweep: transmute(symbol(c"varve_store_sweep")?),
                 varve_store_stats: transmute(symbol(c"varve_store_stats")?),
+                varve_store_usage: transmute(symbol(c"varve_store_usage")?),
                 varve_store_metrics: transmute(symbol(c"varve_store_metrics")?),
                 varve_store_set_log: transmute(symbol(c"varve_store_set_log")?),
                 varve_store_set_clock: transmute(symbol(c"varve_store_set_clock")?),
