@@ -23,6 +23,7 @@ type callbacks struct {
 	log        atomic.Pointer[func(LogLevel, json.RawMessage)]
 	clock      atomic.Pointer[func() time.Time]
 	progress   atomic.Pointer[func(Progress) error]
+	tokens     atomic.Pointer[func(text string) (uint64, error)]
 	failure    atomic.Pointer[error] // why the last one reported failure
 	panicked   atomic.Pointer[PanicError]
 }

@@ -17,6 +17,8 @@ var printed = map[string]string{
 		"results of the first call: 1\n",
 	"privacy_erase":  "deleted: 2\nfiles that hold it: 0\n",
 	"many_processes": "100 entries of 4 processes, intact: true\n",
+	"token_budget": "within the budget: true\nknows of Rome: true\n" +
+		"entries were left out: true\n",
 }
 
 func TestExamplePrograms(t *testing.T) {
