@@ -47,8 +47,10 @@ type Query struct {
 	IDs           []string       `json:"ids,omitempty"`
 	TraceID       string         `json:"trace_id,omitempty"`
 	Content       map[string]any `json:"content,omitempty"`
-	SortBy        string         `json:"sort_by,omitempty"` // best, relevance, match, time, importance
-	Order         string         `json:"order,omitempty"`   // desc, asc
+	Vector        []float32      `json:"vector,omitempty"`        // see Session.PutVector
+	VectorWeight  *float64       `json:"vector_weight,omitempty"` // 0 to 1
+	SortBy        string         `json:"sort_by,omitempty"`       // best, relevance, match, time, importance
+	Order         string         `json:"order,omitempty"`         // desc, asc
 	Limit         int            `json:"limit,omitempty"`
 	After         string         `json:"after,omitempty"` // Results.Next of the page before
 	Now           time.Time      `json:"now,omitzero"`
