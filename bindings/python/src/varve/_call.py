@@ -92,6 +92,15 @@ def options(value: Json, members: Mapping[str, Any]) -> Tuple[Optional[bytes], i
     return given, len(given)
 
 
+def how_many(count: Optional[int]) -> int:
+    """A count for the library, in which None is all there are."""
+    if count is None:
+        return _raw.VARVE_NUL_TERMINATED  # SIZE_MAX
+    if count < 0:
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"{count} is no number of messages")
+    return count
+
+
 def fail(api: _raw.Functions, status: int, error: Optional[int]) -> None:
     """Raises what a call answered."""
     message = (api.varve_error_message(error) or b"").decode("utf-8", "replace")

@@ -164,6 +164,40 @@ class Session:
             self._api, self._api.varve_session_count, ctypes.c_uint64, self._handle,
             *_call.options(cast(Any, query), members)))
 
+    # -- small facts by key, and what was said
+
+    def kv_set(self, key: str, value: str) -> None:
+        """Sets a key. Past the session's cap the key that was set longest ago goes."""
+        name, given = _call.text(key), _call.text(value)
+        _call.call(self._api, self._api.varve_kv_set, self._handle, name, len(name), given,
+                   len(given))
+
+    def kv_get(self, key: str) -> str:
+        """The value of a key. NotFound when it is not there."""
+        name = _call.text(key)
+        return _call.call_text(self._api, self._api.varve_kv_get, self._handle, name,
+                               len(name)).decode()
+
+    def kv_delete(self, key: str) -> None:
+        """Takes a key away. NotFound when it is not there."""
+        name = _call.text(key)
+        _call.call(self._api, self._api.varve_kv_delete, self._handle, name, len(name))
+
+    def kv_list(self) -> List[Dict[str, str]]:
+        """All keys as {"key", "value", "ts"}, the one that was set longest ago first."""
+        return cast(List[Dict[str, str]], self._document(self._api.varve_kv_list))
+
+    def transcript_append(self, role: str, content: str) -> None:
+        """Appends what was said, with the present time."""
+        who, given = _call.text(role), _call.text(content)
+        _call.call(self._api, self._api.varve_transcript_append, self._handle, who, len(who),
+                   given, len(given))
+
+    def transcript_last(self, count: Optional[int] = None) -> List[Dict[str, str]]:
+        """The last turns as {"role", "content", "timestamp"}, oldest first; None is all."""
+        return cast(List[Dict[str, str]], self._document(self._api.varve_transcript_last,
+                                                         _call.how_many(count)))
+
     # -- looking after it
 
     def verify(self, options: Options = None, /, **more: Any) -> Report:
@@ -227,8 +261,8 @@ class Session:
     def _read(text: bytes) -> Report:
         return cast(Report, json.loads(text))
 
-    def _document(self, function: _call.Function) -> Any:
-        return json.loads(_call.call_text(self._api, function, self._handle))
+    def _document(self, function: _call.Function, *arguments: Any) -> Any:
+        return json.loads(_call.call_text(self._api, function, self._handle, *arguments))
 
     def _report(self, function: _call.Function, options: Any, members: Dict[str, Any]) -> Report:
         return self._read(_call.call_text(self._api, function, self._handle,
