@@ -22,13 +22,15 @@ from ._raw import VARVE_LOG_INFO as LOG_INFO
 from ._raw import VARVE_LOG_OFF as LOG_OFF
 from ._raw import VARVE_LOG_WARN as LOG_WARN
 from ._raw import VERSION as __version__
-from .documents import (Entry, Query, Result, SessionInfo, SessionPage, TagQuery, TimeQuery)
+from .documents import (Context, ContextItem, Entry, Query, Result, SessionInfo, SessionPage, TagQuery, TimeQuery)
 from .errors import (AlreadyExists, BadHandle, Busy, CallbackFailed, Corruption, FormatVersion,
                      Forked, InputOutput, Internal, InvalidArgument, LibraryError, NoMemory,
                      NoSpace, NotFound, ReadOnly, SizeLimit, Unsupported, VarveError)
+from .memory import Memory
 from .results import Results
 from .session import Session
 from .store import Store
+from .window import Window
 
 
 def library_version() -> str:
@@ -42,9 +44,46 @@ def status_name(status: int) -> str:
 
 
 __all__ = [
-    "ABI_VERSION", "AlreadyExists", "BadHandle", "Busy", "CallbackFailed", "Corruption", "Entry",
-    "FormatVersion", "Forked", "InputOutput", "Internal", "InvalidArgument", "LOG_DEBUG",
-    "LOG_ERROR", "LOG_INFO", "LOG_OFF", "LOG_WARN", "LibraryError", "NoMemory", "NoSpace",
-    "NotFound", "Query", "ReadOnly", "Result", "Results", "Session", "SessionInfo", "SessionPage",
-    "SizeLimit", "Store", "TagQuery", "TimeQuery", "Unsupported", "VarveError", "__version__",
-    "library_version", "load", "status_name"]
+    "ABI_VERSION",
+    "AlreadyExists",
+    "BadHandle",
+    "Busy",
+    "CallbackFailed",
+    "Context",
+    "ContextItem",
+    "Corruption",
+    "Entry",
+    "Forked",
+    "FormatVersion",
+    "InputOutput",
+    "Internal",
+    "InvalidArgument",
+    "LOG_DEBUG",
+    "LOG_ERROR",
+    "LOG_INFO",
+    "LOG_OFF",
+    "LOG_WARN",
+    "LibraryError",
+    "Memory",
+    "NoMemory",
+    "NoSpace",
+    "NotFound",
+    "Query",
+    "ReadOnly",
+    "Result",
+    "Results",
+    "Session",
+    "SessionInfo",
+    "SessionPage",
+    "SizeLimit",
+    "Store",
+    "TagQuery",
+    "TimeQuery",
+    "Unsupported",
+    "VarveError",
+    "Window",
+    "__version__",
+    "library_version",
+    "load",
+    "status_name",
+]
