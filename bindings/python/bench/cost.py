@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What the public layer costs, each against the same work done with ctypes or json alone.
 
-    VARVE_LIBRARY=.../libvarve.so PYTHONPATH=bindings/python/src python3 bindings/python/bench/cost.py
+    cd bindings/python
+    VARVE_LIBRARY=.../libvarve.so PYTHONPATH=src python3 bench/cost.py
 
 Prints one line for each: the plain work, the public layer, their ratio and the target. With --check
 it exits 1 when a target is missed. Both sides are measured in turn; the fastest round counts.
