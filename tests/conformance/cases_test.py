@@ -97,7 +97,8 @@ class Cases(unittest.TestCase):
             known = {"dir"}
             for number, step in enumerate(case["steps"], 1):
                 used = set(re.findall(r"\$\{(\w+)[^}]*\}", json.dumps(step)))
-                used |= {step["args"][name] for name in ("store", "session", "results", "window")
+                used |= {step["args"][name] for name in ("store", "session", "results", "window",
+                                                   "memory")
                          if name in step.get("args", {})}
                 with self.subTest(f"{path.name}, step {number}"):
                     self.assertLessEqual(used, known)

@@ -285,8 +285,8 @@ class Session:
     def _read(text: bytes) -> Report:
         return cast(Report, json.loads(text))
 
-    def _document(self, function: _call.Function) -> Any:
-        return json.loads(_call.call_text(self._api, function, self._handle))
+    def _document(self, function: _call.Function, *arguments: Any) -> Any:
+        return json.loads(_call.call_text(self._api, function, self._handle, *arguments))
 
     def _report(self, function: _call.Function, options: Any, members: Dict[str, Any]) -> Report:
         return self._read(_call.call_text(self._api, function, self._handle,
