@@ -74,6 +74,14 @@ def measurements():
         yield ("count", *compare(raw.count, session.count), 2.0)
         line = b'{"type":"finding","content":"tea"}'
         yield ("add, of text", *compare(lambda: raw.add(line), lambda: session.add(line)), 2.0)
+        results = session.query(limit=10)
+        relevance = ctypes.c_double()
+        score = raw.api.varve_results_score
+        yield ("score of a result", *compare(
+            lambda: score(results._handle, 3, ctypes.byref(relevance), ctypes.byref(raw.error)),
+            lambda: results.score(3)), 2.0)
+        yield ("id of a session", *compare(
+            lambda: raw.api.varve_session_id(raw.handle), lambda: session.id), 2.0)
         for limit in (10, 100):
             results = session.query(limit=limit)
             text = results.to_json()

@@ -135,6 +135,19 @@ def test_opening_and_closing_does_not_grow(tmp_path):
     assert memory_bytes() - memory < 4 << 20
 
 
+def test_the_library_is_never_unloaded(run):
+    run("""
+import gc, sys, varve
+path = varve.load()
+varve.Store("memory:").close()
+for name in [name for name in sys.modules if name.startswith("varve")]:
+    del sys.modules[name]
+del varve
+gc.collect()
+assert "libvarve" in open("/proc/self/maps").read(), path
+""")
+
+
 def test_handles_are_not_pickled(store, session):
     for handle in (store, session):
         with pytest.raises(TypeError, match="opens it there"):
