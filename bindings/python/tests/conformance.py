@@ -197,6 +197,7 @@ OPERATIONS = {
     "store_restore": store_call("restore", "path", "options_json"),
     "store_sweep": store_call("sweep"),
     "store_stats": store_call("stats"),
+    "store_usage": store_call("usage", "filter_json"),
     "store_metrics": store_call("metrics"),
     "store_set_log": set_log,
     "store_set_clock": lambda run, a: run.handle(a, "store").set_clock(None),

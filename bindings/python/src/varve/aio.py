@@ -173,6 +173,7 @@ class Store:
     restore = _awaited(_store.Store.restore)
     sweep = _awaited(_store.Store.sweep)
     stats = _awaited(_store.Store.stats)
+    usage = _awaited(_store.Store.usage)
     metrics = _awaited(_store.Store.metrics)
     set_log = _awaited(_store.Store.set_log)
     log_to = _awaited(_store.Store.log_to)

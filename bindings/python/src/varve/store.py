@@ -131,6 +131,12 @@ class Store:
         """Figures of this store."""
         return cast(Dict[str, Any], self._document(self._api.varve_store_stats))
 
+    def usage(self, filter: Options = None, /, **members: Any) -> Report:
+        """Tokens and money that entries tell of, summed by session, agent, user and day:
+        `user_id`, `agent_id`, `session_ids`, `time`."""
+        return cast(Report, self._document(self._api.varve_store_usage,
+                                           *_call.options(filter, members)))
+
     def metrics(self) -> str:
         """Figures for monitoring, in the text format of Prometheus."""
         return _call.call_text(self._api, self._api.varve_store_metrics, self._handle).decode()
