@@ -12,7 +12,6 @@ VarveError, with a class for each kind: NotFound, AlreadyExists, Busy and so on.
 """
 from __future__ import annotations
 
-from . import _raw
 from ._library import functions as _functions
 from ._library import load
 from ._raw import ABI_VERSION

@@ -2,9 +2,8 @@
 """The C ABI of varve for ctypes. Users have varve.Store and varve.Session instead."""
 from __future__ import annotations
 
-from ctypes import (CDLL, CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_float,
-                    c_int8, c_int16, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32,
-                    c_uint64, c_void_p)
+from ctypes import (CDLL, CFUNCTYPE, POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t,
+                    c_uint32, c_uint64, c_void_p)
 from typing import Any, Callable
 
 ABI_VERSION = 1
