@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union, cast
 
 from . import _call, _raw, callbacks
-from .documents import Entry, JsonText, Query, Report
+from .documents import Context, Entry, JsonText, Query, Report
 from .errors import BadHandle
 from .results import Results
 
@@ -163,6 +163,30 @@ class Session:
         return cast(int, _call.call_number(
             self._api, self._api.varve_session_count, ctypes.c_uint64, self._handle,
             *_call.options(cast(Any, query), members)))
+
+    def put_vector(self, entry_id: str, values: Iterable[float]) -> None:
+        """Gives an entry its vector, an embedding that you made of it: `query(vector=[...])`
+        finds by it. Any sequence of numbers; an array of 32 bit floats is taken without a loop."""
+        given = _call.text(entry_id)
+        numbers = _call.floats(values)
+        _call.call(self._api, self._api.varve_session_put_vector, self._handle, given, len(given),
+                   numbers, len(numbers))
+
+    # -- what a model is given
+
+    def record(self, kind: str, payload: Union[Dict[str, Any], JsonText]) -> str:
+        """Records one step of a conversation and gives its entry's id: "user_message",
+        "assistant_message", "tool_call", "tool_result", "observation" and so on, with
+        {"content": ...}, or {"name", "arguments", "call_id"} and {"name", "result", "call_id"}."""
+        what, given = _call.text(kind), _call.document(payload)
+        return _call.call_text(self._api, self._api.varve_context_record, self._handle, what,
+                               len(what), given, len(given)).decode()
+
+    def build_context(self, request: Options = None, /, **members: Any) -> Context:
+        """The part of the memory that fits into a model's context window (docs/context.md):
+        `build_context(question="...", budget={"max_tokens": 4000})`. The text is in "text"."""
+        return cast(Context, self._document(self._api.varve_context_build,
+                                            *_call.options(request, members)))
 
     # -- small facts by key, and what was said
 
