@@ -74,6 +74,24 @@ TEST_F(CompactionTrust, OfTwoNamesThatChangedPlacesTheRightOneGoes) {
             "ac");
 }
 
+TEST_F(CompactionTrust, ALineThatWentBadSinceIsDamageAlsoWhenNothingElseGoes) {
+  plant_index(disk_, {});
+  std::string log = disk_.bytes(log::kEntriesFile);
+  log[log.find("word of b")] = 'W';
+  disk_.write(log::kEntriesFile, log);
+  for (const bool dry_run : {true, false}) {
+    const auto session = disk_.open();
+    EXPECT_TRUE(member(*session->stats(), "index").get_bool("loaded")) << "or nothing is tested";
+    CompactionOptions options;
+    options.dry_run = dry_run;
+    const auto report = session->compact(options);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(report->get("dropped")->get_int64("damaged"), 1);
+    EXPECT_EQ(report->get_int64("entries_after"), 2);
+  }
+  EXPECT_EQ(disk_.quarantine().size(), 1u);
+}
+
 TEST_F(CompactionTrust, AnIndexThatIsRightSparesReadingTheLogAnew) {
   ASSERT_EQ(*disk_.open()->count(R"({"text":"word"})"), 3u);
   remove("b");
