@@ -1,6 +1,7 @@
 #include "io/simulated_handles.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "io/rules.h"
@@ -45,7 +46,12 @@ Handle::~Handle() {
   const std::lock_guard<std::mutex> guard(disk->mutex);
   Node& held = disk->image.nodes.at(node);
   if (held.lock_handle == serial) held.lock_handle = held.lock_process = 0;
-  if (--held.open_count == 0 && held.link_count == 0) disk->image.collect_garbage();
+  if (--held.open_count > 0 || held.link_count > 0) return;
+  try {
+    disk->image.collect_garbage();
+  } catch (const std::bad_alloc&) {
+    // The next one takes it along.
+  }
 }
 
 SimulatedFile::SimulatedFile(std::shared_ptr<Disk> disk, std::shared_ptr<Process> process,

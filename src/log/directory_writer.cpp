@@ -152,7 +152,11 @@ void DirectoryStorage::unlock() noexcept {
     // It goes on saying "suspect": the next writer copies the log once, for nothing.
   }
   // Cannot fail for a lock that is held; should it, closing the file gives the lock back too.
-  if (lock_file_ && !lock_file_->unlock().ok()) lock_file_.reset();
+  try {
+    if (lock_file_ && !lock_file_->unlock().ok()) lock_file_.reset();
+  } catch (const std::bad_alloc&) {
+    lock_file_.reset();
+  }
 }
 
 // A state that cannot be read may say "suspect": then nobody may rely on a sync of the log.
@@ -250,6 +254,7 @@ Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::str
     return append_and_sync(stream, *file, expected_bytes, lines, durable, last_seq);
   } catch (const std::bad_alloc&) {
     // The lines may be in the file: they go again, which needs no memory, or nothing follows them.
+    // Where a sync failed before, the suspicion stays, and the next writer makes a copy.
     if (!file->truncate(expected_bytes).ok() || !file->sync_data().ok()) {
       poison(Status::out_of_memory());
     }

@@ -1,15 +1,17 @@
 #include "session/compaction.h"
 
 #include <algorithm>
-#include <numeric>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/hash.h"
 #include "base/time.h"
+#include "entry/entry.h"
 #include "index/snapshot.h"
 #include "log/line_reader.h"
 #include "log/quarantine.h"
+#include "log/scan.h"
 #include "query/relevance.h"
 
 namespace varve::session {
@@ -40,6 +42,13 @@ struct KeptLine {
   index::Location location;
 };
 
+// One that goes, by a row that was not read from the log.
+struct DroppedRow {
+  index::Location location;
+  std::string id;
+  Dropped why = Dropped::kDeleted;
+};
+
 class Compaction {
  public:
   Compaction(Core& core, const CompactionOptions& options)
@@ -48,16 +57,24 @@ class Compaction {
         rules_(core.decay_rules()),
         now_ms_(core.context.clock->now_ms()) {}
 
-  // What stays and what goes. The log alone decides: rows of index.bin were never compared with it.
+  // What stays and what goes. The log alone decides. Rows of index.bin were never compared with it:
+  // what goes by them is compared now, as all that stays is when it is copied, and kConflict says
+  // that they do not fit. A purge does not rely on them, for what stays may be what was forgotten,
+  // nor does an eviction, for much more than one row decides about it.
   Status plan() {
-    if (!is_index_from_log()) VARVE_TRY(core_.rebuild());
-    if (options_.evict_below > 0) VARVE_TRY(core_.prepare_query(false));
+    const bool evicts = options_.evict_below > 0;
+    const bool only_the_log_will_do = options_.cause == CompactionCause::kPurge || evicts;
+    if (only_the_log_will_do && !is_index_from_log()) VARVE_TRY(core_.rebuild());
+    if (evicts) VARVE_TRY(core_.prepare_query(false));
+    VARVE_TRY(core_.load_sections());
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
     {
       const std::shared_lock lock(core_.index_mutex);
+      index_from_log_ = core_.index_from_log;
       judge_rows();
     }
-    return look_between();
+    VARVE_TRY(look_between());
+    return index_from_log_ ? Status() : check_dropped();
   }
 
   Status carry_out() {
@@ -96,6 +113,7 @@ class Compaction {
     return core_.index_from_log;
   }
 
+  // Index lock held.
   void judge_rows() {
     const index::Index& index = core_.index;
     const query::Relevance relevance(index, *rules_, now_ms_);
@@ -106,11 +124,11 @@ class Compaction {
     kept_.reserve(index.size());
     for (uint32_t row = 0; row < index.size(); ++row) {
       if (index.is_deleted(row)) {
-        drop(Dropped::kDeleted);
+        drop_row(row, Dropped::kDeleted);
       } else if (index.is_expired(row, now_ms_)) {
-        drop(Dropped::kExpired);
+        drop_row(row, Dropped::kExpired);
       } else if (relevance.of(row) < options_.evict_below && !is_protected(row, relevance)) {
-        drop(Dropped::kEvicted);
+        drop_row(row, Dropped::kEvicted);
       } else {
         kept_.push_back({row, index.location(row)});
         report_.bytes_after += index.location(row).length + 1;
@@ -121,6 +139,47 @@ class Compaction {
   }
 
   void drop(Dropped why) { report_.dropped[static_cast<size_t>(why)] += 1; }
+
+  void drop_row(uint32_t row, Dropped why) {
+    drop(why);
+    if (index_from_log_) return;
+    const index::Index& index = core_.index;
+    dropped_.push_back({index.location(row), std::string(index.id(row)), why});
+  }
+
+  // The entries themselves, and the tombstones, must say what rows of index.bin said of them.
+  Status check_dropped() {
+    std::unordered_set<std::string> deleted;
+    VARVE_TRY(log::scan_tombstones(*core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
+                                   [&](const log::ScannedTombstone& line) {
+                                     deleted.insert(line.tombstone->id);
+                                     return Status();
+                                   }));
+    json::Document scratch;
+    for (const DroppedRow& dropped : dropped_) {
+      read_.resize(dropped.location.length);
+      VARVE_TRY_ASSIGN(const size_t got,
+                       core_.storage->read(log::Stream::kEntries, tail_.generation,
+                                           dropped.location.offset, read_));
+      entry::EntryFacts facts;
+      const bool is_it = got == read_.size() && hash64(read_) == dropped.location.line_hash &&
+                         entry::read_line(read_, scratch, &facts).ok() && facts.id == dropped.id;
+      const bool goes = dropped.why == Dropped::kDeleted ? deleted.contains(dropped.id)
+                                                         : facts.expires_at_ms <= now_ms_;
+      if (!is_it || !goes) return doubt(dropped.location.offset);
+    }
+    return {};
+  }
+
+  [[nodiscard]] Status doubt(uint64_t offset) const {
+    Place where;
+    where.path = core_.storage->name_of(log::Stream::kEntries);
+    where.offset = offset;
+    if (!index_from_log_) return {Code::kConflict, "index.bin is of another log", std::move(where)};
+    return {Code::kCorruption,
+            "a line is not what it was when it was indexed: run verify, then repair",
+            std::move(where)};
+  }
 
   // Live entries that refer to it, and those that asked to stay.
   [[nodiscard]] bool is_protected(uint32_t row, const query::Relevance& relevance) const {
@@ -154,6 +213,7 @@ class Compaction {
       if (!line.oversized && line.bytes.find_first_not_of(" \t\r") == std::string_view::npos) {
         continue;
       }
+      if (!index_from_log_) return doubt(line.offset);  // it may be an entry
       damage_.push_back({log::Stream::kEntries, line.offset, line.length, "a damaged line"});
       drop(Dropped::kDamaged);
     }
@@ -210,12 +270,7 @@ class Compaction {
                                         ? std::string_view(read_).substr(at, place.length)
                                         : std::string_view();
       if (line.size() != place.length || hash64(line) != place.line_hash) {
-        Place where;
-        where.path = core_.storage->name_of(log::Stream::kEntries);
-        where.offset = place.offset;
-        return {Code::kCorruption,
-                "a line is not what it was when it was indexed: run verify, then repair",
-                std::move(where)};
+        return doubt(place.offset);
       }
       written_.append(line).append(1, '\n');
     }
@@ -230,6 +285,8 @@ class Compaction {
   uint64_t last_seq_ = 0;
   std::vector<index::Location> rows_;  // all, in the order of the log
   std::vector<KeptLine> kept_;
+  bool index_from_log_ = false;
+  std::vector<DroppedRow> dropped_;  // when it is not
   std::vector<log::Damage> damage_;
   CompactionReport report_;
   std::string read_;  // scratch
@@ -272,6 +329,21 @@ void post_end(Core& core, const CompactionOptions& options, const CompactionRepo
   core.post(Level::kInfo, "session compaction completed", std::move(details));
 }
 
+// Plans, and carries out unless it is a dry run. When index.bin turns out to be wrong, once more by
+// the log alone.
+Result<CompactionReport> plan_and_carry_out(Core& core, const CompactionOptions& options) {
+  Status status;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    Compaction compaction(core, options);
+    status = compaction.plan();
+    if (status.ok() && !options.dry_run) status = compaction.carry_out();
+    if (status.ok()) return std::move(compaction.report());
+    if (status.code() != Code::kConflict) return status;
+    VARVE_TRY(core.rebuild());
+  }
+  return status;
+}
+
 }  // namespace
 
 json::Tree CompactionReport::tree() const {
@@ -294,11 +366,8 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   // Before anything is planned: where the disk does not take it, the log moves into a new file.
   VARVE_TRY(core.storage->sync(core.next_seq() - 1));
   VARVE_TRY(core.catch_up());
-  Compaction compaction(core, options);
-  VARVE_TRY(compaction.plan());
-  VARVE_TRY(compaction.carry_out());
+  VARVE_TRY_ASSIGN(CompactionReport report, plan_and_carry_out(core, options));
   if (const auto snapshot = core.prepare_snapshot(true, false)) core.put_snapshot(*snapshot);
-  CompactionReport& report = compaction.report();
   const int64_t end_us = core.context.clock->monotonic_us();
   core.context.counters->compaction_us.record_duration(start_us, end_us);
   report.duration_ms = static_cast<double>(end_us - start_us) / 1000.0;
@@ -314,9 +383,8 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
 Result<json::Tree> compact(Core& core, Writer& writer, const CompactionOptions& options) {
   if (options.dry_run) {
     VARVE_TRY(core.catch_up());
-    Compaction compaction(core, options);
-    VARVE_TRY(compaction.plan());
-    return compaction.report().tree();
+    VARVE_TRY_ASSIGN(const CompactionReport planned, plan_and_carry_out(core, options));
+    return planned.tree();
   }
   CompactionReport report;
   VARVE_TRY(writer.run(options.cause == CompactionCause::kPurge ? "purge" : "compact", [&] {

@@ -57,8 +57,10 @@ class Core {
   // call, or for the query that needs them. Best effort.
   void index_pending_words(bool always);
 
+  // Reads what index.bin has and nobody asked for yet: afterwards it may be replaced.
+  Status load_sections();
   // After the holder of the storage's lock replaced the log by the lines of these rows: the index
-  // of it, made without reading it. Rows are those of now.
+  // of it, made without reading it. Rows are those of now; load_sections() came before.
   Status adopt_compacted(const std::vector<uint32_t>& kept);
 
   // One entry's line, checked; kNotFound, kCorruption.

@@ -176,6 +176,11 @@ void Core::give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept {
   if (analyzers_.size() < kIdleAnalyzersMax) analyzers_.push_back(std::move(analyzer));
 }
 
+Status Core::load_sections() {
+  const std::unique_lock lock(index_mutex);
+  return load_missing(true);
+}
+
 Status Core::adopt_compacted(const std::vector<uint32_t>& kept) {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());

@@ -1,6 +1,7 @@
 #include "session/writer.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <optional>
 #include <unordered_set>
@@ -42,6 +43,14 @@ struct Lines {
   std::string text;
   std::vector<Core::NewRow> rows;
 };
+
+Status defect_status(const char* what) noexcept {
+  try {
+    return {Code::kInternal, std::string("a defect of varve, please report it: ") + what};
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
 
 void append_request(WriteRequest& request, uint64_t start_bytes, uint64_t* seq, Lines* lines) {
   const auto count = static_cast<uint32_t>(request.drafts.size());
@@ -172,6 +181,12 @@ void Writer::commit(Group& group) noexcept {
     // Whoever waits in this group must hear of it, not only this thread.
     core_.storage->unlock();
     status = Status::out_of_memory();
+  } catch (const std::exception& defect) {
+    core_.storage->unlock();
+    status = defect_status(defect.what());
+  } catch (...) {
+    core_.storage->unlock();
+    status = defect_status("an exception of unknown type");
   }
   if (status.ok()) return;
   note_failure(group.front()->operation, status);

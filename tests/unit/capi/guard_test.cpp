@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "no_memory.h"
+#include "support/no_memory/no_memory.h"
 
 namespace varve::capi {
 namespace {

@@ -1,45 +1,15 @@
 // Allocations that fail one after the other, under queries and adds: the call says so, and what
 // comes after it is right.
-#include "no_memory.h"
+#include "support/no_memory/no_memory.h"
 
 #include <gtest/gtest.h>
 #include <varve/varve.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
-#include <new>
 #include <string>
 
-namespace {
-
-constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
-thread_local int64_t allocations_left = kUnlimited;
-thread_local bool refused = false;
-
-}  // namespace
-
-// Not inlined: the compiler would see new paired with free().
-[[gnu::noinline]] void* operator new(size_t size) {
-  if (allocations_left != kUnlimited && allocations_left-- <= 0) {
-    refused = true;
-    throw std::bad_alloc();
-  }
-  void* const memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-
 namespace varve_test {
-
-NoMemory::NoMemory(int64_t allowed) {
-  refused = false;
-  allocations_left = allowed;
-}
-NoMemory::~NoMemory() { allocations_left = kUnlimited; }
-bool NoMemory::was_met() const { return refused; }
 
 namespace {
 

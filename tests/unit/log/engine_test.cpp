@@ -328,7 +328,7 @@ TEST_F(Directories, ACursorOfARebuiltRegistryIsRefused) {
 TEST_F(Directories, RescanFindsWhatWasCopiedInAndForgetsWhatIsGone) {
   create("s1", "first");
   create("s2");
-  ASSERT_TRUE(engine_->drop("s2", clock_.monotonic_us()).ok());
+  ASSERT_TRUE(engine_->drop("s2", clock_.monotonic_us(), {}).ok());
   disk_.write_file("store/sessions/copied/metadata.json",
                    metadata_of("copied", "someone", "2020-01-01T00:00:00Z"));
   disk_.write_file("store/sessions/copied/memory.jsonl", "");
@@ -382,7 +382,7 @@ TEST_F(Directories, LeftOversWithoutALockFileAreSweptWhenTheyAreOld) {
 TEST_F(Directories, ADropThatWasInterruptedIsFinishedByTheNextOpen) {
   create("s1");
   disk_.set_fault_hook(io::FailNth(1, EIO, true, {io::OperationKind::kRemove}));
-  EXPECT_TRUE(engine_->drop("s1", clock_.monotonic_us()).ok());
+  EXPECT_TRUE(engine_->drop("s1", clock_.monotonic_us(), {}).ok());
   disk_.set_fault_hook(nullptr);
   EXPECT_EQ(engine_->open("s1").code(), Code::kNotFound);
   engine_.reset();
@@ -409,7 +409,7 @@ TEST_F(Directories, AFailedCreationLeavesNothingOrAWholeSession) {
     const auto there = engine_->session_document("s1", "metadata.json");
     if (there.ok()) {
       EXPECT_EQ(*there, "{\"whole\":1}") << "step " << step;
-      ASSERT_TRUE(engine_->drop("s1", clock_.monotonic_us()).ok()) << "step " << step;
+      ASSERT_TRUE(engine_->drop("s1", clock_.monotonic_us(), {}).ok()) << "step " << step;
     }
     for (const auto& path : disk_.list_all()) {
       EXPECT_TRUE(path.find("/tmp/") == std::string::npos || path.ends_with("/tmp/"))
@@ -428,7 +428,7 @@ TEST_F(Directories, WithoutPermissionToWriteExistingSessionsAreRead) {
   EXPECT_TRUE(engine->open("s1").ok());
   EXPECT_EQ(engine->list("", 10)->rows.size(), 1u);
   EXPECT_EQ(engine->create({"s2", "", "", 0}, "{}").code(), Code::kReadOnly);
-  EXPECT_EQ(engine->drop("s1", 0).code(), Code::kReadOnly);
+  EXPECT_EQ(engine->drop("s1", 0, {}).code(), Code::kReadOnly);
   EXPECT_EQ(engine->rescan().code(), Code::kReadOnly);
 }
 
@@ -437,7 +437,7 @@ TEST_F(Directories, NamesThatWouldLeaveTheStoreAreRefused) {
   using std::string_literals::operator""s;
   for (const std::string& id : {".."s, "."s, "../../outside"s, "a/b"s, ""s, "a\0b"s}) {
     EXPECT_FALSE(engine_->open(id).ok()) << id;
-    EXPECT_FALSE(engine_->drop(id, 0).ok()) << id;
+    EXPECT_FALSE(engine_->drop(id, 0, {}).ok()) << id;
     EXPECT_FALSE(engine_->session_document(id, "metadata.json").ok()) << id;
   }
   EXPECT_TRUE(disk_.exists("outside/metadata.json"));
@@ -453,7 +453,7 @@ TEST_F(Directories, ASymbolicLinkInPlaceOfASessionIsRefused) {
                                             directory.path_of("store/sessions/link"));
   EXPECT_FALSE(engine->open("link").ok());
   EXPECT_FALSE(engine->session_document("link", "metadata.json").ok());
-  EXPECT_FALSE(engine->drop("link", 0).ok());
+  EXPECT_FALSE(engine->drop("link", 0, {}).ok());
   EXPECT_TRUE(std::filesystem::exists(directory.path_of("metadata.json")));
 }
 

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/hash.h"
-#include "index/snapshot.h"
+#include "planted_index.h"
 #include "session_disk.h"
 
 namespace varve::session {
@@ -73,32 +72,6 @@ TEST_F(Integrity, ReferencesThatLeadNowhereAreNotes) {
   EXPECT_EQ(session->verify()->get_int64("notes_total"), 0) << "nobody reads a deleted entry";
 }
 
-// index.bin as somebody would have it who read other facts in the same lines.
-void plant_index(SessionDisk& disk, const std::function<void(entry::EntryFacts&)>& change,
-                 const std::function<void(json::Tree&)>& change_words = {}) {
-  index::Index made;
-  const std::string text = disk.bytes(log::kEntriesFile);
-  uint64_t offset = 0;
-  json::Document document;
-  for (const auto line : lines_of(text)) {
-    const std::string_view bare = line.substr(0, line.size() - 1);
-    entry::EntryFacts facts;
-    ASSERT_TRUE(entry::read_line(bare, document, &facts).ok());
-    change(facts);
-    made.add(facts, {offset, bare.size(), hash64(bare)}, 0);
-    json::Tree words = *json::Tree::parse(bare);
-    if (change_words) change_words(words);
-    const std::string words_text = words.canonical();
-    ASSERT_TRUE(document.parse(words_text, entry::line_limits()).ok());
-    const json::Value root = document.root();
-    made.text_to_extend().add(&root);
-    offset += line.size();
-  }
-  made.coverage.entries_bytes = offset;
-  made.compress();
-  disk.write("index.bin", index::encode_snapshot(made));
-}
-
 TEST_F(Integrity, AnIndexThatSaysOtherwiseThanTheLineIsAProblem) {
   make({"a", "b"});
   struct Case {
@@ -113,9 +86,9 @@ TEST_F(Integrity, AnIndexThatSaysOtherwiseThanTheLineIsAProblem) {
       {"", [](auto&) {}},
   };
   for (const auto& row : cases) {
-    plant_index(disk_, [&](entry::EntryFacts& facts) {
-      if (facts.id == "b") row.change(facts);
-    });
+    plant_index(disk_, {.facts = [&](entry::EntryFacts& facts) {
+                  if (facts.id == "b") row.change(facts);
+                }});
     auto session = disk_.open();
     ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded")) << row.name;
     const json::Tree report = *session->verify();
@@ -134,7 +107,7 @@ TEST_F(Integrity, AnIndexThatSaysOtherwiseThanTheLineIsAProblem) {
 
 TEST_F(Integrity, ATagThatTheIndexDoesNotKnowIsAProblem) {
   ASSERT_TRUE(disk_.open()->add(R"({"id":"a","type":"m","content":1,"tags":["x","y"]})").ok());
-  plant_index(disk_, [](entry::EntryFacts& facts) { facts.tags = {"x"}; });
+  plant_index(disk_, {.facts = [](entry::EntryFacts& facts) { facts.tags = {"x"}; }});
   EXPECT_EQ(reasons(*disk_.open()->verify(), "problems"),
             (Reasons{"the index says otherwise of 'a': tags; rebuild the index"}));
 }
@@ -171,7 +144,7 @@ TEST_F(Integrity, ListsOfTheIndexAreComparedWhenThatIsAskedFor) {
         "the index is wrong about how long entries are"}},
   };
   for (const auto& row : cases) {
-    plant_index(disk_, row.change, row.change_words);
+    plant_index(disk_, {.facts = row.change, .words = row.change_words});
     auto session = disk_.open();
     EXPECT_TRUE(session->verify(false)->get_bool("ok")) << "is not looked at";
     const json::Tree report = *session->verify(true);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "session/compaction.h"
 #include "session_disk.h"
 
 namespace varve::session {
@@ -109,6 +110,45 @@ TEST_F(Observation, ALockThatIsNotHadIsAWarning) {
   EXPECT_EQ(host_.counters.lock_waits.load(), 1u);
   EXPECT_EQ(host_.counters.lock_timeouts.load(), 1u);
   EXPECT_EQ(host_.counters.lock_wait_us.snapshot().sum, 5'000'000u);
+}
+
+TEST_F(Observation, ACompactionTellsItsStartAndItsEndAndIsCounted) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  ASSERT_TRUE(session->add(entry_text("kept")).ok());
+  ASSERT_TRUE(session->remove("a", "").ok());
+  listen(Level::kInfo);
+  ASSERT_TRUE(session->compact({}).ok());
+  const auto lines = told();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].get_string("message"), "session compaction started");
+  EXPECT_EQ(lines[1].get_string("message"), "session compaction completed");
+  const json::Tree& details = member(lines[1], "metadata");
+  EXPECT_EQ(details.get_string("cause"), "asked");
+  EXPECT_EQ(details.get_int64("entries_before"), 2);
+  EXPECT_EQ(details.get_int64("entries_after"), 1);
+  EXPECT_EQ(details.get("dropped")->get_int64("deleted"), 1);
+  EXPECT_EQ(host_.counters.compactions.load(), 1u);
+  EXPECT_EQ(host_.counters.compaction_us.snapshot().count, 1u);
+  CompactionOptions purge;
+  purge.cause = CompactionCause::kPurge;
+  ASSERT_TRUE(session->compact(purge).ok());
+  EXPECT_EQ(host_.counters.purges.load(), 1u);
+  EXPECT_EQ(host_.counters.compactions.load(), 1u) << "a purge is none";
+}
+
+TEST_F(Observation, WhatACompactionTakesIsCountedByItsRule) {
+  auto session = disk_.open();
+  const std::string old = R"(,"timestamp":"2020-01-01T00:00:00Z","importance":0.1})";
+  ASSERT_TRUE(session->add(R"({"id":"old","type":"finding","content":"x")" + old).ok());
+  ASSERT_TRUE(
+      session->add(R"({"id":"short","type":"finding","content":"x","ttl_seconds":60})").ok());
+  host_.clock.advance_ms(61'000);
+  CompactionOptions evicting;
+  evicting.evict_below = 0.05;
+  ASSERT_TRUE(session->compact(evicting).ok());
+  EXPECT_EQ(host_.counters.entries_expired.load(), 1u);
+  EXPECT_EQ(host_.counters.entries_evicted.load(), 1u);
 }
 
 TEST_F(Observation, TheIndexIsACacheThatIsHitOrMissed) {

@@ -5,10 +5,12 @@
 
 namespace varve_test {
 
-// While it lives, this thread gets no more than `allowed` allocations from operator new.
+// While it lives, this thread gets no more than `allowed` allocations from operator new; with
+// kOnce only the next one is refused.
 class NoMemory {
  public:
-  explicit NoMemory(int64_t allowed = 0);
+  enum class Refuses { kAll, kOnce };
+  explicit NoMemory(int64_t allowed = 0, Refuses refuses = Refuses::kAll);
   ~NoMemory();
   NoMemory(const NoMemory&) = delete;
   NoMemory& operator=(const NoMemory&) = delete;

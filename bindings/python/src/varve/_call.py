@@ -1,0 +1,159 @@
+"""Calling the library: text in, text out, errors."""
+from __future__ import annotations
+
+import ctypes
+import datetime
+import json
+from typing import Any, Callable, List, Mapping, Optional, Tuple, Union
+
+from . import _raw
+from .callbacks import failure_of_this_thread
+from .errors import InvalidArgument, error_of
+
+Json = Union[Mapping[str, Any], str, bytes, None]
+Function = Callable[..., int]
+
+
+class _Outs:
+    """What a call writes to. Kept for the next call: making these costs as much as a call."""
+
+    __slots__ = ("error", "error_out", "pointer", "pointer_out", "length", "length_out")
+
+    def __init__(self) -> None:
+        self.error, self.pointer = ctypes.c_void_p(), ctypes.c_void_p()
+        self.length = ctypes.c_size_t()
+        self.error_out, self.pointer_out = ctypes.byref(self.error), ctypes.byref(self.pointer)
+        self.length_out = ctypes.byref(self.length)
+
+
+_free_outs: List[_Outs] = []  # pop and append of a list are atomic
+
+
+def _outs() -> _Outs:
+    try:
+        return _free_outs.pop()
+    except IndexError:
+        return _Outs()
+
+
+def _default(value: Any) -> str:
+    """Times as RFC 3339; a time without a zone could be any."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.isoformat()
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON"
+                    + (" without its time zone" if isinstance(value, datetime.datetime) else ""))
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"),
+                           default=_default).encode
+
+
+def text(value: Union[str, bytes]) -> bytes:
+    """Text for the library, which wants UTF-8."""
+    if isinstance(value, bytes):
+        return value
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
+                              f"the text holds a lone surrogate at character {error.start}"
+                              ) from error
+
+
+def optional_text(value: Union[str, bytes, None]) -> Tuple[Optional[bytes], int]:
+    """A text that may be absent, and its length."""
+    if value is None:
+        return None, 0
+    given = text(value)
+    return given, len(given)
+
+
+def document(value: Any) -> bytes:
+    """An object as JSON; text is JSON already."""
+    if isinstance(value, (str, bytes)):
+        return text(value)
+    try:
+        return text(_encode(value))
+    except InvalidArgument:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"this is no JSON: {error}") from error
+
+
+def options(value: Json, members: Mapping[str, Any]) -> Tuple[Optional[bytes], int]:
+    """An object and keyword arguments that stand for more members of it."""
+    if members:
+        if isinstance(value, (str, bytes)):
+            raise TypeError("keyword arguments cannot be added to JSON text")
+        value = {**(value or {}), **members}
+    if value is None:
+        return None, 0
+    given = document(value)
+    return given, len(given)
+
+
+def fail(api: _raw.Functions, status: int, error: Optional[int]) -> None:
+    """Raises what a call answered."""
+    message = (api.varve_error_message(error) or b"").decode("utf-8", "replace")
+    details = json.loads(api.varve_error_details(error) or b"{}")
+    api.varve_error_free(error)
+    cause = failure_of_this_thread() if status == _raw.VARVE_CALLBACK else None
+    if cause is not None and not isinstance(cause, Exception):
+        raise cause  # KeyboardInterrupt, SystemExit
+    raise error_of(status, message, details) from cause
+
+
+def call(api: _raw.Functions, function: Function, *arguments: Any) -> None:
+    """A function that gives nothing."""
+    outs = _outs()
+    try:
+        status = function(*arguments, outs.error_out)
+        if status:
+            fail(api, status, outs.error.value)
+    finally:
+        _free_outs.append(outs)
+
+
+def call_handle(api: _raw.Functions, function: Function, *arguments: Any) -> int:
+    """A function that gives a handle."""
+    outs = _outs()
+    try:
+        status = function(*arguments, outs.pointer_out, outs.error_out)
+        if status:
+            fail(api, status, outs.error.value)
+        return outs.pointer.value or 0
+    finally:
+        _free_outs.append(outs)
+
+
+def call_text(api: _raw.Functions, function: Function, *arguments: Any) -> bytes:
+    """A function that gives text which the caller owns."""
+    outs = _outs()
+    try:
+        status = function(*arguments, outs.pointer_out, outs.length_out, outs.error_out)
+        if status:
+            fail(api, status, outs.error.value)
+        given = ctypes.string_at(outs.pointer, outs.length.value)
+        api.varve_free(outs.pointer)
+        return given
+    finally:
+        _free_outs.append(outs)
+
+
+def call_borrowed(api: _raw.Functions, function: Function, *arguments: Any) -> bytes:
+    """A function that gives text which belongs to a handle; copied at once."""
+    outs = _outs()
+    try:
+        status = function(*arguments, outs.pointer_out, outs.length_out, outs.error_out)
+        if status:
+            fail(api, status, outs.error.value)
+        return ctypes.string_at(outs.pointer, outs.length.value)
+    finally:
+        _free_outs.append(outs)
+
+
+def call_number(api: _raw.Functions, function: Function, kind: Any, *arguments: Any) -> Any:
+    """A function that gives a number of the ctypes type `kind`."""
+    number = kind()
+    call(api, function, *arguments, ctypes.byref(number))
+    return number.value

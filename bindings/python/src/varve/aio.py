@@ -1,0 +1,156 @@
+"""Store and Session for asyncio: the same methods, to be awaited.
+
+    async with varve.aio.Store("./memory") as store:
+        session = await store.create_session()
+        await session.add({"type": "finding", "content": "tea, not coffee"})
+        for result in await session.query(text="tea"):
+            print(result["entry"]["content"])
+
+Calls run in the event loop's default executor (asyncio.to_thread), which is where they wait for
+locks and disks; the loop goes on. A call that is cancelled is not awaited any longer, but is
+carried out. What a query gives has been read when it arrives, so going through it does not wait.
+"""
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, TypeVar
+
+from . import session as _session
+from . import store as _store
+from .documents import SessionInfo
+from .results import Results
+from .session import Options, Path
+
+if TYPE_CHECKING:
+    from typing_extensions import Concatenate, ParamSpec
+
+    P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _awaited(method: Callable[Concatenate[Any, P], R]
+             ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
+    """The method of the object inside, in another thread."""
+    @functools.wraps(method)
+    async def call(self: Any, /, *arguments: P.args, **members: P.kwargs) -> R:
+        return await asyncio.to_thread(method, self._inner, *arguments, **members)
+    return call
+
+
+def _reading(method: Callable[Concatenate[Any, P], Results]
+             ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Results]]:
+    """As _awaited, for a query: its results are read in the other thread too."""
+    def read(inner: Any, /, *arguments: P.args, **members: P.kwargs) -> Results:
+        results = method(inner, *arguments, **members)
+        results.to_dict()
+        return results
+    return _awaited(functools.wraps(method)(read))
+
+
+def _opening(method: Callable[Concatenate[Any, P], _session.Session]
+             ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Session]]:
+    """As _awaited, for what gives a session."""
+    @functools.wraps(method)
+    async def call(self: Any, /, *arguments: P.args, **members: P.kwargs) -> Session:
+        return Session(await asyncio.to_thread(method, self._inner, *arguments, **members))
+    return call
+
+
+class Session:
+    """An open session; varve.Session has the manual."""
+
+    def __init__(self, inner: _session.Session):
+        self._inner = inner
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self._inner.id
+
+    async def __aenter__(self) -> Session:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    close = _awaited(_session.Session.close)
+    metadata = _awaited(_session.Session.metadata)
+    update = _awaited(_session.Session.update)
+    sync = _awaited(_session.Session.sync)
+    stats = _awaited(_session.Session.stats)
+    files = _awaited(_session.Session.files)
+    tags = _awaited(_session.Session.tags)
+    index = _awaited(_session.Session.index)
+    add = _awaited(_session.Session.add)
+    add_batch = _awaited(_session.Session.add_batch)
+    get = _awaited(_session.Session.get)
+    get_json = _awaited(_session.Session.get_json)
+    delete = _awaited(_session.Session.delete)
+    delete_where = _awaited(_session.Session.delete_where)
+    query = _reading(_session.Session.query)
+    count = _awaited(_session.Session.count)
+    verify = _awaited(_session.Session.verify)
+    repair = _awaited(_session.Session.repair)
+    compact = _awaited(_session.Session.compact)
+    purge = _awaited(_session.Session.purge)
+    migrate = _awaited(_session.Session.migrate)
+    rebuild_index = _awaited(_session.Session.rebuild_index)
+    export = _awaited(_session.Session.export)
+    import_text = _awaited(_session.Session.import_text)
+    export_file = _awaited(_session.Session.export_file)
+    import_file = _awaited(_session.Session.import_file)
+    set_progress = _awaited(_session.Session.set_progress)
+
+
+class Store:
+    """A store, opened by `async with`, or by `await Store(...).open()`; varve.Store has the
+    manual."""
+
+    def __init__(self, uri: Path, config: Options = None):
+        self._arguments = uri, config
+        self._opened: _store.Store | None = None
+
+    async def open(self) -> Store:
+        """Opens it."""
+        if self._opened is None:
+            self._opened = await asyncio.to_thread(_store.Store, *self._arguments)
+        return self
+
+    @property
+    def _inner(self) -> _store.Store:
+        if self._opened is None:
+            raise RuntimeError("the store is not open: use `async with`, or await its open()")
+        return self._opened
+
+    async def __aenter__(self) -> Store:
+        return await self.open()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    close = _awaited(_store.Store.close)
+    create_session = _opening(_store.Store.create_session)
+    open_session = _opening(_store.Store.open_session)
+    sessions = _awaited(_store.Store.sessions)
+    delete_session = _awaited(_store.Store.delete_session)
+    query = _reading(_store.Store.query)
+    sync = _awaited(_store.Store.sync)
+    backup = _awaited(_store.Store.backup)
+    restore = _awaited(_store.Store.restore)
+    sweep = _awaited(_store.Store.sweep)
+    stats = _awaited(_store.Store.stats)
+    metrics = _awaited(_store.Store.metrics)
+    set_log = _awaited(_store.Store.set_log)
+    log_to = _awaited(_store.Store.log_to)
+    set_clock = _awaited(_store.Store.set_clock)
+
+    async def iterate_sessions(self, **members: Any) -> AsyncIterator[SessionInfo]:
+        """All sessions, newest first, page by page."""
+        while True:
+            page = await self.sessions(**members)
+            for info in page["sessions"]:
+                yield info
+            if page["next"] is None:
+                return
+            members["after"] = page["next"]

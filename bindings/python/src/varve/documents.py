@@ -1,0 +1,96 @@
+"""The shapes of documents, for type checkers. docs/format.md and docs/query.md have the rules."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, TypedDict, Union
+
+
+class Entry(TypedDict, total=False):
+    """One memory. `type` and `content` are needed; other members are kept as they are given."""
+
+    type: str
+    content: Any
+    id: str
+    timestamp: str
+    importance: float
+    tags: List[str]
+    references: List[str]
+    relations: Dict[str, List[str]]
+    expires_at: str
+    ttl_seconds: float
+    trace_id: str
+    span_id: str
+    decay_factor: float
+    session_id: str
+    seq: int
+    schema_version: int
+    checksum: str
+
+
+class TagQuery(TypedDict, total=False):
+    include: List[str]
+    exclude: List[str]
+    match: str
+
+
+class TimeQuery(TypedDict, total=False):
+    start: str
+    end: str
+    last: str
+
+
+class Query(TypedDict, total=False):
+    """What to find; all members combine by AND."""
+
+    text: str
+    types: List[str]
+    tags: TagQuery
+    time: TimeQuery
+    min_importance: float
+    min_relevance: float
+    references: List[str]
+    relation: str
+    max_depth: int
+    ids: List[str]
+    trace_id: str
+    content: Dict[str, Any]
+    sort_by: str
+    order: str
+    limit: int
+    after: str
+    now: str
+    explain: bool
+    user_id: str
+    agent_id: str
+    session_ids: List[str]
+
+
+class Result(TypedDict, total=False):
+    """One entry that was found."""
+
+    entry: Entry
+    session_id: str
+    relevance: float
+    decay_factor: float
+    match_quality: float
+    explain: Dict[str, Any]
+
+
+class SessionInfo(TypedDict, total=False):
+    """What a list of sessions tells of each."""
+
+    session_id: str
+    user_id: str  # "" when none was given, as for the next two
+    agent_id: str
+    title: str
+    created_at: str
+    last_accessed: str
+    total_entries: int
+
+
+class SessionPage(TypedDict):
+    sessions: List[SessionInfo]
+    next: Optional[str]
+
+
+JsonText = Union[str, bytes]
+Report = Dict[str, Any]

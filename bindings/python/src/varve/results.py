@@ -1,0 +1,79 @@
+"""The answer to a query."""
+from __future__ import annotations
+
+import ctypes
+import json
+from typing import Any, Dict, Iterator, List, Optional, cast
+
+from . import _call, _raw
+from .documents import Entry, Result
+
+
+class Results:
+    """What a query found, in order; a sequence of results, each a dict (varve.Result).
+
+        for result in session.query(text="tea"):
+            print(result["relevance"], result["entry"]["content"])
+
+    Results do not depend on the session, which may be closed before. They are freed when they are
+    collected; `close`, or a `with` block, frees them at once. What was read stays readable. One
+    thread at a time.
+    """
+
+    __slots__ = ("_api", "_handle", "_page", "__weakref__")
+
+    def __init__(self, api: _raw.Functions, handle: int):
+        self._api, self._handle = api, handle
+        self._page: Optional[Dict[str, Any]] = None
+
+    def to_json(self) -> bytes:
+        """Everything as the library gives it: {"results":[...],"next":...}, UTF-8."""
+        return _call.call_borrowed(self._api, self._api.varve_results_json, self._handle)
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The same as an object."""
+        if self._page is None:
+            self._page = json.loads(self.to_json())
+        return self._page
+
+    @property
+    def next(self) -> Optional[str]:
+        """The cursor of the next page, for the query's `after`; None on the last."""
+        return cast(Optional[str], self.to_dict()["next"])
+
+    def entry(self, index: int) -> Entry:
+        """One entry as it is stored, without reading the others."""
+        return cast(Entry, json.loads(_call.call_borrowed(
+            self._api, self._api.varve_results_entry, self._handle, index)))
+
+    def score(self, index: int) -> float:
+        """The relevance of one result, without reading the others."""
+        return cast(float, _call.call_number(self._api, self._api.varve_results_score,
+                                             ctypes.c_double, self._handle, index))
+
+    def _list(self) -> List[Result]:
+        return cast(List[Result], self.to_dict()["results"])
+
+    def __len__(self) -> int:
+        if self._page is not None:
+            return len(self._list())
+        return cast(int, self._api.varve_results_count(self._handle))
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self._list())
+
+    def __getitem__(self, index: int) -> Result:
+        return self._list()[index]
+
+    def close(self) -> None:
+        """Frees them."""
+        self._api.varve_results_free(self._handle)
+
+    def __enter__(self) -> Results:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self._api.varve_results_free(self._handle)

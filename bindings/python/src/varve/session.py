@@ -1,0 +1,241 @@
+"""One memory."""
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union, cast
+
+from . import _call, _raw, callbacks
+from .documents import Entry, JsonText, Query, Report
+from .errors import BadHandle
+from .results import Results
+
+if TYPE_CHECKING:
+    from .store import Store
+
+Path = Union[str, "os.PathLike[str]"]
+Options = Union[Dict[str, Any], JsonText, None]
+
+
+class Session:
+    """An open session: entries that are added, found and deleted. Store.create_session and
+    Store.open_session give one.
+
+    Documents (entries, queries, options) are dicts, or JSON text (str, bytes) that is passed on
+    as it is. Members of queries and options may be given as keyword arguments:
+    `session.query(text="tea", limit=3)`.
+
+    Any thread may use it. The database is not locked between calls: other processes may add,
+    find and delete at the same time.
+    """
+
+    __slots__ = ("store", "_api", "_handle", "_progress", "__weakref__")
+
+    def __init__(self, store: Store, handle: int):
+        self.store = store  # kept open as long as its sessions are in use
+        self._api = store._api
+        self._handle = handle
+        self._progress: List[Any] = []
+
+    # -- lifetime
+
+    def close(self) -> None:
+        """Closes it, and saves index and metadata. Nothing that was added depends on this."""
+        self._api.varve_session_close(self._handle)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle is not None:
+            self._api.varve_session_close(handle)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Session cannot be pickled: give its id to the other process, which "
+                        "opens it there")
+
+    def __repr__(self) -> str:
+        given = self._api.varve_session_id(self._handle)
+        return f"<varve.Session {given.decode()}>" if given else "<varve.Session, closed>"
+
+    # -- the session itself
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        given = self._api.varve_session_id(self._handle)
+        if given is None:
+            raise BadHandle(_raw.VARVE_BAD_HANDLE, "the session is closed")
+        return cast(str, given.decode())
+
+    def metadata(self) -> Dict[str, Any]:
+        """What is known about the session, with current counts."""
+        return cast(Dict[str, Any], self._document(self._api.varve_session_metadata))
+
+    def update(self, patch: Options = None, /, **members: Any) -> None:
+        """Changes metadata by a JSON merge patch: None removes a member."""
+        given, length = _call.options(patch, members)
+        _call.call(self._api, self._api.varve_session_update, self._handle, given or b"{}",
+                   length or 2)
+
+    def sync(self) -> None:
+        """Makes everything added so far durable, whatever the durability."""
+        _call.call(self._api, self._api.varve_session_sync, self._handle)
+
+    def stats(self) -> Dict[str, Any]:
+        """Figures of the session."""
+        return cast(Dict[str, Any], self._document(self._api.varve_session_stats))
+
+    def files(self) -> List[Dict[str, Any]]:
+        """The session's files: name, size_bytes, modified."""
+        return cast(List[Dict[str, Any]], self._document(self._api.varve_session_files)["files"])
+
+    def tags(self) -> Dict[str, int]:
+        """Every tag, with the tags above it, and how many entries are found by it."""
+        tags = self._document(self._api.varve_session_tags)["tags"]
+        return {tag["tag"]: tag["entries"] for tag in tags}
+
+    def index(self) -> Dict[str, Any]:
+        """The index as a person can read it."""
+        return cast(Dict[str, Any], self._document(self._api.varve_session_index))
+
+    # -- entries
+
+    def add(self, entry: Union[Entry, Dict[str, Any], JsonText]) -> str:
+        """Adds one entry and gives its id. When this returns, the entry is as durable as the
+        session's durability says, and every process sees it."""
+        given = _call.document(entry)
+        return _call.call_text(self._api, self._api.varve_session_add, self._handle, given,
+                               len(given)).decode()
+
+    def add_batch(self, entries: Union[Iterable[Any], JsonText]) -> List[str]:
+        """Adds several entries, all or none. Text is a JSON array, or JSON lines."""
+        if not isinstance(entries, (str, bytes)):
+            entries = list(entries)
+        given = _call.document(entries)
+        return cast(List[str], json.loads(_call.call_text(
+            self._api, self._api.varve_session_add_batch, self._handle, given, len(given))))
+
+    def get(self, entry_id: str) -> Entry:
+        """One entry as it is stored. NotFound when it is not there, deleted or expired."""
+        return cast(Entry, json.loads(self.get_json(entry_id)))
+
+    def get_json(self, entry_id: str) -> bytes:
+        """The same as the bytes of its line."""
+        given = _call.text(entry_id)
+        return _call.call_text(self._api, self._api.varve_session_get, self._handle, given,
+                               len(given))
+
+    def delete(self, entry_id: str, reason: Optional[str] = None) -> None:
+        """Deletes one entry: hidden at once from every reader. `purge` removes its bytes."""
+        given = _call.text(entry_id)
+        _call.call(self._api, self._api.varve_session_delete, self._handle, given, len(given),
+                   *_call.optional_text(reason))
+
+    def delete_where(self, query: Union[Query, JsonText, None] = None, /,
+                     reason: Optional[str] = None, **members: Any) -> int:
+        """Deletes every entry that a query finds, and tells how many. A query without any
+        condition must be said: `delete_where({})` is every entry."""
+        if query is None and not members:
+            raise TypeError("delete_where needs a query; {} is every entry")
+        return cast(int, _call.call_number(
+            self._api, self._api.varve_session_delete_where, ctypes.c_uint64, self._handle,
+            *_call.options(cast(Any, query), members), *_call.optional_text(reason)))
+
+    # -- finding
+
+    def query(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
+              **members: Any) -> Results:
+        """Finds entries (docs/query.md): `query(text="tea -coffee", tags={"include": ["ann"]})`.
+        Without anything, all by relevance."""
+        return Results(self._api, _call.call_handle(
+            self._api, self._api.varve_session_query, self._handle,
+            *_call.options(cast(Any, query), members)))
+
+    def count(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
+              **members: Any) -> int:
+        """How many entries match."""
+        return cast(int, _call.call_number(
+            self._api, self._api.varve_session_count, ctypes.c_uint64, self._handle,
+            *_call.options(cast(Any, query), members)))
+
+    # -- looking after it
+
+    def verify(self, options: Options = None, /, **more: Any) -> Report:
+        """Checks every byte; changes nothing. `deep=True` compares the index too."""
+        return self._report(self._api.varve_session_verify, options, more)
+
+    def repair(self, options: Options = None, /, **more: Any) -> Report:
+        """Sets damaged lines aside: `dry_run`, `accept_edits`."""
+        return self._report(self._api.varve_session_repair, options, more)
+
+    def compact(self, options: Options = None, /, **more: Any) -> Report:
+        """Writes the log anew without deleted and expired entries: `dry_run`, `evict_below`."""
+        return self._report(self._api.varve_session_compact, options, more)
+
+    def purge(self, options: Options = None, /, **more: Any) -> Report:
+        """Makes deleted and expired entries gone for good, from every file: `dry_run`."""
+        return self._report(self._api.varve_session_purge, options, more)
+
+    def migrate(self, options: Options = None, /, **more: Any) -> Report:
+        """Rewrites a log of an earlier format version: `dry_run`."""
+        return self._report(self._api.varve_session_migrate, options, more)
+
+    def rebuild_index(self, options: Options = None, /, **more: Any) -> Report:
+        """Builds the index anew from the log."""
+        return self._report(self._api.varve_session_rebuild_index, options, more)
+
+    def export(self, format: Union[str, Dict[str, Any]] = "jsonl",
+               query: Union[Query, Dict[str, Any], None] = None) -> str:
+        """All entries, or those that match: "jsonl", "json" or "markdown"."""
+        if query is not None:
+            format = {"format": format, "query": query}
+        given = _call.document(format)
+        return _call.call_text(self._api, self._api.varve_session_export, self._handle, given,
+                               len(given)).decode()
+
+    def import_text(self, text: JsonText) -> Report:
+        """Adds entries from text: JSON lines, an array, an export, a chat, lines of a memory
+        server (docs/export-import.md). Each that is good, whatever the others are."""
+        given = _call.text(text)
+        return self._read(_call.call_text(self._api, self._api.varve_session_import,
+                                          self._handle, given, len(given)))
+
+    def export_file(self, path: Path, options: Options = None, /, **more: Any) -> Report:
+        """Writes an export into a file: `format`, `query`, `overwrite`."""
+        return self._report_of_file(self._api.varve_session_export_file, path, options, more)
+
+    def import_file(self, path: Path, options: Options = None, /, **more: Any) -> Report:
+        """Adds entries from a file: `format`, `dry_run`."""
+        return self._report_of_file(self._api.varve_session_import_file, path, options, more)
+
+    def set_progress(self, hear: Optional[callbacks.Progress]) -> None:
+        """`hear(operation, done, total)` is told how far exports, imports and verify have come;
+        they stop with CallbackFailed when it answers False or raises. None: nobody is told."""
+        function = callbacks.progress(hear) if hear else _raw.varve_progress_fn()
+        _call.call(self._api, self._api.varve_session_set_progress, self._handle, function, None)
+        self._progress.append(function)  # operations that have begun keep the one before
+
+    # -- helpers
+
+    @staticmethod
+    def _read(text: bytes) -> Report:
+        return cast(Report, json.loads(text))
+
+    def _document(self, function: _call.Function) -> Any:
+        return json.loads(_call.call_text(self._api, function, self._handle))
+
+    def _report(self, function: _call.Function, options: Any, members: Dict[str, Any]) -> Report:
+        return self._read(_call.call_text(self._api, function, self._handle,
+                                          *_call.options(options, members)))
+
+    def _report_of_file(self, function: _call.Function, path: Path, options: Any,
+                        members: Dict[str, Any]) -> Report:
+        given = _call.text(os.fspath(path))
+        return self._read(_call.call_text(self._api, function, self._handle, given, len(given),
+                                          *_call.options(options, members)))

@@ -1,0 +1,175 @@
+"""A directory, or memory, that holds any number of sessions."""
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import weakref
+from typing import Any, Dict, Iterator, List, Optional, Union, cast
+
+from . import _call, _library, _raw, callbacks
+from .documents import JsonText, Query, Report, SessionInfo, SessionPage
+from .results import Results
+from .session import Options, Path, Session
+
+
+class Store:
+    """An open store.
+
+        with varve.Store("./memory") as store:
+            session = store.create_session(user_id="ann")
+
+    uri      a directory, which is made when it does not exist; "file:PATH"; or "memory:", nothing
+             on disk
+    config   a dict or JSON text, docs/format.md#config; what is given overrides config.json
+
+    Any thread may use it, and several processes may have the same directory open. After a fork
+    the child opens its own. `close`, or a `with` block, closes it with its sessions.
+    """
+
+    def __init__(self, uri: Path, config: Options = None):
+        self._api = _library.functions()
+        self._callbacks: Dict[str, List[Any]] = {}
+        given = _call.text(os.fspath(uri))
+        self._handle = _call.call_handle(self._api, self._api.varve_store_open, given, len(given),
+                                         *_call.options(config, {}))
+        _open_stores.add(self)
+
+    # -- lifetime
+
+    def close(self) -> None:
+        """Closes it and its sessions. Nothing that was added depends on this, but with the
+        durability "interval" it waits until everything is durable."""
+        self._api.varve_store_close(self._handle)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle is not None:
+            self._api.varve_store_close(handle)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Store cannot be pickled: give its path to the other process, which "
+                        "opens it there")
+
+    # -- sessions
+
+    def create_session(self, options: Options = None, /, **members: Any) -> Session:
+        """Makes a session and opens it: `session_id`, `user_id`, `agent_id`, `title`, `stores`,
+        `ttl_hours`, `ttl_policy`, `decay_config`, `compaction_config`, `preferences`,
+        `durability`, all optional."""
+        return Session(self, _call.call_handle(
+            self._api, self._api.varve_session_create, self._handle,
+            *_call.options(options, members)))
+
+    def open_session(self, session_id: str) -> Session:
+        """Opens a session. NotFound when there is none."""
+        given = _call.text(session_id)
+        return Session(self, _call.call_handle(self._api, self._api.varve_session_open,
+                                               self._handle, given, len(given)))
+
+    def sessions(self, filter: Options = None, /, **members: Any) -> SessionPage:
+        """A page of the list of sessions, newest first: `user_id`, `agent_id`, `limit`, `after`
+        (the `next` of the page before), `rescan`."""
+        return cast(SessionPage, self._document(self._api.varve_store_sessions,
+                                                *_call.options(filter, members)))
+
+    def iterate_sessions(self, **members: Any) -> Iterator[SessionInfo]:
+        """All sessions, newest first, page by page; filters as for `sessions`."""
+        while True:
+            page = self.sessions(**members)
+            yield from page["sessions"]
+            if page["next"] is None:
+                return
+            members["after"] = page["next"]
+
+    def delete_session(self, session_id: str) -> None:
+        """Deletes a session with everything in it, at once and for good."""
+        given = _call.text(session_id)
+        _call.call(self._api, self._api.varve_store_delete_session, self._handle, given,
+                   len(given))
+
+    def query(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
+              **members: Any) -> Results:
+        """Finds entries across sessions: as Session.query, with `user_id`, `agent_id` and
+        `session_ids` to say which."""
+        return Results(self._api, _call.call_handle(
+            self._api, self._api.varve_store_query, self._handle,
+            *_call.options(cast(Any, query), members)))
+
+    # -- looking after it
+
+    def sync(self) -> None:
+        """Makes everything added so far durable, whatever the durability."""
+        _call.call(self._api, self._api.varve_store_sync, self._handle)
+
+    def backup(self, path: Path, options: Options = None, /, **more: Any) -> Report:
+        """Copies the store into a directory: `sessions`, `delete_missing`."""
+        return self._copy(self._api.varve_store_backup, path, options, more)
+
+    def restore(self, path: Path, options: Options = None, /, **more: Any) -> Report:
+        """Copies sessions from a backup: `sessions`, `overwrite`, `tombstones_from`."""
+        return self._copy(self._api.varve_store_restore, path, options, more)
+
+    def sweep(self) -> Report:
+        """Removes what has expired."""
+        return cast(Report, self._document(self._api.varve_store_sweep))
+
+    def stats(self) -> Dict[str, Any]:
+        """Figures of this store."""
+        return cast(Dict[str, Any], self._document(self._api.varve_store_stats))
+
+    def metrics(self) -> str:
+        """Figures for monitoring, in the text format of Prometheus."""
+        return _call.call_text(self._api, self._api.varve_store_metrics, self._handle).decode()
+
+    # -- callbacks
+
+    def set_log(self, receive: Optional[callbacks.LogReceiver],
+                level: int = _raw.VARVE_LOG_INFO) -> None:
+        """`receive(level, line)` gets every log line of `level` (varve.LOG_DEBUG ... LOG_ERROR)
+        and above, as a dict. None: nobody."""
+        self._register("log", self._api.varve_store_set_log,
+                       callbacks.log(receive) if receive else _raw.varve_log_fn(), level)
+
+    def log_to(self, logger: logging.Logger, level: int = _raw.VARVE_LOG_INFO) -> None:
+        """Sends log lines to a logger of Python; the whole line is the record's `varve`."""
+        self.set_log(callbacks.logger_receiver(logger), level)
+
+    def set_clock(self, tell: Optional[callbacks.Clock]) -> None:
+        """Takes the time, milliseconds since 1970, from `tell()` instead of the system. It must
+        not call this library. None: the system's again."""
+        self._register("clock", self._api.varve_store_set_clock,
+                       callbacks.clock(tell) if tell else _raw.varve_clock_fn())
+
+    def _register(self, name: str, function: _call.Function, callback: Any, *before: Any) -> None:
+        """Keeps every callback until the store is gone: another thread may be in the last one."""
+        _call.call(self._api, function, self._handle, *before, callback, None)
+        self._callbacks.setdefault(name, []).append(callback)
+
+    # -- helpers
+
+    def _document(self, function: _call.Function, *arguments: Any) -> Any:
+        return json.loads(_call.call_text(self._api, function, self._handle, *arguments))
+
+    def _copy(self, function: _call.Function, path: Path, options: Options,
+              members: Dict[str, Any]) -> Report:
+        given = _call.text(os.fspath(path))
+        return cast(Report, self._document(function, given, len(given),
+                                           *_call.options(options, members)))
+
+
+_open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """No thread of the library may call into an interpreter that is gone."""
+    for store in list(_open_stores):
+        store.close()

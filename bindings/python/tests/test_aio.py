@@ -1,0 +1,89 @@
+"""The same for asyncio."""
+import asyncio
+import inspect
+
+import pytest
+
+import varve
+import varve.aio
+
+
+def test_a_session():
+    async def main():
+        async with varve.aio.Store("memory:") as store:
+            async with await store.create_session(session_id="s", user_id="ann") as session:
+                assert session.id == "s"
+                entry_id = await session.add({"type": "finding", "content": "tea, not coffee"})
+                assert (await session.get(entry_id))["content"] == "tea, not coffee"
+                results = await session.query(text="tea")
+                assert [result["entry"]["id"] for result in results] == [entry_id]
+                with pytest.raises(varve.NotFound):
+                    await session.get("nobody")
+            assert [info["session_id"] async for info in store.iterate_sessions()] == ["s"]
+            assert await (await store.open_session("s")).count() == 1
+        with pytest.raises(varve.BadHandle):
+            await store.sync()
+    asyncio.run(main())
+
+
+def test_a_thousand_calls_at_once():
+    async def main():
+        async with varve.aio.Store("memory:") as store:
+            session = await store.create_session()
+            ids = await asyncio.gather(*(
+                session.add({"type": "finding", "content": n}) for n in range(1000)))
+            contents = await asyncio.gather(*(session.get(entry_id) for entry_id in ids))
+            assert [entry["content"] for entry in contents] == list(range(1000))
+    asyncio.run(main())
+
+
+def test_the_loop_goes_on_meanwhile(tmp_path):
+    """While a call waits in its thread, the loop answers the clock callback's question."""
+    async def main():
+        loop = asyncio.get_running_loop()
+        asked = []
+
+        async def answer():
+            asked.append(True)
+            return 1767225600000
+
+        def clock():
+            return asyncio.run_coroutine_threadsafe(answer(), loop).result(timeout=60)
+
+        async with varve.aio.Store("memory:") as store:
+            session = await store.create_session()
+            await store.set_clock(clock)
+            entry = await session.get(await session.add({"type": "finding", "content": 1}))
+            assert entry["timestamp"] == "2026-01-01T00:00:00.000Z"
+            assert asked
+            await store.set_clock(None)
+    asyncio.run(main())
+
+
+def test_a_cancelled_call_is_carried_out():
+    async def main():
+        async with varve.aio.Store("memory:") as store:
+            session = await store.create_session()
+            task = asyncio.ensure_future(session.add({"type": "finding", "content": 1}))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.gather(*(session.sync() for _ in range(50)))
+            assert await session.count() <= 1
+    asyncio.run(main())
+
+
+def test_a_store_that_is_not_open_says_so():
+    async def main():
+        with pytest.raises(RuntimeError, match="not open"):
+            await varve.aio.Store("memory:").sync()
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("name", ["Store", "Session"])
+def test_every_method_has_its_variant(name):
+    """A property or a method of the plain class that asyncio users would miss."""
+    plain, variant = getattr(varve, name), getattr(varve.aio, name)
+    public = {member for member, _ in inspect.getmembers(plain) if not member.startswith("_")}
+    assert public - {"store"} <= set(dir(variant))

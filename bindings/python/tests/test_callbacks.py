@@ -1,0 +1,123 @@
+"""Functions of the host that the library calls; what they raise never reaches C."""
+import logging
+import threading
+
+import pytest
+
+import varve
+from conftest import NOW_MS
+
+
+def test_the_clock_tells_the_time(store, session):
+    now = [NOW_MS]
+    store.set_clock(lambda: now[0])
+    first = session.add({"type": "finding", "content": 1})
+    now[0] += 1000
+    second = session.add({"type": "finding", "content": 1})
+    assert session.get(first)["timestamp"] == "2026-01-01T00:00:00.000Z"
+    assert session.get(second)["timestamp"] == "2026-01-01T00:00:01.000Z"
+    store.set_clock(None)
+    assert session.get(session.add({"type": "finding", "content": 1}))["timestamp"] > "2026-02"
+
+
+@pytest.fixture
+def unraisable(monkeypatch):
+    caught = []
+    monkeypatch.setattr("sys.unraisablehook", caught.append)
+    return caught
+
+
+def test_a_clock_that_raises_is_replaced_by_the_systems(store, session, unraisable):
+    def broken():
+        raise RuntimeError("no time")
+    store.set_clock(broken)
+    assert session.get(session.add({"type": "finding", "content": 1}))["timestamp"] > "2026-02"
+    assert str(unraisable[0].exc_value) == "no time"
+
+
+def test_log_lines_go_to_a_logger(store, caplog):
+    caplog.set_level(logging.DEBUG, "agent.memory")
+    store.log_to(logging.getLogger("agent.memory"), varve.LOG_INFO)
+    store.create_session(session_id="kitchen")
+    record = next(r for r in caplog.records if r.getMessage() == "session created")
+    assert record.levelno == logging.INFO
+    assert record.varve["session_id"] == "kitchen"
+    caplog.clear()
+    store.set_log(None)
+    store.create_session()
+    assert caplog.records == []
+
+
+def test_a_log_receiver_that_raises_stops_nothing(store, unraisable):
+    def broken(level, line):
+        raise RuntimeError("full")
+    store.set_log(broken, varve.LOG_INFO)
+    assert store.create_session(session_id="made").id == "made"
+    assert {str(hook.exc_value) for hook in unraisable} == {"full"}
+
+
+def test_a_log_receiver_may_call_the_library(store):
+    seen = []
+    store.set_log(lambda level, line: seen.append(store.sessions()["next"]), varve.LOG_INFO)
+    store.create_session()
+    assert seen
+
+
+def test_progress_is_told_and_can_stop(session):
+    session.add_batch({"type": "finding", "content": n} for n in range(10))
+    told = []
+    session.set_progress(lambda *what: told.append(what))
+    session.verify()
+    assert told[0][0] == "verify" and told[-1][1] == told[-1][2] > 0
+    session.set_progress(lambda *what: False)
+    with pytest.raises(varve.CallbackFailed) as caught:
+        session.export()
+    assert caught.value.__cause__ is None
+    session.set_progress(None)
+    session.export()
+
+
+def test_what_a_progress_function_raises_is_the_cause(session):
+    session.add({"type": "finding", "content": 1})
+    error = RuntimeError("enough")
+
+    def broken(*_):
+        raise error
+    session.set_progress(broken)
+    with pytest.raises(varve.CallbackFailed) as caught:
+        session.verify()
+    assert caught.value.__cause__ is error
+    session.set_progress(lambda *_: False)
+    with pytest.raises(varve.CallbackFailed) as caught:
+        session.verify()
+    assert caught.value.__cause__ is None, "the cause of an earlier failure is not told again"
+
+
+def test_an_interrupt_in_a_progress_function_is_an_interrupt(session):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+    session.set_progress(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.verify()
+
+
+def test_callbacks_of_many_threads(store, session):
+    """Each thread is told the cause of its own failure."""
+    def broken(*_):
+        raise RuntimeError(threading.current_thread().name)
+    session.set_progress(broken)
+    causes = {}
+
+    def work():
+        for _ in range(50):
+            try:
+                session.verify()
+            except varve.CallbackFailed as error:
+                causes.setdefault(threading.current_thread().name, set()).add(
+                    str(error.__cause__))
+    threads = [threading.Thread(target=work, name=f"t{n}") for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert causes == {name: {name} for name in ("t0", "t1", "t2", "t3")}

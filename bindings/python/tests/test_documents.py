@@ -1,0 +1,123 @@
+"""Dicts, keyword arguments, JSON text and what JSON cannot hold."""
+import datetime
+import json
+
+import pytest
+
+import varve
+
+
+def test_documents_are_dicts_keywords_or_text(session):
+    session.add({"id": "a", "type": "finding", "content": "tea", "tags": ["x"]})
+    session.add('{"id":"b","type":"finding","content":"tea"}')
+    session.add(b'{"id":"c","type":"finding","content":"tea"}')
+    for results in (session.query({"ids": ["a", "c"]}), session.query(ids=["a", "c"]),
+                    session.query('{"ids":["a","c"]}'), session.query(b'{"ids":["a","c"]}'),
+                    session.query({"limit": 9}, ids=["a", "c"])):
+        assert {result["entry"]["id"] for result in results} == {"a", "c"}
+    with pytest.raises(TypeError, match="JSON text"):
+        session.query("{}", limit=1)
+
+
+def test_a_batch_is_any_iterable_or_lines(session):
+    ids = session.add_batch({"type": "finding", "content": n} for n in range(3))
+    assert [session.get(entry_id)["content"] for entry_id in ids] == [0, 1, 2]
+    assert session.add_batch('{"id":"x","type":"finding","content":1}\n') == ["x"]
+    assert session.add_batch([]) == []
+
+
+def test_times_with_a_zone_are_written_as_rfc_3339(session):
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    moment = datetime.datetime(2026, 1, 10, 14, 20, tzinfo=zone)
+    entry_id = session.add({"type": "finding", "content": 1, "timestamp": moment})
+    assert session.get(entry_id)["timestamp"] == "2026-01-10T12:20:00.000Z"
+    with pytest.raises(TypeError, match="without its time zone"):
+        session.add({"type": "finding", "content": 1,
+                     "timestamp": datetime.datetime(2026, 1, 10)})
+
+
+def test_what_json_cannot_hold_is_refused(session):
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(varve.InvalidArgument, match="no JSON"):
+            session.add({"type": "finding", "content": value})
+    circle = []
+    circle.append(circle)
+    with pytest.raises(varve.InvalidArgument, match="no JSON"):
+        session.add({"type": "finding", "content": circle})
+    with pytest.raises(TypeError):
+        session.add({"type": "finding", "content": {1, 2}})
+    assert session.count() == 0
+
+
+def test_numbers_keep_their_digits(session):
+    numbers = [2**53 + 1, -2**63, 2**64, 10**40 + 1, 0.1, 1e300]
+    assert session.get(session.add({"type": "finding", "content": numbers}))["content"] == numbers
+
+
+@pytest.mark.parametrize("text", [
+    "emoji 👩‍🚀🫖", "a\0b", "שלום", "line\u2028end\r\n", "\U0010ffff", "\\\"", ""])
+def test_text_stays_as_it_is(session, text):
+    entry_id = session.add({"type": "finding", "content": {text: text}})
+    assert session.get(entry_id)["content"] == {text: text}
+    assert session.query(ids=[entry_id])[0]["entry"]["content"] == {text: text}
+    assert json.loads(session.export())["content"] == {text: text}
+
+
+def test_lone_surrogates_are_refused_everywhere(session, store, tmp_path):
+    for call in (lambda: session.add({"type": "finding", "content": "\ud800"}),
+                 lambda: session.add('{"type":"finding","content":"\udfff"}'),
+                 lambda: session.add('{"type":"finding","content":"\\ud800"}'),
+                 lambda: session.get("\ud800"), lambda: session.query(text="\ud800"),
+                 lambda: session.delete("a", "\ud800"), lambda: session.import_text("\ud800"),
+                 lambda: store.open_session("\ud800"), lambda: varve.Store("\ud800")):
+        with pytest.raises(varve.InvalidArgument):
+            call()
+    assert session.count() == 0
+
+
+def test_bytes_that_are_not_utf_8_are_refused(session):
+    with pytest.raises(varve.InvalidArgument):
+        session.add(b'{"type":"finding","content":"\xff"}')
+    assert session.import_text(b'{"type":"finding","content":"\xff"}\n')["refused_total"] == 1
+
+
+def test_results(session):
+    session.add_batch({"id": f"e{n}", "type": "finding", "content": n, "importance": n / 10}
+                      for n in range(5))
+    with session.query(sort_by="importance", limit=3) as results:
+        assert len(results) == 3
+        assert results.entry(0)["id"] == "e4"
+        assert 0 < results.score(0) <= 1.5
+        assert [result["entry"]["content"] for result in results] == [4, 3, 2]
+        assert results[-1]["entry"]["id"] == "e2"
+        assert json.loads(results.to_json()) == results.to_dict()
+        rest = session.query(sort_by="importance", limit=3, after=results.next)
+    assert results[0]["entry"]["id"] == "e4", "what was read stays readable"
+    assert [result["entry"]["id"] for result in rest] == ["e1", "e0"]
+    assert rest.next is None
+    with pytest.raises(varve.BadHandle):
+        results.entry(0)
+
+
+def test_delete_where_wants_a_query(session):
+    session.add({"type": "finding", "content": 1})
+    with pytest.raises(TypeError, match="needs a query"):
+        session.delete_where(reason="slip")
+    assert session.delete_where({}, "all of them") == 1
+
+
+def test_paths(store, session, tmp_path):
+    session.add({"id": "a", "type": "finding", "content": 1})
+    assert session.export_file(tmp_path / "tea ☕.jsonl")["entries"] == 1
+    other = store.create_session()
+    assert other.import_file(tmp_path / "tea ☕.jsonl")["added"] == 1
+    with varve.Store(tmp_path / "store") as on_disk:
+        on_disk.create_session(session_id="x").add({"type": "finding", "content": 1})
+        assert on_disk.backup(tmp_path / "backup")["copied"] == 1
+
+
+def test_sessions_page_by_page(store):
+    made = [store.create_session(user_id="ann").id for _ in range(5)]
+    store.create_session(user_id="bo")
+    listed = [info["session_id"] for info in store.iterate_sessions(user_id="ann", limit=2)]
+    assert sorted(listed) == sorted(made)

@@ -1,0 +1,194 @@
+"""Closing, collecting, threads, forks and the end of the process."""
+import concurrent.futures
+import gc
+import multiprocessing
+import os
+import pickle
+import threading
+
+import pytest
+
+import varve
+
+ENTRY = {"type": "finding", "content": "tea"}
+ROUNDS = 20000  # bench/rounds.py does 100,000
+
+
+def test_use_after_close(store, session):
+    results = session.query()
+    session.add(ENTRY)
+    session.close()
+    session.close()
+    for call in (lambda: session.add(ENTRY), lambda: session.id, session.query, session.stats):
+        with pytest.raises(varve.BadHandle):
+            call()
+    assert repr(session) == "<varve.Session, closed>"
+    results.close()
+    results.close()
+    with pytest.raises(varve.BadHandle):
+        results.to_json()
+    store.close()
+    store.close()
+    with pytest.raises(varve.BadHandle):
+        store.create_session()
+
+
+def test_closing_a_store_closes_its_sessions(store, session):
+    store.close()
+    with pytest.raises(varve.BadHandle):
+        session.add(ENTRY)
+
+
+def test_a_session_keeps_its_store():
+    session = varve.Store("memory:").create_session()
+    gc.collect()
+    session.add(ENTRY)
+    assert session.count() == 1
+
+
+def test_what_is_not_closed_is_closed_when_it_is_collected(tmp_path):
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        session = varve.Store(tmp_path / "store").create_session()
+        session.add(ENTRY)
+        session.query()
+    del session
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_use_from_threads(store, session):
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        ids = list(pool.map(lambda n: session.add({"type": "finding", "content": n}), range(500)))
+        found = list(pool.map(lambda entry_id: session.get(entry_id)["content"], ids))
+    assert found == list(range(500))
+    assert session.count() == 500
+
+
+def test_closing_while_other_threads_use_it():
+    """Whoever comes too late is told so; nothing crashes."""
+    for _ in range(20):
+        store = varve.Store("memory:")
+        session = store.create_session()
+        started, late = threading.Barrier(5), []
+
+        def work():
+            started.wait()
+            try:
+                while True:
+                    session.add(ENTRY)
+            except varve.BadHandle:
+                late.append(True)
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        started.wait()
+        store.close()
+        for thread in threads:
+            thread.join()
+        assert len(late) == 4
+
+
+def test_the_process_may_end_while_calls_are_in_flight(run, tmp_path):
+    run("""
+import sys, threading, varve
+store = varve.Store(sys.argv[1])
+store.set_log(lambda level, line: None, varve.LOG_DEBUG)
+session = store.create_session()
+ready = threading.Barrier(5)
+def work():
+    ready.wait()
+    while True:
+        session.add({"type": "finding", "content": "tea"})
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+ready.wait()
+while session.count() < 20:
+    pass
+""", tmp_path / "store")
+    with varve.Store(tmp_path / "store") as store:
+        session = store.open_session(store.sessions()["sessions"][0]["session_id"])
+        assert session.count() >= 20
+        assert session.verify()["ok"]
+
+
+def memory_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_opening_and_closing_does_not_grow(tmp_path):
+    with varve.Store(tmp_path / "store") as store:
+        store.create_session(session_id="s").add(ENTRY)
+
+    def rounds(count):
+        for _ in range(count):
+            with varve.Store("memory:") as store, store.create_session() as session:
+                session.query().close()
+    rounds(ROUNDS // 10)
+    for _ in range(20):
+        with varve.Store(tmp_path / "store") as store, store.open_session("s") as session:
+            session.add(ENTRY)
+    memory, descriptors = memory_bytes(), len(os.listdir("/proc/self/fd"))
+    rounds(ROUNDS)
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert memory_bytes() - memory < 4 << 20
+
+
+def test_handles_are_not_pickled(store, session):
+    for handle in (store, session):
+        with pytest.raises(TypeError, match="opens it there"):
+            pickle.dumps(handle)
+
+
+def test_after_a_fork_the_childs_calls_are_refused(tmp_path):
+    with varve.Store(tmp_path / "store") as store:
+        session = store.create_session(session_id="s")
+        session.add(ENTRY)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                session.add(ENTRY)
+            except varve.Forked as error:
+                code = 0 if "fork" in str(error) else 2
+                with varve.Store(tmp_path / "store") as mine:
+                    mine.open_session("s").add(ENTRY)
+                store.close()
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert session.count() == 2
+        session.add(ENTRY)
+
+
+def in_child(path, inherited, results):
+    """What another process does: with the parent's session, if it has one, and its own."""
+    seen = "nothing inherited"
+    if inherited is not None:
+        try:
+            inherited.add(ENTRY)
+        except varve.VarveError as error:
+            seen = error.status_name
+    with varve.Store(path) as store, store.open_session("s") as session:
+        session.add(ENTRY)
+    results.put(seen)
+
+
+@pytest.mark.parametrize("method, seen", [("fork", "VARVE_FORKED"),
+                                          ("spawn", "nothing inherited")])
+def test_multiprocessing(tmp_path, method, seen):
+    context = multiprocessing.get_context(method)
+    results = context.Queue()
+    with varve.Store(tmp_path) as store, store.create_session(session_id="s") as session:
+        inherited = session if method == "fork" else None
+        children = [context.Process(target=in_child, args=(str(tmp_path), inherited, results))
+                    for _ in range(3)]
+        for child in children:
+            child.start()
+        told = [results.get(timeout=60) for _ in children]
+        for child in children:
+            child.join()
+            assert child.exitcode == 0
+        assert told == [seen] * 3
+        assert session.count() == 3

@@ -1,0 +1,43 @@
+"""The sources: types, and the oldest Python that is promised."""
+import ast
+import pathlib
+import subprocess
+import sys
+
+import varve
+
+PACKAGE = pathlib.Path(varve.__file__).parent
+SOURCES = sorted(PACKAGE.glob("*.py"))
+
+
+def test_the_syntax_is_that_of_python_3_9():
+    assert len(SOURCES) > 8
+    for path in SOURCES:
+        ast.parse(path.read_text(), feature_version=(3, 9))
+
+
+def mypy(tmp_path, *paths):
+    project = pathlib.Path(__file__).resolve().parent.parent / "pyproject.toml"
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", f"--config-file={project}", f"--cache-dir={tmp_path}",
+         *map(str, paths)], capture_output=True, text=True)
+
+
+def test_types_are_whole(tmp_path):
+    done = mypy(tmp_path, PACKAGE)
+    assert done.returncode == 0, done.stdout
+
+
+def test_users_of_the_package_are_checked(tmp_path):
+    """py.typed is there: a wrong use of a method is an error for its user."""
+    user = tmp_path / "user.py"
+    user.write_text("import varve, varve.aio\n"
+                    "session: varve.Session\nother: varve.aio.Session\n"
+                    "async def use() -> None:\n"
+                    "    number: int = session.count(limit=1)\n"
+                    "    later: int = await other.count()\n"
+                    "    wrong: int = session.add({})\n"
+                    "    also_wrong: int = await other.add({})\n")
+    done = mypy(tmp_path, user)
+    assert done.stdout.count("error:") == 2, done.stdout
+    assert "user.py:7: error" in done.stdout and "user.py:8: error" in done.stdout

@@ -1,0 +1,93 @@
+// Compaction over an index that came from index.bin: it may say what it likes, the log decides.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "planted_index.h"
+#include "session/compaction.h"
+#include "session_disk.h"
+
+namespace varve::session {
+namespace {
+
+class CompactionTrust : public testing::Test {
+ protected:
+  CompactionTrust() {
+    disk_.make();
+    auto session = disk_.open();
+    for (const std::string id : {"a", "b", "c"}) {
+      EXPECT_TRUE(session->add(entry_text(id, "the word of " + id)).ok());
+    }
+  }
+  // Compacts with such an index.bin; the ids that are left.
+  std::string ids_after(const Planted& change) {
+    plant_index(disk_, change);
+    const auto session = disk_.open();
+    EXPECT_TRUE(member(*session->stats(), "index").get_bool("loaded")) << "or nothing is tested";
+    EXPECT_TRUE(session->compact({}).ok());
+    const bool verified = session->verify(true)->get_bool("ok");
+    EXPECT_TRUE(verified) << session->verify(true)->canonical();
+    std::string ids;
+    for (const std::string id : {"a", "b", "c"}) {
+      if (session->get(id).ok()) ids += id;
+    }
+    return ids;
+  }
+  void remove(const std::string& id) { ASSERT_TRUE(disk_.open()->remove(id, "").ok()); }
+
+  Host host_;
+  SessionDisk disk_{host_};
+};
+
+TEST_F(CompactionTrust, AnEntryThatIsSaidToBeDeletedStays) {
+  EXPECT_EQ(ids_after({.index = [](index::Index& index) { index.add_tombstone("a"); }}), "abc");
+}
+
+TEST_F(CompactionTrust, AnEntryThatIsSaidToHaveExpiredStays) {
+  EXPECT_EQ(ids_after({.facts =
+                           [](entry::EntryFacts& facts) {
+                             if (facts.id == "b") facts.expires_at_ms = 1;
+                           }}),
+            "abc");
+}
+
+TEST_F(CompactionTrust, AnEntryThatIsNotMentionedIsNoDamage) {
+  EXPECT_EQ(ids_after({.facts =
+                           [](entry::EntryFacts& facts) {
+                             if (facts.id == "b") facts.id.clear();
+                           }}),
+            "abc");
+  EXPECT_TRUE(disk_.quarantine().empty());
+}
+
+TEST_F(CompactionTrust, OfTwoNamesThatChangedPlacesTheRightOneGoes) {
+  remove("b");
+  EXPECT_EQ(ids_after({.facts =
+                           [](entry::EntryFacts& facts) {
+                             if (facts.id == "a") {
+                               facts.id = "b";
+                             } else if (facts.id == "b") {
+                               facts.id = "a";
+                             }
+                           }}),
+            "ac");
+}
+
+TEST_F(CompactionTrust, AnIndexThatIsRightSparesReadingTheLogAnew) {
+  ASSERT_EQ(*disk_.open()->count(R"({"text":"word"})"), 3u);
+  remove("b");
+  const auto session = disk_.open();
+  ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded"));
+  const uint64_t before = host_.counters.index_rebuilds.load();
+  const auto report = session->compact({});
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->get("dropped")->get_int64("deleted"), 1);
+  EXPECT_EQ(host_.counters.index_rebuilds.load(), before);
+  EXPECT_TRUE(session->verify(true)->get_bool("ok"));
+  EXPECT_EQ(*session->count(R"({"text":"word"})"), 2u);
+  EXPECT_EQ(*disk_.open()->count(R"({"text":"word"})"), 2u);
+}
+
+}  // namespace
+}  // namespace varve::session
