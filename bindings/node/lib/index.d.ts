@@ -240,6 +240,8 @@ export class LoadError extends Error {
 export function load(path?: string): string;
 /** The version of the library. */
 export function version(): string;
+/** The name of a status; "VARVE_UNKNOWN_STATUS" for another number. */
+export function statusName(status: number): string;
 
 /** Something that is open until it is closed; `using` and `await using` close it, too. */
 declare class Resource {

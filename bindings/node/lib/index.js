@@ -1,5 +1,5 @@
 // varve: embedded memory for agents.
 export { LoadError, VarveError } from './errors.js';
-export { load, version } from './native.js';
+export { load, statusName, version } from './native.js';
 export { Session } from './session.js';
 export { Store } from './store.js';

@@ -71,3 +71,8 @@ export function library() {
 export function version() {
   return library().varve_version();
 }
+
+/** The name of a status; "VARVE_UNKNOWN_STATUS" for another number. */
+export function statusName(status) {
+  return library().varve_status_name(status);
+}

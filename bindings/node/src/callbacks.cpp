@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -12,9 +13,17 @@
 namespace varve_node {
 namespace {
 
+/** What a thread waits for. */
+struct Reply {
+  bool given = false;
+  bool waited_for = true;
+  double answer = 0;
+};
+
 struct Notice {
-  uintptr_t callback;
+  uintptr_t callback = 0;
   std::vector<CallbackValue> arguments;
+  std::shared_ptr<Reply> reply;  // null when nobody waits
 };
 
 /** One thread of JavaScript: the main one, or a worker. */
@@ -22,7 +31,10 @@ struct Environment {
   napi_env env = nullptr;
   std::thread::id thread;
   std::atomic<bool> closed{false};
-  std::mutex mutex;  // guards what follows
+  std::atomic<int> calls{0};    // of the library, that this thread is in
+  std::atomic<int> waiting{0};  // threads that wait for a reply
+  std::condition_variable changed;
+  std::mutex mutex;  // guards what follows, and the replies
   std::deque<Notice> notices;
   napi_threadsafe_function wake = nullptr;
 };
@@ -52,6 +64,7 @@ Table &table() {
 }
 
 thread_local uintptr_t failed_callback = 0;
+thread_local Environment *here = nullptr;
 
 std::shared_ptr<Callback> find(uintptr_t id) {
   std::lock_guard<std::mutex> lock(table().mutex);
@@ -102,6 +115,8 @@ void close_environment(void *data) {
     home.closed = true;
     home.notices.clear();
   }
+  home.changed.notify_all();
+  here = nullptr;
   // A store that others still use goes on with the time that this thread's clock told last.
   remove(home, [](uintptr_t, const Callback &callback) {
     return callback.kind != CallbackKind::value;
@@ -182,24 +197,34 @@ bool invoke(Callback &callback, const std::vector<CallbackValue> &arguments, dou
   return done;
 }
 
-/** A notice from another thread. What it throws has no caller to go to. */
-void deliver(const Notice &notice) {
+/** A notice from another thread. What a receiver of notices throws has no caller to go to. */
+double deliver(const Notice &notice) {
   auto callback = find(notice.callback);
   double answer = 0;
   if (callback == nullptr) {
-    return;
+    return 0;
   }
-  if (invoke(*callback, notice.arguments, answer)) {
-    callback->last = answer;
-    return;
-  }
-  callback->last = 1;
-  napi_env env = callback->home->env;
-  if (callback->kind == CallbackKind::notice) {
-    napi_value cause = cause_of(env, notice.callback);
+  if (!invoke(*callback, notice.arguments, answer)) {
+    answer = 1;
+    napi_env env = callback->home->env;
+    napi_value cause =
+        callback->kind == CallbackKind::notice ? cause_of(env, notice.callback) : nullptr;
     if (cause != nullptr) {
       napi_fatal_exception(env, cause);
     }
+  }
+  return answer;
+}
+
+/** Hands the answer to who waits for it, else keeps it for the next call. */
+void reply(Environment &home, const Notice &notice, double answer) {
+  std::lock_guard<std::mutex> lock(home.mutex);
+  if (notice.reply != nullptr && notice.reply->waited_for) {
+    notice.reply->given = true;
+    notice.reply->answer = answer;
+    home.changed.notify_all();
+  } else if (auto callback = find(notice.callback)) {
+    callback->last = answer;
   }
 }
 
@@ -212,18 +237,43 @@ void deliver_all(Environment &home) {
   for (const Notice &notice : notices) {
     napi_handle_scope scope = nullptr;
     if (napi_open_handle_scope(home.env, &scope) == napi_ok) {
-      deliver(notice);
+      double answer = deliver(notice);
       napi_close_handle_scope(home.env, scope);
+      reply(home, notice, answer);
     }
   }
 }
 
+/** Queues a notice; the mutex is held. False when nobody will ever look at it. */
+bool post_locked(Environment &home, Notice notice) {
+  if (home.closed || home.wake == nullptr) {
+    return false;
+  }
+  home.notices.push_back(std::move(notice));
+  napi_call_threadsafe_function(home.wake, nullptr, napi_tsfn_nonblocking);
+  return true;
+}
+
 void post(Environment &home, Notice notice) {
   std::lock_guard<std::mutex> lock(home.mutex);
-  if (!home.closed && home.wake != nullptr) {
-    home.notices.push_back(std::move(notice));
-    napi_call_threadsafe_function(home.wake, nullptr, napi_tsfn_nonblocking);
+  post_locked(home, std::move(notice));
+}
+
+/** Queues a notice and waits for the answer; `otherwise` when it cannot be waited for. */
+double wait_for_answer(Environment &home, Notice notice, std::atomic<double> &otherwise) {
+  auto reply = std::make_shared<Reply>();
+  notice.reply = reply;
+  std::unique_lock<std::mutex> lock(home.mutex);
+  home.waiting++;  // before `calls` is looked at: InLibrary does it the other way round
+  if (home.calls == 0 && post_locked(home, notice)) {
+    home.changed.wait(lock, [&] { return reply->given || home.closed || home.calls > 0; });
+  } else {
+    notice.reply = nullptr;
+    post_locked(home, std::move(notice));
   }
+  home.waiting--;
+  reply->waited_for = false;
+  return reply->given ? reply->answer : otherwise.exchange(0);
 }
 
 void wake_ended(napi_env, void *, void *context) {
@@ -275,6 +325,7 @@ void open_environment(napi_env env) {
   auto *home = new SharedEnvironment(std::make_shared<Environment>());
   (*home)->env = env;
   (*home)->thread = std::this_thread::get_id();
+  here = home->get();
   check(env, napi_set_instance_data(
                  env, home,
                  [](napi_env, void *data, void *) {
@@ -282,6 +333,19 @@ void open_environment(napi_env env) {
                  },
                  nullptr));
   check(env, napi_add_env_cleanup_hook(env, close_environment, home));
+}
+
+InLibrary::InLibrary() {
+  if (here != nullptr && here->calls++ == 0 && here->waiting > 0) {
+    std::lock_guard<std::mutex> lock(here->mutex);
+    here->changed.notify_all();
+  }
+}
+
+InLibrary::~InLibrary() {
+  if (here != nullptr) {
+    here->calls--;
+  }
 }
 
 void deliver_notices(napi_env env) {
@@ -383,10 +447,11 @@ double CallbackCall::answer(bool *failed) noexcept {
     answer = callback->last;
   } else if (callback->kind == CallbackKind::fill) {
     done = false;
-  } else {
-    answer = callback->kind == CallbackKind::status ? callback->last.exchange(0) : 0;
+  } else if (callback->kind == CallbackKind::status) {
+    answer = wait_for_answer(*callback->home, {id_, std::move(arguments_), nullptr}, callback->last);
     done = answer == 0;
-    post(*callback->home, {id_, std::move(arguments_)});
+  } else {
+    post(*callback->home, {id_, std::move(arguments_), nullptr});
   }
   if (!done) {
     failed_callback = id_;

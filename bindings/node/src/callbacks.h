@@ -3,10 +3,11 @@
 // The library gets a number as user_data, never an address: a number that is no longer known is
 // answered without harm, whatever thread it comes from. JavaScript runs on one thread only, so a
 // call from any other thread
-//   notice, status  is queued for it; `status` answers with what the function said last
-//   value           answers with the value it gave last (it is asked once when it is registered)
-//   fill            fails
-// Nothing ever waits for the thread of JavaScript: it may itself be waiting for the library.
+//   notice  is queued for it
+//   status  is queued for it, and waits for the answer; while JavaScript is itself in a call of the
+//           library, and may wait for this very thread, it takes the answer before for the answer
+//   value   answers with the value it gave last (it is asked once when it is registered)
+//   fill    fails
 #pragma once
 
 #ifndef NAPI_VERSION
@@ -37,6 +38,15 @@ using CallbackValue = std::variant<double, std::string>;
 
 /** Prepares this thread of JavaScript; once for each. */
 void open_environment(napi_env env);
+/** While it lives, this thread is in a call of the library, and no other thread waits for it. */
+class InLibrary {
+ public:
+  InLibrary();
+  InLibrary(const InLibrary &) = delete;
+  InLibrary &operator=(const InLibrary &) = delete;
+  ~InLibrary();
+};
+
 /** Calls what other threads have queued. */
 void deliver_notices(napi_env env);
 /** Drops the callbacks that were registered with a handle. */

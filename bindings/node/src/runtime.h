@@ -174,7 +174,10 @@ napi_value call_now(napi_env env, napi_callback_info info) {
     Call call;
     Outcome outcome;
     call.read(in);
-    perform(call, outcome);
+    {
+      InLibrary in_library;
+      perform(call, outcome);
+    }
     return finish(env, call, outcome);
   } catch (...) {
     throw_cpp(env);
