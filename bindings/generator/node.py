@@ -331,7 +331,8 @@ def callback_type(api, entry):
         params.append(f"{param['name']}: {'string' if skipped else 'number'}")
     answer = {"notice": "void", "status": "number | void", "value": "number | bigint",
               "fill": "number | bigint"}[callback_kind(api, entry)]
-    return f"{comment(entry['doc'])}export type {entry['name']} = ({', '.join(params)}) => {answer};"
+    form = f"({', '.join(params)}) => {answer}"
+    return f"{comment(entry['doc'])}export type {entry['name']} = {form};"
 
 
 def raw_types(api, calls):
@@ -341,7 +342,8 @@ def raw_types(api, calls):
         given = call.given[1] if call.given else "void"
         inputs = [f"{n}{'?' if absent and all(a for _, _, a in call.inputs[i:]) else ''}: {t}"
                   for i, (n, t, absent) in enumerate(call.inputs)]
-        lines.append(f"{comment(call.function['doc'], '  ')}  {name}({', '.join(inputs)}): {given};")
+        doc = comment(call.function["doc"], "  ")
+        lines.append(f"{doc}  {name}({', '.join(inputs)}): {given};")
         if api.runs_later(call.function):
             inputs.append("cancel_flag?: Int32Array | null")
             lines.append(f"  /** {name} on a thread of libuv. */\n"

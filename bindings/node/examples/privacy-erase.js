@@ -20,7 +20,8 @@ await session.add({ id: 'hours', type: 'finding', content: 'Open until six' });
 await session.sync();
 console.log('before:', await filesWith('hay fever'));
 
-const erased = await session.deleteWhere({ tags: { include: ['people.ann'] } }, 'asked for on Monday');
+const erased = await session.deleteWhere(
+  { tags: { include: ['people.ann'] } }, 'asked for on Monday');
 const { dropped } = await session.purge();
 console.log('erased:', erased, 'and dropped from the log:', dropped.deleted);
 console.log('after:', await filesWith('hay fever'));

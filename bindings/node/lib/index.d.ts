@@ -391,7 +391,8 @@ export class Session extends Resource {
   compactSync(compact?: { dryRun?: boolean; evictBelow?: number } | JsonText | null):
     CompactionReport;
   /** Removes what was deleted from every file of the session, for good. */
-  purge(purge?: { dryRun?: boolean } | JsonText | null, options?: CallOptions): Promise<CompactionReport>;
+  purge(purge?: { dryRun?: boolean } | JsonText | null, options?: CallOptions):
+    Promise<CompactionReport>;
   purgeSync(purge?: { dryRun?: boolean } | JsonText | null): CompactionReport;
   migrate(migrate?: { dryRun?: boolean } | JsonText | null, options?: CallOptions):
     Promise<Report>;

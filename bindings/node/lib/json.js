@@ -16,17 +16,21 @@ export function put(object, name, value) {
  * every 16th character only. A string may look like one; that costs time, nothing else.
  */
 function mayHaveBigInteger(text) {
-  for (let i = 15; i < text.length; i += 16) {
-    if (isDigit(text.charCodeAt(i))) {
-      let first = i;
-      let last = i;
-      while (isDigit(text.charCodeAt(first - 1))) first--;
-      while (isDigit(text.charCodeAt(last + 1))) last++;
-      if (last - first >= 15 && BEFORE.includes(text.charAt(first - 1)) &&
-          BEHIND.includes(text.charAt(last + 1))) return true;
-    }
+  const { length } = text;
+  for (let i = 15; i < length; i += 16) {
+    if (isDigit(text.charCodeAt(i)) && isBigInteger(text, i)) return true;
   }
   return false;
+}
+
+/** Whether the digit at `index` may be one of an integer of 16 digits or more. */
+function isBigInteger(text, index) {
+  let first = index;
+  let last = index;
+  while (isDigit(text.charCodeAt(first - 1))) first--;
+  while (isDigit(text.charCodeAt(last + 1))) last++;
+  return last - first >= 15 && BEFORE.includes(text.charAt(first - 1)) &&
+    BEHIND.includes(text.charAt(last + 1));
 }
 
 // With '', which charAt gives beyond the ends, and which every string includes.

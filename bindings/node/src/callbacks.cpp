@@ -43,7 +43,7 @@ using SharedEnvironment = std::shared_ptr<Environment>;
 struct Callback {
   SharedEnvironment home;
   CallbackKind kind;
-  const void *handle;
+  const void* handle;
   std::string registrar;
   std::atomic<double> last{0};
   // Of the home thread only.
@@ -58,13 +58,13 @@ struct Table {
   uintptr_t next = 1;
 };
 
-Table &table() {
-  static Table &only = *new Table;
+Table& table() {
+  static Table& only = *new Table;
   return only;
 }
 
 thread_local uintptr_t failed_callback = 0;
-thread_local Environment *here = nullptr;
+thread_local Environment* here = nullptr;
 
 std::shared_ptr<Callback> find(uintptr_t id) {
   std::lock_guard<std::mutex> lock(table().mutex);
@@ -73,14 +73,14 @@ std::shared_ptr<Callback> find(uintptr_t id) {
 }
 
 SharedEnvironment environment_of(napi_env env) {
-  void *data = nullptr;
+  void* data = nullptr;
   if (napi_get_instance_data(env, &data) != napi_ok || data == nullptr) {
     return nullptr;
   }
-  return *static_cast<SharedEnvironment *>(data);
+  return *static_cast<SharedEnvironment*>(data);
 }
 
-void drop_reference(napi_env env, napi_ref &reference) {
+void drop_reference(napi_env env, napi_ref& reference) {
   if (reference != nullptr) {
     napi_delete_reference(env, reference);
     reference = nullptr;
@@ -89,11 +89,11 @@ void drop_reference(napi_env env, napi_ref &reference) {
 
 /** Removes the callbacks of this thread for which `goes(id, callback)`. */
 template <class Predicate>
-void remove(const Environment &home, Predicate goes) {
+void remove(const Environment& home, Predicate goes) {
   std::vector<std::shared_ptr<Callback>> gone;
   {
     std::lock_guard<std::mutex> lock(table().mutex);
-    auto &callbacks = table().callbacks;
+    auto& callbacks = table().callbacks;
     for (auto at = callbacks.begin(); at != callbacks.end();) {
       bool is_gone = at->second->home.get() == &home && goes(at->first, *at->second);
       if (is_gone) {
@@ -102,14 +102,14 @@ void remove(const Environment &home, Predicate goes) {
       at = is_gone ? callbacks.erase(at) : std::next(at);
     }
   }
-  for (auto &callback : gone) {
+  for (auto& callback : gone) {
     drop_reference(home.env, callback->function);
     drop_reference(home.env, callback->cause);
   }
 }
 
-void close_environment(void *data) {
-  auto &home = **static_cast<SharedEnvironment *>(data);
+void close_environment(void* data) {
+  auto& home = **static_cast<SharedEnvironment*>(data);
   {
     std::lock_guard<std::mutex> lock(home.mutex);
     home.closed = true;
@@ -118,24 +118,23 @@ void close_environment(void *data) {
   home.changed.notify_all();
   here = nullptr;
   // A store that others still use goes on with the time that this thread's clock told last.
-  remove(home, [](uintptr_t, const Callback &callback) {
-    return callback.kind != CallbackKind::value;
-  });
+  remove(home,
+         [](uintptr_t, const Callback& callback) { return callback.kind != CallbackKind::value; });
 }
 
-napi_value to_js(napi_env env, const CallbackValue &value) {
+napi_value to_js(napi_env env, const CallbackValue& value) {
   napi_value result = nullptr;
-  if (const double *number = std::get_if<double>(&value)) {
+  if (const double* number = std::get_if<double>(&value)) {
     check(env, napi_create_double(env, *number, &result));
   } else {
-    const std::string &text = std::get<std::string>(value);
+    const std::string& text = std::get<std::string>(value);
     check(env, napi_create_string_utf8(env, text.data(), text.size(), &result));
   }
   return result;
 }
 
 /** The pending exception, in an object: a thrown value need not be one. */
-void keep_cause(Callback &callback) {
+void keep_cause(Callback& callback) {
   napi_env env = callback.home->env;
   napi_value thrown = nullptr;
   napi_value box = nullptr;
@@ -170,7 +169,7 @@ double number_of(napi_env env, napi_value answer, CallbackKind kind) {
 }
 
 /** Calls the function, on its own thread. False when it threw; the cause is kept. */
-bool invoke(Callback &callback, const std::vector<CallbackValue> &arguments, double &answer) {
+bool invoke(Callback& callback, const std::vector<CallbackValue>& arguments, double& answer) {
   napi_env env = callback.home->env;
   napi_handle_scope scope = nullptr;
   if (napi_open_handle_scope(env, &scope) != napi_ok) {
@@ -179,7 +178,7 @@ bool invoke(Callback &callback, const std::vector<CallbackValue> &arguments, dou
   bool done = false;
   try {
     std::vector<napi_value> values;
-    for (const CallbackValue &value : arguments) {
+    for (const CallbackValue& value : arguments) {
       values.push_back(to_js(env, value));
     }
     napi_value function = nullptr;
@@ -190,7 +189,7 @@ bool invoke(Callback &callback, const std::vector<CallbackValue> &arguments, dou
     check(env, napi_call_function(env, receiver, function, values.size(), values.data(), &result));
     answer = number_of(env, result, callback.kind);
     done = true;
-  } catch (const Thrown &) {
+  } catch (const Thrown&) {
     keep_cause(callback);
   }
   napi_close_handle_scope(env, scope);
@@ -198,7 +197,7 @@ bool invoke(Callback &callback, const std::vector<CallbackValue> &arguments, dou
 }
 
 /** A notice from another thread. What a receiver of notices throws has no caller to go to. */
-double deliver(const Notice &notice) {
+double deliver(const Notice& notice) {
   auto callback = find(notice.callback);
   double answer = 0;
   if (callback == nullptr) {
@@ -217,7 +216,7 @@ double deliver(const Notice &notice) {
 }
 
 /** Hands the answer to who waits for it, else keeps it for the next call. */
-void reply(Environment &home, const Notice &notice, double answer) {
+void reply(Environment& home, const Notice& notice, double answer) {
   std::lock_guard<std::mutex> lock(home.mutex);
   if (notice.reply != nullptr && notice.reply->waited_for) {
     notice.reply->given = true;
@@ -228,13 +227,13 @@ void reply(Environment &home, const Notice &notice, double answer) {
   }
 }
 
-void deliver_all(Environment &home) {
+void deliver_all(Environment& home) {
   std::deque<Notice> notices;
   {
     std::lock_guard<std::mutex> lock(home.mutex);
     notices.swap(home.notices);
   }
-  for (const Notice &notice : notices) {
+  for (const Notice& notice : notices) {
     napi_handle_scope scope = nullptr;
     if (napi_open_handle_scope(home.env, &scope) == napi_ok) {
       double answer = deliver(notice);
@@ -245,7 +244,7 @@ void deliver_all(Environment &home) {
 }
 
 /** Queues a notice; the mutex is held. False when nobody will ever look at it. */
-bool post_locked(Environment &home, Notice notice) {
+bool post_locked(Environment& home, Notice notice) {
   if (home.closed || home.wake == nullptr) {
     return false;
   }
@@ -254,13 +253,13 @@ bool post_locked(Environment &home, Notice notice) {
   return true;
 }
 
-void post(Environment &home, Notice notice) {
+void post(Environment& home, Notice notice) {
   std::lock_guard<std::mutex> lock(home.mutex);
   post_locked(home, std::move(notice));
 }
 
 /** Queues a notice and waits for the answer; `otherwise` when it cannot be waited for. */
-double wait_for_answer(Environment &home, Notice notice, std::atomic<double> &otherwise) {
+double wait_for_answer(Environment& home, Notice notice, std::atomic<double>& otherwise) {
   auto reply = std::make_shared<Reply>();
   notice.reply = reply;
   std::unique_lock<std::mutex> lock(home.mutex);
@@ -276,8 +275,8 @@ double wait_for_answer(Environment &home, Notice notice, std::atomic<double> &ot
   return reply->given ? reply->answer : otherwise.exchange(0);
 }
 
-void wake_ended(napi_env, void *, void *context) {
-  auto *home = static_cast<SharedEnvironment *>(context);
+void wake_ended(napi_env, void*, void* context) {
+  auto* home = static_cast<SharedEnvironment*>(context);
   {
     std::lock_guard<std::mutex> lock((*home)->mutex);
     (*home)->wake = nullptr;
@@ -285,14 +284,14 @@ void wake_ended(napi_env, void *, void *context) {
   delete home;
 }
 
-void woken(napi_env env, napi_value, void *context, void *) {
+void woken(napi_env env, napi_value, void* context, void*) {
   if (env != nullptr) {
-    deliver_all(**static_cast<SharedEnvironment *>(context));
+    deliver_all(**static_cast<SharedEnvironment*>(context));
   }
 }
 
 /** Lets other threads wake this one; does not keep the process running. */
-void make_wake(const SharedEnvironment &home) {
+void make_wake(const SharedEnvironment& home) {
   if (home->wake != nullptr) {
     return;
   }
@@ -308,7 +307,7 @@ void make_wake(const SharedEnvironment &home) {
 }
 
 /** Whether this is the thread of JavaScript that may be called on. */
-bool is_home(const Environment &home) {
+bool is_home(const Environment& home) {
   return home.thread == std::this_thread::get_id() && !home.closed;
 }
 
@@ -322,15 +321,13 @@ uintptr_t add_to_table(std::shared_ptr<Callback> callback) {
 }  // namespace
 
 void open_environment(napi_env env) {
-  auto *home = new SharedEnvironment(std::make_shared<Environment>());
+  auto* home = new SharedEnvironment(std::make_shared<Environment>());
   (*home)->env = env;
   (*home)->thread = std::this_thread::get_id();
   here = home->get();
   check(env, napi_set_instance_data(
                  env, home,
-                 [](napi_env, void *data, void *) {
-                   delete static_cast<SharedEnvironment *>(data);
-                 },
+                 [](napi_env, void* data, void*) { delete static_cast<SharedEnvironment*>(data); },
                  nullptr));
   check(env, napi_add_env_cleanup_hook(env, close_environment, home));
 }
@@ -354,9 +351,9 @@ void deliver_notices(napi_env env) {
   }
 }
 
-void forget_callbacks(napi_env env, const void *handle) {
+void forget_callbacks(napi_env env, const void* handle) {
   if (SharedEnvironment home = environment_of(env)) {
-    remove(*home, [&](uintptr_t, const Callback &callback) { return callback.handle == handle; });
+    remove(*home, [&](uintptr_t, const Callback& callback) { return callback.handle == handle; });
   }
 }
 
@@ -377,8 +374,7 @@ FailedCallbacks::FailedCallbacks() : outer_(failed_callback) { failed_callback =
 FailedCallbacks::~FailedCallbacks() { failed_callback = outer_; }
 uintptr_t FailedCallbacks::any() const { return failed_callback; }
 
-Registration::Registration(napi_env env, napi_value function, CallbackKind kind,
-                           const void *handle)
+Registration::Registration(napi_env env, napi_value function, CallbackKind kind, const void* handle)
     : handle_(handle) {
   auto callback = std::make_shared<Callback>();
   callback->home = environment_of(env);
@@ -390,7 +386,7 @@ Registration::Registration(napi_env env, napi_value function, CallbackKind kind,
   if (kind == CallbackKind::value && !invoke(*callback, {}, first)) {
     id_ = add_to_table(callback);
     napi_throw(env, cause_of(env, id_));
-    remove(*callback->home, [&](uintptr_t id, const Callback &) { return id == id_; });
+    remove(*callback->home, [&](uintptr_t id, const Callback&) { return id == id_; });
     id_ = 0;
     throw Thrown{};
   }
@@ -398,13 +394,13 @@ Registration::Registration(napi_env env, napi_value function, CallbackKind kind,
   id_ = add_to_table(std::move(callback));
 }
 
-Registration Registration::none(const void *handle) {
+Registration Registration::none(const void* handle) {
   Registration nothing;
   nothing.handle_ = handle;
   return nothing;
 }
 
-Registration &Registration::operator=(Registration &&other) noexcept {
+Registration& Registration::operator=(Registration&& other) noexcept {
   std::swap(id_, other.id_);
   std::swap(handle_, other.handle_);
   return *this;
@@ -413,12 +409,12 @@ Registration &Registration::operator=(Registration &&other) noexcept {
 Registration::~Registration() {
   auto callback = find(id_);
   if (callback != nullptr && callback->registrar.empty()) {
-    remove(*callback->home, [&](uintptr_t id, const Callback &) { return id == id_; });
+    remove(*callback->home, [&](uintptr_t id, const Callback&) { return id == id_; });
   }
 }
 
-void Registration::keep(napi_env env, const char *registrar) {
-  remove(*environment_of(env), [&](uintptr_t, const Callback &callback) {
+void Registration::keep(napi_env env, const char* registrar) {
+  remove(*environment_of(env), [&](uintptr_t, const Callback& callback) {
     return callback.handle == handle_ && callback.registrar == registrar;
   });
   if (auto callback = find(id_)) {
@@ -426,7 +422,7 @@ void Registration::keep(napi_env env, const char *registrar) {
   }
 }
 
-double CallbackCall::answer(bool *failed) noexcept {
+double CallbackCall::answer(bool* failed) noexcept {
   auto callback = find(id_);
   bool done = true;
   double answer = 0;
@@ -448,7 +444,8 @@ double CallbackCall::answer(bool *failed) noexcept {
   } else if (callback->kind == CallbackKind::fill) {
     done = false;
   } else if (callback->kind == CallbackKind::status) {
-    answer = wait_for_answer(*callback->home, {id_, std::move(arguments_), nullptr}, callback->last);
+    answer =
+        wait_for_answer(*callback->home, {id_, std::move(arguments_), nullptr}, callback->last);
     done = answer == 0;
   } else {
     post(*callback->home, {id_, std::move(arguments_), nullptr});

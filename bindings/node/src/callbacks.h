@@ -29,7 +29,7 @@ namespace varve_node {
 struct Thrown {};
 
 void check(napi_env env, napi_status status);
-[[noreturn]] void throw_type_error(napi_env env, const std::string &message);
+[[noreturn]] void throw_type_error(napi_env env, const std::string& message);
 
 /** What a callback answers: nothing; 0 to go on; a value; a status, and a value in its out. */
 enum class CallbackKind { notice, status, value, fill };
@@ -42,15 +42,15 @@ void open_environment(napi_env env);
 class InLibrary {
  public:
   InLibrary();
-  InLibrary(const InLibrary &) = delete;
-  InLibrary &operator=(const InLibrary &) = delete;
+  InLibrary(const InLibrary&) = delete;
+  InLibrary& operator=(const InLibrary&) = delete;
   ~InLibrary();
 };
 
 /** Calls what other threads have queued. */
 void deliver_notices(napi_env env);
 /** Drops the callbacks that were registered with a handle. */
-void forget_callbacks(napi_env env, const void *handle);
+void forget_callbacks(napi_env env, const void* handle);
 /** What the callback threw last; null when it did not. */
 napi_value cause_of(napi_env env, uintptr_t callback);
 
@@ -58,8 +58,8 @@ napi_value cause_of(napi_env env, uintptr_t callback);
 class FailedCallbacks {
  public:
   FailedCallbacks();
-  FailedCallbacks(const FailedCallbacks &) = delete;
-  FailedCallbacks &operator=(const FailedCallbacks &) = delete;
+  FailedCallbacks(const FailedCallbacks&) = delete;
+  FailedCallbacks& operator=(const FailedCallbacks&) = delete;
   ~FailedCallbacks();
   uintptr_t any() const;
 
@@ -71,32 +71,32 @@ class FailedCallbacks {
 class Registration {
  public:
   Registration() = default;
-  Registration(napi_env env, napi_value function, CallbackKind kind, const void *handle);
+  Registration(napi_env env, napi_value function, CallbackKind kind, const void* handle);
   /** Takes the function of the handle away. */
-  static Registration none(const void *handle);
-  Registration(const Registration &) = delete;
-  Registration &operator=(const Registration &) = delete;
-  Registration(Registration &&other) noexcept { *this = std::move(other); }
-  Registration &operator=(Registration &&other) noexcept;
+  static Registration none(const void* handle);
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+  Registration(Registration&& other) noexcept { *this = std::move(other); }
+  Registration& operator=(Registration&& other) noexcept;
   ~Registration();
 
   bool given() const { return id_ != 0; }
-  void *user_data() const { return reinterpret_cast<void *>(id_); }
+  void* user_data() const { return reinterpret_cast<void*>(id_); }
   /** Replaces what was registered with this handle by this function before. */
-  void keep(napi_env env, const char *registrar);
+  void keep(napi_env env, const char* registrar);
 
  private:
   uintptr_t id_ = 0;
-  const void *handle_ = nullptr;
+  const void* handle_ = nullptr;
 };
 
 /** One call of a callback by the library. */
 class CallbackCall {
  public:
-  explicit CallbackCall(void *user_data) : id_(reinterpret_cast<uintptr_t>(user_data)) {}
+  explicit CallbackCall(void* user_data) : id_(reinterpret_cast<uintptr_t>(user_data)) {}
   void add(double value) { arguments_.emplace_back(value); }
-  void add(const char *text, size_t size) { arguments_.emplace_back(std::string(text, size)); }
-  void add(const char *text) { arguments_.emplace_back(std::string(text)); }
+  void add(const char* text, size_t size) { arguments_.emplace_back(std::string(text, size)); }
+  void add(const char* text) { arguments_.emplace_back(std::string(text)); }
 
   void tell() { answer(); }
   int32_t hear() { return static_cast<int32_t>(answer()); }
@@ -105,14 +105,14 @@ class CallbackCall {
     return static_cast<Value>(answer());
   }
   template <class Value>
-  int32_t fill(Value *out) {
+  int32_t fill(Value* out) {
     bool failed = false;
     *out = static_cast<Value>(answer(&failed));
     return failed ? 1 : 0;
   }
 
  private:
-  double answer(bool *failed = nullptr) noexcept;
+  double answer(bool* failed = nullptr) noexcept;
 
   uintptr_t id_;
   std::vector<CallbackValue> arguments_;

@@ -1,5 +1,7 @@
 #include "runtime.h"
 
+#include "text.h"
+
 #include <dlfcn.h>
 
 #include <array>
@@ -23,7 +25,7 @@ napi_valuetype type_of(napi_env env, napi_value value) {
   return type;
 }
 
-void set(napi_env env, napi_value object, const char *name, napi_value value) {
+void set(napi_env env, napi_value object, const char* name, napi_value value) {
   check(env, napi_set_named_property(env, object, name, value));
 }
 
@@ -63,7 +65,7 @@ std::string utf8_of(napi_env env, napi_value string) {
 struct TypedArray {
   napi_typedarray_type type = napi_int8_array;
   size_t length = 0;
-  void *data = nullptr;
+  void* data = nullptr;
 };
 
 /** The typed array that the value is, or one without data. */
@@ -89,15 +91,15 @@ void check(napi_env env, napi_status status) {
   bool pending = false;
   napi_is_exception_pending(env, &pending);
   if (!pending) {
-    const napi_extended_error_info *info = nullptr;
+    const napi_extended_error_info* info = nullptr;
     napi_get_last_error_info(env, &info);
-    const char *message = info != nullptr ? info->error_message : nullptr;
+    const char* message = info != nullptr ? info->error_message : nullptr;
     napi_throw_error(env, nullptr, message != nullptr ? message : "Node-API refused");
   }
   throw Thrown{};
 }
 
-void throw_type_error(napi_env env, const std::string &message) {
+void throw_type_error(napi_env env, const std::string& message) {
   napi_throw_type_error(env, "VARVE_INVALID_ARGUMENT", message.c_str());
   throw Thrown{};
 }
@@ -105,25 +107,25 @@ void throw_type_error(napi_env env, const std::string &message) {
 void throw_cpp(napi_env env) noexcept {
   try {
     throw;
-  } catch (const Thrown &) {  // already thrown in JavaScript
-  } catch (const std::bad_alloc &) {
+  } catch (const Thrown&) {  // already thrown in JavaScript
+  } catch (const std::bad_alloc&) {
     napi_throw_error(env, "VARVE_NO_MEMORY", "not enough memory");
-  } catch (const std::exception &error) {
+  } catch (const std::exception& error) {
     napi_throw_error(env, "VARVE_INTERNAL", error.what());
   }
 }
 
-Arguments::Arguments(napi_env env, napi_callback_info info, const char *function)
+Arguments::Arguments(napi_env env, napi_callback_info info, const char* function)
     : env_(env), function_(function) {
   size_t count = kMax;
   check(env, napi_get_cb_info(env, info, &count, values_, nullptr, nullptr));
 }
 
-void Arguments::refuse(const char *name, const char *expected) const {
+void Arguments::refuse(const char* name, const char* expected) const {
   throw_type_error(env_, std::string(function_) + ": " + name + " must be " + expected);
 }
 
-Text Arguments::text(size_t index, const char *name, bool nullable) const {
+Text Arguments::text(size_t index, const char* name, bool nullable) const {
   napi_value value = values_[index];
   napi_valuetype type = type_of(env_, value);
   if (type == napi_string) {
@@ -140,20 +142,20 @@ Text Arguments::text(size_t index, const char *name, bool nullable) const {
   if (bytes.type != napi_uint8_array) {
     refuse(name, "a string, or UTF-8 in a Uint8Array");
   }
-  return Text(std::string(static_cast<const char *>(bytes.data), bytes.length));
+  return Text(std::string(static_cast<const char*>(bytes.data), bytes.length));
 }
 
-std::vector<float> Arguments::floats(size_t index, const char *name) const {
+std::vector<float> Arguments::floats(size_t index, const char* name) const {
   TypedArray array = typed_array(env_, values_[index]);
   if (array.type != napi_float32_array) {
     refuse(name, "a Float32Array");
   }
-  const auto *first = static_cast<const float *>(array.data);
+  const auto* first = static_cast<const float*>(array.data);
   return std::vector<float>(first, first + array.length);
 }
 
-Registration Arguments::callback(size_t index, const char *name, CallbackKind kind,
-                                 const void *handle) const {
+Registration Arguments::callback(size_t index, const char* name, CallbackKind kind,
+                                 const void* handle) const {
   napi_valuetype type = type_of(env_, values_[index]);
   if (type == napi_undefined || type == napi_null) {
     return Registration::none(handle);
@@ -176,7 +178,7 @@ napi_value Arguments::cancel_flag(size_t index) const {
   return values_[index];
 }
 
-uintptr_t Arguments::token(size_t index, const char *name) const {
+uintptr_t Arguments::token(size_t index, const char* name) const {
   napi_valuetype type = type_of(env_, values_[index]);
   if (type == napi_undefined || type == napi_null) {
     return 0;
@@ -190,7 +192,7 @@ uintptr_t Arguments::token(size_t index, const char *name) const {
   return static_cast<uintptr_t>(token);
 }
 
-double Arguments::real(size_t index, const char *name) const {
+double Arguments::real(size_t index, const char* name) const {
   double value = 0;
   if (napi_get_value_double(env_, values_[index], &value) != napi_ok) {
     refuse(name, "a number");
@@ -198,7 +200,7 @@ double Arguments::real(size_t index, const char *name) const {
   return value;
 }
 
-uint64_t Arguments::integer(size_t index, const char *name, int64_t least, uint64_t most) const {
+uint64_t Arguments::integer(size_t index, const char* name, int64_t least, uint64_t most) const {
   if (type_of(env_, values_[index]) == napi_bigint) {
     return big_integer(index, name, least, most);
   }
@@ -211,7 +213,7 @@ uint64_t Arguments::integer(size_t index, const char *name, int64_t least, uint6
                    : static_cast<uint64_t>(value);
 }
 
-uint64_t Arguments::big_integer(size_t index, const char *name, int64_t least,
+uint64_t Arguments::big_integer(size_t index, const char* name, int64_t least,
                                 uint64_t most) const {
   uint64_t positive = 0;
   int64_t negative = 0;
@@ -239,14 +241,13 @@ napi_value give_token(napi_env env, uintptr_t token) {
   return value;
 }
 
-napi_value give_text(napi_env env, const char *data, size_t size) {
+napi_value give_text(napi_env env, const char* data, size_t size) {
   napi_value value = nullptr;
-  check(env, data == nullptr ? napi_get_null(env, &value)
-                             : napi_create_string_utf8(env, data, size, &value));
+  check(env, data == nullptr ? napi_get_null(env, &value) : create_string(env, data, size, &value));
   return value;
 }
 
-napi_value give_static_text(napi_env env, const char *text) {
+napi_value give_static_text(napi_env env, const char* text) {
   return give_text(env, text, text == nullptr ? 0 : std::strlen(text));
 }
 
@@ -272,7 +273,7 @@ napi_value give_unsigned(napi_env env, uint64_t number) {
   return value;
 }
 
-void take_error(Outcome &outcome) {
+void take_error(Outcome& outcome) {
   if (outcome.error != nullptr) {
     outcome.message = basics.error_message(outcome.error);
     outcome.details = basics.error_details(outcome.error);
@@ -285,11 +286,11 @@ namespace {
 int32_t callback_status = 0;
 }
 
-void throw_failure(napi_env env, const Outcome &outcome) {
+void throw_failure(napi_env env, const Outcome& outcome) {
   bool carried_out = outcome.status == 0;
   int32_t status = carried_out ? callback_status : outcome.status;
-  std::string message = carried_out ? "a callback threw; the call itself was carried out"
-                                    : outcome.message;
+  std::string message =
+      carried_out ? "a callback threw; the call itself was carried out" : outcome.message;
   napi_value failure = nullptr;
   check(env, napi_create_object(env, &failure));
   set(env, failure, "status", give(env, status));
@@ -305,16 +306,16 @@ void throw_failure(napi_env env, const Outcome &outcome) {
 
 namespace {
 
-void execute(napi_env, void *data) {
-  auto &job = *static_cast<Job *>(data);
+void execute(napi_env, void* data) {
+  auto& job = *static_cast<Job*>(data);
   if (job.cancel_flag == nullptr || __atomic_load_n(job.cancel_flag, __ATOMIC_ACQUIRE) == 0) {
     job.run();
     job.ran = true;
   }
 }
 
-void complete(napi_env env, napi_status, void *data) {
-  std::unique_ptr<Job> job(static_cast<Job *>(data));
+void complete(napi_env env, napi_status, void* data) {
+  std::unique_ptr<Job> job(static_cast<Job*>(data));
   napi_value value = nullptr;
   bool done = false;
   deliver_notices(env);
@@ -342,7 +343,7 @@ void complete(napi_env env, napi_status, void *data) {
 napi_value queue(napi_env env, std::unique_ptr<Job> job, napi_value cancel_flag) {
   napi_value promise = nullptr;
   if (cancel_flag != nullptr) {
-    job->cancel_flag = static_cast<const int32_t *>(typed_array(env, cancel_flag).data);
+    job->cancel_flag = static_cast<const int32_t*>(typed_array(env, cancel_flag).data);
     check(env, napi_create_reference(env, cancel_flag, 1, &job->cancel_ref));
   }
   check(env, napi_create_promise(env, &job->deferred, &promise));
@@ -358,11 +359,11 @@ namespace {
 /** The library of this process. It is loaded once, by whichever thread comes first, and stays. */
 struct Loaded {
   std::mutex mutex;
-  void *library = nullptr;
+  void* library = nullptr;
 };
 
-Loaded &loaded() {
-  static Loaded &only = *new Loaded;
+Loaded& loaded() {
+  static Loaded& only = *new Loaded;
   return only;
 }
 
@@ -372,14 +373,14 @@ struct LoadResult {
 };
 
 /** Opens the library and fills the module's symbols: all of them, or none. */
-LoadResult load_library(const std::string &path, const Module &module) {
+LoadResult load_library(const std::string& path, const Module& module) {
   std::lock_guard<std::mutex> lock(loaded().mutex);
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char *reason = dlerror();
+    const char* reason = dlerror();
     return {reason != nullptr ? reason : "cannot be opened"};
   }
-  auto *version = reinterpret_cast<uint32_t (*)()>(dlsym(library, "varve_abi_version"));
+  auto* version = reinterpret_cast<uint32_t (*)()>(dlsym(library, "varve_abi_version"));
   if (version == nullptr) {
     return {"is not libvarve: it has no varve_abi_version"};
   }
@@ -393,8 +394,8 @@ LoadResult load_library(const std::string &path, const Module &module) {
     result.reason = "another libvarve is loaded in this process already";
     return result;
   }
-  std::vector<void *> found;
-  for (const Symbol &symbol : module.symbols) {
+  std::vector<void*> found;
+  for (const Symbol& symbol : module.symbols) {
     found.push_back(dlsym(library, symbol.name));
     if (found.back() == nullptr) {
       result.reason += (result.reason.empty() ? "lacks " : ", ") + std::string(symbol.name);
@@ -409,10 +410,10 @@ LoadResult load_library(const std::string &path, const Module &module) {
   return result;
 }
 
-napi_value functions_of(napi_env env, const Module &module) {
+napi_value functions_of(napi_env env, const Module& module) {
   napi_value functions = nullptr;
   check(env, napi_create_object(env, &functions));
-  for (const Function &function : module.functions) {
+  for (const Function& function : module.functions) {
     napi_value value = nullptr;
     check(env, napi_create_function(env, function.name, NAPI_AUTO_LENGTH, function.call, nullptr,
                                     &value));
@@ -425,10 +426,10 @@ napi_value functions_of(napi_env env, const Module &module) {
 napi_value load(napi_env env, napi_callback_info info) {
   napi_value path = nullptr;
   size_t count = 1;
-  void *data = nullptr;
+  void* data = nullptr;
   try {
     check(env, napi_get_cb_info(env, info, &count, &path, nullptr, &data));
-    const auto &module = *static_cast<const Module *>(data);
+    const auto& module = *static_cast<const Module*>(data);
     LoadResult found = load_library(utf8_of(env, path), module);
     napi_value result = nullptr;
     check(env, napi_create_object(env, &result));
@@ -448,12 +449,12 @@ napi_value load(napi_env env, napi_callback_info info) {
 
 }  // namespace
 
-napi_value start(napi_env env, napi_value exports, const Module &module) {
+napi_value start(napi_env env, napi_value exports, const Module& module) {
   try {
     open_environment(env);
     napi_value function = nullptr;
     check(env, napi_create_function(env, "load", NAPI_AUTO_LENGTH, load,
-                                    const_cast<Module *>(&module), &function));
+                                    const_cast<Module*>(&module), &function));
     set(env, exports, "load", function);
     set(env, exports, "abiVersion", give(env, module.abi_version));
   } catch (...) {

@@ -25,11 +25,11 @@ namespace varve_node {
 
 /** What every call needs from the library; set when it is loaded. */
 struct Basics {
-  const char *(*status_name)(int32_t) = nullptr;
-  void (*free_text)(void *) = nullptr;
-  const char *(*error_message)(const varve_error *) = nullptr;
-  const char *(*error_details)(const varve_error *) = nullptr;
-  void (*error_free)(varve_error *) = nullptr;
+  const char* (*status_name)(int32_t) = nullptr;
+  void (*free_text)(void*) = nullptr;
+  const char* (*error_message)(const varve_error*) = nullptr;
+  const char* (*error_details)(const varve_error*) = nullptr;
+  void (*error_free)(varve_error*) = nullptr;
 };
 extern Basics basics;
 
@@ -38,7 +38,7 @@ class Text {
  public:
   Text() = default;
   explicit Text(std::string text) : text_(std::move(text)), given_(true) {}
-  const char *data() const { return given_ ? text_.data() : nullptr; }
+  const char* data() const { return given_ ? text_.data() : nullptr; }
   size_t size() const { return text_.size(); }
 
  private:
@@ -49,23 +49,23 @@ class Text {
 /** Text that the library gives away. */
 struct OwnedText {
   OwnedText() = default;
-  OwnedText(const OwnedText &) = delete;
-  OwnedText &operator=(const OwnedText &) = delete;
+  OwnedText(const OwnedText&) = delete;
+  OwnedText& operator=(const OwnedText&) = delete;
   ~OwnedText() { basics.free_text(data); }
-  char *data = nullptr;
+  char* data = nullptr;
   size_t size = 0;
 };
 
 /** Text that lives as long as a handle. */
 struct BorrowedText {
-  const char *data = nullptr;
+  const char* data = nullptr;
   size_t size = 0;
 };
 
 /** What became of a call. The error's texts are taken on the thread of the call. */
 struct Outcome {
   int32_t status = 0;
-  varve_error *error = nullptr;
+  varve_error* error = nullptr;
   std::string message, details;
   uintptr_t failed_callback = 0;
 };
@@ -74,21 +74,22 @@ struct Outcome {
 class Arguments {
  public:
   static constexpr size_t kMax = 8;
-  Arguments(napi_env env, napi_callback_info info, const char *function);
+  Arguments(napi_env env, napi_callback_info info, const char* function);
 
-  Text text(size_t index, const char *name, bool nullable) const;
-  std::vector<float> floats(size_t index, const char *name) const;
-  Registration callback(size_t index, const char *name, CallbackKind kind, const void *handle) const;
+  Text text(size_t index, const char* name, bool nullable) const;
+  std::vector<float> floats(size_t index, const char* name) const;
+  Registration callback(size_t index, const char* name, CallbackKind kind,
+                        const void* handle) const;
   /** An Int32Array that is set to non-zero by who no longer wants the call, or null. */
   napi_value cancel_flag(size_t index) const;
 
   template <class Handle>
-  Handle *handle(size_t index, const char *name) const {
-    return reinterpret_cast<Handle *>(token(index, name));
+  Handle* handle(size_t index, const char* name) const {
+    return reinterpret_cast<Handle*>(token(index, name));
   }
 
   template <class Number>
-  Number number(size_t index, const char *name) const {
+  Number number(size_t index, const char* name) const {
     if constexpr (std::is_floating_point_v<Number>) {
       return static_cast<Number>(real(index, name));
     } else if constexpr (std::is_signed_v<Number>) {
@@ -101,34 +102,34 @@ class Arguments {
   }
 
  private:
-  uintptr_t token(size_t index, const char *name) const;
-  double real(size_t index, const char *name) const;
-  uint64_t integer(size_t index, const char *name, int64_t least, uint64_t most) const;
-  uint64_t big_integer(size_t index, const char *name, int64_t least, uint64_t most) const;
-  [[noreturn]] void refuse(const char *name, const char *expected) const;
+  uintptr_t token(size_t index, const char* name) const;
+  double real(size_t index, const char* name) const;
+  uint64_t integer(size_t index, const char* name, int64_t least, uint64_t most) const;
+  uint64_t big_integer(size_t index, const char* name, int64_t least, uint64_t most) const;
+  [[noreturn]] void refuse(const char* name, const char* expected) const;
 
   napi_env env_;
-  const char *function_;
+  const char* function_;
   napi_value values_[kMax];
 };
 
 napi_value give_undefined(napi_env env);
 napi_value give_token(napi_env env, uintptr_t token);
-napi_value give_text(napi_env env, const char *data, size_t size);
-napi_value give_static_text(napi_env env, const char *text);
+napi_value give_text(napi_env env, const char* data, size_t size);
+napi_value give_static_text(napi_env env, const char* text);
 napi_value give_real(napi_env env, double value);
 napi_value give_signed(napi_env env, int64_t value);
 napi_value give_unsigned(napi_env env, uint64_t value);
 
-inline napi_value give(napi_env env, const OwnedText &text) {
+inline napi_value give(napi_env env, const OwnedText& text) {
   return give_text(env, text.data, text.size);
 }
-inline napi_value give(napi_env env, const BorrowedText &text) {
+inline napi_value give(napi_env env, const BorrowedText& text) {
   return give_text(env, text.data, text.size);
 }
-inline napi_value give(napi_env env, const char *text) { return give_static_text(env, text); }
+inline napi_value give(napi_env env, const char* text) { return give_static_text(env, text); }
 template <class Handle>
-napi_value give(napi_env env, Handle *handle) {
+napi_value give(napi_env env, Handle* handle) {
   return give_token(env, reinterpret_cast<uintptr_t>(handle));
 }
 template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
@@ -143,13 +144,13 @@ napi_value give(napi_env env, Number value) {
 }
 
 /** Takes the error's texts and frees it. */
-void take_error(Outcome &outcome);
-[[noreturn]] void throw_failure(napi_env env, const Outcome &outcome);
+void take_error(Outcome& outcome);
+[[noreturn]] void throw_failure(napi_env env, const Outcome& outcome);
 /** Throws what a C++ exception says as a JavaScript one. */
 void throw_cpp(napi_env env) noexcept;
 
 template <class Call>
-void perform(Call &call, Outcome &outcome) {
+void perform(Call& call, Outcome& outcome) {
   FailedCallbacks failed;
   call.run(outcome);
   outcome.failed_callback = failed.any();
@@ -159,7 +160,7 @@ void perform(Call &call, Outcome &outcome) {
 }
 
 template <class Call>
-napi_value finish(napi_env env, Call &call, const Outcome &outcome) {
+napi_value finish(napi_env env, Call& call, const Outcome& outcome) {
   if (outcome.status == 0 && outcome.failed_callback == 0) {
     return call.result(env);
   }
@@ -194,7 +195,7 @@ struct Job {
   napi_async_work work = nullptr;
   napi_deferred deferred = nullptr;
   napi_ref cancel_ref = nullptr;
-  const int32_t *cancel_flag = nullptr;
+  const int32_t* cancel_flag = nullptr;
   bool ran = false;
 };
 
@@ -222,21 +223,21 @@ napi_value call_later(napi_env env, napi_callback_info info) {
 
 /** One function of the library, and one that JavaScript can call. */
 struct Symbol {
-  const char *name;
-  void **place;
+  const char* name;
+  void** place;
 };
 struct Function {
-  const char *name;
+  const char* name;
   napi_callback call;
 };
 struct Module {
-  const std::vector<Symbol> &symbols;
-  const std::vector<Function> &functions;
+  const std::vector<Symbol>& symbols;
+  const std::vector<Function>& functions;
   uint32_t abi_version;
   int32_t callback_status;
 };
 
 /** Makes the addon's exports: load(path). */
-napi_value start(napi_env env, napi_value exports, const Module &module);
+napi_value start(napi_env env, napi_value exports, const Module& module);
 
 }  // namespace varve_node

@@ -53,7 +53,8 @@ test('the clock is asked by synchronous calls and by promises', async (t) => {
   const session = store.createSessionSync();
   let now = EARLY;
   store.setClock(() => now);
-  assert.equal(session.getSync(session.addSync(finding('x'))).timestamp, '2026-01-05T09:00:00.000Z');
+  const first = session.getSync(session.addSync(finding('x')));
+  assert.equal(first.timestamp, '2026-01-05T09:00:00.000Z');
   now += 1000;
   const id = await session.add(finding('y'));
   assert.equal((await session.get(id)).timestamp, '2026-01-05T09:00:01.000Z');
@@ -107,7 +108,8 @@ test('what a log receiver throws is the cause of VARVE_CALLBACK', (t) => {
   const store = openStore(t);
   const cause = { not: 'an Error' };
   store.setLog(() => { throw cause; });
-  assert.throws(() => store.createSessionSync({ sessionId: 's' }), { code: 'VARVE_CALLBACK', cause });
+  assert.throws(() => store.createSessionSync({ sessionId: 's' }),
+    { code: 'VARVE_CALLBACK', cause });
   store.setLog(null);
   store.openSessionSync('s');
 });

@@ -195,12 +195,13 @@ test(`${ROUNDS} rounds of open and close use no more memory and descriptors`, as
     const after = figures();
     console.log(JSON.stringify({
       bytes: after.bytes - before.bytes, files: after.files - before.files }));`,
-  { flags: ['--expose-gc'] });
+  // Without the second flag it is the place for young objects that grows, up to 48 MB.
+  { flags: ['--expose-gc', '--max-semi-space-size=1'] });
   assert.equal(code, 0, stderr);
   const grown = JSON.parse(stdout);
   console.log(`${ROUNDS} rounds: ${grown.bytes} bytes, ${grown.files} descriptors more`);
   assert.equal(grown.files, 0);
-  assert.ok(grown.bytes < 8 * 2 ** 20, `${grown.bytes} bytes more`);
+  assert.ok(grown.bytes < (ROUNDS > 10_000 ? 16 : 4) * 2 ** 20, `${grown.bytes} bytes more`);
 });
 
 test('dropped promises are no trouble', async (t) => {

@@ -2,6 +2,7 @@
 // below @ts-expect-error, which is an error itself when the line does compile.
 import { LoadError, Session, Store, VarveError, load, version } from 'varve';
 import type { Entry, Page, Result } from 'varve';
+import type { Failure, Raw } from '../lib/raw.js';
 import { VARVE_NOT_FOUND } from 'varve/constants';
 
 export async function main(signal: AbortSignal): Promise<string[]> {
@@ -41,4 +42,9 @@ export function tell(error: unknown): string {
       ? 'nothing' : `${error.message} ${error.details.member}`;
   }
   return error instanceof LoadError ? error.tried.map((place) => place.path).join() : String(error);
+}
+
+/** The raw layer has types, too. */
+export function rawCount(raw: Raw, session: bigint): number | bigint | Failure {
+  return raw.varve_session_count(session, '{}');
 }
