@@ -14,9 +14,6 @@ export const AT_ONCE = Symbol('atOnce');
 const CLOSE = Symbol('close');
 const PARENT = Symbol('parent');
 
-/** Objects with calls in flight. They must not be collected, and so closed, before these end. */
-const busy = new Set();
-
 /** Closes what was dropped without being closed. Nothing acknowledged depends on it. */
 const dropped = new FinalizationRegistry(({ close, handle }) => {
   library()[`${close}_async`](handle).catch(() => {});
@@ -31,16 +28,13 @@ export function callNow(name, args) {
   }
 }
 
+/** Its use of `owner` behind the call also keeps that from being collected, and so closed, before. */
 async function work(owner, name, args, gives, flag) {
-  const hold = [owner];
-  busy.add(hold);
   try {
     const given = await library()[`${name}_async`](...args, flag);
     return flag?.[0] && given === undefined ? undefined : gives(given, owner);
   } catch (failure) {
     throw asError(failure);
-  } finally {
-    busy.delete(hold);
   }
 }
 

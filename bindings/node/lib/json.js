@@ -1,16 +1,6 @@
 // JSON with integers of any size: those beyond 2^53 are BigInt in JavaScript, on the way in and
 // out. Texts and values without any take the engine's own parser and printer.
 
-/** Sets a member of any name: `__proto__` would be taken for the prototype. */
-export function put(object, name, value) {
-  if (name === '__proto__') {
-    Object.defineProperty(object, name, {
-      value, writable: true, enumerable: true, configurable: true });
-  } else {
-    object[name] = value;
-  }
-}
-
 /**
  * Whether there may be an integer beyond 2^53: 16 digits or more between marks of JSON. Looks at
  * every 16th character only. A string may look like one; that costs time, nothing else.
@@ -63,7 +53,7 @@ function unmark(value, mark) {
     for (const key of Object.keys(value)) {
       const item = value[key];
       const plain = unmark(item, mark);
-      if (plain !== item) put(value, key, plain);
+      if (plain !== item) value[key] = plain;
     }
   }
   return value;

@@ -4,8 +4,6 @@
 // of an entry and of metadata that are listed here. What users define is left as it is: an entry's
 // content and its other members, members of their own in metadata, preferences, types, tags.
 
-import { put } from './json.js';
-
 const snakeOf = new Map();
 const camelOf = new Map();
 
@@ -48,6 +46,16 @@ function isPlain(value) {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** Sets a member of any name: `__proto__` would be taken for the prototype. */
+function put(object, name, value) {
+  if (name === '__proto__') {
+    Object.defineProperty(object, name, {
+      value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[name] = value;
+  }
 }
 
 function rename(value, renamed) {

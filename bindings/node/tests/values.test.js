@@ -117,6 +117,22 @@ test('an entry without the usual members keeps all of those it has', () => {
   assert.deepEqual(entryToWire(entryFromWire(entry)), entry);
 });
 
+test('a member may have any name', async (t) => {
+  const session = openSession(t);
+  const entry = JSON.parse(`{"type":"finding","content":1,"traceId":"t","valueOf":2,
+    "__proto__":{"toString":3}}`);
+  const stored = session.getSync(await session.add(entry));
+  for (const name of ['valueOf', '__proto__']) {
+    assert.deepEqual(Object.getOwnPropertyDescriptor(stored, name),
+      Object.getOwnPropertyDescriptor(entry, name));
+  }
+  await session.update(JSON.parse('{"__proto__":{"mine":1}}'));
+  assert.deepEqual(Object.getOwnPropertyDescriptor(await session.metadata(), '__proto__').value,
+    { mine: 1 });
+  assert.deepEqual(reportFromWire(JSON.parse('{"a_b":{"__proto__":1}}')).aB,
+    { ['__proto__']: 1 });
+});
+
 test('preferences, types and members of your own in metadata stay as they are', async (t) => {
   const store = openStore(t);
   const preferences = { drinkOrder: 1, drink_order: 2 };
