@@ -19,7 +19,7 @@ export function toSnake(name) {
 export function toCamel(name) {
   let camel = camelOf.get(name);
   if (camel === undefined) {
-    camel = name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+    camel = name.replace(/(?<=[a-z0-9])_([a-z])/g, (_, letter) => letter.toUpperCase());
     if (camelOf.size < 1000) camelOf.set(name, camel);
   }
   return camel;
