@@ -1,6 +1,6 @@
 // What the public layer costs beside the raw call, and beside JSON.parse of the same bytes.
 //
-//   VARVE_LIBRARY=... node --expose-gc bench/cost.js
+//   VARVE_LIBRARY=... node bench/cost.js
 //
 // Each pair is measured in turns, so that a busy machine troubles both alike; figures are medians.
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,6 @@ function measure(functions, calls) {
   const times = functions.map(() => []);
   for (let turn = 0; turn < TURNS; turn++) {
     functions.forEach((call, index) => {
-      globalThis.gc?.();
       const begin = process.hrtime.bigint();
       for (let n = 0; n < calls; n++) call();
       if (turn > 0) times[index].push(Number(process.hrtime.bigint() - begin) / calls / 1000);

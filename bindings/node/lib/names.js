@@ -147,13 +147,16 @@ export function pageFromWire(page) {
 }
 
 function resultFromWire(result) {
+  const { entry, session_id, relevance, decay_factor, match_quality } = result;
   const mapped = {
-    entry: entryFromWire(result.entry), sessionId: result.session_id,
-    relevance: result.relevance, decayFactor: result.decay_factor,
-    matchQuality: result.match_quality };
-  for (const name in result) {
-    const camel = toCamel(name);
-    if (!(camel in mapped)) mapped[camel] = reportFromWire(result[name]);
+    entry: entryFromWire(entry), sessionId: session_id, relevance, decayFactor: decay_factor,
+    matchQuality: match_quality };
+  const names = Object.keys(result);
+  if (names.length > 5) {
+    for (const name of names) {
+      const camel = toCamel(name);
+      if (!Object.hasOwn(mapped, camel)) mapped[camel] = reportFromWire(result[name]);
+    }
   }
   return mapped;
 }
