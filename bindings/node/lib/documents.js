@@ -14,6 +14,12 @@ export const givesDocument = (text) => parse(text);
 export const givesReport = (text) => reportFromWire(parse(text));
 export const givesMetadata = (text) => metadataFromWire(parse(text));
 export const givesEntry = (text) => entryFromWire(parse(text));
+export const givesMessages = (text) => parse(text).map(entryFromWire);
+/** What memory has in front: entries, and figures about them. */
+export const givesContext = (text) => {
+  const { entries, ...rest } = parse(text);
+  return { entries: entries.map(entryFromWire), ...reportFromWire(rest) };
+};
 export const givesIndex = (text) => indexFromWire(parse(text));
 
 /** The page that a handle of results holds; the handle ends here. */

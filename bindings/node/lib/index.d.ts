@@ -100,6 +100,38 @@ export interface Page {
   explain?: Report;
 }
 
+/** A message as chat programs write it; an entry is one, too. */
+export interface Message {
+  role?: string;
+  content: unknown;
+  timestamp?: Time | Date;
+  [other: string]: unknown;
+}
+
+/** What include/varve/context.h says. */
+export interface ContextRequest {
+  question?: string;
+  retrieve?: { recency?: number; importance?: number; types?: string[]; query?: Query }[];
+  rank?: { temporal?: number; importance?: number; match?: number }[];
+  budget?: { maxTokens?: number; reserveTokens?: number };
+  keepTogether?: boolean;
+  pinned?: string[];
+  excludeIds?: string[];
+  format?: 'markdown' | 'chat' | 'json' | 'plain';
+  now?: Time | Date;
+}
+
+export interface Context {
+  text: string;
+  items: { id: string; tokens: number; rank: number; source: string }[];
+  tokenCount: number;
+  dropped: number;
+  truncated: boolean;
+}
+
+export type Step = 'user_message' | 'assistant_message' | 'tool_call' | 'tool_result'
+  | 'observation' | 'event' | 'summary' | 'document';
+
 export interface SessionOptions {
   sessionId?: string;
   userId?: string;
@@ -112,6 +144,8 @@ export interface SessionOptions {
   compactionConfig?: { autoCompact?: boolean; threshold?: number };
   preferences?: Json;
   durability?: Durability;
+  kvCap?: number;
+  transcriptCap?: number;
 }
 
 export type Durability = 'commit' | 'interval' | 'os';
@@ -297,6 +331,12 @@ export class Store extends Resource {
   sweepSync(): Report;
   stats(options?: CallOptions): Promise<Report>;
   statsSync(): Report;
+  /** What sessions used of a model's tokens, by their entries. */
+  usage(filter?: Report | JsonText | null, options?: CallOptions): Promise<Report>;
+  usageSync(filter?: Report | JsonText | null): Report;
+  /** The memory of a user: working, short-term and long-term. */
+  openMemory(memory?: MemoryOptions | JsonText | null, options?: CallOptions): Promise<Memory>;
+  openMemorySync(memory?: MemoryOptions | JsonText | null): Memory;
   /** For Prometheus. */
   metrics(options?: CallOptions): Promise<string>;
   metricsSync(): string;
@@ -319,6 +359,18 @@ export class Store extends Resource {
    * While it is set, promises of this store and its sessions are worked for on this thread.
    */
   setClock(clock: (() => number | bigint | Date) | null): void;
+  /**
+   * Counts tokens of contexts as the model does; null gives the built-in estimate back. Promises
+   * are worked for on this thread, as with a clock.
+   */
+  setTokenCounter(counter: ((text: string) => number) | null): void;
+}
+
+export interface MemoryOptions {
+  userId?: string;
+  agentId?: string;
+  window?: number;
+  ttlHours?: number;
 }
 
 export interface RestoreOptions {
@@ -362,6 +414,32 @@ export class Session extends Resource {
   countSync(query?: Conditions | JsonText | null): number;
   tags(options?: CallOptions): Promise<{ tags: { tag: string; entries: number }[] }>;
   tagsSync(): { tags: { tag: string; entries: number }[] };
+
+  /** The part of the memory that fits into a model's context window. */
+  buildContext(request?: ContextRequest | JsonText | null, options?: CallOptions):
+    Promise<Context>;
+  buildContextSync(request?: ContextRequest | JsonText | null): Context;
+  /** Records one step of a conversation as an entry, and gives its id. */
+  record(step: Step, payload: Record<string, unknown> | JsonText, options?: CallOptions):
+    Promise<string>;
+  recordSync(step: Step, payload: Record<string, unknown> | JsonText): string;
+  /** Gives an entry its embedding. */
+  putVector(id: string, values: ArrayLike<number>, options?: CallOptions): Promise<void>;
+  putVectorSync(id: string, values: ArrayLike<number>): void;
+
+  kvSet(key: string, value: string, options?: CallOptions): Promise<void>;
+  kvSetSync(key: string, value: string): void;
+  kvGet(key: string, options?: CallOptions): Promise<string>;
+  kvGetSync(key: string): string;
+  kvDelete(key: string, options?: CallOptions): Promise<void>;
+  kvDeleteSync(key: string): void;
+  kvList(options?: CallOptions): Promise<{ key: string; value: string; ts: Time }[]>;
+  kvListSync(): { key: string; value: string; ts: Time }[];
+  transcriptAppend(role: string, content: string, options?: CallOptions): Promise<void>;
+  transcriptAppendSync(role: string, content: string): void;
+  /** The last turns, oldest first; all without a count. */
+  transcriptLast(count?: number | null, options?: CallOptions): Promise<Turn[]>;
+  transcriptLastSync(count?: number | null): Turn[];
 
   metadata(options?: CallOptions): Promise<Metadata>;
   metadataSync(): Metadata;
@@ -419,4 +497,58 @@ export class Session extends Resource {
    * then fails with VARVE_CALLBACK. Null: nobody hears.
    */
   setProgress(listener: ((progress: Progress) => boolean | void) | null): void;
+}
+
+export interface Turn {
+  role: string;
+  content: string;
+  timestamp: Time;
+}
+
+/** The last so many messages of a conversation, in memory only. */
+export class Window extends Resource {
+  static create(capacity: number, options?: CallOptions): Promise<Window>;
+  static createSync(capacity: number): Window;
+  readonly size: number;
+  add(message: Message | JsonText, options?: CallOptions): Promise<void>;
+  addSync(message: Message | JsonText): void;
+  /** The newest messages in the order they were added; all without a count. */
+  recent(count?: number | null, options?: CallOptions): Promise<Message[]>;
+  recentSync(count?: number | null): Message[];
+  /** Lines for a prompt, "role: content". */
+  text(options?: CallOptions): Promise<string>;
+  textSync(): string;
+  clear(options?: CallOptions): Promise<void>;
+  clearSync(): void;
+}
+
+export interface MemoryContext {
+  entries: (Entry & { role?: string })[];
+  tokenCount: number;
+  source: 'working' | 'short_term';
+}
+
+/** What an agent remembers of one user; include/varve/memory.h tells of the three tiers. */
+export class Memory extends Resource {
+  /** Records a message of a conversation, and gives its id. */
+  record(sessionId: string, message: Message | JsonText, options?: CallOptions): Promise<string>;
+  recordSync(sessionId: string, message: Message | JsonText): string;
+  /** What the agent is to have in front of it, within so many tokens; 0 is no limit. */
+  context(sessionId: string, maxTokens?: number, options?: CallOptions): Promise<MemoryContext>;
+  contextSync(sessionId: string, maxTokens?: number): MemoryContext;
+  load(sessionId: string, options?: CallOptions): Promise<void>;
+  loadSync(sessionId: string): void;
+  save(sessionId: string, options?: CallOptions): Promise<void>;
+  saveSync(sessionId: string): void;
+  /** Empties the working memory of all sessions. */
+  clear(options?: CallOptions): Promise<void>;
+  clearSync(): void;
+  /** Stores in long-term memory, and gives the entry's id. */
+  store(message: Message | JsonText, options?: CallOptions): Promise<string>;
+  storeSync(message: Message | JsonText): string;
+  /** Finds over all sessions of the user. */
+  search(query?: Query | JsonText | null, options?: CallOptions): Promise<Page>;
+  searchSync(query?: Query | JsonText | null): Page;
+  delete(id: string, reason?: string | null, options?: CallOptions): Promise<void>;
+  deleteSync(id: string, reason?: string | null): void;
 }

@@ -4,9 +4,11 @@ import * as constants from './constants.js';
 import { document, givesPage, givesReport, pagesOf, pagesOfSync } from './documents.js';
 import { parse } from './json.js';
 import { optionsToWire, reportFromWire } from './names.js';
+import { Memory } from './memory.js';
 import { Session } from './session.js';
 
 const options = (value) => document(value, optionsToWire);
+const asMemory = (handle, store) => new Memory(handle, store);
 const asSession = (handle, store) => new Session(handle, store);
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 
@@ -59,6 +61,12 @@ export class Store extends Resource {
     this.#answers('clock', clock);
   }
 
+  /** Counts tokens by `counter(text)` for contexts; null gives the built-in estimate back. */
+  setTokenCounter(counter) {
+    callNow('varve_store_set_token_counter', [this[HANDLE], counter]);
+    this.#answers('token counter', counter);
+  }
+
   /** Whether JavaScript must answer while the library works: then it works on this thread. */
   get [AT_ONCE]() {
     return this.#answering.size > 0;
@@ -85,6 +93,9 @@ define(Store, {
   restore: {
     calls: 'varve_store_restore', takes: (path, given) => [path, options(given)],
     gives: givesReport },
+  openMemory: { calls: 'varve_memory_open', takes: (given) => [options(given)], gives: asMemory },
+  usage: {
+    calls: 'varve_store_usage', takes: (filter) => [options(filter)], gives: givesReport },
   sweep: { calls: 'varve_store_sweep', gives: givesReport },
   stats: { calls: 'varve_store_stats', gives: givesReport },
   metrics: { calls: 'varve_store_metrics' },

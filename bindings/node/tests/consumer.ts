@@ -1,6 +1,6 @@
 // A program of somebody who uses the types: it is compiled, not run. What must not compile stands
 // below @ts-expect-error, which is an error itself when the line does compile.
-import { LoadError, Session, Store, VarveError, load, version } from 'varve';
+import { LoadError, Memory, Session, Store, VarveError, Window, load, version } from 'varve';
 import type { Entry, Page, Result } from 'varve';
 import type { Failure, Raw } from '../lib/raw.js';
 import { VARVE_NOT_FOUND } from 'varve/constants';
@@ -25,6 +25,18 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   console.log(dropped.deleted);
   await session.update({ title: 'Things', mine: 1 });
 
+  store.setTokenCounter((text) => text.length);
+  await session.record('tool_call', { name: 'ferry', arguments: {}, callId: 'c1' });
+  const { text, tokenCount } = await session.buildContext({
+    question: 'tea', budget: { maxTokens: 100 } });
+  await session.putVector(id, [0.1, 0.2]);
+  await using memory: Memory = await store.openMemory({ userId: 'ann' });
+  await memory.record('talk', { role: 'user', content: text.slice(tokenCount) });
+  using window = Window.createSync(20);
+  window.addSync({ role: 'user', content: await session.kvGet('working_memory') });
+
+  // @ts-expect-error not a kind of step
+  await session.record('song', { content: 'la' });
   // @ts-expect-error an entry has a type
   await session.add({ content: 'tea' });
   // @ts-expect-error not an order

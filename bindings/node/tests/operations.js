@@ -5,7 +5,7 @@
 // camelCase, and what the methods give is brought back.
 import { readFileSync, writeFileSync } from 'node:fs';
 import * as constants from '../lib/constants.js';
-import { Store, VarveError, statusName, version } from '../lib/index.js';
+import { Store, VarveError, Window, statusName, version } from '../lib/index.js';
 import { entryToWire, entryFromWire, metadataFromWire, metadataToWire, optionsToWire,
   reportFromWire } from '../lib/names.js';
 import { Mismatch, isObject } from './patterns.js';
@@ -26,6 +26,16 @@ function pageToWire({ results, ...rest }) {
   return { ...optionsToWire(rest), results: rows };
 }
 
+const contextToWire = ({ entries: found, ...rest }) =>
+  ({ ...optionsToWire(rest), entries: found.map(entryToWire) });
+
+/** A step of a conversation as JavaScript has it. */
+function step(value) {
+  if (!isObject(value) || !Object.hasOwn(value, 'call_id')) return entry(value);
+  const { call_id: callId, ...others } = value;
+  return { ...entry(others), callId };
+}
+
 const indexToWire = ({ entries: named, tags, types, ...rest }) => ({
   ...optionsToWire(rest), tags, types,
   entries: Object.fromEntries(Object.entries(named).map(([id, at]) => [id, optionsToWire(at)])) });
@@ -36,6 +46,8 @@ const method = (owner, name, parameters = [], gives = optionsToWire) => async (r
   return gives(await run.call(run.handle(args(owner)), name, ...given));
 };
 const onStore = (...rest) => method('store', ...rest);
+const onWindow = (...rest) => method('window', ...rest);
+const onMemory = (...rest) => method('memory', ...rest);
 const onSession = (...rest) => method('session', ...rest);
 const keep = (handle, value = null) => ({ handle, value });
 const nothing = () => null;
@@ -95,6 +107,13 @@ function setProgress(run, args) {
   return null;
 }
 
+function setTokenCounter(run, args) {
+  run.handle(args('store')).setTokenCounter(choose({
+    bytes: (counted) => Buffer.byteLength(counted),
+    failing: () => { throw new Error('no count'); }, null: null }, args('counter')));
+  return null;
+}
+
 function replaceInFile(path, find, replacement) {
   const before = readFileSync(path, 'latin1');
   const [from, to] = [find, replacement].map((part) => Buffer.from(part).toString('latin1'));
@@ -116,6 +135,8 @@ export const OPERATIONS = {
   store_query: onStore('query', [options('query_json')], keepPage),
   store_backup: onStore('backup', [text('path'), options('options_json')]),
   store_restore: onStore('restore', [text('path'), options('options_json')]),
+  store_usage: onStore('usage', [options('filter_json')]),
+  store_set_token_counter: setTokenCounter,
   store_sweep: onStore('sweep'),
   store_stats: onStore('stats'),
   store_metrics: onStore('metrics', [], same),
@@ -150,6 +171,33 @@ export const OPERATIONS = {
   session_import: onSession('import', [text('jsonl')]),
   session_export_file: onSession('exportFile', [text('path'), options('options_json')]),
   session_import_file: onSession('importFile', [text('path'), options('options_json')]),
+  session_put_vector: onSession('putVector', [text('id'), text('values')], nothing),
+  kv_set: onSession('kvSet', [text('key'), text('value')], nothing),
+  kv_get: onSession('kvGet', [text('key')], same),
+  kv_delete: onSession('kvDelete', [text('key')], nothing),
+  kv_list: onSession('kvList', [], same),
+  transcript_append: onSession('transcriptAppend', [text('role'), text('content')], nothing),
+  transcript_last: onSession('transcriptLast', [text('n')], same),
+  context_build: onSession('buildContext', [options('request_json')]),
+  context_record: onSession('record', [text('kind'), ['payload_json', (v) => document(v, step)]]),
+  window_new: async (run, args) => keep(await run.call(Window, 'create', args('capacity'))),
+  window_add: onWindow('add', [['entry_json', (v) => document(v, entry)]], nothing),
+  window_recent: onWindow('recent', [text('n')], (messages) => messages.map(entryToWire)),
+  window_text: onWindow('text', [], same),
+  window_clear: onWindow('clear', [], nothing),
+  window_size: (run, args) => run.handle(args('window')).size,
+  window_free: onWindow('close', [], nothing),
+  memory_open: onStore('openMemory', [options('options_json')], keep),
+  memory_record: onMemory('record',
+    [text('session_id'), ['entry_json', (v) => document(v, entry)]]),
+  memory_context: onMemory('context', [text('session_id'), text('max_tokens')], contextToWire),
+  memory_load: onMemory('load', [text('session_id')], nothing),
+  memory_save: onMemory('save', [text('session_id')], nothing),
+  memory_clear: onMemory('clear', [], nothing),
+  memory_store: onMemory('store', [['entry_json', (v) => document(v, entry)]]),
+  memory_search: onMemory('search', [options('query_json')], keepPage),
+  memory_delete: onMemory('delete', [text('id'), text('reason')], nothing),
+  memory_close: onMemory('close', [], nothing),
   results_count: (run, args) => {
     const { page } = run.handle(args('results'));
     return page === null ? 0 : page.results.length;
