@@ -28,7 +28,7 @@ export function callNow(name, args) {
   }
 }
 
-/** Its use of `owner` behind the call also keeps that from being collected, and so closed, before. */
+/** Its use of `owner` also keeps that from being collected, and so closed, before the call ends. */
 async function work(owner, name, args, gives, flag) {
   try {
     const given = await library()[`${name}_async`](...args, flag);
