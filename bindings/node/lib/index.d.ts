@@ -112,6 +112,8 @@ export interface SessionOptions {
   compactionConfig?: { autoCompact?: boolean; threshold?: number };
   preferences?: Json;
   durability?: Durability;
+  kvCap?: number;
+  transcriptCap?: number;
 }
 
 export type Durability = 'commit' | 'interval' | 'os';
@@ -363,6 +365,20 @@ export class Session extends Resource {
   tags(options?: CallOptions): Promise<{ tags: { tag: string; entries: number }[] }>;
   tagsSync(): { tags: { tag: string; entries: number }[] };
 
+  kvSet(key: string, value: string, options?: CallOptions): Promise<void>;
+  kvSetSync(key: string, value: string): void;
+  kvGet(key: string, options?: CallOptions): Promise<string>;
+  kvGetSync(key: string): string;
+  kvDelete(key: string, options?: CallOptions): Promise<void>;
+  kvDeleteSync(key: string): void;
+  kvList(options?: CallOptions): Promise<{ key: string; value: string; ts: Time }[]>;
+  kvListSync(): { key: string; value: string; ts: Time }[];
+  transcriptAppend(role: string, content: string, options?: CallOptions): Promise<void>;
+  transcriptAppendSync(role: string, content: string): void;
+  /** The last turns, oldest first; all without a count. */
+  transcriptLast(count?: number | null, options?: CallOptions): Promise<Turn[]>;
+  transcriptLastSync(count?: number | null): Turn[];
+
   metadata(options?: CallOptions): Promise<Metadata>;
   metadataSync(): Metadata;
   /** Changes metadata by a merge patch (RFC 7396): null removes a member. */
@@ -419,4 +435,10 @@ export class Session extends Resource {
    * then fails with VARVE_CALLBACK. Null: nobody hears.
    */
   setProgress(listener: ((progress: Progress) => boolean | void) | null): void;
+}
+
+export interface Turn {
+  role: string;
+  content: string;
+  timestamp: Time;
 }

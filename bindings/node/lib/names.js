@@ -34,7 +34,8 @@ export const ENTRY_MEMBERS = [
 export const METADATA_MEMBERS = [
   'session_id', 'user_id', 'agent_id', 'created_at', 'last_accessed', 'total_entries',
   'total_size_bytes', 'durable_seq', 'compacted_through_seq', 'decay_config',
-  'compaction_config', 'last_compaction', 'ttl_hours', 'ttl_policy', 'restored_at'];
+  'compaction_config', 'last_compaction', 'ttl_hours', 'ttl_policy', 'restored_at',
+  'kv_cap', 'transcript_cap'];
 
 /** Members whose value is the user's. */
 const USER_DATA = new Set(['content', 'preferences', 'value']);

@@ -4,6 +4,7 @@ import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPa
   pagesOf, pagesOfSync } from './documents.js';
 import { entriesToWire, entryToWire, metadataToWire, optionsToWire } from './names.js';
 
+const ALL = 2n ** 64n - 1n;  // SIZE_MAX
 const options = (value) => document(value, optionsToWire);
 
 export class Session extends Resource {
@@ -58,6 +59,14 @@ define(Session, {
   stats: { calls: 'varve_session_stats', gives: givesReport },
   files: { calls: 'varve_session_files', gives: givesReport },
   index: { calls: 'varve_session_index', gives: givesIndex },
+  kvSet: { calls: 'varve_kv_set', takes: (key, value) => [key, value] },
+  kvGet: { calls: 'varve_kv_get', takes: (key) => [key] },
+  kvDelete: { calls: 'varve_kv_delete', takes: (key) => [key] },
+  kvList: { calls: 'varve_kv_list', gives: givesDocument },
+  transcriptAppend: {
+    calls: 'varve_transcript_append', takes: (role, content) => [role, content] },
+  transcriptLast: {
+    calls: 'varve_transcript_last', takes: (count) => [count ?? ALL], gives: givesDocument },
   verify: maintenance('varve_session_verify'),
   repair: maintenance('varve_session_repair'),
   compact: maintenance('varve_session_compact'),

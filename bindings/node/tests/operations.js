@@ -150,6 +150,12 @@ export const OPERATIONS = {
   session_import: onSession('import', [text('jsonl')]),
   session_export_file: onSession('exportFile', [text('path'), options('options_json')]),
   session_import_file: onSession('importFile', [text('path'), options('options_json')]),
+  kv_set: onSession('kvSet', [text('key'), text('value')], nothing),
+  kv_get: onSession('kvGet', [text('key')], same),
+  kv_delete: onSession('kvDelete', [text('key')], nothing),
+  kv_list: onSession('kvList', [], same),
+  transcript_append: onSession('transcriptAppend', [text('role'), text('content')], nothing),
+  transcript_last: onSession('transcriptLast', [text('n')], same),
   results_count: (run, args) => {
     const { page } = run.handle(args('results'));
     return page === null ? 0 : page.results.length;
