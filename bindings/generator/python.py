@@ -1,4 +1,5 @@
 """bindings/python/src/varve/_raw.py: constants, callback types and functions for ctypes."""
+import re
 import textwrap
 
 INTEGERS = {"char": "c_char", "size_t": "c_size_t", "double": "c_double", "float": "c_float",
@@ -97,9 +98,7 @@ def function_lines(api, types):
 HEAD = '''"""The C ABI of varve for ctypes. Users have varve.Store and varve.Session instead."""
 from __future__ import annotations
 
-from ctypes import (CDLL, CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_float,
-                    c_int8, c_int16, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32,
-                    c_uint64, c_void_p)
+from ctypes import (IMPORTED)
 from typing import Any, Callable
 '''
 MIDDLE = '''
@@ -119,11 +118,18 @@ class Functions:
 '''
 
 
+def imported(body):
+    """The names of ctypes that the text uses, in lines of their own."""
+    names = sorted({"CDLL"} | set(re.findall(r"\b(c_\w+|POINTER|CFUNCTYPE|Structure)\b", body)))
+    return textwrap.fill(", ".join(names), 96, subsequent_indent=" " * 20, initial_indent=" " * 20
+                         ).strip()
+
+
 def files(api):
     types = _Types(api)
-    lines = [f"# {api['generated']}", HEAD,
-             f"ABI_VERSION = {api['abi_version']}", f'VERSION = "{api["version"]}"', ""]
+    lines = [f"ABI_VERSION = {api['abi_version']}", f'VERSION = "{api["version"]}"', ""]
     lines += constant_lines(api)
     lines += type_lines(api, types)
-    text = "\n".join(lines) + "\n" + MIDDLE + "\n".join(function_lines(api, types)) + "\n"
-    return {"bindings/python/src/varve/_raw.py": text}
+    body = "\n".join(lines) + "\n" + MIDDLE + "\n".join(function_lines(api, types)) + "\n"
+    return {"bindings/python/src/varve/_raw.py":
+            f"# {api['generated']}\n{HEAD.replace('IMPORTED', imported(body))}\n{body}"}

@@ -101,7 +101,8 @@ varve_session_compact(varve_session_t *session, const char *options_json VARVE_N
  * Makes deleted and expired entries gone for good: when this answers VARVE_OK, no byte of their
  * content is in any file of the session: log, index (its words too), quarantine, temporary files.
  * What is out of reach (backups, exports, disk blocks, processes that are stopped) is told in
- * docs/privacy.md.
+ * docs/privacy.md. Damaged lines go for good as well, and with them quarantine.jsonl: nobody can
+ * say whose words are in them. To keep what can be saved of them, run varve_session_repair first.
  *
  * @param[in]  session        open session.
  * @param[in]  options_json   NULL, empty or {"dry_run":true}: only tell what would go.

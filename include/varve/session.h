@@ -21,11 +21,13 @@ typedef struct varve_session varve_session_t;
  *
  * @param[in]  store        open store.
  * @param[in]  options_json {"session_id","user_id","agent_id","title","stores":["kv","transcript"],
- *                          "ttl_hours","ttl_policy","decay_config","compaction_config",
- *                          "preferences","durability"}, all optional; NULL or empty for none.
- *                          Without session_id one is made: "sess_" and 26 characters that sort by
- *                          time. ttl_hours: the session expires so long after its last write
- *                          (ttl_policy "sliding", the default) or its creation ("fixed"); 0: never.
+ *                          "kv_cap","transcript_cap","ttl_hours","ttl_policy","decay_config",
+ *                          "compaction_config","preferences","durability"}, all optional; NULL or
+ *                          empty for none. Without session_id one is made: "sess_" and 26
+ *                          characters that sort by time. stores: what it has beside its log, both
+ *                          when not given; their caps: see kv.h and transcript.h. ttl_hours: the
+ *                          session expires so long after its last write (ttl_policy "sliding", the
+ *                          default) or its creation ("fixed"); 0: never.
  * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] session_out  the open session; close with varve_session_close.
  * @param[out] error_out    caller frees; may be NULL.
@@ -135,16 +137,23 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *
  * @param[in]  session      open session.
  * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
- *                          "tombstones","total"},"size_limit_bytes","modified":TIME|null,
+ *                          "tombstones","kv","transcript","total"},"size_limit_bytes",
+ *                          "modified":TIME|null,
  *                          "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
  *                          "memory_bytes","last_seq",
- *                          "durable_seq","durability","generation","read_only",
- *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata"},
+ *                          "durable_seq","durability","durable","undurable_bytes",
+ *                          "generation","read_only",
+ *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata",
+ *                          "kv","transcript"},
  *                          "index":{"loaded","rebuilds","reason","covered_bytes",
  *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
  *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
+ *                          corruption of kv and transcript: how often this process met damage in
+ *                          them; varve_session_verify looks for it.
  *                          lock: who is writing at this moment, any process; the last three only
  *                          when somebody is. It may be over before it is told.
+ *                          durable: false while entries that were answered are in memory only,
+ *                          because the disk does not take them (integrity.io_failure "buffer").
  *                          memory_bytes is of the whole index; facets and words are in it only as
  *                          far as a query has needed them.
  * @param[out] json_len_out [bytes].
@@ -160,7 +169,8 @@ varve_session_stats(varve_session_t *session, char **json_out VARVE_OUT_OWNED VA
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * The session's files: {"files":[{"name","size_bytes","modified"}]}, by name; empty for "memory:".
+ * The session's files, kv.json and transcript.md among them, by name, and when each was modified
+ * (RFC 3339): {"files":[{"name","size_bytes","modified"}]}; empty for "memory:".
  *
  * @param[in]  session      open session.
  * @param[out] json_out     the object.

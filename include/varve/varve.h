@@ -8,6 +8,8 @@
  *   varve/session.h      one memory: create, open, metadata, stats
  *   varve/entry.h        add, get, delete
  *   varve/query.h        find: by words, tag, type, time, reference, relevance
+ *   varve/kv.h           small facts by key; the working memory
+ *   varve/transcript.h   what was said, in order
  *   varve/maintenance.h  verify, repair, rebuild the index, export, import
  *
  * The smallest program that remembers:
@@ -29,9 +31,11 @@
 #include "varve/base.h"
 #include "varve/entry.h"
 #include "varve/error.h"
+#include "varve/kv.h"
 #include "varve/maintenance.h"
 #include "varve/query.h"
 #include "varve/session.h"
 #include "varve/store.h"
+#include "varve/transcript.h"
 
 #endif

@@ -116,6 +116,43 @@ Result<Text> Session::tags() {
   });
 }
 
+Outcome Session::kv_set(std::string_view key, std::string_view value) {
+  return run([&](varve_error_t** error) {
+    return varve_kv_set(handle_.get(), key.data(), key.size(), value.data(), value.size(), error);
+  });
+}
+
+Result<Text> Session::kv_get(std::string_view key) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_kv_get(handle_.get(), key.data(), key.size(), out, len, error);
+  });
+}
+
+Outcome Session::kv_delete(std::string_view key) {
+  return run([&](varve_error_t** error) {
+    return varve_kv_delete(handle_.get(), key.data(), key.size(), error);
+  });
+}
+
+Result<Text> Session::kv_list() {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_kv_list(handle_.get(), out, len, error);
+  });
+}
+
+Outcome Session::transcript_append(std::string_view role, std::string_view content) {
+  return run([&](varve_error_t** error) {
+    return varve_transcript_append(handle_.get(), role.data(), role.size(), content.data(),
+                                   content.size(), error);
+  });
+}
+
+Result<Text> Session::transcript_last(size_t count) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_transcript_last(handle_.get(), count, out, len, error);
+  });
+}
+
 Result<Text> Session::metadata() {
   return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
     return varve_session_metadata(handle_.get(), out, len, error);

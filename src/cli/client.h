@@ -60,6 +60,13 @@ class Session {
   Result<uint64_t> remove_where(std::string_view query, std::string_view reason);
   Result<Text> tags();
 
+  Outcome kv_set(std::string_view key, std::string_view value);
+  Result<Text> kv_get(std::string_view key);
+  Outcome kv_delete(std::string_view key);
+  Result<Text> kv_list();
+  Outcome transcript_append(std::string_view role, std::string_view content);
+  Result<Text> transcript_last(size_t count);
+
   Result<Text> metadata();
   Outcome update(std::string_view patch);
   Result<Text> stats();

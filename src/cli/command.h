@@ -43,6 +43,8 @@ struct CommandGroup {
 [[nodiscard]] Command get_command();
 [[nodiscard]] Command log_command();
 [[nodiscard]] Command delete_command();
+[[nodiscard]] Command kv_command();
+[[nodiscard]] Command transcript_command();
 [[nodiscard]] Command search_command();
 [[nodiscard]] Command explain_command();
 [[nodiscard]] Command count_command();

@@ -138,6 +138,8 @@ void files_section(Page& page) {
                   "The ids of deleted entries, with time and reason.");
   page.definition("ROOT/sessions/SESSION/quarantine.jsonl",
                   "Damaged lines that were set aside, exactly as they were.");
+  page.definition("ROOT/sessions/SESSION/kv.json", "Small facts by key.");
+  page.definition("ROOT/sessions/SESSION/transcript.md", "What was said, to be read.");
   page.definition("ROOT/sessions/SESSION/lock", "Who is writing now; for people to read.");
 }
 

@@ -1,5 +1,7 @@
 #include "cli/operands.h"
 
+#include <utility>
+
 namespace varve::cli {
 
 void Operands::declare(CLI::App& app, size_t most) {
@@ -30,8 +32,13 @@ std::vector<std::string> Operands::given() const {
 
 Result<SessionOperands> split_session(const Context& context, const Operands& operands,
                                       size_t wanted, bool or_more) {
+  return split_session(context, operands.given(), wanted, or_more);
+}
+
+Result<SessionOperands> split_session(const Context& context, std::vector<std::string> words,
+                                      size_t wanted, bool or_more) {
   const Globals& globals = context.globals();
-  SessionOperands result{globals.session, operands.given()};
+  SessionOperands result{globals.session, std::move(words)};
   if (globals.session.empty()) {
     if (result.rest.size() > wanted) {
       result.session = result.rest.front();

@@ -35,6 +35,10 @@ struct SessionOperands {
 Result<SessionOperands> split_session(const Context& context, const Operands& operands,
                                       size_t wanted, bool or_more = false);
 
+// The same of words that were taken from them.
+Result<SessionOperands> split_session(const Context& context, std::vector<std::string> words,
+                                      size_t wanted, bool or_more = false);
+
 // The words of a command that works on one session, or on all with `all`: no session then.
 Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all);
 

@@ -176,6 +176,7 @@ class Program {
 std::vector<CommandGroup> command_groups() {
   return {{"Sessions", {create_command(), list_command(), metadata_command(), drop_command()}},
           {"Entries", {add_command(), get_command(), log_command(), delete_command()}},
+          {"Beside the log", {kv_command(), transcript_command()}},
           {"Finding", {search_command(), explain_command(), count_command(), tags_command()}},
           {"In and out", {import_command(), export_command(), backup_command(), restore_command()}},
           {"Care",

@@ -32,9 +32,14 @@ PostingList Dictionary::find(std::string_view key) const {
   PostingList list;
   const std::string_view encoded = frozen_.find(key);
   if (encoded.data() != nullptr) list.runs[0] = PostingRun(encoded);
-  const auto found = numbers_.find(key);
-  if (found != numbers_.end()) list.runs[1] = PostingRun(buffers_[found->second]);
+  list.runs[1] = added_run(key);
   return list;
+}
+
+PostingRun Dictionary::added_run(std::string_view key) const {
+  if (numbers_.empty()) return {};
+  const auto found = numbers_.find(key);
+  return found != numbers_.end() ? PostingRun(buffers_[found->second]) : PostingRun();
 }
 
 std::string_view Dictionary::find_value(std::string_view key) const {
@@ -60,7 +65,7 @@ void Dictionary::for_each_key(std::string_view prefix,
 }
 
 std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& added,
-                                    const LengthOf& length_of) const {
+                                    const RowLengths& length_of) const {
   std::string out;
   const std::string_view encoded = frozen_.find(key);
   if (encoded.data() == nullptr) {
@@ -81,7 +86,7 @@ std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& a
   return out;
 }
 
-std::string Dictionary::encode(const LengthOf& length_of) const {
+std::string Dictionary::encode(const RowLengths& length_of) const {
   std::vector<std::pair<std::string_view, const PostingBuffer*>> added;
   added.reserve(numbers_.size() + values_.size());
   for (const auto& [key, number] : numbers_) added.emplace_back(key, &buffers_[number]);
@@ -108,37 +113,41 @@ std::string Dictionary::encode(const LengthOf& length_of) const {
   return builder.encode();
 }
 
-void Dictionary::for_each_sorted(const std::function<void(std::string_view)>& visit) const {
+void Dictionary::for_each_sorted(
+    const std::function<void(std::string_view, std::string_view)>& visit) const {
   std::vector<std::string_view> added;
   added.reserve(numbers_.size() + values_.size());
   for (const auto& [key, number] : numbers_) added.emplace_back(key);
   for (const auto& [key, value] : values_) added.emplace_back(key);
   std::sort(added.begin(), added.end());
-  uint32_t frozen_at = 0;
+  uint32_t at = 0;
   for (const std::string_view key : added) {
-    for (; frozen_at < frozen_.size() && frozen_.key(frozen_at) < key; ++frozen_at) {
-      visit(frozen_.key(frozen_at));
+    for (; at < frozen_.size() && frozen_.key(at) < key; ++at) {
+      visit(frozen_.key(at), frozen_.value(at));
     }
-    if (frozen_at < frozen_.size() && frozen_.key(frozen_at) == key) ++frozen_at;
-    visit(key);
+    const bool is_frozen = at < frozen_.size() && frozen_.key(at) == key;
+    visit(key, is_frozen ? frozen_.value(at++) : std::string_view());
   }
-  for (; frozen_at < frozen_.size(); ++frozen_at) visit(frozen_.key(frozen_at));
+  for (; at < frozen_.size(); ++at) visit(frozen_.key(at), frozen_.value(at));
 }
 
-Dictionary Dictionary::renumbered(const Renumbering& rows, const LengthOf& new_length_of,
+Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new_length_of,
                                   Renumber& keys) const {
   SegmentBuilder builder;
   PostingRun::Decoded decoded;
+  PostingBuffer kept;  // used again for each key, as are these
   std::string text;
-  for_each_sorted([&](std::string_view key) {
-    text = key;
+  std::string encoded;
+  for_each_sorted([&](std::string_view key, std::string_view frozen) {
     if (keys.has_value(key)) {
-      const std::string_view value = find_value(key);
+      text = key;
+      const std::string_view value = frozen.data() != nullptr ? frozen : find_value(key);
       if (keys.keep_value(key, value, &text)) builder.add(text, value);
       return;
     }
-    PostingBuffer kept;
-    for (const PostingRun& run : find(key).runs) {
+    kept.clear();
+    const PostingRun frozen_run = frozen.data() != nullptr ? PostingRun(frozen) : PostingRun();
+    for (const PostingRun& run : {frozen_run, added_run(key)}) {
       for (uint32_t block = 0; block < run.block_count(); ++block) {
         const uint32_t count = run.decode(block, &decoded);
         for (uint32_t i = 0; i < count; ++i) {
@@ -147,9 +156,11 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const LengthOf& new_l
         }
       }
     }
-    if (kept.count() == 0) return;
-    keys.kept_list(key);
-    std::string encoded;
+    if (kept.count() == 0) {
+      keys.dropped_list(key);
+      return;
+    }
+    encoded.clear();
     kept.append_encoded_to(&encoded);
     builder.add(key, encoded);
   });
@@ -167,7 +178,7 @@ void Dictionary::adopt(std::string encoded) {
   added_bytes_ = 0;
 }
 
-void Dictionary::freeze(const LengthOf& length_of) { adopt(encode(length_of)); }
+void Dictionary::freeze(const RowLengths& length_of) { adopt(encode(length_of)); }
 
 uint64_t Dictionary::memory_bytes() const {
   uint64_t bytes = frozen_.memory_bytes() + numbers_.bucket_count() * sizeof(*numbers_.begin()) +

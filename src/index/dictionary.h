@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,13 @@ struct KeyHash {
   using is_avalanching = void;
   // NOLINTEND(readability-identifier-naming)
   size_t operator()(std::string_view key) const noexcept { return hash64(key); }
+};
+
+// The [terms] of rows, for lists of words; without any, 0.
+struct RowLengths {
+  std::span<const uint32_t> lengths;
+  uint32_t bits = UINT32_MAX;  // of each that are the length
+  uint32_t operator()(uint32_t row) const { return row < lengths.size() ? lengths[row] & bits : 0; }
 };
 
 class Dictionary {
@@ -47,13 +55,10 @@ class Dictionary {
   void for_each_key(std::string_view prefix,
                     const std::function<bool(std::string_view key)>& visit) const;
 
-  // The [terms] of a row, for lists of words; 0 for other lists.
-  using LengthOf = std::function<uint32_t(uint32_t row)>;
-
   // All of it as the bytes of one segment.
-  [[nodiscard]] std::string encode(const LengthOf& length_of) const;
+  [[nodiscard]] std::string encode(const RowLengths& length_of) const;
   // As encode(), and becomes it.
-  void freeze(const LengthOf& length_of);
+  void freeze(const RowLengths& length_of);
   // How keys fare when rows are renumbered. All are asked in rising order of keys.
   class Renumber {
    public:
@@ -63,10 +68,10 @@ class Dictionary {
     // Of a key with a value: false when it goes. *new_key is the key unless changed; new keys rise,
     // too.
     virtual bool keep_value(std::string_view key, std::string_view value, std::string* new_key) = 0;
-    // Of a key whose list keeps rows; lists without rows go.
-    virtual void kept_list(std::string_view key) = 0;
+    // Of a key whose list keeps no row, and goes.
+    virtual void dropped_list(std::string_view key) = 0;
   };
-  [[nodiscard]] Dictionary renumbered(const Renumbering& rows, const LengthOf& new_length_of,
+  [[nodiscard]] Dictionary renumbered(const Renumbering& rows, const RowLengths& new_length_of,
                                       Renumber& keys) const;
   // Takes what encode() gave, when nothing was added since.
   void adopt(std::string encoded);
@@ -76,10 +81,12 @@ class Dictionary {
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
-  // Every key, once, in rising order.
-  void for_each_sorted(const std::function<void(std::string_view key)>& visit) const;
+  // Every key, once, in rising order, with what is frozen of it (null data: nothing).
+  void for_each_sorted(
+      const std::function<void(std::string_view key, std::string_view frozen)>& visit) const;
+  [[nodiscard]] PostingRun added_run(std::string_view key) const;
   std::string encode_list(std::string_view key, const PostingBuffer& added,
-                          const LengthOf& length_of) const;
+                          const RowLengths& length_of) const;
 
   Segment frozen_;
   boost::unordered_flat_map<std::string, uint32_t, KeyHash, std::equal_to<>> numbers_;

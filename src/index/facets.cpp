@@ -150,7 +150,7 @@ class RenumberFacets final : public Dictionary::Renumber {
     *new_key = outgoing_key(new_row);
     return true;
   }
-  void kept_list(std::string_view) override {}
+  void dropped_list(std::string_view) override {}
 
  private:
   const Renumbering& rows_;
@@ -161,14 +161,14 @@ class RenumberFacets final : public Dictionary::Renumber {
 Facets Facets::renumbered(const Renumbering& rows) const {
   RenumberFacets keys(rows);
   Facets facets;
-  facets.dictionary_ = dictionary_.renumbered(rows, no_length, keys);
+  facets.dictionary_ = dictionary_.renumbered(rows, RowLengths(), keys);
   return facets;
 }
 
 void Facets::compress() {
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
   if (added_bytes < std::max(kCompressBytesMin, dictionary_.frozen().memory_bytes() / 2)) return;
-  dictionary_.freeze(no_length);
+  dictionary_.freeze(RowLengths());
   postings_added_ = 0;
 }
 

@@ -47,7 +47,7 @@ class Facets {
   void for_each_content(std::string_view prefix,
                         const std::function<bool(std::string_view key)>& visit) const;
 
-  [[nodiscard]] std::string encode() const { return dictionary_.encode(no_length); }
+  [[nodiscard]] std::string encode() const { return dictionary_.encode(RowLengths()); }
   // What encode() gave once, of the rows before all that was added here.
   void set_frozen(Segment segment) { dictionary_.set_frozen(std::move(segment)); }
   // Of the rows that stay, under their new numbers.
@@ -57,7 +57,6 @@ class Facets {
   [[nodiscard]] uint64_t memory_bytes() const { return dictionary_.memory_bytes(); }
 
  private:
-  static uint32_t no_length(uint32_t) { return 0; }
   void add_row(std::string_view key, uint32_t row);
   void add_tag(std::string_view tag, uint32_t row);
   void add_references(uint32_t row, const entry::EntryFacts& facts);

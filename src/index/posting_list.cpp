@@ -33,6 +33,15 @@ void PostingBuffer::add(uint32_t row, uint32_t frequency, uint32_t length) {
   open_length_min_ = UINT32_MAX;
 }
 
+void PostingBuffer::clear() {
+  body_.clear();
+  if (blocks_ != nullptr) blocks_->clear();
+  count_ = 0;
+  last_row_ = kNoRow;
+  open_frequency_max_ = 0;
+  open_length_min_ = UINT32_MAX;
+}
+
 uint64_t PostingBuffer::memory_bytes() const {
   const uint64_t inside = sizeof(std::string) / 2;  // short bodies lie in the object
   uint64_t bytes = body_.capacity() >= inside ? body_.capacity() + 1 : 0;

@@ -46,6 +46,8 @@ class PostingBuffer {
   [[nodiscard]] uint32_t last_row() const { return last_row_; }
   [[nodiscard]] uint64_t memory_bytes() const;  // beyond the object itself
   void append_encoded_to(std::string* out) const;
+  // Empty again, with the memory it has.
+  void clear();
 
  private:
   friend class PostingRun;

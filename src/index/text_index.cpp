@@ -157,12 +157,12 @@ class RenumberWords final : public Dictionary::Renumber {
  public:
   bool has_value(std::string_view key) override { return key.front() == kWord; }
   bool keep_value(std::string_view key, std::string_view value, std::string*) override {
-    return terms_.contains(value.empty() ? key.substr(1) : value);
+    return !dropped_terms_.contains(value.empty() ? key.substr(1) : value);
   }
-  void kept_list(std::string_view key) override { terms_.emplace(key.substr(1)); }
+  void dropped_list(std::string_view key) override { dropped_terms_.emplace(key.substr(1)); }
 
  private:
-  boost::unordered_flat_set<std::string, KeyHash, std::equal_to<>> terms_;
+  boost::unordered_flat_set<std::string, KeyHash, std::equal_to<>> dropped_terms_;
 };
 
 }  // namespace

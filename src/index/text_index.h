@@ -78,9 +78,7 @@ class TextIndex {
   };
 
   // Of rows that a damaged list invents: 0.
-  [[nodiscard]] Dictionary::LengthOf length_lookup() const {
-    return [this](uint32_t row) { return row < lengths_.size() ? length(row) : 0; };
-  }
+  [[nodiscard]] RowLengths length_lookup() const { return {lengths_, ~kAsks}; }
   void add_text(std::string_view text);
   void count(std::string_view word, bool is_compound);
   uint32_t term_number(std::string_view term);

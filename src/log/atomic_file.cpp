@@ -1,6 +1,8 @@
 #include "log/atomic_file.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace varve::log {
@@ -9,6 +11,7 @@ namespace {
 
 constexpr std::string_view kTemporaryMark = ".tmp-";
 constexpr size_t kBufferBytes = size_t{1} << 20;
+constexpr size_t kCopyBytes = size_t{1} << 20;
 
 // Gathers small appends into large writes.
 class FileSink final : public Sink {
@@ -67,6 +70,23 @@ Status replace_file(io::Directory& directory, std::string_view name, Random& ran
                     const ReplaceOptions& options, std::string_view bytes) {
   return replace_file(directory, name, random, options,
                       [bytes](Sink& sink) { return sink.append(bytes); });
+}
+
+Status copy_start(io::File& from, uint64_t keep_bytes, Sink& sink) {
+  std::string buffer(kCopyBytes, '\0');
+  for (uint64_t at = 0; at < keep_bytes;) {
+    const size_t want = static_cast<size_t>(std::min<uint64_t>(kCopyBytes, keep_bytes - at));
+    VARVE_TRY_ASSIGN(const size_t got, from.read_at(at, std::span<char>(buffer.data(), want)));
+    if (got == 0) return {Code::kIo, "the log is shorter than what was written to it"};
+    VARVE_TRY(sink.append(std::string_view(buffer.data(), got)));
+    at += got;
+  }
+  return {};
+}
+
+Status outcome_unknown(const Status& cause) {
+  return {Code::kIo, "the outcome is unknown and writing has stopped: " + cause.message(),
+          cause.place()};
 }
 
 std::string temporary_name(std::string_view name, Random& random) {

@@ -34,6 +34,13 @@ Status replace_file(io::Directory& directory, std::string_view name, Random& ran
 Status write_new_file(io::Directory& directory, std::string_view name,
                       const ReplaceOptions& options, const std::function<Status(Sink&)>& produce);
 
+// Appends the first `keep_bytes` of a file.
+Status copy_start(io::File& from, uint64_t keep_bytes, Sink& sink);
+
+// What a write answers that could be neither finished nor undone. kIo whatever the cause: what is
+// said of the others ("nothing was added") is not known here.
+Status outcome_unknown(const Status& cause);
+
 // A name for a temporary file of `name`: "<name>.tmp-<16 hex digits>".
 std::string temporary_name(std::string_view name, Random& random);
 bool is_temporary_name(std::string_view name);

@@ -22,6 +22,24 @@ std::string_view file_name(Stream stream) {
   return kQuarantineFile;
 }
 
+class FileView final : public DocumentView {
+ public:
+  FileView(std::unique_ptr<io::File> file, const io::FileInfo& info)
+      : file_(std::move(file)), info_(info) {}
+
+  [[nodiscard]] uint64_t size_bytes() const override { return info_.size_bytes; }
+  Result<size_t> read(uint64_t offset, std::span<char> out) override {
+    if (offset >= info_.size_bytes) return size_t{0};
+    return file_->read_at(
+        offset, out.subspan(0, std::min<uint64_t>(out.size(), info_.size_bytes - offset)));
+  }
+  [[nodiscard]] uint64_t identity() const override { return info_.identity.inode; }
+
+ private:
+  std::unique_ptr<io::File> file_;
+  io::FileInfo info_;
+};
+
 bool exists(io::Directory& directory, std::string_view name) {
   return directory.info(name).code() != Code::kNotFound;
 }
@@ -141,6 +159,12 @@ Result<DocumentPart> DirectoryStorage::read_document(std::string_view name, uint
   VARVE_TRY_ASSIGN(const size_t got, file->read_at(offset, part.bytes));
   part.bytes.resize(got);
   return part;
+}
+
+Result<std::unique_ptr<DocumentView>> DirectoryStorage::open_document(std::string_view name) {
+  VARVE_TRY_ASSIGN(auto file, directory_->open(name, io::OpenMode::kRead));
+  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
+  return std::unique_ptr<DocumentView>(std::make_unique<FileView>(std::move(file), info));
 }
 
 Result<std::vector<StoredFile>> DirectoryStorage::files() {

@@ -50,6 +50,7 @@ class DirectoryStorage final : public SessionStorage {
   Result<std::string> get_document(std::string_view name) override;
   Result<DocumentPart> read_document(std::string_view name, uint64_t offset,
                                      uint64_t length) override;
+  Result<std::unique_ptr<DocumentView>> open_document(std::string_view name) override;
   Result<std::vector<StoredFile>> files() override;
   DurableMark durable_mark() override;
   LockHolder lock_holder() override;
@@ -66,6 +67,8 @@ class DirectoryStorage final : public SessionStorage {
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
   Status remove_residue(std::span<const std::string_view> documents) override;
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
+  Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
+                              bool durable) override;
 
  private:
   // An open stream: the file that had the name when we last looked.
@@ -114,6 +117,14 @@ class DirectoryStorage final : public SessionStorage {
   Status renew(Stream stream, uint64_t keep_bytes);
   Status adopt_new_log(Stream stream, uint64_t durable_bytes);
   void forget(Stream stream);
+
+  // Of the transcript (directory_transcript.cpp).
+  Status append_transcript_and_sync(io::File& file, uint64_t start_bytes, std::string_view bytes,
+                                    bool durable);
+  Status make_transcript_durable(io::File& file);
+  Status sync_transcript();
+  Status heal_transcript(io::File& file, uint64_t keep_bytes);
+  Status renew_transcript();
   void publish(uint64_t durable_bytes, uint64_t last_seq);
   void poison(const Status& cause);
 
@@ -143,6 +154,9 @@ class DirectoryStorage final : public SessionStorage {
   bool tombstones_unsynced_ = false;
   io::FileIdentity tombstones_synced_;  // of the file that the last sync() covered, up to:
   uint64_t tombstones_synced_bytes_ = 0;
+  // The transcript that was synced last, under a name that is durable, and how far.
+  io::FileIdentity transcript_synced_;
+  uint64_t transcript_synced_bytes_ = 0;
   bool left_overs_removed_ = false;
   std::optional<Status> poisoned_;
 };

@@ -15,7 +15,6 @@ namespace {
 constexpr int64_t kBackOffMinUs = 50;
 constexpr int64_t kBackOffMaxUs = 2000;
 constexpr int64_t kStateValidMs = 5000;
-constexpr size_t kCopyBytes = size_t{1} << 20;
 
 std::string_view name_in_directory(Stream stream) {
   return stream == Stream::kEntries      ? kEntriesFile
@@ -28,24 +27,6 @@ int64_t jittered(int64_t back_off_us, Random& random) {
   std::array<uint8_t, 1> byte{};
   random.fill(byte);
   return back_off_us / 2 + back_off_us * byte[0] / 512;
-}
-
-Status copy_start(io::File& from, uint64_t keep_bytes, Sink& sink) {
-  std::string buffer(kCopyBytes, '\0');
-  for (uint64_t at = 0; at < keep_bytes;) {
-    const size_t want = static_cast<size_t>(std::min<uint64_t>(kCopyBytes, keep_bytes - at));
-    VARVE_TRY_ASSIGN(const size_t got, from.read_at(at, std::span<char>(buffer.data(), want)));
-    if (got == 0) return {Code::kIo, "the log is shorter than what was written to it"};
-    VARVE_TRY(sink.append(std::string_view(buffer.data(), got)));
-    at += got;
-  }
-  return {};
-}
-
-// kIo whatever the cause: what is said of the others ("nothing was added") is not known here.
-Status outcome_unknown(const Status& cause) {
-  return {Code::kIo, "the outcome is unknown and writing has stopped: " + cause.message(),
-          cause.place()};
 }
 
 }  // namespace
@@ -140,6 +121,7 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   if (!state_.suspect) return {};
   VARVE_TRY(renew(Stream::kEntries, now.entries_bytes));
   if (now.tombstones_bytes > 0) VARVE_TRY(renew(Stream::kTombstones, now.tombstones_bytes));
+  VARVE_TRY(renew_transcript());
   clear_suspicion();
   VARVE_TRY_ASSIGN(locked_tail_, tail());
   return {};
@@ -349,6 +331,7 @@ Status DirectoryStorage::sync(uint64_t last_seq) {
     tombstones_synced_ = snapshot_of(Stream::kTombstones).identity;
     tombstones_synced_bytes_ = now.tombstones_bytes;
   }
+  VARVE_TRY(sync_transcript());
   VARVE_TRY(sync_names());
   publish(now.entries_bytes, last_seq);
   return {};

@@ -17,6 +17,35 @@ class StringSink final : public Sink {
   std::string text;
 };
 
+class TextView final : public DocumentView {
+ public:
+  // With the session's mutex held.
+  TextView(std::shared_ptr<MemorySession> session, std::string_view name)
+      : session_(std::move(session)),
+        name_(name),
+        size_bytes_(session_->documents[name_].size()),
+        identity_(session_->put_counts[name_]) {}
+
+  [[nodiscard]] uint64_t size_bytes() const override { return size_bytes_; }
+  Result<size_t> read(uint64_t offset, std::span<char> out) override {
+    const std::lock_guard guard(session_->mutex);
+    if (session_->put_counts[name_] != identity_ || session_->dropped) {
+      return Status(Code::kGone, "'" + name_ + "' was replaced");
+    }
+    const std::string_view text =
+        std::string_view(session_->documents[name_]).substr(0, size_bytes_);
+    if (offset >= text.size()) return size_t{0};
+    return text.copy(out.data(), out.size(), static_cast<size_t>(offset));
+  }
+  [[nodiscard]] uint64_t identity() const override { return identity_; }
+
+ private:
+  std::shared_ptr<MemorySession> session_;
+  std::string name_;
+  uint64_t size_bytes_;
+  uint64_t identity_;
+};
+
 }  // namespace
 
 std::string& MemoryStorage::stream_of(Stream stream) {
@@ -59,6 +88,14 @@ Result<std::string> MemoryStorage::get_document(std::string_view name) {
     return Status(Code::kNotFound, "there is no '" + std::string(name) + "'");
   }
   return found->second;
+}
+
+Result<std::unique_ptr<DocumentView>> MemoryStorage::open_document(std::string_view name) {
+  const std::lock_guard guard(session_->mutex);
+  if (!session_->documents.contains(name)) {
+    return Status(Code::kNotFound, "there is no '" + std::string(name) + "'");
+  }
+  return std::unique_ptr<DocumentView>(std::make_unique<TextView>(session_, name));
 }
 
 Result<std::vector<StoredFile>> MemoryStorage::files() { return std::vector<StoredFile>(); }
@@ -125,13 +162,25 @@ Status MemoryStorage::replace(Stream stream, const std::function<Status(Sink&)>&
 Status MemoryStorage::remove_residue(std::span<const std::string_view> documents) {
   const std::lock_guard guard(session_->mutex);
   session_->quarantine.clear();
-  for (const auto name : documents) session_->documents.erase(std::string(name));
+  for (const auto name : documents) {
+    session_->documents.erase(std::string(name));
+    session_->put_counts[std::string(name)] += 1;
+  }
   return {};
 }
 
 Status MemoryStorage::put_document(std::string_view name, std::string_view bytes, bool) {
   const std::lock_guard guard(session_->mutex);
   session_->documents.insert_or_assign(std::string(name), std::string(bytes));
+  session_->put_counts[std::string(name)] += 1;
+  return {};
+}
+
+Status MemoryStorage::append_to_transcript(uint64_t expected_bytes, std::string_view bytes, bool) {
+  const std::lock_guard guard(session_->mutex);
+  std::string& text = session_->documents[std::string(kTranscriptFile)];
+  if (text.size() != expected_bytes) return {Code::kConflict, "the transcript grew meanwhile"};
+  text.append(bytes);
   return {};
 }
 

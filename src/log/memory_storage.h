@@ -19,6 +19,7 @@ struct MemorySession {
   std::string tombstones;
   std::string quarantine;
   std::map<std::string, std::string, std::less<>> documents;
+  std::map<std::string, uint64_t, std::less<>> put_counts;  // of the documents
   uint64_t generation = 1;
   uint64_t last_seq = 0;
   bool dropped = false;
@@ -34,6 +35,7 @@ class MemoryStorage : public SessionStorage {
   Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
                       std::span<char> out) override;
   Result<std::string> get_document(std::string_view name) override;
+  Result<std::unique_ptr<DocumentView>> open_document(std::string_view name) override;
   Result<std::vector<StoredFile>> files() override;
   DurableMark durable_mark() override;
   [[nodiscard]] bool writable() const override { return true; }
@@ -48,6 +50,8 @@ class MemoryStorage : public SessionStorage {
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
   Status remove_residue(std::span<const std::string_view> documents) override;
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
+  Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
+                              bool durable) override;
 
  private:
   std::string& stream_of(Stream stream);

@@ -33,6 +33,10 @@ namespace varve::log {
 
 enum class Stream : uint8_t { kEntries, kTombstones, kQuarantine };
 
+// The documents with a session's capped stores.
+inline constexpr std::string_view kKeyValueFile = "kv.json";
+inline constexpr std::string_view kTranscriptFile = "transcript.md";
+
 // When an answered write survives power loss.
 enum class Durability : uint8_t {
   kCommit,    // before the answer
@@ -59,12 +63,29 @@ struct DocumentPart {
   uint64_t document_bytes = 0;  // of all of it
 };
 
+// A document as it was when it was opened: what is appended to it later does not belong to it.
+class DocumentView {
+ public:
+  virtual ~DocumentView() = default;
+  [[nodiscard]] virtual uint64_t size_bytes() const = 0;
+  // Fills `out` from `offset`; fewer bytes at the end, or where a failed append was cut off since.
+  // kGone when another document took its place and the storage does not keep the old one.
+  virtual Result<size_t> read(uint64_t offset, std::span<char> out) = 0;
+  // Equal for two views that live at the same time when no put_document() was between them.
+  [[nodiscard]] virtual uint64_t identity() const = 0;
+};
+
 // Who has the session's lock, as the lock file tells it.
 struct LockHolder {
   bool is_held = false;  // by anybody, this process included
   int64_t process_id = 0;
   std::string operation;
   int64_t since_ms = 0;  // when that process began with this operation
+};
+
+struct Undurable {
+  uint64_t bytes = 0;
+  std::string reason;  // why the disk did not take them
 };
 
 struct StoredFile {
@@ -94,6 +115,8 @@ class SessionStorage {
   // whoever reads one in parts makes sure that they belong together.
   virtual Result<DocumentPart> read_document(std::string_view name, uint64_t offset,
                                              uint64_t length);
+  virtual Result<std::unique_ptr<DocumentView>> open_document(
+      std::string_view name) = 0;                       // kNotFound
   virtual Result<std::vector<StoredFile>> files() = 0;  // by name
   virtual DurableMark durable_mark() = 0;
   // For people: it may be over before it is told. Nobody waits for this, and it keeps nobody out.
@@ -132,9 +155,17 @@ class SessionStorage {
   // Replaces a small document in one atomic step; durable when this answers ok and `durable`.
   // Derived documents may be put without the lock: the last one wins.
   virtual Status put_document(std::string_view name, std::string_view bytes, bool durable) = 0;
+  // Appends to a document, made when it is not there (`expected_bytes` 0 then); otherwise as
+  // append(). Without `durable`, sync() makes it so. For the transcript only: what a writer cannot
+  // sync it copies into a new file, and must know what to copy.
+  virtual Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
+                                      bool durable) = 0;
+
+  // Entries that were answered and that no disk has: see failure_buffer.h.
+  [[nodiscard]] virtual Undurable undurable() const { return {}; }
 
   // Where the durations of syncs are counted [us]; none when null. Set before the first write.
-  void set_sync_histogram(Histogram* histogram) { sync_us_ = histogram; }
+  virtual void set_sync_histogram(Histogram* histogram) { sync_us_ = histogram; }
 
  protected:
   Histogram* sync_us_ = nullptr;

@@ -13,6 +13,7 @@
 #include "log/quarantine.h"
 #include "log/scan.h"
 #include "query/relevance.h"
+#include "session/capped_stores.h"
 
 namespace varve::session {
 
@@ -83,6 +84,7 @@ class Compaction {
     if (!report_.changed && !purges) return {};
     VARVE_TRY(make_gaps_legal());
     if (purges) {
+      VARVE_TRY(tidy_stores(core_, Remains::kDropped));
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
     } else {
       VARVE_TRY(quarantine_damage());

@@ -71,10 +71,30 @@ void Core::watch_size() noexcept {
   }
 }
 
+void Core::watch_durability() noexcept {
+  try {
+    const log::Undurable kept = storage->undurable();
+    const bool is_undurable = kept.bytes > 0;
+    if (is_undurable_.exchange(is_undurable) == is_undurable) return;
+    if (!is_undurable) {
+      post(Level::kInfo, "the disk has taken the entries that were kept in memory");
+      return;
+    }
+    context.counters->io_errors += 1;
+    json::Tree details = json::Tree::object();
+    details.set("reason", json::Tree::string(kept.reason));
+    post(Level::kError, "the disk does not take entries: they are kept in memory",
+         std::move(details));
+  } catch (const std::bad_alloc&) {
+    // What was answered is answered.
+  }
+}
+
 // --- loading -------------------------------------------------------------------------------------
 
 Status Core::load() {
   VARVE_TRY(load_metadata());
+  measure_capped_files();
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   const std::unique_lock lock(index_mutex);
   view.tail = tail;

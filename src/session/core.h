@@ -30,6 +30,13 @@ struct LogView {
   std::string torn_tombstones;
 };
 
+// What is known of the file of a capped store (capped_stores.h).
+struct CappedFile {
+  std::atomic<uint64_t> size_bytes{0};    // as last seen or written
+  std::atomic<uint64_t> damage_count{0};  // damage met by this object
+  std::atomic<uint64_t> damage_signature{0};
+};
+
 class Core {
  public:
   Core(std::string id, std::unique_ptr<log::SessionStorage> storage,
@@ -120,8 +127,14 @@ class Core {
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;
   // When it is compacted without being asked: the session's own rules, else the store's.
   [[nodiscard]] CompactionPolicy compaction_policy() const;
-  // [bytes] of log, tombstones and index.bin.
+  // [bytes] of log, tombstones, index.bin, kv.json and transcript.md.
   [[nodiscard]] uint64_t size_bytes() const;
+  // The last two of them, as last seen.
+  [[nodiscard]] uint64_t capped_bytes() const {
+    return kv_file.size_bytes.load() + transcript_file.size_bytes.load();
+  }
+  // Looks how large they are now.
+  void measure_capped_files();
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
   // Index lock held exclusively.
   void set_metadata(Metadata fresh);
@@ -156,11 +169,15 @@ class Core {
   log::UnfinishedBatch unfinished_batch(const log::Tail& tail);
   // Warns when the session comes near its size limit: once, until it is smaller again.
   void watch_size() noexcept;
+  // Tells when entries begin to be kept in memory because the disk fails, and when they are on it.
+  void watch_durability() noexcept;
 
   const std::string id;
   const std::unique_ptr<log::SessionStorage> storage;
   const Session::Context context;
   Settings settings;
+  CappedFile kv_file;
+  CappedFile transcript_file;
 
   mutable std::shared_mutex index_mutex;  // guards everything below
   index::Index index;
@@ -216,6 +233,7 @@ class Core {
   std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use
   std::shared_ptr<const decay::Rules> decay_rules_;         // of the metadata
   std::atomic<bool> is_near_limit_{false};
+  std::atomic<bool> is_undurable_{false};
   // The storage's lock is held here, and nothing written.
   std::atomic<bool> is_ours_to_read_{false};
   bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail

@@ -85,7 +85,17 @@ CompactionPolicy Core::compaction_policy() const {
 
 uint64_t Core::size_bytes() const {
   const std::shared_lock lock(index_mutex);
-  return view.tail.entries_bytes + view.tail.tombstones_bytes + snapshot_size_bytes;
+  return view.tail.entries_bytes + view.tail.tombstones_bytes + snapshot_size_bytes +
+         capped_bytes();
+}
+
+void Core::measure_capped_files() {
+  for (const auto& [name, file] : {std::pair(log::kKeyValueFile, &kv_file),
+                                   std::pair(log::kTranscriptFile, &transcript_file)}) {
+    const auto document = storage->open_document(name);
+    if (document.ok()) file->size_bytes = (*document)->size_bytes();
+    if (document.code() == Code::kNotFound) file->size_bytes = 0;
+  }
 }
 
 uint64_t Core::deleted_count() const {

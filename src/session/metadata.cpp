@@ -9,6 +9,7 @@
 #include "entry/entry.h"
 #include "json/object_reader.h"
 #include "session/decay_config.h"
+#include "session/settings.h"
 
 namespace varve::session {
 
@@ -80,6 +81,10 @@ void read_known_members(json::ObjectReader& reader, json::Value root, bool null_
   }
   double ttl_hours = 0;
   if (given("ttl_hours")) reader.read_double("ttl_hours", &ttl_hours, 0, 1e9);
+  uint64_t cap = 0;
+  for (const auto name : {"kv_cap", "transcript_cap"}) {
+    if (given(name)) reader.read_uint(name, &cap, 0, kCapMax);
+  }
   for (const auto name : {"decay_config", "preferences"}) {
     if (given(name)) (void)reader.read_object(name);
   }

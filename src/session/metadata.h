@@ -20,7 +20,7 @@ struct CreateOptions {
   std::string session_id;
   std::string user_id;
   std::string agent_id;
-  json::Tree members = json::Tree::object();  // title, stores, ttl_hours, decay_config, …
+  json::Tree members = json::Tree::object();  // title, stores, kv_cap, ttl_hours, decay_config, …
 };
 
 class Metadata {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "log/quarantine.h"
+#include "session/capped_stores.h"
 #include "session/maintenance.h"
 
 namespace varve::session {
@@ -135,6 +136,8 @@ class Repair {
 
   Status look() {
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
+    VARVE_TRY_ASSIGN(const auto store_damage, find_store_damage(core_));
+    store_damage_count_ = store_damage.size();
     {
       const std::shared_lock lock(core_.index_mutex);
       legal_to_ = core_.metadata.compacted_through_seq();
@@ -150,6 +153,9 @@ class Repair {
     return !damage_of_entries_.ranges.empty() || !damage_of_tombstones_.ranges.empty() ||
            missing_ > 0 || core_.metadata_was_damaged;
   }
+
+  // Damage in kv.json and transcript.md.
+  [[nodiscard]] uint64_t store_damage_count() const { return store_damage_count_; }
 
   Status mend() {
     // First the number that makes the gaps legal: a crash between the two steps leaves a log with
@@ -173,10 +179,10 @@ class Repair {
     const uint64_t dropped = damage_of_entries_.range_bytes() +
                              damage_of_tombstones_.range_bytes() + damage_of_entries_.torn_bytes +
                              damage_of_tombstones_.torn_bytes;
-    const uint64_t quarantined = damage_of_entries_.quarantined_count() +
-                                 damage_of_tombstones_.quarantined_count() +
-                                 (damage_of_entries_.torn_bytes > 0 ? 1 : 0) +
-                                 (damage_of_tombstones_.torn_bytes > 0 ? 1 : 0);
+    const uint64_t quarantined =
+        damage_of_entries_.quarantined_count() + damage_of_tombstones_.quarantined_count() +
+        (damage_of_entries_.torn_bytes > 0 ? 1 : 0) +
+        (damage_of_tombstones_.torn_bytes > 0 ? 1 : 0) + store_damage_count_;
     json::Tree tree = json::Tree::object();
     tree.set("entries", json::Tree::integer_unsigned(entries_));
     tree.set("quarantined", json::Tree::integer_unsigned(quarantined));
@@ -272,6 +278,7 @@ class Repair {
   uint64_t missing_ = 0;
   uint64_t entries_ = 0;
   uint64_t resealed_ = 0;
+  uint64_t store_damage_count_ = 0;
 };
 
 }  // namespace
@@ -292,7 +299,9 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
     const uint64_t torn_before = core.torn_tail_count;
     VARVE_TRY(core.catch_up_as_writer());
     const bool cut = core.torn_tail_count > torn_before;
-    report = repair.report(repair.is_needed() || cut);
+    const bool stores_damaged = repair.store_damage_count() > 0;
+    report = repair.report(repair.is_needed() || cut || stores_damaged);
+    if (stores_damaged) VARVE_TRY(tidy_stores(core, Remains::kSetAside));
     if (!repair.is_needed()) return Status();
     Repair mending(core, options.accept_edits);
     VARVE_TRY(mending.look());

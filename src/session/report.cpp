@@ -53,12 +53,16 @@ json::Tree lock_state(const log::LockHolder& holder) {
   return tree;
 }
 
-json::Tree sizes(const log::Tail& tail, uint64_t index_bytes) {
+json::Tree sizes(const Core& core, uint64_t index_bytes) {
+  const log::Tail& tail = core.view.tail;
   json::Tree tree = json::Tree::object();
   tree.set("log", count(tail.entries_bytes));
   tree.set("index", count(index_bytes));
   tree.set("tombstones", count(tail.tombstones_bytes));
-  tree.set("total", count(tail.entries_bytes + index_bytes + tail.tombstones_bytes));
+  tree.set("kv", count(core.kv_file.size_bytes));
+  tree.set("transcript", count(core.transcript_file.size_bytes));
+  tree.set("total",
+           count(tail.entries_bytes + index_bytes + tail.tombstones_bytes + core.capped_bytes()));
   return tree;
 }
 
@@ -69,6 +73,8 @@ json::Tree corruption(const Core& core) {
   tree.set("torn_tails", count(core.torn_tail_count));
   tree.set("rollback", count(core.rolled_back_count()));
   tree.set("metadata", json::Tree::boolean(core.metadata_was_damaged));
+  tree.set("kv", count(core.kv_file.damage_count));
+  tree.set("transcript", count(core.transcript_file.damage_count));
   return tree;
 }
 
@@ -88,9 +94,11 @@ json::Tree index_state(const Core& core) {
 
 Result<json::Tree> stats(Core& core) {
   VARVE_TRY(core.catch_up());
+  core.measure_capped_files();
   FileFigures files = file_figures(core);
   json::Tree lock_tree = lock_state(core.storage->lock_holder());
   const log::DurableMark mark = core.storage->durable_mark();
+  const uint64_t undurable_bytes = core.storage->undurable().bytes;
   const int64_t now_ms = core.context.clock->now_ms();
   json::Tree tree = json::Tree::object();
   const std::shared_lock lock(core.index_mutex);
@@ -104,7 +112,7 @@ Result<json::Tree> stats(Core& core) {
   tree.set("entries", count(core.index.size() - core.index.deleted_count() - expired));
   tree.set("deleted", count(core.index.tombstone_count()));
   tree.set("expired", count(expired));
-  tree.set("size_bytes", sizes(core.view.tail, files.snapshot_bytes));
+  tree.set("size_bytes", sizes(core, files.snapshot_bytes));
   tree.set("size_limit_bytes", count(core.settings.session_bytes_max));
   tree.set("modified", std::move(files.modified));
   tree.set("lock", std::move(lock_tree));
@@ -113,6 +121,8 @@ Result<json::Tree> stats(Core& core) {
   tree.set("last_seq", count(core.index.coverage.last_seq));
   tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));
   tree.set("durability", json::Tree::string(durability_name(core.settings.durability)));
+  tree.set("durable", json::Tree::boolean(undurable_bytes == 0));
+  tree.set("undurable_bytes", count(undurable_bytes));
   tree.set("generation", count(core.metadata.generation()));
   tree.set("read_only", json::Tree::boolean(!core.storage->writable()));
   tree.set("corruption", corruption(core));

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "log/failure_buffer.h"
 #include "query/parse.h"
 #include "session/batch_input.h"
 #include "session/compaction.h"
@@ -11,9 +12,11 @@
 #include "session/expiry.h"
 #include "session/export.h"
 #include "session/import.h"
+#include "session/key_value.h"
 #include "session/maintenance.h"
 #include "session/migration.h"
 #include "session/query.h"
+#include "session/transcript.h"
 #include "session/writer.h"
 
 namespace varve::session {
@@ -22,6 +25,8 @@ struct Session::Parts {
   Parts(std::string id, std::unique_ptr<log::SessionStorage> storage, const Context& context)
       : core(std::move(id), std::move(storage), context),
         writer(core),
+        key_value(core, writer),
+        transcript(core, writer),
         ids(*context.clock, *context.random) {}
 
   [[nodiscard]] entry::DraftOptions draft_options() const {
@@ -41,6 +46,8 @@ struct Session::Parts {
   }
 
   Writer writer;
+  KeyValue key_value;
+  Transcript transcript;
   IdGenerator ids;
   std::atomic<bool> closed{false};
 };
@@ -81,6 +88,9 @@ Session::~Session() { close(); }
 Result<std::shared_ptr<Session>> Session::open(std::string id,
                                                std::unique_ptr<log::SessionStorage> storage,
                                                const Context& context) {
+  if (const uint64_t bytes_max = context.settings.failure_buffer_bytes_max; bytes_max > 0) {
+    storage = std::make_unique<log::FailureBuffer>(std::move(storage), bytes_max);
+  }
   auto parts = std::make_unique<Parts>(std::move(id), std::move(storage), context);
   Core& core = parts->core;
   VARVE_TRY(core.load());
@@ -215,10 +225,42 @@ Result<json::Tree> Session::metadata() {
 
 Status Session::update(std::string_view patch) {
   Core& core = parts_->core;
-  return parts_->writer.run("update", [&] {
-    return core.save_metadata(true,
-                              [&](Metadata& metadata) { return metadata.apply_patch(patch); });
+  return parts_->writer.run("update", [&]() -> Status {
+    const auto caps = [&] {
+      return std::pair(cap_of(core, CappedStore::kKeyValue),
+                       cap_of(core, CappedStore::kTranscript));
+    };
+    const auto before = caps();
+    VARVE_TRY(
+        core.save_metadata(true, [&](Metadata& metadata) { return metadata.apply_patch(patch); }));
+    if (caps() == before) return {};
+    // Nothing beyond a cap is ever shown; here it goes from the files, too.
+    const Status tidied = tidy_stores(core, Remains::kSetAside);
+    if (!tidied.ok()) core.post(Level::kWarn, "not evicted yet: " + tidied.message());
+    return {};
   });
+}
+
+Status Session::kv_set(std::string_view key, std::string_view value) {
+  return parts_->key_value.set(key, value);
+}
+
+Result<std::string> Session::kv_get(std::string_view key) {
+  return parts_->noted(parts_->key_value.get(key), "kv.json cannot be read");
+}
+
+Status Session::kv_delete(std::string_view key) { return parts_->key_value.remove(key); }
+
+Result<json::Tree> Session::kv_list() {
+  return parts_->noted(parts_->key_value.list(), "kv.json cannot be read");
+}
+
+Status Session::transcript_append(std::string_view role, std::string_view content) {
+  return parts_->transcript.append(role, content);
+}
+
+Result<json::Tree> Session::transcript_last(uint64_t count) {
+  return parts_->noted(parts_->transcript.last(count), "transcript.md cannot be read");
 }
 
 Result<bool> Session::has_expired() {
@@ -255,6 +297,7 @@ Status Session::flush() {
   Core& core = parts_->core;
   return parts_->writer.run("sync", [&] {
     VARVE_TRY(core.storage->sync(core.next_seq() - 1));
+    core.watch_durability();
     parts_->writer.set_synced();
     core.context.counters->syncs += 1;
     return Status();
@@ -266,6 +309,7 @@ Status Session::sync() {
   VARVE_TRY(parts_->writer.run("sync", [&] {
     const uint64_t last_seq = core.next_seq() - 1;
     VARVE_TRY(core.storage->sync(last_seq));
+    core.watch_durability();
     parts_->writer.set_synced();
     core.context.counters->syncs += 1;
     return core.save_metadata(true, [&](Metadata& metadata) {
@@ -283,7 +327,10 @@ void Session::close() {
   Core& core = parts_->core;
   if (parts_->writer.has_changes()) {
     const Status saved = sync();
-    if (!saved.ok()) core.post(Level::kWarn, "closed without saving: " + saved.message());
+    const bool loses = core.storage->undurable().bytes > 0;
+    if (!saved.ok()) {
+      core.post(loses ? Level::kError : Level::kWarn, "closed without saving: " + saved.message());
+    }
   } else {
     // An index that had to be rebuilt is worth keeping, even if nothing was written since.
     parts_->writer.save_snapshot(!core.snapshot_was_loaded || core.has_words_to_save());

@@ -77,6 +77,14 @@ class Session {
   // Deletes every entry that matches; how many.
   Result<uint64_t> remove_where(std::string_view query, std::string_view reason);
 
+  // See varve/kv.h and varve/transcript.h.
+  Status kv_set(std::string_view key, std::string_view value);
+  Result<std::string> kv_get(std::string_view key);
+  Status kv_delete(std::string_view key);
+  Result<json::Tree> kv_list();
+  Status transcript_append(std::string_view role, std::string_view content);
+  Result<json::Tree> transcript_last(uint64_t count);
+
   Result<json::Tree> metadata();
   Status update(std::string_view patch);
   Status sync();
@@ -102,7 +110,7 @@ class Session {
   Result<bool> has_expired();
   // Entries that expired and are still in the log.
   uint64_t expired_entry_count();
-  // [bytes] of log, tombstones and index.
+  // [bytes] of log, tombstones, index, kv.json and transcript.md.
   uint64_t size_bytes();
 
   // kNotFound when the session was deleted since.

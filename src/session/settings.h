@@ -23,16 +23,21 @@ enum class Recovery : uint8_t {
   kSalvage,  // as kTail, and the whole lines of an unfinished batch are kept
 };
 
+inline constexpr uint64_t kCapMax = 1'000'000;  // of kv and transcript
+
 struct Settings {
-  uint64_t session_bytes_max = uint64_t{10} << 20;  // log + index + tombstones; 0: no limit
+  uint64_t session_bytes_max = uint64_t{10} << 20;  // all but quarantine; 0: no limit
   CompactionPolicy compaction;
   uint64_t user_bytes_max = 0;                   // of all sessions of a user; 0: no limit
   uint64_t user_sessions_max = 0;                // 0: no limit
   uint64_t entry_bytes_max = uint64_t{1} << 20;  // one sealed line; 0: no limit
+  uint64_t kv_cap = 200;                         // keys of a session
+  uint64_t transcript_cap = 500;                 // entries of a transcript
   uint64_t lock_timeout_ms = 5000;
   uint64_t batch_write_interval_ms = 1000;  // durability "interval"
   log::Durability durability = log::Durability::kCommit;
   Recovery recovery = Recovery::kTail;
+  uint64_t failure_buffer_bytes_max = 0;  // of entries kept while the disk fails; 0: such adds fail
   decay::Rules decay = decay::Rules::defaults();
   text::Settings text;
   query::BestWeights best;

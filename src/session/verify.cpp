@@ -6,6 +6,7 @@
 #include "index/posting_list.h"
 #include "index/snapshot.h"
 #include "log/line_reader.h"
+#include "session/capped_stores.h"
 #include "session/maintenance.h"
 
 namespace varve::session {
@@ -114,6 +115,10 @@ class Verification {
       if (core_.metadata_was_damaged) {
         report_.problem_in("metadata.json", 0, 0, "it could not be read");
       }
+    }
+    VARVE_TRY_ASSIGN(const auto store_damage, find_store_damage(core_));
+    for (const StoreDamage& damage : store_damage) {
+      report_.problem_in(file_of(damage.store), damage.offset, damage.length, damage.reason);
     }
     const uint64_t total_bytes = tail_.entries_bytes + tail_.tombstones_bytes;
     VARVE_TRY(progress_.step(0, total_bytes));

@@ -289,6 +289,17 @@ Status Writer::check_size(uint64_t new_bytes) const {
           std::move(place)};
 }
 
+void Writer::note_written(bool durable, uint64_t bytes) noexcept {
+  changed_.store(true);
+  if (!durable) unsynced_.store(true);
+  if (core_.context.quota == nullptr) return;
+  try {
+    core_.context.quota->note_written(user_id(), bytes);
+  } catch (const std::bad_alloc&) {
+    // It is counted anew within seconds.
+  }
+}
+
 std::string Writer::user_id() const {
   const std::shared_lock lock(core_.index_mutex);
   return core_.metadata.tree().get_string("user_id");
@@ -371,6 +382,7 @@ Status Writer::add_group(Group& group) {
     core_.context.quota->note_written(user, lines.text.size());
   }
   core_.watch_size();
+  core_.watch_durability();
   renew_expiry();
   Counters& counters = *core_.context.counters;
   counters.commits += 1;

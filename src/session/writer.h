@@ -52,7 +52,14 @@ class Writer {
   // answered stays answered. Waits hardly for other processes: they may save it too.
   void save_snapshot(bool always) noexcept;
 
-  // Whether entries were answered that are not durable yet.
+  // kSizeLimit when the session, or all of its user's, may not grow by so much.
+  Status check_size(uint64_t new_bytes) const;
+  // For a call that wrote something itself: what was answered is `durable`, or sync() makes it so.
+  void note_written(bool durable, uint64_t bytes) noexcept;
+  // Renews the metadata of a session that expires without writes, when it is due.
+  void renew_expiry() noexcept;
+
+  // Whether anything was answered that is not durable yet.
   [[nodiscard]] bool has_unsynced() const { return unsynced_.load(); }
   void set_synced() { unsynced_.store(false); }
   // Whether anything was written since the session was opened or last saved.
@@ -70,10 +77,8 @@ class Writer {
   Status add_group(Group& group);
   Status delete_group(Group& group);
   Status check_ids(const WriteRequest& request, const Group& accepted) const;
-  Status check_size(uint64_t new_bytes) const;
   [[nodiscard]] std::string user_id() const;
   Status make_room(const Group& group);
-  void renew_expiry() noexcept;
   Status lock(const WriteRequest& request);
   void unlock(std::string_view operation) noexcept;
   void note_failure(std::string_view operation, const Status& failure) noexcept;

@@ -16,6 +16,8 @@ constexpr uint64_t kMegabyte = uint64_t{1} << 20;
 constexpr double kWeightMax = 100;
 constexpr uint64_t kCandidatesMax = 100'000;
 constexpr uint64_t kHourMs = 3'600'000;
+constexpr uint64_t kFailureBufferMb = 16;
+constexpr uint64_t kFailureBufferMbMax = 4096;
 
 class ConfigReader {
  public:
@@ -81,6 +83,8 @@ class ConfigReader {
     settings_->user_bytes_max = static_cast<uint64_t>(user_megabytes * kMegabyte);
     reader.read_uint("max_user_sessions", &settings_->user_sessions_max, 0, 1'000'000'000);
     reader.read_uint("max_entry_size_bytes", &settings_->entry_bytes_max, 0, uint64_t{128} << 20);
+    reader.read_uint("kv_cap", &settings_->kv_cap, 0, session::kCapMax);
+    reader.read_uint("transcript_cap", &settings_->transcript_cap, 0, session::kCapMax);
     reader.read_double("compaction_threshold", &settings_->compaction.threshold, 0, 1);
     reader.read_bool("auto_compact", &settings_->compaction.automatic);
   }
@@ -110,6 +114,7 @@ class ConfigReader {
     bool enable_checksums = true;
     reader.read_bool("enable_checksums", &enable_checksums);
     read_recovery(reader);
+    read_io_failure(reader);
     std::string algorithm = "sha256";
     reader.read_string("checksum_algorithm", &algorithm);
     if (algorithm != "sha256") {
@@ -134,6 +139,19 @@ class ConfigReader {
     } else if (const auto value = reader.read_any("recovery")) {
       reader.fail(*value, "must be \"tail\", \"strict\" or \"salvage\"");
     }
+  }
+
+  void read_io_failure(json::ObjectReader& reader) {
+    std::string name = settings_->failure_buffer_bytes_max > 0 ? "buffer" : "error";
+    reader.read_string("io_failure", &name);
+    if (name != "error" && name != "buffer") {
+      const auto value = reader.read_any("io_failure");
+      if (value) reader.fail(*value, "must be \"error\" or \"buffer\"");
+    }
+    const uint64_t known_mb = settings_->failure_buffer_bytes_max >> 20;
+    uint64_t buffer_mb = known_mb > 0 ? known_mb : kFailureBufferMb;
+    reader.read_uint("io_failure_buffer_mb", &buffer_mb, 1, kFailureBufferMbMax);
+    settings_->failure_buffer_bytes_max = name == "buffer" ? buffer_mb << 20 : 0;
   }
 
   void read_text(json::ObjectReader& reader) {

@@ -132,6 +132,13 @@ Result<std::vector<std::string>> SessionSource::documents() {
   for (const auto& file : *files) {
     if (is_document(file.name)) names.push_back(file.name);
   }
+  // A store in memory has these without having files.
+  for (const auto name : {log::kKeyValueFile, log::kTranscriptFile}) {
+    const auto document = storage_->open_document(name);
+    const bool listed = std::find(names.begin(), names.end(), name) != names.end();
+    if (document.ok() && !listed) names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -110,6 +110,14 @@ extern varve_status_t (*check_varve_session_delete)(varve_session_t *, const cha
 varve_status_t (*check_varve_session_delete)(varve_session_t *, const char *, size_t, const char *, size_t, varve_error_t **) = varve_session_delete;
 extern varve_status_t (*check_varve_session_delete_where)(varve_session_t *, const char *, size_t, const char *, size_t, uint64_t *, varve_error_t **);
 varve_status_t (*check_varve_session_delete_where)(varve_session_t *, const char *, size_t, const char *, size_t, uint64_t *, varve_error_t **) = varve_session_delete_where;
+extern varve_status_t (*check_varve_kv_set)(varve_session_t *, const char *, size_t, const char *, size_t, varve_error_t **);
+varve_status_t (*check_varve_kv_set)(varve_session_t *, const char *, size_t, const char *, size_t, varve_error_t **) = varve_kv_set;
+extern varve_status_t (*check_varve_kv_get)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);
+varve_status_t (*check_varve_kv_get)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **) = varve_kv_get;
+extern varve_status_t (*check_varve_kv_delete)(varve_session_t *, const char *, size_t, varve_error_t **);
+varve_status_t (*check_varve_kv_delete)(varve_session_t *, const char *, size_t, varve_error_t **) = varve_kv_delete;
+extern varve_status_t (*check_varve_kv_list)(varve_session_t *, char **, size_t *, varve_error_t **);
+varve_status_t (*check_varve_kv_list)(varve_session_t *, char **, size_t *, varve_error_t **) = varve_kv_list;
 extern varve_status_t (*check_varve_session_verify)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);
 varve_status_t (*check_varve_session_verify)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **) = varve_session_verify;
 extern varve_status_t (*check_varve_session_repair)(varve_session_t *, const char *, size_t, char **, size_t *, varve_error_t **);
@@ -148,3 +156,7 @@ extern varve_status_t (*check_varve_results_json)(const varve_results_t *, const
 varve_status_t (*check_varve_results_json)(const varve_results_t *, const char **, size_t *, varve_error_t **) = varve_results_json;
 extern void (*check_varve_results_free)(varve_results_t *);
 void (*check_varve_results_free)(varve_results_t *) = varve_results_free;
+extern varve_status_t (*check_varve_transcript_append)(varve_session_t *, const char *, size_t, const char *, size_t, varve_error_t **);
+varve_status_t (*check_varve_transcript_append)(varve_session_t *, const char *, size_t, const char *, size_t, varve_error_t **) = varve_transcript_append;
+extern varve_status_t (*check_varve_transcript_last)(varve_session_t *, size_t, char **, size_t *, varve_error_t **);
+varve_status_t (*check_varve_transcript_last)(varve_session_t *, size_t, char **, size_t *, varve_error_t **) = varve_transcript_last;

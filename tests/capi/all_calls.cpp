@@ -122,16 +122,35 @@ std::vector<Call> session_calls() {
   };
 }
 
-std::vector<Call> both() {
+std::vector<Call> capped_calls() {
+  return {
+      CALL(varve_kv_set, kSession, kNothing, (session(h), "k", kNul, "v", kNul, &o.error),
+           (session(h), "k", kNul, "v", kNul, nullptr)),
+      CALL(varve_kv_get, kSession, kText, (session(h), "none", kNul, &o.text, &o.len, &o.error),
+           (session(h), "none", kNul, nullptr, nullptr, nullptr)),
+      CALL(varve_kv_delete, kSession, kNothing, (session(h), "none", kNul, &o.error),
+           (session(h), "none", kNul, nullptr)),
+      CALL(varve_kv_list, kSession, kText, (session(h), &o.text, &o.len, &o.error),
+           (session(h), nullptr, nullptr, nullptr)),
+      CALL(varve_transcript_append, kSession, kNothing,
+           (session(h), "user", kNul, "hello", kNul, &o.error),
+           (session(h), "user", kNul, "hello", kNul, nullptr)),
+      CALL(varve_transcript_last, kSession, kText, (session(h), 1, &o.text, &o.len, &o.error),
+           (session(h), 1, nullptr, nullptr, nullptr)),
+  };
+}
+
+std::vector<Call> all() {
   std::vector<Call> calls = store_calls();
   for (const Call& call : session_calls()) calls.push_back(call);
+  for (const Call& call : capped_calls()) calls.push_back(call);
   return calls;
 }
 
 }  // namespace
 
 const std::vector<Call>& all_calls() {
-  static const std::vector<Call> calls = both();
+  static const std::vector<Call> calls = all();
   return calls;
 }
 

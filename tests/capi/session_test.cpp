@@ -172,8 +172,8 @@ TEST(SessionStats, HasEveryFigure) {
   const json::object stats = session.stats().object();
   EXPECT_EQ(
       missing_members(stats, {"session_id", "entries", "deleted", "expired", "size_bytes", "types",
-                              "memory_bytes", "last_seq", "durable_seq", "durability", "generation",
-                              "read_only", "corruption", "index"}),
+                              "memory_bytes", "last_seq", "durable_seq", "durability", "durable",
+                              "undurable_bytes", "generation", "read_only", "corruption", "index"}),
       std::vector<std::string>());
   EXPECT_EQ(
       missing_members(stats.at("size_bytes").as_object(), {"log", "index", "tombstones", "total"}),

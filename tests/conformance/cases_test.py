@@ -104,7 +104,8 @@ class Cases(unittest.TestCase):
                 known |= {step["save"]} if "save" in step else set()
 
     def test_every_operation_has_a_case(self):
-        used = {step["op"] for _, step in steps()}
+        used = {step["op"] for _, step in steps()
+                if step.get("expect", {}).get("status", "VARVE_OK") == "VARVE_OK"}
         self.assertEqual(set(OPERATIONS) - used, set())
 
     def test_every_status_has_a_case(self):

@@ -19,6 +19,10 @@
 //       must work
 //   crash_worker backup ROOT DIRECTORY
 //       backs up over and over, and writes "done" each time it is answered
+//   crash_worker talk ROOT SESSION NAME FIRST LAST CONFIG
+//       as add, but says the number in the transcript and sets the id as a key
+//   crash_worker listen ROOT SESSION
+//       reads the transcript over and over until standard input ends; no turn is ever cut or gone
 //   crash_worker hold FILE
 //       takes the kernel's lock on FILE, says so, and stops itself
 //
@@ -310,6 +314,58 @@ int back_up(const std::vector<const char*>& arguments) {
   }
 }
 
+int talk(const std::vector<const char*>& arguments) {
+  const std::string name = arguments[2];
+  const size_t last = std::strtoul(arguments[4], nullptr, 10);
+  OpenSession session;
+  if (const int failed = session.open(arguments[0], arguments[1], arguments[5])) return failed;
+  for (size_t number = std::strtoul(arguments[3], nullptr, 10); number <= last; ++number) {
+    const std::string id = name + "-" + std::to_string(number);
+    const std::string content =
+        std::to_string(number) + "\n\n### user\n" + std::string(number * 37 % 5000, 'x') + "\nend";
+    varve_error_t* error = nullptr;
+    varve_status_t status = varve_transcript_append(session.get(), name.data(), name.size(),
+                                                    content.data(), content.size(), &error);
+    if (status != VARVE_OK) return fail(status, "append to the transcript", error);
+    status = varve_kv_set(session.get(), id.data(), id.size(), "x", 1, &error);
+    if (status != VARVE_OK) return fail(status, "set a key", error);
+    if (!say(id)) return kWrongAnswer;
+  }
+  return 0;
+}
+
+size_t count_of(std::string_view text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
+    count += 1;
+  }
+  return count;
+}
+
+int listen(const std::vector<const char*>& arguments) {
+  OpenSession session;
+  if (const int failed = session.open(arguments[0], arguments[1], "")) return failed;
+  size_t turns = 0;
+  size_t looks = 0;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  do {
+    char* text = nullptr;
+    size_t size = 0;
+    varve_error_t* error = nullptr;
+    const varve_status_t status =
+        varve_transcript_last(session.get(), SIZE_MAX, &text, &size, &error);
+    if (status != VARVE_OK) return fail(status, "read the transcript", error);
+    const std::string_view said(text, size);
+    const size_t count = count_of(said, "\"content\":\"");
+    const bool right = count >= turns && count == count_of(said, "\\nend\",\"role\":");
+    varve_free(text);
+    if (!right) return kWrongAnswer;
+    turns = count;
+    looks += 1;
+  } while (::poll(&input, 1, 5) == 0);
+  return say(std::to_string(looks)) ? 0 : kWrongAnswer;
+}
+
 // As any program may: the lock is the kernel's, on the first byte of the file.
 int hold(const std::vector<const char*>& arguments) {
   const int file = ::open(arguments[0], O_RDWR | O_CLOEXEC);
@@ -337,6 +393,8 @@ int main(int count, char** values) {
   if (command == "delete" && given == 5) return delete_all(arguments);
   if (command == "look" && given == 3) return look(arguments);
   if (command == "backup" && given == 2) return back_up(arguments);
+  if (command == "talk" && given == 6) return talk(arguments);
+  if (command == "listen" && given == 2) return listen(arguments);
   if (command == "hold" && given == 1) return hold(arguments);
   std::fprintf(stderr, "unknown command\n");
   return kWrongAnswer;

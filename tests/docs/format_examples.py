@@ -53,7 +53,13 @@ def make_store(library_path, root):
     session = store.create(session_id="kitchen", user_id="ann", agent_id="planner",
                            title="Things to remember")
     folder = root / "sessions" / "kitchen"
-    library.now_ms += 60_000
+    session.kv_set("user_name", "sachi")
+    session.say("user", "Hello, tell me about your memory system.")
+    library.now_ms += 4_000
+    session.say("assistant",
+                "I can store key-value pairs and maintain a conversation transcript…")
+    session.kv_set("topic", "rust memory systems")
+    library.now_ms += 56_000
     session.add(PREFERENCE)
     library.now_ms += 60_000
     session.add_batch(BATCH)
@@ -134,6 +140,8 @@ def make_examples(library_path, root):
         "tombstones.jsonl": read("tombstones.jsonl"),
         "quarantine.jsonl": read("quarantine.jsonl"),
         "metadata.json": read("metadata.json"),
+        "kv.json": read("kv.json"),
+        "transcript.md": read("transcript.md"),
         "lock": lock_example(read("lock")),
         "sessions.jsonl": read("../../indices/sessions.jsonl"),
         "index.bin-header": hex_dump(index[:SHOWN_HEADER_BYTES]),

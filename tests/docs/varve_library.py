@@ -95,6 +95,12 @@ class Session:
     def delete(self, entry_id, reason):
         self._library.call("varve_session_delete", self._handle, *given(entry_id), *given(reason))
 
+    def kv_set(self, key, value):
+        self._library.call("varve_kv_set", self._handle, *given(key), *given(value))
+
+    def say(self, role, content):
+        self._library.call("varve_transcript_append", self._handle, *given(role), *given(content))
+
     def query(self, query):
         results = ctypes.c_void_p()
         self._library.call("varve_session_query", self._handle, *given(query),

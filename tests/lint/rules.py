@@ -18,6 +18,7 @@ LAYERS = {
     "json": {"base"},
     "entry": {"base", "json"},
     "log": {"base", "io", "json", "entry"},
+    "stores": {"base", "json"},
     "transfer": {"base", "io", "json", "entry", "log"},
 }
 for _folder in ("index", "query", "session", "store", "context", "capi"):

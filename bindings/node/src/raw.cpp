@@ -55,6 +55,10 @@ struct Library {
   varve_status_t (*varve_session_get)(varve_session_t *session, const char *id, size_t id_len, char **json_out, size_t *json_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_delete)(varve_session_t *session, const char *id, size_t id_len, const char *reason, size_t reason_len, varve_error_t **error_out);
   varve_status_t (*varve_session_delete_where)(varve_session_t *session, const char *query_json, size_t query_len, const char *reason, size_t reason_len, uint64_t *count_out, varve_error_t **error_out);
+  varve_status_t (*varve_kv_set)(varve_session_t *session, const char *key, size_t key_len, const char *value, size_t value_len, varve_error_t **error_out);
+  varve_status_t (*varve_kv_get)(varve_session_t *session, const char *key, size_t key_len, char **value_out, size_t *value_len_out, varve_error_t **error_out);
+  varve_status_t (*varve_kv_delete)(varve_session_t *session, const char *key, size_t key_len, varve_error_t **error_out);
+  varve_status_t (*varve_kv_list)(varve_session_t *session, char **json_out, size_t *json_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_verify)(varve_session_t *session, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_repair)(varve_session_t *session, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_compact)(varve_session_t *session, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out);
@@ -74,6 +78,8 @@ struct Library {
   varve_status_t (*varve_results_score)(const varve_results_t *results, size_t index, double *relevance_out, varve_error_t **error_out);
   varve_status_t (*varve_results_json)(const varve_results_t *results, const char **json_out, size_t *json_len_out, varve_error_t **error_out);
   void (*varve_results_free)(varve_results_t *results);
+  varve_status_t (*varve_transcript_append)(varve_session_t *session, const char *role, size_t role_len, const char *content, size_t content_len, varve_error_t **error_out);
+  varve_status_t (*varve_transcript_last)(varve_session_t *session, size_t n, char **json_out, size_t *json_len_out, varve_error_t **error_out);
 };
 Library library;
 
@@ -597,6 +603,72 @@ struct SessionDeleteWhere {
   void discard() {  }
 };
 
+struct KvSet {
+  static constexpr const char *name = "varve_kv_set";
+  static constexpr size_t argument_count = 3;
+  varve_session_t *session = nullptr;
+  Text key;
+  Text value;
+  void read(const Arguments &in) {
+    session = in.handle<varve_session_t>(0, "session");
+    key = in.text(1, "key", false);
+    value = in.text(2, "value", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_kv_set(session, key.data(), key.size(), value.data(), value.size(), &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct KvGet {
+  static constexpr const char *name = "varve_kv_get";
+  static constexpr size_t argument_count = 2;
+  varve_session_t *session = nullptr;
+  Text key;
+  OwnedText value_out;
+  void read(const Arguments &in) {
+    session = in.handle<varve_session_t>(0, "session");
+    key = in.text(1, "key", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_kv_get(session, key.data(), key.size(), &value_out.data, &value_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, value_out);
+  }
+  void discard() {  }
+};
+
+struct KvDelete {
+  static constexpr const char *name = "varve_kv_delete";
+  static constexpr size_t argument_count = 2;
+  varve_session_t *session = nullptr;
+  Text key;
+  void read(const Arguments &in) {
+    session = in.handle<varve_session_t>(0, "session");
+    key = in.text(1, "key", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_kv_delete(session, key.data(), key.size(), &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct KvList {
+  static constexpr const char *name = "varve_kv_list";
+  static constexpr size_t argument_count = 1;
+  varve_session_t *session = nullptr;
+  OwnedText json_out;
+  void read(const Arguments &in) {
+    session = in.handle<varve_session_t>(0, "session");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_kv_list(session, &json_out.data, &json_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, json_out);
+  }
+  void discard() {  }
+};
+
 struct SessionVerify {
   static constexpr const char *name = "varve_session_verify";
   static constexpr size_t argument_count = 2;
@@ -914,6 +986,41 @@ struct ResultsFree {
   void discard() {  }
 };
 
+struct TranscriptAppend {
+  static constexpr const char *name = "varve_transcript_append";
+  static constexpr size_t argument_count = 3;
+  varve_session_t *session = nullptr;
+  Text role;
+  Text content;
+  void read(const Arguments &in) {
+    session = in.handle<varve_session_t>(0, "session");
+    role = in.text(1, "role", false);
+    content = in.text(2, "content", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_transcript_append(session, role.data(), role.size(), content.data(), content.size(), &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct TranscriptLast {
+  static constexpr const char *name = "varve_transcript_last";
+  static constexpr size_t argument_count = 2;
+  varve_session_t *session = nullptr;
+  size_t n = 0;
+  OwnedText json_out;
+  void read(const Arguments &in) {
+    session = in.handle<varve_session_t>(0, "session");
+    n = in.number<size_t>(1, "n");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_transcript_last(session, n, &json_out.data, &json_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, json_out);
+  }
+  void discard() {  }
+};
+
 const std::vector<Symbol> symbols = {
     {"varve_abi_version", reinterpret_cast<void **>(&library.varve_abi_version)},
     {"varve_version", reinterpret_cast<void **>(&library.varve_version)},
@@ -951,6 +1058,10 @@ const std::vector<Symbol> symbols = {
     {"varve_session_get", reinterpret_cast<void **>(&library.varve_session_get)},
     {"varve_session_delete", reinterpret_cast<void **>(&library.varve_session_delete)},
     {"varve_session_delete_where", reinterpret_cast<void **>(&library.varve_session_delete_where)},
+    {"varve_kv_set", reinterpret_cast<void **>(&library.varve_kv_set)},
+    {"varve_kv_get", reinterpret_cast<void **>(&library.varve_kv_get)},
+    {"varve_kv_delete", reinterpret_cast<void **>(&library.varve_kv_delete)},
+    {"varve_kv_list", reinterpret_cast<void **>(&library.varve_kv_list)},
     {"varve_session_verify", reinterpret_cast<void **>(&library.varve_session_verify)},
     {"varve_session_repair", reinterpret_cast<void **>(&library.varve_session_repair)},
     {"varve_session_compact", reinterpret_cast<void **>(&library.varve_session_compact)},
@@ -970,6 +1081,8 @@ const std::vector<Symbol> symbols = {
     {"varve_results_score", reinterpret_cast<void **>(&library.varve_results_score)},
     {"varve_results_json", reinterpret_cast<void **>(&library.varve_results_json)},
     {"varve_results_free", reinterpret_cast<void **>(&library.varve_results_free)},
+    {"varve_transcript_append", reinterpret_cast<void **>(&library.varve_transcript_append)},
+    {"varve_transcript_last", reinterpret_cast<void **>(&library.varve_transcript_last)},
     {"varve_status_name", reinterpret_cast<void **>(&basics.status_name)},
     {"varve_free", reinterpret_cast<void **>(&basics.free_text)},
     {"varve_error_message", reinterpret_cast<void **>(&basics.error_message)},
@@ -1033,6 +1146,14 @@ const std::vector<Function> functions = {
     {"varve_session_delete_async", call_later<SessionDelete>},
     {"varve_session_delete_where", call_now<SessionDeleteWhere>},
     {"varve_session_delete_where_async", call_later<SessionDeleteWhere>},
+    {"varve_kv_set", call_now<KvSet>},
+    {"varve_kv_set_async", call_later<KvSet>},
+    {"varve_kv_get", call_now<KvGet>},
+    {"varve_kv_get_async", call_later<KvGet>},
+    {"varve_kv_delete", call_now<KvDelete>},
+    {"varve_kv_delete_async", call_later<KvDelete>},
+    {"varve_kv_list", call_now<KvList>},
+    {"varve_kv_list_async", call_later<KvList>},
     {"varve_session_verify", call_now<SessionVerify>},
     {"varve_session_verify_async", call_later<SessionVerify>},
     {"varve_session_repair", call_now<SessionRepair>},
@@ -1068,6 +1189,10 @@ const std::vector<Function> functions = {
     {"varve_results_json", call_now<ResultsJson>},
     {"varve_results_free", call_now<ResultsFree>},
     {"varve_results_free_async", call_later<ResultsFree>},
+    {"varve_transcript_append", call_now<TranscriptAppend>},
+    {"varve_transcript_append_async", call_later<TranscriptAppend>},
+    {"varve_transcript_last", call_now<TranscriptLast>},
+    {"varve_transcript_last_async", call_later<TranscriptLast>},
 };
 
 const Module module = {symbols, functions, 1, 60};

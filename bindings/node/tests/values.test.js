@@ -151,7 +151,7 @@ test('preferences, types and members of your own in metadata stay as they are', 
 test('every member that varve puts into metadata has its name in JavaScript', async (t) => {
   const session = await openStore(t).createSession({
     userId: 'u', agentId: 'a', title: 't', ttlHours: 1, ttlPolicy: 'fixed', decayConfig: {},
-    compactionConfig: {}, durability: 'os' });
+    compactionConfig: {}, durability: 'os', kvCap: 5, transcriptCap: 5 });
   await session.delete(await session.add(finding('x')));
   await session.compact();
   const names = Object.keys(await session.metadata());

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What the public layer costs, each against the same work done with ctypes or json alone.
 
-    VARVE_LIBRARY=.../libvarve.so PYTHONPATH=bindings/python/src python3 bindings/python/bench/cost.py
+    cd bindings/python
+    VARVE_LIBRARY=.../libvarve.so PYTHONPATH=src python3 bench/cost.py
 
 Prints one line for each: the plain work, the public layer, their ratio and the target. With --check
 it exits 1 when a target is missed. Both sides are measured in turn; the fastest round counts.
@@ -73,6 +74,14 @@ def measurements():
         yield ("count", *compare(raw.count, session.count), 2.0)
         line = b'{"type":"finding","content":"tea"}'
         yield ("add, of text", *compare(lambda: raw.add(line), lambda: session.add(line)), 2.0)
+        results = session.query(limit=10)
+        relevance = ctypes.c_double()
+        score = raw.api.varve_results_score
+        yield ("score of a result", *compare(
+            lambda: score(results._handle, 3, ctypes.byref(relevance), ctypes.byref(raw.error)),
+            lambda: results.score(3)), 2.0)
+        yield ("id of a session", *compare(
+            lambda: raw.api.varve_session_id(raw.handle), lambda: session.id), 2.0)
         for limit in (10, 100):
             results = session.query(limit=limit)
             text = results.to_json()

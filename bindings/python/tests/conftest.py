@@ -1,3 +1,4 @@
+import os
 import pathlib
 import subprocess
 import sys
@@ -8,6 +9,21 @@ import varve
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent
 NOW_MS = 1767225600000  # 2026-01-01T00:00:00Z
+
+
+def memory_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def grown_bytes(work, times):
+    """What the process has grown by when `work` has been done so often."""
+    for _ in range(times // 10):
+        work()
+    before = memory_bytes()
+    for _ in range(times):
+        work()
+    return memory_bytes() - before
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import pickle
 import pytest
 
 import varve
+from conftest import grown_bytes
 from varve import _raw
 from varve.errors import CLASSES, error_of
 
@@ -54,7 +55,8 @@ def test_errors_go_through_pickle():
 
 
 def test_errors_are_freed(session):
-    """As many as there are handles would otherwise be used up."""
-    for _ in range(20000):
+    """Each names the id, 100 bytes; an error that stays takes more than that."""
+    def fail():
         with pytest.raises(varve.NotFound):
-            session.get("nobody")
+            session.get("x" * 100)
+    assert grown_bytes(fail, 30000) < 2 << 20

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 import varve
+from conftest import grown_bytes
 
 ENTRY = {"type": "finding", "content": "tea"}
 ROUNDS = 20000  # bench/rounds.py does 100,000
@@ -112,27 +113,42 @@ while session.count() < 20:
         assert session.verify()["ok"]
 
 
-def memory_bytes():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def test_opening_and_closing_does_not_grow(tmp_path):
     with varve.Store(tmp_path / "store") as store:
         store.create_session(session_id="s").add(ENTRY)
 
-    def rounds(count):
-        for _ in range(count):
-            with varve.Store("memory:") as store, store.create_session() as session:
-                session.query().close()
-    rounds(ROUNDS // 10)
-    for _ in range(20):
+    def in_memory():
+        with varve.Store("memory:") as store, store.create_session() as session:
+            session.query().close()
+
+    def on_disk():
         with varve.Store(tmp_path / "store") as store, store.open_session("s") as session:
-            session.add(ENTRY)
-    memory, descriptors = memory_bytes(), len(os.listdir("/proc/self/fd"))
-    rounds(ROUNDS)
+            session.query().close()
+    on_disk()
+    descriptors = len(os.listdir("/proc/self/fd"))
+    assert grown_bytes(in_memory, ROUNDS) < 4 << 20
+    assert grown_bytes(on_disk, ROUNDS // 10) < 4 << 20
     assert len(os.listdir("/proc/self/fd")) == descriptors
-    assert memory_bytes() - memory < 4 << 20
+
+
+def test_text_and_results_are_freed(session):
+    """Each of these calls gives 8 KB, which would add up to 40 MB."""
+    session.add({"id": "a", "type": "finding", "content": "x" * 8000})
+    for call in (lambda: session.get_json("a"), session.export, session.query):
+        assert grown_bytes(call, 5000) < 4 << 20
+
+
+def test_the_library_is_never_unloaded(run):
+    run("""
+import gc, sys, varve
+path = varve.load()
+varve.Store("memory:").close()
+for name in [name for name in sys.modules if name.startswith("varve")]:
+    del sys.modules[name]
+del varve
+gc.collect()
+assert "libvarve" in open("/proc/self/maps").read(), path
+""")
 
 
 def test_handles_are_not_pickled(store, session):

@@ -18,9 +18,9 @@ _varve_run() {
 }
 
 _varve() {
-  local commands='create ls metadata drop add get log delete forget search explain count tags
-    import export backup restore verify repair compact purge sweep migrate index stats files metrics
-    watch version'
+  local commands='create ls metadata drop add get log delete forget kv transcript search explain
+    count tags import export backup restore verify repair compact purge sweep migrate index stats
+    files metrics watch version'
   local global='--root --session --json --quiet --verbose --durability --color --progress --help
     --version'
   local takes_value=' -r --root -s --session --durability --color --progress --user --agent --title
@@ -116,6 +116,7 @@ _varve() {
       options='--type --tag --ref --importance --role --id --timestamp --expires-at --json-entry
         --jsonl --create'
       ;;
+    transcript) options='--number' ;;
     log) options='--number --type --tag --oneline --full --reverse' ;;
     delete | forget) options="$conditions --where --text --reason --yes" ;;
     search)
@@ -138,6 +139,16 @@ _varve() {
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options $global" -- "$current")
     return
+  fi
+
+  if [[ $command == kv || $command == transcript ]]; then
+    local actions='set get delete list'
+    [[ $command == transcript ]] && actions='append last'
+    if ((${#operands[@]} == 0)); then
+      mapfile -t COMPREPLY < <(compgen -W "$actions" -- "$current")
+      return
+    fi
+    operands=("${operands[@]:1}")
   fi
 
   local session

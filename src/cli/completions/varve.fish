@@ -33,9 +33,9 @@ function __varve_at
     __fish_seen_subcommand_from $argv[1]; and test (__varve_operands) -eq $argv[2]
 end
 
-set -l commands create ls metadata drop add get log delete forget search explain count tags \
-    import export backup restore verify repair compact purge sweep migrate index stats files \
-    metrics watch version
+set -l commands create ls metadata drop add get log delete forget kv transcript \
+    search explain count tags import export backup restore verify repair compact purge sweep \
+    migrate index stats files metrics watch version
 
 complete -c varve -f
 
@@ -60,6 +60,8 @@ complete -c varve -n $none -a get -d 'show one entry'
 complete -c varve -n $none -a log -d 'show the latest entries, newest first'
 complete -c varve -n $none -a delete -d 'delete entries, by id or by conditions'
 complete -c varve -n $none -a forget -d 'another name of delete'
+complete -c varve -n $none -a kv -d 'keep small facts by key'
+complete -c varve -n $none -a transcript -d 'keep what was said, in order'
 complete -c varve -n $none -a search -d 'find entries by words, tag, type, time'
 complete -c varve -n $none -a explain -d 'show how a search is done'
 complete -c varve -n $none -a count -d 'count the entries that a search finds'
@@ -93,6 +95,12 @@ for command in backup restore
     complete -c varve -n "__varve_at $command 0" -x -a '(__fish_complete_directories)'
     complete -c varve -n "__fish_seen_subcommand_from $command; and test (__varve_operands) -gt 0" \
         -a '(__varve_sessions)'
+end
+
+complete -c varve -n '__varve_at kv 0' -a 'set get delete list'
+complete -c varve -n '__varve_at transcript 0' -a 'append last'
+for command in kv transcript
+    complete -c varve -n "__varve_at $command 1" -a '(__varve_sessions)'
 end
 
 set -l types "conversation decision finding preference message tool_call tool_result" \
@@ -140,6 +148,9 @@ complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
 complete -c varve -n $seen -l oneline -d 'One line for each entry'
 complete -c varve -n $seen -l full -d 'Do not cut long contents'
 complete -c varve -n $seen -l reverse -d 'Oldest of them first'
+
+set -l seen '__fish_seen_subcommand_from transcript'
+complete -c varve -n $seen -s n -l number -x -d 'At most this many turns'
 
 set -l seen '__fish_seen_subcommand_from delete forget'
 complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'

@@ -15,7 +15,7 @@
 namespace varve::index {
 namespace {
 
-uint32_t no_length(uint32_t) { return 0; }
+constexpr RowLengths no_length;
 
 // A dictionary and the same as plain maps: lists under "l…", values under "v…".
 struct Both {

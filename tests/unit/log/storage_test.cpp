@@ -258,6 +258,39 @@ TEST_P(Storage, DocumentsAreReplacedWhole) {
   EXPECT_EQ(*storage_->get_document("metadata.json"), "{}");
 }
 
+std::string read_view(DocumentView& view, uint64_t offset, size_t size) {
+  std::string text(size, '\0');
+  const auto got = view.read(offset, text);
+  EXPECT_TRUE(got.ok()) << got.status().message();
+  text.resize(got.ok() ? *got : 0);
+  return text;
+}
+
+TEST_P(Storage, TheTranscriptIsAppendedToAndReadAsItWas) {
+  lock(*storage_);
+  EXPECT_EQ(storage_->open_document(kTranscriptFile).code(), Code::kNotFound);
+  ASSERT_TRUE(storage_->append_to_transcript(0, "one", true).ok());
+  const auto first = *other_->open_document(kTranscriptFile);
+  EXPECT_EQ(first->size_bytes(), 3U);
+  ASSERT_TRUE(storage_->append_to_transcript(3, " two", false).ok());
+  EXPECT_EQ(storage_->append_to_transcript(3, "x", true).code(), Code::kConflict);
+  EXPECT_EQ(storage_->append_to_transcript(0, "x", true).code(), Code::kConflict);
+  ASSERT_TRUE(storage_->sync(0).ok());
+  EXPECT_EQ(read_view(*first, 0, 99), "one") << "what came later does not belong to it";
+  const auto second = *other_->open_document(kTranscriptFile);
+  EXPECT_EQ(read_view(*second, 2, 3), "e t");
+  EXPECT_EQ(read_view(*second, 7, 3), "");
+  EXPECT_EQ(first->identity(), second->identity());
+  EXPECT_EQ(*other_->get_document(kTranscriptFile), "one two");
+  ASSERT_TRUE(storage_->put_document(kTranscriptFile, "anew", true).ok());
+  const auto third = *other_->open_document(kTranscriptFile);
+  EXPECT_NE(third->identity(), second->identity());
+  EXPECT_EQ(read_view(*third, 0, 99), "anew");
+  ASSERT_TRUE(storage_->append_to_transcript(4, "!", true).ok());
+  storage_->unlock();
+  EXPECT_EQ(*other_->get_document(kTranscriptFile), "anew!");
+}
+
 TEST_P(Storage, QuarantineIsOnlyEverAppendedTo) {
   lock(*storage_);
   EXPECT_TRUE(storage_->append(Stream::kQuarantine, 0, "first\n", true, 0).ok());

@@ -43,6 +43,9 @@ class WatchedStorage final : public log::SessionStorage {
   Result<std::string> get_document(std::string_view name) override {
     return inner_->get_document(name);
   }
+  Result<std::unique_ptr<log::DocumentView>> open_document(std::string_view name) override {
+    return inner_->open_document(name);
+  }
   Result<std::vector<log::StoredFile>> files() override { return inner_->files(); }
   log::DurableMark durable_mark() override { return inner_->durable_mark(); }
   [[nodiscard]] bool writable() const override { return inner_->writable(); }
@@ -70,6 +73,10 @@ class WatchedStorage final : public log::SessionStorage {
   }
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override {
     return inner_->put_document(name, bytes, durable);
+  }
+  Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
+                              bool durable) override {
+    return inner_->append_to_transcript(expected_bytes, bytes, durable);
   }
 
   std::function<void()> after_tail;

@@ -86,6 +86,8 @@ TEST(Config, WrongValuesAreRefusedWhoeverGivesThem) {
         Case{R"({"integrity":{"enable_checksums":false}})", "integrity.enable_checksums"},
         Case{R"({"integrity":{"recovery":"all"}})", "integrity.recovery"},
         Case{R"({"integrity":{"recovery":true}})", "integrity.recovery"},
+        Case{R"({"integrity":{"io_failure":"retry"}})", "integrity.io_failure"},
+        Case{R"({"integrity":{"io_failure_buffer_mb":0}})", "integrity.io_failure_buffer_mb"},
         Case{R"({"integrity":{"checksum_algorithm":"md5"}})", "integrity.checksum_algorithm"}}) {
     for (const bool strict : {true, false}) {
       session::Settings settings;
@@ -108,6 +110,21 @@ TEST(Config, RecoveryIsOneOfThree) {
   EXPECT_EQ(settings.recovery, session::Recovery::kSalvage);
   ASSERT_TRUE(read(R"({"integrity":{"recovery":"tail"}})", &settings).ok());
   EXPECT_EQ(settings.recovery, session::Recovery::kTail);
+}
+
+TEST(Config, EntriesThatTheDiskDoesNotTakeAreRefusedOrKept) {
+  session::Settings settings;
+  ASSERT_TRUE(read("{}", &settings).ok());
+  EXPECT_EQ(settings.failure_buffer_bytes_max, 0u);
+  ASSERT_TRUE(
+      read(R"({"integrity":{"io_failure":"buffer","io_failure_buffer_mb":2}})", &settings).ok());
+  EXPECT_EQ(settings.failure_buffer_bytes_max, uint64_t{2} << 20);
+  ASSERT_TRUE(read("{}", &settings).ok());
+  EXPECT_EQ(settings.failure_buffer_bytes_max, uint64_t{2} << 20) << "what is not said stays";
+  ASSERT_TRUE(read(R"({"integrity":{"io_failure":"error"}})", &settings).ok());
+  EXPECT_EQ(settings.failure_buffer_bytes_max, 0u);
+  ASSERT_TRUE(read(R"({"integrity":{"io_failure":"buffer"}})", &settings).ok());
+  EXPECT_EQ(settings.failure_buffer_bytes_max, uint64_t{16} << 20);
 }
 
 TEST(Config, TextsThatAreNoConfigurationAreRefused) {

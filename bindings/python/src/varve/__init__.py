@@ -12,7 +12,6 @@ VarveError, with a class for each kind: NotFound, AlreadyExists, Busy and so on.
 """
 from __future__ import annotations
 
-from . import _raw
 from ._library import functions as _functions
 from ._library import load
 from ._raw import ABI_VERSION
@@ -42,9 +41,42 @@ def status_name(status: int) -> str:
 
 
 __all__ = [
-    "ABI_VERSION", "AlreadyExists", "BadHandle", "Busy", "CallbackFailed", "Corruption", "Entry",
-    "FormatVersion", "Forked", "InputOutput", "Internal", "InvalidArgument", "LOG_DEBUG",
-    "LOG_ERROR", "LOG_INFO", "LOG_OFF", "LOG_WARN", "LibraryError", "NoMemory", "NoSpace",
-    "NotFound", "Query", "ReadOnly", "Result", "Results", "Session", "SessionInfo", "SessionPage",
-    "SizeLimit", "Store", "TagQuery", "TimeQuery", "Unsupported", "VarveError", "__version__",
-    "library_version", "load", "status_name"]
+    "ABI_VERSION",
+    "AlreadyExists",
+    "BadHandle",
+    "Busy",
+    "CallbackFailed",
+    "Corruption",
+    "Entry",
+    "FormatVersion",
+    "Forked",
+    "InputOutput",
+    "Internal",
+    "InvalidArgument",
+    "LOG_DEBUG",
+    "LOG_ERROR",
+    "LOG_INFO",
+    "LOG_OFF",
+    "LOG_WARN",
+    "LibraryError",
+    "NoMemory",
+    "NoSpace",
+    "NotFound",
+    "Query",
+    "ReadOnly",
+    "Result",
+    "Results",
+    "Session",
+    "SessionInfo",
+    "SessionPage",
+    "SizeLimit",
+    "Store",
+    "TagQuery",
+    "TimeQuery",
+    "Unsupported",
+    "VarveError",
+    "__version__",
+    "library_version",
+    "load",
+    "status_name",
+]

@@ -2,9 +2,8 @@
 """The C ABI of varve for ctypes. Users have varve.Store and varve.Session instead."""
 from __future__ import annotations
 
-from ctypes import (CDLL, CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_float,
-                    c_int8, c_int16, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32,
-                    c_uint64, c_void_p)
+from ctypes import (CDLL, CFUNCTYPE, POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t,
+                    c_uint32, c_uint64, c_void_p)
 from typing import Any, Callable
 
 ABI_VERSION = 1
@@ -498,11 +497,13 @@ class Functions:
 
         @param[in]  store        open store.
         @param[in]  options_json {"session_id","user_id","agent_id","title","stores":["kv","transcript"],
-                                 "ttl_hours","ttl_policy","decay_config","compaction_config",
-                                 "preferences","durability"}, all optional; NULL or empty for none.
-                                 Without session_id one is made: "sess_" and 26 characters that sort by
-                                 time. ttl_hours: the session expires so long after its last write
-                                 (ttl_policy "sliding", the default) or its creation ("fixed"); 0: never.
+                                 "kv_cap","transcript_cap","ttl_hours","ttl_policy","decay_config",
+                                 "compaction_config","preferences","durability"}, all optional; NULL or
+                                 empty for none. Without session_id one is made: "sess_" and 26
+                                 characters that sort by time. stores: what it has beside its log, both
+                                 when not given; their caps: see kv.h and transcript.h. ttl_hours: the
+                                 session expires so long after its last write (ttl_policy "sliding", the
+                                 default) or its creation ("fixed"); 0: never.
         @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
         @param[out] session_out  the open session; close with varve_session_close.
         @param[out] error_out    caller frees; may be NULL.
@@ -607,16 +608,23 @@ class Functions:
 
         @param[in]  session      open session.
         @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
-                                 "tombstones","total"},"size_limit_bytes","modified":TIME|null,
+                                 "tombstones","kv","transcript","total"},"size_limit_bytes",
+                                 "modified":TIME|null,
                                  "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
                                  "memory_bytes","last_seq",
-                                 "durable_seq","durability","generation","read_only",
-                                 "corruption":{"skipped","missing","torn_tails","rollback","metadata"},
+                                 "durable_seq","durability","durable","undurable_bytes",
+                                 "generation","read_only",
+                                 "corruption":{"skipped","missing","torn_tails","rollback","metadata",
+                                 "kv","transcript"},
                                  "index":{"loaded","rebuilds","reason","covered_bytes",
                                  "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
                                  size_limit_bytes 0 is no limit. modified: when the log last changed.
+                                 corruption of kv and transcript: how often this process met damage in
+                                 them; varve_session_verify looks for it.
                                  lock: who is writing at this moment, any process; the last three only
                                  when somebody is. It may be over before it is told.
+                                 durable: false while entries that were answered are in memory only,
+                                 because the disk does not take them (integrity.io_failure "buffer").
                                  memory_bytes is of the whole index; facets and words are in it only as
                                  far as a query has needed them.
         @param[out] json_len_out [bytes].
@@ -630,7 +638,8 @@ class Functions:
             (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_session_files(varve_session_t *session, char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
-        The session's files: {"files":[{"name","size_bytes","modified"}]}, by name; empty for "memory:".
+        The session's files, kv.json and transcript.md among them, by name, and when each was modified
+        (RFC 3339): {"files":[{"name","size_bytes","modified"}]}; empty for "memory:".
 
         @param[in]  session      open session.
         @param[out] json_out     the object.
@@ -762,6 +771,81 @@ class Functions:
                  finding nothing is VARVE_OK with a count of 0
         @cost    the query, one write of all tombstones, and one fdatasync with "commit"
         @thread  any"""
+        self.varve_kv_set = _function(
+            library, "varve_kv_set", c_int32,
+            (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p),))
+        """varve_status_t varve_kv_set(varve_session_t *session, const char *key, size_t key_len, const char *value, size_t value_len, varve_error_t **error_out)
+
+        Sets a key. With a cap of 0 nothing is kept, and that is no error.
+
+        @param[in]  session   open session.
+        @param[in]  key       any UTF-8 text of 1 to 1024 bytes.
+        @param[in]  key_len   [bytes] or VARVE_NUL_TERMINATED.
+        @param[in]  value     any UTF-8 text; may be empty.
+        @param[in]  value_len [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] error_out caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  empty or long key, text that is not UTF-8
+                 VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session
+                 VARVE_UNSUPPORTED       the session has no "kv"
+                 VARVE_NOT_FOUND         the session was deleted
+                 VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
+        @cost    kv.json is replaced and made durable before the answer, whatever the durability
+        @thread  any"""
+        self.varve_kv_get = _function(
+            library, "varve_kv_get", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_kv_get(varve_session_t *session, const char *key, size_t key_len, char **value_out, size_t *value_len_out, varve_error_t **error_out)
+
+        The value of a key. That of "working_memory" is the empty text until it is set.
+
+        @param[in]  session       open session.
+        @param[in]  key           as it was set.
+        @param[in]  key_len       [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] value_out     the value; free with varve_free.
+        @param[out] value_len_out [bytes].
+        @param[out] error_out     caller frees; may be NULL.
+
+        @errors  VARVE_NOT_FOUND         no such key, or the session was deleted
+                 VARVE_UNSUPPORTED       the session has no "kv"
+                 VARVE_INVALID_ARGUMENT, VARVE_IO
+        @cost    reads kv.json; takes no lock
+        @thread  any"""
+        self.varve_kv_delete = _function(
+            library, "varve_kv_delete", c_int32,
+            (c_void_p, c_char_p, c_size_t, POINTER(c_void_p),))
+        """varve_status_t varve_kv_delete(varve_session_t *session, const char *key, size_t key_len, varve_error_t **error_out)
+
+        Takes a key away.
+
+        @param[in]  session   open session.
+        @param[in]  key       as it was set.
+        @param[in]  key_len   [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] error_out caller frees; may be NULL.
+
+        @errors  VARVE_NOT_FOUND         it was not there, or the session was deleted
+                 VARVE_UNSUPPORTED       the session has no "kv"
+                 VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
+        @cost    as varve_kv_set
+        @thread  any"""
+        self.varve_kv_list = _function(
+            library, "varve_kv_list", c_int32,
+            (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_kv_list(varve_session_t *session, char **json_out, size_t *json_len_out, varve_error_t **error_out)
+
+        All keys, the one that was set longest ago first: [{"key","value","ts"}], where ts is when it was
+        set (RFC 3339).
+
+        @param[in]  session      open session.
+        @param[out] json_out     the array.
+        @param[out] json_len_out [bytes].
+        @param[out] error_out    caller frees; may be NULL.
+
+        @errors  VARVE_UNSUPPORTED  the session has no "kv"
+                 VARVE_NOT_FOUND    the session was deleted
+                 VARVE_IO
+        @cost    reads kv.json; takes no lock
+        @thread  any"""
         self.varve_session_verify = _function(
             library, "varve_session_verify", c_int32,
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
@@ -845,7 +929,8 @@ class Functions:
         Makes deleted and expired entries gone for good: when this answers VARVE_OK, no byte of their
         content is in any file of the session: log, index (its words too), quarantine, temporary files.
         What is out of reach (backups, exports, disk blocks, processes that are stopped) is told in
-        docs/privacy.md.
+        docs/privacy.md. Damaged lines go for good as well, and with them quarantine.jsonl: nobody can
+        say whose words are in them. To keep what can be saved of them, run varve_session_repair first.
 
         @param[in]  session        open session.
         @param[in]  options_json   NULL, empty or {"dry_run":true}: only tell what would go.
@@ -1137,3 +1222,47 @@ class Functions:
         @param[in] results handle, or NULL.
         @errors none
         @thread one thread at a time per results"""
+        self.varve_transcript_append = _function(
+            library, "varve_transcript_append", c_int32,
+            (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p),))
+        """varve_status_t varve_transcript_append(varve_session_t *session, const char *role, size_t role_len, const char *content, size_t content_len, varve_error_t **error_out)
+
+        Appends what was said, with the present time, as durably as the session's durability says. With a
+        cap of 0 nothing is kept, and that is no error.
+
+        @param[in]  session     open session.
+        @param[in]  role        who said it: 1 to 128 bytes of UTF-8 without control characters and
+                                without blanks at its ends; "user", "assistant", a name.
+        @param[in]  role_len    [bytes] or VARVE_NUL_TERMINATED.
+        @param[in]  content     any UTF-8 text, NULs and all; it comes back unchanged.
+        @param[in]  content_len [bytes] or VARVE_NUL_TERMINATED.
+        @param[out] error_out   caller frees; may be NULL.
+
+        @errors  VARVE_INVALID_ARGUMENT  a role that cannot be one, text that is not UTF-8
+                 VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session
+                 VARVE_UNSUPPORTED       the session has no "transcript"
+                 VARVE_NOT_FOUND         the session was deleted
+                 VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
+        @cost    one write at the end of the file and, with "commit", one sync. The first one with a
+                 handle also reads the file; when turns beyond the cap have gathered, it is written anew
+        @thread  any"""
+        self.varve_transcript_last = _function(
+            library, "varve_transcript_last", c_int32,
+            (c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_transcript_last(varve_session_t *session, size_t n, char **json_out, size_t *json_len_out, varve_error_t **error_out)
+
+        The last `n` turns, or all when there are fewer, the oldest first:
+        [{"content","role","timestamp"}].
+
+        @param[in]  session      open session.
+        @param[in]  n            how many; SIZE_MAX for all.
+        @param[out] json_out     the array.
+        @param[out] json_len_out [bytes].
+        @param[out] error_out    caller frees; may be NULL.
+
+        @errors  VARVE_UNSUPPORTED  the session has no "transcript"
+                 VARVE_NOT_FOUND    the session was deleted
+                 VARVE_BUSY         it was replaced over and over meanwhile
+                 VARVE_IO
+        @cost    reads the end of the file, as far as the turns go; takes no lock
+        @thread  any"""

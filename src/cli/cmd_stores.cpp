@@ -1,0 +1,215 @@
+// kv, transcript.
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/input.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+#include "cli/table.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kTurnsUsual = 20;
+
+// A word as it is, or standard input for "-", without its last line end.
+Result<std::string> text_of(const std::string& word) {
+  if (word != kStandardInput) return word;
+  Result<std::string> text = read_file(kStandardInput);
+  if (text.ok() && text->ends_with('\n')) text->pop_back();
+  return text;
+}
+
+// An action is the first word; it says how many others there are besides the session.
+struct Action {
+  std::string_view name;
+  size_t wanted;
+  int (*run)(Context& context, Session& session, const SessionOperands& words);
+};
+
+int answer(Context& context, Outcome outcome, const std::string& session) {
+  if (outcome) return context.fail(context.with_hint(*std::move(outcome), session));
+  return kExitOk;
+}
+
+int run_action(Context& context, const Operands& operands, std::span<const Action> actions) {
+  std::vector<std::string> words = operands.given();
+  const std::string name = words.empty() ? std::string() : words.front();
+  std::string known;
+  for (const Action& action : actions) {
+    known += (known.empty() ? "" : ", ") + std::string(action.name);
+    if (name != action.name) continue;
+    words.erase(words.begin());
+    Result<SessionOperands> split = split_session(context, std::move(words), action.wanted);
+    if (!split.ok()) return context.fail(split.failure());
+    Result<OpenSession> open = open_session(context, split->session);
+    if (!open.ok()) return context.fail(open.failure());
+    return action.run(context, open->session, *split);
+  }
+  return context.fail(usage_failure(name.empty()
+                                        ? "no action is given: one of " + known
+                                        : "unknown action '" + name + "': one of " + known));
+}
+
+// --- kv ------------------------------------------------------------------------------------------
+
+int set_key(Context& context, Session& session, const SessionOperands& words) {
+  Result<std::string> value = text_of(words.rest[1]);
+  if (!value.ok()) return context.fail(value.failure());
+  return answer(context, session.kv_set(words.rest[0], *value), words.session);
+}
+
+int get_key(Context& context, Session& session, const SessionOperands& words) {
+  Result<Text> value = session.kv_get(words.rest[0]);
+  if (!value.ok()) return answer(context, std::move(value.failure()), words.session);
+  if (context.json()) {
+    context.print(object_text({{"key", quote(words.rest[0])}, {"value", quote(value->view())}}));
+  } else {
+    context.print(printable(value->view(), Lines::kKeep));
+  }
+  return kExitOk;
+}
+
+int delete_key(Context& context, Session& session, const SessionOperands& words) {
+  return answer(context, session.kv_delete(words.rest[0]), words.session);
+}
+
+int list_keys(Context& context, Session& session, const SessionOperands& words) {
+  Result<Text> list = session.kv_list();
+  if (!list.ok()) return answer(context, std::move(list.failure()), words.session);
+  if (context.json()) {
+    context.print(list->view());
+    return kExitOk;
+  }
+  Table table({{"KEY"}, {"SET"}, {"VALUE"}});
+  const std::optional<json::value> keys = parse_json(list->view());
+  if (!keys || !keys->is_array() || keys->get_array().empty()) {
+    context.note("No keys.");
+    return kExitOk;
+  }
+  for (const json::value& item : keys->get_array()) {
+    const json::object& entry = item.get_object();
+    const std::string key = string_at(entry, "key");
+    if (context.quiet()) {
+      context.print(printable(key, Lines::kJoin));
+    } else {
+      table.add_row({key, format_time(string_at(entry, "ts")), string_at(entry, "value")});
+    }
+  }
+  if (!context.quiet()) table.print(context.out(), context.terminal());
+  return kExitOk;
+}
+
+int run_kv(Context& context, const Operands& operands) {
+  constexpr Action kActions[] = {{"set", 2, &set_key},
+                                 {"get", 1, &get_key},
+                                 {"delete", 1, &delete_key},
+                                 {"list", 0, &list_keys}};
+  return run_action(context, operands, kActions);
+}
+
+Runner declare_kv(CLI::App& app) {
+  auto operands = std::make_shared<Operands>();
+  operands->declare(app, 4);
+  return [operands](Context& context) { return run_kv(context, *operands); };
+}
+
+// --- transcript ----------------------------------------------------------------------------------
+
+struct TranscriptOptions {
+  Operands operands;
+  size_t number = kTurnsUsual;
+};
+
+int append_turn(Context& context, Session& session, const SessionOperands& words) {
+  Result<std::string> content = text_of(words.rest[1]);
+  if (!content.ok()) return context.fail(content.failure());
+  return answer(context, session.transcript_append(words.rest[0], *content), words.session);
+}
+
+void print_turns(Context& context, std::string_view turns) {
+  const std::optional<json::value> list = parse_json(turns);
+  if (!list || !list->is_array() || list->get_array().empty()) {
+    context.note("Nothing was said.");
+    return;
+  }
+  const Terminal& terminal = context.terminal();
+  bool is_first = true;
+  for (const json::value& item : list->get_array()) {
+    const json::object& turn = item.get_object();
+    if (!is_first) context.print("");
+    is_first = false;
+    context.print(
+        terminal.paint(Style::kHeading, printable(string_at(turn, "role"), Lines::kJoin)) + "  " +
+        format_time(string_at(turn, "timestamp")));
+    context.print(printable(string_at(turn, "content"), Lines::kKeep));
+  }
+}
+
+int run_transcript(Context& context, const TranscriptOptions& options) {
+  std::vector<std::string> words = options.operands.given();
+  if (words.empty() || words.front() != "last") {
+    // The other action, or one that does not exist: whichever it is, it is told there.
+    constexpr Action kActions[] = {{"append", 2, &append_turn}, {"last", 0, nullptr}};
+    return run_action(context, options.operands, kActions);
+  }
+  words.erase(words.begin());
+  Result<SessionOperands> split = split_session(context, std::move(words), 0);
+  if (!split.ok()) return context.fail(split.failure());
+  Result<OpenSession> open = open_session(context, split->session);
+  if (!open.ok()) return context.fail(open.failure());
+  const size_t count = options.number == 0 ? SIZE_MAX : options.number;
+  Result<Text> turns = open->session.transcript_last(count);
+  if (!turns.ok()) return answer(context, std::move(turns.failure()), split->session);
+  if (context.json()) {
+    context.print(turns->view());
+  } else {
+    print_turns(context, turns->view());
+  }
+  return kExitOk;
+}
+
+Runner declare_transcript(CLI::App& app) {
+  auto options = std::make_shared<TranscriptOptions>();
+  options->operands.declare(app, 4);
+  app.add_option("-n,--number", options->number,
+                 "For `last`: at most this many turns (20); 0 for all")
+      ->type_name("N");
+  return [options](Context& context) { return run_transcript(context, *options); };
+}
+
+}  // namespace
+
+Command kv_command() {
+  return {"kv",
+          "keep small facts by key",
+          "set [SESSION] KEY VALUE\nget [SESSION] KEY\ndelete [SESSION] KEY\nlist [SESSION]",
+          "Sets, shows and deletes keys of a session. Setting a key that is there replaces its "
+          "value and makes it the newest; beyond the cap of the session (kv_cap, 200) the key "
+          "that was set longest ago goes. A VALUE of \"-\" is read from standard input.\n\n"
+          "The key `working_memory` is the agent's working memory: it is empty, and no error, "
+          "until it is set.\n\n"
+          "A VALUE that begins with \"-\" goes behind \"--\".",
+          "varve kv set notes user_name sachi\n"
+          "varve kv get notes user_name\n"
+          "varve kv set notes working_memory - < plan.md\n"
+          "varve kv list notes --json",
+          &declare_kv};
+}
+
+Command transcript_command() {
+  return {"transcript",
+          "keep what was said, in order",
+          "append [SESSION] ROLE TEXT\nlast [SESSION]",
+          "Appends what was said to the session's transcript, and shows the last turns, the "
+          "oldest of them first. At most transcript_cap (500) are shown; older ones go. A TEXT of "
+          "\"-\" is read from standard input.\n\n"
+          "A TEXT that begins with \"-\" goes behind \"--\".",
+          "varve transcript append notes user \"Tell me about your memory.\"\n"
+          "varve transcript last notes --number 5\n"
+          "varve transcript last notes --number 0 --json",
+          &declare_transcript};
+}
+
+}  // namespace varve::cli

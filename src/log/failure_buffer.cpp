@@ -1,0 +1,168 @@
+#include "log/failure_buffer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace varve::log {
+
+FailureBuffer::FailureBuffer(std::unique_ptr<SessionStorage> below, uint64_t bytes_max)
+    : below_(std::move(below)), bytes_max_(bytes_max) {}
+
+FailureBuffer::~FailureBuffer() {
+  if (is_locked_) below_->unlock();
+}
+
+uint64_t FailureBuffer::held_bytes() const {
+  const std::lock_guard guard(mutex_);
+  return held_.size();
+}
+
+Undurable FailureBuffer::undurable() const {
+  const std::lock_guard guard(mutex_);
+  return {held_.size(), reason_};
+}
+
+// --- reading -------------------------------------------------------------------------------------
+
+Result<Tail> FailureBuffer::tail() {
+  VARVE_TRY_ASSIGN(Tail tail, below_->tail());
+  tail.entries_bytes += held_bytes();
+  return tail;
+}
+
+Result<Tail> FailureBuffer::locked_tail() { return holds() ? tail() : below_->locked_tail(); }
+
+Result<size_t> FailureBuffer::read(Stream stream, uint64_t generation, uint64_t offset,
+                                   std::span<char> out) {
+  VARVE_TRY_ASSIGN(size_t got, below_->read(stream, generation, offset, out));
+  if (got == out.size() || stream != Stream::kEntries) return got;
+  const std::lock_guard guard(mutex_);
+  const uint64_t at = offset + got;
+  if (at < held_start_bytes_ || at - held_start_bytes_ >= held_.size()) return got;
+  const auto held = std::string_view(held_).substr(at - held_start_bytes_, out.size() - got);
+  std::copy(held.begin(), held.end(), out.begin() + static_cast<std::ptrdiff_t>(got));
+  return got + held.size();
+}
+
+Result<std::string> FailureBuffer::get_document(std::string_view name) {
+  return below_->get_document(name);
+}
+
+Result<DocumentPart> FailureBuffer::read_document(std::string_view name, uint64_t offset,
+                                                  uint64_t length) {
+  return below_->read_document(name, offset, length);
+}
+
+Result<std::unique_ptr<DocumentView>> FailureBuffer::open_document(std::string_view name) {
+  return below_->open_document(name);
+}
+
+Result<std::vector<StoredFile>> FailureBuffer::files() { return below_->files(); }
+DurableMark FailureBuffer::durable_mark() { return below_->durable_mark(); }
+LockHolder FailureBuffer::lock_holder() { return below_->lock_holder(); }
+bool FailureBuffer::writable() const { return below_->writable(); }
+std::string FailureBuffer::name_of(Stream stream) const { return below_->name_of(stream); }
+void FailureBuffer::set_sync_histogram(Histogram* histogram) {
+  below_->set_sync_histogram(histogram);
+}
+
+// --- the lock ------------------------------------------------------------------------------------
+
+Status FailureBuffer::lock(int64_t deadline_us, std::string_view operation, bool* waited) {
+  if (is_locked_) {
+    (void)write_held().ok();  // what is asked for next says whether that matters
+    return {};
+  }
+  VARVE_TRY(below_->lock(deadline_us, operation, waited));
+  is_locked_ = true;
+  return {};
+}
+
+void FailureBuffer::unlock() noexcept {
+  if (!is_locked_ || holds()) return;
+  is_locked_ = false;
+  below_->unlock();
+}
+
+// --- writing -------------------------------------------------------------------------------------
+
+Status FailureBuffer::write_held() {
+  if (!holds()) return {};
+  VARVE_TRY(
+      below_->append(Stream::kEntries, held_start_bytes_, held_, held_is_durable_, held_last_seq_));
+  const std::lock_guard guard(mutex_);
+  held_ = std::string();  // its memory as well
+  reason_.clear();
+  held_start_bytes_ = 0;
+  return {};
+}
+
+// `failure` is why the disk did not take them; ok when they are kept.
+Status FailureBuffer::hold(uint64_t expected_bytes, std::string_view lines, uint64_t last_seq,
+                           Status failure) {
+  if (failure.code() != Code::kIo && failure.code() != Code::kNoSpace) return failure;
+  VARVE_TRY_ASSIGN(const Tail now, tail());
+  if (now.entries_bytes != expected_bytes) return failure;  // nobody knows what it has written
+  const std::lock_guard guard(mutex_);
+  if (held_.size() + lines.size() > bytes_max_) {
+    return std::move(failure).with_context(
+        "the " + std::to_string(bytes_max_) +
+        " bytes for entries that the disk does not take (integrity.io_failure_buffer_mb) are used");
+  }
+  held_.append(lines);
+  if (held_.size() == lines.size()) held_start_bytes_ = expected_bytes;
+  reason_ = failure.message();
+  held_last_seq_ = last_seq;
+  return {};
+}
+
+Status FailureBuffer::append(Stream stream, uint64_t expected_bytes, std::string_view lines,
+                             bool durable, uint64_t last_seq) {
+  if (stream != Stream::kEntries) {
+    return below_->append(stream, expected_bytes, lines, durable, last_seq);
+  }
+  Status status = write_held();
+  if (status.ok()) {
+    status = below_->append(stream, expected_bytes, lines, durable, last_seq);
+    if (status.ok()) return status;
+    held_is_durable_ = false;
+  }
+  held_is_durable_ = held_is_durable_ || durable;
+  return hold(expected_bytes, lines, last_seq, std::move(status));
+}
+
+Status FailureBuffer::sync(uint64_t last_seq) {
+  VARVE_TRY(write_held());
+  return below_->sync(last_seq);
+}
+
+Status FailureBuffer::truncate(Stream stream, uint64_t size_bytes) {
+  VARVE_TRY(write_held());
+  return below_->truncate(stream, size_bytes);
+}
+
+Status FailureBuffer::replace(Stream stream, const std::function<Status(Sink&)>& produce) {
+  VARVE_TRY(write_held());
+  return below_->replace(stream, produce);
+}
+
+Status FailureBuffer::remove_residue(std::span<const std::string_view> documents) {
+  VARVE_TRY(write_held());
+  return below_->remove_residue(documents);
+}
+
+// Also documents wait for the lines: an index.bin that knows more than the log would be thrown
+// away.
+Status FailureBuffer::put_document(std::string_view name, std::string_view bytes, bool durable) {
+  if (holds()) {
+    return {Code::kIo, "the disk does not take what was added before; this waits for it"};
+  }
+  return below_->put_document(name, bytes, durable);
+}
+
+Status FailureBuffer::append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
+                                           bool durable) {
+  return below_->append_to_transcript(expected_bytes, bytes, durable);
+}
+
+}  // namespace varve::log

@@ -1,0 +1,83 @@
+// FailureBuffer: a session's storage that goes on taking entries while its disk does not.
+//
+// Lines that the storage below refuses for the disk (kIo, kNoSpace) are kept in memory, behind
+// those that are on the disk, and every reader of this object finds them there. Each later write,
+// and each sync, first tries to write them. Until that works the lock below stays held: another
+// process that wrote meanwhile would take their place in the log. Others wait, and are told who
+// holds it.
+//
+// What is kept is lost when the process ends before the disk recovers: whoever asks for this
+// prefers an agent that goes on. Only entries are kept; deletions and whatever replaces a file fail
+// as they would without it. When the storage below cannot say what it wrote (it refuses every later
+// write) nothing is kept.
+//
+// threads:  as SessionStorage says.
+// memory:   up to `bytes_max` of lines.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "log/storage.h"
+
+namespace varve::log {
+
+class FailureBuffer final : public SessionStorage {
+ public:
+  FailureBuffer(std::unique_ptr<SessionStorage> below, uint64_t bytes_max);
+  ~FailureBuffer() override;  // what is still kept is lost
+  FailureBuffer(const FailureBuffer&) = delete;
+  FailureBuffer& operator=(const FailureBuffer&) = delete;
+
+  Result<Tail> tail() override;
+  Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
+                      std::span<char> out) override;
+  Result<std::string> get_document(std::string_view name) override;
+  Result<DocumentPart> read_document(std::string_view name, uint64_t offset,
+                                     uint64_t length) override;
+  Result<std::unique_ptr<DocumentView>> open_document(std::string_view name) override;
+  Result<std::vector<StoredFile>> files() override;
+  DurableMark durable_mark() override;
+  LockHolder lock_holder() override;
+  [[nodiscard]] bool writable() const override;
+  [[nodiscard]] std::string name_of(Stream stream) const override;
+  [[nodiscard]] Undurable undurable() const override;
+
+  Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
+  void unlock() noexcept override;
+  Result<Tail> locked_tail() override;
+  Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
+                uint64_t last_seq) override;
+  Status sync(uint64_t last_seq) override;
+  Status truncate(Stream stream, uint64_t size_bytes) override;
+  Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  Status remove_residue(std::span<const std::string_view> documents) override;
+  Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
+  Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
+                              bool durable) override;
+  void set_sync_histogram(Histogram* histogram) override;
+
+ private:
+  Status write_held();
+  Status hold(uint64_t expected_bytes, std::string_view lines, uint64_t last_seq, Status failure);
+  [[nodiscard]] uint64_t held_bytes() const;
+  [[nodiscard]] bool holds() const { return held_bytes() > 0; }
+
+  const std::unique_ptr<SessionStorage> below_;
+  const uint64_t bytes_max_;
+  bool is_locked_ = false;  // below
+  uint64_t held_last_seq_ = 0;
+  bool held_is_durable_ = false;  // as it was asked for
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::string held_;
+  std::string reason_;
+  uint64_t held_start_bytes_ = 0;  // where in the log it begins
+};
+
+}  // namespace varve::log

@@ -1,0 +1,137 @@
+#include "session/key_value.h"
+
+#include <utility>
+
+#include "base/hash.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr size_t kKeyBytesMax = 1024;
+constexpr std::string_view kWorkingMemory = "working_memory";
+constexpr CappedStore kStore = CappedStore::kKeyValue;
+
+Status check_key(std::string_view key) {
+  if (!key.empty() && key.size() <= kKeyBytesMax) return {};
+  Place place;
+  place.member = "key";
+  place.size = key.size();
+  place.limit = kKeyBytesMax;
+  return {Code::kInvalidArgument, "a key is 1 to 1024 bytes", std::move(place)};
+}
+
+Status no_key(std::string_view key) {
+  return {Code::kNotFound, "there is no key '" + std::string(key) + "'"};
+}
+
+// The file's text, and what it says; all of it also when it is more than the cap.
+struct KvFile {
+  bool exists = false;
+  std::string text;
+  stores::KvContents contents;
+};
+
+Result<KvFile> read_file(Core& core) {
+  KvFile file;
+  auto text = core.storage->get_document(log::kKeyValueFile);
+  if (text.code() == Code::kNotFound) {
+    VARVE_TRY(core.storage->tail());  // kNotFound when the session was deleted
+    return file;
+  }
+  if (!text.ok()) return std::move(text).status();
+  file.exists = true;
+  file.text = *std::move(text);
+  file.contents = stores::parse_kv(file.text);
+  const std::string& damage = file.contents.damage;
+  if (!damage.empty()) note_damage(core, kStore, hash64(file.text), damage);
+  return file;
+}
+
+// The same for the holder of the lock, who sets damage aside before the file is replaced.
+Result<KvFile> read_to_replace(Core& core, Remains remains) {
+  VARVE_TRY_ASSIGN(KvFile file, read_file(core));
+  core.kv_file.size_bytes = file.text.size();
+  const std::string& damage = file.contents.damage;
+  if (!damage.empty() && remains == Remains::kSetAside) {
+    VARVE_TRY(set_aside(core, kStore, file.text, 0, damage));
+  }
+  return file;
+}
+
+}  // namespace
+
+Result<std::vector<stores::KvEntry>> KeyValue::read() {
+  VARVE_TRY(check_has(core_, kStore));
+  VARVE_TRY_ASSIGN(KvFile file, read_file(core_));
+  stores::evict(file.contents.entries, cap_of(core_, kStore));
+  return std::move(file.contents.entries);
+}
+
+Status KeyValue::save(const std::vector<stores::KvEntry>& entries) {
+  const std::string text = stores::format_kv(cap_of(core_, kStore), entries);
+  VARVE_TRY(check_file_size(core_, writer_, kStore, text.size()));
+  VARVE_TRY(put_file(core_, kStore, text));
+  note_written(core_, writer_, text.size(), true);
+  return {};
+}
+
+Status KeyValue::set(std::string_view key, std::string_view value) {
+  VARVE_TRY(check_has(core_, kStore));
+  VARVE_TRY(check_key(key));
+  VARVE_TRY(check_length(core_, "value", value.size()));
+  return writer_.run("kv set", [&]() -> Status {
+    VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core_, Remains::kSetAside));
+    auto& entries = file.contents.entries;
+    stores::set_key(entries, {std::string(key), std::string(value), now_in_seconds(core_)});
+    stores::evict(entries, cap_of(core_, kStore));
+    return save(entries);
+  });
+}
+
+Result<std::string> KeyValue::get(std::string_view key) {
+  VARVE_TRY(check_key(key));
+  VARVE_TRY_ASSIGN(const auto entries, read());
+  if (const stores::KvEntry* found = stores::find_key(entries, key)) return found->value;
+  if (key == kWorkingMemory) return std::string();
+  return no_key(key);
+}
+
+Status KeyValue::remove(std::string_view key) {
+  VARVE_TRY(check_has(core_, kStore));
+  VARVE_TRY(check_key(key));
+  return writer_.run("kv delete", [&]() -> Status {
+    VARVE_TRY_ASSIGN(const auto present, read());
+    if (stores::find_key(present, key) == nullptr) return no_key(key);
+    VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core_, Remains::kSetAside));
+    auto& entries = file.contents.entries;
+    stores::evict(entries, cap_of(core_, kStore));
+    stores::erase_key(entries, key);
+    return save(entries);
+  });
+}
+
+Result<json::Tree> KeyValue::list() {
+  VARVE_TRY_ASSIGN(const auto entries, read());
+  json::Tree list = json::Tree::array();
+  for (const stores::KvEntry& entry : entries) {
+    json::Tree item = json::Tree::object();
+    item.set("key", json::Tree::string(entry.key));
+    item.set("value", json::Tree::string(entry.value));
+    item.set("ts", json::Tree::string(entry.timestamp));
+    list.push(std::move(item));
+  }
+  return list;
+}
+
+Status tidy_kv(Core& core, Remains remains) {
+  VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core, remains));
+  const uint64_t cap = cap_of(core, kStore);
+  auto& entries = file.contents.entries;
+  const bool is_tidy = file.contents.damage.empty() && entries.size() <= cap;
+  if (!file.exists || is_tidy) return {};
+  stores::evict(entries, cap);
+  return put_file(core, kStore, stores::format_kv(cap, entries));
+}
+
+}  // namespace varve::session

@@ -1,0 +1,231 @@
+#include "session/transcript.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr CappedStore kStore = CappedStore::kTranscript;
+constexpr int kConflictsMax = 4;                           // appends without the lock
+constexpr int kReplacedMax = 8;                            // that may pass by during one read
+constexpr uint64_t kFirstPieceBytes = uint64_t{64} << 10;  // read from the end
+constexpr uint64_t kPieceGrowth = 4;
+constexpr uint64_t kEndBytes = 64;  // that tell one file from another of its length
+// Entries beyond the cap that a file may hold before it is written anew: so many, and a share of
+// the cap.
+constexpr uint64_t kSlackMin = 16;
+constexpr uint64_t kSlackShare = 4;
+
+Status check_role(std::string_view role) {
+  if (stores::is_valid_role(role)) return {};
+  Place place;
+  place.member = "role";
+  return {Code::kInvalidArgument,
+          "a role is 1 to 128 bytes without control characters, and without blanks at its ends",
+          std::move(place)};
+}
+
+void note_damage_in(Core& core, const log::DocumentView& view,
+                    const stores::TranscriptContents& contents) {
+  if (contents.damaged.empty()) return;
+  const uint64_t signature =
+      hash64(std::to_string(view.identity()) + ' ' + std::to_string(view.size_bytes()));
+  note_damage(core, kStore, signature, contents.damaged.front().reason);
+}
+
+Result<std::string> read_piece(log::DocumentView& view, uint64_t from, uint64_t to) {
+  std::string text(static_cast<size_t>(to - from), '\0');
+  VARVE_TRY_ASSIGN(const size_t got, view.read(from, text));
+  text.resize(got);
+  return text;
+}
+
+// The last bytes before `end`.
+Result<std::string> read_end(log::DocumentView& view, uint64_t end) {
+  return read_piece(view, end - std::min(end, kEndBytes), end);
+}
+
+// Null: there is none.
+Result<std::unique_ptr<log::DocumentView>> open_view(Core& core) {
+  auto view = core.storage->open_document(log::kTranscriptFile);
+  if (view.code() != Code::kNotFound) return view;
+  VARVE_TRY(core.storage->tail());  // kNotFound when the session was deleted
+  return std::unique_ptr<log::DocumentView>();
+}
+
+Status set_damage_aside(Core& core, std::string_view text,
+                        const stores::TranscriptContents& contents) {
+  for (const auto& range : contents.damaged) {
+    VARVE_TRY(set_aside(core, kStore, text.substr(range.offset, range.length), range.offset,
+                        range.reason));
+  }
+  if (contents.torn_bytes == 0) return {};
+  core.context.counters->torn_tails += 1;
+  const uint64_t offset = text.size() - contents.torn_bytes;
+  core.post(Level::kWarn, "an unfinished entry of transcript.md moved to quarantine");
+  return set_aside(core, kStore, text.substr(offset), offset, "torn tail: an unfinished entry");
+}
+
+// The file as it is to be: at most `cap` entries, `added` the last one, and nothing else.
+struct NewText {
+  std::string text;
+  bool is_same = true;  // as the file
+};
+
+Result<NewText> make_anew(Core& core, log::DocumentView& view, Remains remains,
+                          const stores::TranscriptEntry* added) {
+  VARVE_TRY_ASSIGN(const std::string text, read_piece(view, 0, view.size_bytes()));
+  stores::TranscriptContents contents = stores::parse_transcript(text);
+  note_damage_in(core, view, contents);
+  if (remains == Remains::kSetAside) VARVE_TRY(set_damage_aside(core, text, contents));
+  const uint64_t cap = cap_of(core, kStore);
+  auto& entries = contents.entries;
+  NewText made;
+  made.is_same = contents.ends_whole && entries.size() <= cap && added == nullptr;
+  if (added != nullptr) entries.push_back(*added);
+  if (entries.size() > cap) {
+    entries.erase(entries.begin(), entries.end() - static_cast<ptrdiff_t>(cap));
+  }
+  made.text = stores::format_transcript(entries);
+  return made;
+}
+
+}  // namespace
+
+Status Transcript::append(std::string_view role, std::string_view content) {
+  VARVE_TRY(check_has(core_, kStore));
+  VARVE_TRY(check_role(role));
+  VARVE_TRY(check_length(core_, "content", content.size()));
+  return writer_.run("append to transcript", [&] {
+    return append_locked({std::string(role), std::string(content), now_in_seconds(core_)});
+  });
+}
+
+// Counts what is in the file: all of it the first time, and what was added to it from then on.
+Status Transcript::look() {
+  VARVE_TRY_ASSIGN(auto view, open_view(core_));
+  const uint64_t size = view ? view->size_bytes() : 0;
+  core_.transcript_file.size_bytes = size;
+  bool is_same = view && seen_ && view->identity() == seen_->identity() && size >= seen_bytes_;
+  if (is_same) {
+    VARVE_TRY_ASSIGN(const std::string end, read_end(*view, seen_bytes_));
+    is_same = end == seen_end_;
+  }
+  if (!is_same || size > seen_bytes_) {
+    uint64_t from = is_same && ends_whole_ ? seen_bytes_ : 0;
+    uint64_t count = from > 0 ? entry_count_ : 0;
+    stores::TranscriptContents contents;
+    while (view) {
+      VARVE_TRY_ASSIGN(const std::string text, read_piece(*view, from, size));
+      contents = stores::parse_transcript(text);
+      if (from == 0 || contents.ends_whole) break;
+      from = count = 0;  // what does not stand for itself belongs to what is before it
+    }
+    entry_count_ = count + contents.entries.size();
+    ends_whole_ = contents.ends_whole;
+    seen_end_.clear();
+    if (view) {
+      VARVE_TRY_ASSIGN(seen_end_, read_end(*view, size));
+    }
+  }
+  seen_ = std::move(view);
+  seen_bytes_ = size;
+  return {};
+}
+
+// With the entry, and without what is beyond the cap or damaged.
+Status Transcript::write_anew(const stores::TranscriptEntry& entry) {
+  VARVE_TRY_ASSIGN(const NewText made, make_anew(core_, *seen_, Remains::kSetAside, &entry));
+  VARVE_TRY(check_file_size(core_, writer_, kStore, made.text.size()));
+  VARVE_TRY(put_file(core_, kStore, made.text));
+  note_written(core_, writer_, made.text.size(), true);
+  return {};
+}
+
+Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
+  const bool durable = core_.settings.durability == log::Durability::kCommit;
+  const uint64_t cap = cap_of(core_, kStore);
+  const std::string text = stores::format_entry(entry);
+  for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
+    VARVE_TRY(look());
+    if (cap == 0 && seen_bytes_ == 0) return {};
+    const std::string added = (seen_bytes_ > 0 ? "\n" : "") + text;
+    const Status fits = check_file_size(core_, writer_, kStore, seen_bytes_ + added.size());
+    const bool is_full = entry_count_ >= cap + kSlackMin + cap / kSlackShare;
+    if (seen_ && (cap == 0 || is_full || !ends_whole_ || !fits.ok())) return write_anew(entry);
+    VARVE_TRY(fits);
+    const Status appended = core_.storage->append_to_transcript(seen_bytes_, added, durable);
+    if (appended.code() == Code::kConflict) continue;
+    VARVE_TRY(appended);
+    core_.transcript_file.size_bytes = seen_bytes_ + added.size();
+    if (seen_) {
+      entry_count_ += 1;
+      seen_bytes_ += added.size();
+      seen_end_ =
+          (seen_end_ + added)
+              .substr(seen_end_.size() + added.size() - std::min<size_t>(kEndBytes, seen_bytes_));
+    }
+    note_written(core_, writer_, added.size(), durable);
+    return {};
+  }
+  return {Code::kBusy, "somebody appends to the transcript without taking the session's lock"};
+}
+
+// kGone when it was replaced meanwhile.
+Result<std::vector<stores::TranscriptEntry>> Transcript::read_last(uint64_t count) {
+  std::vector<stores::TranscriptEntry> entries;
+  VARVE_TRY_ASSIGN(const auto view, open_view(core_));
+  if (!view || count == 0) return entries;
+  const uint64_t size = view->size_bytes();
+  for (uint64_t piece = kFirstPieceBytes;; piece *= kPieceGrowth) {
+    const uint64_t from = size - std::min(size, piece);
+    VARVE_TRY_ASSIGN(const std::string text, read_piece(*view, from, size));
+    const size_t first = from == 0 ? 0 : stores::find_header(text);
+    if (first == std::string::npos) continue;
+    stores::TranscriptContents contents =
+        stores::parse_transcript(std::string_view(text).substr(first));
+    if (contents.entries.size() < count && from > 0) continue;
+    note_damage_in(core_, *view, contents);
+    entries = std::move(contents.entries);
+    break;
+  }
+  if (entries.size() > count) {
+    entries.erase(entries.begin(), entries.end() - static_cast<ptrdiff_t>(count));
+  }
+  return entries;
+}
+
+Result<json::Tree> Transcript::last(uint64_t count) {
+  VARVE_TRY(check_has(core_, kStore));
+  const uint64_t wanted = std::min(count, cap_of(core_, kStore));
+  auto entries = read_last(wanted);
+  for (int attempt = 1; entries.code() == Code::kGone && attempt < kReplacedMax; ++attempt) {
+    entries = read_last(wanted);
+  }
+  if (entries.code() == Code::kGone) {
+    return Status(Code::kBusy, "the transcript is being replaced over and over; try again");
+  }
+  VARVE_TRY(entries.status());
+  json::Tree list = json::Tree::array();
+  for (const stores::TranscriptEntry& entry : *entries) {
+    json::Tree item = json::Tree::object();
+    item.set("role", json::Tree::string(entry.role));
+    item.set("content", json::Tree::string(entry.content));
+    item.set("timestamp", json::Tree::string(entry.timestamp));
+    list.push(std::move(item));
+  }
+  return list;
+}
+
+Status tidy_transcript(Core& core, Remains remains) {
+  VARVE_TRY_ASSIGN(const auto view, open_view(core));
+  if (!view) return {};
+  VARVE_TRY_ASSIGN(const NewText made, make_anew(core, *view, remains, nullptr));
+  return made.is_same ? Status() : put_file(core, kStore, made.text);
+}
+
+}  // namespace varve::session

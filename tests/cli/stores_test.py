@@ -1,0 +1,92 @@
+"""varve kv and varve transcript."""
+
+from cli_support import CliTest, main
+
+
+class KeyValue(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.run_cli("create", "notes")
+
+    def test_sets_gets_lists_and_deletes(self):
+        self.run_cli("kv", "set", "notes", "user_name", "sachi")
+        self.run_cli("kv", "set", "notes", "topic", "rust memory systems")
+        self.assertEqual(self.run_cli("kv", "get", "notes", "user_name").stdout, "sachi\n")
+        lines = self.run_cli("kv", "list", "notes").stdout.splitlines()
+        self.assertRegex(lines[0], r"^KEY +SET +VALUE$")
+        self.assertRegex(lines[1], r"^user_name +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +sachi$")
+        self.assertEqual(self.run_cli("kv", "list", "notes", "--quiet").stdout,
+                         "user_name\ntopic\n")
+        self.run_cli("kv", "delete", "notes", "user_name")
+        self.assertEqual([item["key"] for item in self.run_json("kv", "list", "notes")], ["topic"])
+
+    def test_what_is_not_there_is_exit_code_2(self):
+        self.run_cli("kv", "get", "notes", "nothing", exit_code=2)
+        self.run_cli("kv", "delete", "notes", "nothing", exit_code=2)
+        self.run_cli("kv", "list", "none", exit_code=2)
+
+    def test_working_memory_is_empty_until_it_is_set(self):
+        self.assertEqual(self.run_cli("kv", "get", "notes", "working_memory").stdout, "\n")
+        self.run_cli("kv", "set", "notes", "working_memory", "-", stdin="the plan\nand more\n")
+        self.assertEqual(self.run_json("kv", "get", "notes", "working_memory"),
+                         {"key": "working_memory", "value": "the plan\nand more"})
+
+    def test_takes_the_session_from_the_option_and_the_environment(self):
+        self.run_cli("kv", "set", "a", "1", "--session", "notes")
+        done = self.run_cli("kv", "get", "a", environment={"VARVE_SESSION": "notes"})
+        self.assertEqual(done.stdout, "1\n")
+
+    def test_says_when_there_are_none(self):
+        self.assertIn("No keys.", self.run_cli("kv", "list", "notes").stderr)
+        self.assertEqual(self.run_json("kv", "list", "notes"), [])
+
+    def test_shows_no_control_characters(self):
+        self.run_cli("kv", "set", "notes", "a", "-", stdin="\x1b[31mred")
+        self.assertEqual(self.run_cli("kv", "get", "notes", "a").stdout, "<U+001B>[31mred\n")
+        self.assertEqual(self.run_json("kv", "get", "notes", "a")["value"], "\x1b[31mred")
+
+    def test_refuses_other_words(self):
+        for words in ((), ("put", "notes", "a", "1"), ("set", "notes"), ("get", "a", "b", "c")):
+            self.run_cli("kv", *words, exit_code=1)
+
+    def test_a_session_without_it_says_so(self):
+        self.run_cli("create", "bare", "--options", '{"stores":["transcript"]}')
+        error = self.error_of("kv", "set", "bare", "a", "1", exit_code=5)
+        self.assertEqual(error["name"], "VARVE_UNSUPPORTED")
+
+
+class Transcript(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.run_cli("create", "notes")
+
+    def test_appends_and_shows_the_last(self):
+        self.run_cli("transcript", "append", "notes", "user", "Tell me about your memory.")
+        self.run_cli("transcript", "append", "notes", "assistant", "-",
+                     stdin="It is in files.\nYou can read them.\n")
+        shown = self.run_cli("transcript", "last", "notes").stdout
+        self.assertRegex(shown, r"(?s)^user  \d{4}-.*\nTell me about your memory\.\n\n"
+                                r"assistant  \d{4}-.*\nIt is in files\.\nYou can read them\.\n$")
+        turns = self.run_json("transcript", "last", "notes", "-n", "1")
+        self.assertEqual([(turn["role"], turn["content"]) for turn in turns],
+                         [("assistant", "It is in files.\nYou can read them.")])
+        text = self.session_file("notes", "transcript.md").read_text(encoding="utf-8")
+        self.assertTrue(text.startswith("### user — 2"))
+
+    def test_shows_twenty_unless_asked(self):
+        for number in range(25):
+            self.run_cli("transcript", "append", "notes", "user", str(number))
+        self.assertEqual(len(self.run_json("transcript", "last", "notes")), 20)
+        self.assertEqual(len(self.run_json("transcript", "last", "notes", "--number", "0")), 25)
+
+    def test_says_when_nothing_was_said(self):
+        self.assertIn("Nothing was said.", self.run_cli("transcript", "last", "notes").stderr)
+
+    def test_refuses_other_words(self):
+        for words in ((), ("say", "notes"), ("append", "notes", "user"), ("last", "a", "b"),
+                      ("append", "notes", " user", "x")):
+            self.run_cli("transcript", *words, exit_code=1)
+
+
+if __name__ == "__main__":
+    main()

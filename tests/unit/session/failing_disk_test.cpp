@@ -1,0 +1,164 @@
+// io_failure "buffer": a session that goes on while its disk does not take entries.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "session/compaction.h"
+#include "session_disk.h"
+
+namespace varve::session {
+namespace {
+
+using io::FailNth;
+using io::OperationKind;
+
+class OnAFailingDisk : public testing::Test {
+ protected:
+  void SetUp() override {
+    disk_.make();
+    host_.context.settings.failure_buffer_bytes_max = 1000;
+    session_ = disk_.open();
+    ASSERT_TRUE(session_->add(entry_text("before")).ok());
+  }
+  void fail(OperationKind kind, int code) {
+    disk_.disk.set_fault_hook(FailNth(1, code, true, {kind}).on_file("memory.jsonl"));
+  }
+  void fill_up() { fail(OperationKind::kAppend, ENOSPC); }
+  void mend() { disk_.disk.set_fault_hook(nullptr); }
+  [[nodiscard]] bool is_durable() { return session_->stats()->get_bool("durable"); }
+  // As another process sees it.
+  std::string ids_on_disk() {
+    const auto process = disk_.disk.process(77);
+    const auto other = disk_.open(process.get());
+    std::string found;
+    for (const std::string id : {"before", "a", "b", "c"}) {
+      if (other->get(id).ok()) found += id + " ";
+    }
+    return found;
+  }
+
+  Host host_;
+  SessionDisk disk_{host_};
+  std::shared_ptr<Session> session_;
+};
+
+TEST_F(OnAFailingDisk, EntriesAreKeptFoundAndSaidToBeUndurableUntilItTakesThem) {
+  EXPECT_TRUE(is_durable());
+  fill_up();
+  ASSERT_TRUE(session_->add(entry_text("a", "kettle")).ok());
+  ASSERT_TRUE(
+      session_->add_batch("[" + entry_text("b", "kettle") + "," + entry_text("c") + "]").ok());
+  EXPECT_FALSE(is_durable());
+  EXPECT_GT(session_->stats()->get_int64("undurable_bytes"), 0);
+  EXPECT_TRUE(session_->get("a").ok());
+  EXPECT_EQ(*session_->count(R"({"text":"kettle"})"), 2u);
+  EXPECT_EQ(ids_on_disk(), "before ");
+  mend();
+  ASSERT_TRUE(session_->sync().ok());
+  EXPECT_TRUE(is_durable());
+  EXPECT_EQ(ids_on_disk(), "before a b c ");
+  EXPECT_TRUE(session_->verify(true)->get_bool("ok"));
+  const std::string log = disk_.bytes("memory.jsonl");
+  EXPECT_EQ(disk_.disk.crash()->read_file(path_of("memory.jsonl")), log) << "and is durable";
+}
+
+TEST_F(OnAFailingDisk, TheNextWriteTakesThemAlong) {
+  fill_up();
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  mend();
+  ASSERT_TRUE(session_->add(entry_text("b")).ok());
+  EXPECT_TRUE(is_durable());
+  const auto after = disk_.disk.crash()->read_file(path_of("memory.jsonl"));
+  EXPECT_LT(after->find("\"a\""), after->find("\"b\""));
+}
+
+TEST_F(OnAFailingDisk, NobodyElseWritesInBetween) {
+  fill_up();
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  mend();
+  const auto process = disk_.disk.process(77);
+  const auto other = disk_.open(process.get());
+  EXPECT_EQ(other->add(entry_text("b")).code(), Code::kBusy);
+  ASSERT_TRUE(session_->sync().ok());
+  EXPECT_TRUE(other->add(entry_text("b")).ok());
+  EXPECT_EQ(ids_on_disk(), "before a b ");
+}
+
+TEST_F(OnAFailingDisk, AFullBufferRefusesTheNextAndKeepsTheFirst) {
+  fill_up();
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  const auto refused = session_->add(entry_text("b", std::string(1000, 'x')));
+  EXPECT_EQ(refused.code(), Code::kNoSpace);
+  EXPECT_NE(refused.status().message().find("io_failure_buffer_mb"), std::string::npos)
+      << refused.status().message();
+  EXPECT_TRUE(session_->get("a").ok());
+  EXPECT_FALSE(session_->get("b").ok());
+  mend();
+  ASSERT_TRUE(session_->add(entry_text("c")).ok());
+  EXPECT_EQ(ids_on_disk(), "before a c ");
+}
+
+TEST_F(OnAFailingDisk, WhatIsNoAddFailsAsEver) {
+  fill_up();
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  EXPECT_EQ(session_->sync().code(), Code::kNoSpace);
+  EXPECT_EQ(session_->compact({}).code(), Code::kNoSpace);
+  disk_.disk.set_fault_hook(FailNth(1, ENOSPC, true, {OperationKind::kAppend}));
+  EXPECT_EQ(session_->remove("a", "").code(), Code::kNoSpace);
+  EXPECT_TRUE(session_->get("a").ok());
+  mend();
+  ASSERT_TRUE(session_->remove("a", "").ok());
+  EXPECT_EQ(ids_on_disk(), "before ");
+}
+
+TEST_F(OnAFailingDisk, ASyncThatFailsIsNoAnswerEither) {
+  disk_.disk.set_fault_hook(
+      FailNth(1, EIO, false, {OperationKind::kSyncData}).on_file("memory.jsonl"));
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  EXPECT_FALSE(is_durable());
+  mend();
+  ASSERT_TRUE(session_->sync().ok());
+  EXPECT_EQ(ids_on_disk(), "before a ");
+}
+
+TEST_F(OnAFailingDisk, WhatIsKeptIsLostWithTheSessionAndThatIsSaid) {
+  std::vector<std::string> lines;
+  host_.events.set_receiver(
+      Level::kInfo,
+      [](void* data, int32_t, const char* line, size_t length) {
+        static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
+      },
+      &lines);
+  fill_up();
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  ASSERT_TRUE(session_->add(entry_text("b")).ok());
+  session_.reset();
+  host_.events.deliver();
+  mend();
+  const auto told = [&](std::string_view what) {
+    return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find(what) != std::string::npos && line.find("ERROR") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(told("the disk does not take entries"), 1) << "when it begins";
+  EXPECT_EQ(told("closed without saving"), 1) << "when they are lost";
+  session_ = disk_.open();
+  EXPECT_EQ(ids_on_disk(), "before ");
+  EXPECT_TRUE(session_->add(entry_text("a")).ok()) << "and the lock was given back";
+}
+
+TEST_F(OnAFailingDisk, WithoutABufferAnAddFails) {
+  host_.context.settings.failure_buffer_bytes_max = 0;
+  session_.reset();
+  session_ = disk_.open();
+  fill_up();
+  EXPECT_EQ(session_->add(entry_text("a")).code(), Code::kNoSpace);
+  EXPECT_TRUE(is_durable());
+}
+
+}  // namespace
+}  // namespace varve::session
