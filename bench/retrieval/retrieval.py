@@ -13,7 +13,9 @@ takes them; with "evidence_ids" in the questions the recall is printed as well:
     MRR       mean of 1/rank of the first evidence
 
 Sessions live in memory, so nothing is left behind. `--merge` asks every question of all sessions
-of the set at once, as varve_store_query does.
+of the set at once, as varve_store_query does. `--context TOKENS` builds a context of so many tokens
+for every question instead: the ids are those in it, and what is printed is the share of the
+evidence that is in it. `--request` adds members to every request.
 """
 import argparse
 import ctypes
@@ -56,6 +58,19 @@ class Varve:
         return answer["results"], microseconds
 
 
+    def context(self, session, request):
+        """As query(), for a context."""
+        text = text_in(request)
+        json_out, length = ctypes.c_void_p(), ctypes.c_size_t()
+        start = time.perf_counter_ns()
+        self.call("varve_context_build", session, *text, ctypes.byref(json_out),
+                  ctypes.byref(length))
+        microseconds = (time.perf_counter_ns() - start) / 1000
+        answer = json.loads(ctypes.string_at(json_out, length.value))
+        self.lib.varve_free(json_out)
+        return answer, microseconds
+
+
 def text_in(value):
     text = value if isinstance(value, bytes) else json.dumps(value).encode()
     return ctypes.c_char_p(text), ctypes.c_size_t(len(text))
@@ -77,13 +92,28 @@ def load(varve, store, directory):
     return sessions
 
 
+def build(varve, sessions, question, options):
+    request = {"question": question["query"], "budget": {"max_tokens": options.context},
+               **json.loads(options.request)}
+    if "query_time" in question:
+        request["now"] = question["query_time"]
+    answer, microseconds = varve.context(sessions[question["session_id"]], request)
+    if answer["token_count"] > options.context:
+        raise SystemExit(f"{question['query_id']}: {answer['token_count']} tokens")
+    items = sorted(answer["items"], key=lambda item: -item["rank"])
+    return [item["id"] for item in items], microseconds
+
+
 def ask(varve, store, sessions, question, options):
     query = {"text": question["query"], "sort_by": options.sort_by, "limit": options.limit}
     if "query_time" in question:
         query["now"] = question["query_time"]
     if options.merge:
-        return varve.query("varve_store_query", store, query)
-    return varve.query("varve_session_query", sessions[question["session_id"]], query)
+        results, microseconds = varve.query("varve_store_query", store, query)
+    else:
+        session = sessions[question["session_id"]]
+        results, microseconds = varve.query("varve_session_query", session, query)
+    return [result["entry"]["id"] for result in results], microseconds
 
 
 def score(questions, found):
@@ -103,6 +133,14 @@ def score(questions, found):
         reciprocal / max(count, 1)
 
 
+def kept(questions, found):
+    """The share of the evidence that is in the contexts, over the same questions."""
+    shares = [len(evidence & set(found[question["query_id"]])) / len(evidence)
+              for question in questions
+              if (evidence := set(question.get("evidence_ids", ())))]
+    return sum(shares) / max(len(shares), 1)
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -112,6 +150,8 @@ def parse_arguments():
     parser.add_argument("--sort-by", default="best")
     parser.add_argument("--limit", type=int, default=50)
     parser.add_argument("--merge", action="store_true")
+    parser.add_argument("--context", type=int, default=0, metavar="TOKENS")
+    parser.add_argument("--request", default="{}", help="members of every request, as JSON")
     parser.add_argument("--config", default="{}", help="of the store, as JSON")
     return parser.parse_args()
 
@@ -127,9 +167,9 @@ def main():
     found, times = {}, []
     with open(options.results, "w", encoding="utf-8") as results:
         for question in questions:
-            answer, microseconds = ask(varve, store, sessions, question, options)
+            ids, microseconds = (build(varve, sessions, question, options) if options.context
+                                 else ask(varve, store, sessions, question, options))
             times.append(microseconds)
-            ids = [result["entry"]["id"] for result in answer]
             found[question["query_id"]] = ids
             results.write(json.dumps({"session_id": question["session_id"],
                                       "query_id": question["query_id"], "ids": ids}) + "\n")
@@ -138,7 +178,9 @@ def main():
     count, recall, mrr = score(questions, found)
     print(f"{options.set.name}: {len(questions)} questions, {len(sessions)} sessions, "
           f"{times[len(times) // 2]:.0f} us a question (median, entries read)")
-    if count:
+    if count and options.context:
+        print(f"  kept {kept(questions, found):.4f}")
+    elif count:
         print("  " + "  ".join(f"recall@{k} {recall[k]:.4f}" for k in RECALL_AT) +
               f"  MRR {mrr:.4f}")
     return 0

@@ -21,8 +21,8 @@
  *     member of an option is VARVE_INVALID_ARGUMENT that names it and where it stands; unknown
  *     members of an entry are data and are kept.
  *  6. Times are int64_t milliseconds since the Unix epoch in C and RFC 3339 in JSON; sizes bytes.
- *  7. Stores and sessions may be used from any thread at once; results and errors from one thread
- *     at a time.
+ *  7. Stores, sessions, memories and windows may be used from any thread at once; results and
+ *     errors from one thread at a time.
  *  8. No exception, signal handler, exit or output leaves the library. No thread is started unless
  *     `durability` is "interval" or `threads` is above 1. After fork(), a call with a handle made
  * before it returns VARVE_FORKED in the child.

@@ -115,8 +115,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete(
  * Deletes every entry that a query finds (varve/query.h), each as varve_session_delete does.
  *
  * @param[in]  session    open session.
- * @param[in]  query_json the query, without sort_by, order, limit, after and explain, which are
- *                        refused. Without any condition it is every entry.
+ * @param[in]  query_json the query, without vector, sort_by, order, limit, after and explain, which
+ *                        are refused. Without any condition it is every entry.
  * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  reason     why, for the audit log; as for varve_session_delete.
  * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
@@ -133,6 +133,33 @@ varve_session_delete_where(varve_session_t *session, const char *query_json, siz
                            const char *reason VARVE_NULLABLE, size_t reason_len,
                            uint64_t *count_out VARVE_OUT VARVE_NULLABLE,
                            varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Gives a live entry its vector: an embedding that you made of it, for queries with "vector"
+ * (varve/query.h). In place of the one it had; a vector goes with its entry. docs/vectors.md
+ *
+ * Nothing is computed from the entry itself, and nothing is sent anywhere. Export and import leave
+ * vectors out; backup, restore, compaction and purge take them along.
+ *
+ * @param[in]  session   open session.
+ * @param[in]  id        entry id.
+ * @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
+ * @param[in]  values    the numbers, finite and not all zero; copied. Their scale has no effect.
+ * @param[in]  dimension how many, 1 to 16384, the same for all vectors of a session.
+ * @param[out] error_out caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  no or too many numbers, one that is not finite, all zero;
+ * another dimension than the session's vectors; malformed id VARVE_NOT_FOUND         never added,
+ * deleted, or expired; or the session was deleted VARVE_SIZE_LIMIT        the session would be over
+ * its limit VARVE_CORRUPTION        the head of vectors.bin is damaged: repair, then give them
+ * again VARVE_FORMAT_VERSION    vectors.bin is of a newer version VARVE_BUSY, VARVE_READ_ONLY,
+ * VARVE_NO_SPACE, VARVE_IO
+ * @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_session_put_vector(
+    varve_session_t *session, const char *id, size_t id_len, const float *values VARVE_NULLABLE,
+    uint32_t dimension, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 #ifdef __cplusplus
 }

@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /**
- * Reads every byte of the session's log and tombstones and checks every line, checksum, sequence
- * number, reference and index entry. Changes nothing.
+ * Reads every byte of the session's log, tombstones and vectors and checks every line, checksum,
+ * sequence number, reference, vector and index entry. Changes nothing.
  *
  * @param[in]  session        open session.
  * @param[in]  options_json   NULL, empty or {"deep":true}: also compares what the index knows of
@@ -23,7 +23,8 @@ extern "C" {
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"ok","entries","deleted","damaged","problems":[{"file","offset",
  *                            "length","reason"}],"problems_total","notes":[{"file","offset","id",
- *                            "target","reason"}],"notes_total","checked_bytes","last_seq"}.
+ *                            "target","reason"}],"notes_total","checked_bytes","last_seq",
+ *                            "vectors":{"dimension","records","entries","damaged"}}.
  *                            "problems" and "notes" hold the first 1000. A note is no damage: entry
  *                            "id" refers to "target", which was deleted or is not there.
  * @param[out] report_len_out [bytes].
@@ -99,7 +100,8 @@ varve_session_compact(varve_session_t *session, const char *options_json VARVE_N
 
 /**
  * Makes deleted and expired entries gone for good: when this answers VARVE_OK, no byte of their
- * content is in any file of the session: log, index (its words too), quarantine, temporary files.
+ * content, and of their vectors, is in any file of the session: log, index (its words too),
+ * vectors.bin, quarantine, temporary files.
  * What is out of reach (backups, exports, disk blocks, processes that are stopped) is told in
  * docs/privacy.md. Damaged lines go for good as well, and with them quarantine.jsonl: nobody can
  * say whose words are in them. To keep what can be saved of them, run varve_session_repair first.
@@ -111,8 +113,8 @@ varve_session_compact(varve_session_t *session, const char *options_json VARVE_N
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  as varve_session_compact; after a failure call it again: until it answers VARVE_OK
- *          nothing is promised
+ * @errors  as varve_session_compact; VARVE_FORMAT_VERSION when vectors.bin is of a newer version.
+ *          After a failure call it again: until it answers VARVE_OK nothing is promised
  * @cost    as varve_session_compact, and the words of all entries are indexed anew
  * @thread  any
  */

@@ -8,6 +8,7 @@
  *    "types": ["decision", "finding"],
  *    "tags": {"include": ["security"], "exclude": ["deprecated"], "match": "any"},
  *    "time": {"start": "2026-01-01T00:00:00Z", "end": "2026-01-10T00:00:00Z", "last": "7d"},
+ *    "vector": [0.1, -0.7], "vector_weight": 0.5,
  *    "min_importance": 0.7, "min_relevance": 0.05,
  *    "references": ["mem_abc123xyz"], "relation": "caused_by", "max_depth": 2,
  *    "ids": [], "trace_id": "", "content": {"role": "user"},
@@ -15,13 +16,16 @@
  *    "explain": false}
  *
  * text            words (ranked, any may match), "phrases", +must, -not, wildcards * and ?
+ * vector          an embedding of the question: entries that have one (varve_session_put_vector) by
+ *                 cosine; with text both orders as one, by reciprocal rank fusion, in which the
+ *                 vector counts for vector_weight (0.5) of 1
  * tags            exact, or above in the hierarchy: security finds security.authentication
  * time            start <= timestamp < end; last: s, m, h, d or w back from now
  * references      entries reached from these ids, outwards and inwards, within max_depth (1) steps
  * relation        only along relations of this name; "references" is the plain member
  * content         scalar members of content that must be equal
- * sort_by         best | relevance | match | time | importance; "best" when there is text, else
- *                 "relevance". Ties by time, then by position in the log
+ * sort_by         best | relevance | match | time | importance; "best" when there is text or a
+ *                 vector, else "relevance". Ties by time, then by position in the log
  * limit           100 when absent
  * after           the "next" of the page before
  * now             the moment that ages are counted to, else the store's clock
@@ -51,14 +55,17 @@ extern "C" {
  * @param[out] error_out   caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, contradictory range, cursor of
- *                                  another query: member and byte offset in the details
+ *                                  another query: member and byte offset in the details; a vector
+ *                                  of another dimension than the session's
+ *          VARVE_CORRUPTION        with a vector: the head of vectors.bin is damaged
+ *          VARVE_FORMAT_VERSION    with a vector: vectors.bin is of a newer version
  *          VARVE_NOT_FOUND         the session was deleted
  *          VARVE_BUSY              the log was replaced over and over meanwhile
  *          VARVE_BAD_HANDLE, VARVE_IO
  * @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
  *          of each result. A phrase reads every entry that has all its words.
- *          The first query of a session loads facets, the first with text the words
- * (docs/query.md).
+ *          The first query of a session loads facets, the first with text the words, the first
+ *          with a vector the vectors (docs/query.md). A vector is compared with all of them.
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -71,7 +78,7 @@ varve_session_query(varve_session_t *session, const char *query_json VARVE_NULLA
  *
  * @param[in]  session    open session.
  * @param[in]  query_json as above without sort_by, order, limit, after and explain, which are
- *                        refused; NULL or "" for all.
+ *                        refused; NULL or "" for all. A vector may be there and is ignored.
  * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] count_out  how many; may be NULL.
  * @param[out] error_out  caller frees; may be NULL.

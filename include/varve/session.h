@@ -137,16 +137,18 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *
  * @param[in]  session      open session.
  * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
- *                          "tombstones","kv","transcript","total"},"size_limit_bytes",
+ *                          "tombstones","vectors","kv","transcript","total"},"size_limit_bytes",
  *                          "modified":TIME|null,
  *                          "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
- *                          "memory_bytes","last_seq",
+ *                          "memory_bytes","vectors":{"dimension","records","memory_bytes"},
+ *                          "last_seq",
  *                          "durable_seq","durability","durable","undurable_bytes",
  *                          "generation","read_only",
  *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata",
  *                          "kv","transcript"},
  *                          "index":{"loaded","rebuilds","reason","covered_bytes",
- *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
+ *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"},
+ *                          "usage":{"entries","input_tokens","output_tokens","cost_usd"}}.
  *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
  *                          corruption of kv and transcript: how often this process met damage in
  *                          them; varve_session_verify looks for it.
@@ -154,13 +156,14 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          when somebody is. It may be over before it is told.
  *                          durable: false while entries that were answered are in memory only,
  *                          because the disk does not take them (integrity.io_failure "buffer").
- *                          memory_bytes is of the whole index; facets and words are in it only as
- *                          far as a query has needed them.
+ *                          memory_bytes is of the whole index; facets, words and vectors are in it
+ *                          only as far as a query has needed them. usage: see varve_store_usage.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
- * @cost    O(types); entries added by other processes are read first
+ * @cost    O(types); entries added by other processes are read first. The first call reads the log
+ *          once, for the usage; later ones what was added since
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t

@@ -51,6 +51,21 @@ typedef void (*varve_log_fn)(void *user_data, int32_t level, const char *json_li
 typedef int64_t (*varve_clock_fn)(void *user_data);
 
 /**
+ * Counts the tokens of a text, as the model that is to read it does. Called on the calling thread
+ * by varve_context_build, never under a lock; it must not call the library with the same store. The
+ * same text should have the same count: what it told of an entry is remembered until another
+ * function is set.
+ *
+ * @param[in]  user_data  as registered.
+ * @param[in]  text       UTF-8, valid during the call.
+ * @param[in]  len        [bytes].
+ * @param[out] tokens_out how many. Any number is taken at its word: what has too many does not fit.
+ * @return 0, or anything else for a failure, which ends the call with VARVE_CALLBACK.
+ */
+typedef int32_t (*varve_token_fn)(void *user_data, const char *text, size_t len,
+                                  uint64_t *tokens_out);
+
+/**
  * Opens a store, and creates it when its directory does not exist.
  *
  * @param[in]  uri        a directory path, "file:PATH", or "memory:" (nothing on disk; the store
@@ -295,6 +310,37 @@ varve_store_stats(varve_store_t *store, char **json_out VARVE_OUT_OWNED VARVE_NU
                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
+ * What model calls took, summed over entries that say so: by their member "usage", {"input_tokens",
+ * "output_tokens","cost_usd"}, all optional, or by that of their content, as imported chats have it
+ * ("prompt_tokens" and "completion_tokens" are read too).
+ *
+ * The log decides: an entry that was deleted or has expired does not count any more, for figures
+ * that outlived it would tell what it was. Keep books of your own where money is owed.
+ *
+ * @param[in]  store        open store.
+ * @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
+ *                          optional; NULL or empty for none. time: start <= timestamp < end.
+ * @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
+ *                          "sessions":[{"session_id","user_id","agent_id",...}],
+ *                          "agents":[{"agent_id",...}],"users":[{"user_id",...}],
+ *                          "days":[{"day":"2026-01-10",...}],"problems":[{"session_id","reason"}]},
+ *                          each with the members of total. entries: those that carry usage;
+ *                          sessions without any are left out. Days are of UTC.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE; of one session only: in its problems
+ * @cost    opens every session asked and reads its log once, each entry with one read; as long as a
+ *          session stays open, only what was added since
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_store_usage(
+    varve_store_t *store, const char *filter_json VARVE_NULLABLE, size_t filter_len,
+    char **json_out VARVE_OUT_OWNED VARVE_NULLABLE, size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
  * What monitoring wants to know, in the text format of Prometheus (version 0.0.4): HELP, TYPE and
  * samples, each with the label store="URI". docs/operations.md#figures tells what each means.
  *
@@ -349,6 +395,22 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_log(
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_clock(
     varve_store_t *store, varve_clock_fn fn VARVE_NULLABLE, void *user_data VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Counts tokens with `fn` instead of the built-in estimate (docs/context.md#tokens). NULL returns
+ * to the estimate. When this returns, the function that was set before is not called any more.
+ *
+ * @param[in]  store     open store.
+ * @param[in]  fn        counter, or NULL.
+ * @param[in]  user_data given back to fn; must outlive the store or the next call of this.
+ * @param[out] error_out caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE
+ * @thread  any; fn may be called from any thread that builds a context. Waits for those that do
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_token_counter(
+    varve_store_t *store, varve_token_fn fn VARVE_NULLABLE, void *user_data VARVE_NULLABLE,
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 #ifdef __cplusplus

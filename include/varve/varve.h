@@ -8,9 +8,12 @@
  *   varve/session.h      one memory: create, open, metadata, stats
  *   varve/entry.h        add, get, delete
  *   varve/query.h        find: by words, tag, type, time, reference, relevance
+ *   varve/context.h      what a model is given: record a conversation, build a context
  *   varve/kv.h           small facts by key; the working memory
  *   varve/transcript.h   what was said, in order
  *   varve/maintenance.h  verify, repair, rebuild the index, export, import
+ *   varve/memory.h       a user's memory in three tiers: working, short term, long term
+ *   varve/window.h       the last messages of a conversation, in memory only
  *
  * The smallest program that remembers:
  *
@@ -29,13 +32,16 @@
 #define VARVE_VARVE_H
 
 #include "varve/base.h"
+#include "varve/context.h"
 #include "varve/entry.h"
 #include "varve/error.h"
 #include "varve/kv.h"
 #include "varve/maintenance.h"
+#include "varve/memory.h"
 #include "varve/query.h"
 #include "varve/session.h"
 #include "varve/store.h"
 #include "varve/transcript.h"
+#include "varve/window.h"
 
 #endif

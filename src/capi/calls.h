@@ -1,5 +1,5 @@
-// The shape of every call with a store or session handle: look the handle up, work, let go of it,
-// give the host its log lines.
+// The shape of every call with a store, session or memory handle: look the handle up, work, let go
+// of it, give the host its log lines.
 //
 // The lines are delivered without the pin: a log function may close the handle that its line is
 // about.
@@ -14,6 +14,7 @@
 #include "capi/handle_table.h"
 #include "capi/records.h"
 #include "varve/error.h"
+#include "varve/memory.h"
 #include "varve/session.h"
 #include "varve/store.h"
 
@@ -33,8 +34,8 @@ varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body
   });
 }
 
-// `body` is called with the session, and the receiver of its progress if it takes one, and answers
-// with a Status.
+// `body` is called with the session, and the receiver of its progress or the store's record if it
+// takes one, and answers with a Status.
 template <typename Body>
 varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
                             Body&& body) noexcept {
@@ -45,9 +46,26 @@ varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
     Status status;
     if constexpr (std::is_invocable_v<Body, session::Session&, const session::ProgressReceiver&>) {
       status = std::forward<Body>(body)(pin->session(), pin->progress());
+    } else if constexpr (std::is_invocable_v<Body, session::Session&, StoreRecord&>) {
+      status = std::forward<Body>(body)(pin->session(), *store);
     } else {
       status = std::forward<Body>(body)(pin->session());
     }
+    pin.release();
+    store->deliver_events();
+    return status;
+  });
+}
+
+// `body` is called with the memory, and answers with a Status.
+template <typename Body>
+varve_status_t with_memory(varve_memory_t* handle, varve_error_t** error_out,
+                           Body&& body) noexcept {
+  return guard(error_out, [&]() -> Status {
+    VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<MemoryRecord>(to_token(handle)));
+    const std::shared_ptr<StoreRecord> store = pin->owner();
+    store->tick();
+    Status status = std::forward<Body>(body)(pin->memory());
     pin.release();
     store->deliver_events();
     return status;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "capi/calls.h"
 #include "capi/text.h"
 
 using varve::Status;
 using varve::capi::json_in;
+using varve::capi::kIdBytesMax;
 using varve::capi::optional_text_in;
 using varve::capi::text_in;
 using varve::capi::TextOut;
@@ -16,8 +18,6 @@ using varve::capi::with_session;
 using varve::session::Session;
 
 namespace {
-
-constexpr size_t kIdBytesMax = 128;
 
 // Enough for the ids of a batch as JSON: an id that is given stands in the text itself, one that is
 // made (33 bytes as JSON) stands for an entry of at least 24 bytes.
@@ -83,6 +83,20 @@ varve_status_t varve_session_delete_where(varve_session_t* session, const char* 
     VARVE_TRY_ASSIGN(const uint64_t count, target.remove_where(query, why));
     if (count_out != nullptr) *count_out = count;
     return {};
+  });
+}
+
+varve_status_t varve_session_put_vector(varve_session_t* session, const char* id, size_t id_len,
+                                        const float* values, uint32_t dimension,
+                                        varve_error_t** error_out) {
+  return with_session(session, error_out, [&](Session& target) -> Status {
+    VARVE_TRY_ASSIGN(const auto id_text, text_in(id, id_len, "id"));
+    if (values == nullptr && dimension > 0) {
+      varve::Place place;
+      place.member = "values";
+      return {varve::Code::kInvalidArgument, "values is NULL", std::move(place)};
+    }
+    return target.put_vector(id_text, {values, dimension});
   });
 }
 

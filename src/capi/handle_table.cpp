@@ -53,6 +53,8 @@ const char* name_of(HandleType type) noexcept {
     case HandleType::kSession: return "session";
     case HandleType::kError: return "error";
     case HandleType::kResults: return "results";
+    case HandleType::kWindow: return "window";
+    case HandleType::kMemory: return "memory";
   }
   return "handle";
 }
@@ -61,7 +63,8 @@ Status bad_handle(HandleType type, Token token) {
   const std::string wanted = name_of(type);
   if (token == 0) return Status(Code::kBadHandle, "the " + wanted + " handle is NULL");
   const auto parts = read_token(token);
-  if (parts && parts->type != static_cast<uint8_t>(type) && parts->type >= 1 && parts->type <= 3) {
+  if (parts && parts->type != static_cast<uint8_t>(type) && parts->type >= 1 &&
+      parts->type <= static_cast<uint8_t>(HandleType::kLast)) {
     return Status(Code::kBadHandle, "this is a handle of type " +
                                         std::string(name_of(static_cast<HandleType>(parts->type))) +
                                         "; a " + wanted + " is needed");

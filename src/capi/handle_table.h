@@ -37,7 +37,15 @@
 
 namespace varve::capi {
 
-enum class HandleType : uint8_t { kStore = 1, kSession = 2, kError = 3, kResults = 4 };
+enum class HandleType : uint8_t {
+  kStore = 1,
+  kSession = 2,
+  kError = 3,
+  kResults = 4,
+  kWindow = 5,
+  kMemory = 6,
+  kLast = kMemory
+};
 
 // What a handle stands for. A type T that derives from it says which handle with T::kType.
 class Record {

@@ -14,6 +14,12 @@ Result<std::shared_ptr<StoreRecord>> StoreRecord::open(std::string_view uri,
   return record;
 }
 
+context::CountCache& StoreRecord::token_counts() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  if (!token_counts_) token_counts_ = std::make_unique<context::CountCache>();
+  return *token_counts_;
+}
+
 void StoreRecord::tick() noexcept {
   guard(nullptr, [this] {
     store_->tick();
@@ -28,63 +34,48 @@ void StoreRecord::deliver_events() noexcept {
   });
 }
 
-void StoreRecord::adopt(Sessions& one) noexcept {
+void StoreRecord::adopt(Children& one) noexcept {
   const std::lock_guard<std::mutex> guard(mutex_);
-  sessions_.splice(sessions_.end(), one);
+  children_.splice(children_.end(), one);
 }
 
-void StoreRecord::forget(Sessions::iterator place) noexcept {
+void StoreRecord::forget(Children::iterator place) noexcept {
   const std::lock_guard<std::mutex> guard(mutex_);
-  sessions_.erase(place);
-  session_ended_.notify_all();
+  children_.erase(place);
+  child_ended_.notify_all();
 }
 
-void StoreRecord::end_sessions() noexcept {
+void StoreRecord::end_children() noexcept {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!sessions_.empty()) {
-    const Token token = sessions_.front();
+  while (!children_.empty()) {
+    const Token token = children_.front();
     lock.unlock();
-    const bool ended_here = close_session_handle(token) != nullptr;
+    const bool ended_here = close_child_handle<SessionRecord>(token) != nullptr ||
+                            close_child_handle<MemoryRecord>(token) != nullptr;
     lock.lock();
     if (ended_here) continue;
     // Another thread is closing that very handle: its end is ours to wait for.
-    session_ended_.wait(lock, [&] { return sessions_.empty() || sessions_.front() != token; });
+    child_ended_.wait(lock, [&] { return children_.empty() || children_.front() != token; });
   }
 }
 
 void StoreRecord::end() noexcept {
-  end_sessions();
+  end_children();
   guard(nullptr, [this] {
     store_->close();
     return Status();
   });
   deliver_events();
+  token_counter_.stop();
   log_.stop();
 }
 
-void SessionRecord::end() noexcept {
+void StoreChild::end() noexcept {
   guard(nullptr, [this] {
-    session_.reset();
+    release();
     return Status();
   });
   owner_->forget(place_);
-}
-
-Result<Token> open_session_handle(const std::shared_ptr<StoreRecord>& owner,
-                                  std::shared_ptr<session::Session> session) {
-  StoreRecord::Sessions place(1);
-  auto record = std::make_shared<SessionRecord>(owner, std::move(session), place.begin());
-  VARVE_TRY_ASSIGN(const Token token, HandleTable::of_process().open(std::move(record)));
-  place.front() = token;
-  owner->adopt(place);
-  return token;
-}
-
-std::shared_ptr<StoreRecord> close_session_handle(Token token) noexcept {
-  const auto record = HandleTable::of_process().close<SessionRecord>(token);
-  if (record == nullptr) return nullptr;
-  record->end();
-  return record->owner();
 }
 
 }  // namespace varve::capi

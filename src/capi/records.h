@@ -1,7 +1,8 @@
-// What store and session handles stand for, and how they end.
+// What the handles of a store, and of what is open in it, stand for, and how they end.
 //
 // Order of ends: no new call can begin with the store's handle, its calls in flight finish, its
-// sessions end one by one in the same way, the store is closed, the host's log function is left.
+// sessions and memories end one by one in the same way, the store is closed, the host's log
+// function is left.
 #pragma once
 
 #include <condition_variable>
@@ -10,11 +11,14 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "capi/environment.h"
 #include "capi/handle_table.h"
 #include "capi/log_receiver.h"
+#include "context/counter.h"
+#include "memory/memory.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -29,42 +33,64 @@ class StoreRecord final : public Record {
 
   [[nodiscard]] store::Store& store() const noexcept { return *store_; }
   [[nodiscard]] LogReceiver& log() noexcept { return log_; }
+  using TokenCounter = HostFunction<varve_token_fn>;
+  [[nodiscard]] TokenCounter& token_counter() noexcept { return token_counter_; }
+  // What any of its counters counted.
+  [[nodiscard]] context::CountCache& token_counts();
 
   // Asks the host's clock, when it set one.
   void tick() noexcept;
   // Log lines to the host, under no lock and no pin.
   void deliver_events() noexcept;
 
-  // The open session handles of this store. A place in the list is made before its handle, so
-  // that nothing can go wrong once the handle exists.
-  using Sessions = std::list<Token>;
-  void adopt(Sessions& one) noexcept;              // takes the only element of `one`
-  void forget(Sessions::iterator place) noexcept;  // the session has ended
+  // The open handles of what belongs to this store. A place in the list is made before its handle,
+  // so that nothing can go wrong once the handle exists.
+  using Children = std::list<Token>;
+  void adopt(Children& one) noexcept;              // takes the only element of `one`
+  void forget(Children::iterator place) noexcept;  // the child has ended
 
   // After the last call with the store's handle.
   void end() noexcept;
 
  private:
-  void end_sessions() noexcept;
+  void end_children() noexcept;
 
   SystemEnvironment environment_;  // outlives the store
   LogReceiver log_;                // so does this
   std::shared_ptr<store::Store> store_;
+  TokenCounter token_counter_;
   std::mutex mutex_;
-  std::condition_variable session_ended_;
-  Sessions sessions_;
+  std::condition_variable child_ended_;
+  Children children_;
+  std::unique_ptr<context::CountCache> token_counts_;  // made when the first context is built
 };
 
-class SessionRecord final : public Record {
+// What is open in a store, and ends with it at the latest.
+class StoreChild : public Record {
+ public:
+  [[nodiscard]] const std::shared_ptr<StoreRecord>& owner() const noexcept { return owner_; }
+  // After the last call with the handle.
+  void end() noexcept;
+
+ protected:
+  StoreChild(std::shared_ptr<StoreRecord> owner, StoreRecord::Children::iterator place)
+      : owner_(std::move(owner)), place_(place) {}
+  virtual void release() = 0;  // lets go of what belongs to the store
+
+ private:
+  std::shared_ptr<StoreRecord> owner_;
+  StoreRecord::Children::iterator place_;
+};
+
+class SessionRecord final : public StoreChild {
  public:
   static constexpr HandleType kType = HandleType::kSession;
 
-  SessionRecord(std::shared_ptr<StoreRecord> owner, std::shared_ptr<session::Session> session,
-                StoreRecord::Sessions::iterator place)
-      : owner_(std::move(owner)), session_(std::move(session)), place_(place) {}
+  SessionRecord(std::shared_ptr<StoreRecord> owner, StoreRecord::Children::iterator place,
+                std::shared_ptr<session::Session> session)
+      : StoreChild(std::move(owner), place), session_(std::move(session)) {}
 
   [[nodiscard]] session::Session& session() const noexcept { return *session_; }
-  [[nodiscard]] const std::shared_ptr<StoreRecord>& owner() const noexcept { return owner_; }
   // Who hears of the progress of operations that begin now.
   [[nodiscard]] session::ProgressReceiver progress() {
     const std::lock_guard<std::mutex> guard(mutex_);
@@ -74,22 +100,50 @@ class SessionRecord final : public Record {
     const std::lock_guard<std::mutex> guard(mutex_);
     progress_ = receiver;
   }
-  // After the last call with the session's handle.
-  void end() noexcept;
 
  private:
-  std::shared_ptr<StoreRecord> owner_;
+  void release() override { session_.reset(); }
+
   std::shared_ptr<session::Session> session_;
   std::mutex mutex_;
   session::ProgressReceiver progress_;  // guarded by it
-  StoreRecord::Sessions::iterator place_;
 };
 
-// A handle for a session of `owner`.
-Result<Token> open_session_handle(const std::shared_ptr<StoreRecord>& owner,
-                                  std::shared_ptr<session::Session> session);
+class MemoryRecord final : public StoreChild {
+ public:
+  static constexpr HandleType kType = HandleType::kMemory;
 
-// The store of the session that ended; null when there was no such handle to close.
-std::shared_ptr<StoreRecord> close_session_handle(Token token) noexcept;
+  MemoryRecord(std::shared_ptr<StoreRecord> owner, StoreRecord::Children::iterator place,
+               std::shared_ptr<memory::Memory> memory)
+      : StoreChild(std::move(owner), place), memory_(std::move(memory)) {}
+
+  [[nodiscard]] memory::Memory& memory() const noexcept { return *memory_; }
+
+ private:
+  void release() override { memory_.reset(); }
+
+  std::shared_ptr<memory::Memory> memory_;
+};
+
+// A handle for `content`, which belongs to `owner`.
+template <typename Child, typename Content>
+Result<Token> open_child_handle(const std::shared_ptr<StoreRecord>& owner,
+                                std::shared_ptr<Content> content) {
+  StoreRecord::Children place(1);
+  auto record = std::make_shared<Child>(owner, place.begin(), std::move(content));
+  VARVE_TRY_ASSIGN(const Token token, HandleTable::of_process().open(std::move(record)));
+  place.front() = token;
+  owner->adopt(place);
+  return token;
+}
+
+// The store of the child that ended; null when there was no such handle to close.
+template <typename Child>
+std::shared_ptr<StoreRecord> close_child_handle(Token token) noexcept {
+  const auto record = HandleTable::of_process().close<Child>(token);
+  if (record == nullptr) return nullptr;
+  record->end();
+  return record->owner();
+}
 
 }  // namespace varve::capi

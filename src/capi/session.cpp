@@ -8,12 +8,12 @@
 #include "capi/text.h"
 
 using varve::Status;
-using varve::capi::close_session_handle;
+using varve::capi::close_child_handle;
 using varve::capi::guard;
 using varve::capi::HandleOut;
 using varve::capi::HandleTable;
 using varve::capi::json_in;
-using varve::capi::open_session_handle;
+using varve::capi::open_child_handle;
 using varve::capi::optional_json_in;
 using varve::capi::SessionRecord;
 using varve::capi::StoreRecord;
@@ -35,7 +35,7 @@ varve_status_t varve_session_create(varve_store_t* store, const char* options_js
     VARVE_TRY_ASSIGN(const auto options,
                      optional_json_in(options_json, options_len, "options_json"));
     VARVE_TRY_ASSIGN(auto session, owner->store().create_session(options));
-    return out.set(open_session_handle(owner, std::move(session)));
+    return out.set(open_child_handle<SessionRecord>(owner, std::move(session)));
   });
 }
 
@@ -46,12 +46,12 @@ varve_status_t varve_session_open(varve_store_t* store, const char* id, size_t i
     VARVE_TRY(out.check());
     VARVE_TRY_ASSIGN(const auto id_text, text_in(id, id_len, "id"));
     VARVE_TRY_ASSIGN(auto session, owner->store().open_session(id_text));
-    return out.set(open_session_handle(owner, std::move(session)));
+    return out.set(open_child_handle<SessionRecord>(owner, std::move(session)));
   });
 }
 
 void varve_session_close(varve_session_t* session) {
-  const std::shared_ptr<StoreRecord> store = close_session_handle(to_token(session));
+  const std::shared_ptr<StoreRecord> store = close_child_handle<SessionRecord>(to_token(session));
   if (store != nullptr) store->deliver_events();
 }
 
@@ -88,7 +88,8 @@ varve_status_t varve_session_sync(varve_session_t* session, varve_error_t** erro
 varve_status_t varve_session_stats(varve_session_t* session, char** json_out, size_t* json_len_out,
                                    varve_error_t** error_out) {
   TextOut out(json_out, json_len_out);
-  return with_session(session, error_out, [&](Session& target) { return out.set(target.stats()); });
+  return with_session(session, error_out,
+                      [&](Session& target) { return out.set(target.stats_with_usage()); });
 }
 
 varve_status_t varve_session_files(varve_session_t* session, char** json_out, size_t* json_len_out,

@@ -151,6 +151,15 @@ varve_status_t varve_store_stats(varve_store_t* store, char** json_out, size_t* 
                     [&](const SharedStore& record) { return out.set(record->store().stats()); });
 }
 
+varve_status_t varve_store_usage(varve_store_t* store, const char* filter_json, size_t filter_len,
+                                 char** json_out, size_t* json_len_out, varve_error_t** error_out) {
+  TextOut out(json_out, json_len_out);
+  return with_store(store, error_out, [&](const SharedStore& record) -> Status {
+    VARVE_TRY_ASSIGN(const auto filter, optional_json_in(filter_json, filter_len, "filter_json"));
+    return out.set(record->store().usage(filter));
+  });
+}
+
 varve_status_t varve_store_metrics(varve_store_t* store, char** text_out, size_t* text_len_out,
                                    varve_error_t** error_out) {
   TextOut out(text_out, text_len_out);
@@ -179,6 +188,15 @@ varve_status_t varve_store_set_clock(varve_store_t* store, varve_clock_fn fn, vo
                                      varve_error_t** error_out) {
   return with_store(store, error_out, [&](const SharedStore& record) -> Status {
     record->store().set_clock(fn, user_data);
+    return {};
+  });
+}
+
+varve_status_t varve_store_set_token_counter(varve_store_t* store, varve_token_fn fn,
+                                             void* user_data, varve_error_t** error_out) {
+  return guard(error_out, [&]() -> Status {
+    VARVE_TRY_ASSIGN(const SharedStore record, find_store(store));
+    record->token_counter().set(fn, user_data);
     return {};
   });
 }

@@ -10,6 +10,8 @@
 
 namespace varve::capi {
 
+inline constexpr size_t kIdBytesMax = 128;  // of an entry
+
 // The functions below answer with the text, borrowed from the caller, and call it `name` in
 // messages. All refuse NULL with a length, and lengths no text can have: kInvalidArgument.
 

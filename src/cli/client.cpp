@@ -153,6 +153,12 @@ Result<Text> Session::transcript_last(size_t count) {
   });
 }
 
+Result<Text> Session::build_context(std::string_view request) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_context_build(handle_.get(), request.data(), request.size(), out, len, error);
+  });
+}
+
 Result<Text> Session::metadata() {
   return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
     return varve_session_metadata(handle_.get(), out, len, error);
@@ -264,6 +270,12 @@ Result<Text> Store::sessions(std::string_view filter) {
 Result<Text> Store::stats() {
   return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
     return varve_store_stats(handle_.get(), out, len, error);
+  });
+}
+
+Result<Text> Store::usage(std::string_view filter) {
+  return run_for_text([&](char** out, size_t* len, varve_error_t** error) {
+    return varve_store_usage(handle_.get(), filter.data(), filter.size(), out, len, error);
   });
 }
 

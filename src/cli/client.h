@@ -59,6 +59,7 @@ class Session {
   Result<uint64_t> count(std::string_view query);
   Result<uint64_t> remove_where(std::string_view query, std::string_view reason);
   Result<Text> tags();
+  Result<Text> build_context(std::string_view request);
 
   Outcome kv_set(std::string_view key, std::string_view value);
   Result<Text> kv_get(std::string_view key);
@@ -98,6 +99,7 @@ class Store {
 
   Result<Text> sessions(std::string_view filter);
   Result<Text> stats();
+  Result<Text> usage(std::string_view filter);
   Result<Text> metrics();
   Result<Text> sweep();
   Result<Results> query(std::string_view query);

@@ -64,6 +64,16 @@ std::string lock_since(const json::object& stats) {
   return since.empty() ? holder : holder + " since " + format_time(since);
 }
 
+// Empty: there are none.
+std::string vectors_figure(const json::object& stats) {
+  const json::object& vectors = object_at(stats, "vectors");
+  const int64_t records = integer_at(vectors, "records");
+  if (records == 0) return "";
+  return format_count(records) + " of dimension " +
+         std::to_string(integer_at(vectors, "dimension")) + ", " +
+         format_bytes(integer_at(object_at(stats, "size_bytes"), "vectors"));
+}
+
 std::string index_figure(const json::object& index) {
   const std::string reason = string_at(index, "reason");
   std::string text = bool_at(index, "loaded") ? "loaded" : "built from the log";
@@ -78,6 +88,8 @@ void print_stats(Context& context, const json::object& stats) {
   print_figure(context, "Size", size_figure(object_at(stats, "size_bytes")));
   print_figure(context, "Limit", of_limit(stats));
   print_figure(context, "Changed", format_time(string_at(stats, "modified")));
+  const std::string vectors = vectors_figure(stats);
+  if (!vectors.empty()) print_figure(context, "Vectors", vectors);
   print_figure(context, "In memory", format_bytes(integer_at(stats, "memory_bytes")));
   print_figure(context, "Durability", string_at(stats, "durability"));
   print_figure(context, "Lock", lock_since(stats));

@@ -37,7 +37,9 @@ std::string notes_text(const json::object& report) {
 std::string verify_summary(const Context& context, const std::string& id,
                            const json::object& report) {
   const Terminal& terminal = context.terminal();
-  const std::string entries = format_count(integer_at(report, "entries"), "entry", "entries");
+  std::string entries = format_count(integer_at(report, "entries"), "entry", "entries");
+  const int64_t vectors = integer_at(object_at(report, "vectors"), "entries");
+  if (vectors > 0) entries += ", " + format_count(vectors, "vector", "vectors");
   if (bool_at(report, "ok")) {
     return id + ": " + terminal.paint(Style::kGood, "ok") + ", " + entries + notes_text(report);
   }

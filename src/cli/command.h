@@ -49,6 +49,8 @@ struct CommandGroup {
 [[nodiscard]] Command explain_command();
 [[nodiscard]] Command count_command();
 [[nodiscard]] Command tags_command();
+[[nodiscard]] Command context_command();
+[[nodiscard]] Command chat_log_command();
 [[nodiscard]] Command import_command();
 [[nodiscard]] Command export_command();
 [[nodiscard]] Command backup_command();
@@ -63,6 +65,7 @@ struct CommandGroup {
 [[nodiscard]] Command stats_command();
 [[nodiscard]] Command files_command();
 [[nodiscard]] Command metrics_command();
+[[nodiscard]] Command usage_command();
 [[nodiscard]] Command watch_command();
 [[nodiscard]] Command version_command();
 

@@ -178,11 +178,12 @@ std::vector<CommandGroup> command_groups() {
           {"Entries", {add_command(), get_command(), log_command(), delete_command()}},
           {"Beside the log", {kv_command(), transcript_command()}},
           {"Finding", {search_command(), explain_command(), count_command(), tags_command()}},
+          {"Conversations", {context_command(), chat_log_command()}},
           {"In and out", {import_command(), export_command(), backup_command(), restore_command()}},
           {"Care",
            {verify_command(), repair_command(), compact_command(), purge_command(), sweep_command(),
-            migrate_command(), index_command(), stats_command(), files_command(), metrics_command(),
-            watch_command()}},
+            migrate_command(), index_command(), stats_command(), usage_command(), files_command(),
+            metrics_command(), watch_command()}},
           {"The program", {version_command()}}};
 }
 

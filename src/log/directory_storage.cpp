@@ -17,6 +17,7 @@ std::string_view file_name(Stream stream) {
   switch (stream) {
     case Stream::kEntries: return kEntriesFile;
     case Stream::kTombstones: return kTombstonesFile;
+    case Stream::kVectors: return kVectorsFile;
     case Stream::kQuarantine: break;
   }
   return kQuarantineFile;
@@ -86,7 +87,13 @@ io::OpenMode DirectoryStorage::append_mode() const {
 }
 
 DirectoryStorage::OpenStream& DirectoryStorage::stream_of(Stream stream) {
-  return stream == Stream::kEntries ? entries_ : tombstones_;
+  return stream == Stream::kEntries   ? entries_
+         : stream == Stream::kVectors ? vectors_
+                                      : tombstones_;
+}
+
+uint64_t& DirectoryStorage::generation_of(Stream stream) {
+  return stream == Stream::kVectors ? vectors_generation_ : generation_;
 }
 
 DirectoryStorage::OpenStream DirectoryStorage::snapshot_of(Stream stream) {
@@ -110,11 +117,17 @@ Result<Tail> DirectoryStorage::look() {
   return Tail{generation_, entries_.size_bytes, tombstones_.size_bytes};
 }
 
+Result<VectorsTail> DirectoryStorage::vectors_tail() {
+  const std::lock_guard guard(mutex_);
+  VARVE_TRY(look_at(Stream::kVectors, &vectors_));
+  return VectorsTail{vectors_generation_, vectors_.size_bytes};
+}
+
 Status DirectoryStorage::look_at(Stream stream, OpenStream* open) {
   const std::string_view name = file_name(stream);
   auto info = directory_->info(name);
   if (info.code() == Code::kNotFound) {
-    if (open->file) generation_ += 1;
+    if (open->file) generation_of(stream) += 1;
     *open = OpenStream();
     return {};
   }
@@ -122,7 +135,7 @@ Status DirectoryStorage::look_at(Stream stream, OpenStream* open) {
   if (!open->file || !(info->identity == open->identity)) {
     VARVE_TRY_ASSIGN(auto file, directory_->open(name, append_mode()));
     VARVE_TRY_ASSIGN(const io::FileInfo opened, file->info());
-    if (open->file) generation_ += 1;
+    if (open->file) generation_of(stream) += 1;
     *open = OpenStream{std::move(file), opened.identity, opened.size_bytes};
     return {};
   }
@@ -135,7 +148,7 @@ Result<size_t> DirectoryStorage::read(Stream stream, uint64_t generation, uint64
   std::shared_ptr<io::File> file;
   {
     const std::lock_guard guard(mutex_);
-    if (generation != generation_) return Status(Code::kGone, "the log was replaced");
+    if (generation != generation_of(stream)) return Status(Code::kGone, "the log was replaced");
     file = stream_of(stream).file;
   }
   if (!file) return size_t{0};

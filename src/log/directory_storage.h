@@ -45,6 +45,7 @@ class DirectoryStorage final : public SessionStorage {
                                                         io::Directory* parent = nullptr);
 
   Result<Tail> tail() override;
+  Result<VectorsTail> vectors_tail() override;
   Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
                       std::span<char> out) override;
   Result<std::string> get_document(std::string_view name) override;
@@ -65,6 +66,7 @@ class DirectoryStorage final : public SessionStorage {
   Status sync(uint64_t last_seq) override;
   Status truncate(Stream stream, uint64_t size_bytes) override;
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  Status remove_vectors() override;
   Status remove_residue(std::span<const std::string_view> documents) override;
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
@@ -88,7 +90,9 @@ class DirectoryStorage final : public SessionStorage {
   [[nodiscard]] io::OpenMode append_mode() const;
   OpenStream& stream_of(Stream stream);   // with the mutex held
   OpenStream snapshot_of(Stream stream);  // a copy, for use without it
+  uint64_t& generation_of(Stream stream);
   bool& unsynced(Stream stream);
+  io::FileIdentity& name_synced(Stream stream);
 
   // Parts of lock().
   Status open_lock_file();
@@ -111,6 +115,8 @@ class DirectoryStorage final : public SessionStorage {
   Status make_durable(io::File& file, Stream stream);
   Status sync_names();
   Status sync_stream(Stream stream);
+  Status sync_unpublished(Stream stream, uint64_t bytes, io::FileIdentity* synced,
+                          uint64_t* synced_bytes);
   Status append_to_quarantine(std::string_view lines);
   Status sync_file(io::File& file);
   Status heal(Stream stream, uint64_t keep_bytes);
@@ -137,7 +143,9 @@ class DirectoryStorage final : public SessionStorage {
   std::mutex mutex_;  // guards the streams and the generation
   OpenStream entries_;
   OpenStream tombstones_;
+  OpenStream vectors_;
   uint64_t generation_ = 1;
+  uint64_t vectors_generation_ = 1;
 
   // The holder of the lock only.
   std::unique_ptr<io::File> lock_file_;
@@ -150,13 +158,17 @@ class DirectoryStorage final : public SessionStorage {
   bool own_name_synced_ = false;
   io::FileIdentity entries_name_synced_;
   io::FileIdentity tombstones_name_synced_;
+  io::FileIdentity vectors_name_synced_;
   bool entries_unsynced_ = false;  // appended to by this object and not synced since
   bool tombstones_unsynced_ = false;
+  bool vectors_unsynced_ = false;
   io::FileIdentity tombstones_synced_;  // of the file that the last sync() covered, up to:
   uint64_t tombstones_synced_bytes_ = 0;
   // The transcript that was synced last, under a name that is durable, and how far.
   io::FileIdentity transcript_synced_;
   uint64_t transcript_synced_bytes_ = 0;
+  io::FileIdentity vectors_synced_;  // the same of the vectors
+  uint64_t vectors_synced_bytes_ = 0;
   bool left_overs_removed_ = false;
   std::optional<Status> poisoned_;
 };

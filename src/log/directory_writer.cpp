@@ -17,9 +17,13 @@ constexpr int64_t kBackOffMaxUs = 2000;
 constexpr int64_t kStateValidMs = 5000;
 
 std::string_view name_in_directory(Stream stream) {
-  return stream == Stream::kEntries      ? kEntriesFile
-         : stream == Stream::kTombstones ? kTombstonesFile
-                                         : kQuarantineFile;
+  switch (stream) {
+    case Stream::kEntries: return kEntriesFile;
+    case Stream::kTombstones: return kTombstonesFile;
+    case Stream::kVectors: return kVectorsFile;
+    case Stream::kQuarantine: break;
+  }
+  return kQuarantineFile;
 }
 
 // Between half of `back_off_us` and all of it, so that waiters do not march in step.
@@ -122,6 +126,8 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   VARVE_TRY(renew(Stream::kEntries, now.entries_bytes));
   if (now.tombstones_bytes > 0) VARVE_TRY(renew(Stream::kTombstones, now.tombstones_bytes));
   VARVE_TRY(renew_transcript());
+  VARVE_TRY_ASSIGN(const VectorsTail vectors, vectors_tail());
+  if (vectors.bytes > 0) VARVE_TRY(renew(Stream::kVectors, vectors.bytes));
   clear_suspicion();
   VARVE_TRY_ASSIGN(locked_tail_, tail());
   return {};
@@ -197,7 +203,15 @@ Status DirectoryStorage::refuse_if_poisoned() const {
 void DirectoryStorage::poison(const Status& cause) { poisoned_ = cause; }
 
 bool& DirectoryStorage::unsynced(Stream stream) {
-  return stream == Stream::kEntries ? entries_unsynced_ : tombstones_unsynced_;
+  return stream == Stream::kEntries   ? entries_unsynced_
+         : stream == Stream::kVectors ? vectors_unsynced_
+                                      : tombstones_unsynced_;
+}
+
+io::FileIdentity& DirectoryStorage::name_synced(Stream stream) {
+  return stream == Stream::kEntries   ? entries_name_synced_
+         : stream == Stream::kVectors ? vectors_name_synced_
+                                      : tombstones_name_synced_;
 }
 
 Status DirectoryStorage::open_for_append(Stream stream) {
@@ -310,10 +324,15 @@ Status DirectoryStorage::sync_names() {
   }
   const io::FileIdentity entries = snapshot_of(Stream::kEntries).identity;
   const io::FileIdentity tombstones = snapshot_of(Stream::kTombstones).identity;
-  if (entries == entries_name_synced_ && tombstones == tombstones_name_synced_) return {};
+  const io::FileIdentity vectors = snapshot_of(Stream::kVectors).identity;
+  if (entries == entries_name_synced_ && tombstones == tombstones_name_synced_ &&
+      vectors == vectors_name_synced_) {
+    return {};
+  }
   VARVE_TRY(directory_->sync());
   entries_name_synced_ = entries;
   tombstones_name_synced_ = tombstones;
+  vectors_name_synced_ = vectors;
   return {};
 }
 
@@ -323,17 +342,27 @@ Status DirectoryStorage::sync(uint64_t last_seq) {
   if (entries_unsynced_ || state_.durable_bytes < now.entries_bytes) {
     VARVE_TRY(sync_stream(Stream::kEntries));
   }
-  // Nobody publishes how far the tombstones are durable: what others appended is synced with ours.
-  const OpenStream tombstones = snapshot_of(Stream::kTombstones);
-  if (tombstones_unsynced_ || now.tombstones_bytes != tombstones_synced_bytes_ ||
-      !(tombstones.identity == tombstones_synced_)) {
-    VARVE_TRY(sync_stream(Stream::kTombstones));
-    tombstones_synced_ = snapshot_of(Stream::kTombstones).identity;
-    tombstones_synced_bytes_ = now.tombstones_bytes;
-  }
+  VARVE_TRY_ASSIGN(const VectorsTail vectors, vectors_tail());
+  VARVE_TRY(sync_unpublished(Stream::kTombstones, now.tombstones_bytes, &tombstones_synced_,
+                             &tombstones_synced_bytes_));
+  VARVE_TRY(
+      sync_unpublished(Stream::kVectors, vectors.bytes, &vectors_synced_, &vectors_synced_bytes_));
   VARVE_TRY(sync_transcript());
   VARVE_TRY(sync_names());
   publish(now.entries_bytes, last_seq);
+  return {};
+}
+
+// Nobody publishes how far tombstones and vectors are durable: what others appended is synced with
+// ours.
+Status DirectoryStorage::sync_unpublished(Stream stream, uint64_t bytes, io::FileIdentity* synced,
+                                          uint64_t* synced_bytes) {
+  if (!unsynced(stream) && bytes == *synced_bytes && snapshot_of(stream).identity == *synced) {
+    return {};
+  }
+  VARVE_TRY(sync_stream(stream));
+  *synced = snapshot_of(stream).identity;
+  *synced_bytes = bytes;
   return {};
 }
 
@@ -378,9 +407,9 @@ Status DirectoryStorage::renew(Stream stream, uint64_t keep_bytes) {
 // After a new file took the name: look at it, and say in the lock file what is known about it.
 Status DirectoryStorage::adopt_new_log(Stream stream, uint64_t durable_bytes) {
   VARVE_TRY(tail());
+  if (stream == Stream::kVectors) VARVE_TRY(vectors_tail());
   const io::FileIdentity log = snapshot_of(Stream::kEntries).identity;
-  (stream == Stream::kEntries ? entries_name_synced_ : tombstones_name_synced_) =
-      snapshot_of(stream).identity;
+  name_synced(stream) = snapshot_of(stream).identity;
   unsynced(stream) = false;
   state_.file = log;
   if (stream == Stream::kEntries) state_.durable_bytes = durable_bytes;
@@ -416,8 +445,18 @@ void DirectoryStorage::forget(Stream stream) {
   state_.file = {};
   state_.durable_bytes = 0;
   const std::lock_guard guard(mutex_);
-  generation_ += 1;
+  generation_of(stream) += 1;
   stream_of(stream) = OpenStream();
+}
+
+Status DirectoryStorage::remove_vectors() {
+  VARVE_TRY(refuse_if_poisoned());
+  VARVE_TRY_ASSIGN(const VectorsTail present, vectors_tail());
+  if (present.bytes == 0 && !snapshot_of(Stream::kVectors).file) return {};
+  VARVE_TRY(directory_->remove(kVectorsFile));
+  VARVE_TRY(directory_->sync());
+  vectors_unsynced_ = false;
+  return vectors_tail().status();
 }
 
 Status DirectoryStorage::remove_residue(std::span<const std::string_view> documents) {

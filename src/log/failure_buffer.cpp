@@ -53,6 +53,8 @@ Result<DocumentPart> FailureBuffer::read_document(std::string_view name, uint64_
   return below_->read_document(name, offset, length);
 }
 
+Result<VectorsTail> FailureBuffer::vectors_tail() { return below_->vectors_tail(); }
+
 Result<std::unique_ptr<DocumentView>> FailureBuffer::open_document(std::string_view name) {
   return below_->open_document(name);
 }
@@ -150,6 +152,8 @@ Status FailureBuffer::remove_residue(std::span<const std::string_view> documents
   VARVE_TRY(write_held());
   return below_->remove_residue(documents);
 }
+
+Status FailureBuffer::remove_vectors() { return below_->remove_vectors(); }
 
 // Also documents wait for the lines: an index.bin that knows more than the log would be thrown
 // away.

@@ -40,6 +40,7 @@ class FailureBuffer final : public SessionStorage {
   Result<std::string> get_document(std::string_view name) override;
   Result<DocumentPart> read_document(std::string_view name, uint64_t offset,
                                      uint64_t length) override;
+  Result<VectorsTail> vectors_tail() override;
   Result<std::unique_ptr<DocumentView>> open_document(std::string_view name) override;
   Result<std::vector<StoredFile>> files() override;
   DurableMark durable_mark() override;
@@ -57,6 +58,7 @@ class FailureBuffer final : public SessionStorage {
   Status truncate(Stream stream, uint64_t size_bytes) override;
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
   Status remove_residue(std::span<const std::string_view> documents) override;
+  Status remove_vectors() override;
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
                               bool durable) override;

@@ -39,6 +39,7 @@ void forget(MemorySession& session) {
   session.entries = std::string();
   session.tombstones = std::string();
   session.quarantine = std::string();
+  session.vectors = std::string();
   session.documents.clear();
   session.generation += 1;
 }
@@ -76,7 +77,7 @@ Status MemoryEngine::install(const SessionRow& row, const SessionContents& conte
   auto made = std::make_shared<MemorySession>();
   VARVE_TRY(write_text(contents.entries, &made->entries));
   for (const auto& [name, produce] : contents.documents) {
-    VARVE_TRY(write_text(produce, &made->documents[name]));
+    VARVE_TRY(write_text(produce, name == kVectorsFile ? &made->vectors : &made->documents[name]));
   }
   const auto present = find(row.session_id);
   if (present && existing == Existing::kRefuse) return already_there(row.session_id);

@@ -49,9 +49,13 @@ class TextView final : public DocumentView {
 }  // namespace
 
 std::string& MemoryStorage::stream_of(Stream stream) {
-  return stream == Stream::kEntries      ? session_->entries
-         : stream == Stream::kTombstones ? session_->tombstones
-                                         : session_->quarantine;
+  switch (stream) {
+    case Stream::kEntries: return session_->entries;
+    case Stream::kTombstones: return session_->tombstones;
+    case Stream::kVectors: return session_->vectors;
+    case Stream::kQuarantine: break;
+  }
+  return session_->quarantine;
 }
 
 Status MemoryStorage::refuse_if_dropped() const {
@@ -59,9 +63,13 @@ Status MemoryStorage::refuse_if_dropped() const {
 }
 
 std::string MemoryStorage::name_of(Stream stream) const {
-  return stream == Stream::kEntries      ? "memory:memory.jsonl"
-         : stream == Stream::kTombstones ? "memory:tombstones.jsonl"
-                                         : "memory:quarantine.jsonl";
+  switch (stream) {
+    case Stream::kEntries: return "memory:memory.jsonl";
+    case Stream::kTombstones: return "memory:tombstones.jsonl";
+    case Stream::kVectors: return "memory:vectors.bin";
+    case Stream::kQuarantine: break;
+  }
+  return "memory:quarantine.jsonl";
 }
 
 Result<Tail> MemoryStorage::tail() {
@@ -70,10 +78,19 @@ Result<Tail> MemoryStorage::tail() {
   return Tail{session_->generation, session_->entries.size(), session_->tombstones.size()};
 }
 
+Result<VectorsTail> MemoryStorage::vectors_tail() {
+  const std::lock_guard guard(session_->mutex);
+  VARVE_TRY(refuse_if_dropped());
+  return VectorsTail{session_->vectors_generation, session_->vectors.size()};
+}
+
 Result<size_t> MemoryStorage::read(Stream stream, uint64_t generation, uint64_t offset,
                                    std::span<char> out) {
   const std::lock_guard guard(session_->mutex);
-  if (generation != session_->generation) return Status(Code::kGone, "the log was replaced");
+  const bool is_vectors = stream == Stream::kVectors;
+  if (generation != (is_vectors ? session_->vectors_generation : session_->generation)) {
+    return Status(Code::kGone, "the log was replaced");
+  }
   const std::string& bytes = stream_of(stream);
   if (offset >= bytes.size()) return size_t{0};
   const size_t count = std::min<size_t>(out.size(), bytes.size() - offset);
@@ -83,6 +100,7 @@ Result<size_t> MemoryStorage::read(Stream stream, uint64_t generation, uint64_t 
 
 Result<std::string> MemoryStorage::get_document(std::string_view name) {
   const std::lock_guard guard(session_->mutex);
+  if (name == kVectorsFile && !session_->vectors.empty()) return session_->vectors;
   const auto found = session_->documents.find(name);
   if (found == session_->documents.end()) {
     return Status(Code::kNotFound, "there is no '" + std::string(name) + "'");
@@ -155,7 +173,14 @@ Status MemoryStorage::replace(Stream stream, const std::function<Status(Sink&)>&
   VARVE_TRY(produce(sink));
   const std::lock_guard guard(session_->mutex);
   stream_of(stream) = std::move(sink.text);
-  session_->generation += 1;
+  (stream == Stream::kVectors ? session_->vectors_generation : session_->generation) += 1;
+  return {};
+}
+
+Status MemoryStorage::remove_vectors() {
+  const std::lock_guard guard(session_->mutex);
+  session_->vectors = std::string();
+  session_->vectors_generation += 1;
   return {};
 }
 

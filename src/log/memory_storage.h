@@ -18,9 +18,11 @@ struct MemorySession {
   std::string entries;
   std::string tombstones;
   std::string quarantine;
+  std::string vectors;
   std::map<std::string, std::string, std::less<>> documents;
   std::map<std::string, uint64_t, std::less<>> put_counts;  // of the documents
   uint64_t generation = 1;
+  uint64_t vectors_generation = 1;
   uint64_t last_seq = 0;
   bool dropped = false;
   std::timed_mutex writer;  // the session's lock
@@ -32,6 +34,7 @@ class MemoryStorage : public SessionStorage {
       : session_(std::move(session)), clock_(clock) {}
 
   Result<Tail> tail() override;
+  Result<VectorsTail> vectors_tail() override;
   Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
                       std::span<char> out) override;
   Result<std::string> get_document(std::string_view name) override;
@@ -48,6 +51,7 @@ class MemoryStorage : public SessionStorage {
   Status sync(uint64_t last_seq) override;
   Status truncate(Stream stream, uint64_t size_bytes) override;
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  Status remove_vectors() override;
   Status remove_residue(std::span<const std::string_view> documents) override;
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,

@@ -3,6 +3,7 @@
 // A session is two streams of whole lines, entries and tombstones (and a third, quarantine, that is
 // only ever appended to), and a few small named documents. The entries stream comes in generations:
 // replace() installs a new one in a single atomic step. A position is (generation, byte offset).
+// A stream of its own are the vectors: binary, absent for most, with generations of their own.
 //
 // Outcomes beyond the usual: kConflict (the tail is not where the caller thought: read the delta
 // and decide again), kGone (that generation was replaced), kNotFound (the session was deleted),
@@ -31,7 +32,7 @@ class Directory;
 
 namespace varve::log {
 
-enum class Stream : uint8_t { kEntries, kTombstones, kQuarantine };
+enum class Stream : uint8_t { kEntries, kTombstones, kQuarantine, kVectors };
 
 // The documents with a session's capped stores.
 inline constexpr std::string_view kKeyValueFile = "kv.json";
@@ -49,6 +50,13 @@ struct Tail {
   uint64_t entries_bytes = 0;
   uint64_t tombstones_bytes = 0;
   friend bool operator==(const Tail&, const Tail&) = default;
+};
+
+// Of the vectors: how many bytes, in which of their generations.
+struct VectorsTail {
+  uint64_t generation = 0;
+  uint64_t bytes = 0;
+  friend bool operator==(const VectorsTail&, const VectorsTail&) = default;
 };
 
 // What earlier writers left behind about how far the log was durable; all of it true, none of it
@@ -100,6 +108,9 @@ class Sink {
   virtual Status append(std::string_view bytes) = 0;
 };
 
+// The name of the vectors as a document of a copy.
+inline constexpr std::string_view kVectorsFile = "vectors.bin";
+
 class SessionStorage {
  public:
   virtual ~SessionStorage() = default;
@@ -107,6 +118,7 @@ class SessionStorage {
   // --- any thread, no lock ---
   // How long the streams are now. A changed generation means: start reading anew.
   virtual Result<Tail> tail() = 0;
+  virtual Result<VectorsTail> vectors_tail() = 0;  // apart, so that reading entries costs no more
   // Fills `out` from `offset`; fewer bytes only at the end of the stream.
   virtual Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
                               std::span<char> out) = 0;
@@ -149,6 +161,8 @@ class SessionStorage {
   // Replaces a stream by what `produce` writes: a new generation, durable when this answers ok; any
   // failure leaves the old one.
   virtual Status replace(Stream stream, const std::function<Status(Sink&)>& produce) = 0;
+  // Removes the vectors, durably. Success when there are none.
+  virtual Status remove_vectors() = 0;
   // Removes what is kept beside the streams and may hold bytes that left them: quarantine, the
   // named (derived) documents, and what killed processes left. Durable when this answers ok.
   virtual Status remove_residue(std::span<const std::string_view> documents) = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/ids.h"
 
 namespace varve::query {
@@ -38,6 +39,11 @@ std::optional<uint64_t> parse_hex(std::string_view text) {
 bool is_id_or_empty(std::string_view text) { return text.empty() || is_valid_id(text); }
 
 }  // namespace
+
+// No id holds a '#', so that no session has this for its own.
+uint64_t vector_end_key(std::string_view session_id) {
+  return hash64(std::string(session_id) + "#vectors");
+}
 
 // No id holds a dot.
 std::string format_cursor(const Cursor& cursor) {

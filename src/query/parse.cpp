@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/ids.h"
+#include "embedding/vector_format.h"
 #include "entry/content_key.h"
 #include "json/canonical.h"
 #include "json/document.h"
@@ -50,6 +51,12 @@ std::optional<int64_t> parse_span(std::string_view text) {
   return span_ms > 0 && span_ms <= kMillisecondsMax ? std::optional(span_ms) : std::nullopt;
 }
 
+// Infinite for what float32 does not reach: such a conversion has no defined result.
+float to_float(double value) {
+  const bool fits = std::abs(value) <= std::numeric_limits<float>::max();
+  return fits ? static_cast<float>(value) : std::numeric_limits<float>::infinity();
+}
+
 class QueryParser {
  public:
   QueryParser(std::string_view text, Scope scope) : text_(text), scope_(scope) {}
@@ -59,6 +66,7 @@ class QueryParser {
     const json::Value root = document_.root();
     json::ObjectReader reader(text_, root);
     read_text(reader);
+    read_vector(reader);
     reader.read_strings("types", &query_.types);
     read_types(reader);
     read_part(reader, "tags", &QueryParser::read_tags);
@@ -70,12 +78,14 @@ class QueryParser {
     reader.read_string("trace_id", &query_.trace_id);
     read_content(reader);
     reader.read_time("now", &query_.now_ms);
-    if (scope_ != Scope::kSet) read_order(reader);
+    const bool has_order = scope_ == Scope::kSession || scope_ == Scope::kStore;
+    if (has_order) read_order(reader);
     if (scope_ == Scope::kStore) read_sessions(reader);
     VARVE_TRY(reader.finish());
     VARVE_TRY(std::move(failure_));
     hash_query(root);
-    if (scope_ != Scope::kSet) VARVE_TRY(read_after(root));
+    if (has_order) VARVE_TRY(read_after(root));
+    if (scope_ == Scope::kCount) query_.vector.clear();
     return std::move(query_);
   }
 
@@ -97,6 +107,37 @@ class QueryParser {
     if (const auto value = reader.read_any("text")) {
       reader.fail(*value, "may have up to 65536 bytes");
     }
+  }
+
+  void read_vector(json::ObjectReader& reader) {
+    const auto vector = reader.read_any("vector");
+    reader.read_double("vector_weight", &query_.vector_weight, 0, 1);
+    if (!vector) {
+      const auto weight = reader.read_any("vector_weight");
+      if (weight) reader.fail(*weight, "needs 'vector': what it weighs");
+      return;
+    }
+    if (scope_ == Scope::kSet) {
+      return reader.fail(*vector, "ranks entries and does not choose among them: leave it out");
+    }
+    if (!vector->is_array()) return reader.fail(*vector, "must be an array of numbers");
+    query_.vector.reserve(std::min(vector->size(), embedding::kDimensionMax));
+    bool is_right = true;
+    vector->for_each_item([&](json::Value item) {
+      is_right = item.is_number() && query_.vector.size() < embedding::kDimensionMax;
+      if (is_right) {
+        query_.vector.push_back(to_float(item.as_double()));
+      } else if (!item.is_number()) {
+        reader.fail(item, "must be a number");
+      } else {
+        reader.fail(*vector, "has " + std::to_string(vector->size()) +
+                                 " numbers; a vector has 1 to " +
+                                 std::to_string(embedding::kDimensionMax));
+      }
+      return is_right;
+    });
+    const std::string refusal = is_right ? embedding::refusal_of(query_.vector) : "";
+    if (!refusal.empty()) reader.fail(*vector, refusal);
   }
 
   void read_types(json::ObjectReader& reader) {
@@ -175,7 +216,7 @@ class QueryParser {
   }
 
   void read_order(json::ObjectReader& reader) {
-    query_.sort_by = query_.has_text() ? SortBy::kBest : SortBy::kRelevance;
+    query_.sort_by = query_.has_text() || query_.has_vector() ? SortBy::kBest : SortBy::kRelevance;
     std::string name(sort_name(query_.sort_by));
     reader.read_string("sort_by", &name);
     const auto* sort = std::find_if(kSorts.begin(), kSorts.end(),

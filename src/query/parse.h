@@ -11,7 +11,8 @@ namespace varve::query {
 enum class Scope {
   kSession,
   kStore,  // user_id, agent_id and session_ids too
-  kSet,    // for counting and deleting: no order, no pages
+  kSet,    // for deleting and exporting: no order, no pages
+  kCount,  // the same, but a vector may be there: it has no say in what is counted
 };
 
 // Empty text is the query without conditions.

@@ -30,6 +30,9 @@ struct ContentCondition {
 // How many rows sessions had, by hash64 of their ids: what is added later is in no page.
 using RowEnds = std::map<uint64_t, uint32_t>;
 
+// Where RowEnds has the number of records that a session's vectors.bin had.
+[[nodiscard]] uint64_t vector_end_key(std::string_view session_id);
+
 // Where the page before ended (cursor.h).
 struct Cursor {
   uint64_t query_hash = 0;  // of the query it continues, without `after` and `limit`
@@ -41,11 +44,15 @@ struct Cursor {
   int64_t timestamp_ms = 0;
   std::string session_id;
   std::string id;
-  RowEnds row_ends;  // of a query across sessions: what each had at the first page
+  // Of a query across sessions what each had at the first page, and of one with a vector how many
+  // records there were (vector_end_key).
+  RowEnds row_ends;
 };
 
 struct Query {
   std::string text;
+  std::vector<float> vector;   // empty: none
+  double vector_weight = 0.5;  // beside words: 0 words alone, 1 the vector alone
   std::vector<std::string> types;
   std::vector<std::string> tags_include;
   std::vector<std::string> tags_exclude;
@@ -76,6 +83,7 @@ struct Query {
   uint64_t hash = 0;  // of everything but `after` and `limit`
 
   [[nodiscard]] bool has_text() const { return !text.empty(); }
+  [[nodiscard]] bool has_vector() const { return !vector.empty(); }
 };
 
 }  // namespace varve::query

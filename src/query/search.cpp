@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "query/candidates.h"
 #include "query/ordered_search.h"
 #include "query/ranker.h"
 #include "query/references.h"
@@ -55,6 +56,10 @@ struct Search::Parts {
   void run_by_match(Answer* answer);
   void run_by_words(Answer* answer);
   void run_by_order(Answer* answer);
+  void run_by_vector(Answer* answer);
+  Candidates word_candidates(Answer* answer);
+  Candidates all_candidates(Answer* answer);
+  [[nodiscard]] double order_key(const Hit& hit) const;
   bool walk_in_time(Answer* answer);
   void finish(Answer* answer);
   void explain(Answer* answer);
@@ -311,15 +316,91 @@ void Search::Parts::run_by_order(Answer* answer) {
   take(best, answer);
 }
 
+// Every match, with its place in the order by words.
+Candidates Search::Parts::word_candidates(Answer* answer) {
+  Candidates found;
+  if (!ranks || finds_nothing) return found;
+  double best_match = 0;
+  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
+    found.push_back({row, score, {}, score, {}});
+    best_match = std::max(best_match, score);
+  });
+  const auto rises = [](const auto& a, const auto& b) { return a.row < b.row; };
+  std::sort(found.begin(), found.end(), rises);
+  if (answer->best_match == 0) answer->best_match = best_match;
+  if (query.sort_by != SortBy::kBest) return found;
+  const BestRows best =
+      find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text, text.words,
+                     *input.analyzer, answer->best_match, input.weights);
+  for (Candidate& candidate : found) {
+    const double quality = answer->best_match > 0 ? candidate.match / answer->best_match : 0;
+    candidate.text_key = quality - kUnrankedOffset;
+  }
+  for (const BestRow& row : best.rows) {
+    Candidate* candidate = find_candidate(found, row.place.row);
+    if (candidate == nullptr) continue;
+    candidate->text_key = row.place.key;
+    candidate->best = row.parts;
+  }
+  return found;
+}
+
+Candidates Search::Parts::all_candidates(Answer* answer) {
+  return with_vectors(word_candidates(answer), input.vectors, filter);
+}
+
+double Search::Parts::order_key(const Hit& hit) const {
+  switch (query.sort_by) {
+    case SortBy::kRelevance: return hit.relevance;
+    case SortBy::kTime: return static_cast<double>(hit.place.timestamp_ms);
+    case SortBy::kImportance: return hit.factors.importance;
+    case SortBy::kBest:
+    case SortBy::kMatch: break;
+  }
+  return query.has_text() ? hit.fusion->score() : *hit.fusion->similarity;
+}
+
+// Every vector is looked at, and with words every match.
+void Search::Parts::run_by_vector(Answer* answer) {
+  const bool fuses = query.has_text();
+  answer->strategy = fuses ? "every match and every vector, by their ranks" : "every vector";
+  const Candidates candidates = all_candidates(answer);
+  const RankKeys own = input.rank_keys == nullptr ? rank_keys_of(candidates) : RankKeys();
+  const Fusion fusion(input.rank_keys == nullptr ? own : *input.rank_keys,
+                      fuses ? query.vector_weight : 1);
+  const auto hit_at = [&](const Candidate& candidate) {
+    Hit hit = hit_of({0, index.timestamp_ms(candidate.row), candidate.row}, candidate.match, 0);
+    hit.fusion = fusion.parts(candidate.text_key, candidate.similarity);
+    hit.best = candidate.best;
+    hit.match_quality =
+        fuses ? std::min(1.0, hit.fusion->score()) : std::max(0.0, *candidate.similarity);
+    hit.relevance = decay::relevance(hit.factors.importance, hit.factors.decay, hit.factors.boost,
+                                     hit.match_quality);
+    hit.place.key = order_key(hit);
+    return hit;
+  };
+  TopK best(wanted(), query.ascending, after_place());
+  for (const Candidate& candidate : candidates) {
+    const Hit hit = hit_at(candidate);
+    if (hit.relevance >= query.relevance_min) best.offer(hit.place);
+  }
+  for (const Place& place : best.take()) {
+    answer->hits.push_back(hit_at(*find_candidate(candidates, place.row)));
+  }
+}
+
 Answer Search::Parts::run() {
   Answer answer;
   answer.walk_count_max = filter.walk_count_max();
   answer.row_end = row_end;
   if (row_end > 0) answer.last_id = index.id(row_end - 1);
   answer.best_match = query.after ? query.after->best_match : input.best_match;
-  if (finds_nothing || query.limit == 0) return answer;
+  const bool nothing = query.has_vector() ? text.matches_nothing : finds_nothing;
+  if (nothing || query.limit == 0) return answer;
   const bool plain = query.relevance_min == 0 && !query.ascending;
-  if (!ranks) {
+  if (query.has_vector()) {
+    run_by_vector(&answer);
+  } else if (!ranks) {
     run_by_order(&answer);
   } else if (query.sort_by == SortBy::kBest && !query.ascending) {
     run_by_best(&answer);
@@ -396,6 +477,13 @@ double Search::best_match() {
   parts_->ranker->find_best(parts_->filter, !parts_->text.needs_term, &first);
   const auto places = first.take();
   return places.empty() ? 0 : places.front().key;
+}
+
+RankKeys Search::rank_keys() {
+  if (parts_->text.matches_nothing) return {};
+  Answer answer;
+  answer.best_match = parts_->input.best_match;
+  return rank_keys_of(parts_->all_candidates(&answer));
 }
 
 std::vector<uint32_t> Search::rows_to_check(size_t check) {

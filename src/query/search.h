@@ -18,6 +18,7 @@
 #include "decay/decay.h"
 #include "index/index.h"
 #include "query/best.h"
+#include "query/fusion.h"
 #include "query/query.h"
 #include "query/relevance.h"
 #include "query/statistics.h"
@@ -38,6 +39,9 @@ struct SearchInput {
   const TextStatistics* statistics = nullptr;
   double best_match = 0;
   std::optional<uint32_t> row_end_max;  // rows behind it came later
+  const RankKeys* rank_keys = nullptr;  // of all sessions, sorted
+  // Of a query with a vector: the rows that have one, rising.
+  std::vector<VectorMatch> vectors;
   // For each check of the text plan, the rows that passed it; empty before they were asked.
   std::vector<std::vector<uint32_t>> passed;
 };
@@ -49,6 +53,7 @@ struct Hit {
   double match = 0;  // [BM25]
   Relevance::Factors factors;
   std::optional<BestParts> best;
+  std::optional<FusionParts> fusion;  // of a query with a vector
   // With explain: how often each of Answer::terms is in it, and what that gave.
   std::vector<std::pair<uint32_t, double>> terms;
 };
@@ -86,6 +91,8 @@ class Search {
   // For queries across sessions: what this one holds of the words, and its best match (0: none).
   [[nodiscard]] TextStatistics statistics() const;
   [[nodiscard]] double best_match();
+  // And what it adds to the ranks of a query with words and a vector.
+  [[nodiscard]] RankKeys rank_keys();
 
   // Rows of all results, in the order of the log, whatever order and limit say.
   Result<std::vector<uint32_t>> all_rows();

@@ -81,17 +81,26 @@ class Compaction {
   Status carry_out() {
     report_.changed = report_.bytes_after != report_.bytes_before;
     const bool purges = options_.cause == CompactionCause::kPurge;
-    if (!report_.changed && !purges) return {};
+    VARVE_TRY(choose_vectors());
+    if (!report_.changed && !purges) {
+      if (vectors_.drops()) VARVE_TRY(core_.vectors.file().quarantine(vectors_, now_ms_));
+      note_if_failed(core_, "vectors.bin was not compacted", write_vectors_anew());
+      return {};
+    }
     VARVE_TRY(make_gaps_legal());
     if (purges) {
       VARVE_TRY(tidy_stores(core_, Remains::kDropped));
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
     } else {
       VARVE_TRY(quarantine_damage());
+      VARVE_TRY(core_.vectors.file().quarantine(vectors_, now_ms_));
     }
     // A purge replaces the log also when nothing goes: another process may hold the index that a
     // compaction left it, and would save that.
     VARVE_TRY(write_anew());
+    Status vectors = write_vectors_anew();
+    if (purges) VARVE_TRY(vectors);
+    note_if_failed(core_, "vectors.bin was not compacted", vectors);
     // Now it is done. An index that cannot be made here is made by whoever reads next.
     note_if_failed(core_, "the index was not made anew after a compaction", renew_index(purges));
     return {};
@@ -113,6 +122,45 @@ class Compaction {
   [[nodiscard]] bool is_index_from_log() const {
     const std::shared_lock lock(core_.index_mutex);
     return core_.index_from_log;
+  }
+
+  // Before the log is replaced, while rows are those of the plan. A file of which nothing can be
+  // read stays as it is, but not in a purge.
+  Status choose_vectors() {
+    const bool purges = options_.cause == CompactionCause::kPurge;
+    auto chosen = core_.vectors.file().select([&](std::string_view id) {
+      const std::shared_lock lock(core_.index_mutex);
+      const auto row = core_.index.find(id);
+      const auto is_below = [](const KeptLine& line, uint32_t value) { return line.row < value; };
+      const auto found =
+          std::lower_bound(kept_.begin(), kept_.end(), row.value_or(index::kNoRow), is_below);
+      return row && found != kept_.end() && found->row == *row;
+    });
+    if (chosen.code() == Code::kCorruption) {
+      removes_vectors_ = purges;
+      return {};
+    }
+    if (chosen.code() == Code::kFormatVersion && !purges) return {};
+    VARVE_TRY_ASSIGN(vectors_, std::move(chosen));
+    if (vectors_.dimension == 0) return {};
+    if (vectors_.drops() && !index_from_log_) {
+      return {Code::kConflict, "rows of index.bin do not decide what goes"};
+    }
+    report_.vectors_before = vectors_.record_count;
+    report_.vectors_after = vectors_.kept.size();
+    return {};
+  }
+
+  Status write_vectors_anew() {
+    Status status;
+    if (removes_vectors_) {
+      status = core_.storage->remove_vectors();
+    } else if (vectors_.drops()) {
+      status = core_.vectors.file().rewrite(vectors_);
+    }
+    if (options_.cause == CompactionCause::kPurge) core_.vectors.forget();
+    core_.vectors.look();
+    return status;
   }
 
   // Index lock held.
@@ -290,6 +338,8 @@ class Compaction {
   bool index_from_log_ = false;
   std::vector<DroppedRow> dropped_;  // when it is not
   std::vector<log::Damage> damage_;
+  VectorFile::Selection vectors_;
+  bool removes_vectors_ = false;  // it cannot be told what is in the file
   CompactionReport report_;
   std::string read_;  // scratch
   std::string written_;
@@ -357,6 +407,10 @@ json::Tree CompactionReport::tree() const {
   tree.set("bytes_before", count(bytes_before));
   tree.set("bytes_after", count(bytes_after));
   tree.set("dropped", std::move(rules));
+  if (vectors_before) {
+    tree.set("vectors_before", count(*vectors_before));
+    tree.set("vectors_after", count(vectors_after));
+  }
   tree.set("changed", json::Tree::boolean(changed));
   tree.set("duration_ms", json::Tree::number(duration_ms));
   return tree;

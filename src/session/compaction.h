@@ -6,12 +6,15 @@
 //   2  damaged bytes go to quarantine (not in a purge)          durable
 //   3  purge: quarantine, index.bin and left-overs are removed  durable
 //   4  the new memory.jsonl takes the name of the old one       durable: the commit point
-//   5  index.bin is written anew; metadata.json gets its history
+//   5  vectors.bin is written anew when it has what nobody may read any more; in a purge durably
+//      before the answer, and a failure of it is one of the purge
+//   6  index.bin is written anew; metadata.json gets its history
 // tombstones.jsonl stays: ids are used once, ever, and a tombstone without an entry is harmless.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "json/tree.h"
@@ -39,6 +42,9 @@ struct CompactionReport {
   uint64_t bytes_before = 0;  // of memory.jsonl
   uint64_t bytes_after = 0;
   std::array<uint64_t, kDroppedNames.size()> dropped{};
+  // Of vectors.bin; when there is one.
+  std::optional<uint64_t> vectors_before;
+  uint64_t vectors_after = 0;
   bool changed = false;  // the log was written anew
   double duration_ms = 0;
 

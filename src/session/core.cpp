@@ -28,6 +28,7 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       storage(std::move(session_storage)),
       context(session_context),
       settings(session_context.settings),
+      vectors(*storage),
       index(session_context.settings.text),
       cache_(session_context.settings.cached_entries_max) {
   storage->set_sync_histogram(&context.counters->sync_us);
@@ -96,6 +97,7 @@ Status Core::load() {
   VARVE_TRY(load_metadata());
   measure_capped_files();
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+  vectors.look();
   const std::unique_lock lock(index_mutex);
   view.tail = tail;
   const Status loaded = load_snapshot();

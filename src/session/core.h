@@ -20,6 +20,7 @@
 #include "session/entry_cache.h"
 #include "session/metadata.h"
 #include "session/session.h"
+#include "session/vectors.h"
 
 namespace varve::session {
 
@@ -127,7 +128,7 @@ class Core {
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;
   // When it is compacted without being asked: the session's own rules, else the store's.
   [[nodiscard]] CompactionPolicy compaction_policy() const;
-  // [bytes] of log, tombstones, index.bin, kv.json and transcript.md.
+  // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.
   [[nodiscard]] uint64_t size_bytes() const;
   // The last two of them, as last seen.
   [[nodiscard]] uint64_t capped_bytes() const {
@@ -178,6 +179,7 @@ class Core {
   Settings settings;
   CappedFile kv_file;
   CappedFile transcript_file;
+  Vectors vectors;
 
   mutable std::shared_mutex index_mutex;  // guards everything below
   index::Index index;

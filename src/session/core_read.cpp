@@ -86,7 +86,7 @@ CompactionPolicy Core::compaction_policy() const {
 uint64_t Core::size_bytes() const {
   const std::shared_lock lock(index_mutex);
   return view.tail.entries_bytes + view.tail.tombstones_bytes + snapshot_size_bytes +
-         capped_bytes();
+         vectors.size_bytes() + capped_bytes();
 }
 
 void Core::measure_capped_files() {

@@ -76,7 +76,8 @@ void Core::count_into(json::Tree& tree) const {
   tree.set("total_entries", json::Tree::integer_unsigned(index.size() - index.deleted_count()));
   tree.set("total_size_bytes",
            json::Tree::integer_unsigned(view.tail.entries_bytes + view.tail.tombstones_bytes +
-                                        snapshot_size_bytes + capped_bytes()));
+                                        snapshot_size_bytes + vectors.size_bytes() +
+                                        capped_bytes()));
   tree.set("last_accessed", json::Tree::string(format_rfc3339(context.clock->now_ms())));
 }
 

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "query/cursor.h"
 #include "session/query_explanation.h"
+#include "session/selection.h"
 
 namespace varve::session {
 
@@ -40,6 +41,13 @@ class SessionQuery {
   // is not kGone.
   Status with_search(const std::function<Status(query::Search&)>& use) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      if (uses_vectors_) {  // first: the entries of what is loaded are in the index after it
+        auto compared = core_.vectors.compare(query_.vector, vector_end_max());
+        if (!compared.ok() && shared_ != nullptr) {
+          return std::move(compared).status().with_context("session '" + core_.id + "'");
+        }
+        VARVE_TRY_ASSIGN(similarities_, std::move(compared));
+      }
       VARVE_TRY(core_.prepare_query(query_.has_text()));
       Status status = try_search(use);
       if (status.code() == Code::kCorruption && !is_index_from_log()) {
@@ -49,6 +57,12 @@ class SessionQuery {
       }
     }
     return {Code::kBusy, "the log is being replaced over and over; try again"};
+  }
+
+  // The next search compares the query's vector, when it has one.
+  void use_vectors() { uses_vectors_ = query_.has_vector(); }
+  [[nodiscard]] uint32_t vector_end() const {
+    return static_cast<uint32_t>(similarities_.by_record.size());
   }
 
   // Of a row, under the lock.
@@ -68,8 +82,13 @@ class SessionQuery {
   }
 
  private:
-  [[nodiscard]] query::SearchInput input() {
+  // Under the index's lock.
+  Result<query::SearchInput> input() {
     query::SearchInput input;
+    if (uses_vectors_) {
+      VARVE_TRY_ASSIGN(input.vectors,
+                       core_.vectors.match(similarities_, core_.index, core_.index_epoch));
+    }
     input.index = &core_.index;
     input.query = &query_;
     input.rules = rules_.get();
@@ -83,7 +102,19 @@ class SessionQuery {
     input.best_match = shared_->best_match;
     const auto row_end = shared_->row_ends.find(hash64(core_.id));
     if (row_end != shared_->row_ends.end()) input.row_end_max = row_end->second;
+    const bool fuses = query_.has_vector() && query_.has_text();
+    if (fuses) input.rank_keys = &shared_->rank_keys;
     return input;
+  }
+
+  // Records behind it came after the first page.
+  [[nodiscard]] std::optional<uint32_t> vector_end_max() const {
+    const query::RowEnds* ends = shared_ != nullptr ? &shared_->row_ends
+                                 : query_.after     ? &query_.after->row_ends
+                                                    : nullptr;
+    if (ends == nullptr) return std::nullopt;
+    const auto end = ends->find(query::vector_end_key(core_.id));
+    return end == ends->end() ? std::nullopt : std::optional(end->second);
   }
 
   [[nodiscard]] bool is_ready() const {
@@ -97,7 +128,8 @@ class SessionQuery {
     {
       const std::shared_lock lock(core_.index_mutex);
       if (!is_ready()) return gone();
-      VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(input()));
+      VARVE_TRY_ASSIGN(auto planned, input());
+      VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(planned)));
       if (search.checks().empty()) return use(search);
       epoch = core_.index_epoch;
       for (size_t i = 0; i < search.checks().size(); ++i) {
@@ -106,13 +138,15 @@ class SessionQuery {
         for (const uint32_t row : search.rows_to_check(i)) rows.push_back(found_row(row));
       }
     }
-    query::SearchInput checked = input();
+    std::vector<std::vector<uint32_t>> passed;
     for (size_t i = 0; i < checks.size(); ++i) {
       VARVE_TRY_ASSIGN(auto rows, check_rows(checks[i], to_check[i]));
-      checked.passed.push_back(std::move(rows));
+      passed.push_back(std::move(rows));
     }
     const std::shared_lock lock(core_.index_mutex);
     if (!is_ready() || core_.index_epoch != epoch) return gone();
+    VARVE_TRY_ASSIGN(auto checked, input());
+    checked.passed = std::move(passed);
     VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(checked)));
     return use(search);
   }
@@ -141,6 +175,8 @@ class SessionQuery {
   const SharedQuery* shared_;
   std::shared_ptr<const decay::Rules> rules_;
   int64_t now_ms_;
+  bool uses_vectors_ = false;
+  Vectors::Similarities similarities_;
   std::unique_ptr<text::Analyzer> analyzer_;  // when there is text
 };
 
@@ -172,13 +208,14 @@ class ResultReader {
     for (size_t i = 0; i < rows_.size(); ++i) {
       auto line = core_.read_row(rows_[i].id, rows_[i].place);
       if (line.code() == Code::kCorruption && session_query_.is_index_from_log()) {
-        note_damage(rows_[i], line.status());
+        note_unreadable(core_, rows_[i].place, line.status());
         continue;
       }
       VARVE_TRY(line);
       results.results.push_back(result_of(i, *std::move(line)));
     }
     results.row_end = answer_.row_end;
+    results.vector_end = session_query_.vector_end();
     if (query_.explain) results.explanation = explain_answer(query_, answer_);
     return results;
   }
@@ -211,16 +248,10 @@ class ResultReader {
     cursor.timestamp_ms = last.place.timestamp_ms;
     cursor.session_id = core_.id;
     cursor.id = rows_.back().id;
+    if (query_.has_vector()) {
+      cursor.row_ends[query::vector_end_key(core_.id)] = session_query_.vector_end();
+    }
     return query::format_cursor(cursor);
-  }
-
-  void note_damage(const FoundRow& row, const Status& damage) {
-    core_.context.counters->lines_skipped += 1;
-    core_.context.counters->corruption_errors += 1;
-    json::Tree details = json::Tree::object();
-    details.set("offset", json::Tree::integer_unsigned(row.place.location.offset));
-    details.set("reason", json::Tree::string(damage.message()));
-    core_.post(Level::kError, "an entry that was found cannot be read", std::move(details));
   }
 
   Core& core_;
@@ -241,6 +272,7 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
     return Status(Code::kInvalidArgument, "'after' is the cursor of another session",
                   std::move(place));
   }
+  session_query.use_vectors();
   ResultReader reader(core, query, session_query);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
@@ -258,6 +290,22 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
 }
 
+Result<std::vector<Selected>> select(Core& core, const query::Query& query) {
+  SessionQuery session_query(core, query, nullptr);
+  std::vector<Selected> selected;
+  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+    VARVE_TRY_ASSIGN(const query::Answer answer, search.run());
+    selected.clear();
+    for (const query::Hit& hit : answer.hits) {
+      Selected& entry = selected.emplace_back(selected_row(core, hit.place.row));
+      entry.key = hit.place.key;
+      entry.match_quality = hit.match_quality;
+    }
+    return {};
+  }));
+  return selected;
+}
+
 Result<query::TextStatistics> count_words(Core& core, const query::Query& query,
                                           const SharedQuery& shared) {
   SessionQuery session_query(core, query, &shared);
@@ -267,6 +315,19 @@ Result<query::TextStatistics> count_words(Core& core, const query::Query& query,
     return {};
   }));
   return statistics;
+}
+
+Result<RankedKeys> find_rank_keys(Core& core, const query::Query& query,
+                                  const SharedQuery& shared) {
+  SessionQuery session_query(core, query, &shared);
+  session_query.use_vectors();
+  RankedKeys found;
+  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+    found.keys = search.rank_keys();
+    found.vector_end = session_query.vector_end();
+    return {};
+  }));
+  return found;
 }
 
 Result<double> find_best_match(Core& core, const query::Query& query, const SharedQuery& shared) {

@@ -22,7 +22,8 @@ namespace varve::session {
 struct SharedQuery {
   query::TextStatistics statistics;
   double best_match = 0;
-  query::RowEnds row_ends;  // of sessions that were looked at before
+  query::RowEnds row_ends;    // of sessions that were looked at before
+  query::RankKeys rank_keys;  // of a query with words and a vector; sorted
 };
 
 // Results in order, with their entries, and the cursor of the next page. `shared`: null for a query
@@ -32,6 +33,11 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
 // What this session adds to SharedQuery.
 Result<query::TextStatistics> count_words(Core& core, const query::Query& query,
                                           const SharedQuery& shared);
+struct RankedKeys {
+  query::RankKeys keys;
+  uint32_t vector_end = 0;  // records of vectors.bin that were looked at
+};
+Result<RankedKeys> find_rank_keys(Core& core, const query::Query& query, const SharedQuery& shared);
 Result<double> find_best_match(Core& core, const query::Query& query, const SharedQuery& shared);
 
 // How many entries match, whatever the limit.

@@ -22,6 +22,21 @@ Tree explain_best(const query::BestParts& parts) {
   return tree;
 }
 
+Tree explain_fusion(const query::Query& query, const query::FusionParts& parts) {
+  Tree tree = Tree::object();
+  const auto rank = [](uint64_t number) {
+    return number == 0 ? Tree() : Tree::integer_unsigned(number);
+  };
+  tree.set("similarity", parts.similarity ? Tree::number(*parts.similarity) : Tree());
+  tree.set("rank", rank(parts.vector_rank));
+  if (!query.has_text()) return tree;
+  tree.set("weight", Tree::number(query.vector_weight));
+  tree.set("share", Tree::number(parts.vector));
+  tree.set("text_rank", rank(parts.text_rank));
+  tree.set("text_share", Tree::number(parts.text));
+  return tree;
+}
+
 Tree explain_terms(const query::Answer& answer, const query::Hit& hit) {
   Tree terms = Tree::array();
   for (size_t i = 0; i < hit.terms.size() && i < answer.terms.size(); ++i) {
@@ -61,6 +76,7 @@ std::string explain_hit(const index::Index& index, const decay::Rules& rules,
     tree.set("length", Tree::integer_unsigned(index.text().length(hit.place.row)));
     tree.set("terms", explain_terms(answer, hit));
   }
+  if (hit.fusion) tree.set("vector", explain_fusion(query, *hit.fusion));
   if (hit.best) tree.set("best", explain_best(*hit.best));
   return tree.canonical();
 }

@@ -9,6 +9,7 @@
 #include "log/quarantine.h"
 #include "session/capped_stores.h"
 #include "session/maintenance.h"
+#include "session/vector_check.h"
 
 namespace varve::session {
 
@@ -300,7 +301,8 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
     VARVE_TRY(core.catch_up_as_writer());
     const bool cut = core.torn_tail_count > torn_before;
     const bool stores_damaged = repair.store_damage_count() > 0;
-    report = repair.report(repair.is_needed() || cut || stores_damaged);
+    VARVE_TRY_ASSIGN(const bool vectors_changed, repair_vectors(core));
+    report = repair.report(repair.is_needed() || cut || stores_damaged || vectors_changed);
     if (stores_damaged) VARVE_TRY(tidy_stores(core, Remains::kSetAside));
     if (!repair.is_needed()) return Status();
     Repair mending(core, options.accept_edits);

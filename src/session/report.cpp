@@ -43,6 +43,23 @@ FileFigures file_figures(Core& core) {
   return figures;
 }
 
+// How many records there are, whole or not: none of them is read.
+json::Tree vector_figures(Core& core) {
+  json::Tree tree = json::Tree::object();
+  uint64_t dimension = 0;
+  uint64_t records = 0;
+  const auto tail = core.storage->vectors_tail();
+  const auto found = tail.ok() ? core.vectors.file().dimension(*tail) : Result<uint32_t>(0U);
+  if (found.ok() && *found > 0) {
+    dimension = *found;
+    records = (tail->bytes - embedding::kHeaderBytes) / embedding::record_bytes(*found);
+  }
+  tree.set("dimension", count(dimension));
+  tree.set("records", count(records));
+  tree.set("memory_bytes", count(core.vectors.memory_bytes()));
+  return tree;
+}
+
 json::Tree lock_state(const log::LockHolder& holder) {
   json::Tree tree = json::Tree::object();
   tree.set("held", json::Tree::boolean(holder.is_held));
@@ -55,14 +72,16 @@ json::Tree lock_state(const log::LockHolder& holder) {
 
 json::Tree sizes(const Core& core, uint64_t index_bytes) {
   const log::Tail& tail = core.view.tail;
+  const uint64_t vectors_bytes = core.vectors.size_bytes();
   json::Tree tree = json::Tree::object();
   tree.set("log", count(tail.entries_bytes));
   tree.set("index", count(index_bytes));
   tree.set("tombstones", count(tail.tombstones_bytes));
+  tree.set("vectors", count(vectors_bytes));
   tree.set("kv", count(core.kv_file.size_bytes));
   tree.set("transcript", count(core.transcript_file.size_bytes));
-  tree.set("total",
-           count(tail.entries_bytes + index_bytes + tail.tombstones_bytes + core.capped_bytes()));
+  tree.set("total", count(tail.entries_bytes + index_bytes + tail.tombstones_bytes +
+                          vectors_bytes + core.capped_bytes()));
   return tree;
 }
 
@@ -97,6 +116,9 @@ Result<json::Tree> stats(Core& core) {
   core.measure_capped_files();
   FileFigures files = file_figures(core);
   json::Tree lock_tree = lock_state(core.storage->lock_holder());
+  core.vectors.look();
+  json::Tree vectors = vector_figures(core);
+  const uint64_t vectors_memory_bytes = core.vectors.memory_bytes();
   const log::DurableMark mark = core.storage->durable_mark();
   const uint64_t undurable_bytes = core.storage->undurable().bytes;
   const int64_t now_ms = core.context.clock->now_ms();
@@ -117,7 +139,9 @@ Result<json::Tree> stats(Core& core) {
   tree.set("modified", std::move(files.modified));
   tree.set("lock", std::move(lock_tree));
   tree.set("types", std::move(types));
-  tree.set("memory_bytes", count(core.index.memory_bytes() + core.cache_memory_bytes()));
+  tree.set("memory_bytes",
+           count(core.index.memory_bytes() + core.cache_memory_bytes() + vectors_memory_bytes));
+  tree.set("vectors", std::move(vectors));
   tree.set("last_seq", count(core.index.coverage.last_seq));
   tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));
   tree.set("durability", json::Tree::string(durability_name(core.settings.durability)));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
+#include <new>
 #include <utility>
 
 #include "log/failure_buffer.h"
@@ -16,6 +18,7 @@
 #include "session/maintenance.h"
 #include "session/migration.h"
 #include "session/query.h"
+#include "session/selection.h"
 #include "session/transcript.h"
 #include "session/writer.h"
 
@@ -49,6 +52,7 @@ struct Session::Parts {
   KeyValue key_value;
   Transcript transcript;
   IdGenerator ids;
+  UsageTable usage{core};
   std::atomic<bool> closed{false};
 };
 
@@ -77,6 +81,15 @@ Status check_reason(std::string_view reason) {
   place.size = reason.size();
   place.limit = entry::kReasonBytesMax;
   return {Code::kInvalidArgument, "a reason is at most 1024 bytes", std::move(place)};
+}
+
+bool is_over(Session& session) noexcept {
+  try {
+    const auto over = session.has_expired();
+    return over.ok() && *over;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -156,6 +169,17 @@ Status Session::remove(std::string_view id, std::string_view reason) {
   return {Code::kNotFound, "there is no entry '" + std::string(id) + "' to delete"};
 }
 
+Status Session::put_vector(std::string_view id, std::span<const float> values) {
+  VARVE_TRY(check_id(id));
+  const std::string refusal = embedding::refusal_of(values);
+  if (refusal.empty()) return parts_->writer.put_vector(id, values);
+  Place place;
+  place.member = "values";
+  place.size = values.size();
+  place.limit = embedding::kDimensionMax;
+  return {Code::kInvalidArgument, "the vector " + refusal, std::move(place)};
+}
+
 Result<QueryResults> Session::query(std::string_view text) {
   const Context& context = parts_->core.context;
   const DurationRecorder recorder(*context.clock, context.counters->query_us);
@@ -176,10 +200,36 @@ Result<double> Session::find_best_match(const query::Query& query, const SharedQ
   return session::find_best_match(parts_->core, query, shared);
 }
 
+Result<RankedKeys> Session::find_rank_keys(const query::Query& query, const SharedQuery& shared) {
+  return session::find_rank_keys(parts_->core, query, shared);
+}
+
+Result<std::vector<Selected>> Session::select(const query::Query& query) {
+  const Context& context = parts_->core.context;
+  const DurationRecorder recorder(*context.clock, context.counters->query_us);
+  return parts_->noted(session::select(parts_->core, query), "a query failed");
+}
+
+Result<std::vector<Selected>> Session::select_ids(const std::vector<std::string>& ids,
+                                                  int64_t now_ms) {
+  return session::select_ids(parts_->core, ids, now_ms);
+}
+
+Result<std::vector<Selected>> Session::select_tool_call(const Selected& entry,
+                                                        std::string_view call_key, int64_t now_ms) {
+  return session::select_tool_call(parts_->core, entry, call_key, now_ms);
+}
+
+Result<EntryLine> Session::read(const Selected& entry) {
+  return read_selected(parts_->core, entry);
+}
+
+int64_t Session::now_ms() const { return parts_->core.context.clock->now_ms(); }
+
 Result<uint64_t> Session::count(std::string_view text) {
   const Context& context = parts_->core.context;
   const DurationRecorder recorder(*context.clock, context.counters->query_us);
-  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSet));
+  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kCount));
   return parts_->noted(count_matches(parts_->core, query), "a query failed");
 }
 
@@ -325,7 +375,9 @@ Status Session::sync() {
 void Session::close() {
   if (!parts_) return;
   Core& core = parts_->core;
-  if (parts_->writer.has_changes()) {
+  if (is_over(*this)) {
+    // Saving would note the time of now, and bring it back.
+  } else if (parts_->writer.has_changes()) {
     const Status saved = sync();
     const bool loses = core.storage->undurable().bytes > 0;
     if (!saved.ok()) {
@@ -339,6 +391,20 @@ void Session::close() {
 }
 
 Result<json::Tree> Session::stats() { return session::stats(parts_->core); }
+Result<UsageByDay> Session::usage(int64_t start_ms, int64_t end_ms) {
+  return parts_->usage.by_day(start_ms, end_ms);
+}
+Result<json::Tree> Session::stats_with_usage() {
+  VARVE_TRY_ASSIGN(const auto days,
+                   usage(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
+  Usage total;
+  for (const auto& [day, usage_of_day] : days) total.add(usage_of_day);
+  json::Tree tree = json::Tree::object();
+  total.write_to(tree);
+  VARVE_TRY_ASSIGN(json::Tree figures, stats());
+  figures.set("usage", std::move(tree));
+  return figures;
+}
 Result<json::Tree> Session::files() { return list_files(parts_->core); }
 Result<json::Tree> Session::verify(bool deep, const ProgressReceiver& receiver) {
   return session::verify(parts_->core, parts_->writer, deep, receiver);

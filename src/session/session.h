@@ -5,10 +5,12 @@
 // commits for all who wait (group commit). Across processes, writers exclude each other by the
 // storage's lock and readers take no lock at all.
 //
-// Order of locks: writer queue -> storage lock -> index lock. Nothing is called back under them.
+// Order of locks: writer queue -> storage lock -> index lock; usage table -> index lock. Nothing is
+// called back under them.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "session/query_results.h"
 #include "session/settings.h"
 #include "session/size_quota.h"
+#include "session/usage.h"
 
 namespace varve::query {
 struct Query;
@@ -32,6 +35,8 @@ struct TextStatistics;
 namespace varve::session {
 
 struct CompactionOptions;
+struct RankedKeys;
+struct Selected;
 struct SharedQuery;
 
 class Session {
@@ -65,13 +70,24 @@ class Session {
   Result<std::string> get(std::string_view id);
   Status remove(std::string_view id, std::string_view reason);
 
+  // The embedding of a live entry, instead of the one it had: varve_session_put_vector.
+  Status put_vector(std::string_view id, std::span<const float> values);
   // A query's JSON text, see docs/query.md.
   Result<QueryResults> query(std::string_view text);
   Result<uint64_t> count(std::string_view query);
   // For a query across sessions, see query.h.
   Result<QueryResults> query_among(const query::Query& query, const SharedQuery& shared);
   Result<query::TextStatistics> count_words(const query::Query& query, const SharedQuery& shared);
+  Result<RankedKeys> find_rank_keys(const query::Query& query, const SharedQuery& shared);
   Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
+  // For a context, which reads only some of what was found, see selection.h. kGone from the last
+  // two: select anew.
+  Result<std::vector<Selected>> select(const query::Query& query);
+  Result<std::vector<Selected>> select_ids(const std::vector<std::string>& ids, int64_t now_ms);
+  Result<std::vector<Selected>> select_tool_call(const Selected& entry, std::string_view call_key,
+                                                 int64_t now_ms);
+  Result<EntryLine> read(const Selected& entry);
+  [[nodiscard]] int64_t now_ms() const;  // by its store's clock
   // {"tags":[{"tag","entries"}]}, by name.
   Result<json::Tree> tags();
   // Deletes every entry that matches; how many.
@@ -89,6 +105,9 @@ class Session {
   Status update(std::string_view patch);
   Status sync();
   Result<json::Tree> stats();
+  // The same with "usage", which reads the log when it is asked for first.
+  Result<json::Tree> stats_with_usage();
+  Result<UsageByDay> usage(int64_t start_ms, int64_t end_ms);  // start <= timestamp < end
   Result<json::Tree> files();
 
   Result<json::Tree> verify(bool deep = false, const ProgressReceiver& receiver = {});

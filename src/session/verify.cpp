@@ -8,6 +8,7 @@
 #include "log/line_reader.h"
 #include "session/capped_stores.h"
 #include "session/maintenance.h"
+#include "session/vector_check.h"
 
 namespace varve::session {
 
@@ -46,6 +47,10 @@ class Report {
   }
 
   void duplicate() { damaged_ += 1; }
+  void damaged_vectors(const VectorCheck& vectors) {
+    damaged_ += vectors.damaged_count;
+    vectors_ = vectors.tree();
+  }
 
   // Nothing is wrong, and somebody may want to know.
   void note(uint64_t offset, std::string_view id, std::string_view target,
@@ -84,12 +89,14 @@ class Report {
     tree.set("notes_total", json::Tree::integer_unsigned(notes_total_));
     tree.set("checked_bytes", json::Tree::integer_unsigned(checked_bytes));
     tree.set("last_seq", json::Tree::integer_unsigned(last_seq));
+    tree.set("vectors", std::move(vectors_));
     return tree;
   }
 
  private:
   json::Tree problems_ = json::Tree::array();
   json::Tree notes_ = json::Tree::array();
+  json::Tree vectors_;
   uint64_t total_ = 0;
   uint64_t notes_total_ = 0;
   uint64_t damaged_ = 0;
@@ -146,7 +153,7 @@ class Verification {
       report_.problem(log::Stream::kEntries, entries.committed_end, 0,
                       "the log ends too early: " + missing_text(present + 1, settled_seq_));
     }
-    return {};
+    return check_vectors();
   }
 
   // What looks like a torn tail may be a line that is being written right now: for certain only
@@ -166,7 +173,7 @@ class Verification {
         log::scan_entries(*core_.storage, now.generation, entries_end_, now.entries_bytes,
                           settled_seq_, [](const log::ScannedEntry&) { return Status(); }));
     torn_tail(entries, log::Stream::kEntries);
-    return {};
+    return check_end_of_vectors();
   }
 
   Status compare_postings() {
@@ -206,6 +213,26 @@ class Verification {
   }
 
  private:
+  Status check_vectors() {
+    VARVE_TRY_ASSIGN(const VectorCheck vectors,
+                     session::check_vectors(
+                         core_, [&](uint64_t offset, uint64_t length, std::string_view reason) {
+                           report_.problem_in(log::kVectorsFile, offset, length, reason);
+                         }));
+    report_.damaged_vectors(vectors);
+    torn_ = torn_ || vectors.torn_bytes > 0;
+    return {};
+  }
+
+  Status check_end_of_vectors() {
+    VARVE_TRY_ASSIGN(const VectorCheck now, session::check_vectors(core_, [](auto...) {}));
+    if (now.torn_bytes == 0) return {};
+    report_.problem_in(log::kVectorsFile, now.torn_offset, now.torn_bytes,
+                       "torn tail: a vector is not whole; the next vector that is put, or repair, "
+                       "moves it to quarantine");
+    return {};
+  }
+
   void check(const log::ScannedEntry& line) {
     check_seq(line);
     const std::shared_lock lock(core_.index_mutex);

@@ -308,11 +308,9 @@ std::string Writer::user_id() const {
 // Compacts before an add that would go above the threshold. Not again until the session has grown
 // by a share of its limit, or the add would be refused and something was deleted since: an add must
 // not cost the log each time when compaction does not help.
-Status Writer::make_room(const Group& group) {
+Status Writer::make_room(uint64_t new_bytes) {
   const uint64_t limit = core_.settings.session_bytes_max;
   if (limit == 0) return {};
-  uint64_t new_bytes = 0;
-  for (const WriteRequest* request : group) new_bytes += bytes_of(*request);
   const uint64_t size = core_.size_bytes() + new_bytes;
   const uint64_t deleted_count = core_.deleted_count();
   const bool may_help = size > limit && deleted_count != deleted_count_tried_;
@@ -347,7 +345,9 @@ void Writer::renew_expiry() noexcept {
 }
 
 Status Writer::add_group(Group& group) {
-  VARVE_TRY(make_room(group));
+  uint64_t new_bytes = 0;
+  for (const WriteRequest* request : group) new_bytes += bytes_of(*request);
+  VARVE_TRY(make_room(new_bytes));
   const std::string user = user_id();  // before anything is written: this may fail
   uint64_t start_bytes = 0;
   {

@@ -48,6 +48,9 @@ class Writer {
   // The same without recovery: the log as it lies.
   Status run_as_is(std::string_view operation, std::function<Status()> call);
 
+  // The vector of a live entry, in place of the one it had.
+  Status put_vector(std::string_view id, std::span<const float> values);
+
   // Saves index.bin when that is due, or `always`. Best effort, also when memory ends: what was
   // answered stays answered. Waits hardly for other processes: they may save it too.
   void save_snapshot(bool always) noexcept;
@@ -78,7 +81,8 @@ class Writer {
   Status delete_group(Group& group);
   Status check_ids(const WriteRequest& request, const Group& accepted) const;
   [[nodiscard]] std::string user_id() const;
-  Status make_room(const Group& group);
+  Status put_vector_locked(std::string_view id, std::span<const float> values);
+  Status make_room(uint64_t new_bytes);
   Status lock(const WriteRequest& request);
   void unlock(std::string_view operation) noexcept;
   void note_failure(std::string_view operation, const Status& failure) noexcept;

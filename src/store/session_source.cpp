@@ -138,6 +138,10 @@ Result<std::vector<std::string>> SessionSource::documents() {
     const bool listed = std::find(names.begin(), names.end(), name) != names.end();
     if (document.ok() && !listed) names.emplace_back(name);
   }
+  // A store in memory has no files, but may have these.
+  const auto vectors = storage_->vectors_tail();
+  const bool is_listed = std::find(names.begin(), names.end(), log::kVectorsFile) != names.end();
+  if (vectors.ok() && vectors->bytes > 0 && !is_listed) names.emplace_back(log::kVectorsFile);
   std::sort(names.begin(), names.end());
   return names;
 }

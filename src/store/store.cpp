@@ -25,6 +25,7 @@
 #include "store/metrics.h"
 #include "store/session_totals.h"
 #include "store/store_query.h"
+#include "store/store_usage.h"
 #include "store/sweep.h"
 #include "store/user_quota.h"
 
@@ -54,11 +55,13 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   Result<std::shared_ptr<session::Session>> open_session(std::string_view id) override;
   Status delete_session(std::string_view id) override;
   Result<json::Tree> sessions(std::string_view filter_json) override;
-  Result<session::QueryResults> query(std::string_view text) override;
+  Result<session::QueryResults> query_of_user(std::string_view text,
+                                              std::string_view user_id) override;
   Result<json::Tree> back_up(std::string_view path, std::string_view options_json) override;
   Result<json::Tree> restore(std::string_view path, std::string_view options_json) override;
   Result<json::Tree> sweep() override;
   Result<json::Tree> stats() override;
+  Result<json::Tree> usage(std::string_view filter_json) override;
   Result<std::string> metrics() override;
   Status sync() override;
   void set_log(session::Level level, session::LogFunction function, void* user_data) override {
@@ -70,6 +73,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   void tick() override {
     if (clock_.is_set()) clock_.tick();
   }
+  int64_t now_ms() override { return clock_.now_ms(); }
   void deliver_events() override { events_.deliver(); }
   void close() override;
 
@@ -365,9 +369,19 @@ Result<std::shared_ptr<session::Session>> OpenStore::open_if_of(const query::Que
   return session;
 }
 
-Result<session::QueryResults> OpenStore::query(std::string_view text) {
+Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
+                                                       std::string_view user_id) {
   const DurationRecorder recorder(clock_, counters_.query_us);
-  VARVE_TRY_ASSIGN(const query::Query query, query::parse_query(text, query::Scope::kStore));
+  VARVE_TRY_ASSIGN(query::Query query, query::parse_query(text, query::Scope::kStore));
+  if (!user_id.empty()) {
+    if (!query.user_id.empty() && query.user_id != user_id) {
+      Place place;
+      place.member = "user_id";
+      return Status(Code::kInvalidArgument, "user_id: these are the sessions of another user",
+                    std::move(place));
+    }
+    query.user_id = user_id;
+  }
   VARVE_TRY_ASSIGN(const auto ids, sessions_of(query));
   return query_sessions(
       query, ids, settings_.threads, clock_.now_ms(),
@@ -506,6 +520,16 @@ Result<json::Tree> OpenStore::stats() {
   tree.set("lines_skipped", count(counters_.lines_skipped));
   tree.set("metrics", metrics_tree(found, counters_));
   return tree;
+}
+
+Result<json::Tree> OpenStore::usage(std::string_view filter_json) {
+  VARVE_TRY_ASSIGN(const UsageFilter filter, parse_usage_filter(filter_json));
+  query::Query which;
+  which.user_id = filter.user_id;
+  which.agent_id = filter.agent_id;
+  which.session_ids = filter.session_ids;
+  VARVE_TRY_ASSIGN(const auto ids, sessions_of(which));
+  return sum_usage(filter, ids, [&](const std::string& id) { return open_if_of(which, id); });
 }
 
 Status OpenStore::sync() {

@@ -39,13 +39,19 @@ class Store {
 
   virtual Result<json::Tree> sessions(std::string_view filter_json) = 0;
   // A query's JSON text across sessions, see docs/query.md.
-  virtual Result<session::QueryResults> query(std::string_view text) = 0;
+  Result<session::QueryResults> query(std::string_view text) { return query_of_user(text, {}); }
+  // The same over the sessions of one user; "" is everybody. kInvalidArgument when the query names
+  // another one.
+  virtual Result<session::QueryResults> query_of_user(std::string_view text,
+                                                      std::string_view user_id) = 0;
   // Copies sessions into a directory that is a store too, and from one; see backup.h.
   virtual Result<json::Tree> back_up(std::string_view path, std::string_view options_json) = 0;
   virtual Result<json::Tree> restore(std::string_view path, std::string_view options_json) = 0;
   // Removes expired sessions and entries; the report of varve_store_sweep.
   virtual Result<json::Tree> sweep() = 0;
   virtual Result<json::Tree> stats() = 0;
+  // What entries say that they took, over sessions; the answer of varve_store_usage.
+  virtual Result<json::Tree> usage(std::string_view filter_json) = 0;
   virtual Result<std::string> metrics() = 0;  // as text for Prometheus
   virtual Status sync() = 0;
 
@@ -55,6 +61,8 @@ class Store {
   // Asks the host's clock for the time that everything until the next tick takes; called by the ABI
   // at the start of each call, under no lock. Nothing to do with the system's clock.
   virtual void tick() = 0;
+
+  [[nodiscard]] virtual int64_t now_ms() = 0;
 
   // Delivers posted log lines to the host; called by the ABI after each call, under no lock.
   virtual void deliver_events() = 0;

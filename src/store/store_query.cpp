@@ -29,7 +29,9 @@ class StoreQuery {
         open_(open),
         note_(note),
         kept_(std::min(session_ids.size(), kKeptOpenMax)) {
-    if (query.after) shared_.row_ends = query.after->row_ends;
+    if (!query.after) return;
+    shared_.row_ends = query.after->row_ends;
+    row_ends_ = query.after->row_ends;
   }
 
   Result<session::QueryResults> run() {
@@ -51,12 +53,14 @@ class StoreQuery {
         return {};
       }));
       shared_.best_match = query_.after ? query_.after->best_match : best_match_;
+      if (query_.has_vector()) VARVE_TRY(gather_ranks());
     }
     VARVE_TRY(for_each_session([this](session::Session& session) -> Status {
       VARVE_TRY_ASSIGN(auto found, session.query_among(query_, shared_));
       const std::lock_guard guard(mutex_);
       has_more_ = has_more_ || !found.next.empty();
       row_ends_[hash64(session.id())] = found.row_end;
+      if (query_.has_vector()) row_ends_[query::vector_end_key(session.id())] = found.vector_end;
       for (auto& result : found.results) results_.push_back(std::move(result));
       return {};
     }));
@@ -65,6 +69,22 @@ class StoreQuery {
 
  private:
   using Step = std::function<Status(session::Session&)>;
+
+  // Ranks are among the entries of all sessions.
+  Status gather_ranks() {
+    query::RankKeys keys;
+    VARVE_TRY(for_each_session([&](session::Session& session) -> Status {
+      VARVE_TRY_ASSIGN(const auto found, session.find_rank_keys(query_, shared_));
+      const std::lock_guard guard(mutex_);
+      keys.add(found.keys);
+      row_ends_[query::vector_end_key(session.id())] = found.vector_end;
+      return {};
+    }));
+    keys.sort();
+    shared_.rank_keys = std::move(keys);
+    shared_.row_ends = row_ends_;
+    return {};
+  }
 
   Status for_each_session(const Step& step) {
     std::atomic<size_t> next{0};

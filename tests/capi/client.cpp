@@ -186,6 +186,12 @@ Outcome Store::set_clock(varve_clock_fn function, void* user_data) const {
   });
 }
 
+Outcome Store::set_token_counter(varve_token_fn function, void* user_data) const {
+  return outcome_of([&](varve_error_t** error) {
+    return varve_store_set_token_counter(store_, function, user_data, error);
+  });
+}
+
 Outcome Store::try_create(std::string_view options) const {
   varve_session_t* session = nullptr;
   const Outcome outcome = outcome_of([&](varve_error_t** error) {
@@ -284,6 +290,19 @@ Count Session::remove_where(std::string_view query, std::string_view reason) con
 Answer Session::tags() const {
   return answer_of([&](char** text, size_t* len, varve_error_t** error) {
     return varve_session_tags(session_, text, len, error);
+  });
+}
+
+Answer Session::context(std::string_view request) const {
+  return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+    return varve_context_build(session_, request.data(), request.size(), text, len, error);
+  });
+}
+
+Answer Session::record(std::string_view kind, std::string_view payload) const {
+  return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+    return varve_context_record(session_, kind.data(), kind.size(), payload.data(), payload.size(),
+                                text, len, error);
   });
 }
 

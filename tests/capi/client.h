@@ -143,6 +143,7 @@ class Store {
   Outcome delete_session(std::string_view id) const;
   Outcome set_log(int32_t level, varve_log_fn function, void* user_data) const;
   Outcome set_clock(varve_clock_fn function, void* user_data) const;
+  Outcome set_token_counter(varve_token_fn function, void* user_data) const;
   Outcome try_create(std::string_view options) const;
   Outcome try_open_session(std::string_view id) const;
 
@@ -169,6 +170,8 @@ class Session {
   Count count(std::string_view query = {}) const;
   Count remove_where(std::string_view query, std::string_view reason = {}) const;
   Answer tags() const;
+  Answer context(std::string_view request = {}) const;
+  Answer record(std::string_view kind, std::string_view payload) const;
   Answer metadata() const;
   Outcome update(std::string_view patch) const;
   Outcome sync() const;

@@ -11,19 +11,14 @@
 namespace varve_test {
 namespace {
 
-// A handle for the call, of a session that has no entries.
-void* handle_for(const Call& call, const Store& store, const Session& session) {
-  return call.takes == Takes::kStore ? static_cast<void*>(store.get())
-                                     : static_cast<void*>(session.get());
-}
-
 TEST(Errors, EveryCallWritesAllItsOuts) {
   const Store store;
-  const Session session(store);
+  const Session session(store);  // it has no entries
+  const OpenHandles handles(store.get(), session.get());
   for (const Call& call : all_calls()) {
     SCOPED_TRACE(call.name);
     Outs outs;
-    const varve_status_t status = call.run(handle_for(call, store, session), outs);
+    const varve_status_t status = call.run(handles.of(call.takes), outs);
     EXPECT_NE(outs.error, Outs::foreign_error());
     EXPECT_EQ(outs.error == nullptr, status == VARVE_OK);
     EXPECT_EQ(varve_error_status(outs.error), status);
@@ -37,6 +32,11 @@ TEST(Errors, EveryCallWritesAllItsOuts) {
       EXPECT_NE(outs.session, Outs::foreign_session());
       EXPECT_EQ(outs.session == nullptr, status != VARVE_OK);
       varve_session_close(outs.session);
+    }
+    if (call.gives == Gives::kMemory) {
+      EXPECT_NE(outs.memory, Outs::foreign_memory());
+      EXPECT_EQ(outs.memory == nullptr, status != VARVE_OK);
+      varve_memory_close(outs.memory);
     }
     if (call.gives == Gives::kResults) {
       EXPECT_NE(outs.results, Outs::foreign_results());
@@ -52,19 +52,22 @@ TEST(Errors, EveryCallWritesAllItsOuts) {
 
 TEST(Errors, NoCallNeedsItsOutsOrItsError) {
   const Store store;
-  const Session session(store);
+  const Session session(store);  // it has no entries
+  const OpenHandles handles(store.get(), session.get());
   for (const Call& call : all_calls()) {
     SCOPED_TRACE(call.name);
     Outs outs;
-    const varve_status_t with = call.run(handle_for(call, store, session), outs);
-    const varve_status_t without = call.run_without_outs(handle_for(call, store, session), outs);
-    if (call.gives == Gives::kSession || call.gives == Gives::kResults) {
+    const varve_status_t with = call.run(handles.of(call.takes), outs);
+    const varve_status_t without = call.run_without_outs(handles.of(call.takes), outs);
+    if (call.gives == Gives::kSession || call.gives == Gives::kMemory ||
+        call.gives == Gives::kResults) {
       EXPECT_EQ(without, VARVE_INVALID_ARGUMENT);  // a handle's out is needed
     } else {
       EXPECT_TRUE(without == with) << with << " " << without;
     }
     if (call.gives == Gives::kText) varve_free(outs.text);
     if (call.gives == Gives::kSession) varve_session_close(outs.session);
+    if (call.gives == Gives::kMemory) varve_memory_close(outs.memory);
     if (call.gives == Gives::kResults) varve_results_free(outs.results);
     varve_error_free(outs.error);
   }

@@ -31,12 +31,11 @@ TEST(Fork, EveryCallWithAHandleOfTheParentAnswersForked) {
   const TempDirectory directory;
   const Store store(directory.path());
   const Session session(store);
+  const OpenHandles handles(store.get(), session.get());
   for (const Call& call : all_calls()) {
     SCOPED_TRACE(call.name);
     EXPECT_EQ(run_in_child([&] {
-                void* const handle = call.takes == Takes::kStore
-                                         ? static_cast<void*>(store.get())
-                                         : static_cast<void*>(session.get());
+                void* const handle = handles.of(call.takes);
                 Outs outs;
                 if (call.run(handle, outs) != VARVE_FORKED) return false;
                 if (varve_error_status(outs.error) != VARVE_FORKED) return false;

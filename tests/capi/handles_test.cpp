@@ -32,6 +32,9 @@ void expect_refused(const Call& call, void* handle, const char* what) {
   if (call.gives == Gives::kSession) {
     EXPECT_EQ(outs.session, nullptr);
   }
+  if (call.gives == Gives::kMemory) {
+    EXPECT_EQ(outs.memory, nullptr);
+  }
   if (call.gives == Gives::kResults) {
     EXPECT_EQ(outs.results, nullptr);
   }
@@ -47,8 +50,11 @@ std::set<std::string> declared_calls() {
   for (const Function& function : declared_functions()) {
     const std::string& text = function.declaration;
     const std::string arguments = text.substr(std::min(text.find('('), text.size()));
-    const bool takes_handle = arguments.find("varve_store_t *store,") != std::string::npos ||
-                              arguments.find("varve_session_t *session,") != std::string::npos;
+    bool takes_handle = false;
+    for (const char* handle :
+         {"store_t *store,", "session_t *session,", "window_t *window,", "memory_t *memory,"}) {
+      takes_handle |= arguments.find(std::string("varve_") + handle) != std::string::npos;
+    }
     if (takes_handle && text.find("error_out") != std::string::npos) names.insert(function.name);
   }
   return names;
@@ -81,6 +87,9 @@ TEST(Handles, GarbageIsRefused) {
     varve_session_close(static_cast<varve_session_t*>(pointer(value)));
     varve_error_free(static_cast<varve_error_t*>(pointer(value)));
     varve_results_free(static_cast<varve_results_t*>(pointer(value)));
+    varve_window_free(static_cast<varve_window_t*>(pointer(value)));
+    varve_memory_close(static_cast<varve_memory_t*>(pointer(value)));
+    EXPECT_EQ(varve_window_size(static_cast<varve_window_t*>(pointer(value))), 0U);
   }
   EXPECT_TRUE(store.stats().ok());
 }
@@ -88,18 +97,30 @@ TEST(Handles, GarbageIsRefused) {
 TEST(Handles, AnotherTypeIsRefused) {
   const Store store;
   const Session session(store);
+  const OpenHandles handles(store.get(), session.get());
   varve_error_t* error = nullptr;
   EXPECT_EQ(varve_store_sync(nullptr, &error), VARVE_BAD_HANDLE);
   for (const Call& call : all_calls()) {
     expect_refused(call, error, "an error");
-    if (call.takes == Takes::kStore) expect_refused(call, session.get(), "a session");
-    if (call.takes == Takes::kSession) expect_refused(call, store.get(), "a store");
+    if (call.takes != Takes::kSession) expect_refused(call, session.get(), "a session");
+    if (call.takes != Takes::kStore) expect_refused(call, store.get(), "a store");
+    if (call.takes != Takes::kWindow) expect_refused(call, handles.of(Takes::kWindow), "a window");
+    if (call.takes != Takes::kMemory) expect_refused(call, handles.of(Takes::kMemory), "a memory");
   }
+  EXPECT_EQ(varve_window_size(reinterpret_cast<varve_window_t*>(store.get())), 0U);
+  varve_error_t* of_window = nullptr;
+  auto* const no_store = static_cast<varve_store_t*>(handles.of(Takes::kWindow));
+  EXPECT_EQ(varve_store_sync(no_store, &of_window), VARVE_BAD_HANDLE);
+  EXPECT_STREQ(varve_error_message(of_window),
+               "this is a handle of type window; a store is needed");
+  varve_error_free(of_window);
   EXPECT_EQ(varve_session_id(reinterpret_cast<varve_session_t*>(store.get())), nullptr);
   // Neither do close and free take what is not theirs.
   varve_store_close(reinterpret_cast<varve_store_t*>(session.get()));
   varve_session_close(reinterpret_cast<varve_session_t*>(store.get()));
   varve_error_free(reinterpret_cast<varve_error_t*>(session.get()));
+  varve_window_free(reinterpret_cast<varve_window_t*>(session.get()));
+  varve_memory_close(reinterpret_cast<varve_memory_t*>(session.get()));
   EXPECT_TRUE(session.stats().ok());
   EXPECT_TRUE(store.stats().ok());
   varve_error_free(error);
@@ -115,6 +136,14 @@ TEST(Handles, ClosedIsRefused) {
     if (call.takes == Takes::kSession) expect_refused(call, closed_session, "closed");
   }
   EXPECT_EQ(varve_session_id(closed_session), nullptr);
+  varve_window_t* window = nullptr;
+  ASSERT_EQ(varve_window_new(1, &window, nullptr), VARVE_OK);
+  varve_window_free(window);
+  for (const Call& call : all_calls()) {
+    if (call.takes == Takes::kWindow) expect_refused(call, window, "freed");
+  }
+  EXPECT_EQ(varve_window_size(window), 0U);
+  varve_window_free(window);  // a second time
   store.close();
   for (const Call& call : all_calls()) {
     if (call.takes == Takes::kStore) expect_refused(call, closed_store, "closed");
@@ -210,6 +239,10 @@ TEST(Handles, HandleOutsMayNotBeNull) {
       session_error.outcome(varve_session_open(store.get(), "s", 1, nullptr, session_error.out()))
           .status,
       VARVE_INVALID_ARGUMENT);
+  ErrorOut window_error;
+  const Outcome made = window_error.outcome(varve_window_new(1, nullptr, window_error.out()));
+  EXPECT_EQ(made.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(made.detail("member"), "window_out");
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ def section(text, title):
 def command_names():
     """The commands that --help lists, each as the list of its names."""
     listed = section(help_text(), "COMMANDS")
-    names = [re.match(r"    ([a-z]+(?:, [a-z]+)*)(?:  |$)", line) for line in listed]
+    names = [re.match(r"    ([a-z-]+(?:, [a-z-]+)*)(?:  |$)", line) for line in listed]
     return [match.group(1).split(", ") for match in names if match]
 
 

@@ -26,7 +26,7 @@ def man_page_parts():
     text = MAN_PAGE.read_text(encoding="utf-8").replace("\\-", "-")
     text = re.sub(r"\\f[A-Z]|[\"]|\\&", "", text)
     body = text[text.index(".SH OPTIONS"):text.index(".SH EXIT STATUS")]
-    pieces = re.split(r"^\.TP\n\.B varve ([a-z]+).*$", body, flags=re.MULTILINE)
+    pieces = re.split(r"^\.TP\n\.B varve ([a-z-]+).*$", body, flags=re.MULTILINE)
     parts = {"": pieces[0]}
     parts.update(zip(pieces[1::2], pieces[2::2]))
     return parts

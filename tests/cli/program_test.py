@@ -17,7 +17,7 @@ class WayIn(CliTest):
                ["verify", "notes"], ["verify", "--all"], ["repair", "notes"], ["index", "notes"],
                ["migrate", "notes"], ["migrate", "--all"], ["compact", "notes"],
                ["compact", "--all"], ["purge", "notes"], ["purge", "--all"],
-               ["forget", "notes", "e1"], ["sweep"],
+               ["forget", "notes", "e1"], ["sweep"], ["usage"],
                ["stats", "notes"], ["stats", "--all"], ["files", "notes"], ["metadata", "notes"],
                ["search", "-s", "notes", "x"], ["search", "--all"], ["count", "--all"],
                ["count", "-s", "notes"], ["explain", "--all"], ["tags", "notes"],
@@ -286,7 +286,7 @@ class Everything(CliTest):
             "verify": ["notes"], "repair": ["notes"], "compact": ["notes"], "purge": ["notes"],
             "sweep": [], "migrate": ["notes"], "index": ["notes"], "stats": ["notes"],
             "files": ["notes"], "version": [], "search": ["-s", "notes", "note"],
-            "metrics": [], "watch": ["--once"],
+            "metrics": [], "watch": ["--once"], "usage": [],
             "explain": ["-s", "notes", "note"], "count": ["-s", "notes"], "tags": ["notes"],
         }
         self.assertEqual(set(words), set(commands()))

@@ -62,6 +62,10 @@ bool CrashRig::bury() {
         if (*promise == Promise::kRefused) *promise = Promise::kUnknown;
       }
       if (entry.removed == Promise::kRefused) entry.removed = Promise::kUnknown;
+      const uint32_t last = entry.vectors.back();
+      for (const uint32_t number : entry.given_vectors) {
+        if (number > last) entry.vectors.push_back(number);
+      }
     }
   }
   return killed_;

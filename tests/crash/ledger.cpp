@@ -4,7 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "base/hash.h"
 #include "environment.h"
+#include "session/query_results.h"
 
 namespace varve::crash {
 namespace {
@@ -115,6 +117,27 @@ void check_alarms(session::Session& session, const std::string& id, Findings& fi
   for (const auto& problem : problems->items()) {
     if (!problem.get_string("reason").starts_with("torn tail")) {
       findings.add("ALARM", id + ": " + problem.canonical());
+    }
+  }
+}
+
+void check_vectors(session::Session& session, const std::string& name,
+                   const SessionPromise& promise, const Shown& shown, Findings& findings) {
+  for (const auto& [id, entry] : promise.entries) {
+    if (entry.given_vectors.size() == 1) continue;
+    const auto found = vector_shown(session, id, entry.given_vectors.back());
+    if (!found.ok()) {
+      findings.add("OPEN", name + "/" + id + ": vector: " + found.status().message());
+      continue;
+    }
+    if (shown.content(id) == nullptr) {
+      if (*found != 0) findings.add("NORES", name + "/" + id + ": its vector is found");
+      continue;
+    }
+    const auto& may_be = entry.vectors;
+    if (std::find(may_be.begin(), may_be.end(), *found) == may_be.end()) {
+      findings.add(*found == 0 ? "ACK" : "NOGHOST",
+                   name + "/" + id + ": its vector is number " + std::to_string(*found));
     }
   }
 }
@@ -311,6 +334,7 @@ void check_session(session::Session& session, const std::string& id, const Sessi
     return;
   }
   SessionCheck(*shown, promise, demands, id, findings).run();
+  check_vectors(session, id, promise, *shown, findings);
   for (const auto& [entry, content] : shown->entries) {
     const auto got = session.get(entry);
     if (!got.ok()) findings.add("ACK", id + "/" + entry + ": get: " + got.status().message());
@@ -322,6 +346,32 @@ void check_session(session::Session& session, const std::string& id, const Sessi
     findings.add("ACK", id + ": the title is '" + title + "'");
   }
   if (demands.no_alarm) check_alarms(session, id, findings);
+}
+
+std::vector<float> vector_of(std::string_view id, uint32_t number) {
+  std::vector<float> values;
+  for (const char part : {'a', 'b', 'c', 'd'}) {
+    const uint64_t hash = hash64(std::string(id) + part + std::to_string(number));
+    values.push_back(static_cast<float>(hash >> 40) / 1000.0F - 8000.0F);
+  }
+  return values;
+}
+
+Result<uint32_t> vector_shown(session::Session& session, const std::string& id,
+                              uint32_t number_max) {
+  constexpr double kSame = 1 - 1e-9;
+  bool has_one = false;
+  for (uint32_t number = 1; number <= number_max; ++number) {
+    std::string numbers;
+    for (const float value : vector_of(id, number)) {
+      numbers += (numbers.empty() ? "" : ",") + std::to_string(value);
+    }
+    VARVE_TRY_ASSIGN(const auto found,
+                     session.query(R"({"ids":[")" + id + R"("],"vector":[)" + numbers + "]}"));
+    has_one = !found.results.empty();
+    if (has_one && found.results.front().match_quality > kSame) return number;
+  }
+  return has_one ? UINT32_MAX : 0;
 }
 
 std::string canary_of(std::string_view id) { return "zebra" + std::string(id) + "stripe"; }
@@ -347,9 +397,22 @@ void check_tidy(const io::SimulatedFileSystem& disk, Findings& findings) {
   }
 }
 
+void check_vector_canaries(const io::SimulatedFileSystem& disk, const std::string& id,
+                           const EntryPromise& entry, Findings& findings) {
+  for (const uint32_t number : entry.purged_vectors) {
+    const std::vector<float> values = vector_of(id, number);
+    const std::string bytes(reinterpret_cast<const char*>(values.data()), 4 * sizeof(float));
+    for (const std::string& path : disk.list_all()) {
+      if (disk.read_file(path).value_or("").find(bytes) == std::string::npos) continue;
+      findings.add("CANARY", id + ": vector " + std::to_string(number) + " is in " + path);
+    }
+  }
+}
+
 void check_canaries(const io::SimulatedFileSystem& disk, const Ledger& ledger, Findings& findings) {
   for (const auto& [session, promise] : ledger) {
     for (const auto& [id, entry] : promise.entries) {
+      check_vector_canaries(disk, id, entry, findings);
       if (!entry.purged) continue;
       for (const auto& path : files_with_canary(disk, id)) {
         findings.add("CANARY", session + "/" + id + ": its word is in " + path);

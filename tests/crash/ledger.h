@@ -4,7 +4,8 @@
 //   ACK      what was answered with success is there
 //   NOGHOST  nothing is there that was never submitted, or that was answered with an error
 //   NORES    an entry whose delete was answered with success never comes back
-//   CANARY   no word of an entry that was purged is in any file
+//   CANARY   no word of an entry that was purged is in any file, and no number of a vector that
+//            went before a purge
 //   BATCH    a batch is there as a whole or not at all
 //   ORDER    entries of one session stand in the order they were submitted
 //   LIST     a session that opens is listed
@@ -40,7 +41,12 @@ struct EntryPromise {
   Promise added_visibly = Promise::kAsked;  // through the death of the process
   std::optional<Promise> removed;           // nothing: nobody asked for it
   bool purged = false;                      // a purge after its removal was answered with success
-  size_t batch = 0;                         // entries of one batch have one number; 0: none
+  // Of its vectors, by number, 0 being none: all that were given, which of them it may have, and
+  // which of them no file may have.
+  std::vector<uint32_t> given_vectors{0};
+  std::vector<uint32_t> vectors{0};
+  std::vector<uint32_t> purged_vectors;
+  size_t batch = 0;  // entries of one batch have one number; 0: none
 };
 
 struct SessionPromise {
@@ -88,6 +94,12 @@ std::string canary_of(std::string_view id);
 // The files that hold it, in any case.
 std::vector<std::string> files_with_canary(const io::SimulatedFileSystem& disk,
                                            std::string_view id);
+
+// Four numbers that stand for nothing else.
+std::vector<float> vector_of(std::string_view id, uint32_t number);
+// The vector that an entry has, of those up to `number_max`; 0: none.
+Result<uint32_t> vector_shown(session::Session& session, const std::string& id,
+                              uint32_t number_max);
 
 // What a session shows: ids and contents, in order.
 struct Shown {

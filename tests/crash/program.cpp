@@ -2,6 +2,7 @@
 
 #include "session/compaction.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace varve::crash {
@@ -198,6 +199,22 @@ void Program::remove(const std::string& session, const std::string& id) {
   answer("remove " + id, std::move(status));
 }
 
+void Program::put_vector(const std::string& session, const std::string& id) {
+  session::Session* open = find(session);
+  if (open == nullptr) return answer("put " + id, kNotOpen);
+  EntryPromise& entry = ledger_[session].entries[id];
+  const uint32_t number = entry.given_vectors.back() + 1;
+  entry.given_vectors.push_back(number);
+  entry.vectors.push_back(number);
+  Status status = open->put_vector(id, vector_of(id, number));
+  if (promise_of(status) == Promise::kRefused) {
+    entry.vectors.pop_back();
+  } else if (status.ok() && is_durable_at_once(session)) {
+    entry.vectors = {number};
+  }
+  answer("put " + id, std::move(status));
+}
+
 void Program::update(const std::string& session, const std::string& title) {
   session::Session* open = find(session);
   if (open == nullptr) return answer("update " + title, kNotOpen);
@@ -218,6 +235,7 @@ void Program::sync(const std::string& session) {
     for (auto& [id, entry] : ledger_[session].entries) {
       if (entry.added_visibly == Promise::kGiven) entry.added = Promise::kGiven;
       if (entry.removed == Promise::kAsked) entry.removed = Promise::kGiven;
+      entry.vectors = {entry.vectors.back()};
     }
   }
   answer("sync", std::move(status));
@@ -242,7 +260,13 @@ void Program::purge(const std::string& session) {
   options.cause = session::CompactionCause::kPurge;
   const Status status = open->compact(options).status();
   for (auto& [id, entry] : ledger_[session].entries) {
-    if (status.ok() && entry.removed == Promise::kGiven) entry.purged = true;
+    if (!status.ok()) continue;
+    if (entry.removed == Promise::kGiven) entry.purged = true;
+    for (const uint32_t number : entry.given_vectors) {
+      const bool may_stay = !entry.purged && std::find(entry.vectors.begin(), entry.vectors.end(),
+                                                       number) != entry.vectors.end();
+      if (number != 0 && !may_stay) entry.purged_vectors.push_back(number);
+    }
   }
   answer("purge", status);
 }
@@ -272,6 +296,8 @@ void Program::read(const std::string& session) {
   for (const auto& [id, entry] : ledger_[session].entries) {
     if (entry.added_visibly != Promise::kGiven || entry.removed) continue;
     answer("get " + id, open->get(id).status());
+    if (entry.given_vectors.size() == 1) continue;
+    answer("ask " + id, vector_shown(*open, id, entry.given_vectors.back()).status());
   }
 }
 

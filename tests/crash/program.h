@@ -41,6 +41,8 @@ class Program {
                  size_t content_bytes = 60);
   void import_lines(const std::string& session, const std::vector<std::string>& ids);
   void remove(const std::string& session, const std::string& id);
+  // Its next vector: the first, the second ...
+  void put_vector(const std::string& session, const std::string& id);
   void update(const std::string& session, const std::string& title);
   void sync(const std::string& session);
   void repair(const std::string& session);

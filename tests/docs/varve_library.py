@@ -89,6 +89,11 @@ class Session:
     def add_batch(self, entries):
         return self._library.text("varve_session_add_batch", self._handle, *given(entries))
 
+    def put_vector(self, entry_id, values):
+        numbers = (ctypes.c_float * len(values))(*values)
+        self._library.call("varve_session_put_vector", self._handle, *given(entry_id), numbers,
+                           ctypes.c_uint32(len(values)))
+
     def get(self, entry_id):
         return self._library.text("varve_session_get", self._handle, *given(entry_id))
 
@@ -111,6 +116,13 @@ class Session:
         answer = json.loads(ctypes.string_at(out, length.value))
         self._library._lib.varve_results_free(results)
         return answer
+
+    def context(self, request):
+        return json.loads(self._library.text("varve_context_build", self._handle, *given(request)))
+
+    def record(self, kind, payload):
+        return self._library.text("varve_context_record", self._handle, *given(kind),
+                                  *given(payload))
 
     def export(self, form):
         return self._library.text("varve_session_export", self._handle, *given(form))

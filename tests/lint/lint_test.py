@@ -63,7 +63,10 @@ class Layers(unittest.TestCase):
 
     def test_public_headers_use_little(self):
         self.assert_fine("include/varve/a.h", "<stdint.h>")
+        self.assert_fine("include/varve/a.hpp", "<string_view>")
         self.assert_refused("include/varve/a.h", "<stdbool.h>", "public header")
+        self.assert_refused("include/varve/a.h", "<string_view>", "public header")
+        self.assert_refused("include/varve/a.hpp", "<boost/json.hpp>", "public header")
         self.assert_refused("include/varve/a.h", '"base/status.h"', "public header")
 
     def test_paths_are_full_and_folders_known(self):

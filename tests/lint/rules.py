@@ -14,6 +14,7 @@ LAYERS = {
     "base": set(),
     "text": {"base"},
     "decay": {"base"},
+    "embedding": {"base"},
     "io": {"base"},
     "json": {"base"},
     "entry": {"base", "json"},
@@ -21,7 +22,7 @@ LAYERS = {
     "stores": {"base", "json"},
     "transfer": {"base", "io", "json", "entry", "log"},
 }
-for _folder in ("index", "query", "session", "store", "context", "capi"):
+for _folder in ("index", "query", "session", "store", "context", "memory", "capi"):
     LAYERS[_folder] = set(LAYERS) - {"capi"}
 LAYERS["cli"] = set()  # the ABI's first customer: <varve/...> and nothing else of ours
 
@@ -91,7 +92,7 @@ def layers(path, text):
             continue
         name, quoted = match[2] or match[3], match[3] is not None
         if parts[0] == "include":
-            problem = _public_include(name)
+            problem = _public_include(path, name)
         elif parts[0] == "src" and len(parts) > 2:
             problem = _internal_include(parts[1], name, quoted)
         else:
@@ -100,9 +101,11 @@ def layers(path, text):
             yield number, problem
 
 
-def _public_include(name):
+def _public_include(path, name):
     if name.startswith("varve/") or name in PUBLIC_SYSTEM_HEADERS:
         return None
+    if path.endswith(".hpp") and re.fullmatch(r"[a-z_]+", name):
+        return None  # of the C++ standard library
     return f"a public header includes {name}; it may use {sorted(PUBLIC_SYSTEM_HEADERS)}"
 
 

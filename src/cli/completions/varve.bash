@@ -19,15 +19,16 @@ _varve_run() {
 
 _varve() {
   local commands='create ls metadata drop add get log delete forget kv transcript search explain
-    count tags import export backup restore verify repair compact purge sweep migrate index stats
-    files metrics watch version'
+    count tags context chat-log import export backup restore verify repair compact purge sweep
+    migrate index stats usage files metrics watch version'
   local global='--root --session --json --quiet --verbose --durability --color --progress --help
     --version'
   local takes_value=' -r --root -s --session --durability --color --progress --user --agent --title
     --ttl-hours --options --set -n --limit --number --after -t --type --tag --ref --importance
     --role --id --timestamp --expires-at --reason -f --format -o --output --exclude-tag --since
     --until --min-importance --related --relation --depth --query --where --text --sort
-    -i --interval --count --reapply-deletions --evict-below '
+    -i --interval --by --count --reapply-deletions --evict-below --tokens
+    --reserve --pin --exclude --now --request '
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' operands=() i word
   COMPREPLY=()
@@ -74,6 +75,7 @@ _varve() {
     -f | --format)
       local formats='jsonl json markdown'
       [[ $command == import ]] && formats='auto jsonl json mcp chat'
+      [[ $command == context ]] && formats='markdown chat json plain'
       mapfile -t COMPREPLY < <(compgen -W "$formats" -- "$current")
       return
       ;;
@@ -117,6 +119,8 @@ _varve() {
         --jsonl --create'
       ;;
     transcript) options='--number' ;;
+    context) options='--tokens --reserve --format --pin --exclude --now --request' ;;
+    chat-log) options='--number --type' ;;
     log) options='--number --type --tag --oneline --full --reverse' ;;
     delete | forget) options="$conditions --where --text --reason --yes" ;;
     search)
@@ -130,6 +134,7 @@ _varve() {
     restore) options='--overwrite --reapply-deletions' ;;
     verify) options='--all --deep' ;;
     stats) options='--all' ;;
+    usage) options='--by --user --agent --since --until' ;;
     repair) options='--all --dry-run --accept-edits' ;;
     compact) options='--all --dry-run --evict-below' ;;
     purge | migrate) options='--all --dry-run' ;;
@@ -156,11 +161,12 @@ _varve() {
   [[ -n $session ]] && operands=("$session" "${operands[@]}")
   case $command:${#operands[@]} in
     create:* | ls:* | version:* | metrics:* | sweep:* | search:* | explain:* | count:*) ;;
+    context:*) ;;
     backup:0 | restore:0)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       ;;
-    *:0 | backup:* | restore:*)
+    *:0 | backup:* | restore:* | usage:*)
       mapfile -t COMPREPLY < <(compgen -W "$(_varve_run ls --limit 1000)" -- "$current")
       ;;
     get:1 | delete:1 | forget:1)

@@ -34,8 +34,8 @@ function __varve_at
 end
 
 set -l commands create ls metadata drop add get log delete forget kv transcript \
-    search explain count tags import export backup restore verify repair compact purge sweep \
-    migrate index stats files metrics watch version
+    search explain count tags context chat-log import export backup restore verify repair \
+    compact purge sweep migrate index stats usage files metrics watch version
 
 complete -c varve -f
 
@@ -66,6 +66,8 @@ complete -c varve -n $none -a search -d 'find entries by words, tag, type, time'
 complete -c varve -n $none -a explain -d 'show how a search is done'
 complete -c varve -n $none -a count -d 'count the entries that a search finds'
 complete -c varve -n $none -a tags -d 'show the tags and how many entries have them'
+complete -c varve -n $none -a context -d 'show what a model would be given for a question'
+complete -c varve -n $none -a chat-log -d 'show a session as a conversation'
 complete -c varve -n $none -a import -d 'add entries from files'
 complete -c varve -n $none -a export -d 'write a session out'
 complete -c varve -n $none -a backup -d 'copy the store into a directory'
@@ -78,13 +80,14 @@ complete -c varve -n $none -a sweep -d 'remove sessions and entries that have ex
 complete -c varve -n $none -a migrate -d 'rewrite logs of an earlier version'
 complete -c varve -n $none -a index -d 'show or rebuild the index'
 complete -c varve -n $none -a stats -d 'show figures'
+complete -c varve -n $none -a usage -d 'show tokens and cost'
 complete -c varve -n $none -a files -d 'list a session\'s files'
 complete -c varve -n $none -a metrics -d 'show figures for monitoring'
 complete -c varve -n $none -a watch -d 'show what happens, live'
 complete -c varve -n $none -a version -d 'show the versions'
 
-for command in metadata drop add get log delete forget tags import export verify repair compact \
-        purge migrate index stats files watch
+for command in metadata drop add get log delete forget tags chat-log import export verify repair \
+        compact purge migrate index stats files watch
     complete -c varve -n "__varve_at $command 0" -a '(__varve_sessions)'
 end
 for command in get delete forget
@@ -219,6 +222,19 @@ complete -c varve -n $seen -s a -l all -d 'Every session'
 complete -c varve -n $seen -l user -x -d 'Only sessions of this user'
 complete -c varve -n $seen -l agent -x -d 'Only sessions of this agent'
 
+set -l seen '__fish_seen_subcommand_from context'
+complete -c varve -n $seen -l tokens -x -d 'Tokens of the window'
+complete -c varve -n $seen -l reserve -x -d 'Tokens that stay free'
+complete -c varve -n $seen -s f -l format -x -a 'markdown chat json plain' -d 'Form of the text'
+complete -c varve -n $seen -l pin -x -d 'An entry that comes first'
+complete -c varve -n $seen -l exclude -x -d 'An entry that is not to be in'
+complete -c varve -n $seen -l now -x -d 'The moment that ages are counted to'
+complete -c varve -n $seen -l request -x -d 'The whole request as JSON'
+
+set -l seen '__fish_seen_subcommand_from chat-log'
+complete -c varve -n $seen -s n -l number -x -d 'At most this many turns'
+complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Entries of this type'
+
 set -l seen '__fish_seen_subcommand_from import'
 complete -c varve -n $seen -l all -x -a '(__fish_complete_directories)' -d 'Every folder of it'
 complete -c varve -n $seen -s f -l format -x -a 'auto jsonl json mcp chat' -d 'Form of the files'
@@ -276,6 +292,14 @@ complete -c varve -n $seen -l rebuild -d 'Build it anew from the log'
 
 set -l seen '__fish_seen_subcommand_from stats'
 complete -c varve -n $seen -s a -l all -d 'Every session'
+
+set -l seen '__fish_seen_subcommand_from usage'
+complete -c varve -n $seen -a '(__varve_sessions)'
+complete -c varve -n $seen -l by -x -a 'session agent user day' -d 'A line for each'
+complete -c varve -n $seen -l user -x -d 'Only sessions of this user'
+complete -c varve -n $seen -l agent -x -d 'Only sessions of this agent'
+complete -c varve -n $seen -l since -x -d 'Not before this time'
+complete -c varve -n $seen -l until -x -d 'Before this time'
 
 set -l seen '__fish_seen_subcommand_from watch'
 complete -c varve -n $seen -s i -l interval -x -d 'Seconds between two looks'

@@ -344,5 +344,42 @@ TEST_P(Storage, NamesAreOnesAPersonKnows) {
   EXPECT_TRUE(storage_->name_of(Stream::kQuarantine).ends_with("quarantine.jsonl"));
 }
 
+TEST_P(Storage, VectorsAreAStreamWithGenerationsOfItsOwn) {
+  append("one\n");
+  const Tail tail = *storage_->tail();
+  EXPECT_EQ(storage_->vectors_tail()->bytes, 0u);
+  lock(*storage_);
+  EXPECT_TRUE(storage_->remove_vectors().ok()) << "there are none";
+  EXPECT_TRUE(
+      storage_->replace(Stream::kVectors, [](Sink& sink) { return sink.append("head"); }).ok());
+  EXPECT_TRUE(storage_->append(Stream::kVectors, 4, "body", true, 0).ok());
+  EXPECT_EQ(storage_->append(Stream::kVectors, 4, "late", true, 0).code(), Code::kConflict);
+  storage_->unlock();
+  const VectorsTail first = *other_->vectors_tail();
+  EXPECT_EQ(first.bytes, 8u);
+  std::string bytes(8, ' ');
+  EXPECT_EQ(*other_->read(Stream::kVectors, first.generation, 0, bytes), 8u);
+  EXPECT_EQ(bytes, "headbody");
+  EXPECT_EQ(*other_->get_document(kVectorsFile), "headbody");
+  lock(*storage_);
+  EXPECT_TRUE(storage_->truncate(Stream::kVectors, 6).ok());
+  EXPECT_TRUE(storage_->sync(0).ok());
+  EXPECT_EQ(storage_->vectors_tail()->bytes, 6u);
+  EXPECT_TRUE(
+      storage_->replace(Stream::kVectors, [](Sink& sink) { return sink.append("new"); }).ok());
+  storage_->unlock();
+  const VectorsTail second = *other_->vectors_tail();
+  EXPECT_EQ(second.bytes, 3u);
+  EXPECT_NE(second.generation, first.generation);
+  EXPECT_EQ(other_->read(Stream::kVectors, first.generation, 0, bytes).code(), Code::kGone);
+  EXPECT_EQ(*storage_->tail(), tail) << "the log is as it was";
+  lock(*storage_);
+  EXPECT_TRUE(storage_->remove_vectors().ok());
+  storage_->unlock();
+  EXPECT_EQ(other_->vectors_tail()->bytes, 0u);
+  EXPECT_NE(other_->vectors_tail()->generation, second.generation);
+  EXPECT_EQ(other_->get_document(kVectorsFile).code(), Code::kNotFound);
+}
+
 }  // namespace
 }  // namespace varve::log

@@ -58,6 +58,9 @@ class QueryLog {
     return index_.size() - 1;
   }
 
+  // How alike entries are to the vector of any query that has one; rows rising.
+  std::vector<VectorMatch> vectors;
+
   index::Index& index() { return index_; }
   text::Analyzer& analyzer() { return analyzer_; }
   decay::Rules& rules() { return rules_; }
@@ -108,6 +111,7 @@ class QueryLog {
     input.rules = &rules_;
     input.analyzer = query.has_text() ? &analyzer_ : nullptr;
     input.now_ms = now_ms;
+    if (query.has_vector()) input.vectors = vectors;
     VARVE_TRY_ASSIGN(Search search, Search::plan(input));
     if (search.checks().empty()) return search;
     for (size_t i = 0; i < search.checks().size(); ++i) {

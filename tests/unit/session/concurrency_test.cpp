@@ -35,6 +35,8 @@ class WatchedStorage final : public log::SessionStorage {
     if (after_tail) std::exchange(after_tail, nullptr)();
     return tail;
   }
+  Result<log::VectorsTail> vectors_tail() override { return inner_->vectors_tail(); }
+  Status remove_vectors() override { return inner_->remove_vectors(); }
   Result<size_t> read(log::Stream stream, uint64_t generation, uint64_t offset,
                       std::span<char> out) override {
     read_bytes += out.size();

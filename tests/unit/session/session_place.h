@@ -68,6 +68,16 @@ class Place {
   // The bytes of a stream as they are stored.
   [[nodiscard]] std::string entries() const { return stream("memory.jsonl"); }
   [[nodiscard]] std::string tombstones() const { return stream("tombstones.jsonl"); }
+  [[nodiscard]] std::string vectors() const { return stream("vectors.bin"); }
+  [[nodiscard]] std::string quarantine() const { return stream("quarantine.jsonl"); }
+  // Makes vectors.bin what somebody else left there.
+  void put_vectors(const std::string& bytes) {
+    switch (kind_) {
+      case PlaceKind::kSimulated: return simulated_.write("vectors.bin", bytes);
+      case PlaceKind::kPosix: return io::put_file(directory_->path_of("vectors.bin"), bytes);
+      case PlaceKind::kMemory: memory_->vectors = bytes;
+    }
+  }
 
  private:
   [[nodiscard]] std::string stream(std::string_view name) const {
@@ -76,7 +86,10 @@ class Place {
       case PlaceKind::kPosix: return io::bytes_of(directory_->path_of(name));
       case PlaceKind::kMemory: break;
     }
-    return name == "memory.jsonl" ? memory_->entries : memory_->tombstones;
+    return name == "memory.jsonl"       ? memory_->entries
+           : name == "vectors.bin"      ? memory_->vectors
+           : name == "tombstones.jsonl" ? memory_->tombstones
+                                        : memory_->quarantine;
   }
 
   PlaceKind kind_;

@@ -1,0 +1,115 @@
+/**
+ * @file varve/context.h
+ * What a model is given: the part of a memory that fits into its context window.
+ *
+ * A conversation is recorded as it happens, and a context is built before the model is asked:
+ *
+ *   varve_context_record(session, "user_message", N, "{\"content\":\"What's the weather?\"}", …);
+ *   varve_context_build(session, "{\"question\":\"What's the weather?\",
+ *                                  \"budget\":{\"max_tokens\":4000}}", …);
+ *
+ * A request is a JSON object. Every member is optional:
+ *
+ *   {"question": "Where did Ann go in May?",
+ *    "retrieve": [{"recency": 100}, {"importance": 50},
+ *                 {"types": ["tool_call", "tool_result"], "recency": 20}, {"query": {…}}],
+ *    "rank": [{"temporal": 0.5}, {"importance": 0.3}, {"match": 0.2}],
+ *    "budget": {"max_tokens": 4000, "reserve_tokens": 500},
+ *    "keep_together": true, "pinned": ["mem_abc123xyz"], "exclude_ids": [],
+ *    "format": "markdown", "now": RFC3339}
+ *
+ * question        found as a query's text is; without `retrieve` also the newest entries
+ * retrieve        the union of these is looked at, each entry once
+ * rank            weights of measures from 0 to 1: time, importance as given, match of the words
+ * budget          the text has at most max_tokens - reserve_tokens tokens; 4000 and 0 when absent
+ * keep_together   a tool call and its results are both in or both out; true when absent
+ * pinned          entries that come first, before anything is ranked
+ * exclude_ids     entries that are never in
+ * format          markdown | chat | json | plain
+ *
+ * The best that fit are given back in the order of time. Recalled text stands between marks that
+ * say it is data, and nothing an entry holds can end them. Deleted and expired entries are never in
+ * it. docs/context.md is the whole language with examples, and has what the default was measured
+ * on.
+ */
+#ifndef VARVE_CONTEXT_H
+#define VARVE_CONTEXT_H
+
+#include "varve/base.h"
+#include "varve/error.h"
+#include "varve/session.h"
+#include "varve/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Builds a context.
+ *
+ * @param[in]  session      open session.
+ * @param[in]  request_json as above; NULL or "" for the newest entries within 4000 tokens.
+ * @param[in]  request_len  [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
+ *                          "dropped","truncated"}. items are in the order of the text; source is
+ *                          "pinned", "recalled" or "recent"; token_count is of the whole text;
+ *                          dropped entries were found and did not fit. With room for nothing the
+ *                          text is empty.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
+ *                                  and byte offset in the details
+ *          VARVE_NOT_FOUND         the session was deleted
+ *          VARVE_CALLBACK          the token counter reported failure
+ *          VARVE_BUSY              the log was replaced over and over meanwhile
+ *          VARVE_BAD_HANDLE, VARVE_IO
+ * @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_context_build(
+    varve_session_t *session, const char *request_json VARVE_NULLABLE, size_t request_len,
+    char **json_out VARVE_OUT_OWNED VARVE_NULLABLE, size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Records one step of a conversation as an entry.
+ *
+ * kind                            payload
+ * user_message, assistant_message {"content": "What was said"}
+ * tool_call                       {"name": "weather", "arguments": {…}, "call_id": "c1"}
+ * tool_result                     {"name": "weather", "result": {…}, "call_id": "c1"}
+ * observation, event, summary,    {"content": …} or any members
+ * document
+ *
+ * A payload may be the content alone, as a JSON string. id, timestamp, importance, tags,
+ * references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
+ * other members its content. A tool_result is given a reference to its call: the last one with its
+ * call_id, or without one the last one of its name that has no result.
+ *
+ * @param[in]  session      open session.
+ * @param[in]  kind         one of the above.
+ * @param[in]  kind_len     [bytes] or VARVE_NUL_TERMINATED.
+ * @param[in]  payload_json as above.
+ * @param[in]  payload_len  [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] id_out       the entry's id; may be NULL.
+ * @param[out] id_len_out   [bytes]; may be NULL.
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
+ *          VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
+ *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
+ * @cost    as varve_session_add; for a tool_result also a query for its call
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_context_record(
+    varve_session_t *session, const char *kind, size_t kind_len, const char *payload_json,
+    size_t payload_len, char **id_out VARVE_OUT_OWNED VARVE_NULLABLE,
+    size_t *id_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

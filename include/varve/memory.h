@@ -1,0 +1,241 @@
+/**
+ * @file varve/memory.h
+ * A memory: what an agent remembers of one user, in three tiers over one store.
+ *
+ *   working     of each session the entries that the agent has in front of it: the last `window`
+ *               (20) of those recorded through this handle. Lost when the handle is closed.
+ *   short term  the session's log, on disk. Entries and session expire `ttl_hours` (168: 7 days)
+ *               after they were recorded.
+ *   long term   a session of the user's own, shared by all agents. It does not expire.
+ *
+ * Entries are messages as chat programs write them, {"role":"user","content":"Hello"}; "content" is
+ * needed. They may have every member that an entry of varve/entry.h may have ("id", "tags",
+ * "importance", "usage", ...). What is missing is filled in: id, timestamp, "type" ("message" with
+ * a role, "observation" without) and in short-term memory "expires_at". In the log the role stands
+ * in the content, {"role","message"}, where queries find it; varve_memory_context gives messages
+ * back in the form they were given.
+ *
+ * Working memory selects entries and the log holds them: one that was deleted or has expired is in
+ * no tier any more, at once, whoever deleted it. docs/tiers.md is a short introduction.
+ */
+#ifndef VARVE_MEMORY_H
+#define VARVE_MEMORY_H
+
+#include "varve/base.h"
+#include "varve/error.h"
+#include "varve/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A user's memory in an open store. Any thread. */
+typedef struct varve_memory varve_memory_t;
+
+/**
+ * Opens the memory of a user. It needs no place of its own: what it knows is in the store.
+ *
+ * @param[in]  store        open store; closing it closes the memory.
+ * @param[in]  options_json {"user_id","agent_id","window","ttl_hours"}, all optional; NULL or empty
+ *                          for none. user_id: whose sessions these are; without one, the store is
+ *                          one user's, and all of its sessions are. agent_id: of sessions that are
+ *                          made here. window: entries of each session's working memory, 1 ..=
+ *                          1000000, default 20. ttl_hours: default 168; 0 is for ever.
+ * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] memory_out   the memory; close with varve_memory_close.
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  member and offset named
+ *          VARVE_BAD_HANDLE
+ * @cost    nothing is read
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE, size_t options_len,
+                  varve_memory_t **memory_out VARVE_OUT_OWNED,
+                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Records a message in the session's log and in its working memory. A session that does not exist,
+ * or has expired, is made, with the memory's user_id, agent_id and ttl_hours.
+ *
+ * @param[in]  memory         open memory.
+ * @param[in]  session_id     which conversation.
+ * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+ * @param[in]  entry_json     the message.
+ * @param[in]  entry_len      [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] id_out         the entry's id, given or made here.
+ * @param[out] id_len_out     [bytes].
+ * @param[out] error_out      caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  member in the details
+ *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
+ *          VARVE_NOT_FOUND         the session is another user's
+ *          VARVE_SIZE_LIMIT        entry, session or user over a limit
+ *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
+ *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+ * @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
+ *          or made
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_memory_record(
+    varve_memory_t *memory, const char *session_id, size_t session_id_len, const char *entry_json,
+    size_t entry_len, char **id_out VARVE_OUT_OWNED VARVE_NULLABLE,
+    size_t *id_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * What the agent is to have in front of it: working memory; when that is empty (after a restart, or
+ * varve_memory_clear), the session's log. Entries are chronological. With max_tokens they are the
+ * newest that fit, without a gap; a token is estimated from what stands in "role: content".
+ *
+ * @param[in]  memory         open memory.
+ * @param[in]  session_id     which conversation.
+ * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+ * @param[in]  max_tokens     0 for no limit: the whole log, when working memory is empty.
+ * @param[out] json_out       {"entries":[{"id","session_id","timestamp","type","role","content",
+ *                            ...}],"token_count","source":"working"|"short_term"}. A session that
+ *                            does not exist has no entries.
+ * @param[out] json_len_out   [bytes].
+ * @param[out] error_out      caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
+ *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+ * @cost    a query by time, and one read of each entry given
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_memory_context(
+    varve_memory_t *memory, const char *session_id, size_t session_id_len, uint64_t max_tokens,
+    char **json_out VARVE_OUT_OWNED VARVE_NULLABLE, size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Takes the session's newest entries into its working memory, in the place of what is there: to go
+ * on with a conversation after a restart.
+ *
+ * @param[in]  memory         open memory.
+ * @param[in]  session_id     which conversation.
+ * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] error_out      caller frees; may be NULL.
+ *
+ * @errors  VARVE_NOT_FOUND  there is no such session: never made, deleted, expired, another user's
+ *          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
+ *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+ * @cost    a query by time for as many entries as the window has
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_memory_load(varve_memory_t *memory, const char *session_id, size_t session_id_len,
+                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Makes everything recorded in the session durable, whatever its durability, and saves its index.
+ * With durability "commit", the default, nothing can be lost without it either: what is recorded is
+ * in the log when varve_memory_record answers.
+ *
+ * @param[in]  memory         open memory.
+ * @param[in]  session_id     which conversation.
+ * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] error_out      caller frees; may be NULL.
+ *
+ * @errors  VARVE_NOT_FOUND  there is no such session, as varve_memory_load
+ *          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
+ *          VARVE_IO, VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+ * @cost    as varve_session_sync
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_memory_save(varve_memory_t *memory, const char *session_id, size_t session_id_len,
+                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Empties the working memory of all sessions. Logs and long-term memory stay as they are.
+ *
+ * @param[in]  memory    open memory.
+ * @param[out] error_out caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE
+ * @cost    sessions that nobody else has open are closed
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_memory_clear(
+    varve_memory_t *memory, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Stores an entry in long-term memory.
+ *
+ * @param[in]  memory     open memory.
+ * @param[in]  entry_json the message, or {"content":"likes tea"}.
+ * @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] id_out     the entry's id, given or made here.
+ * @param[out] id_len_out [bytes].
+ * @param[out] error_out  caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  member in the details
+ *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
+ *          VARVE_NOT_FOUND         the session deleted meanwhile
+ *          VARVE_SIZE_LIMIT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
+ *          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+ * @cost    as varve_memory_record
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_memory_store(
+    varve_memory_t *memory, const char *entry_json, size_t entry_len,
+    char **id_out VARVE_OUT_OWNED VARVE_NULLABLE, size_t *id_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Finds entries over all sessions of the user, long term and short.
+ *
+ * @param[in]  memory      open memory.
+ * @param[in]  query_json  a query as of varve_store_query; its user_id, when given, is the
+ *                         memory's. NULL or "" for all entries by relevance.
+ * @param[in]  query_len   [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] results_out the results, entries as they are stored; free them with
+ *                         varve_results_free. Not NULL.
+ * @param[out] error_out   caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE
+ * @cost    as varve_store_query
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_memory_search(varve_memory_t *memory, const char *query_json VARVE_NULLABLE, size_t query_len,
+                    varve_results_t **results_out VARVE_OUT_OWNED,
+                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Deletes an entry wherever it is among the user's sessions, as varve_session_delete does.
+ *
+ * @param[in]  memory     open memory.
+ * @param[in]  id         entry id.
+ * @param[in]  id_len     [bytes] or VARVE_NUL_TERMINATED.
+ * @param[in]  reason     why, for the audit log; may be empty. At most 1024 bytes. It must not hold
+ *                        what is being deleted.
+ * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] error_out  caller frees; may be NULL.
+ *
+ * @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
+ *          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
+ *          VARVE_BAD_HANDLE
+ * @cost    a lookup in each session of the user, and one write in those that have it
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_memory_delete(
+    varve_memory_t *memory, const char *id, size_t id_len, const char *reason VARVE_NULLABLE,
+    size_t reason_len, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Closes a memory. Working memory is gone with it, what was recorded is not.
+ *
+ * @param[in] memory handle, or NULL.
+ * @errors none
+ * @thread any
+ */
+VARVE_API void varve_memory_close(varve_memory_t *memory VARVE_NULLABLE);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

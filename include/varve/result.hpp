@@ -1,0 +1,248 @@
+// What varve.hpp is made of: failures, results, handles that close themselves, callbacks.
+#ifndef VARVE_RESULT_HPP
+#define VARVE_RESULT_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "varve/varve.h"
+
+namespace varve {
+// So that no name here is one of the library's own, when a program links libvarve.a.
+inline namespace wrapper {
+
+// A failure: what() is the message for a person.
+class Error : public std::runtime_error {
+ public:
+  Error(varve_status_t status, const std::string &message, std::string details = "{}")
+      : std::runtime_error(message),
+        status_(status),
+        details_(std::make_shared<const std::string>(std::move(details))) {}
+
+  [[nodiscard]] varve_status_t status() const noexcept { return status_; }
+  // "VARVE_NOT_FOUND", for example.
+  [[nodiscard]] const char *name() const noexcept { return varve_status_name(status_); }
+  // Where: the JSON of varve_error_details.
+  [[nodiscard]] const std::string &details() const noexcept { return *details_; }
+
+ private:
+  varve_status_t status_;
+  std::shared_ptr<const std::string> details_;
+};
+
+// A value or an Error, as std::expected of C++23 would be.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
+
+  [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+  // The value; throws the Error when there is none.
+  [[nodiscard]] T &value() & {
+    check();
+    return std::get<0>(state_);
+  }
+  [[nodiscard]] T &&value() && {
+    check();
+    return std::get<0>(std::move(state_));
+  }
+  // Only when has_value().
+  [[nodiscard]] T &operator*() &noexcept { return *std::get_if<0>(&state_); }
+  [[nodiscard]] T &&operator*() &&noexcept { return std::move(*std::get_if<0>(&state_)); }
+  [[nodiscard]] T *operator->() noexcept { return std::get_if<0>(&state_); }
+  [[nodiscard]] T value_or(T other) && {
+    return has_value() ? std::get<0>(std::move(state_)) : std::move(other);
+  }
+  // Only when !has_value().
+  [[nodiscard]] const Error &error() const noexcept { return *std::get_if<1>(&state_); }
+
+ private:
+  void check() const {
+    if (!has_value()) throw error();
+  }
+  std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
+
+  [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+  // Throws the Error when there is one.
+  void value() const {
+    if (!has_value()) throw error();
+  }
+  // Only when !has_value().
+  [[nodiscard]] const Error &error() const noexcept { return *std::get_if<1>(&state_); }
+
+ private:
+  std::variant<std::monostate, Error> state_;
+};
+
+// How functions tell of failure: the parameter of every class below.
+struct Throwing {
+  template <typename T>
+  using Answer = T;
+  template <typename T>
+  [[noreturn]] static T fail(Error error) {
+    throw Error(std::move(error));
+  }
+};
+struct Returning {
+  template <typename T>
+  using Answer = Result<T>;
+  template <typename T>
+  static Result<T> fail(Error error) {
+    return Result<T>(std::move(error));
+  }
+};
+
+namespace detail {
+
+struct FreeText {
+  void operator()(char *text) const noexcept { varve_free(text); }
+};
+
+// Where a call puts its error.
+class ErrorOut {
+ public:
+  ErrorOut() = default;
+  ~ErrorOut() { varve_error_free(error_); }
+  ErrorOut(const ErrorOut &) = delete;
+  ErrorOut &operator=(const ErrorOut &) = delete;
+
+  varve_error_t **out() noexcept { return &error_; }
+  [[nodiscard]] Error make(varve_status_t status) const {
+    return {status, varve_error_message(error_), varve_error_details(error_)};
+  }
+
+ private:
+  varve_error_t *error_ = nullptr;
+};
+
+// A handle that is closed by `close`, and the three shapes of calls with it: `function` is one of
+// the ABI's, `arguments` are what stands between its handle and its outs.
+template <typename Policy, typename Handle, void (*close)(Handle *)>
+class Object {
+ public:
+  template <typename T>
+  using Answer = typename Policy::template Answer<T>;
+
+  explicit Object(Handle *handle) noexcept : handle_(handle) {}  // takes it over
+  // For calls of the C headers. Stays ours.
+  [[nodiscard]] Handle *handle() const noexcept { return handle_.get(); }
+
+ protected:
+  template <typename Function, typename... Arguments>
+  Answer<void> tell(Function function, Arguments... arguments) const {
+    ErrorOut error;
+    const varve_status_t status = function(handle(), arguments..., error.out());
+    if (status != VARVE_OK) return Policy::template fail<void>(error.make(status));
+    return Answer<void>();
+  }
+
+  template <typename Function, typename... Arguments>
+  Answer<std::string> ask(Function function, Arguments... arguments) const {
+    ErrorOut error;
+    char *text = nullptr;
+    size_t len = 0;
+    const varve_status_t status = function(handle(), arguments..., &text, &len, error.out());
+    const std::unique_ptr<char, FreeText> owned(text);
+    if (status != VARVE_OK) return Policy::template fail<std::string>(error.make(status));
+    return std::string(text, len);
+  }
+
+  // A number, or a handle of what `Made` wraps.
+  template <typename Made, typename Out, typename Function, typename... Arguments>
+  Answer<Made> make(Function function, Arguments... arguments) const {
+    ErrorOut error;
+    Out out{};
+    const varve_status_t status = function(handle(), arguments..., &out, error.out());
+    if (status != VARVE_OK) return Policy::template fail<Made>(error.make(status));
+    return Made(out);
+  }
+
+ private:
+  struct Close {
+    void operator()(Handle *handle) const noexcept { close(handle); }
+  };
+  std::unique_ptr<Handle, Close> handle_;
+};
+
+inline std::string json_array(std::span<const std::string_view> items) {
+  std::string array = "[";
+  for (const std::string_view item : items) {
+    if (array.size() > 1) array += ',';
+    array += item;
+  }
+  return array + ']';
+}
+
+// The callbacks of a store or session. None is removed before the handle is closed: another thread
+// may still be inside one that was replaced.
+template <typename Function>
+class Callbacks {
+ public:
+  Function *keep(Function function) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    return &functions_.emplace_back(std::move(function));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<Function> functions_;  // guarded by it
+};
+
+using LogFunction = std::function<void(int32_t level, std::string_view json_line)>;
+using ClockFunction = std::function<int64_t()>;
+using ProgressFunction =
+    std::function<bool(std::string_view operation, uint64_t done, uint64_t total)>;
+
+inline void call_log(void *function, int32_t level, const char *json_line, size_t len) noexcept {
+  try {
+    (*static_cast<LogFunction *>(function))(level, {json_line, len});
+  } catch (...) {  // a line that cannot be taken is lost
+  }
+}
+
+inline int64_t call_clock(void *function) noexcept {
+  try {
+    return (*static_cast<ClockFunction *>(function))();
+  } catch (...) {
+    using std::chrono::duration_cast;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return duration_cast<std::chrono::milliseconds>(now).count();
+  }
+}
+
+inline int32_t call_progress(void *function, const char *operation, uint64_t done,
+                             uint64_t total) noexcept {
+  try {
+    return (*static_cast<ProgressFunction *>(function))(operation, done, total) ? 0 : 1;
+  } catch (...) {
+    return 1;
+  }
+}
+
+}  // namespace detail
+
+}  // namespace wrapper
+}  // namespace varve
+
+#endif

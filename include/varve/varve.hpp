@@ -1,0 +1,372 @@
+// varve for C++20: the C headers with destructors. Nothing to link but libvarve.
+//
+//   varve::Store store("./memory");
+//   varve::Session session = store.create_session();
+//   session.add(R"({"type":"finding","content":"tea, not coffee"})");
+//   varve::Results found = session.query(R"({"text":"what to drink?"})");
+//   for (std::string_view entry : found.entries()) std::cout << entry << '\n';
+//
+// The classes of namespace varve throw varve::Error. Those of varve::checked have the same members
+// and answer with a varve::Result<T> instead, which is a value or an Error:
+//
+//   varve::checked::Result<varve::checked::Store> store = varve::checked::Store::open("./memory");
+//   if (!store) std::cerr << store.error().what() << '\n';
+//
+// Text goes in as std::string_view and comes out as std::string; options, queries, entries and
+// answers are the JSON of the C headers, where each function is explained: varve_session_add in
+// varve/entry.h is Session::add here. Objects can be moved and not copied. They may be used from
+// any thread at once (Results from one at a time), as long as none moves or destroys them
+// meanwhile. A store outlives what was opened from it.
+//
+// Functions given as callbacks may throw; what becomes of it is said where they are set. Except
+// from those, nothing but std::bad_alloc and, in namespace varve, Error is thrown.
+#ifndef VARVE_VARVE_HPP
+#define VARVE_VARVE_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "varve/result.hpp"
+#include "varve/varve.h"
+
+namespace varve {
+inline namespace wrapper {
+
+// What a query found: varve/query.h.
+template <typename Policy>
+class BasicResults : public detail::Object<Policy, varve_results_t, varve_results_free> {
+  using Base = detail::Object<Policy, varve_results_t, varve_results_free>;
+
+ public:
+  using Base::Base;
+  template <typename T>
+  using Answer = typename Base::template Answer<T>;
+
+  [[nodiscard]] size_t size() const noexcept { return varve_results_count(this->handle()); }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  // Borrowed from this, like all that is a std::string_view here.
+  Answer<std::string_view> entry(size_t index) const {
+    return borrow([&](const char **text, size_t *len, varve_error_t **error) {
+      return varve_results_entry(this->handle(), index, text, len, error);
+    });
+  }
+  Answer<std::string_view> json() const {
+    return borrow([&](const char **text, size_t *len, varve_error_t **error) {
+      return varve_results_json(this->handle(), text, len, error);
+    });
+  }
+  Answer<double> score(size_t index) const {
+    return this->template make<double, double>(varve_results_score, index);
+  }
+  // All of them, in order.
+  [[nodiscard]] std::vector<std::string_view> entries() const {
+    std::vector<std::string_view> all;
+    const char *text = nullptr;
+    size_t len = 0;
+    while (varve_results_entry(this->handle(), all.size(), &text, &len, nullptr) == VARVE_OK) {
+      all.emplace_back(text, len);
+    }
+    return all;
+  }
+
+ private:
+  template <typename Call>
+  Answer<std::string_view> borrow(Call &&call) const {
+    detail::ErrorOut error;
+    const char *text = nullptr;
+    size_t len = 0;
+    const varve_status_t status = call(&text, &len, error.out());
+    if (status != VARVE_OK) return Policy::template fail<std::string_view>(error.make(status));
+    return std::string_view(text, len);
+  }
+};
+
+// One memory: varve/session.h, entry.h, query.h, maintenance.h.
+template <typename Policy>
+class BasicSession : public detail::Object<Policy, varve_session_t, varve_session_close> {
+  using Base = detail::Object<Policy, varve_session_t, varve_session_close>;
+  using Text = std::string_view;
+
+ public:
+  using Base::Base;
+  template <typename T>
+  using Answer = typename Base::template Answer<T>;
+  using Results = BasicResults<Policy>;
+
+  [[nodiscard]] std::string id() const {
+    const char *id = varve_session_id(this->handle());
+    return id == nullptr ? std::string() : std::string(id);
+  }
+  Answer<std::string> add(Text entry) const {
+    return this->ask(varve_session_add, entry.data(), entry.size());
+  }
+  // A JSON array or JSON lines; or entries of your own. The ids are a JSON array.
+  Answer<std::string> add_batch(Text entries) const {
+    return this->ask(varve_session_add_batch, entries.data(), entries.size());
+  }
+  Answer<std::string> add_batch(std::span<const std::string_view> entries) const {
+    return add_batch(detail::json_array(entries));
+  }
+  Answer<std::string> get(Text id) const {
+    return this->ask(varve_session_get, id.data(), id.size());
+  }
+  Answer<void> remove(Text id, Text reason = {}) const {
+    return this->tell(varve_session_delete, id.data(), id.size(), reason.data(), reason.size());
+  }
+  Answer<uint64_t> remove_where(Text query, Text reason = {}) const {
+    return this->template make<uint64_t, uint64_t>(varve_session_delete_where, query.data(),
+                                                   query.size(), reason.data(), reason.size());
+  }
+
+  Answer<Results> query(Text query = {}) const {
+    return this->template make<Results, varve_results_t *>(varve_session_query, query.data(),
+                                                           query.size());
+  }
+  Answer<uint64_t> count(Text query = {}) const {
+    return this->template make<uint64_t, uint64_t>(varve_session_count, query.data(), query.size());
+  }
+  Answer<std::string> tags() const { return this->ask(varve_session_tags); }
+
+  Answer<std::string> metadata() const { return this->ask(varve_session_metadata); }
+  Answer<void> update(Text patch) const {
+    return this->tell(varve_session_update, patch.data(), patch.size());
+  }
+  Answer<void> sync() const { return this->tell(varve_session_sync); }
+  Answer<std::string> stats() const { return this->ask(varve_session_stats); }
+  Answer<std::string> files() const { return this->ask(varve_session_files); }
+
+  Answer<std::string> verify(Text options = {}) const {
+    return this->ask(varve_session_verify, options.data(), options.size());
+  }
+  Answer<std::string> repair(Text options = {}) const {
+    return this->ask(varve_session_repair, options.data(), options.size());
+  }
+  Answer<std::string> compact(Text options = {}) const {
+    return this->ask(varve_session_compact, options.data(), options.size());
+  }
+  Answer<std::string> purge(Text options = {}) const {
+    return this->ask(varve_session_purge, options.data(), options.size());
+  }
+  Answer<std::string> migrate(Text options = {}) const {
+    return this->ask(varve_session_migrate, options.data(), options.size());
+  }
+  Answer<std::string> rebuild_index(Text options = {}) const {
+    return this->ask(varve_session_rebuild_index, options.data(), options.size());
+  }
+  Answer<std::string> index() const { return this->ask(varve_session_index); }
+
+  Answer<std::string> export_text(Text format) const {
+    return this->ask(varve_session_export, format.data(), format.size());
+  }
+  Answer<std::string> export_file(Text path, Text options = {}) const {
+    return this->ask(varve_session_export_file, path.data(), path.size(), options.data(),
+                     options.size());
+  }
+  Answer<std::string> import_text(Text text) const {
+    return this->ask(varve_session_import, text.data(), text.size());
+  }
+  Answer<std::string> import_file(Text path, Text options = {}) const {
+    return this->ask(varve_session_import_file, path.data(), path.size(), options.data(),
+                     options.size());
+  }
+  // false, or an exception, stops the operation: VARVE_CALLBACK. An empty function stops the
+  // telling.
+  Answer<void> set_progress(detail::ProgressFunction function) {
+    if (!function) return this->tell(varve_session_set_progress, nullptr, nullptr);
+    void *const kept = progress_ ? progress_->keep(std::move(function)) : nullptr;
+    return this->tell(varve_session_set_progress, detail::call_progress, kept);
+  }
+
+ private:
+  using Callbacks = detail::Callbacks<detail::ProgressFunction>;
+  std::unique_ptr<Callbacks> progress_ = std::make_unique<Callbacks>();
+};
+
+// The last messages of a conversation: varve/window.h.
+template <typename Policy>
+class BasicWindow : public detail::Object<Policy, varve_window_t, varve_window_free> {
+  using Base = detail::Object<Policy, varve_window_t, varve_window_free>;
+
+ public:
+  using Base::Base;
+  template <typename T>
+  using Answer = typename Base::template Answer<T>;
+
+  static Answer<BasicWindow> make(size_t capacity) {
+    detail::ErrorOut error;
+    varve_window_t *window = nullptr;
+    const varve_status_t status = varve_window_new(capacity, &window, error.out());
+    if (status != VARVE_OK) return Policy::template fail<BasicWindow>(error.make(status));
+    return BasicWindow(window);
+  }
+  explicit BasicWindow(std::integral auto capacity) requires std::same_as<Policy, Throwing>
+      : BasicWindow(make(static_cast<size_t>(capacity))) {}
+
+  Answer<void> add(std::string_view message) const {
+    return this->tell(varve_window_add, message.data(), message.size());
+  }
+  Answer<std::string> recent(size_t count_max = SIZE_MAX) const {
+    return this->ask(varve_window_recent, count_max);
+  }
+  Answer<std::string> text() const { return this->ask(varve_window_text); }
+  Answer<void> clear() const { return this->tell(varve_window_clear); }
+  [[nodiscard]] size_t size() const noexcept { return varve_window_size(this->handle()); }
+};
+
+// A user's memory in three tiers: varve/memory.h.
+template <typename Policy>
+class BasicMemory : public detail::Object<Policy, varve_memory_t, varve_memory_close> {
+  using Base = detail::Object<Policy, varve_memory_t, varve_memory_close>;
+  using Text = std::string_view;
+
+ public:
+  using Base::Base;
+  template <typename T>
+  using Answer = typename Base::template Answer<T>;
+  using Results = BasicResults<Policy>;
+
+  Answer<std::string> record(Text session_id, Text message) const {
+    return this->ask(varve_memory_record, session_id.data(), session_id.size(), message.data(),
+                     message.size());
+  }
+  Answer<std::string> context(Text session_id, uint64_t max_tokens = 0) const {
+    return this->ask(varve_memory_context, session_id.data(), session_id.size(), max_tokens);
+  }
+  Answer<void> load(Text session_id) const {
+    return this->tell(varve_memory_load, session_id.data(), session_id.size());
+  }
+  Answer<void> save(Text session_id) const {
+    return this->tell(varve_memory_save, session_id.data(), session_id.size());
+  }
+  Answer<void> clear() const { return this->tell(varve_memory_clear); }
+  Answer<std::string> store(Text message) const {
+    return this->ask(varve_memory_store, message.data(), message.size());
+  }
+  Answer<Results> search(Text query = {}) const {
+    return this->template make<Results, varve_results_t *>(varve_memory_search, query.data(),
+                                                           query.size());
+  }
+  Answer<void> remove(Text id, Text reason = {}) const {
+    return this->tell(varve_memory_delete, id.data(), id.size(), reason.data(), reason.size());
+  }
+};
+
+// A directory of sessions: varve/store.h.
+template <typename Policy>
+class BasicStore : public detail::Object<Policy, varve_store_t, varve_store_close> {
+  using Base = detail::Object<Policy, varve_store_t, varve_store_close>;
+  using Text = std::string_view;
+
+ public:
+  using Base::Base;
+  template <typename T>
+  using Answer = typename Base::template Answer<T>;
+  using Session = BasicSession<Policy>;
+  using Results = BasicResults<Policy>;
+  using Memory = BasicMemory<Policy>;
+
+  static Answer<BasicStore> open(Text uri, Text config = {}) {
+    detail::ErrorOut error;
+    varve_store_t *store = nullptr;
+    const varve_status_t status =
+        varve_store_open(uri.data(), uri.size(), config.data(), config.size(), &store, error.out());
+    if (status != VARVE_OK) return Policy::template fail<BasicStore>(error.make(status));
+    return BasicStore(store);
+  }
+  explicit BasicStore(Text uri, Text config = {}) requires std::same_as<Policy, Throwing>
+      : BasicStore(open(uri, config)) {}
+  BasicStore(BasicStore &&) noexcept = default;
+  BasicStore &operator=(BasicStore &&other) noexcept {
+    BasicStore taken(std::move(other));  // closes what was here, before its callbacks go
+    std::swap(static_cast<Base &>(*this), static_cast<Base &>(taken));
+    std::swap(callbacks_, taken.callbacks_);
+    return *this;
+  }
+  // Not from inside one of its own callbacks.
+  ~BasicStore() { static_cast<Base &>(*this) = Base(nullptr); }
+
+  Answer<Session> create_session(Text options = {}) const {
+    return this->template make<Session, varve_session_t *>(varve_session_create, options.data(),
+                                                           options.size());
+  }
+  Answer<Session> open_session(Text id) const {
+    return this->template make<Session, varve_session_t *>(varve_session_open, id.data(),
+                                                           id.size());
+  }
+  Answer<Memory> open_memory(Text options = {}) const {
+    return this->template make<Memory, varve_memory_t *>(varve_memory_open, options.data(),
+                                                         options.size());
+  }
+  Answer<std::string> sessions(Text filter = {}) const {
+    return this->ask(varve_store_sessions, filter.data(), filter.size());
+  }
+  Answer<void> delete_session(Text id) const {
+    return this->tell(varve_store_delete_session, id.data(), id.size());
+  }
+  Answer<Results> query(Text query = {}) const {
+    return this->template make<Results, varve_results_t *>(varve_store_query, query.data(),
+                                                           query.size());
+  }
+  Answer<void> sync() const { return this->tell(varve_store_sync); }
+  Answer<std::string> sweep() const { return this->ask(varve_store_sweep); }
+  Answer<std::string> stats() const { return this->ask(varve_store_stats); }
+  Answer<std::string> usage(Text filter = {}) const {
+    return this->ask(varve_store_usage, filter.data(), filter.size());
+  }
+  Answer<std::string> metrics() const { return this->ask(varve_store_metrics); }
+  Answer<std::string> backup(Text path, Text options = {}) const {
+    return this->ask(varve_store_backup, path.data(), path.size(), options.data(), options.size());
+  }
+  Answer<std::string> restore(Text path, Text options = {}) const {
+    return this->ask(varve_store_restore, path.data(), path.size(), options.data(), options.size());
+  }
+  // An exception loses the line. An empty function stops them.
+  Answer<void> set_log(int32_t level, detail::LogFunction function) {
+    if (!function) return this->tell(varve_store_set_log, level, nullptr, nullptr);
+    void *const kept = callbacks_ ? callbacks_->log.keep(std::move(function)) : nullptr;
+    return this->tell(varve_store_set_log, level, detail::call_log, kept);
+  }
+  // [ms] since the Unix epoch. After an exception the system's clock is asked. An empty function
+  // returns to the system's clock.
+  Answer<void> set_clock(detail::ClockFunction function) {
+    if (!function) return this->tell(varve_store_set_clock, nullptr, nullptr);
+    void *const kept = callbacks_ ? callbacks_->clock.keep(std::move(function)) : nullptr;
+    return this->tell(varve_store_set_clock, detail::call_clock, kept);
+  }
+
+ private:
+  struct Kept {
+    detail::Callbacks<detail::LogFunction> log;
+    detail::Callbacks<detail::ClockFunction> clock;
+  };
+  std::unique_ptr<Kept> callbacks_ = std::make_unique<Kept>();
+};
+
+using Store = BasicStore<Throwing>;
+using Session = BasicSession<Throwing>;
+using Results = BasicResults<Throwing>;
+using Window = BasicWindow<Throwing>;
+using Memory = BasicMemory<Throwing>;
+
+// The same with Result<T> in the place of exceptions.
+namespace checked {
+using Store = BasicStore<Returning>;
+using Session = BasicSession<Returning>;
+using Results = BasicResults<Returning>;
+using Window = BasicWindow<Returning>;
+using Memory = BasicMemory<Returning>;
+template <typename T>
+using Result = varve::Result<T>;
+}  // namespace checked
+
+}  // namespace wrapper
+}  // namespace varve
+
+#endif

@@ -1,0 +1,131 @@
+/**
+ * @file varve/window.h
+ * A window: the last so many messages of a conversation, in memory only.
+ *
+ * What an agent has in front of it: adding is cheap, the oldest message leaves when the window is
+ * full, and nothing is written anywhere. A window belongs to no store and starts empty.
+ * varve/memory.h puts one in front of every session, and the session's log behind it.
+ *
+ * A message is a JSON object as chat programs write it, {"role":"user","content":"Hello"}. Needed:
+ * "content", any JSON value. "role", when given, is one line of at most 64 bytes. "timestamp", when
+ * given, is RFC 3339; a message without one is given the time of the system's clock (a window has
+ * no store whose varve_store_set_clock could be asked). Other members are kept as they came.
+ */
+#ifndef VARVE_WINDOW_H
+#define VARVE_WINDOW_H
+
+#include "varve/base.h"
+#include "varve/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A window. Any thread. */
+typedef struct varve_window varve_window_t;
+
+/**
+ * Makes an empty window.
+ *
+ * @param[in]  capacity   messages that it keeps, 1 or more; memory is taken as it fills.
+ * @param[out] window_out the window; free it with varve_window_free.
+ * @param[out] error_out  caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  capacity is 0
+ *          VARVE_NO_MEMORY
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_window_new(size_t capacity, varve_window_t **window_out VARVE_OUT_OWNED,
+                 varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Adds a message. In a full window the oldest one leaves for it.
+ *
+ * @param[in]  window     window.
+ * @param[in]  entry_json the message, as above.
+ * @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
+ * @param[out] error_out  caller frees; may be NULL.
+ *
+ * @errors  VARVE_INVALID_ARGUMENT  member and byte offset in the details
+ *          VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+ * @cost    O(entry_len), whatever the capacity
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_window_add(varve_window_t *window, const char *entry_json, size_t entry_len,
+                 varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * The newest messages, in the order in which they were added.
+ *
+ * @param[in]  window       window.
+ * @param[in]  n            how many at most; SIZE_MAX for all.
+ * @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" when it is
+ *                          empty.
+ * @param[out] json_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+ * @cost    the bytes of the messages given
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_window_recent(
+    varve_window_t *window, size_t n, char **json_out VARVE_OUT_OWNED VARVE_NULLABLE,
+    size_t *json_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * The window as lines for a prompt, "role: content", oldest first. Lines of a content after its
+ * first are indented by two spaces, so that no content passes for another message. A content that
+ * is no text stands as JSON; a message without a role has its "type" there, or "entry".
+ *
+ * @param[in]  window       window.
+ * @param[out] text_out     UTF-8 lines, each with its line end; "" when it is empty.
+ * @param[out] text_len_out [bytes].
+ * @param[out] error_out    caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+ * @cost    the bytes of the messages
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t
+varve_window_text(varve_window_t *window, char **text_out VARVE_OUT_OWNED VARVE_NULLABLE,
+                  size_t *text_len_out VARVE_OUT VARVE_NULLABLE,
+                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * Removes all messages.
+ *
+ * @param[in]  window    window.
+ * @param[out] error_out caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE
+ * @thread  any
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_window_clear(
+    varve_window_t *window, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
+ * How many messages are in it; 0 for a handle that is closed or none.
+ *
+ * @param[in] window handle, or NULL.
+ * @errors none
+ * @thread any
+ */
+VARVE_API size_t varve_window_size(varve_window_t *window VARVE_NULLABLE);
+
+/**
+ * Frees a window.
+ *
+ * @param[in] window handle, or NULL.
+ * @errors none
+ * @thread any
+ */
+VARVE_API void varve_window_free(varve_window_t *window VARVE_NULLABLE);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

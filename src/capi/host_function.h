@@ -1,0 +1,111 @@
+// HostFunction: a function that the host set, and who is inside it.
+//
+// The host may free its user_data once another function is set or the store is closed, so both wait
+// until every other thread has left the function. A thread that is inside the function and sets or
+// closes from there does not wait for itself, nor for another that does the same.
+//
+// Threads: any. The function is called under no lock.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <thread>
+
+namespace varve::capi {
+
+template <typename Function>
+class HostFunction {
+  struct Visit {
+    std::thread::id thread;
+    uint64_t version = 0;  // which function it is in
+    bool waiting = false;  // sets or stops from inside the function
+  };
+
+ public:
+  HostFunction() = default;
+  HostFunction(const HostFunction&) = delete;
+  HostFunction& operator=(const HostFunction&) = delete;
+
+  // Nobody is inside the function set before when this returns. Without effect after stop().
+  void set(Function function, void* user_data) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!stopped_) replace(lock, function, user_data);
+  }
+
+  // As set(nullptr), for good.
+  void stop() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    stopped_ = true;
+    replace(lock, nullptr, nullptr);
+  }
+
+  // As long as this lives, the function may be called, as often as one likes.
+  class Stay {
+   public:
+    explicit Stay(HostFunction& owner) : owner_(owner) {
+      const std::lock_guard<std::mutex> guard(owner_.mutex_);
+      function_ = owner_.function_;
+      user_data_ = owner_.user_data_;
+      version_ = owner_.version_;
+      if (function_ == nullptr) return;
+      visit_ = owner_.inside_.insert(owner_.inside_.end(),
+                                     {.thread = std::this_thread::get_id(), .version = version_});
+    }
+    ~Stay() {
+      if (function_ == nullptr) return;
+      const std::lock_guard<std::mutex> guard(owner_.mutex_);
+      owner_.inside_.erase(visit_);
+      owner_.changed_.notify_all();
+    }
+    Stay(const Stay&) = delete;
+    Stay& operator=(const Stay&) = delete;
+
+    [[nodiscard]] Function function() const { return function_; }  // null: none is set
+    [[nodiscard]] void* user_data() const { return user_data_; }
+    [[nodiscard]] uint64_t version() const { return version_; }  // another for every set()
+
+   private:
+    HostFunction& owner_;
+    Function function_ = nullptr;
+    void* user_data_ = nullptr;
+    uint64_t version_ = 0;
+    typename std::list<Visit>::iterator visit_;
+  };
+
+ private:
+  void replace(std::unique_lock<std::mutex>& lock, Function function, void* user_data) {
+    function_ = function;
+    user_data_ = user_data;
+    ++version_;
+    mark_waiting(true);
+    changed_.notify_all();
+    const uint64_t version = version_;
+    changed_.wait(lock, [this, version] { return is_left_before(version); });
+    mark_waiting(false);
+  }
+
+  void mark_waiting(bool waiting) {
+    for (Visit& visit : inside_) {
+      if (visit.thread == std::this_thread::get_id()) visit.waiting = waiting;
+    }
+  }
+
+  [[nodiscard]] bool is_left_before(uint64_t version) const {
+    return std::all_of(inside_.begin(), inside_.end(), [version](const Visit& visit) {
+      return visit.waiting || visit.version >= version;
+    });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Function function_ = nullptr;
+  void* user_data_ = nullptr;
+  uint64_t version_ = 0;  // how often the function was set
+  bool stopped_ = false;
+  std::list<Visit> inside_;
+};
+
+}  // namespace varve::capi

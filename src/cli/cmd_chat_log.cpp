@@ -1,0 +1,174 @@
+// chat-log.
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kSpeakerColumnsMax = 16;
+constexpr size_t kTimeColumns = 5;  // 14:23
+constexpr size_t kTextColumnsMin = 20;
+constexpr size_t kTextColumnsMax = 100;
+constexpr size_t kDayChars = 10;  // 2026-01-10
+constexpr size_t kTimeStart = 11;
+
+const std::vector<std::string> kTurnTypes = {"message", "conversation", "tool_call", "tool_result"};
+
+struct ChatLogOptions {
+  Operands operands;
+  int64_t count = 50;
+  std::vector<std::string> types;
+};
+
+struct Turn {
+  std::string day;
+  std::string time;
+  std::string speaker;
+  std::string text;
+  Style style = Style::kId;
+};
+
+// The text of a member, or its JSON.
+std::string text_at(const json::object& object, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const auto* found = object.if_contains(name);
+    if (found == nullptr) continue;
+    return found->is_string() ? std::string(found->get_string()) : json::serialize(*found);
+  }
+  return {};
+}
+
+Style style_of(std::string_view type, std::string_view role) {
+  if (type == "tool_call" || type == "tool_result") return Style::kTag;
+  return role == "assistant" ? Style::kType : Style::kId;
+}
+
+Turn turn_of(const json::object& entry) {
+  Turn turn;
+  const std::string time = format_time(string_at(entry, "timestamp"));
+  turn.day = time.substr(0, kDayChars);
+  if (time.size() > kTimeStart) turn.time = time.substr(kTimeStart, kTimeColumns);
+  const std::string type = string_at(entry, "type");
+  turn.speaker = type;
+  const auto* content = entry.if_contains("content");
+  if (content != nullptr && content->is_object()) {
+    const json::object& object = content->get_object();
+    const std::string role = string_at(object, "role");
+    const bool is_tool = type == "tool_call" || type == "tool_result";
+    if (!role.empty() && !is_tool) turn.speaker = role;
+    if (is_tool) turn.text = text_at(object, {"name", "tool"});
+    const std::string said =
+        is_tool ? text_at(object, {"arguments", "result", "output", "content", "message"})
+                : text_at(object, {"message", "content", "text"});
+    turn.text += (turn.text.empty() || said.empty() ? "" : " ") + said;
+    if (turn.text.empty()) turn.text = json::serialize(object);
+    turn.style = style_of(type, role);
+  } else if (content != nullptr) {
+    turn.text =
+        content->is_string() ? std::string(content->get_string()) : json::serialize(*content);
+  }
+  turn.speaker = truncate(printable(turn.speaker, Lines::kJoin), kSpeakerColumnsMax);
+  return turn;
+}
+
+void print_turn(Context& context, const Turn& turn, size_t speaker_columns) {
+  const Terminal& terminal = context.terminal();
+  const size_t indent = kTimeColumns + 2 + speaker_columns + 2;
+  const size_t width = terminal.width() == 0
+                           ? 0
+                           : std::clamp(terminal.width() - std::min(indent, terminal.width()),
+                                        kTextColumnsMin, kTextColumnsMax);
+  const std::vector<std::string> lines = wrap(printable(turn.text, Lines::kKeep), width);
+  context.print(terminal.paint(Style::kFaint, pad_right(turn.time, kTimeColumns)) + "  " +
+                terminal.paint(turn.style, pad_right(turn.speaker, speaker_columns)) +
+                (lines.empty() || lines[0].empty() ? "" : "  " + lines[0]));
+  for (size_t i = 1; i < lines.size(); ++i) {
+    context.print(lines[i].empty() ? "" : std::string(indent, ' ') + lines[i]);
+  }
+}
+
+void print_turns(Context& context, const json::array& results) {
+  std::vector<Turn> turns;
+  size_t columns = 0;
+  for (auto result = results.rbegin(); result != results.rend(); ++result) {
+    turns.push_back(turn_of(object_at(result->as_object(), "entry")));
+    columns = std::max(columns, display_width(turns.back().speaker));
+  }
+  std::string day;
+  for (const Turn& turn : turns) {
+    if (turn.day != day) {
+      if (!day.empty()) context.print("");
+      context.print(context.terminal().paint(Style::kHeading, turn.day));
+    }
+    day = turn.day;
+    print_turn(context, turn, columns);
+  }
+}
+
+int run_chat_log(Context& context, const ChatLogOptions& options) {
+  Result<SessionOperands> words = split_session(context, options.operands, 0);
+  if (!words.ok()) return context.fail(words.failure());
+  if (options.count < 0) return context.fail(usage_failure("-n takes a number from 0"));
+  Result<OpenSession> open = open_session(context, words->session);
+  if (!open.ok()) return context.fail(open.failure());
+  const std::string limit = options.count == 0 ? "1000000000" : std::to_string(options.count);
+  Result<Results> results = open->session.query(
+      "{\"types\":" + quoted_array(options.types.empty() ? kTurnTypes : options.types) +
+      ",\"sort_by\":\"time\",\"limit\":" + limit + "}");
+  if (!results.ok()) {
+    return context.fail(context.with_hint(std::move(results.failure()), words->session));
+  }
+  Result<std::string_view> text = results->json();
+  if (!text.ok()) return context.fail(text.failure());
+  const json::object answer = parse_object(*text);
+  if (context.json()) {
+    std::vector<std::string> entries;
+    for (const std::string_view item : raw_items(raw_member(*text, "results"))) {
+      entries.emplace_back(raw_member(item, "entry"));
+    }
+    std::reverse(entries.begin(), entries.end());
+    context.print(array_text(entries));
+    return kExitOk;
+  }
+  print_turns(context, array_at(answer, "results"));
+  if (results->count() == 0) context.note("Nobody has said anything.");
+  if (!string_at(answer, "next").empty()) {
+    context.note("(The last " + format_count(static_cast<int64_t>(results->count())) +
+                 "; -n 0 shows all.)");
+  }
+  return kExitOk;
+}
+
+Runner declare_chat_log(CLI::App& app) {
+  auto options = std::make_shared<ChatLogOptions>();
+  options->operands.declare(app, 1);
+  app.add_option("-n,--number", options->count, "At most this many turns; 0 for all (50)")
+      ->type_name("N");
+  app.add_option("-t,--type", options->types,
+                 "Entries of this type, instead of messages and tool calls; may be given several "
+                 "times")
+      ->allow_extra_args(false)
+      ->type_name("TYPE");
+  return [options](Context& context) { return run_chat_log(context, *options); };
+}
+
+}  // namespace
+
+Command chat_log_command() {
+  return {"chat-log",
+          "show a session as a conversation",
+          "[SESSION]",
+          "Shows the last messages, tool calls and their results in the order of time, under the "
+          "day they are of: the time in UTC, who speaks, and what. With --json an array of the "
+          "stored entries.",
+          "varve chat-log support\nvarve chat-log support -n 0 | less\n"
+          "varve chat-log support --type message --type summary",
+          &declare_chat_log};
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,205 @@
+// context.
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kBarColumnsMax = 60;
+constexpr size_t kBarColumnsMin = 10;
+
+struct ContextOptions {
+  Operands words;
+  int64_t tokens = 4000;
+  int64_t reserve = 0;
+  std::string format;
+  std::vector<std::string> pinned;
+  std::vector<std::string> excluded;
+  std::string now;
+  std::string request;
+};
+
+// What a part of the tokens went to.
+struct Share {
+  std::string_view name;
+  char mark;
+  Style style;
+  int64_t tokens = 0;
+};
+
+std::string question_of(const ContextOptions& options) {
+  std::string text;
+  for (const std::string& word : options.words.given()) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string request_of(const ContextOptions& options) {
+  if (!options.request.empty()) return options.request;
+  std::string text = "{\"budget\":{\"max_tokens\":" + std::to_string(options.tokens) +
+                     ",\"reserve_tokens\":" + std::to_string(options.reserve) + "}";
+  const std::string question = question_of(options);
+  if (!question.empty()) text += ",\"question\":" + quote(question);
+  if (!options.format.empty()) text += ",\"format\":" + quote(options.format);
+  if (!options.pinned.empty()) text += ",\"pinned\":" + quoted_array(options.pinned);
+  if (!options.excluded.empty()) text += ",\"exclude_ids\":" + quoted_array(options.excluded);
+  if (!options.now.empty()) text += ",\"now\":" + quote(options.now);
+  return text + "}";
+}
+
+// The budget of the request: its own numbers when it was given as a whole.
+void read_budget(const ContextOptions& options, int64_t* tokens, int64_t* reserve) {
+  *tokens = options.tokens;
+  *reserve = options.reserve;
+  if (options.request.empty()) return;
+  const json::object budget = object_at(parse_object(options.request), "budget");
+  if (budget.contains("max_tokens")) *tokens = integer_at(budget, "max_tokens");
+  *reserve = integer_at(budget, "reserve_tokens");
+}
+
+std::array<Share, 6> shares_of(const json::object& answer, int64_t tokens, int64_t reserve) {
+  std::array<Share, 6> shares = {{{"pinned", '#', Style::kId},
+                                  {"recalled", '=', Style::kGood},
+                                  {"recent", '+', Style::kType},
+                                  {"frame", ':', Style::kFaint},
+                                  {"free", ' ', Style::kFaint},
+                                  {"reserve", '~', Style::kWarning}}};
+  int64_t frame = integer_at(answer, "token_count");
+  for (const json::value& item : array_at(answer, "items")) {
+    const std::string source = string_at(item.as_object(), "source");
+    const int64_t count = integer_at(item.as_object(), "tokens");
+    for (Share& share : shares) {
+      if (share.name == source) share.tokens += count;
+    }
+    frame -= count;
+  }
+  shares[3].tokens = std::max<int64_t>(frame, 0);
+  shares[4].tokens = std::max<int64_t>(tokens - reserve - integer_at(answer, "token_count"), 0);
+  shares[5].tokens = reserve;
+  return shares;
+}
+
+std::string bar_of(const Context& context, const std::array<Share, 6>& shares) {
+  int64_t total = 0;
+  for (const Share& share : shares) total += share.tokens;
+  const Terminal& terminal = context.err_terminal();
+  const size_t width = terminal.width() == 0 ? kBarColumnsMax : terminal.width() - 2;
+  const size_t columns = std::clamp(width, kBarColumnsMin, kBarColumnsMax);
+  std::string bar = "[";
+  int64_t before = 0;
+  const auto column_at = [&](int64_t tokens) {
+    return total == 0
+               ? size_t{0}
+               : static_cast<size_t>(static_cast<double>(tokens) / static_cast<double>(total) *
+                                         static_cast<double>(columns) +
+                                     0.5);
+  };
+  for (const Share& share : shares) {
+    const size_t start = column_at(before);
+    before += share.tokens;
+    bar += terminal.paint(share.style, std::string(column_at(before) - start, share.mark));
+  }
+  return bar + "]";
+}
+
+void note_budget(Context& context, const json::object& answer, const ContextOptions& options) {
+  int64_t tokens = 0;
+  int64_t reserve = 0;
+  read_budget(options, &tokens, &reserve);
+  const std::array<Share, 6> shares = shares_of(answer, tokens, reserve);
+  context.note(bar_of(context, shares));
+  std::string legend;
+  for (const Share& share : shares) {
+    if (share.tokens == 0) continue;
+    if (!legend.empty()) legend += "  ";
+    if (share.mark != ' ') legend += std::string(1, share.mark) + " ";
+    legend += std::string(share.name) + " " + format_count(share.tokens);
+  }
+  context.note(legend);
+  const auto in = static_cast<int64_t>(array_at(answer, "items").size());
+  const int64_t out = integer_at(answer, "dropped");
+  context.note(format_count(integer_at(answer, "token_count")) + " of " +
+               format_count(tokens, "token", "tokens") + "; " +
+               format_count(in, "entry", "entries") + " in, " + format_count(out) +
+               " found and left out");
+}
+
+Outcome check(const Context& context, const ContextOptions& options) {
+  if (options.tokens < 0 || options.reserve < 0) {
+    return usage_failure("--tokens and --reserve take a number from 0");
+  }
+  if (!options.request.empty() && !options.words.given().empty()) {
+    return usage_failure("--request is the whole request: its words are the member \"question\"");
+  }
+  const Globals& globals = context.globals();
+  if (!globals.session.empty() || !globals.environment_session.empty()) return std::nullopt;
+  return usage_failure("no session is named", "Name it with --session or in VARVE_SESSION.");
+}
+
+int run_context(Context& context, const ContextOptions& options) {
+  if (Outcome mistake = check(context, options)) return context.fail(*mistake);
+  const Globals& globals = context.globals();
+  const std::string id = globals.session.empty() ? globals.environment_session : globals.session;
+  Result<OpenSession> open = open_session(context, id);
+  if (!open.ok()) return context.fail(open.failure());
+  Result<Text> text = open->session.build_context(request_of(options));
+  if (!text.ok()) return context.fail(context.with_hint(std::move(text.failure()), id));
+  if (context.json()) {
+    context.print(text->view());
+    return kExitOk;
+  }
+  const json::object answer = parse_object(text->view());
+  const std::string given = string_at(answer, "text");
+  // Elsewhere than on a terminal it is what a model reads, byte by byte.
+  context.out().write(context.terminal().is_terminal() ? printable(given, Lines::kKeep) : given);
+  if (!given.empty() && !given.ends_with('\n')) context.out().write("\n");
+  context.out().flush();
+  note_budget(context, answer, options);
+  return kExitOk;
+}
+
+Runner declare_context(CLI::App& app) {
+  auto options = std::make_shared<ContextOptions>();
+  options->words.declare_many(app);
+  app.add_option("--tokens", options->tokens, "Tokens of the model's window (4000)")
+      ->type_name("N");
+  app.add_option("--reserve", options->reserve, "Of these, how many stay free for the answer (0)")
+      ->type_name("N");
+  app.add_option("-f,--format", options->format, "markdown, chat, json or plain (markdown)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"markdown", "chat", "json", "plain"}));
+  app.add_option("--pin", options->pinned, "An entry that comes first; may be given several times")
+      ->allow_extra_args(false)
+      ->type_name("ID");
+  app.add_option("--exclude", options->excluded,
+                 "An entry that is not to be in; may be given several times")
+      ->allow_extra_args(false)
+      ->type_name("ID");
+  app.add_option("--now", options->now, "The moment that ages are counted to")->type_name("TIME");
+  app.add_option("--request", options->request, "The whole request as JSON, instead of the above")
+      ->type_name("JSON");
+  return [options](Context& context) { return run_context(context, *options); };
+}
+
+}  // namespace
+
+Command context_command() {
+  return {
+      "context",
+      "show what a model would be given for a question",
+      "[QUESTION...]",
+      "Builds the context that varve_context_build gives: the entries that answer the question, "
+      "the newest ones and those that are pinned, as many as fit into the tokens. Without a "
+      "question, the newest.\n\nThe text goes to standard output; how the tokens are spent, as "
+      "a bar and in numbers, to standard error, unless --quiet. With --json the whole answer.",
+      "varve context -s notes \"where did we put the kettle?\" --tokens 2000\n"
+      "varve context -s notes --format chat --reserve 500 --pin mem_house_rules",
+      &declare_context};
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,141 @@
+// usage.
+#include <array>
+#include <memory>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/display_text.h"
+#include "cli/json_text.h"
+#include "cli/operands.h"
+#include "cli/table.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr int kCostDigits = 4;  // behind the point
+
+struct UsageOptions {
+  Operands operands;
+  std::string by = "session";
+  std::string user;
+  std::string agent;
+  std::string since;
+  std::string until;
+};
+
+struct Grouping {
+  std::string_view name;     // as in --by
+  std::string_view list;     // of the report
+  std::string_view member;   // of its items
+  std::string_view heading;  // of the column
+};
+
+constexpr std::array<Grouping, 4> kGroupings = {{{"session", "sessions", "session_id", "SESSION"},
+                                                 {"agent", "agents", "agent_id", "AGENT"},
+                                                 {"user", "users", "user_id", "USER"},
+                                                 {"day", "days", "day", "DAY"}}};
+
+Result<std::string> filter_of(const UsageOptions& options) {
+  json::object filter;
+  if (!options.user.empty()) filter["user_id"] = options.user;
+  if (!options.agent.empty()) filter["agent_id"] = options.agent;
+  json::array ids;
+  for (const std::string& id : options.operands.given()) ids.emplace_back(id);
+  if (!ids.empty()) filter["session_ids"] = ids;
+  json::object time;
+  if (!options.since.empty()) {
+    Result<std::string> start = time_text("--since", options.since);
+    if (!start.ok()) return start;
+    time["start"] = *start;
+  }
+  if (!options.until.empty()) {
+    Result<std::string> end = time_text("--until", options.until);
+    if (!end.ok()) return end;
+    time["end"] = *end;
+  }
+  if (!time.empty()) filter["time"] = time;
+  return json::serialize(filter);
+}
+
+std::string cost_text(const json::object& usage) {
+  return "$" + format_number(number_at(usage, "cost_usd"), kCostDigits);
+}
+
+void print_report(Context& context, const json::object& report, const Grouping& grouping) {
+  Table table({{grouping.heading, Align::kLeft, Style::kId},
+               {"ENTRIES", Align::kRight},
+               {"INPUT", Align::kRight},
+               {"OUTPUT", Align::kRight},
+               {"COST", Align::kRight}});
+  for (const json::value& item : array_at(report, grouping.list)) {
+    if (!item.is_object()) continue;
+    const json::object& usage = item.get_object();
+    const std::string name = string_at(usage, grouping.member);
+    table.add_row({name.empty() ? "-" : name, format_count(integer_at(usage, "entries")),
+                   format_count(integer_at(usage, "input_tokens")),
+                   format_count(integer_at(usage, "output_tokens")), cost_text(usage)});
+  }
+  table.print(context.out(), context.terminal());
+  const json::object& total = object_at(report, "total");
+  context.print(format_count(integer_at(total, "entries"), "entry", "entries") + ", " +
+                format_count(integer_at(total, "input_tokens")) + " tokens in, " +
+                format_count(integer_at(total, "output_tokens")) + " out, " + cost_text(total));
+}
+
+int run_usage(Context& context, const UsageOptions& options) {
+  const Grouping* grouping = nullptr;
+  for (const Grouping& known : kGroupings) {
+    if (known.name == options.by) grouping = &known;
+  }
+  if (grouping == nullptr) {
+    return context.fail(usage_failure("--by takes session, agent, user or day"));
+  }
+  Result<std::string> filter = filter_of(options);
+  if (!filter.ok()) return context.fail(filter.failure());
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return context.fail(store.failure());
+  Result<Text> text = store->usage(*filter);
+  if (!text.ok()) return context.fail(text.failure());
+  const json::object report = parse_object(text->view());
+  if (context.json()) {
+    context.print(text->view());
+  } else {
+    print_report(context, report, *grouping);
+  }
+  const json::array& problems = array_at(report, "problems");
+  for (const json::value& item : problems) {
+    if (!item.is_object()) continue;
+    const json::object& problem = item.get_object();
+    context.warn(printable(string_at(problem, "session_id"), Lines::kJoin) +
+                 ": not counted: " + printable(string_at(problem, "reason"), Lines::kJoin));
+  }
+  return problems.empty() ? kExitOk : kExitDamaged;
+}
+
+Runner declare_usage(CLI::App& app) {
+  auto options = std::make_shared<UsageOptions>();
+  options->operands.declare_many(app);
+  app.add_option("--by", options->by, "A line for each session, agent, user or day")
+      ->type_name("WHAT");
+  app.add_option("--user", options->user, "Only sessions of this user")->type_name("ID");
+  app.add_option("--agent", options->agent, "Only sessions of this agent")->type_name("ID");
+  app.add_option("--since", options->since, "Only entries of this time or later")
+      ->type_name("TIME");
+  app.add_option("--until", options->until, "Only entries before this time")->type_name("TIME");
+  return [options](Context& context) { return run_usage(context, *options); };
+}
+
+}  // namespace
+
+Command usage_command() {
+  return {"usage",
+          "show tokens and cost",
+          "[SESSION]...",
+          "Sums what entries say that model calls took: their \"usage\", {\"input_tokens\", "
+          "\"output_tokens\", \"cost_usd\"}. Entries that were deleted or have expired do not "
+          "count. Days are of UTC.",
+          "varve usage\nvarve usage --by day --user ada --since 2026-01-01",
+          &declare_usage};
+}
+
+}  // namespace varve::cli

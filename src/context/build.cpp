@@ -1,0 +1,63 @@
+#include "context/build.h"
+
+#include "context/candidates.h"
+#include "context/request.h"
+#include "context/window.h"
+#include "json/canonical.h"
+
+namespace varve::context {
+
+namespace {
+
+constexpr int kAttempts = 8;  // the log may be replaced under a build
+constexpr size_t kItemBytes = 160;
+
+std::string_view source_name(Source source) {
+  switch (source) {
+    case Source::kPinned: return "pinned";
+    case Source::kRecent: return "recent";
+    default: return "recalled";
+  }
+}
+
+std::string answer_of(const Content& content) {
+  std::string out;
+  out.reserve(content.text.size() + content.text.size() / 8 + content.items.size() * kItemBytes);
+  out.append("{\"text\":");
+  json::append_string(content.text, out);
+  out.append(",\"items\":[");
+  for (const Item& item : content.items) {
+    if (&item != &content.items.front()) out.push_back(',');
+    out.append("{\"id\":\"").append(item.id).append("\",\"tokens\":");
+    out.append(std::to_string(item.tokens)).append(",\"rank\":");
+    json::append_double(item.rank, out);
+    out.append(",\"source\":\"").append(source_name(item.source)).append("\"}");
+  }
+  out.append("],\"token_count\":").append(std::to_string(content.token_count));
+  out.append(",\"dropped\":").append(std::to_string(content.dropped_count));
+  out.append(",\"truncated\":").append(content.dropped_count > 0 ? "true}" : "false}");
+  return out;
+}
+
+Result<Content> build_once(session::Session& session, const Request& request,
+                           const Counter& counter) {
+  const int64_t now_ms = request.now_ms.value_or(session.now_ms());
+  VARVE_TRY_ASSIGN(const auto candidates, find_candidates(session, request, now_ms));
+  return fill_window(session, request, counter, now_ms, candidates);
+}
+
+}  // namespace
+
+Result<std::string> build(session::Session& session, std::string_view text,
+                          const Counter& counter) {
+  VARVE_TRY_ASSIGN(const Request request, parse_request(text));
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    auto content = build_once(session, request, counter);
+    if (content.code() == Code::kGone) continue;
+    VARVE_TRY(content);
+    return answer_of(*content);
+  }
+  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+}  // namespace varve::context

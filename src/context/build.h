@@ -1,0 +1,19 @@
+// Building a context: retrieve, rank, fit, format.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "context/counter.h"
+#include "session/session.h"
+
+namespace varve::context {
+
+// {"text","items":[{"id","tokens","rank","source"}],"token_count","dropped","truncated"} of a
+// request's JSON text (request.h). The counter is called under no lock.
+// errors: kInvalidArgument, kCallback, kBusy, kNotFound (the session was deleted).
+Result<std::string> build(session::Session& session, std::string_view request,
+                          const Counter& counter);
+
+}  // namespace varve::context

@@ -1,0 +1,122 @@
+#include "context/candidates.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace varve::context {
+
+namespace {
+
+constexpr size_t kCandidatesUsual = 512;
+
+class Union {
+ public:
+  explicit Union(const std::vector<std::string>& excluded)
+      : excluded_(excluded.begin(), excluded.end()) {}
+
+  void add(session::Selected entry, Source source, double match) {
+    if (excluded_.contains(entry.id)) return;
+    const auto [place, is_new] = numbers_.try_emplace(entry.id, all_.size());
+    if (is_new) {
+      all_.push_back({std::move(entry), source, match, 0});
+      return;
+    }
+    Candidate& known = all_[place->second];
+    known.match = std::max(known.match, match);
+    if (known.source == Source::kRecalled) known.source = source;
+  }
+
+  void reserve(size_t count) {
+    numbers_.reserve(count);
+    all_.reserve(count);
+  }
+  std::vector<Candidate> take() { return std::move(all_); }
+
+ private:
+  std::unordered_set<std::string_view> excluded_;
+  std::unordered_map<std::string, size_t> numbers_;
+  std::vector<Candidate> all_;
+};
+
+bool ranks_by_words(const query::Query& query) {
+  return query.has_text() && !query.ascending &&
+         (query.sort_by == query::SortBy::kBest || query.sort_by == query::SortBy::kMatch);
+}
+
+// What a result's place in its own order is worth, as a share of the first one's.
+double match_of(const query::Query& query, const session::Selected& entry, double best_key) {
+  if (!query.has_text()) return 0;
+  if (!ranks_by_words(query) || best_key <= 0) return entry.match_quality;
+  return std::clamp(entry.key / best_key, 0.0, 1.0);
+}
+
+struct Span {
+  double least = 0;
+  double most = 0;
+  [[nodiscard]] double place_of(double value) const {
+    return most > least ? (value - least) / (most - least) : 1;
+  }
+};
+
+template <typename Measure>
+Span span_of(const std::vector<Candidate>& candidates, Measure measure) {
+  Span span{measure(candidates.front()), measure(candidates.front())};
+  for (const auto& candidate : candidates) {
+    span.least = std::min(span.least, measure(candidate));
+    span.most = std::max(span.most, measure(candidate));
+  }
+  return span;
+}
+
+bool comes_before(const Candidate& a, const Candidate& b) {
+  if (a.rank != b.rank) return a.rank > b.rank;
+  if (a.entry.timestamp_ms != b.entry.timestamp_ms) {
+    return a.entry.timestamp_ms > b.entry.timestamp_ms;
+  }
+  return a.entry.place.row > b.entry.place.row;
+}
+
+}  // namespace
+
+void rank_candidates(const RankWeights& weights, std::vector<Candidate>* candidates) {
+  if (candidates->empty()) return;
+  const auto time = [](const Candidate& one) {
+    return static_cast<double>(one.entry.timestamp_ms);
+  };
+  const auto importance = [](const Candidate& one) { return one.entry.importance; };
+  const Span times = span_of(*candidates, time);
+  const Span importances = span_of(*candidates, importance);
+  for (auto& candidate : *candidates) {
+    candidate.rank = weights.temporal * times.place_of(time(candidate)) +
+                     weights.importance * importances.place_of(importance(candidate)) +
+                     weights.match * candidate.match;
+  }
+}
+
+Result<std::vector<Candidate>> find_candidates(session::Session& session, const Request& request,
+                                               int64_t now_ms) {
+  Union all(request.exclude_ids);
+  all.reserve(kCandidatesUsual);
+  VARVE_TRY_ASSIGN(auto pinned, session.select_ids(request.pinned, now_ms));
+  for (auto& entry : pinned) all.add(std::move(entry), Source::kPinned, 0);
+  for (const auto& retrieval : request.retrievals) {
+    VARVE_TRY_ASSIGN(auto found, session.select(retrieval.query));
+    const double best_key = found.empty() ? 0 : found.front().key;
+    for (auto& entry : found) {
+      const double match = match_of(retrieval.query, entry, best_key);
+      all.add(std::move(entry), retrieval.is_recency ? Source::kRecent : Source::kRecalled, match);
+    }
+  }
+  std::vector<Candidate> candidates = all.take();
+  rank_candidates(request.rank, &candidates);
+  const auto first_found =
+      std::find_if(candidates.begin(), candidates.end(),
+                   [](const Candidate& one) { return one.source != Source::kPinned; });
+  std::sort(first_found, candidates.end(), comes_before);
+  return candidates;
+}
+
+}  // namespace varve::context

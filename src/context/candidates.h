@@ -1,0 +1,32 @@
+// Candidates: the entries that a context may hold, found by its retrievals and ranked.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "context/request.h"
+#include "session/selection.h"
+#include "session/session.h"
+
+namespace varve::context {
+
+enum class Source : uint8_t { kPinned, kRecalled, kRecent };
+
+struct Candidate {
+  session::Selected entry;
+  Source source = Source::kRecalled;
+  double match = 0;  // of the best match of its retrieval; 0 when words had no part in it
+  double rank = 0;
+};
+
+// The union of all retrievals, without duplicates and without what is excluded: pinned entries
+// first, in the order given, then best rank first, then newest first.
+Result<std::vector<Candidate>> find_candidates(session::Session& session, const Request& request,
+                                               int64_t now_ms);
+
+// Sets `rank` of each: every measure is brought to 0 to 1 over all of them, then weighted. Times
+// and importances lie between the smallest and the largest there are (1 when all are alike).
+void rank_candidates(const RankWeights& weights, std::vector<Candidate>* candidates);
+
+}  // namespace varve::context

@@ -1,0 +1,29 @@
+// EntryText: what a model is to read of an entry.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "json/document.h"
+
+namespace varve::context {
+
+enum class Speaker : uint8_t { kOther, kUser, kAssistant, kTool };
+
+struct EntryText {
+  std::string label;  // who speaks, else what it is; one line
+  std::string text;
+  std::string role;  // as in the content; empty when it has none
+  Speaker speaker = Speaker::kOther;
+  std::string call_id;
+  std::string call_key;  // entry::content_key of the call id; empty when there is none
+};
+
+// `line` as stored. The text is the content when that is a string; its `message`, `content` or
+// `text`; of a tool call the name and the arguments, of its result the name and the result; else
+// the content as JSON. errors: kCorruption for a line that is no entry.
+Result<EntryText> read_entry_text(std::string_view line, json::Document& scratch);
+
+}  // namespace varve::context

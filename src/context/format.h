@@ -1,0 +1,53 @@
+// Format: the text that a model is given, put together from items.
+//
+// markdown, plain   one block between marks, a line for each item under the day it is of
+// json              an object with a notice and one object for each item
+// chat              messages: what is recalled as one block, the newest turns as they were said
+//
+// Whatever an entry holds stays inside its place: lines after its first are indented by four, the
+// marks stand at the start of a line and are longer than any run of their character in the items,
+// JSON strings are JSON strings.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "context/candidates.h"
+#include "context/entry_text.h"
+#include "context/request.h"
+
+namespace varve::context {
+
+// One entry as a part of the text.
+struct Item {
+  std::string id;
+  Source source = Source::kRecalled;
+  Speaker speaker = Speaker::kOther;
+  int64_t timestamp_ms = 0;
+  uint32_t row = 0;
+  double rank = 0;
+  std::string piece;    // with what separates it from the next one
+  std::string heading;  // what stands above the first item of its kind; may be empty
+  uint64_t tokens = 0;  // of the piece
+};
+
+// What item texts of a format depend on, beside the entry: counts are kept under it.
+[[nodiscard]] uint64_t piece_kind(Format format, Source source);
+
+// Sets piece and heading from the entry and the item's other members.
+void write_piece(Format format, const EntryText& entry, Item* item);
+
+// What a part of the text is counted as: itself, or in a message of JSON what it becomes there.
+[[nodiscard]] std::string counted_form(Format format, Source source, std::string part);
+
+// The whole text of items that are in order; of none, the frame that every text has. Items with the
+// same heading stand together.
+[[nodiscard]] std::string put_together(Format format, const std::vector<const Item*>& items);
+
+// The order of the text: pinned items, then the others; each by time, then by place in the log. In
+// `chat` what is recalled comes before what is recent.
+[[nodiscard]] bool stands_before(Format format, const Item& a, const Item& b);
+
+}  // namespace varve::context

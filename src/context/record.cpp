@@ -1,0 +1,193 @@
+#include "context/record.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "json/document.h"
+#include "json/object_reader.h"
+#include "json/tree.h"
+
+namespace varve::context {
+
+namespace {
+
+using json::Tree;
+
+struct Kind {
+  std::string_view name;
+  std::string_view type;
+  std::string_view role;  // empty: it is no message
+};
+
+constexpr std::array<Kind, 8> kKinds = {{
+    {"user_message", "message", "user"},
+    {"assistant_message", "message", "assistant"},
+    {"tool_call", "tool_call", ""},
+    {"tool_result", "tool_result", ""},
+    {"observation", "observation", ""},
+    {"event", "event", ""},
+    {"summary", "summary", ""},
+    {"document", "document", ""},
+}};
+
+// Members of the payload that are the entry's own; all others are its content.
+constexpr std::array<std::string_view, 10> kEntryMembers = {
+    "id",        "timestamp", "importance", "tags",       "references",
+    "relations", "trace_id",  "span_id",    "expires_at", "ttl_seconds"};
+
+constexpr int kOpenCallsMax = 100;  // calls of one name that are looked at for one without a result
+
+Status invalid(std::string_view member, std::string message) {
+  Place place;
+  place.member = member;
+  return {Code::kInvalidArgument, std::move(message), std::move(place)};
+}
+
+class Recorder {
+ public:
+  Recorder(session::Session& session, const Kind& kind) : session_(session), kind_(kind) {}
+
+  Result<std::string> record(std::string_view payload) {
+    json::Document document;
+    VARVE_TRY(document.parse(payload));
+    const json::Value root = document.root();
+    if (root.is_object()) {
+      take_members(root);
+    } else if (root.is_string()) {
+      content_.set("content", Tree::from(root));
+    } else {
+      return json::invalid_at(payload, root, "must be an object, or the content as a string");
+    }
+    VARVE_TRY(make_content());
+    entry_.set("type", Tree::string(kind_.type));
+    return session_.add(entry_.canonical());
+  }
+
+ private:
+  void take_members(json::Value payload) {
+    payload.for_each_member([&](std::string_view name, json::Value value) {
+      const bool is_entrys =
+          std::find(kEntryMembers.begin(), kEntryMembers.end(), name) != kEntryMembers.end();
+      (is_entrys ? entry_ : content_).set(name, Tree::from(value));
+      return true;
+    });
+  }
+
+  Status make_content() {
+    if (kind_.type == "tool_call") {
+      VARVE_TRY(need_text("name"));
+      if (content_.get("arguments") == nullptr) content_.set("arguments", Tree::object());
+    } else if (kind_.type == "tool_result") {
+      if (content_.get("call_id") == nullptr || content_.get("name") != nullptr) {
+        VARVE_TRY(need_text("name"));
+      }
+      VARVE_TRY(refer_to_call());
+    } else if (!kind_.role.empty()) {
+      VARVE_TRY(make_message());
+    } else if (const Tree* only = content_.get("content");
+               only != nullptr && content_.members().size() == 1) {
+      entry_.set("content", *only);
+      return {};
+    } else if (content_.members().empty()) {
+      return invalid("content", "'content' is missing: what there is to remember");
+    }
+    entry_.set("content", content_);
+    return {};
+  }
+
+  // {"content": TEXT} becomes {"role", "message": TEXT}, as conversations have it.
+  Status make_message() {
+    const Tree* role = content_.get("role");
+    if (role != nullptr && role->text() != kind_.role) {
+      return invalid("role", "'role' is '" + role->text() + "', and " + std::string(kind_.name) +
+                                 " makes it '" + std::string(kind_.role) + "'");
+    }
+    const Tree* text = content_.get("content");
+    if (text == nullptr && content_.get("message") == nullptr) {
+      return invalid("content", "'content' is missing: what was said");
+    }
+    if (text != nullptr && text->is_string() && content_.get("message") == nullptr) {
+      Tree message = *text;
+      content_.erase("content");
+      content_.set("message", std::move(message));
+    }
+    content_.set("role", Tree::string(kind_.role));
+    return {};
+  }
+
+  Status need_text(std::string_view member) const {
+    const Tree* value = content_.get(member);
+    if (value != nullptr && value->is_string() && !value->text().empty()) return {};
+    return invalid(member, "'" + std::string(member) + "' must be a string: the tool's name");
+  }
+
+  // As the first of its references, unless they name it already.
+  Status refer_to_call() {
+    VARVE_TRY_ASSIGN(const std::string id, find_call());
+    if (id.empty()) return {};
+    Tree references = Tree::array();
+    references.push(Tree::string(id));
+    if (const Tree* given = entry_.get("references")) {
+      if (!given->is_array()) return {};  // add() says what is wrong with it
+      for (const Tree& item : given->items()) {
+        if (item.is_string() && item.text() == id) return {};
+        references.push(item);
+      }
+    }
+    entry_.set("references", std::move(references));
+    return {};
+  }
+
+  // Empty when there is none.
+  Result<std::string> find_call() {
+    const bool has_call_id = content_.get("call_id") != nullptr;
+    const std::string_view member = has_call_id ? "call_id" : "name";
+    const Tree* value = content_.get(member);
+    if (!value->is_string()) return std::string();
+    Tree wanted = Tree::object();
+    wanted.set(member, *value);
+    VARVE_TRY_ASSIGN(const auto calls, newest("tool_call", "content", std::move(wanted),
+                                              has_call_id ? 1 : kOpenCallsMax));
+    for (const auto& call : calls.results) {
+      if (has_call_id) return call.id;
+      Tree ids = Tree::array();
+      ids.push(Tree::string(call.id));
+      VARVE_TRY_ASSIGN(const auto results, newest("tool_result", "references", std::move(ids), 1));
+      if (results.results.empty()) return call.id;
+    }
+    return std::string();
+  }
+
+  Result<session::QueryResults> newest(std::string_view type, std::string_view condition,
+                                       Tree value, int limit) {
+    Tree types = Tree::array();
+    types.push(Tree::string(type));
+    Tree query = Tree::object();
+    query.set("types", std::move(types));
+    query.set(condition, std::move(value));
+    query.set("sort_by", Tree::string("time"));
+    query.set("limit", Tree::integer(limit));
+    return session_.query(query.canonical());
+  }
+
+  session::Session& session_;
+  const Kind& kind_;
+  Tree entry_ = Tree::object();
+  Tree content_ = Tree::object();
+};
+
+}  // namespace
+
+Result<std::string> record(session::Session& session, std::string_view kind,
+                           std::string_view payload) {
+  const auto* known =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& one) { return one.name == kind; });
+  if (known != kKinds.end()) return Recorder(session, *known).record(payload);
+  std::string names;
+  for (const Kind& one : kKinds) names.append(names.empty() ? "" : ", ").append(one.name);
+  return invalid("kind", "'" + std::string(kind) + "' is no kind; there are " + names);
+}
+
+}  // namespace varve::context

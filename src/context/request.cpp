@@ -1,0 +1,250 @@
+#include "context/request.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "base/ids.h"
+#include "json/canonical.h"
+#include "json/object_reader.h"
+#include "query/parse.h"
+
+namespace varve::context {
+
+namespace {
+
+// The newest entries of the default pipeline, as a share of the budget. Measured: docs/context.md.
+constexpr double kRecentShare = 0.15;
+// Candidates of the default pipeline: as many as the budget holds of short entries, and of the
+// newest beside a question, which get a share of it, fewer.
+constexpr uint64_t kShortEntryTokens = 20;
+constexpr uint64_t kShortEntryTokensBeside = 40;
+constexpr uint64_t kCandidatesMin = 100;
+constexpr uint64_t kCandidatesMax = 10'000;
+constexpr uint64_t kLimitMax = 1'000'000;
+constexpr uint64_t kTypesLimit = 100;  // of {"types": [...]} without a number
+constexpr double kWeightMax = 1e6;
+constexpr uint64_t kTokensMax = std::numeric_limits<uint64_t>::max();
+
+constexpr std::array<std::pair<std::string_view, Format>, 4> kFormats = {{
+    {"markdown", Format::kMarkdown},
+    {"chat", Format::kChat},
+    {"json", Format::kJson},
+    {"plain", Format::kPlain},
+}};
+
+query::Query newest(uint64_t limit, query::SortBy sort_by = query::SortBy::kTime) {
+  query::Query query;
+  query.sort_by = sort_by;
+  query.limit = limit;
+  return query;
+}
+
+// A failure about a part of the request, told as one about the request.
+Status within(Status failure, const std::string& path, uint64_t offset) {
+  Place place = failure.place();
+  place.member = place.member.empty() ? path : path + "." + place.member;
+  place.offset = offset;
+  return {failure.code(), path + ": " + failure.message(), std::move(place)};
+}
+
+class RequestParser {
+ public:
+  explicit RequestParser(std::string_view text) : text_(text) {}
+
+  Result<Request> parse() {
+    VARVE_TRY(document_.parse(text_));
+    json::ObjectReader reader(text_, document_.root());
+    reader.read_time("now", &request_.now_ms);
+    read_budget(reader);
+    reader.read_bool("keep_together", &request_.keep_together);
+    read_ids(reader, "pinned", &request_.pinned);
+    read_ids(reader, "exclude_ids", &request_.exclude_ids);
+    read_format(reader);
+    reader.read_string("question", &question_);
+    const auto retrieve = reader.read_any("retrieve");
+    const auto rank = reader.read_any("rank");
+    if (retrieve) read_list(reader, *retrieve, &RequestParser::read_retrieval);
+    if (rank) read_list(reader, *rank, &RequestParser::read_rank);
+    VARVE_TRY(reader.finish());
+    VARVE_TRY(std::move(failure_));
+    VARVE_TRY(add_question(!retrieve));
+    if (!retrieve) add_newest();
+    if (!rank) choose_rank();
+    for (auto& retrieval : request_.retrievals) {
+      if (!retrieval.query.now_ms) retrieval.query.now_ms = request_.now_ms;
+    }
+    return std::move(request_);
+  }
+
+ private:
+  void note(Status status) {
+    if (failure_.ok()) failure_ = std::move(status);
+  }
+
+  void read_budget(json::ObjectReader& parent) {
+    const auto value = parent.read_object("budget");
+    if (!value) return;
+    json::ObjectReader reader(text_, *value);
+    reader.read_uint("max_tokens", &request_.tokens_max, 0, kTokensMax);
+    reader.read_uint("reserve_tokens", &request_.tokens_reserved, 0, kTokensMax);
+    if (request_.tokens_reserved > request_.tokens_max) {
+      if (const auto reserve = reader.read_any("reserve_tokens")) {
+        reader.fail(*reserve, "must not be more than 'max_tokens', which is " +
+                                  std::to_string(request_.tokens_max));
+      }
+    }
+    note(reader.finish());
+  }
+
+  static void read_ids(json::ObjectReader& reader, std::string_view name,
+                       std::vector<std::string>* ids) {
+    reader.read_strings(name, ids);
+    const auto bad =
+        std::find_if_not(ids->begin(), ids->end(), [](const auto& id) { return is_valid_id(id); });
+    if (bad == ids->end()) return;
+    if (const auto value = reader.read_any(name)) {
+      reader.fail(*value, "'" + *bad + "' is no id: 1 to 128 of A-Z a-z 0-9 _ -");
+    }
+  }
+
+  void read_format(json::ObjectReader& reader) {
+    std::string name = "markdown";
+    reader.read_string("format", &name);
+    const auto* format = std::find_if(kFormats.begin(), kFormats.end(),
+                                      [&](const auto& one) { return one.first == name; });
+    if (format != kFormats.end()) {
+      request_.format = format->second;
+    } else if (const auto value = reader.read_any("format")) {
+      reader.fail(*value, "must be markdown, chat, json or plain");
+    }
+  }
+
+  void read_list(json::ObjectReader& parent, json::Value list,
+                 void (RequestParser::*read_item)(json::Value)) {
+    if (!list.is_array()) {
+      parent.fail(list, "must be an array of objects");
+      return;
+    }
+    list.for_each_item([&](json::Value item) {
+      (this->*read_item)(item);
+      return failure_.ok();
+    });
+  }
+
+  // {"recency": n} | {"importance": n} | {"query": {…}}, each with or without {"types": […]}.
+  void read_retrieval(json::Value item) {
+    json::ObjectReader reader(text_, item);
+    Retrieval retrieval;
+    std::vector<std::string> types;
+    uint64_t limit = kTypesLimit;
+    int kinds = 0;
+    reader.read_strings("types", &types);
+    for (const auto& [name, sort_by] : {std::pair("recency", query::SortBy::kTime),
+                                        std::pair("importance", query::SortBy::kImportance)}) {
+      if (!reader.read_any(name)) continue;
+      reader.read_uint(name, &limit, 0, kLimitMax);
+      retrieval.query = newest(limit, sort_by);
+      retrieval.is_recency = sort_by == query::SortBy::kTime;
+      kinds += 1;
+    }
+    if (const auto query = reader.read_object("query")) {
+      auto parsed = query::parse_query(text_of(*query), query::Scope::kSession);
+      if (!parsed.ok()) {
+        note(within(std::move(parsed).status(), document_.path_of(*query),
+                    document_.offset_of(*query, text_)));
+        return;
+      }
+      retrieval.query = *std::move(parsed);
+      kinds += 1;
+    }
+    if (kinds == 0 && !types.empty()) {
+      retrieval.query = newest(limit);
+      retrieval.is_recency = true;
+      kinds = 1;
+    }
+    if (kinds != 1) {
+      reader.fail(item, "needs one of 'recency', 'importance', 'query', or 'types' alone");
+    }
+    add_types(reader, item, std::move(types), &retrieval.query);
+    note(reader.finish());
+    request_.retrievals.push_back(std::move(retrieval));
+  }
+
+  static void add_types(json::ObjectReader& reader, json::Value item,
+                        std::vector<std::string> types, query::Query* query) {
+    if (types.empty()) return;
+    const auto bad = std::find_if_not(types.begin(), types.end(),
+                                      [](const auto& type) { return is_valid_type(type); });
+    if (bad != types.end()) {
+      reader.fail(*item.find("types"), "'" + *bad + "' is no type: [a-z][a-z0-9_]{0,31}");
+    } else if (!query->types.empty()) {
+      reader.fail(*item.find("types"), "stands in the query too; give it once");
+    }
+    query->types = std::move(types);
+  }
+
+  void read_rank(json::Value item) {
+    json::ObjectReader reader(text_, item);
+    for (const auto& [name, weight] : {std::pair("temporal", &request_.rank.temporal),
+                                       std::pair("importance", &request_.rank.importance),
+                                       std::pair("match", &request_.rank.match)}) {
+      double given = 0;
+      reader.read_double(name, &given, 0, kWeightMax);
+      *weight += given;
+    }
+    note(reader.finish());
+  }
+
+  [[nodiscard]] static std::string text_of(json::Value value) {
+    std::string text;
+    json::append_canonical(value, text);
+    return text;
+  }
+
+  [[nodiscard]] uint64_t candidate_count(uint64_t entry_tokens) const {
+    return std::clamp(request_.token_budget() / entry_tokens, kCandidatesMin, kCandidatesMax);
+  }
+
+  Status add_question(bool is_default) {
+    if (question_.empty()) return {};
+    std::string text = "{\"text\":";
+    json::append_string(question_, text);
+    text += ",\"limit\":" + std::to_string(candidate_count(kShortEntryTokens)) + "}";
+    auto parsed = query::parse_query(text, query::Scope::kSession);
+    if (!parsed.ok()) {
+      const auto value = document_.root().find("question");
+      return within(std::move(parsed).status(), "question", document_.offset_of(*value, text_));
+    }
+    request_.retrievals.push_back({*std::move(parsed), false});
+    if (is_default) request_.recent_share = kRecentShare;
+    return {};
+  }
+
+  void add_newest() {
+    const bool is_beside = request_.recent_share > 0;
+    const uint64_t tokens = is_beside ? kShortEntryTokensBeside : kShortEntryTokens;
+    request_.retrievals.push_back({newest(candidate_count(tokens)), true});
+  }
+
+  void choose_rank() {
+    const bool has_text = std::any_of(request_.retrievals.begin(), request_.retrievals.end(),
+                                      [](const Retrieval& one) { return one.query.has_text(); });
+    (has_text ? request_.rank.match : request_.rank.temporal) = 1;
+  }
+
+  std::string_view text_;
+  json::Document document_;
+  Request request_;
+  std::string question_;
+  Status failure_;  // of a part
+};
+
+}  // namespace
+
+Result<Request> parse_request(std::string_view text) {
+  return RequestParser(text.empty() ? "{}" : text).parse();
+}
+
+}  // namespace varve::context

@@ -1,0 +1,244 @@
+#include "context/window.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/hash.h"
+#include "context/entry_text.h"
+
+namespace varve::context {
+
+namespace {
+
+constexpr uint64_t kItemTokensMin = 3;  // a label, a colon, a word: less room is no room
+
+bool is_tool(const session::Selected& entry) {
+  return entry.type == "tool_call" || entry.type == "tool_result";
+}
+
+class Window {
+ public:
+  Window(session::Session& session, const Request& request, const Counter& counter, int64_t now_ms)
+      : session_(session),
+        request_(request),
+        counter_(counter),
+        now_ms_(now_ms),
+        excluded_(request.exclude_ids.begin(), request.exclude_ids.end()) {}
+
+  Result<Content> fill(const std::vector<Candidate>& candidates) {
+    ranks_.reserve(candidates.size());
+    for (const auto& candidate : candidates) ranks_.emplace(candidate.entry.id, candidate.rank);
+    const std::string frame = put_together(request_.format, {});
+    VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(frame), frame));
+    left_ = request_.token_budget() > tokens ? request_.token_budget() - tokens : 0;
+    VARVE_TRY(take_pinned(candidates));
+    VARVE_TRY(take_recent(candidates));
+    VARVE_TRY(take_others(candidates));
+    VARVE_TRY_ASSIGN(Content content, finish());
+    const auto is_left_out = [&](const Candidate& one) { return !places_.contains(one.entry.id); };
+    content.dropped_count =
+        static_cast<uint64_t>(std::count_if(candidates.begin(), candidates.end(), is_left_out));
+    return content;
+  }
+
+ private:
+  // What is taken or left together.
+  struct Unit {
+    std::vector<Item> items;
+    std::vector<std::string> headings;  // that no item before it has
+    uint64_t tokens = 0;
+  };
+
+  Status take_pinned(const std::vector<Candidate>& candidates) {
+    for (const auto& candidate : candidates) {
+      if (candidate.source != Source::kPinned) break;
+      VARVE_TRY(take(candidate, Source::kPinned, left_));
+    }
+    return {};
+  }
+
+  // The newest, up to the first that its share has no room for.
+  Status take_recent(const std::vector<Candidate>& candidates) {
+    if (request_.recent_share <= 0) return {};
+    std::vector<const Candidate*> recent;
+    for (const auto& candidate : candidates) {
+      if (candidate.source == Source::kRecent) recent.push_back(&candidate);
+    }
+    std::sort(recent.begin(), recent.end(), [](const Candidate* a, const Candidate* b) {
+      return std::pair(a->entry.timestamp_ms, a->entry.place.row) >
+             std::pair(b->entry.timestamp_ms, b->entry.place.row);
+    });
+    const auto share =
+        static_cast<uint64_t>(request_.recent_share * static_cast<double>(request_.token_budget()));
+    const uint64_t floor = left_ > share ? left_ - share : 0;
+    for (const Candidate* candidate : recent) {
+      VARVE_TRY_ASSIGN(const bool taken, take(*candidate, Source::kRecent, left_ - floor));
+      if (!taken) break;
+    }
+    return {};
+  }
+
+  Status take_others(const std::vector<Candidate>& candidates) {
+    for (const auto& candidate : candidates) {
+      if (left_ < kItemTokensMin) break;
+      // Beyond their share, the newest are there for what they say.
+      const bool is_recalled = request_.recent_share > 0 && candidate.match > 0;
+      VARVE_TRY(take(candidate, is_recalled ? Source::kRecalled : candidate.source, left_));
+    }
+    return {};
+  }
+
+  // Whether it is in, with what belongs to it.
+  Result<bool> take(const Candidate& candidate, Source source, uint64_t tokens_max) {
+    if (places_.contains(candidate.entry.id)) return true;
+    const auto known = counter_.known(key_of(candidate.entry, source));
+    if (known && *known > tokens_max) return false;
+    Unit unit;
+    VARVE_TRY_ASSIGN(bool whole, gather(candidate.entry, source, tokens_max, &unit));
+    if (whole && source == Source::kRecent && is_without_call(unit)) {
+      unit = {};
+      VARVE_TRY_ASSIGN(whole, gather(candidate.entry, Source::kRecalled, tokens_max, &unit));
+    }
+    if (!whole) return false;
+    VARVE_TRY(add_headings(&unit));
+    if (unit.tokens > tokens_max) return false;
+    left_ -= unit.tokens;
+    for (const auto& heading : unit.headings) headings_.insert(heading);
+    for (const auto& item : unit.items) places_.insert(item.id);
+    units_.push_back(std::move(unit));
+    return true;
+  }
+
+  // As messages, a result needs its call before it; alone it is something that is recalled.
+  [[nodiscard]] bool is_without_call(const Unit& unit) const {
+    if (request_.format != Format::kChat) return false;
+    const auto has = [&](Speaker speaker) {
+      return std::any_of(unit.items.begin(), unit.items.end(),
+                         [speaker](const Item& item) { return item.speaker == speaker; });
+    };
+    return has(Speaker::kTool) && !has(Speaker::kAssistant);
+  }
+
+  // False when there is no room for all of it.
+  Result<bool> gather(const session::Selected& first, Source source, uint64_t tokens_max,
+                      Unit* unit) {
+    EntryText entry;
+    VARVE_TRY_ASSIGN(const bool readable, add_item(first, source, unit, &entry));
+    if (!readable) return false;
+    if (!request_.keep_together || !is_tool(first)) return true;
+    VARVE_TRY_ASSIGN(const auto all, session_.select_tool_call(first, entry.call_key, now_ms_));
+    for (const auto& one : all) {
+      if (one.id == first.id || excluded_.contains(one.id)) continue;
+      if (places_.contains(one.id)) continue;  // a result came in since its call was taken
+      if (unit->tokens > tokens_max) return false;
+      VARVE_TRY_ASSIGN(const bool also, add_item(one, source, unit, &entry));
+      if (!also) return false;
+    }
+    return true;
+  }
+
+  // False when its line is damaged.
+  Result<bool> add_item(const session::Selected& selected, Source source, Unit* unit,
+                        EntryText* entry) {
+    VARVE_TRY_ASSIGN(const session::EntryLine line, session_.read(selected));
+    if (!line) return false;
+    VARVE_TRY_ASSIGN(*entry, read_entry_text(*line, scratch_));
+    Item item;
+    item.id = selected.id;
+    item.source = source;
+    item.speaker = entry->speaker;
+    item.timestamp_ms = selected.timestamp_ms;
+    item.row = selected.place.row;
+    const auto rank = ranks_.find(selected.id);
+    item.rank = rank == ranks_.end() ? 0 : rank->second;
+    write_piece(request_.format, *entry, &item);
+    const std::string counted = counted_form(request_.format, source, item.piece);
+    VARVE_TRY_ASSIGN(item.tokens, counter_.count_keyed(key_of(selected, source), counted));
+    unit->tokens = add_tokens(unit->tokens, item.tokens);
+    unit->items.push_back(std::move(item));
+    return true;
+  }
+
+  Status add_headings(Unit* unit) {
+    for (const auto& item : unit->items) {
+      if (item.heading.empty() || headings_.contains(item.heading)) continue;
+      if (std::find(unit->headings.begin(), unit->headings.end(), item.heading) !=
+          unit->headings.end()) {
+        continue;
+      }
+      const std::string counted = counted_form(request_.format, item.source, item.heading);
+      VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(counted), counted));
+      unit->tokens = add_tokens(unit->tokens, tokens);
+      unit->headings.push_back(item.heading);
+    }
+    return {};
+  }
+
+  [[nodiscard]] uint64_t key_of(const session::Selected& entry, Source source) const {
+    return entry.place.location.line_hash * 8 + piece_kind(request_.format, source);
+  }
+
+  // The text, of fewer units when the whole has more tokens than its parts.
+  Result<Content> finish() {
+    while (!units_.empty()) {
+      std::vector<const Item*> items = items_in_order();
+      Content content;
+      content.text = put_together(request_.format, items);
+      VARVE_TRY_ASSIGN(content.token_count, counter_.count(content.text));
+      if (content.token_count <= request_.token_budget()) {
+        for (const Item* item : items) content.items.push_back(*item);
+        return content;
+      }
+      leave_out(content.token_count - request_.token_budget());
+    }
+    return Content();
+  }
+
+  [[nodiscard]] std::vector<const Item*> items_in_order() const {
+    std::vector<const Item*> items;
+    for (const auto& unit : units_) {
+      for (const auto& item : unit.items) items.push_back(&item);
+    }
+    std::sort(items.begin(), items.end(), [this](const Item* a, const Item* b) {
+      return stands_before(request_.format, *a, *b);
+    });
+    return items;
+  }
+
+  // The units that were taken last, with so many tokens, and one at least.
+  void leave_out(uint64_t tokens) {
+    uint64_t gone = 0;
+    do {
+      gone = add_tokens(gone, units_.back().tokens);
+      for (const auto& item : units_.back().items) places_.erase(item.id);
+      units_.pop_back();
+    } while (gone < tokens && !units_.empty());
+  }
+
+  session::Session& session_;
+  const Request& request_;
+  const Counter& counter_;
+  int64_t now_ms_;
+  std::unordered_set<std::string_view> excluded_;
+  std::unordered_map<std::string_view, double> ranks_;
+  uint64_t left_ = 0;
+  std::vector<Unit> units_;  // in the order they were taken
+  std::set<std::string> headings_;
+  std::unordered_set<std::string> places_;  // ids that are in
+  json::Document scratch_;
+};
+
+}  // namespace
+
+Result<Content> fill_window(session::Session& session, const Request& request,
+                            const Counter& counter, int64_t now_ms,
+                            const std::vector<Candidate>& candidates) {
+  return Window(session, request, counter, now_ms).fill(candidates);
+}
+
+}  // namespace varve::context

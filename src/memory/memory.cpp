@@ -1,0 +1,313 @@
+#include "memory/memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "json/object_reader.h"
+#include "memory/message.h"
+#include "text/token_estimate.h"
+#include "transfer/convert.h"
+
+namespace varve::memory {
+
+namespace {
+
+constexpr uint64_t kWindowMax = 1'000'000;
+constexpr double kTtlHoursMax = 1e9;
+constexpr double kHourMs = 3'600'000;
+constexpr uint64_t kEntriesAtATime = 64;
+
+uint64_t count_tokens(const json::Tree& message) {
+  return text::estimate_tokens(prompt_line(message));
+}
+
+json::Tree newest_first(uint64_t limit) {
+  json::Tree query = json::Tree::object();
+  query.set("sort_by", json::Tree::string("time"));
+  query.set("order", json::Tree::string("desc"));
+  query.set("limit", json::Tree::integer_unsigned(limit));
+  return query;
+}
+
+// Visits entries newest first until `visit` answers false. `query` is one of newest_first().
+using Visit = std::function<Result<bool>(const session::QueryResult& entry)>;
+Status visit_entries(session::Session& session, json::Tree query, const Visit& visit) {
+  while (true) {
+    VARVE_TRY_ASSIGN(const auto page, session.query(query.canonical()));
+    for (const auto& entry : page.results) {
+      VARVE_TRY_ASSIGN(const bool goes_on, visit(entry));
+      if (!goes_on) return {};
+    }
+    if (page.next.empty()) return {};
+    query.set("after", json::Tree::string(page.next));
+  }
+}
+
+// What was given was made another text on its way: offsets in that one tell nobody anything.
+Status without_offset(const Status& status) {
+  Place place = status.place();
+  place.offset.reset();
+  return {status.code(), status.message(), std::move(place)};
+}
+
+}  // namespace
+
+Result<MemoryOptions> parse_memory_options(std::string_view text) {
+  MemoryOptions options;
+  if (text.empty()) return options;
+  json::Document document;
+  VARVE_TRY(document.parse(text));
+  json::ObjectReader reader(text, document.root());
+  reader.read_string("user_id", &options.user_id);
+  reader.read_string("agent_id", &options.agent_id);
+  reader.read_uint("window", &options.window, 1, kWindowMax);
+  reader.read_double("ttl_hours", &options.ttl_hours, 0, kTtlHoursMax);
+  VARVE_TRY(reader.finish());
+  return options;
+}
+
+// The newest entries that fit, gathered newest first.
+struct Memory::Context {
+  uint64_t tokens_max = 0;  // 0: no limit
+  uint64_t token_count = 0;
+  std::vector<json::Tree> messages;
+
+  Result<bool> take(const session::QueryResult& entry) {
+    VARVE_TRY_ASSIGN(json::Tree message, message_of_entry(*entry.line));
+    const uint64_t tokens = count_tokens(message);
+    if (tokens_max > 0 && tokens > tokens_max - token_count) return false;
+    token_count += tokens;
+    messages.push_back(std::move(message));
+    return true;
+  }
+};
+
+Result<std::string> Memory::record(std::string_view session_id, std::string_view message_json) {
+  VARVE_TRY_ASSIGN(json::Tree message, read_message(message_json));
+  if (options_.ttl_hours > 0 && message.get("expires_at") == nullptr) {
+    const double end_ms =
+        static_cast<double>(store_.now_ms()) + std::ceil(options_.ttl_hours * kHourMs);
+    message.set("expires_at", json::Tree::string(format_rfc3339(static_cast<int64_t>(end_ms))));
+  }
+  VARVE_TRY_ASSIGN(const auto session, open_or_create(session_id, session_options(session_id)));
+  VARVE_TRY_ASSIGN(std::string id, add(*session, std::move(message)));
+  try {
+    work_on(session->id(), {id}, false);
+  } catch (const std::bad_alloc&) {
+    leave(session->id());  // it is recorded: the log has what working memory would miss
+  }
+  return id;
+}
+
+Result<json::Tree> Memory::context(std::string_view session_id, uint64_t tokens_max) {
+  Context context;
+  context.tokens_max = tokens_max;
+  const auto take = [&](const session::QueryResult& entry) { return context.take(entry); };
+  bool is_working = false;
+  const auto session = open(session_id);
+  if (!session.ok() && session.code() != Code::kNotFound) return session.status();
+  if (session.ok()) {
+    const auto ids = working_ids((*session)->id());
+    if (!ids.empty()) {
+      json::Tree query = newest_first(ids.size());
+      json::Tree wanted = json::Tree::array();
+      for (const auto& id : ids) wanted.push(json::Tree::string(id));
+      query.set("ids", std::move(wanted));
+      VARVE_TRY(visit_entries(**session, std::move(query), [&](const auto& entry) {
+        is_working = true;  // also when the newest one does not fit
+        return context.take(entry);
+      }));
+    }
+    if (!is_working) VARVE_TRY(visit_entries(**session, newest_first(kEntriesAtATime), take));
+  }
+  json::Tree entries = json::Tree::array();
+  std::reverse(context.messages.begin(), context.messages.end());
+  for (auto& message : context.messages) entries.push(std::move(message));
+  json::Tree answer = json::Tree::object();
+  answer.set("entries", std::move(entries));
+  answer.set("token_count", json::Tree::integer_unsigned(context.token_count));
+  answer.set("source", json::Tree::string(is_working ? "working" : "short_term"));
+  return answer;
+}
+
+Status Memory::load(std::string_view session_id) {
+  VARVE_TRY_ASSIGN(const auto session, open(session_id));
+  std::vector<std::string> ids;
+  VARVE_TRY(visit_entries(*session, newest_first(std::min(options_.window, kEntriesAtATime)),
+                          [&](const session::QueryResult& entry) -> Result<bool> {
+                            ids.push_back(entry.id);
+                            return ids.size() < options_.window;
+                          }));
+  std::reverse(ids.begin(), ids.end());
+  work_on(session->id(), ids, true);
+  return {};
+}
+
+Status Memory::save(std::string_view session_id) {
+  VARVE_TRY_ASSIGN(const auto session, open(session_id));
+  return session->sync();
+}
+
+void Memory::clear() {
+  std::vector<SessionPointer> left;  // closed after the lock is given back
+  const std::lock_guard lock(mutex_);
+  working_.clear();
+  left.swap(open_);
+}
+
+Result<std::string> Memory::store(std::string_view message_json) {
+  VARVE_TRY_ASSIGN(json::Tree message, read_message(message_json));
+  const std::string session_id = transfer::stable_id("longterm", options_.user_id);
+  json::Tree options = session_options(session_id);
+  options.erase("ttl_hours");
+  options.erase("agent_id");  // it is all agents'
+  options.set("title", json::Tree::string("Long-term memory"));
+  VARVE_TRY_ASSIGN(const auto session, open_or_create(session_id, options));
+  return add(*session, std::move(message));
+}
+
+Result<session::QueryResults> Memory::search(std::string_view query_json) {
+  return store_.query_of_user(query_json, options_.user_id);
+}
+
+Status Memory::remove(std::string_view entry_id, std::string_view reason) {
+  if (!is_valid_id(entry_id)) {
+    Place place;
+    place.member = "id";
+    return {Code::kInvalidArgument, "this is not an entry id", std::move(place)};
+  }
+  json::Tree query = newest_first(std::numeric_limits<uint64_t>::max());
+  json::Tree wanted = json::Tree::array();
+  wanted.push(json::Tree::string(entry_id));
+  query.set("ids", std::move(wanted));
+  VARVE_TRY_ASSIGN(const auto found, store_.query_of_user(query.canonical(), options_.user_id));
+  bool is_deleted = false;
+  for (const auto& result : found.results) {
+    VARVE_TRY_ASSIGN(const auto session, store_.open_session(result.session_id));
+    const Status removed = session->remove(entry_id, reason);
+    if (!removed.ok() && removed.code() != Code::kNotFound) return removed;
+    is_deleted = is_deleted || removed.ok();
+  }
+  if (is_deleted) return {};
+  return {Code::kNotFound, "there is no entry '" + std::string(entry_id) + "' to delete"};
+}
+
+json::Tree Memory::session_options(std::string_view session_id) const {
+  json::Tree options = json::Tree::object();
+  options.set("session_id", json::Tree::string(session_id));
+  if (!options_.user_id.empty()) options.set("user_id", json::Tree::string(options_.user_id));
+  if (!options_.agent_id.empty()) options.set("agent_id", json::Tree::string(options_.agent_id));
+  if (options_.ttl_hours > 0) options.set("ttl_hours", json::Tree::number(options_.ttl_hours));
+  return options;
+}
+
+Result<Memory::SessionPointer> Memory::open(std::string_view session_id) {
+  auto opened = store_.open_session(session_id);
+  if (opened.code() == Code::kNotFound) let_go(session_id);
+  VARVE_TRY_ASSIGN(auto session, std::move(opened));
+  bool is_known = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_known = std::find(open_.begin(), open_.end(), session) != open_.end();
+  }
+  if (!is_known && !options_.user_id.empty()) {
+    VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
+    if (metadata.get_string("user_id") != options_.user_id) {
+      return Status(Code::kNotFound,
+                    "the session '" + std::string(session_id) + "' is another user's");
+    }
+  }
+  keep_open(session);
+  return session;
+}
+
+Result<Memory::SessionPointer> Memory::open_or_create(std::string_view session_id,
+                                                      const json::Tree& options) {
+  auto opened = open(session_id);
+  if (opened.ok() || opened.code() != Code::kNotFound) return opened;
+  auto created = store_.create_session(options.canonical());
+  // Somebody else was faster; or it is another user's.
+  if (created.code() == Code::kAlreadyExists) return open(session_id);
+  if (created.ok()) keep_open(*created);
+  return created;
+}
+
+void Memory::keep_open(const SessionPointer& session) {
+  SessionPointer left;  // closed after the lock is given back
+  const std::lock_guard lock(mutex_);
+  const auto place = std::find_if(open_.begin(), open_.end(),
+                                  [&](const auto& known) { return known->id() == session->id(); });
+  if (place != open_.end()) {
+    left = std::exchange(*place, session);  // the same, or one that was deleted and made anew
+    std::rotate(place, place + 1, open_.end());
+    return;
+  }
+  open_.push_back(session);
+  if (open_.size() <= kKeptOpenMax) return;
+  left = std::move(open_.front());
+  open_.erase(open_.begin());
+}
+
+// A session that was deleted must not keep its files on the disk.
+void Memory::let_go(std::string_view session_id) {
+  SessionPointer left;  // closed after the lock is given back
+  const std::lock_guard lock(mutex_);
+  const auto place = std::find_if(open_.begin(), open_.end(),
+                                  [&](const auto& known) { return known->id() == session_id; });
+  if (place == open_.end()) return;
+  left = std::move(*place);
+  open_.erase(place);
+}
+
+Result<std::string> Memory::add(session::Session& session, json::Tree message) {
+  auto id = session.add(entry_of_message(std::move(message)).canonical());
+  if (!id.ok()) return without_offset(id.status());
+  return id;
+}
+
+std::vector<std::string> Memory::working_ids(const std::string& session_id) {
+  std::vector<std::string> ids;
+  const std::lock_guard lock(mutex_);
+  const auto known = working_.find(session_id);
+  if (known == working_.end()) return ids;
+  known->second.last_use = ++use_count_;
+  for (size_t i = 0; i < known->second.ids.size(); ++i) ids.push_back(known->second.ids[i]);
+  return ids;
+}
+
+void Memory::work_on(const std::string& session_id, const std::vector<std::string>& ids,
+                     bool anew) {
+  const std::lock_guard lock(mutex_);
+  Working& working = place_for(session_id);
+  if (anew) working.ids.clear();
+  for (const auto& id : ids) working.ids.push(id);
+}
+
+void Memory::leave(std::string_view session_id) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto known = working_.find(session_id);
+  if (known != working_.end()) known->second.ids.clear();
+}
+
+Memory::Working& Memory::place_for(const std::string& session_id) {
+  auto place = working_.find(session_id);
+  if (place == working_.end()) {
+    if (working_.size() >= kSessionsMax) {
+      working_.erase(std::min_element(
+          working_.begin(), working_.end(),
+          [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
+    }
+    Working fresh{Ring<std::string>(options_.window), 0};
+    place = working_.emplace(session_id, std::move(fresh)).first;
+  }
+  place->second.last_use = ++use_count_;
+  return place->second;
+}
+
+}  // namespace varve::memory

@@ -1,0 +1,97 @@
+// Memory: what an agent remembers of one user, in three tiers.
+//
+//   working     for each session, which of its entries the agent has in front of it: the last so
+//               many ids, in this process only
+//   short term  the session's log; entries and session expire
+//   long term   one session of the user's that does not
+//
+// Working memory is a selection, not a copy: what it selects is read from the log, so that an entry
+// that was deleted or has expired is gone from all tiers at once, whoever deleted it.
+//
+// Threads: any. No lock is held while a session works.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "json/tree.h"
+#include "memory/ring.h"
+#include "session/query_results.h"
+#include "session/session.h"
+#include "store/store.h"
+
+namespace varve::memory {
+
+struct MemoryOptions {
+  std::string user_id;  // empty: the store is one user's
+  std::string agent_id;
+  uint64_t window = 20;    // entries of working memory, of each session
+  double ttl_hours = 168;  // of short-term memory; 0: for ever
+};
+
+// kInvalidArgument naming the member.
+Result<MemoryOptions> parse_memory_options(std::string_view text);
+
+class Memory {
+ public:
+  // Sessions that have a working memory at once; then the one used longest ago loses its own.
+  static constexpr size_t kSessionsMax = 1024;
+  // Of those used last, how many are kept open: each has some files open.
+  static constexpr size_t kKeptOpenMax = 32;
+
+  // `store` must outlive this.
+  Memory(store::Store& store, MemoryOptions options)
+      : store_(store), options_(std::move(options)) {}
+
+  // Adds to the session, which is made when it is not there, and to its working memory: the id.
+  Result<std::string> record(std::string_view session_id, std::string_view message_json);
+  // {"entries","token_count","source"}, as varve_memory_context.
+  Result<json::Tree> context(std::string_view session_id, uint64_t tokens_max);
+  // Fills the session's working memory from its log.
+  Status load(std::string_view session_id);
+  // Makes what was recorded durable.
+  Status save(std::string_view session_id);
+  // Empties the working memory of all sessions.
+  void clear();
+
+  // Long term. The id.
+  Result<std::string> store(std::string_view message_json);
+  // Over all sessions of the user.
+  Result<session::QueryResults> search(std::string_view query_json);
+  // In whichever sessions of the user it is.
+  Status remove(std::string_view entry_id, std::string_view reason);
+
+ private:
+  using SessionPointer = std::shared_ptr<session::Session>;
+  struct Working {
+    Ring<std::string> ids;  // some may not be there any more
+    uint64_t last_use = 0;
+  };
+  struct Context;
+
+  Result<SessionPointer> open(std::string_view session_id);
+  Result<SessionPointer> open_or_create(std::string_view session_id, const json::Tree& options);
+  Result<std::string> add(session::Session& session, json::Tree message);
+  void keep_open(const SessionPointer& session);
+  void let_go(std::string_view session_id);
+  std::vector<std::string> working_ids(const std::string& session_id);
+  void work_on(const std::string& session_id, const std::vector<std::string>& ids, bool anew);
+  void leave(std::string_view session_id) noexcept;
+  Working& place_for(const std::string& session_id);  // under mutex_
+  [[nodiscard]] json::Tree session_options(std::string_view session_id) const;
+
+  store::Store& store_;
+  const MemoryOptions options_;
+  std::mutex mutex_;  // guards the rest
+  std::map<std::string, Working, std::less<>> working_;
+  std::vector<SessionPointer> open_;  // the one used last at the end; all of them this user's
+  uint64_t use_count_ = 0;
+};
+
+}  // namespace varve::memory

@@ -1,0 +1,122 @@
+#include "memory/message.h"
+
+#include <array>
+#include <utility>
+
+#include "base/time.h"
+#include "entry/entry.h"
+#include "json/object_reader.h"
+
+namespace varve::memory {
+
+namespace {
+
+constexpr size_t kRoleBytesMax = 64;
+constexpr std::array<std::string_view, 5> kOfTheLog = {"batch", "checksum", "decay_factor",
+                                                       "schema_version", "seq"};
+
+bool is_one_line(std::string_view text) {
+  if (text.empty() || text.size() > kRoleBytesMax) return false;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  }
+  return true;
+}
+
+Status missing_content() {
+  Place place;
+  place.member = "content";
+  return {Code::kInvalidArgument, "a message needs \"content\"", std::move(place)};
+}
+
+// An entry's content has the role in it, and the text under "message".
+const json::Tree* member_of_content(const json::Tree& message, std::string_view name) {
+  const json::Tree* content = message.get("content");
+  return content != nullptr && content->is_object() ? content->get(name) : nullptr;
+}
+
+std::string speaker_of(const json::Tree& message) {
+  const std::string role = message.get_string("role");
+  if (!role.empty()) return role;
+  const json::Tree* inner = member_of_content(message, "role");
+  if (inner != nullptr && inner->is_string() && is_one_line(inner->text())) return inner->text();
+  const std::string type = message.get_string("type");
+  return is_one_line(type) ? type : "entry";
+}
+
+std::string text_of(const json::Tree& message) {
+  const json::Tree* content = message.get("content");
+  if (content == nullptr) return {};
+  if (content->is_string()) return content->text();
+  const json::Tree* inner = member_of_content(message, "message");
+  return inner != nullptr && inner->is_string() ? inner->text() : content->canonical();
+}
+
+}  // namespace
+
+Result<json::Tree> read_message(std::string_view text) {
+  json::Document document;
+  VARVE_TRY(document.parse(text));
+  const json::Value root = document.root();
+  if (!root.is_object()) return json::invalid_at(text, root, "a message must be a JSON object");
+  if (!root.find("content")) return missing_content();
+  json::Tree message = json::Tree::from(root);
+  if (const auto role = root.find("role")) {
+    if (!role->is_string() || !is_one_line(role->text())) {
+      return json::invalid_at(text, *role, "must be one line of 1 to 64 bytes");
+    }
+  }
+  if (const auto timestamp = root.find("timestamp")) {
+    const auto time_ms = timestamp->is_string() ? parse_rfc3339(timestamp->text()) : std::nullopt;
+    if (!time_ms) return json::invalid_at(text, *timestamp, "must be an RFC 3339 timestamp");
+    message.set("timestamp", json::Tree::string(format_rfc3339(*time_ms)));
+  }
+  return message;
+}
+
+json::Tree entry_of_message(json::Tree message) {
+  const json::Tree* role = message.get("role");
+  if (message.get("type") == nullptr) {
+    message.set("type", json::Tree::string(role != nullptr ? "message" : "observation"));
+  }
+  if (role == nullptr) return message;
+  json::Tree content = json::Tree::object();
+  content.set("role", *role);
+  content.set("message", *message.get("content"));
+  message.erase("role");
+  message.set("content", std::move(content));
+  return message;
+}
+
+Result<json::Tree> message_of_entry(std::string_view line) {
+  auto parsed = json::Tree::parse(line, entry::line_limits());
+  if (!parsed.ok() || !parsed->is_object()) {
+    return Status(Code::kCorruption, "a stored entry is no JSON object");
+  }
+  json::Tree message = *std::move(parsed);
+  for (const auto name : kOfTheLog) message.erase(name);
+  for (const auto name : {"tags", "references"}) {
+    const json::Tree* list = message.get(name);
+    if (list != nullptr && list->items().empty()) message.erase(name);
+  }
+  const json::Tree* role = member_of_content(message, "role");
+  if (role == nullptr || !role->is_string() || message.get("role") != nullptr) return message;
+  const json::Tree content = *message.get("content");
+  if (const json::Tree* text = content.get("message")) message.set("content", *text);
+  for (const auto& [name, value] : content.members()) {
+    if (name != "message" && message.get(name) == nullptr) message.set(name, value);
+  }
+  return message;
+}
+
+std::string prompt_line(const json::Tree& message) {
+  std::string line = speaker_of(message) + ": ";
+  for (const char c : text_of(message)) {
+    line += c;
+    if (c == '\n') line += "  ";
+  }
+  line += '\n';
+  return line;
+}
+
+}  // namespace varve::memory

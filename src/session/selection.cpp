@@ -1,0 +1,139 @@
+#include "session/selection.h"
+
+#include <algorithm>
+#include <optional>
+#include <shared_mutex>
+#include <utility>
+
+namespace varve::session {
+
+namespace {
+
+constexpr std::string_view kCall = "tool_call";
+constexpr std::string_view kResult = "tool_result";
+
+// Calls and results of one index, under its lock.
+class ToolCalls {
+ public:
+  ToolCalls(const index::Index& index, std::string_view call_key, int64_t now_ms)
+      : index_(index), call_key_(call_key), now_ms_(now_ms) {}
+
+  [[nodiscard]] std::optional<uint32_t> call_of(uint32_t result) const {
+    std::optional<uint32_t> call;
+    index_.facets().references_of(result, [&](const index::Reference& reference) {
+      const auto row = index_.find(reference.target);
+      if (!call && row && is(*row, kCall)) call = row;
+    });
+    if (call || call_key_.empty()) return call;
+    index::PostingCursor cursor(index_.facets().content(call_key_));
+    for (uint32_t row = result; row > 0;) {
+      row = cursor.seek_back(row - 1);
+      if (row >= index_.size()) break;
+      if (is(row, kCall)) return row;
+    }
+    return std::nullopt;
+  }
+
+  // Rising, the call first.
+  [[nodiscard]] std::vector<uint32_t> with_results(uint32_t call) const {
+    std::vector<uint32_t> rows = {call};
+    add_results(index_.facets().referring(index_.id(call)), 0, call, &rows);
+    if (!call_key_.empty()) add_results(index_.facets().content(call_key_), call + 1, call, &rows);
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    return rows;
+  }
+
+ private:
+  [[nodiscard]] bool is(uint32_t row, std::string_view type) const {
+    return index_.type(row) == type && index_.is_live(row, now_ms_);
+  }
+
+  // From row `first` on, up to the next call of the list: what comes then is the next one's.
+  void add_results(const index::PostingList& list, uint32_t first, uint32_t call,
+                   std::vector<uint32_t>* rows) const {
+    index::PostingCursor cursor(list);
+    for (uint32_t row = cursor.seek(first); row < index_.size(); row = cursor.next()) {
+      if (is(row, kCall) && first > 0) return;
+      if (is(row, kResult) && call_of(row) == call) rows->push_back(row);
+    }
+  }
+
+  const index::Index& index_;
+  std::string_view call_key_;
+  int64_t now_ms_;
+};
+
+}  // namespace
+
+Selected selected_row(const Core& core, uint32_t row) {
+  const index::Index& index = core.index;
+  Selected selected;
+  selected.id = index.id(row);
+  selected.type = index.type(row);
+  selected.timestamp_ms = index.timestamp_ms(row);
+  selected.importance = index.importance(row);
+  selected.place =
+      Core::Found{row, index.location(row), core.view.tail.generation, index.is_verified(row)};
+  return selected;
+}
+
+Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::string>& ids,
+                                         int64_t now_ms) {
+  VARVE_TRY(core.catch_up());
+  std::vector<Selected> selected;
+  const std::shared_lock lock(core.index_mutex);
+  for (const auto& id : ids) {
+    const auto row = core.index.find(id);
+    if (row && core.index.is_live(*row, now_ms)) selected.push_back(selected_row(core, *row));
+  }
+  return selected;
+}
+
+Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
+                                               std::string_view call_key, int64_t now_ms) {
+  VARVE_TRY(core.prepare_query(false));
+  const std::shared_lock lock(core.index_mutex);
+  const auto row = core.index.find(entry.id);
+  if (!core.index.has_facets() || !row) {
+    return Status(Code::kGone, "the log was replaced");
+  }
+  const ToolCalls calls(core.index, call_key, now_ms);
+  const auto call = entry.type == kCall     ? row
+                    : entry.type == kResult ? calls.call_of(*row)
+                                            : std::nullopt;
+  std::vector<Selected> all;
+  if (!call) {
+    all.push_back(entry);
+    return all;
+  }
+  for (const uint32_t one : calls.with_results(*call)) all.push_back(selected_row(core, one));
+  return all;
+}
+
+Result<EntryLine> read_selected(Core& core, const Selected& entry) {
+  auto line = core.read_row(entry.id, entry.place);
+  if (line.code() != Code::kCorruption) return line;
+  bool from_log = false;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    from_log = core.index_from_log;
+  }
+  if (!from_log) {  // index.bin may be the one that is wrong
+    VARVE_TRY(core.rebuild());
+    return Status(Code::kGone, "the index was made anew");
+  }
+  note_unreadable(core, entry.place, line.status());
+  return EntryLine();
+}
+
+void note_unreadable(Core& core, const Core::Found& place, const Status& damage) {
+  core.context.counters->lines_skipped += 1;
+  core.context.counters->corruption_errors += 1;
+  json::Tree details = json::Tree::object();
+  details.set("offset", json::Tree::integer_unsigned(place.location.offset));
+  details.set("reason", json::Tree::string(damage.message()));
+  core.post(Level::kError, "an entry that was found cannot be read", std::move(details));
+}
+
+}  // namespace varve::session

@@ -1,0 +1,50 @@
+// Selections: what a query finds, before any entry is read. For callers that read only some of
+// what was found, as a context does, which ends when its tokens are spent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "query/query.h"
+#include "session/core.h"
+
+namespace varve::session {
+
+struct Selected {
+  std::string id;
+  std::string type;
+  int64_t timestamp_ms = 0;
+  double importance = 0;
+  double key = 0;  // of the query's order
+  double match_quality = 0;
+  Core::Found place;
+};
+
+// Of a row, under the index's lock.
+[[nodiscard]] Selected selected_row(const Core& core, uint32_t row);
+
+// Results of a query in order, unread. In query.cpp.
+Result<std::vector<Selected>> select(Core& core, const query::Query& query);
+
+// The entries of these ids that are there and live at `now_ms`, in the order given.
+Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::string>& ids,
+                                         int64_t now_ms);
+
+// A call with all its results, in the order of the log, whichever of them `entry` is; the entry
+// alone when it has no counterpart, or is neither. A result belongs to the call that its references
+// name, else to the last one before it that has its call id. `call_key`: entry::content_key of the
+// entry's call id; empty when it has none. kGone as read_selected().
+Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
+                                               std::string_view call_key, int64_t now_ms);
+
+// The entry's line. kGone when the log, or a wrong index, was replaced since: select anew. Null
+// when its line is damaged, which is counted and told to the log.
+Result<EntryLine> read_selected(Core& core, const Selected& entry);
+
+// Counts a row that cannot be read, and tells it to the log.
+void note_unreadable(Core& core, const Core::Found& place, const Status& damage);
+
+}  // namespace varve::session

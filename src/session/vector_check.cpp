@@ -1,0 +1,82 @@
+#include "session/vector_check.h"
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace varve::session {
+
+namespace {
+
+json::Tree count(uint64_t value) { return json::Tree::integer_unsigned(value); }
+
+}  // namespace
+
+json::Tree VectorCheck::tree() const {
+  json::Tree tree = json::Tree::object();
+  tree.set("dimension", count(dimension));
+  tree.set("records", count(record_count));
+  tree.set("entries", count(entry_count));
+  tree.set("damaged", count(damaged_count));
+  return tree;
+}
+
+Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
+  VectorCheck found;
+  VARVE_TRY_ASSIGN(found.tail, core.storage->vectors_tail());
+  auto dimension = core.vectors.file().dimension(found.tail);
+  if (dimension.code() == Code::kCorruption || dimension.code() == Code::kFormatVersion) {
+    problem(0, found.tail.bytes, dimension.status().message());
+    found.damaged_count = dimension.code() == Code::kCorruption ? 1 : 0;
+    return found;
+  }
+  VARVE_TRY(dimension);
+  found.dimension = *dimension;
+  if (found.dimension == 0) return found;
+  const uint64_t length = embedding::record_bytes(found.dimension);
+  const int64_t now_ms = core.context.clock->now_ms();
+  std::unordered_set<std::string> live;
+  std::vector<uint64_t> damaged;  // since the last record that is whole
+  found.torn_offset = embedding::kHeaderBytes;
+  const auto look = [&](const VectorFile::Scanned& scanned) -> Status {
+    if (!scanned.record) {
+      damaged.push_back(scanned.offset);
+      return {};
+    }
+    for (const uint64_t offset : damaged) {
+      problem(offset, length, "a vector is damaged: it does not count; repair sets it aside");
+    }
+    found.damaged_count += damaged.size();
+    damaged.clear();
+    found.record_count += 1;
+    found.torn_offset = scanned.offset + length;
+    const std::shared_lock lock(core.index_mutex);
+    const auto row = core.index.find(scanned.record->id);
+    if (row && core.index.is_live(*row, now_ms)) live.emplace(scanned.record->id);
+    return {};
+  };
+  VARVE_TRY(core.vectors.file().scan(found.tail, found.dimension, 0, look));
+  found.entry_count = live.size();
+  found.torn_bytes = found.tail.bytes - found.torn_offset;
+  return found;
+}
+
+Result<bool> repair_vectors(Core& core) {
+  const int64_t now_ms = core.context.clock->now_ms();
+  VectorFile& file = core.vectors.file();
+  auto selection = file.select([](std::string_view) { return true; });
+  if (selection.code() == Code::kCorruption) {
+    VARVE_TRY(file.set_aside(now_ms));
+    core.vectors.look();
+    return true;
+  }
+  if (selection.code() == Code::kFormatVersion) return false;  // not ours to touch
+  VARVE_TRY(selection);
+  if (selection->damaged.empty() && !selection->has_torn_end) return false;
+  VARVE_TRY(file.quarantine(*selection, now_ms));
+  VARVE_TRY(file.rewrite(*selection));
+  core.vectors.look();
+  return true;
+}
+
+}  // namespace varve::session

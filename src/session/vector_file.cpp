@@ -1,0 +1,206 @@
+#include "session/vector_file.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "log/quarantine.h"
+
+namespace varve::session {
+
+namespace {
+
+constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
+constexpr int kConflictsMax = 4;
+
+uint64_t offset_of(uint64_t number, uint64_t record_bytes) {
+  return embedding::kHeaderBytes + number * record_bytes;
+}
+
+// Of full length.
+uint64_t record_count(const log::VectorsTail& tail, uint64_t record_bytes) {
+  return tail.bytes <= embedding::kHeaderBytes
+             ? 0
+             : (tail.bytes - embedding::kHeaderBytes) / record_bytes;
+}
+
+}  // namespace
+
+Place VectorFile::place() const {
+  Place place;
+  place.path = storage_.name_of(log::Stream::kVectors);
+  return place;
+}
+
+Result<uint32_t> VectorFile::dimension(const log::VectorsTail& tail) {
+  if (tail.bytes == 0) return uint32_t{0};
+  std::string header(embedding::kHeaderBytes, '\0');
+  VARVE_TRY_ASSIGN(const size_t got,
+                   storage_.read(log::Stream::kVectors, tail.generation, 0, header));
+  header.resize(got);
+  auto dimension = embedding::parse_header(header);
+  if (dimension.ok()) return dimension;
+  if (dimension.code() == Code::kFormatVersion) {
+    return Status(Code::kFormatVersion, dimension.status().message(), place());
+  }
+  return Status(Code::kCorruption,
+                "vectors.bin: " + dimension.status().message() +
+                    "; repair moves the file to quarantine, then give the vectors again",
+                place());
+}
+
+Status VectorFile::scan(const log::VectorsTail& tail, uint32_t dimension, uint64_t offset,
+                        const Visit& visit) {
+  const uint64_t length = embedding::record_bytes(dimension);
+  const uint64_t end = offset_of(record_count(tail, length), length);
+  const uint64_t at_once = std::max<uint64_t>(1, kChunkBytes / length);
+  std::string chunk;
+  for (uint64_t at = std::max<uint64_t>(offset, embedding::kHeaderBytes); at < end;) {
+    chunk.resize(static_cast<size_t>(std::min(end - at, at_once * length)));
+    VARVE_TRY_ASSIGN(const size_t got,
+                     storage_.read(log::Stream::kVectors, tail.generation, at, chunk));
+    for (size_t start = 0; start + length <= got; start += length) {
+      const std::string_view bytes = std::string_view(chunk).substr(start, length);
+      VARVE_TRY(visit({at + start, embedding::parse_record(bytes, dimension)}));
+    }
+    if (got < chunk.size()) return {};  // cut meanwhile: a torn end went
+    at += got;
+  }
+  return {};
+}
+
+// --- adding --------------------------------------------------------------------------------------
+
+Status VectorFile::put(std::string_view id, std::span<const float> values, bool durable,
+                       int64_t now_ms) {
+  for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
+    Status status = put_once(id, values, durable, now_ms);
+    if (status.code() != Code::kConflict) return status;
+  }
+  return {Code::kBusy, "somebody appends to vectors.bin without taking the session's lock"};
+}
+
+Status VectorFile::put_once(std::string_view id, std::span<const float> values, bool durable,
+                            int64_t now_ms) {
+  VARVE_TRY_ASSIGN(log::VectorsTail tail, storage_.vectors_tail());
+  VARVE_TRY_ASSIGN(const uint32_t present, dimension(tail));
+  const std::string record = embedding::encode_record(id, values);
+  const auto wanted = static_cast<uint32_t>(values.size());
+  if (present == 0) return put_first(record, wanted);
+  if (present != wanted) {
+    Place where;
+    where.member = "dimension";
+    where.limit = present;
+    return {Code::kInvalidArgument,
+            "dimension is " + std::to_string(wanted) + "; the vectors of this session have " +
+                std::to_string(present) + ", and all of a session have the same",
+            std::move(where)};
+  }
+  if (!(tail == whole_)) {
+    VARVE_TRY_ASSIGN(const uint64_t end, whole_end(tail, present));
+    if (end < tail.bytes) VARVE_TRY(cut_torn_end(tail, end, now_ms));
+    VARVE_TRY_ASSIGN(tail, storage_.vectors_tail());
+  }
+  VARVE_TRY(storage_.append(log::Stream::kVectors, tail.bytes, record, durable, 0));
+  const auto now = storage_.vectors_tail();  // it is written, whatever this says
+  whole_ = now.ok() ? *now : log::VectorsTail();
+  return {};
+}
+
+// In one step: a file of ours has its header and a record, or is not there.
+Status VectorFile::put_first(std::string_view record, uint32_t dimension) {
+  VARVE_TRY(storage_.replace(log::Stream::kVectors, [&](log::Sink& sink) {
+    VARVE_TRY(sink.append(embedding::encode_header(dimension)));
+    return sink.append(record);
+  }));
+  whole_ = {};
+  return {};
+}
+
+Result<uint64_t> VectorFile::whole_end(const log::VectorsTail& tail, uint32_t dimension) {
+  const uint64_t length = embedding::record_bytes(dimension);
+  std::string bytes(static_cast<size_t>(length), '\0');
+  for (uint64_t count = record_count(tail, length); count > 0; --count) {
+    VARVE_TRY_ASSIGN(const size_t got, storage_.read(log::Stream::kVectors, tail.generation,
+                                                     offset_of(count - 1, length), bytes));
+    if (got == length && embedding::parse_record(bytes, dimension)) {
+      return offset_of(count, length);
+    }
+  }
+  return uint64_t{embedding::kHeaderBytes};
+}
+
+// Bytes first, cut after: a crash in between leaves them in both places, never in neither.
+Status VectorFile::cut_torn_end(const log::VectorsTail& tail, uint64_t end, int64_t now_ms) {
+  VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, tail.generation, end,
+                                  tail.bytes - end,
+                                  {log::kVectorsFile, "torn tail: a record is not whole", now_ms}));
+  return storage_.truncate(log::Stream::kVectors, end);
+}
+
+// --- rewriting -----------------------------------------------------------------------------------
+
+Result<VectorFile::Selection> VectorFile::select(const Keeps& keeps) {
+  Selection selection;
+  VARVE_TRY_ASSIGN(selection.tail, storage_.vectors_tail());
+  VARVE_TRY_ASSIGN(selection.dimension, dimension(selection.tail));
+  if (selection.dimension == 0) return selection;
+  std::unordered_map<std::string, uint64_t> last;  // of the kept ids: where their last record is
+  VARVE_TRY(scan(selection.tail, selection.dimension, 0, [&](const Scanned& scanned) {
+    selection.record_count += 1;
+    if (!scanned.record) {
+      selection.damaged.push_back(scanned.offset);
+    } else if (keeps(scanned.record->id)) {
+      last[std::string(scanned.record->id)] = scanned.offset;
+    }
+    return Status();
+  }));
+  for (const auto& [id, offset] : last) selection.kept.push_back(offset);
+  std::sort(selection.kept.begin(), selection.kept.end());
+  const uint64_t length = embedding::record_bytes(selection.dimension);
+  selection.has_torn_end = selection.tail.bytes != offset_of(selection.record_count, length);
+  return selection;
+}
+
+Status VectorFile::rewrite(const Selection& selection) {
+  whole_ = {};
+  if (selection.kept.empty()) return storage_.remove_vectors();
+  const uint64_t length = embedding::record_bytes(selection.dimension);
+  std::string record(static_cast<size_t>(length), '\0');
+  return storage_.replace(log::Stream::kVectors, [&](log::Sink& sink) {
+    VARVE_TRY(sink.append(embedding::encode_header(selection.dimension)));
+    for (const uint64_t offset : selection.kept) {
+      VARVE_TRY_ASSIGN(const size_t got, storage_.read(log::Stream::kVectors,
+                                                       selection.tail.generation, offset, record));
+      if (got != length || !embedding::parse_record(record, selection.dimension)) {
+        Place where = place();
+        where.offset = offset;
+        return Status(Code::kCorruption, "a vector is not what it was a moment ago",
+                      std::move(where));
+      }
+      VARVE_TRY(sink.append(record));
+    }
+    return Status();
+  });
+}
+
+Status VectorFile::quarantine(const Selection& selection, int64_t now_ms) {
+  const uint64_t length = embedding::record_bytes(selection.dimension);
+  for (const uint64_t offset : selection.damaged) {
+    VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, selection.tail.generation,
+                                    offset, length,
+                                    {log::kVectorsFile, "a damaged vector", now_ms}));
+  }
+  return {};
+}
+
+Status VectorFile::set_aside(int64_t now_ms) {
+  VARVE_TRY_ASSIGN(const log::VectorsTail tail, storage_.vectors_tail());
+  VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, tail.generation, 0, tail.bytes,
+                                  {log::kVectorsFile, "its header is damaged", now_ms}));
+  whole_ = {};
+  return storage_.remove_vectors();
+}
+
+}  // namespace varve::session

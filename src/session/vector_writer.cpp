@@ -1,0 +1,51 @@
+// put_vector: Writer's part of it.
+#include <new>
+#include <utility>
+
+#include "session/writer.h"
+
+namespace varve::session {
+
+Status Writer::put_vector(std::string_view id, std::span<const float> values) {
+  return run("put vector", [&] { return put_vector_locked(id, values); });
+}
+
+Status Writer::put_vector_locked(std::string_view id, std::span<const float> values) {
+  const uint64_t bytes = embedding::record_bytes(static_cast<uint32_t>(values.size()));
+  const int64_t now_ms = core_.context.clock->now_ms();
+  VARVE_TRY(make_room(bytes));
+  uint64_t log_bytes = 0;
+  {
+    const std::shared_lock lock(core_.index_mutex);
+    const auto row = core_.index.find(id);
+    if (!row || !core_.index.is_live(*row, now_ms)) {
+      const std::string why = core_.index.was_deleted(id) ? "was deleted"
+                              : row                       ? "has expired"
+                                                          : "does not exist";
+      return {Code::kNotFound, "entry '" + std::string(id) + "' " + why};
+    }
+    log_bytes = core_.index.coverage.entries_bytes;
+  }
+  VARVE_TRY(check_size(bytes));
+  const std::string user = user_id();  // before anything is written: this may fail
+  // The entry first, whatever the durability: were it lost and its vector not, another entry could
+  // get its id, and the vector with it.
+  if (core_.storage->durable_mark().entries_bytes < log_bytes) {
+    VARVE_TRY(core_.storage->sync(core_.next_seq() - 1));
+  }
+  const bool durable = core_.settings.durability == log::Durability::kCommit;
+  VARVE_TRY(core_.vectors.file().put(id, values, durable, now_ms));
+  changed_.store(true);
+  if (!durable) unsynced_.store(true);
+  core_.vectors.look();
+  if (core_.context.quota != nullptr) core_.context.quota->note_written(user, bytes);
+  core_.watch_size();
+  renew_expiry();
+  Counters& counters = *core_.context.counters;
+  counters.commits += 1;
+  counters.bytes_written += bytes;
+  if (durable) counters.syncs += 1;
+  return {};
+}
+
+}  // namespace varve::session

@@ -1,0 +1,76 @@
+// Vectors: the embeddings of a session's entries in memory, loaded when the first query asks for
+// them, caught up with the file at each query after that.
+//
+// A record counts when it is the last one of its entry, and the entry is in the index. Which of the
+// entries may be found is the query's affair.
+//
+// Threads: all members from any thread, but file(), which is the holder of the storage's lock's.
+// Locks: the index's may be held when match() is called; none may be held for the others.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <vector>
+
+#include "embedding/vector_table.h"
+#include "index/index.h"
+#include "query/fusion.h"
+#include "session/vector_file.h"
+
+namespace varve::session {
+
+class Vectors {
+ public:
+  explicit Vectors(log::SessionStorage& storage) : storage_(storage), file_(storage) {}
+
+  VectorFile& file() { return file_; }
+
+  // How alike a query and each record are: made without the index.
+  struct Similarities {
+    uint64_t load = 0;  // the records' numbers are of this one
+    std::vector<double> by_record;
+  };
+  // `record_end_max`: records behind it came later. kInvalidArgument when the vectors have another
+  // dimension than the query; kCorruption, kFormatVersion.
+  Result<Similarities> compare(std::span<const float> query,
+                               std::optional<uint32_t> record_end_max);
+  // The same by rows, rising. Under the index's lock, with an index that was caught up after
+  // compare(). kGone when the file was replaced meanwhile.
+  Result<std::vector<query::VectorMatch>> match(const Similarities& similarities,
+                                                const index::Index& index, uint64_t index_epoch);
+
+  // Looks at the file's size.
+  void look() noexcept;
+  [[nodiscard]] uint64_t size_bytes() const { return size_bytes_.load(); }  // as last seen
+  [[nodiscard]] uint64_t memory_bytes() const;
+  // Leaves nothing of them in memory: for a purge.
+  void forget();
+
+ private:
+  Status catch_up();
+  Status read(const log::VectorsTail& tail);
+  Status load(const log::VectorsTail& tail);
+  Status read_more(const log::VectorsTail& tail);
+  [[nodiscard]] bool is_current(const log::VectorsTail& tail) const;
+  bool resolve(const Similarities& similarities, const index::Index& index, uint64_t index_epoch);
+
+  log::SessionStorage& storage_;
+  VectorFile file_;
+  std::atomic<uint64_t> size_bytes_{0};
+
+  std::mutex load_mutex_;                          // one thread reads the file
+  mutable std::shared_mutex mutex_;                // guards the rest; held for moments
+  std::unique_ptr<embedding::VectorTable> table_;  // null: nothing is loaded, or nothing there
+  bool is_whole_ = false;  // false while the table is being added to: an allocation may fail
+  uint64_t load_ = 0;      // changes when the records are numbered anew
+  uint64_t generation_ = 0;
+  uint64_t covered_bytes_ = 0;  // of the file
+  std::vector<uint32_t> rows_;  // of the first records, in the index of:
+  uint64_t rows_epoch_ = 0;
+};
+
+}  // namespace varve::session

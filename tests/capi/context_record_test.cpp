@@ -1,0 +1,125 @@
+// Recording the steps of a conversation.
+#include <gtest/gtest.h>
+#include <varve/varve.h>
+
+#include <string>
+#include <string_view>
+
+#include "client.h"
+
+namespace varve_test {
+namespace {
+
+class ContextRecord : public testing::Test {
+ protected:
+  // The entry that was made.
+  json::object record(std::string_view kind, std::string_view payload) {
+    const Answer id = session.record(kind, payload);
+    EXPECT_TRUE(id.ok()) << id.outcome;
+    return id.ok() ? session.get(id.text).object() : json::object();
+  }
+  Store store;
+  Session session{store};
+};
+
+TEST_F(ContextRecord, MessagesCarryTheirRole) {
+  const json::object user = record("user_message", R"({"content":"hello"})");
+  EXPECT_EQ(user.at("type").as_string(), "message");
+  EXPECT_EQ(user.at("content"), json::value({{"role", "user"}, {"message", "hello"}}));
+  const json::object assistant = record("assistant_message", R"("hi")");
+  EXPECT_EQ(assistant.at("content"), json::value({{"role", "assistant"}, {"message", "hi"}}));
+  EXPECT_EQ(session.query(R"({"content":{"role":"user"}})").count(), 1U);
+}
+
+TEST_F(ContextRecord, ContentThatIsNoTextAndOtherMembersStayAsTheyAre) {
+  const json::object entry =
+      record("user_message", R"({"content":[{"type":"image"}],"model":"m-1","role":"user"})");
+  EXPECT_EQ(entry.at("content"),
+            json::parse(R"({"content":[{"type":"image"}],"model":"m-1","role":"user"})"));
+}
+
+TEST_F(ContextRecord, MembersOfTheEntryAreItsOwn) {
+  const json::object entry = record("observation", R"({"id":"o","content":"rain","importance":0.9,
+      "tags":["weather"],"timestamp":"2026-01-05T10:00:00Z","trace_id":"t","span_id":"s",
+      "references":["x"],"relations":{"after":["y"]},"expires_at":"2126-01-01T00:00:00Z"})");
+  EXPECT_EQ(entry.at("id").as_string(), "o");
+  EXPECT_EQ(entry.at("content").as_string(), "rain");
+  EXPECT_EQ(entry.at("importance").to_number<double>(), 0.9);
+  EXPECT_EQ(entry.at("tags").as_array().size(), 1U);
+  EXPECT_EQ(entry.at("trace_id").as_string(), "t");
+  EXPECT_EQ(entry.at("span_id").as_string(), "s");
+  EXPECT_EQ(entry.at("references").as_array().size(), 1U);
+  EXPECT_TRUE(entry.contains("relations"));
+  EXPECT_TRUE(entry.contains("expires_at"));
+}
+
+TEST_F(ContextRecord, EveryKindHasItsType) {
+  for (const char* kind : {"observation", "event", "summary", "document"}) {
+    const json::object entry = record(kind, R"({"content":{"a":1}})");
+    EXPECT_EQ(entry.at("type").as_string(), kind);
+    EXPECT_EQ(entry.at("content"), json::parse(R"({"a":1})"));
+    EXPECT_EQ(record(kind, R"({"title":"T","content":"text"})").at("content"),
+              json::parse(R"({"title":"T","content":"text"})"));
+  }
+  EXPECT_EQ(record("tool_call", R"({"name":"f"})").at("content"),
+            json::parse(R"({"name":"f","arguments":{}})"));
+}
+
+TEST_F(ContextRecord, AResultRefersToTheCallOfItsId) {
+  record("tool_call", R"({"id":"old","name":"f","call_id":"c1"})");
+  record("tool_call", R"({"id":"other","name":"f","call_id":"c2"})");
+  const json::object result = record("tool_result", R"({"call_id":"c1","result":1})");
+  EXPECT_EQ(result.at("references"), json::parse(R"(["old"])"));
+  const json::object again =
+      record("tool_result", R"({"call_id":"c1","result":1,"references":["x","old"]})");
+  EXPECT_EQ(again.at("references"), json::parse(R"(["x","old"])"));
+}
+
+TEST_F(ContextRecord, AResultWithoutAnIdBelongsToTheLastOpenCallOfItsName) {
+  record("tool_call", R"({"id":"first","name":"f","timestamp":"2026-01-05T10:00:00Z"})");
+  record("tool_call", R"({"id":"second","name":"f","timestamp":"2026-01-05T10:01:00Z"})");
+  EXPECT_EQ(record("tool_result", R"({"name":"f","result":1})").at("references"),
+            json::parse(R"(["second"])"));
+  EXPECT_EQ(record("tool_result", R"({"name":"f","result":1})").at("references"),
+            json::parse(R"(["first"])"));
+  EXPECT_EQ(record("tool_result", R"({"name":"f","result":1})").at("references"),
+            json::parse("[]"));
+  EXPECT_EQ(record("tool_result", R"({"name":"g","result":1})").at("references"),
+            json::parse("[]"));
+}
+
+TEST_F(ContextRecord, WhatIsMissingOrWrongIsNamed) {
+  struct Case {
+    const char* kind;
+    const char* payload;
+    const char* member;
+  };
+  const Case cases[] = {
+      {"note", R"({"content":"x"})", "kind"},
+      {"", R"({"content":"x"})", "kind"},
+      {"user_message", "{}", "content"},
+      {"user_message", R"({"content":"x","role":"system"})", "role"},
+      {"tool_call", R"({"arguments":{}})", "name"},
+      {"tool_call", R"({"name":7})", "name"},
+      {"tool_result", R"({"result":1})", "name"},
+      {"event", R"({"tags":["a"]})", "content"},
+      {"event", R"({"content":"x","importance":2})", "importance"},
+  };
+  for (const Case& one : cases) {
+    const Answer answer = session.record(one.kind, one.payload);
+    EXPECT_EQ(answer.outcome.status, VARVE_INVALID_ARGUMENT) << one.kind << one.payload;
+    EXPECT_EQ(answer.outcome.detail("member"), one.member) << one.kind << one.payload;
+  }
+  EXPECT_EQ(session.record("event", "[1]").outcome.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(session.record("event", "").outcome.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(session.count().count, 0U);
+}
+
+TEST_F(ContextRecord, AnIdIsUsedOnce) {
+  record("event", R"({"id":"a","content":"x"})");
+  EXPECT_EQ(session.record("event", R"({"id":"a","content":"y"})").outcome.status,
+            VARVE_ALREADY_EXISTS);
+}
+
+}  // namespace
+}  // namespace varve_test

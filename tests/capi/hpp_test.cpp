@@ -1,0 +1,241 @@
+// varve.hpp: what it adds to the C functions, namely ends, failures and callbacks.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <varve/varve.hpp>
+#include <vector>
+
+#include "client.h"
+
+namespace varve_test {
+namespace {
+
+constexpr std::string_view kTea = R"({"id":"tea","type":"finding","content":"tea, not coffee"})";
+
+static_assert(!std::is_copy_constructible_v<varve::Store>);
+static_assert(!std::is_copy_assignable_v<varve::Session>);
+static_assert(std::is_nothrow_move_constructible_v<varve::Store>);
+static_assert(std::is_nothrow_move_assignable_v<varve::Store>);
+static_assert(std::is_nothrow_move_constructible_v<varve::checked::Session>);
+static_assert(std::is_nothrow_move_assignable_v<varve::Results>);
+static_assert(!std::is_constructible_v<varve::checked::Store, std::string_view>);
+
+// The status that `call` throws; VARVE_OK when it does not.
+template <typename Call>
+varve_status_t thrown(Call&& call) {
+  try {
+    call();
+  } catch (const varve::Error& error) {
+    EXPECT_STRNE(error.what(), "");
+    return error.status();
+  }
+  return VARVE_OK;
+}
+
+TEST(Hpp, RemembersAndFinds) {
+  const varve::Store store("memory:");
+  const varve::Session session = store.create_session(R"({"session_id":"s"})");
+  EXPECT_EQ(session.id(), "s");
+  EXPECT_EQ(session.add(kTea), "tea");
+  const std::array<std::string_view, 2> more = {R"({"id":"a","type":"finding","content":1})",
+                                                R"({"id":"b","type":"finding","content":2})"};
+  EXPECT_EQ(session.add_batch(more), R"(["a","b"])");
+  EXPECT_NE(session.get("tea").find("not coffee"), std::string::npos);
+  const varve::Results found = session.query(R"({"text":"coffee"})");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.entries().front(), session.get("tea"));
+  EXPECT_EQ(found.entry(0), session.get("tea"));
+  EXPECT_GT(found.score(0), 0);
+  EXPECT_EQ(found.json().substr(0, 12), R"({"results":[)");
+  EXPECT_EQ(session.count(), 3U);
+  EXPECT_EQ(store.query(R"({"ids":["a"]})").size(), 1U);
+  session.remove("a", "not needed");
+  EXPECT_EQ(session.remove_where(R"({"ids":["b"]})"), 1U);
+  EXPECT_EQ(session.count(), 1U);
+  EXPECT_TRUE(session.query(R"({"ids":["a"]})").empty());
+}
+
+TEST(Hpp, WindowAndMemory) {
+  const varve::Window window(2);
+  for (const char* message :
+       {R"({"content":"a"})", R"({"content":"b"})", R"({"role":"user","content":"c"})"}) {
+    window.add(message);
+  }
+  EXPECT_EQ(window.size(), 2U);
+  EXPECT_EQ(window.text(), "entry: b\nuser: c\n");
+  EXPECT_EQ(window.recent(0), "[]");
+  window.clear();
+  EXPECT_EQ(window.recent(), "[]");
+  const varve::Store store("memory:");
+  const varve::Memory memory = store.open_memory(R"({"user_id":"ada"})");
+  const std::string id = memory.record("chat", R"({"role":"user","content":"Hello"})");
+  memory.load("chat");
+  memory.save("chat");
+  EXPECT_NE(memory.context("chat").find(id), std::string::npos);
+  memory.clear();
+  memory.store(R"({"content":"likes tea"})");
+  EXPECT_EQ(memory.search(R"({"text":"tea"})").size(), 1U);
+  memory.remove(id);
+  EXPECT_EQ(memory.search().size(), 1U);
+}
+
+TEST(Hpp, EveryFunctionOfASessionIsReached) {
+  const TempDirectory directory;
+  const varve::Store store(directory.path() + "/store");
+  varve::Session session = store.create_session();
+  session.add(kTea);
+  session.update(R"({"title":"drinks"})");
+  EXPECT_NE(session.metadata().find("drinks"), std::string::npos);
+  session.sync();
+  const std::string file = directory.path() + "/out.jsonl";
+  for (const std::string& answer :
+       {session.tags(), session.stats(), session.files(), session.verify(), session.repair(),
+        session.compact(), session.purge(), session.migrate(), session.rebuild_index(),
+        session.index(), session.export_text("json"), session.import_text(kTea),
+        session.export_file(file), session.import_file(file)}) {
+    EXPECT_EQ(answer.substr(0, 1), "{");
+  }
+  for (const std::string& answer :
+       {store.sessions(), store.sweep(), store.stats(), store.usage(),
+        store.backup(directory.path() + "/copy"),
+        store.restore(directory.path() + "/copy", R"({"overwrite":true})")}) {
+    EXPECT_EQ(answer.substr(0, 1), "{");
+  }
+  EXPECT_NE(store.metrics().find("# HELP"), std::string::npos);
+  store.sync();
+  EXPECT_EQ(thrown([&] { session.sync(); }), VARVE_NOT_FOUND);  // it was replaced
+  session = store.open_session(store.open_session(session.id()).id());
+  store.delete_session(session.id());
+}
+
+TEST(Hpp, FailuresAreThrownWithTheirPlace) {
+  const varve::Store store("memory:");
+  const varve::Session session = store.create_session();
+  try {
+    session.add(R"({"type":"finding","content":1,"importance":7})");
+    FAIL() << "an importance of 7 was taken";
+  } catch (const varve::Error& error) {
+    EXPECT_EQ(error.status(), VARVE_INVALID_ARGUMENT);
+    EXPECT_STREQ(error.name(), "VARVE_INVALID_ARGUMENT");
+    EXPECT_NE(error.details().find(R"("member":"importance")"), std::string::npos);
+  }
+  EXPECT_EQ(thrown([&] { (void)session.get("none"); }), VARVE_NOT_FOUND);
+  EXPECT_EQ(thrown([&] { (void)session.query("{"); }), VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(thrown([&] { (void)session.query().entry(0); }), VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(thrown([&] { (void)session.query().score(0); }), VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(thrown([&] { session.update("[]"); }), VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(thrown([&] { (void)store.open_session("none"); }), VARVE_NOT_FOUND);
+  EXPECT_EQ(thrown([&] { (void)store.open_memory("[]"); }), VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(thrown([] { varve::Store("nowhere://x"); }), VARVE_UNSUPPORTED);
+  EXPECT_EQ(thrown([] { varve::Window(0); }), VARVE_INVALID_ARGUMENT);
+}
+
+TEST(Hpp, CheckedClassesAnswerWithResults) {
+  varve::checked::Result<varve::checked::Store> store = varve::checked::Store::open("memory:");
+  ASSERT_TRUE(store);
+  auto session = store->create_session();
+  ASSERT_TRUE(session.has_value());
+  EXPECT_EQ(session->add(kTea).value(), "tea");
+  const auto missing = session->get("none");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().status(), VARVE_NOT_FOUND);
+  EXPECT_EQ(session->get("none").value_or("nothing"), "nothing");
+  EXPECT_EQ(thrown([&] { (void)session->get("none").value(); }), VARVE_NOT_FOUND);
+  EXPECT_TRUE(session->update(R"({"title":"x"})"));
+  EXPECT_EQ(session->update("[]").error().status(), VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(thrown([&] { session->update("[]").value(); }), VARVE_INVALID_ARGUMENT);
+  auto found = session->query(R"({"text":"tea"})");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->size(), 1U);
+  EXPECT_EQ(found->entry(1).error().status(), VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(*session->count(), 1U);
+  EXPECT_EQ(varve::checked::Store::open("nowhere://x").error().status(), VARVE_UNSUPPORTED);
+  EXPECT_EQ(varve::checked::Window::make(0).error().status(), VARVE_INVALID_ARGUMENT);
+  EXPECT_TRUE(varve::checked::Window::make(1).value().add(R"({"content":"a"})"));
+}
+
+TEST(Hpp, WhatIsMovedFromHasNoHandle) {
+  const TempDirectory directory;
+  varve::Store store(directory.path() + "/one");
+  varve::Session session = store.create_session(R"({"session_id":"s"})");
+  varve::Session moved = std::move(session);
+  EXPECT_EQ(moved.add(kTea), "tea");
+  EXPECT_EQ(session.handle(), nullptr);  // NOLINT: that is what is tested
+  EXPECT_EQ(thrown([&] { session.sync(); }), VARVE_BAD_HANDLE);
+  EXPECT_EQ(session.id(), "");
+  EXPECT_EQ(thrown([&] {
+              session.set_progress([](std::string_view, uint64_t, uint64_t) { return true; });
+            }),
+            VARVE_BAD_HANDLE);
+  varve::Store taken = std::move(store);
+  EXPECT_EQ(thrown([&] { store.sync(); }), VARVE_BAD_HANDLE);  // NOLINT
+  EXPECT_EQ(thrown([&] { store.set_clock([] { return int64_t{0}; }); }), VARVE_BAD_HANDLE);
+  taken = varve::Store(directory.path() + "/two");  // closes the other one, and its sessions
+  EXPECT_EQ(thrown([&] { moved.sync(); }), VARVE_BAD_HANDLE);
+  EXPECT_EQ(thrown([&] { (void)taken.open_session("s"); }), VARVE_NOT_FOUND);
+}
+
+TEST(Hpp, LogLinesReachTheirFunctionAndMayBeLost) {
+  std::vector<std::string> lines;
+  {
+    varve::Store store("memory:");
+    store.set_log(VARVE_LOG_INFO, [&](int32_t, std::string_view line) {
+      lines.emplace_back(line);
+      throw 7;
+    });
+    varve::Store moved = std::move(store);  // the function moves with it
+    (void)moved.create_session();
+    ASSERT_FALSE(lines.empty());
+    EXPECT_NE(lines.front().find("session created"), std::string::npos);
+    const size_t count = lines.size();
+    moved.set_log(VARVE_LOG_INFO, nullptr);
+    (void)moved.create_session();
+    EXPECT_EQ(lines.size(), count);
+  }
+}
+
+TEST(Hpp, AClockThatThrowsIsNotAsked) {
+  varve::Store store("memory:");
+  store.set_clock([] { return int64_t{0}; });
+  const varve::Session early = store.create_session(R"({"session_id":"early"})");
+  EXPECT_NE(early.metadata().find(R"("created_at":"1970-01-01T00:00:00.000Z")"), std::string::npos);
+  store.set_clock([]() -> int64_t { throw std::runtime_error("no time"); });
+  const varve::Session late = store.create_session();
+  EXPECT_EQ(late.metadata().find(R"("created_at":"1970)"), std::string::npos);
+  store.set_clock(nullptr);
+}
+
+TEST(Hpp, ProgressStopsAnOperation) {
+  const varve::Store store("memory:");
+  varve::Session session = store.create_session();
+  session.add(kTea);
+  std::string operation;
+  session.set_progress([&](std::string_view name, uint64_t, uint64_t) {
+    operation = name;
+    return true;
+  });
+  EXPECT_NE(session.export_text("json"), "");
+  EXPECT_EQ(operation, "export");
+  session.set_progress([](std::string_view, uint64_t, uint64_t) { return false; });
+  EXPECT_EQ(thrown([&] { (void)session.export_text("json"); }), VARVE_CALLBACK);
+  session.set_progress([](std::string_view, uint64_t, uint64_t) -> bool { throw 7; });
+  EXPECT_EQ(thrown([&] { (void)session.verify(); }), VARVE_CALLBACK);
+  session.set_progress(nullptr);
+  EXPECT_NE(session.verify(), "");
+}
+
+TEST(Hpp, TextMayHoldNulAndBeEmpty) {
+  const varve::Window window(3);
+  window.add(std::string_view("{\"content\":\"a\"}\0x", 15));  // ends before the NUL
+  EXPECT_EQ(thrown([&] { window.add({}); }), VARVE_INVALID_ARGUMENT);
+  const varve::Store store("memory:");
+  const varve::Session session = store.create_session(std::string_view());
+  EXPECT_EQ(session.query(std::string_view()).size(), 0U);
+}
+
+}  // namespace
+}  // namespace varve_test

@@ -1,0 +1,728 @@
+// The three tiers: everything that their document lists as a test, its examples, and bad days.
+#include <gtest/gtest.h>
+#include <varve/varve.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client.h"
+
+namespace varve_test {
+namespace {
+
+constexpr int64_t kStartMs = 1'768'000'000'000;  // 2026-01-09T23:06:40Z
+constexpr int64_t kHourMs = 3'600'000;
+
+class Memory {
+ public:
+  explicit Memory(const Store& store, std::string_view options = {}) {
+    ErrorOut error;
+    const Outcome opened = error.outcome(
+        varve_memory_open(store.get(), options.data(), options.size(), &memory_, error.out()));
+    EXPECT_TRUE(opened.ok()) << opened;
+  }
+  ~Memory() { close(); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  [[nodiscard]] varve_memory_t* get() const { return memory_; }
+  void close() {
+    varve_memory_close(memory_);
+    memory_ = nullptr;
+  }
+  [[nodiscard]] Answer record(std::string_view session, std::string_view message) const {
+    return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+      return varve_memory_record(memory_, session.data(), session.size(), message.data(),
+                                 message.size(), text, len, error);
+    });
+  }
+  [[nodiscard]] Answer say(std::string_view session, std::string_view role,
+                           std::string_view content) const {
+    return record(session, json::serialize(json::object{{"role", role}, {"content", content}}));
+  }
+  [[nodiscard]] Answer context(std::string_view session, uint64_t max_tokens = 0) const {
+    return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+      return varve_memory_context(memory_, session.data(), session.size(), max_tokens, text, len,
+                                  error);
+    });
+  }
+  [[nodiscard]] std::string source(std::string_view session) const {
+    return context(session).object().at("source").as_string().c_str();
+  }
+  // Contents of the context in order, with blanks between.
+  [[nodiscard]] std::string contents(std::string_view session, uint64_t max_tokens = 0) const {
+    std::string all;
+    const json::object context_of = context(session, max_tokens).object();
+    for (const auto& entry : context_of.at("entries").as_array()) {
+      if (!all.empty()) all += ' ';
+      all += entry.at("content").as_string().c_str();
+    }
+    return all;
+  }
+  [[nodiscard]] Outcome load(std::string_view session) const {
+    ErrorOut error;
+    return error.outcome(varve_memory_load(memory_, session.data(), session.size(), error.out()));
+  }
+  [[nodiscard]] Outcome save(std::string_view session) const {
+    ErrorOut error;
+    return error.outcome(varve_memory_save(memory_, session.data(), session.size(), error.out()));
+  }
+  void clear() const { EXPECT_EQ(varve_memory_clear(memory_, nullptr), VARVE_OK); }
+  [[nodiscard]] Answer remember(std::string_view message) const {
+    return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+      return varve_memory_store(memory_, message.data(), message.size(), text, len, error);
+    });
+  }
+  [[nodiscard]] Results search(std::string_view query = {}) const {
+    ErrorOut error;
+    varve_results_t* results = nullptr;
+    Outcome outcome = error.outcome(
+        varve_memory_search(memory_, query.data(), query.size(), &results, error.out()));
+    return {std::move(outcome), results};
+  }
+  [[nodiscard]] Outcome remove(std::string_view id, std::string_view reason = {}) const {
+    ErrorOut error;
+    return error.outcome(varve_memory_delete(memory_, id.data(), id.size(), reason.data(),
+                                             reason.size(), error.out()));
+  }
+
+ private:
+  varve_memory_t* memory_ = nullptr;
+};
+
+int64_t tell_time(void* now_ms) { return *static_cast<int64_t*>(now_ms); }
+
+void fill(const Memory& memory, std::string_view session, int count) {
+  for (int i = 1; i <= count; ++i) {
+    ASSERT_TRUE(memory.say(session, "user", "m" + std::to_string(i)).ok());
+  }
+}
+
+// The examples of the document.
+
+TEST(MemoryExamples, BasicUsage) {
+  const Store store;
+  const Memory memory(store);
+  const std::string session_id = "user-session-123";
+  ASSERT_TRUE(memory.say(session_id, "user", "Hello, how are you?").ok());
+  ASSERT_TRUE(memory.say(session_id, "assistant", "I'm doing well, thank you!").ok());
+  std::string said;
+  const json::object context = memory.context(session_id, 0).object();
+  for (const auto& entry : context.at("entries").as_array()) {
+    said += std::string(entry.at("role").as_string()) + ": " +
+            std::string(entry.at("content").as_string()) + "\n";
+  }
+  EXPECT_EQ(said, "user: Hello, how are you?\nassistant: I'm doing well, thank you!\n");
+}
+
+TEST(MemoryExamples, WithTokenLimit) {
+  const Store store;
+  const Memory memory(store);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(memory.say("chat", "user", std::string(396, 'x')).ok());
+  }
+  const json::object context = memory.context("chat", 500).object();
+  EXPECT_LE(context.at("token_count").to_number<int64_t>(), 500);
+  EXPECT_GT(context.at("entries").as_array().size(), 2U);
+  EXPECT_LT(context.at("entries").as_array().size(), 20U);
+}
+
+TEST(MemoryExamples, SessionManagement) {
+  const TempDirectory directory;
+  {
+    const Store store(directory.path());
+    const Memory memory(store);
+    fill(memory, "chat", 3);
+    ASSERT_TRUE(memory.save("chat").ok());  // before shutdown
+  }
+  const Store store(directory.path());
+  const Memory memory(store);
+  ASSERT_TRUE(memory.load("chat").ok());  // on startup
+  EXPECT_EQ(memory.source("chat"), "working");
+  EXPECT_EQ(memory.contents("chat"), "m1 m2 m3");
+  memory.clear();  // a fresh conversation
+  EXPECT_EQ(memory.source("chat"), "short_term");
+}
+
+// User input, load session (if exists), record, process, record response, history.
+TEST(MemoryExamples, IntegrationWithAgent) {
+  const Store store;
+  const Memory memory(store, R"({"user_id":"ada"})");
+  for (int turn = 1; turn <= 2; ++turn) {
+    const Outcome loaded = memory.load("chat");
+    EXPECT_EQ(loaded.status, turn == 1 ? VARVE_NOT_FOUND : VARVE_OK);
+    ASSERT_TRUE(memory.say("chat", "user", "What's the status of pod nginx?").ok());
+    ASSERT_TRUE(memory.say("chat", "assistant", "Running.").ok());
+  }
+  const json::object history = memory.context("chat", 1000).object();
+  EXPECT_EQ(history.at("entries").as_array().size(), 4U);
+}
+
+TEST(MemoryExamples, CustomConfiguration) {
+  const Store store;
+  const Memory memory(store, R"({"window":50,"ttl_hours":720})");
+  fill(memory, "chat", 60);
+  EXPECT_EQ(memory.context("chat").object().at("entries").as_array().size(), 50U);
+}
+
+// Manager.
+
+TEST(MemoryManager, RecordAndRecall) {
+  const Store store;
+  const Memory memory(store, R"({"user_id":"ada","agent_id":"chat"})");
+  const std::string id = memory.say("chat", "user", "Hello").text;
+  const json::object context = memory.context("chat").object();
+  EXPECT_EQ(context.at("source").as_string(), "working");
+  const json::array& entries = context.at("entries").as_array();
+  ASSERT_EQ(entries.size(), 1U);
+  const json::object& entry = entries[0].as_object();
+  EXPECT_EQ(entry.at("id").as_string(), id);  // filled in, like the timestamp
+  EXPECT_EQ(entry.at("session_id").as_string(), "chat");
+  EXPECT_EQ(entry.at("type").as_string(), "message");
+  EXPECT_EQ(entry.at("role").as_string(), "user");
+  EXPECT_EQ(entry.at("content").as_string(), "Hello");
+  EXPECT_EQ(entry.at("timestamp").as_string().size(), 24U);
+  EXPECT_EQ(entry.if_contains("checksum"), nullptr);
+  EXPECT_EQ(entry.if_contains("seq"), nullptr);
+}
+
+TEST(MemoryManager, RecordWritesWorkingAndShortTermAtOnce) {
+  const Store store;
+  const Memory memory(store, R"({"user_id":"ada","agent_id":"helper"})");
+  const std::string id = memory.say("chat", "user", "Hello").text;
+  const Session session = Session::open(store, "chat");
+  const json::object entry = session.get(id).object();
+  EXPECT_EQ(entry.at("content").at("role").as_string(), "user");
+  EXPECT_EQ(entry.at("content").at("message").as_string(), "Hello");
+  const json::object metadata = session.metadata().object();
+  EXPECT_EQ(metadata.at("user_id").as_string(), "ada");
+  EXPECT_EQ(metadata.at("agent_id").as_string(), "helper");
+  EXPECT_EQ(metadata.at("ttl_hours").to_number<double>(), 168);
+  EXPECT_EQ(session.query(R"({"content":{"role":"user"}})").ids(), id);
+}
+
+TEST(MemoryManager, MembersAreKept) {
+  const Store store;
+  const Memory memory(store);
+  ASSERT_TRUE(memory
+                  .record("chat", R"({"id":"m1","role":"tool","type":"tool_result","content":[1],)"
+                                  R"("timestamp":"2026-01-01T01:00:00+01:00","tags":["a"],)"
+                                  R"("metadata":{"n":9007199254740993}})")
+                  .ok());
+  const std::string context = memory.context("chat").text;
+  EXPECT_EQ(context.substr(0, 39), R"({"entries":[{"content":[1],"expires_at")") << context;
+  EXPECT_NE(context.find(R"(,"id":"m1","importance":0.5,"metadata":{"n":9007199254740993},)"
+                         R"("role":"tool","session_id":"chat","tags":["a"],)"
+                         R"("timestamp":"2026-01-01T00:00:00.000Z","type":"tool_result"}],)"),
+            std::string::npos)
+      << context;
+}
+
+TEST(MemoryManager, EntriesOfTheLogComeAsMessages) {
+  const Store store;
+  const Memory memory(store);
+  const Session session(store, R"({"session_id":"chat"})");
+  ASSERT_TRUE(session
+                  .add(R"({"type":"message","content":{"role":"tool","message":"09:15",)"
+                       R"("tool_call_id":"t1","type":"x"}})")
+                  .ok());
+  ASSERT_TRUE(session.add(R"({"type":"finding","content":{"a":1}})").ok());
+  const json::array entries = memory.context("chat").object().at("entries").as_array();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].at("role").as_string(), "tool");
+  EXPECT_EQ(entries[0].at("content").as_string(), "09:15");
+  EXPECT_EQ(entries[0].at("tool_call_id").as_string(), "t1");
+  EXPECT_EQ(entries[0].at("type").as_string(), "message");  // the entry's own
+  EXPECT_EQ(json::serialize(entries[1].at("content")), R"({"a":1})");
+  EXPECT_EQ(entries[1].as_object().if_contains("role"), nullptr);
+}
+
+TEST(MemoryManager, ContextWithTokenLimits) {
+  const Store store;
+  const Memory memory(store);
+  fill(memory, "chat", 5);
+  const int64_t all = memory.context("chat").object().at("token_count").to_number<int64_t>();
+  const uint64_t each = static_cast<uint64_t>(all) / 5;
+  EXPECT_EQ(all, static_cast<int64_t>(each * 5));
+  EXPECT_GT(each, 0U);
+  EXPECT_EQ(memory.contents("chat", each * 2), "m4 m5");  // the newest that fit
+  EXPECT_EQ(memory.contents("chat", each * 2 + each - 1), "m4 m5");
+  EXPECT_EQ(memory.contents("chat", each * 5), "m1 m2 m3 m4 m5");
+  EXPECT_EQ(memory.contents("chat", UINT64_MAX), "m1 m2 m3 m4 m5");
+  memory.clear();  // the same from the log
+  EXPECT_EQ(memory.contents("chat", each * 2), "m4 m5");
+}
+
+TEST(MemoryManager, TokenLimitSmallerThanTheNewestGivesNothing) {
+  const Store store;
+  const Memory memory(store);
+  ASSERT_TRUE(memory.say("chat", "user", "short").ok());
+  ASSERT_TRUE(memory.say("chat", "user", std::string(1000, 'x')).ok());
+  const json::object context = memory.context("chat", 20).object();
+  EXPECT_TRUE(context.at("entries").as_array().empty());  // no gap: not the short one before it
+  EXPECT_EQ(context.at("token_count").to_number<int64_t>(), 0);
+  EXPECT_EQ(context.at("source").as_string(), "working");
+}
+
+TEST(MemoryManager, ContextFallsBackToShortTerm) {
+  const Store store;
+  const Memory memory(store, R"({"window":3})");
+  fill(memory, "chat", 200);
+  EXPECT_EQ(memory.contents("chat"), "m198 m199 m200");
+  memory.clear();
+  EXPECT_EQ(memory.source("chat"), "short_term");
+  const json::object context = memory.context("chat").object();
+  ASSERT_EQ(context.at("entries").as_array().size(), 200U);  // no limit: all of it
+  EXPECT_EQ(context.at("entries").as_array()[0].at("content").as_string(), "m1");
+  ASSERT_TRUE(memory.say("chat", "user", "next").ok());
+  EXPECT_EQ(memory.contents("chat"), "next");  // working memory builds up anew
+}
+
+TEST(MemoryManager, ContextOfNoSessionIsEmpty) {
+  const Store store;
+  const Memory memory(store);
+  EXPECT_EQ(memory.context("none").text, R"({"entries":[],"source":"short_term","token_count":0})");
+}
+
+TEST(MemoryManager, SessionLoadAndSave) {
+  const Store store;
+  const Memory memory(store, R"({"window":3})");
+  fill(memory, "chat", 5);
+  ASSERT_TRUE(memory.save("chat").ok());
+  memory.clear();
+  ASSERT_TRUE(memory.load("chat").ok());
+  EXPECT_EQ(memory.source("chat"), "working");
+  EXPECT_EQ(memory.contents("chat"), "m3 m4 m5");
+  ASSERT_TRUE(memory.load("chat").ok());  // takes the place of what is there
+  EXPECT_EQ(memory.contents("chat"), "m3 m4 m5");
+  ASSERT_TRUE(memory.say("chat", "user", "m6").ok());
+  EXPECT_EQ(memory.contents("chat"), "m4 m5 m6");
+  EXPECT_EQ(memory.load("none").status, VARVE_NOT_FOUND);
+  EXPECT_EQ(memory.save("none").status, VARVE_NOT_FOUND);
+}
+
+TEST(MemoryManager, LoadFillsALargeWindow) {
+  const Store store;
+  const Memory memory(store, R"({"window":150})");
+  fill(memory, "chat", 151);
+  ASSERT_TRUE(memory.load("chat").ok());
+  const json::array entries = memory.context("chat").object().at("entries").as_array();
+  ASSERT_EQ(entries.size(), 150U);
+  EXPECT_EQ(entries[0].at("content").as_string(), "m2");
+  EXPECT_EQ(entries[149].at("content").as_string(), "m151");
+}
+
+TEST(MemoryManager, CrossRestartPersistence) {
+  const TempDirectory directory;
+  {
+    const Store store(directory.path());
+    const Memory memory(store, R"({"user_id":"ada"})");
+    fill(memory, "chat", 3);
+    ASSERT_TRUE(memory.remember(R"({"content":"likes tea"})").ok());
+  }  // neither saved nor told
+  const Store store(directory.path());
+  const Memory memory(store, R"({"user_id":"ada"})");
+  EXPECT_EQ(memory.source("chat"), "short_term");
+  EXPECT_EQ(memory.contents("chat"), "m1 m2 m3");
+  EXPECT_EQ(memory.search(R"({"text":"tea"})").count(), 1U);
+}
+
+TEST(MemoryManager, WindowOfManySessionsIsBounded) {
+  const Store store;
+  const Memory memory(store);
+  for (int i = 0; i < 1030; ++i) {
+    ASSERT_TRUE(memory.say("s" + std::to_string(i), "user", "hello").ok());
+    ASSERT_EQ(memory.source("s0"), "working") << i;  // in use all the time
+  }
+  EXPECT_EQ(memory.source("s1029"), "working");
+  EXPECT_EQ(memory.source("s1"), "short_term");  // left for others
+  EXPECT_EQ(memory.contents("s1"), "hello");
+}
+
+size_t open_files() {
+  size_t count = 0;
+  for (const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
+    count += file.is_symlink() ? 1U : 0U;
+  }
+  return count;
+}
+
+TEST(MemoryManager, KeepsFewSessionsOpen) {
+  const TempDirectory directory;
+  const Store store(directory.path(), R"({"durability":"os"})");
+  const Memory memory(store);
+  const size_t before = open_files();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(memory.say("s" + std::to_string(i), "user", "hello").ok());
+  }
+  EXPECT_LE(open_files(), before + 160);  // 32 sessions, some files each
+  EXPECT_EQ(memory.source("s0"), "working");
+  EXPECT_EQ(memory.contents("s0"), "hello");
+  memory.clear();
+  EXPECT_LE(open_files(), before + 8);
+}
+
+// Working memory.
+
+TEST(WorkingMemory, AddAndRetrieve) {
+  const Store store;
+  const Memory memory(store);
+  fill(memory, "chat", 2);
+  EXPECT_EQ(memory.contents("chat"), "m1 m2");
+}
+
+TEST(WorkingMemory, WindowLimitEnforcement) {
+  const Store store;
+  const Memory memory(store);
+  fill(memory, "chat", 21);
+  const json::array entries = memory.context("chat").object().at("entries").as_array();
+  ASSERT_EQ(entries.size(), 20U);
+  EXPECT_EQ(entries[0].at("content").as_string(), "m2");
+}
+
+TEST(WorkingMemory, ClearFunctionality) {
+  const Store store;
+  const Memory memory(store);
+  fill(memory, "one", 2);
+  fill(memory, "two", 2);
+  memory.clear();
+  EXPECT_EQ(memory.source("one"), "short_term");
+  EXPECT_EQ(memory.source("two"), "short_term");
+  EXPECT_EQ(memory.contents("one"), "m1 m2");  // the logs stay
+}
+
+TEST(WorkingMemory, RecentEntriesRetrieval) {
+  const Store store;
+  const Memory memory(store, R"({"window":1})");
+  fill(memory, "chat", 3);
+  EXPECT_EQ(memory.contents("chat"), "m3");
+}
+
+TEST(WorkingMemory, IsOfOneHandleOnly) {
+  const Store store;
+  const Memory one(store);
+  const Memory two(store);
+  fill(one, "chat", 2);
+  EXPECT_EQ(one.source("chat"), "working");
+  EXPECT_EQ(two.source("chat"), "short_term");
+}
+
+TEST(WorkingMemory, ADeletedEntryIsGoneFromItAtOnce) {
+  const Store store;
+  const Memory memory(store);
+  fill(memory, "chat", 2);
+  const std::string id = memory.say("chat", "user", "my phone is 555-0142").text;
+  ASSERT_TRUE(Session::open(store, "chat").remove(id).ok());  // by somebody else
+  EXPECT_EQ(memory.contents("chat"), "m1 m2");
+  EXPECT_EQ(memory.source("chat"), "working");
+}
+
+TEST(WorkingMemory, OfASessionThatWasDeletedIsEmpty) {
+  const Store store;
+  const Memory memory(store);
+  fill(memory, "chat", 2);
+  ASSERT_TRUE(store.delete_session("chat").ok());
+  EXPECT_EQ(memory.contents("chat"), "");
+  EXPECT_EQ(memory.load("chat").status, VARVE_NOT_FOUND);
+  EXPECT_EQ(memory.save("chat").status, VARVE_NOT_FOUND);  // what was deleted stays so
+  ASSERT_TRUE(memory.say("chat", "user", "new").ok());
+  EXPECT_EQ(memory.contents("chat"), "new");
+}
+
+// Short-term memory.
+
+TEST(ShortTermMemory, PersistenceVerification) {
+  const TempDirectory directory;
+  const Store store(directory.path());
+  const Memory memory(store);
+  const std::string id = memory.say("chat", "user", "Hello").text;
+  const Store other(directory.path());  // as another process would
+  EXPECT_TRUE(Session::open(other, "chat").get(id).ok());
+}
+
+TEST(ShortTermMemory, TtlExpiration) {
+  const Store store;
+  int64_t now_ms = kStartMs;
+  ASSERT_TRUE(store.set_clock(tell_time, &now_ms).ok());
+  const Memory memory(store);
+  ASSERT_TRUE(memory.say("chat", "user", "first").ok());
+  now_ms += 100 * kHourMs;
+  ASSERT_TRUE(memory.say("chat", "user", "second").ok());
+  now_ms += 68 * kHourMs - 1;
+  EXPECT_EQ(memory.contents("chat"), "first second");
+  now_ms += 1;  // 7 days after the first one
+  EXPECT_EQ(memory.contents("chat"), "second");
+  now_ms += 100 * kHourMs;  // 7 days after the second: the whole session
+  EXPECT_EQ(memory.contents("chat"), "");
+  EXPECT_EQ(memory.load("chat").status, VARVE_NOT_FOUND);
+  EXPECT_EQ(store.sessions().object().at("sessions").as_array().size(), 0U);
+  ASSERT_TRUE(memory.say("chat", "user", "third").ok());  // its id is free
+  EXPECT_EQ(memory.contents("chat"), "third");
+}
+
+TEST(ShortTermMemory, ClosingAnExpiredSessionDoesNotBringItBack) {
+  const Store store;
+  int64_t now_ms = kStartMs;
+  ASSERT_TRUE(store.set_clock(tell_time, &now_ms).ok());
+  Session session(store, R"({"session_id":"s","ttl_hours":1})");
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  now_ms += 2 * kHourMs;
+  session.close();  // it has something to save
+  EXPECT_EQ(store.try_open_session("s").status, VARVE_NOT_FOUND);
+}
+
+TEST(ShortTermMemory, TtlOfOnesOwnIsKept) {
+  const Store store;
+  int64_t now_ms = kStartMs;
+  ASSERT_TRUE(store.set_clock(tell_time, &now_ms).ok());
+  const Memory memory(store, R"({"ttl_hours":0.5})");
+  ASSERT_TRUE(memory.say("chat", "user", "half an hour").ok());
+  ASSERT_TRUE(
+      memory.record("chat", R"({"content":"a minute","expires_at":"2026-01-09T23:07:40Z"})").ok());
+  EXPECT_EQ(memory.contents("chat"), "half an hour a minute");
+  now_ms += 60'000;
+  EXPECT_EQ(memory.contents("chat"), "half an hour");
+  now_ms += kHourMs / 2;
+  EXPECT_EQ(memory.contents("chat"), "");
+}
+
+TEST(ShortTermMemory, TtlOfZeroIsForEver) {
+  const Store store;
+  int64_t now_ms = kStartMs;
+  ASSERT_TRUE(store.set_clock(tell_time, &now_ms).ok());
+  const Memory memory(store, R"({"ttl_hours":0})");
+  fill(memory, "chat", 1);
+  now_ms += 1'000'000 * kHourMs;
+  EXPECT_EQ(memory.contents("chat"), "m1");
+}
+
+TEST(ShortTermMemory, SessionIsolation) {
+  const Store store;
+  const Memory memory(store);
+  ASSERT_TRUE(memory.say("one", "user", "first").ok());
+  ASSERT_TRUE(memory.say("two", "user", "second").ok());
+  for (const bool is_working : {true, false}) {
+    if (!is_working) memory.clear();
+    EXPECT_EQ(memory.contents("one"), "first");
+    EXPECT_EQ(memory.contents("two"), "second");
+  }
+}
+
+TEST(ShortTermMemory, AppendFunctionality) {
+  const TempDirectory directory;
+  const Store store(directory.path());
+  const Memory memory(store);
+  fill(memory, "chat", 1);
+  const std::string log = directory.path() + "/sessions/chat/memory.jsonl";
+  const std::string before = read_file(log);
+  ASSERT_TRUE(memory.say("chat", "user", "m2").ok());
+  EXPECT_EQ(read_file(log).substr(0, before.size()), before);  // nothing is written anew
+  EXPECT_EQ(memory.contents("chat"), "m1 m2");
+}
+
+TEST(ShortTermMemory, ConcurrentAccessSafety) {
+  constexpr int kThreads = 8;
+  constexpr int kEach = 25;
+  const Store store;
+  const Memory memory(store, R"({"window":1000})");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      const std::string session = t % 2 == 0 ? "even" : "odd";
+      for (int i = 0; i < kEach; ++i) {
+        EXPECT_TRUE(memory.say(session, "user", std::to_string(t * kEach + i)).ok());
+        EXPECT_TRUE(memory.context(session, 100).ok());
+        if (i == kEach / 2) {
+          EXPECT_TRUE(memory.load(session).ok());
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::set<std::string> seen;
+  EXPECT_EQ(memory.source("even"), "working");
+  EXPECT_EQ(memory.source("odd"), "working");
+  memory.clear();
+  for (const char* session : {"even", "odd"}) {
+    std::string last;
+    const json::object context = memory.context(session).object();
+    for (const auto& entry : context.at("entries").as_array()) {
+      EXPECT_TRUE(seen.insert(entry.at("content").as_string().c_str()).second);
+      EXPECT_LE(last, entry.at("timestamp").as_string());
+      last = entry.at("timestamp").as_string().c_str();
+    }
+  }
+  EXPECT_EQ(seen.size(), static_cast<size_t>(kThreads * kEach));
+}
+
+// Long-term memory.
+
+TEST(LongTermMemory, StoreSearchDelete) {
+  const Store store;
+  const Memory memory(store, R"({"user_id":"ada"})");
+  const std::string tea = memory.remember(R"({"content":"likes tea, not coffee"})").text;
+  ASSERT_TRUE(memory.remember(R"({"content":"lives in Kiel","type":"finding"})").ok());
+  Results found = memory.search(R"({"text":"tea"})");
+  EXPECT_EQ(found.ids(), tea);
+  EXPECT_EQ(found.list()[0].at("entry").at("type").as_string(), "observation");
+  ASSERT_TRUE(memory.remove(tea, "asked to").ok());
+  EXPECT_EQ(memory.search(R"({"text":"tea"})").count(), 0U);
+  EXPECT_EQ(memory.remove(tea).status, VARVE_NOT_FOUND);
+}
+
+TEST(LongTermMemory, DoesNotExpire) {
+  const Store store;
+  int64_t now_ms = kStartMs;
+  ASSERT_TRUE(store.set_clock(tell_time, &now_ms).ok());
+  const Memory memory(store, R"({"user_id":"ada","ttl_hours":1})");
+  ASSERT_TRUE(memory.remember(R"({"content":"likes tea"})").ok());
+  now_ms += 100'000 * kHourMs;
+  EXPECT_EQ(memory.search(R"({"text":"tea"})").count(), 1U);
+}
+
+TEST(LongTermMemory, SearchAndDeleteAreOverAllSessionsOfTheUser) {
+  const Store store;
+  const Memory memory(store, R"({"user_id":"ada"})");
+  const std::string said = memory.say("chat", "user", "tea please").text;
+  ASSERT_TRUE(memory.remember(R"({"content":"likes tea"})").ok());
+  EXPECT_EQ(memory.search(R"({"text":"tea"})").count(), 2U);
+  ASSERT_TRUE(memory.remove(said).ok());
+  EXPECT_EQ(memory.search(R"({"text":"tea"})").count(), 1U);
+  EXPECT_EQ(memory.contents("chat"), "");
+}
+
+TEST(LongTermMemory, DeletesAnIdInEverySessionThatHasIt) {
+  const Store store;
+  const Memory memory(store);
+  for (const char* session : {"one", "two"}) {
+    ASSERT_TRUE(memory.record(session, R"({"id":"same","content":"x"})").ok());
+  }
+  ASSERT_TRUE(memory.remove("same").ok());
+  EXPECT_EQ(memory.search().count(), 0U);
+}
+
+TEST(LongTermMemory, UsersDoNotSeeEachOther) {
+  const Store store;
+  const Memory ada(store, R"({"user_id":"ada"})");
+  const Memory bob(store, R"({"user_id":"bob"})");
+  const std::string id = ada.say("chat", "user", "ada's tea").text;
+  ASSERT_TRUE(ada.remember(R"({"id":"fact","content":"ada likes tea"})").ok());
+  EXPECT_EQ(bob.search(R"({"text":"tea"})").count(), 0U);
+  EXPECT_EQ(bob.search(R"({"session_ids":["chat"]})").count(), 0U);
+  EXPECT_EQ(bob.contents("chat"), "");
+  EXPECT_EQ(bob.load("chat").status, VARVE_NOT_FOUND);
+  EXPECT_EQ(bob.save("chat").status, VARVE_NOT_FOUND);
+  EXPECT_EQ(bob.say("chat", "user", "x").outcome.status, VARVE_NOT_FOUND);
+  EXPECT_EQ(bob.remove(id).status, VARVE_NOT_FOUND);
+  EXPECT_EQ(bob.remove("fact").status, VARVE_NOT_FOUND);
+  ASSERT_TRUE(bob.remember(R"({"id":"fact","content":"bob likes coffee"})").ok());
+  EXPECT_EQ(ada.search(R"({"ids":["fact"]})").count(), 1U);
+  const Outcome foreign = bob.search(R"({"user_id":"ada"})").outcome();
+  EXPECT_EQ(foreign.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(foreign.detail("member"), "user_id");
+  EXPECT_EQ(bob.search(R"({"user_id":"bob"})").count(), 1U);
+  // Without a user, the store is one user's.
+  EXPECT_EQ(Memory(store).search().count(), 3U);
+}
+
+TEST(LongTermMemory, AgentsOfOneUserShareIt) {
+  const Store store;
+  const Memory one(store, R"({"user_id":"ada / ü","agent_id":"one"})");
+  const Memory two(store, R"({"user_id":"ada / ü","agent_id":"two"})");
+  ASSERT_TRUE(one.remember(R"({"content":"likes tea"})").ok());
+  ASSERT_TRUE(two.remember(R"({"content":"lives in Kiel"})").ok());
+  EXPECT_EQ(two.search().count(), 2U);
+  EXPECT_EQ(store.sessions().object().at("sessions").as_array().size(), 1U);
+}
+
+// What is refused.
+
+TEST(MemoryErrors, OptionsAreChecked) {
+  const Store store;
+  struct Case {
+    const char* options;
+    const char* member;
+  };
+  for (const Case& given : std::vector<Case>{{R"({"window":0})", "window"},
+                                             {R"({"window":"20"})", "window"},
+                                             {R"({"ttl_hours":-1})", "ttl_hours"},
+                                             {R"({"user_id":7})", "user_id"},
+                                             {R"({"users":"ada"})", "users"},
+                                             {"[]", ""}}) {
+    SCOPED_TRACE(given.options);
+    ErrorOut error;
+    varve_memory_t* memory = nullptr;
+    const Outcome outcome = error.outcome(
+        varve_memory_open(store.get(), given.options, VARVE_NUL_TERMINATED, &memory, error.out()));
+    EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT);
+    EXPECT_EQ(outcome.detail("member"), given.member);
+    EXPECT_EQ(memory, nullptr);
+  }
+}
+
+TEST(MemoryErrors, WhatIsNoMessageIsRefusedAndChangesNothing) {
+  const Store store;
+  const Memory memory(store);
+  for (const char* message : {"", "[]", R"({"role":"user"})", R"({"role":1,"content":"x"})",
+                              R"({"content":"x","timestamp":"now"})"}) {
+    EXPECT_EQ(memory.record("chat", message).outcome.status, VARVE_INVALID_ARGUMENT) << message;
+  }
+  EXPECT_TRUE(store.sessions().object().at("sessions").as_array().empty());
+  const Answer tagged = memory.record("chat", R"({"role":"user","content":"x","tags":["a b"]})");
+  EXPECT_EQ(tagged.outcome.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(tagged.outcome.detail("member"), "tags[0]");
+  EXPECT_EQ(tagged.outcome.detail("offset"), "");  // of a text that nobody gave
+  EXPECT_EQ(memory.contents("chat"), "");
+  EXPECT_EQ(memory.source("chat"), "short_term");
+}
+
+TEST(MemoryErrors, IdsAreChecked) {
+  const Store store;
+  const Memory memory(store);
+  for (const char* id : {"", "-x", "a b", "../etc"}) {
+    EXPECT_EQ(memory.say(id, "user", "x").outcome.status, VARVE_INVALID_ARGUMENT) << id;
+    EXPECT_EQ(memory.context(id).outcome.status, VARVE_INVALID_ARGUMENT) << id;
+    EXPECT_EQ(memory.load(id).status, VARVE_INVALID_ARGUMENT) << id;
+    EXPECT_EQ(memory.remove(id).status, VARVE_INVALID_ARGUMENT) << id;
+  }
+  ASSERT_TRUE(memory.record("chat", R"({"id":"a","content":"x"})").ok());
+  EXPECT_EQ(memory.record("chat", R"({"id":"a","content":"y"})").outcome.status,
+            VARVE_ALREADY_EXISTS);
+  EXPECT_EQ(memory.contents("chat"), "x");
+  EXPECT_EQ(memory.record("chat", R"({"session_id":"other","content":"y"})").outcome.status,
+            VARVE_INVALID_ARGUMENT);
+}
+
+TEST(MemoryErrors, ClosingTheStoreClosesIt) {
+  const TempDirectory directory;
+  Store store(directory.path());
+  Memory memory(store);
+  fill(memory, "chat", 2);
+  store.close();
+  EXPECT_EQ(memory.say("chat", "user", "x").outcome.status, VARVE_BAD_HANDLE);
+  EXPECT_EQ(memory.context("chat").outcome.status, VARVE_BAD_HANDLE);
+  memory.close();
+  const Store again(directory.path());
+  EXPECT_EQ(Memory(again).contents("chat"), "m1 m2");
+}
+
+TEST(MemoryErrors, ALockThatIsHeldIsBusyAndLeavesWorkingMemoryAlone) {
+  const TempDirectory directory;
+  const Store store(directory.path(), R"({"concurrency":{"lock_timeout_ms":1}})");
+  const Memory memory(store);
+  fill(memory, "chat", 1);
+  {
+    const HeldLock held(directory.path() + "/sessions/chat");
+    EXPECT_EQ(memory.say("chat", "user", "x").outcome.status, VARVE_BUSY);
+    EXPECT_EQ(memory.contents("chat"), "m1");  // reading goes on
+  }
+  ASSERT_TRUE(memory.say("chat", "user", "m2").ok());
+  EXPECT_EQ(memory.contents("chat"), "m1 m2");
+}
+
+}  // namespace
+}  // namespace varve_test

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""docs/context.md is true: its requests give what the page says, in that order.
+
+    VARVE_LIBRARY=libvarve.so context_test.py
+"""
+import json
+import os
+import pathlib
+import re
+import unittest
+
+from varve_library import Library
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "context.md"
+NOW_MS = 1768035600000  # 2026-01-10T09:00:00Z
+BLOCK = re.compile(r"<!-- (entries|request) -->\n```json\n(.*?)```\n"
+                   r"\s*(gives [^\n]*(?:\n[^\n]+)*)?(?:\n\n<!-- text -->\n````\n(.*?)````)?", re.S)
+
+
+def parts_of(page):
+    """(entries as text, [(request, ids it gives, text or "")])"""
+    entries, requests = None, []
+    for kind, block, gives, text in BLOCK.findall(page):
+        if kind == "entries":
+            entries = block
+            continue
+        if not gives:
+            raise AssertionError(f"the page does not say what this gives: {block}")
+        said = re.split(r"[.:]", gives, maxsplit=1)[0]
+        requests.append((block, re.findall(r"`([^`]+)`", said), text))
+    return entries, requests
+
+
+class ContextPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.entries, cls.requests = parts_of(PAGE.read_text(encoding="utf-8"))
+        cls.library = Library(os.environ["VARVE_LIBRARY"])
+        cls.library.now_ms = NOW_MS
+        cls.store = cls.library.open_store("memory:")
+        cls.session = cls.store.create(session_id="examples")
+        cls.session.add_batch(cls.entries)
+
+    def test_the_page_has_requests(self):
+        self.assertGreater(len(self.requests), 5)
+        self.assertGreater(sum(1 for _, _, text in self.requests if text), 1)
+
+    def test_requests_give_what_the_page_says(self):
+        for request, expected, text in self.requests:
+            with self.subTest(request=request.strip()):
+                answer = self.session.context(request)
+                self.assertEqual([item["id"] for item in answer["items"]], expected)
+                if text:
+                    self.assertEqual(answer["text"].rstrip("\n"), text.rstrip("\n"))
+
+    def test_the_answer_is_of_the_form_shown(self):
+        shown = json.loads(re.search(r"```json\n(\{\"text\".*?)```",
+                                     PAGE.read_text(encoding="utf-8"), re.S)[1])
+        answer = self.session.context("{}")
+        self.assertEqual(set(shown), set(answer))
+        self.assertEqual(set(shown["items"][0]), set(answer["items"][0]))
+
+    def test_kinds_make_the_entries_told(self):
+        page = PAGE.read_text(encoding="utf-8")
+        table = page[page.index("| kind | payload"):page.index("A payload may be")]
+        kinds = [kind for line in table.splitlines()[2:] if line
+                 for kind in re.findall(r"`([a-z_]+)`", line.split("|")[1])]
+        self.assertEqual(len(kinds), 8)
+        session = self.store.create(session_id="recorded")
+        for kind in kinds:
+            entry = json.loads(session.get(session.record(kind, {"content": "x", "name": "f"})))
+            self.assertEqual(entry["type"],
+                             "message" if kind.endswith("_message") else kind)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,61 @@
+#include "context/entry_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace varve::context {
+namespace {
+
+EntryText read(const std::string& type, const std::string& content) {
+  json::Document scratch;
+  auto text = read_entry_text(R"({"content":)" + content + R"(,"type":")" + type + "\"}", scratch);
+  EXPECT_TRUE(text.ok()) << text.status().message();
+  return text.ok() ? *text : EntryText();
+}
+
+std::string shown(const std::string& type, const std::string& content) {
+  const EntryText text = read(type, content);
+  return text.label + ": " + text.text;
+}
+
+TEST(EntryText, IsWhatWasSaidAndByWhom) {
+  EXPECT_EQ(shown("message", R"({"role":"user","message":"hi"})"), "user: hi");
+  EXPECT_EQ(shown("message", R"({"role":"Ann","content":"hi","model":"m"})"), "Ann: hi");
+  EXPECT_EQ(shown("finding", R"("tea")"), "finding: tea");
+  EXPECT_EQ(shown("finding", R"({"text":"tea"})"), "finding: tea");
+  EXPECT_EQ(shown("decision", R"({"what":"tea","n":1})"), R"(decision: {"n":1,"what":"tea"})");
+  EXPECT_EQ(shown("finding", "7"), "finding: 7");
+  EXPECT_EQ(shown("message", R"({"role":"user","content":[1]})"), "user: [1]");
+  EXPECT_EQ(shown("message", R"({"role":"a\nb","message":"x"})"), "a b: x");
+}
+
+TEST(EntryText, OfToolsIsTheNameAndWhatWentInOrCameOut) {
+  EXPECT_EQ(shown("tool_call", R"({"name":"f","arguments":{"a":1}})"), R"(tool_call: f {"a":1})");
+  EXPECT_EQ(shown("tool_call", R"({"tool":"f"})"), "tool_call: f");
+  EXPECT_EQ(shown("tool_result", R"({"name":"f","result":"ok"})"), "tool_result: f ok");
+  EXPECT_EQ(shown("tool_result", R"({"role":"tool","message":"ok"})"), "tool_result: ok");
+  EXPECT_EQ(shown("tool_result", R"({"x":1})"), R"(tool_result: {"x":1})");
+  EXPECT_EQ(shown("tool_result", R"("ok")"), "tool_result: ok");
+}
+
+TEST(EntryText, KnowsSpeakersAndCalls) {
+  EXPECT_EQ(read("message", R"({"role":"user","message":""})").speaker, Speaker::kUser);
+  EXPECT_EQ(read("message", R"({"role":"assistant","message":""})").speaker, Speaker::kAssistant);
+  EXPECT_EQ(read("message", R"({"role":"system","message":""})").speaker, Speaker::kOther);
+  EXPECT_EQ(read("tool_call", "{}").speaker, Speaker::kAssistant);
+  const EntryText result = read("tool_result", R"({"call_id":"c1","result":1})");
+  EXPECT_EQ(result.speaker, Speaker::kTool);
+  EXPECT_EQ(result.call_id, "c1");
+  EXPECT_EQ(result.call_key, std::string("call_id\0sc1", 11));
+  EXPECT_EQ(read("tool_result", R"({"tool_call_id":"c2"})").call_id, "c2");
+  EXPECT_EQ(read("tool_result", R"({"call_id":3})").call_key, "");
+}
+
+TEST(EntryText, OfALineThatIsNoEntryIsRefused) {
+  json::Document scratch;
+  EXPECT_EQ(read_entry_text(R"({"type":"x"})", scratch).code(), Code::kCorruption);
+}
+
+}  // namespace
+}  // namespace varve::context

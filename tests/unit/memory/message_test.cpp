@@ -1,0 +1,76 @@
+#include "memory/message.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve::memory {
+namespace {
+
+std::string entry_of(std::string_view message) {
+  auto read = read_message(message);
+  return read.ok() ? entry_of_message(*std::move(read)).canonical() : read.status().message();
+}
+
+std::string message_of(std::string_view line) {
+  const auto message = message_of_entry(line);
+  return message.ok() ? message->canonical() : message.status().message();
+}
+
+TEST(Message, BecomesAnEntryWithItsRoleInTheContent) {
+  EXPECT_EQ(entry_of(R"({"role":"user","content":"Hi","tags":["a"]})"),
+            R"({"content":{"message":"Hi","role":"user"},"tags":["a"],"type":"message"})");
+  EXPECT_EQ(entry_of(R"({"role":"tool","type":"tool_result","content":[1]})"),
+            R"({"content":{"message":[1],"role":"tool"},"type":"tool_result"})");
+  EXPECT_EQ(entry_of(R"({"content":"likes tea"})"),
+            R"({"content":"likes tea","type":"observation"})");
+  EXPECT_EQ(entry_of(R"({"type":"finding","content":{"a":1}})"),
+            R"({"content":{"a":1},"type":"finding"})");
+}
+
+TEST(Message, ComesBackAsItWasGiven) {
+  for (const char* message :
+       {R"({"content":"Hi","role":"user","type":"message"})",
+        R"({"content":null,"role":"assistant","tool_calls":[{"id":"t1"}],"type":"message"})",
+        R"({"content":{"message":"x"},"role":"user","type":"message"})",
+        R"({"content":"likes tea","type":"observation"})",
+        R"({"content":{"a":1},"id":"e1","type":"finding","x":9007199254740993})"}) {
+    EXPECT_EQ(message_of(entry_of(message)), message);
+  }
+}
+
+TEST(Message, LosesWhatTheLogKeepsForItself) {
+  EXPECT_EQ(message_of(R"({"batch":{"i":0,"n":2},"checksum":"sha256:00","content":"x",)"
+                       R"("decay_factor":1,"id":"a","references":[],"schema_version":1,"seq":4,)"
+                       R"("tags":[],"type":"finding"})"),
+            R"({"content":"x","id":"a","type":"finding"})");
+}
+
+TEST(Message, ALineThatIsNoObjectIsDamage) {
+  for (const char* line : {"", "{", "[]", "7"}) {
+    EXPECT_EQ(message_of_entry(line).code(), Code::kCorruption) << line;
+  }
+}
+
+TEST(Message, AnEntrysOwnRoleIsLeftAlone) {
+  const std::string_view entry = R"({"content":{"message":"x","role":"user"},"role":"x"})";
+  EXPECT_EQ(message_of(entry), entry);
+  const std::string_view odd = R"({"content":{"message":"x","role":7},"type":"finding"})";
+  EXPECT_EQ(message_of(odd), odd);
+}
+
+TEST(Message, OddRolesAreRefused) {
+  for (const char* role : {R"("")", R"("a\nb")", R"("\u0000")", R"("\u007f")", "7", "null"}) {
+    const auto read = read_message(R"({"content":"x","role":)" + std::string(role) + "}");
+    EXPECT_EQ(read.code(), Code::kInvalidArgument) << role;
+    EXPECT_EQ(read.status().place().member, "role");
+    EXPECT_TRUE(read.status().place().offset.has_value());
+  }
+  EXPECT_TRUE(read_message(R"({"content":"x","role":")" + std::string(64, 'r') + "\"}").ok());
+  EXPECT_FALSE(read_message(R"({"content":"x","role":")" + std::string(65, 'r') + "\"}").ok());
+}
+
+}  // namespace
+}  // namespace varve::memory

@@ -1,0 +1,41 @@
+#include "memory/window.h"
+
+#include <gtest/gtest.h>
+
+#include "base/environment.h"
+
+namespace varve::memory {
+namespace {
+
+class SetClock final : public Clock {
+ public:
+  [[nodiscard]] int64_t now_ms() override { return time_ms; }
+  [[nodiscard]] int64_t monotonic_us() override { return 0; }
+  void sleep_us(int64_t) override {}
+  int64_t time_ms = 0;
+};
+
+TEST(Window, FillsInTheTimeOfItsClock) {
+  SetClock clock;
+  Window window(5, clock);
+  clock.time_ms = 1'771'083'900'000;
+  ASSERT_TRUE(window.add(R"({"content":"a"})").ok());
+  ASSERT_TRUE(window.add(R"({"content":"b","timestamp":"2026-02-14T15:45:00Z"})").ok());
+  EXPECT_EQ(window.recent(1), R"([{"content":"b","timestamp":"2026-02-14T15:45:00.000Z"}])");
+  EXPECT_EQ(window.recent(9), R"([{"content":"a","timestamp":"2026-02-14T15:45:00.000Z"},)"
+                              R"({"content":"b","timestamp":"2026-02-14T15:45:00.000Z"}])");
+}
+
+// The order is that of adding, whatever the clocks say.
+TEST(Window, KeepsItsOrderWhenTheClockGoesBack) {
+  SetClock clock;
+  Window window(5, clock);
+  clock.time_ms = 2000;
+  ASSERT_TRUE(window.add(R"({"content":"first"})").ok());
+  clock.time_ms = 1000;
+  ASSERT_TRUE(window.add(R"({"content":"second"})").ok());
+  EXPECT_EQ(window.text(), "entry: first\nentry: second\n");
+}
+
+}  // namespace
+}  // namespace varve::memory
