@@ -32,6 +32,20 @@ export type varve_log_fn = (level: number, json_line: string) => void;
 export type varve_clock_fn = () => number | bigint;
 
 /**
+ * Counts the tokens of a text, as the model that is to read it does. Called on the calling thread
+ * by varve_context_build, never under a lock; it must not call the library with the same store. The
+ * same text should have the same count: what it told of an entry is remembered until another
+ * function is set.
+ *
+ * @param[in]  user_data  as registered.
+ * @param[in]  text       UTF-8, valid during the call.
+ * @param[in]  len        [bytes].
+ * @param[out] tokens_out how many. Any number is taken at its word: what has too many does not fit.
+ * @return 0, or anything else for a failure, which ends the call with VARVE_CALLBACK.
+ */
+export type varve_token_fn = (text: string) => number | bigint;
+
+/**
  * Hears how far a long operation has come, and lets it go on or stops it. Called on the calling
  * thread, never under a lock: when the operation starts, then by the amount of work, at most once
  * for each megabyte, and at the end. It may call the library, though not close the session it is
@@ -319,6 +333,37 @@ export interface Raw {
   varve_store_stats_async(store: Handle | null, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
+   * What model calls took, summed over entries that say so: by their member "usage", {"input_tokens",
+   * "output_tokens","cost_usd"}, all optional, or by that of their content, as imported chats have it
+   * ("prompt_tokens" and "completion_tokens" are read too).
+   *
+   * The log decides: an entry that was deleted or has expired does not count any more, for figures
+   * that outlived it would tell what it was. Keep books of your own where money is owed.
+   *
+   * @param[in]  store        open store.
+   * @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
+   *                          optional; NULL or empty for none. time: start <= timestamp < end.
+   * @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
+   *                          "sessions":[{"session_id","user_id","agent_id",...}],
+   *                          "agents":[{"agent_id",...}],"users":[{"user_id",...}],
+   *                          "days":[{"day":"2026-01-10",...}],"problems":[{"session_id","reason"}]},
+   *                          each with the members of total. entries: those that carry usage;
+   *                          sessions without any are left out. Days are of UTC.
+   * @param[out] json_len_out [bytes].
+   * @param[out] error_out    caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE; of one session only: in its problems
+   * @cost    opens every session asked and reads its log once, each entry with one read; as long as a
+   *          session stays open, only what was added since
+   * @thread  any
+   */
+  varve_store_usage(store: Handle | null, filter_json?: Text | null | undefined): string;
+
+  /** varve_store_usage on a thread of libuv. */
+  varve_store_usage_async(store: Handle | null, filter_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<string>;
+
+  /**
    * What monitoring wants to know, in the text format of Prometheus (version 0.0.4): HELP, TYPE and
    * samples, each with the label store="URI". docs/operations.md#figures tells what each means.
    *
@@ -370,6 +415,336 @@ export interface Raw {
    * @thread  any; fn may be called from any thread that uses the store
    */
   varve_store_set_clock(store: Handle | null, fn: varve_clock_fn | null): void;
+
+  /**
+   * Counts tokens with `fn` instead of the built-in estimate (docs/context.md#tokens). NULL returns
+   * to the estimate. When this returns, the function that was set before is not called any more.
+   *
+   * @param[in]  store     open store.
+   * @param[in]  fn        counter, or NULL.
+   * @param[in]  user_data given back to fn; must outlive the store or the next call of this.
+   * @param[out] error_out caller frees; may be NULL.
+   *
+   * @errors  VARVE_BAD_HANDLE
+   * @thread  any; fn may be called from any thread that builds a context. Waits for those that do
+   */
+  varve_store_set_token_counter(store: Handle | null, fn: varve_token_fn | null): void;
+
+  /**
+   * Makes an empty window.
+   *
+   * @param[in]  capacity   messages that it keeps, 1 or more; memory is taken as it fills.
+   * @param[out] window_out the window; free it with varve_window_free.
+   * @param[out] error_out  caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT  capacity is 0
+   *          VARVE_NO_MEMORY
+   * @thread  any
+   */
+  varve_window_new(capacity: number | bigint): Handle;
+
+  /** varve_window_new on a thread of libuv. */
+  varve_window_new_async(capacity: number | bigint, cancel_flag?: Int32Array | null): Promise<Handle>;
+
+  /**
+   * Adds a message. In a full window the oldest one leaves for it.
+   *
+   * @param[in]  window     window.
+   * @param[in]  entry_json the message, as above.
+   * @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] error_out  caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT  member and byte offset in the details
+   *          VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+   * @cost    O(entry_len), whatever the capacity
+   * @thread  any
+   */
+  varve_window_add(window: Handle | null, entry_json: Text): void;
+
+  /** varve_window_add on a thread of libuv. */
+  varve_window_add_async(window: Handle | null, entry_json: Text, cancel_flag?: Int32Array | null): Promise<void>;
+
+  /**
+   * The newest messages, in the order in which they were added.
+   *
+   * @param[in]  window       window.
+   * @param[in]  n            how many at most; SIZE_MAX for all.
+   * @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" when it is
+   *                          empty.
+   * @param[out] json_len_out [bytes].
+   * @param[out] error_out    caller frees; may be NULL.
+   *
+   * @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+   * @cost    the bytes of the messages given
+   * @thread  any
+   */
+  varve_window_recent(window: Handle | null, n: number | bigint): string;
+
+  /** varve_window_recent on a thread of libuv. */
+  varve_window_recent_async(window: Handle | null, n: number | bigint, cancel_flag?: Int32Array | null): Promise<string>;
+
+  /**
+   * The window as lines for a prompt, "role: content", oldest first. Lines of a content after its
+   * first are indented by two spaces, so that no content passes for another message. A content that
+   * is no text stands as JSON; a message without a role has its "type" there, or "entry".
+   *
+   * @param[in]  window       window.
+   * @param[out] text_out     UTF-8 lines, each with its line end; "" when it is empty.
+   * @param[out] text_len_out [bytes].
+   * @param[out] error_out    caller frees; may be NULL.
+   *
+   * @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
+   * @cost    the bytes of the messages
+   * @thread  any
+   */
+  varve_window_text(window: Handle | null): string;
+
+  /** varve_window_text on a thread of libuv. */
+  varve_window_text_async(window: Handle | null, cancel_flag?: Int32Array | null): Promise<string>;
+
+  /**
+   * Removes all messages.
+   *
+   * @param[in]  window    window.
+   * @param[out] error_out caller frees; may be NULL.
+   *
+   * @errors  VARVE_BAD_HANDLE
+   * @thread  any
+   */
+  varve_window_clear(window: Handle | null): void;
+
+  /** varve_window_clear on a thread of libuv. */
+  varve_window_clear_async(window: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
+
+  /**
+   * How many messages are in it; 0 for a handle that is closed or none.
+   *
+   * @param[in] window handle, or NULL.
+   * @errors none
+   * @thread any
+   */
+  varve_window_size(window: Handle | null): number | bigint;
+
+  /**
+   * Frees a window.
+   *
+   * @param[in] window handle, or NULL.
+   * @errors none
+   * @thread any
+   */
+  varve_window_free(window: Handle | null): void;
+
+  /** varve_window_free on a thread of libuv. */
+  varve_window_free_async(window: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
+
+  /**
+   * Opens the memory of a user. It needs no place of its own: what it knows is in the store.
+   *
+   * @param[in]  store        open store; closing it closes the memory.
+   * @param[in]  options_json {"user_id","agent_id","window","ttl_hours"}, all optional; NULL or empty
+   *                          for none. user_id: whose sessions these are; without one, the store is
+   *                          one user's, and all of its sessions are. agent_id: of sessions that are
+   *                          made here. window: entries of each session's working memory, 1 ..=
+   *                          1000000, default 20. ttl_hours: default 168; 0 is for ever.
+   * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] memory_out   the memory; close with varve_memory_close.
+   * @param[out] error_out    caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT  member and offset named
+   *          VARVE_BAD_HANDLE
+   * @cost    nothing is read
+   * @thread  any
+   */
+  varve_memory_open(store: Handle | null, options_json?: Text | null | undefined): Handle;
+
+  /** varve_memory_open on a thread of libuv. */
+  varve_memory_open_async(store: Handle | null, options_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<Handle>;
+
+  /**
+   * Records a message in the session's log and in its working memory. A session that does not exist,
+   * or has expired, is made, with the memory's user_id, agent_id and ttl_hours.
+   *
+   * @param[in]  memory         open memory.
+   * @param[in]  session_id     which conversation.
+   * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+   * @param[in]  entry_json     the message.
+   * @param[in]  entry_len      [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] id_out         the entry's id, given or made here.
+   * @param[out] id_len_out     [bytes].
+   * @param[out] error_out      caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT  member in the details
+   *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
+   *          VARVE_NOT_FOUND         the session is another user's
+   *          VARVE_SIZE_LIMIT        entry, session or user over a limit
+   *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
+   *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+   * @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
+   *          or made
+   * @thread  any
+   */
+  varve_memory_record(memory: Handle | null, session_id: Text, entry_json: Text): string;
+
+  /** varve_memory_record on a thread of libuv. */
+  varve_memory_record_async(memory: Handle | null, session_id: Text, entry_json: Text, cancel_flag?: Int32Array | null): Promise<string>;
+
+  /**
+   * What the agent is to have in front of it: working memory; when that is empty (after a restart, or
+   * varve_memory_clear), the session's log. Entries are chronological. With max_tokens they are the
+   * newest that fit, without a gap; a token is estimated from what stands in "role: content".
+   *
+   * @param[in]  memory         open memory.
+   * @param[in]  session_id     which conversation.
+   * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+   * @param[in]  max_tokens     0 for no limit: the whole log, when working memory is empty.
+   * @param[out] json_out       {"entries":[{"id","session_id","timestamp","type","role","content",
+   *                            ...}],"token_count","source":"working"|"short_term"}. A session that
+   *                            does not exist has no entries.
+   * @param[out] json_len_out   [bytes].
+   * @param[out] error_out      caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
+   *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+   * @cost    a query by time, and one read of each entry given
+   * @thread  any
+   */
+  varve_memory_context(memory: Handle | null, session_id: Text, max_tokens: number | bigint): string;
+
+  /** varve_memory_context on a thread of libuv. */
+  varve_memory_context_async(memory: Handle | null, session_id: Text, max_tokens: number | bigint, cancel_flag?: Int32Array | null): Promise<string>;
+
+  /**
+   * Takes the session's newest entries into its working memory, in the place of what is there: to go
+   * on with a conversation after a restart.
+   *
+   * @param[in]  memory         open memory.
+   * @param[in]  session_id     which conversation.
+   * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] error_out      caller frees; may be NULL.
+   *
+   * @errors  VARVE_NOT_FOUND  there is no such session: never made, deleted, expired, another user's
+   *          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
+   *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+   * @cost    a query by time for as many entries as the window has
+   * @thread  any
+   */
+  varve_memory_load(memory: Handle | null, session_id: Text): void;
+
+  /** varve_memory_load on a thread of libuv. */
+  varve_memory_load_async(memory: Handle | null, session_id: Text, cancel_flag?: Int32Array | null): Promise<void>;
+
+  /**
+   * Makes everything recorded in the session durable, whatever its durability, and saves its index.
+   * With durability "commit", the default, nothing can be lost without it either: what is recorded is
+   * in the log when varve_memory_record answers.
+   *
+   * @param[in]  memory         open memory.
+   * @param[in]  session_id     which conversation.
+   * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] error_out      caller frees; may be NULL.
+   *
+   * @errors  VARVE_NOT_FOUND  there is no such session, as varve_memory_load
+   *          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
+   *          VARVE_IO, VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+   * @cost    as varve_session_sync
+   * @thread  any
+   */
+  varve_memory_save(memory: Handle | null, session_id: Text): void;
+
+  /** varve_memory_save on a thread of libuv. */
+  varve_memory_save_async(memory: Handle | null, session_id: Text, cancel_flag?: Int32Array | null): Promise<void>;
+
+  /**
+   * Empties the working memory of all sessions. Logs and long-term memory stay as they are.
+   *
+   * @param[in]  memory    open memory.
+   * @param[out] error_out caller frees; may be NULL.
+   *
+   * @errors  VARVE_BAD_HANDLE
+   * @cost    sessions that nobody else has open are closed
+   * @thread  any
+   */
+  varve_memory_clear(memory: Handle | null): void;
+
+  /** varve_memory_clear on a thread of libuv. */
+  varve_memory_clear_async(memory: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
+
+  /**
+   * Stores an entry in long-term memory.
+   *
+   * @param[in]  memory     open memory.
+   * @param[in]  entry_json the message, or {"content":"likes tea"}.
+   * @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] id_out     the entry's id, given or made here.
+   * @param[out] id_len_out [bytes].
+   * @param[out] error_out  caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT  member in the details
+   *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
+   *          VARVE_NOT_FOUND         the session deleted meanwhile
+   *          VARVE_SIZE_LIMIT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
+   *          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+   * @cost    as varve_memory_record
+   * @thread  any
+   */
+  varve_memory_store(memory: Handle | null, entry_json: Text): string;
+
+  /** varve_memory_store on a thread of libuv. */
+  varve_memory_store_async(memory: Handle | null, entry_json: Text, cancel_flag?: Int32Array | null): Promise<string>;
+
+  /**
+   * Finds entries over all sessions of the user, long term and short.
+   *
+   * @param[in]  memory      open memory.
+   * @param[in]  query_json  a query as of varve_store_query; its user_id, when given, is the
+   *                         memory's. NULL or "" for all entries by relevance.
+   * @param[in]  query_len   [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] results_out the results, entries as they are stored; free them with
+   *                         varve_results_free. Not NULL.
+   * @param[out] error_out   caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE
+   * @cost    as varve_store_query
+   * @thread  any
+   */
+  varve_memory_search(memory: Handle | null, query_json?: Text | null | undefined): Handle;
+
+  /** varve_memory_search on a thread of libuv. */
+  varve_memory_search_async(memory: Handle | null, query_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<Handle>;
+
+  /**
+   * Deletes an entry wherever it is among the user's sessions, as varve_session_delete does.
+   *
+   * @param[in]  memory     open memory.
+   * @param[in]  id         entry id.
+   * @param[in]  id_len     [bytes] or VARVE_NUL_TERMINATED.
+   * @param[in]  reason     why, for the audit log; may be empty. At most 1024 bytes. It must not hold
+   *                        what is being deleted.
+   * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] error_out  caller frees; may be NULL.
+   *
+   * @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
+   *          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
+   *          VARVE_BAD_HANDLE
+   * @cost    a lookup in each session of the user, and one write in those that have it
+   * @thread  any
+   */
+  varve_memory_delete(memory: Handle | null, id: Text, reason?: Text | null | undefined): void;
+
+  /** varve_memory_delete on a thread of libuv. */
+  varve_memory_delete_async(memory: Handle | null, id: Text, reason?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<void>;
+
+  /**
+   * Closes a memory. Working memory is gone with it, what was recorded is not.
+   *
+   * @param[in] memory handle, or NULL.
+   * @errors none
+   * @thread any
+   */
+  varve_memory_close(memory: Handle | null): void;
+
+  /** varve_memory_close on a thread of libuv. */
+  varve_memory_close_async(memory: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
    * Creates a session and opens it.
@@ -498,16 +873,18 @@ export interface Raw {
    *
    * @param[in]  session      open session.
    * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
-   *                          "tombstones","kv","transcript","total"},"size_limit_bytes",
+   *                          "tombstones","vectors","kv","transcript","total"},"size_limit_bytes",
    *                          "modified":TIME|null,
    *                          "lock":{"held","process_id","operation","since"},"types":{TYPE:N},
-   *                          "memory_bytes","last_seq",
+   *                          "memory_bytes","vectors":{"dimension","records","memory_bytes"},
+   *                          "last_seq",
    *                          "durable_seq","durability","durable","undurable_bytes",
    *                          "generation","read_only",
    *                          "corruption":{"skipped","missing","torn_tails","rollback","metadata",
    *                          "kv","transcript"},
    *                          "index":{"loaded","rebuilds","reason","covered_bytes",
-   *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"}}.
+   *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"},
+   *                          "usage":{"entries","input_tokens","output_tokens","cost_usd"}}.
    *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
    *                          corruption of kv and transcript: how often this process met damage in
    *                          them; varve_session_verify looks for it.
@@ -515,13 +892,14 @@ export interface Raw {
    *                          when somebody is. It may be over before it is told.
    *                          durable: false while entries that were answered are in memory only,
    *                          because the disk does not take them (integrity.io_failure "buffer").
-   *                          memory_bytes is of the whole index; facets and words are in it only as
-   *                          far as a query has needed them.
+   *                          memory_bytes is of the whole index; facets, words and vectors are in it
+   *                          only as far as a query has needed them. usage: see varve_store_usage.
    * @param[out] json_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
    * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
-   * @cost    O(types); entries added by other processes are read first
+   * @cost    O(types); entries added by other processes are read first. The first call reads the log
+   *          once, for the usage; later ones what was added since
    * @thread  any
    */
   varve_session_stats(session: Handle | null): string;
@@ -562,6 +940,69 @@ export interface Raw {
    * @thread  any
    */
   varve_session_set_progress(session: Handle | null, fn: varve_progress_fn | null): void;
+
+  /**
+   * Builds a context.
+   *
+   * @param[in]  session      open session.
+   * @param[in]  request_json as above; NULL or "" for the newest entries within 4000 tokens.
+   * @param[in]  request_len  [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
+   *                          "dropped","truncated"}. items are in the order of the text; source is
+   *                          "pinned", "recalled" or "recent"; token_count is of the whole text;
+   *                          dropped entries were found and did not fit. With room for nothing the
+   *                          text is empty.
+   * @param[out] json_len_out [bytes].
+   * @param[out] error_out    caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
+   *                                  and byte offset in the details
+   *          VARVE_NOT_FOUND         the session was deleted
+   *          VARVE_CALLBACK          the token counter reported failure
+   *          VARVE_BUSY              the log was replaced over and over meanwhile
+   *          VARVE_BAD_HANDLE, VARVE_IO
+   * @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
+   * @thread  any
+   */
+  varve_context_build(session: Handle | null, request_json?: Text | null | undefined): string;
+
+  /** varve_context_build on a thread of libuv. */
+  varve_context_build_async(session: Handle | null, request_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<string>;
+
+  /**
+   * Records one step of a conversation as an entry.
+   *
+   * kind                            payload
+   * user_message, assistant_message {"content": "What was said"}
+   * tool_call                       {"name": "weather", "arguments": {…}, "call_id": "c1"}
+   * tool_result                     {"name": "weather", "result": {…}, "call_id": "c1"}
+   * observation, event, summary,    {"content": …} or any members
+   * document
+   *
+   * A payload may be the content alone, as a JSON string. id, timestamp, importance, tags,
+   * references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
+   * other members its content. A tool_result is given a reference to its call: the last one with its
+   * call_id, or without one the last one of its name that has no result.
+   *
+   * @param[in]  session      open session.
+   * @param[in]  kind         one of the above.
+   * @param[in]  kind_len     [bytes] or VARVE_NUL_TERMINATED.
+   * @param[in]  payload_json as above.
+   * @param[in]  payload_len  [bytes] or VARVE_NUL_TERMINATED.
+   * @param[out] id_out       the entry's id; may be NULL.
+   * @param[out] id_len_out   [bytes]; may be NULL.
+   * @param[out] error_out    caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
+   *          VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
+   *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
+   * @cost    as varve_session_add; for a tool_result also a query for its call
+   * @thread  any
+   */
+  varve_context_record(session: Handle | null, kind: Text, payload_json: Text): string;
+
+  /** varve_context_record on a thread of libuv. */
+  varve_context_record_async(session: Handle | null, kind: Text, payload_json: Text, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
    * Adds one entry. After VARVE_OK it is in the log, as durable as the session's durability says
@@ -660,8 +1101,8 @@ export interface Raw {
    * Deletes every entry that a query finds (varve/query.h), each as varve_session_delete does.
    *
    * @param[in]  session    open session.
-   * @param[in]  query_json the query, without sort_by, order, limit, after and explain, which are
-   *                        refused. Without any condition it is every entry.
+   * @param[in]  query_json the query, without vector, sort_by, order, limit, after and explain, which
+   *                        are refused. Without any condition it is every entry.
    * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[in]  reason     why, for the audit log; as for varve_session_delete.
    * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
@@ -677,6 +1118,34 @@ export interface Raw {
 
   /** varve_session_delete_where on a thread of libuv. */
   varve_session_delete_where_async(session: Handle | null, query_json: Text, reason?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<number | bigint>;
+
+  /**
+   * Gives a live entry its vector: an embedding that you made of it, for queries with "vector"
+   * (varve/query.h). In place of the one it had; a vector goes with its entry. docs/vectors.md
+   *
+   * Nothing is computed from the entry itself, and nothing is sent anywhere. Export and import leave
+   * vectors out; backup, restore, compaction and purge take them along.
+   *
+   * @param[in]  session   open session.
+   * @param[in]  id        entry id.
+   * @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
+   * @param[in]  values    the numbers, finite and not all zero; copied. Their scale has no effect.
+   * @param[in]  dimension how many, 1 to 16384, the same for all vectors of a session.
+   * @param[out] error_out caller frees; may be NULL.
+   *
+   * @errors  VARVE_INVALID_ARGUMENT  no or too many numbers, one that is not finite, all zero;
+   * another dimension than the session's vectors; malformed id VARVE_NOT_FOUND         never added,
+   * deleted, or expired; or the session was deleted VARVE_SIZE_LIMIT        the session would be over
+   * its limit VARVE_CORRUPTION        the head of vectors.bin is damaged: repair, then give them
+   * again VARVE_FORMAT_VERSION    vectors.bin is of a newer version VARVE_BUSY, VARVE_READ_ONLY,
+   * VARVE_NO_SPACE, VARVE_IO
+   * @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"
+   * @thread  any
+   */
+  varve_session_put_vector(session: Handle | null, id: Text, values: Float32Array): void;
+
+  /** varve_session_put_vector on a thread of libuv. */
+  varve_session_put_vector_async(session: Handle | null, id: Text, values: Float32Array, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
    * Sets a key. With a cap of 0 nothing is kept, and that is no error.
@@ -762,8 +1231,8 @@ export interface Raw {
   varve_kv_list_async(session: Handle | null, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Reads every byte of the session's log and tombstones and checks every line, checksum, sequence
-   * number, reference and index entry. Changes nothing.
+   * Reads every byte of the session's log, tombstones and vectors and checks every line, checksum,
+   * sequence number, reference, vector and index entry. Changes nothing.
    *
    * @param[in]  session        open session.
    * @param[in]  options_json   NULL, empty or {"deep":true}: also compares what the index knows of
@@ -771,7 +1240,8 @@ export interface Raw {
    * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] report_out     {"ok","entries","deleted","damaged","problems":[{"file","offset",
    *                            "length","reason"}],"problems_total","notes":[{"file","offset","id",
-   *                            "target","reason"}],"notes_total","checked_bytes","last_seq"}.
+   *                            "target","reason"}],"notes_total","checked_bytes","last_seq",
+   *                            "vectors":{"dimension","records","entries","damaged"}}.
    *                            "problems" and "notes" hold the first 1000. A note is no damage: entry
    *                            "id" refers to "target", which was deleted or is not there.
    * @param[out] report_len_out [bytes].
@@ -844,7 +1314,8 @@ export interface Raw {
 
   /**
    * Makes deleted and expired entries gone for good: when this answers VARVE_OK, no byte of their
-   * content is in any file of the session: log, index (its words too), quarantine, temporary files.
+   * content, and of their vectors, is in any file of the session: log, index (its words too),
+   * vectors.bin, quarantine, temporary files.
    * What is out of reach (backups, exports, disk blocks, processes that are stopped) is told in
    * docs/privacy.md. Damaged lines go for good as well, and with them quarantine.jsonl: nobody can
    * say whose words are in them. To keep what can be saved of them, run varve_session_repair first.
@@ -856,8 +1327,8 @@ export interface Raw {
    * @param[out] report_len_out [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *
-   * @errors  as varve_session_compact; after a failure call it again: until it answers VARVE_OK
-   *          nothing is promised
+   * @errors  as varve_session_compact; VARVE_FORMAT_VERSION when vectors.bin is of a newer version.
+   *          After a failure call it again: until it answers VARVE_OK nothing is promised
    * @cost    as varve_session_compact, and the words of all entries are indexed anew
    * @thread  any
    */
@@ -1045,14 +1516,17 @@ export interface Raw {
    * @param[out] error_out   caller frees; may be NULL.
    *
    * @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, contradictory range, cursor of
-   *                                  another query: member and byte offset in the details
+   *                                  another query: member and byte offset in the details; a vector
+   *                                  of another dimension than the session's
+   *          VARVE_CORRUPTION        with a vector: the head of vectors.bin is damaged
+   *          VARVE_FORMAT_VERSION    with a vector: vectors.bin is of a newer version
    *          VARVE_NOT_FOUND         the session was deleted
    *          VARVE_BUSY              the log was replaced over and over meanwhile
    *          VARVE_BAD_HANDLE, VARVE_IO
    * @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
    *          of each result. A phrase reads every entry that has all its words.
-   *          The first query of a session loads facets, the first with text the words
-   * (docs/query.md).
+   *          The first query of a session loads facets, the first with text the words, the first
+   *          with a vector the vectors (docs/query.md). A vector is compared with all of them.
    * @thread  any
    */
   varve_session_query(session: Handle | null, query_json?: Text | null | undefined): Handle;
@@ -1065,7 +1539,7 @@ export interface Raw {
    *
    * @param[in]  session    open session.
    * @param[in]  query_json as above without sort_by, order, limit, after and explain, which are
-   *                        refused; NULL or "" for all.
+   *                        refused; NULL or "" for all. A vector may be there and is ignored.
    * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] count_out  how many; may be NULL.
    * @param[out] error_out  caller frees; may be NULL.

@@ -4,6 +4,8 @@
 struct varve_error;
 struct varve_store;
 struct varve_results;
+struct varve_window;
+struct varve_memory;
 struct varve_session;
 
 namespace varve_node {
@@ -12,10 +14,13 @@ namespace {
 using varve_error_t = struct ::varve_error;
 using varve_store_t = struct ::varve_store;
 using varve_results_t = struct ::varve_results;
+using varve_window_t = struct ::varve_window;
+using varve_memory_t = struct ::varve_memory;
 using varve_session_t = struct ::varve_session;
 using varve_status_t = int32_t;
 using varve_log_fn = void (*)(void *user_data, int32_t level, const char *json_line, size_t len);
 using varve_clock_fn = int64_t (*)(void *user_data);
+using varve_token_fn = int32_t (*)(void *user_data, const char *text, size_t len, uint64_t *tokens_out);
 using varve_progress_fn = int32_t (*)(void *user_data, const char *operation, uint64_t done, uint64_t total);
 
 struct Library {
@@ -37,9 +42,28 @@ struct Library {
   varve_status_t (*varve_store_restore)(varve_store_t *store, const char *path, size_t path_len, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out);
   varve_status_t (*varve_store_sweep)(varve_store_t *store, char **report_out, size_t *report_len_out, varve_error_t **error_out);
   varve_status_t (*varve_store_stats)(varve_store_t *store, char **json_out, size_t *json_len_out, varve_error_t **error_out);
+  varve_status_t (*varve_store_usage)(varve_store_t *store, const char *filter_json, size_t filter_len, char **json_out, size_t *json_len_out, varve_error_t **error_out);
   varve_status_t (*varve_store_metrics)(varve_store_t *store, char **text_out, size_t *text_len_out, varve_error_t **error_out);
   varve_status_t (*varve_store_set_log)(varve_store_t *store, int32_t level, varve_log_fn fn, void *user_data, varve_error_t **error_out);
   varve_status_t (*varve_store_set_clock)(varve_store_t *store, varve_clock_fn fn, void *user_data, varve_error_t **error_out);
+  varve_status_t (*varve_store_set_token_counter)(varve_store_t *store, varve_token_fn fn, void *user_data, varve_error_t **error_out);
+  varve_status_t (*varve_window_new)(size_t capacity, varve_window_t **window_out, varve_error_t **error_out);
+  varve_status_t (*varve_window_add)(varve_window_t *window, const char *entry_json, size_t entry_len, varve_error_t **error_out);
+  varve_status_t (*varve_window_recent)(varve_window_t *window, size_t n, char **json_out, size_t *json_len_out, varve_error_t **error_out);
+  varve_status_t (*varve_window_text)(varve_window_t *window, char **text_out, size_t *text_len_out, varve_error_t **error_out);
+  varve_status_t (*varve_window_clear)(varve_window_t *window, varve_error_t **error_out);
+  size_t (*varve_window_size)(varve_window_t *window);
+  void (*varve_window_free)(varve_window_t *window);
+  varve_status_t (*varve_memory_open)(varve_store_t *store, const char *options_json, size_t options_len, varve_memory_t **memory_out, varve_error_t **error_out);
+  varve_status_t (*varve_memory_record)(varve_memory_t *memory, const char *session_id, size_t session_id_len, const char *entry_json, size_t entry_len, char **id_out, size_t *id_len_out, varve_error_t **error_out);
+  varve_status_t (*varve_memory_context)(varve_memory_t *memory, const char *session_id, size_t session_id_len, uint64_t max_tokens, char **json_out, size_t *json_len_out, varve_error_t **error_out);
+  varve_status_t (*varve_memory_load)(varve_memory_t *memory, const char *session_id, size_t session_id_len, varve_error_t **error_out);
+  varve_status_t (*varve_memory_save)(varve_memory_t *memory, const char *session_id, size_t session_id_len, varve_error_t **error_out);
+  varve_status_t (*varve_memory_clear)(varve_memory_t *memory, varve_error_t **error_out);
+  varve_status_t (*varve_memory_store)(varve_memory_t *memory, const char *entry_json, size_t entry_len, char **id_out, size_t *id_len_out, varve_error_t **error_out);
+  varve_status_t (*varve_memory_search)(varve_memory_t *memory, const char *query_json, size_t query_len, varve_results_t **results_out, varve_error_t **error_out);
+  varve_status_t (*varve_memory_delete)(varve_memory_t *memory, const char *id, size_t id_len, const char *reason, size_t reason_len, varve_error_t **error_out);
+  void (*varve_memory_close)(varve_memory_t *memory);
   varve_status_t (*varve_session_create)(varve_store_t *store, const char *options_json, size_t options_len, varve_session_t **session_out, varve_error_t **error_out);
   varve_status_t (*varve_session_open)(varve_store_t *store, const char *id, size_t id_len, varve_session_t **session_out, varve_error_t **error_out);
   void (*varve_session_close)(varve_session_t *session);
@@ -50,11 +74,14 @@ struct Library {
   varve_status_t (*varve_session_stats)(varve_session_t *session, char **json_out, size_t *json_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_files)(varve_session_t *session, char **json_out, size_t *json_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_set_progress)(varve_session_t *session, varve_progress_fn fn, void *user_data, varve_error_t **error_out);
+  varve_status_t (*varve_context_build)(varve_session_t *session, const char *request_json, size_t request_len, char **json_out, size_t *json_len_out, varve_error_t **error_out);
+  varve_status_t (*varve_context_record)(varve_session_t *session, const char *kind, size_t kind_len, const char *payload_json, size_t payload_len, char **id_out, size_t *id_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_add)(varve_session_t *session, const char *entry_json, size_t entry_len, char **id_out, size_t *id_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_add_batch)(varve_session_t *session, const char *entries, size_t entries_len, char **ids_out, size_t *ids_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_get)(varve_session_t *session, const char *id, size_t id_len, char **json_out, size_t *json_len_out, varve_error_t **error_out);
   varve_status_t (*varve_session_delete)(varve_session_t *session, const char *id, size_t id_len, const char *reason, size_t reason_len, varve_error_t **error_out);
   varve_status_t (*varve_session_delete_where)(varve_session_t *session, const char *query_json, size_t query_len, const char *reason, size_t reason_len, uint64_t *count_out, varve_error_t **error_out);
+  varve_status_t (*varve_session_put_vector)(varve_session_t *session, const char *id, size_t id_len, const float *values, uint32_t dimension, varve_error_t **error_out);
   varve_status_t (*varve_kv_set)(varve_session_t *session, const char *key, size_t key_len, const char *value, size_t value_len, varve_error_t **error_out);
   varve_status_t (*varve_kv_get)(varve_session_t *session, const char *key, size_t key_len, char **value_out, size_t *value_len_out, varve_error_t **error_out);
   varve_status_t (*varve_kv_delete)(varve_session_t *session, const char *key, size_t key_len, varve_error_t **error_out);
@@ -93,6 +120,12 @@ void call_varve_log_fn(void *user_data, int32_t level, const char *json_line, si
 int64_t call_varve_clock_fn(void *user_data) {
   CallbackCall call(user_data);
   return call.ask<int64_t>();
+}
+
+int32_t call_varve_token_fn(void *user_data, const char *text, size_t len, uint64_t *tokens_out) {
+  CallbackCall call(user_data);
+  call.add(text, len);
+  return call.fill(tokens_out);
 }
 
 int32_t call_varve_progress_fn(void *user_data, const char *operation, uint64_t done, uint64_t total) {
@@ -308,6 +341,23 @@ struct StoreStats {
   void discard() {  }
 };
 
+struct StoreUsage {
+  static constexpr const char *name = "varve_store_usage";
+  static constexpr size_t argument_count = 2;
+  varve_store_t *store = nullptr;
+  Text filter_json;
+  OwnedText json_out;
+  void read(const Arguments &in) {
+    store = in.handle<varve_store_t>(0, "store");
+    filter_json = in.text(1, "filter_json", true);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_store_usage(store, filter_json.data(), filter_json.size(), &json_out.data, &json_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, json_out);
+  }
+  void discard() {  }
+};
+
 struct StoreMetrics {
   static constexpr const char *name = "varve_store_metrics";
   static constexpr size_t argument_count = 1;
@@ -354,6 +404,298 @@ struct StoreSetClock {
   void run(Outcome &outcome) { outcome.status = library.varve_store_set_clock(store, fn.given() ? call_varve_clock_fn : nullptr, fn.user_data(), &outcome.error); }
   napi_value result(napi_env env) {
     fn.keep(env, name);
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct StoreSetTokenCounter {
+  static constexpr const char *name = "varve_store_set_token_counter";
+  static constexpr size_t argument_count = 2;
+  varve_store_t *store = nullptr;
+  Registration fn;
+  void read(const Arguments &in) {
+    store = in.handle<varve_store_t>(0, "store");
+    fn = in.callback(1, "fn", CallbackKind::fill, store);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_store_set_token_counter(store, fn.given() ? call_varve_token_fn : nullptr, fn.user_data(), &outcome.error); }
+  napi_value result(napi_env env) {
+    fn.keep(env, name);
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct WindowNew {
+  static constexpr const char *name = "varve_window_new";
+  static constexpr size_t argument_count = 1;
+  size_t capacity = 0;
+  varve_window_t *window_out = nullptr;
+  void read(const Arguments &in) {
+    capacity = in.number<size_t>(0, "capacity");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_window_new(capacity, &window_out, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, window_out);
+  }
+  void discard() { library.varve_window_free(window_out); }
+};
+
+struct WindowAdd {
+  static constexpr const char *name = "varve_window_add";
+  static constexpr size_t argument_count = 2;
+  varve_window_t *window = nullptr;
+  Text entry_json;
+  void read(const Arguments &in) {
+    window = in.handle<varve_window_t>(0, "window");
+    entry_json = in.text(1, "entry_json", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_window_add(window, entry_json.data(), entry_json.size(), &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct WindowRecent {
+  static constexpr const char *name = "varve_window_recent";
+  static constexpr size_t argument_count = 2;
+  varve_window_t *window = nullptr;
+  size_t n = 0;
+  OwnedText json_out;
+  void read(const Arguments &in) {
+    window = in.handle<varve_window_t>(0, "window");
+    n = in.number<size_t>(1, "n");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_window_recent(window, n, &json_out.data, &json_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, json_out);
+  }
+  void discard() {  }
+};
+
+struct WindowText {
+  static constexpr const char *name = "varve_window_text";
+  static constexpr size_t argument_count = 1;
+  varve_window_t *window = nullptr;
+  OwnedText text_out;
+  void read(const Arguments &in) {
+    window = in.handle<varve_window_t>(0, "window");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_window_text(window, &text_out.data, &text_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, text_out);
+  }
+  void discard() {  }
+};
+
+struct WindowClear {
+  static constexpr const char *name = "varve_window_clear";
+  static constexpr size_t argument_count = 1;
+  varve_window_t *window = nullptr;
+  void read(const Arguments &in) {
+    window = in.handle<varve_window_t>(0, "window");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_window_clear(window, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct WindowSize {
+  static constexpr const char *name = "varve_window_size";
+  static constexpr size_t argument_count = 1;
+  varve_window_t *window = nullptr;
+  size_t given{};
+  void read(const Arguments &in) {
+    window = in.handle<varve_window_t>(0, "window");
+  }
+  void run(Outcome &) { given = library.varve_window_size(window); }
+  napi_value result(napi_env env) {
+    return give(env, given);
+  }
+  void discard() {  }
+};
+
+struct WindowFree {
+  static constexpr const char *name = "varve_window_free";
+  static constexpr size_t argument_count = 1;
+  varve_window_t *window = nullptr;
+  void read(const Arguments &in) {
+    window = in.handle<varve_window_t>(0, "window");
+  }
+  void run(Outcome &) { library.varve_window_free(window); }
+  napi_value result(napi_env env) {
+    forget_callbacks(env, window);
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct MemoryOpen {
+  static constexpr const char *name = "varve_memory_open";
+  static constexpr size_t argument_count = 2;
+  varve_store_t *store = nullptr;
+  Text options_json;
+  varve_memory_t *memory_out = nullptr;
+  void read(const Arguments &in) {
+    store = in.handle<varve_store_t>(0, "store");
+    options_json = in.text(1, "options_json", true);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_memory_open(store, options_json.data(), options_json.size(), &memory_out, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, memory_out);
+  }
+  void discard() { library.varve_memory_close(memory_out); }
+};
+
+struct MemoryRecord {
+  static constexpr const char *name = "varve_memory_record";
+  static constexpr size_t argument_count = 3;
+  varve_memory_t *memory = nullptr;
+  Text session_id;
+  Text entry_json;
+  OwnedText id_out;
+  void read(const Arguments &in) {
+    memory = in.handle<varve_memory_t>(0, "memory");
+    session_id = in.text(1, "session_id", false);
+    entry_json = in.text(2, "entry_json", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_memory_record(memory, session_id.data(), session_id.size(), entry_json.data(), entry_json.size(), &id_out.data, &id_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, id_out);
+  }
+  void discard() {  }
+};
+
+struct MemoryContext {
+  static constexpr const char *name = "varve_memory_context";
+  static constexpr size_t argument_count = 3;
+  varve_memory_t *memory = nullptr;
+  Text session_id;
+  uint64_t max_tokens = 0;
+  OwnedText json_out;
+  void read(const Arguments &in) {
+    memory = in.handle<varve_memory_t>(0, "memory");
+    session_id = in.text(1, "session_id", false);
+    max_tokens = in.number<uint64_t>(2, "max_tokens");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_memory_context(memory, session_id.data(), session_id.size(), max_tokens, &json_out.data, &json_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, json_out);
+  }
+  void discard() {  }
+};
+
+struct MemoryLoad {
+  static constexpr const char *name = "varve_memory_load";
+  static constexpr size_t argument_count = 2;
+  varve_memory_t *memory = nullptr;
+  Text session_id;
+  void read(const Arguments &in) {
+    memory = in.handle<varve_memory_t>(0, "memory");
+    session_id = in.text(1, "session_id", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_memory_load(memory, session_id.data(), session_id.size(), &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct MemorySave {
+  static constexpr const char *name = "varve_memory_save";
+  static constexpr size_t argument_count = 2;
+  varve_memory_t *memory = nullptr;
+  Text session_id;
+  void read(const Arguments &in) {
+    memory = in.handle<varve_memory_t>(0, "memory");
+    session_id = in.text(1, "session_id", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_memory_save(memory, session_id.data(), session_id.size(), &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct MemoryClear {
+  static constexpr const char *name = "varve_memory_clear";
+  static constexpr size_t argument_count = 1;
+  varve_memory_t *memory = nullptr;
+  void read(const Arguments &in) {
+    memory = in.handle<varve_memory_t>(0, "memory");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_memory_clear(memory, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct MemoryStore {
+  static constexpr const char *name = "varve_memory_store";
+  static constexpr size_t argument_count = 2;
+  varve_memory_t *memory = nullptr;
+  Text entry_json;
+  OwnedText id_out;
+  void read(const Arguments &in) {
+    memory = in.handle<varve_memory_t>(0, "memory");
+    entry_json = in.text(1, "entry_json", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_memory_store(memory, entry_json.data(), entry_json.size(), &id_out.data, &id_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, id_out);
+  }
+  void discard() {  }
+};
+
+struct MemorySearch {
+  static constexpr const char *name = "varve_memory_search";
+  static constexpr size_t argument_count = 2;
+  varve_memory_t *memory = nullptr;
+  Text query_json;
+  varve_results_t *results_out = nullptr;
+  void read(const Arguments &in) {
+    memory = in.handle<varve_memory_t>(0, "memory");
+    query_json = in.text(1, "query_json", true);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_memory_search(memory, query_json.data(), query_json.size(), &results_out, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, results_out);
+  }
+  void discard() { library.varve_results_free(results_out); }
+};
+
+struct MemoryDelete {
+  static constexpr const char *name = "varve_memory_delete";
+  static constexpr size_t argument_count = 3;
+  varve_memory_t *memory = nullptr;
+  Text id;
+  Text reason;
+  void read(const Arguments &in) {
+    memory = in.handle<varve_memory_t>(0, "memory");
+    id = in.text(1, "id", false);
+    reason = in.text(2, "reason", true);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_memory_delete(memory, id.data(), id.size(), reason.data(), reason.size(), &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
+  }
+  void discard() {  }
+};
+
+struct MemoryClose {
+  static constexpr const char *name = "varve_memory_close";
+  static constexpr size_t argument_count = 1;
+  varve_memory_t *memory = nullptr;
+  void read(const Arguments &in) {
+    memory = in.handle<varve_memory_t>(0, "memory");
+  }
+  void run(Outcome &) { library.varve_memory_close(memory); }
+  napi_value result(napi_env env) {
+    forget_callbacks(env, memory);
     return give_undefined(env);
   }
   void discard() {  }
@@ -515,6 +857,42 @@ struct SessionSetProgress {
   void discard() {  }
 };
 
+struct ContextBuild {
+  static constexpr const char *name = "varve_context_build";
+  static constexpr size_t argument_count = 2;
+  varve_session_t *session = nullptr;
+  Text request_json;
+  OwnedText json_out;
+  void read(const Arguments &in) {
+    session = in.handle<varve_session_t>(0, "session");
+    request_json = in.text(1, "request_json", true);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_context_build(session, request_json.data(), request_json.size(), &json_out.data, &json_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, json_out);
+  }
+  void discard() {  }
+};
+
+struct ContextRecord {
+  static constexpr const char *name = "varve_context_record";
+  static constexpr size_t argument_count = 3;
+  varve_session_t *session = nullptr;
+  Text kind;
+  Text payload_json;
+  OwnedText id_out;
+  void read(const Arguments &in) {
+    session = in.handle<varve_session_t>(0, "session");
+    kind = in.text(1, "kind", false);
+    payload_json = in.text(2, "payload_json", false);
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_context_record(session, kind.data(), kind.size(), payload_json.data(), payload_json.size(), &id_out.data, &id_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, id_out);
+  }
+  void discard() {  }
+};
+
 struct SessionAdd {
   static constexpr const char *name = "varve_session_add";
   static constexpr size_t argument_count = 2;
@@ -599,6 +977,24 @@ struct SessionDeleteWhere {
   void run(Outcome &outcome) { outcome.status = library.varve_session_delete_where(session, query_json.data(), query_json.size(), reason.data(), reason.size(), &count_out, &outcome.error); }
   napi_value result(napi_env env) {
     return give(env, count_out);
+  }
+  void discard() {  }
+};
+
+struct SessionPutVector {
+  static constexpr const char *name = "varve_session_put_vector";
+  static constexpr size_t argument_count = 3;
+  varve_session_t *session = nullptr;
+  Text id;
+  std::vector<float> values;
+  void read(const Arguments &in) {
+    session = in.handle<varve_session_t>(0, "session");
+    id = in.text(1, "id", false);
+    values = in.floats(2, "values");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_session_put_vector(session, id.data(), id.size(), values.data(), static_cast<uint32_t>(values.size()), &outcome.error); }
+  napi_value result(napi_env env) {
+    return give_undefined(env);
   }
   void discard() {  }
 };
@@ -1040,9 +1436,28 @@ const std::vector<Symbol> symbols = {
     {"varve_store_restore", reinterpret_cast<void **>(&library.varve_store_restore)},
     {"varve_store_sweep", reinterpret_cast<void **>(&library.varve_store_sweep)},
     {"varve_store_stats", reinterpret_cast<void **>(&library.varve_store_stats)},
+    {"varve_store_usage", reinterpret_cast<void **>(&library.varve_store_usage)},
     {"varve_store_metrics", reinterpret_cast<void **>(&library.varve_store_metrics)},
     {"varve_store_set_log", reinterpret_cast<void **>(&library.varve_store_set_log)},
     {"varve_store_set_clock", reinterpret_cast<void **>(&library.varve_store_set_clock)},
+    {"varve_store_set_token_counter", reinterpret_cast<void **>(&library.varve_store_set_token_counter)},
+    {"varve_window_new", reinterpret_cast<void **>(&library.varve_window_new)},
+    {"varve_window_add", reinterpret_cast<void **>(&library.varve_window_add)},
+    {"varve_window_recent", reinterpret_cast<void **>(&library.varve_window_recent)},
+    {"varve_window_text", reinterpret_cast<void **>(&library.varve_window_text)},
+    {"varve_window_clear", reinterpret_cast<void **>(&library.varve_window_clear)},
+    {"varve_window_size", reinterpret_cast<void **>(&library.varve_window_size)},
+    {"varve_window_free", reinterpret_cast<void **>(&library.varve_window_free)},
+    {"varve_memory_open", reinterpret_cast<void **>(&library.varve_memory_open)},
+    {"varve_memory_record", reinterpret_cast<void **>(&library.varve_memory_record)},
+    {"varve_memory_context", reinterpret_cast<void **>(&library.varve_memory_context)},
+    {"varve_memory_load", reinterpret_cast<void **>(&library.varve_memory_load)},
+    {"varve_memory_save", reinterpret_cast<void **>(&library.varve_memory_save)},
+    {"varve_memory_clear", reinterpret_cast<void **>(&library.varve_memory_clear)},
+    {"varve_memory_store", reinterpret_cast<void **>(&library.varve_memory_store)},
+    {"varve_memory_search", reinterpret_cast<void **>(&library.varve_memory_search)},
+    {"varve_memory_delete", reinterpret_cast<void **>(&library.varve_memory_delete)},
+    {"varve_memory_close", reinterpret_cast<void **>(&library.varve_memory_close)},
     {"varve_session_create", reinterpret_cast<void **>(&library.varve_session_create)},
     {"varve_session_open", reinterpret_cast<void **>(&library.varve_session_open)},
     {"varve_session_close", reinterpret_cast<void **>(&library.varve_session_close)},
@@ -1053,11 +1468,14 @@ const std::vector<Symbol> symbols = {
     {"varve_session_stats", reinterpret_cast<void **>(&library.varve_session_stats)},
     {"varve_session_files", reinterpret_cast<void **>(&library.varve_session_files)},
     {"varve_session_set_progress", reinterpret_cast<void **>(&library.varve_session_set_progress)},
+    {"varve_context_build", reinterpret_cast<void **>(&library.varve_context_build)},
+    {"varve_context_record", reinterpret_cast<void **>(&library.varve_context_record)},
     {"varve_session_add", reinterpret_cast<void **>(&library.varve_session_add)},
     {"varve_session_add_batch", reinterpret_cast<void **>(&library.varve_session_add_batch)},
     {"varve_session_get", reinterpret_cast<void **>(&library.varve_session_get)},
     {"varve_session_delete", reinterpret_cast<void **>(&library.varve_session_delete)},
     {"varve_session_delete_where", reinterpret_cast<void **>(&library.varve_session_delete_where)},
+    {"varve_session_put_vector", reinterpret_cast<void **>(&library.varve_session_put_vector)},
     {"varve_kv_set", reinterpret_cast<void **>(&library.varve_kv_set)},
     {"varve_kv_get", reinterpret_cast<void **>(&library.varve_kv_get)},
     {"varve_kv_delete", reinterpret_cast<void **>(&library.varve_kv_delete)},
@@ -1114,10 +1532,46 @@ const std::vector<Function> functions = {
     {"varve_store_sweep_async", call_later<StoreSweep>},
     {"varve_store_stats", call_now<StoreStats>},
     {"varve_store_stats_async", call_later<StoreStats>},
+    {"varve_store_usage", call_now<StoreUsage>},
+    {"varve_store_usage_async", call_later<StoreUsage>},
     {"varve_store_metrics", call_now<StoreMetrics>},
     {"varve_store_metrics_async", call_later<StoreMetrics>},
     {"varve_store_set_log", call_now<StoreSetLog>},
     {"varve_store_set_clock", call_now<StoreSetClock>},
+    {"varve_store_set_token_counter", call_now<StoreSetTokenCounter>},
+    {"varve_window_new", call_now<WindowNew>},
+    {"varve_window_new_async", call_later<WindowNew>},
+    {"varve_window_add", call_now<WindowAdd>},
+    {"varve_window_add_async", call_later<WindowAdd>},
+    {"varve_window_recent", call_now<WindowRecent>},
+    {"varve_window_recent_async", call_later<WindowRecent>},
+    {"varve_window_text", call_now<WindowText>},
+    {"varve_window_text_async", call_later<WindowText>},
+    {"varve_window_clear", call_now<WindowClear>},
+    {"varve_window_clear_async", call_later<WindowClear>},
+    {"varve_window_size", call_now<WindowSize>},
+    {"varve_window_free", call_now<WindowFree>},
+    {"varve_window_free_async", call_later<WindowFree>},
+    {"varve_memory_open", call_now<MemoryOpen>},
+    {"varve_memory_open_async", call_later<MemoryOpen>},
+    {"varve_memory_record", call_now<MemoryRecord>},
+    {"varve_memory_record_async", call_later<MemoryRecord>},
+    {"varve_memory_context", call_now<MemoryContext>},
+    {"varve_memory_context_async", call_later<MemoryContext>},
+    {"varve_memory_load", call_now<MemoryLoad>},
+    {"varve_memory_load_async", call_later<MemoryLoad>},
+    {"varve_memory_save", call_now<MemorySave>},
+    {"varve_memory_save_async", call_later<MemorySave>},
+    {"varve_memory_clear", call_now<MemoryClear>},
+    {"varve_memory_clear_async", call_later<MemoryClear>},
+    {"varve_memory_store", call_now<MemoryStore>},
+    {"varve_memory_store_async", call_later<MemoryStore>},
+    {"varve_memory_search", call_now<MemorySearch>},
+    {"varve_memory_search_async", call_later<MemorySearch>},
+    {"varve_memory_delete", call_now<MemoryDelete>},
+    {"varve_memory_delete_async", call_later<MemoryDelete>},
+    {"varve_memory_close", call_now<MemoryClose>},
+    {"varve_memory_close_async", call_later<MemoryClose>},
     {"varve_session_create", call_now<SessionCreate>},
     {"varve_session_create_async", call_later<SessionCreate>},
     {"varve_session_open", call_now<SessionOpen>},
@@ -1136,6 +1590,10 @@ const std::vector<Function> functions = {
     {"varve_session_files", call_now<SessionFiles>},
     {"varve_session_files_async", call_later<SessionFiles>},
     {"varve_session_set_progress", call_now<SessionSetProgress>},
+    {"varve_context_build", call_now<ContextBuild>},
+    {"varve_context_build_async", call_later<ContextBuild>},
+    {"varve_context_record", call_now<ContextRecord>},
+    {"varve_context_record_async", call_later<ContextRecord>},
     {"varve_session_add", call_now<SessionAdd>},
     {"varve_session_add_async", call_later<SessionAdd>},
     {"varve_session_add_batch", call_now<SessionAddBatch>},
@@ -1146,6 +1604,8 @@ const std::vector<Function> functions = {
     {"varve_session_delete_async", call_later<SessionDelete>},
     {"varve_session_delete_where", call_now<SessionDeleteWhere>},
     {"varve_session_delete_where_async", call_later<SessionDeleteWhere>},
+    {"varve_session_put_vector", call_now<SessionPutVector>},
+    {"varve_session_put_vector_async", call_later<SessionPutVector>},
     {"varve_kv_set", call_now<KvSet>},
     {"varve_kv_set_async", call_later<KvSet>},
     {"varve_kv_get", call_now<KvGet>},
