@@ -190,7 +190,7 @@ Status Memory::remove(std::string_view entry_id, std::string_view reason) {
   bool is_deleted = false;
   for (const auto& result : found.results) {
     VARVE_TRY_ASSIGN(const auto session, store_.open_session(result.session_id));
-    const Status removed = session->remove(entry_id, reason);
+    Status removed = session->remove(entry_id, reason);
     if (!removed.ok() && removed.code() != Code::kNotFound) return removed;
     is_deleted = is_deleted || removed.ok();
   }

@@ -13,7 +13,7 @@ API = json.loads((HERE.parent.parent / "bindings/api.json").read_text())
 CASES = {path: json.loads(path.read_text()) for path in sorted((HERE / "cases").glob("*.json"))}
 CASES_AT_LEAST = 150
 GROUPS = {"base", "store", "session", "entry", "query", "maintenance", "kv", "transcript",
-          "window", "memory", "context", "vector"}
+          "window", "memory", "context", "vector", "usage"}
 HELPERS = {"clock": {"store", "now_ms"}, "log_lines": {"store"}, "file_write": {"path", "text"},
            "file_read": {"path"}, "file_replace": {"path", "find", "replace"}}
 # What stands in for a callback in the arguments of an operation.
@@ -97,7 +97,8 @@ class Cases(unittest.TestCase):
             known = {"dir"}
             for number, step in enumerate(case["steps"], 1):
                 used = set(re.findall(r"\$\{(\w+)[^}]*\}", json.dumps(step)))
-                used |= {step["args"][name] for name in ("store", "session", "results", "window")
+                used |= {step["args"][name] for name in ("store", "session", "results", "window",
+                                                   "memory")
                          if name in step.get("args", {})}
                 with self.subTest(f"{path.name}, step {number}"):
                     self.assertLessEqual(used, known)

@@ -108,14 +108,17 @@ def document(value):
     return value["$text"] if isinstance(value, dict) and set(value) == {"$text"} else value
 
 
-def session_call(method, *names):
-    return lambda run, a: getattr(run.handle(a, "session"), method)(
+def handle_call(kind, method, *names):
+    return lambda run, a: getattr(run.handle(a, kind), method)(
         *(document(a(name)) for name in names))
+
+
+def session_call(method, *names):
+    return handle_call("session", method, *names)
 
 
 def store_call(method, *names):
-    return lambda run, a: getattr(run.handle(a, "store"), method)(
-        *(document(a(name)) for name in names))
+    return handle_call("store", method, *names)
 
 
 def results_of(results):
@@ -153,6 +156,15 @@ def set_progress(run, a):
     run.handle(a, "session").set_progress(hear)
 
 
+def failing(text):
+    raise RuntimeError("no tokenizer here")
+
+
+def set_token_counter(run, a):
+    count = {"bytes": lambda text: len(text.encode()), "failing": failing, None: None}
+    run.handle(a, "store").set_token_counter(count[a("counter")])
+
+
 def file_replace(run, a):
     path, find = pathlib.Path(a("path")), a("find").encode()
     before = path.read_bytes()
@@ -185,6 +197,7 @@ OPERATIONS = {
     "store_restore": store_call("restore", "path", "options_json"),
     "store_sweep": store_call("sweep"),
     "store_stats": store_call("stats"),
+    "store_usage": store_call("usage", "filter_json"),
     "store_metrics": store_call("metrics"),
     "store_set_log": set_log,
     "store_set_clock": lambda run, a: run.handle(a, "store").set_clock(None),
@@ -224,6 +237,36 @@ OPERATIONS = {
     "session_import": session_call("import_text", "jsonl"),
     "session_export_file": session_call("export_file", "path", "options_json"),
     "session_import_file": session_call("import_file", "path", "options_json"),
+    "session_put_vector": session_call("put_vector", "id", "values"),
+    "store_set_token_counter": set_token_counter,
+    "kv_set": session_call("kv_set", "key", "value"),
+    "kv_get": session_call("kv_get", "key"),
+    "kv_delete": session_call("kv_delete", "key"),
+    "kv_list": session_call("kv_list"),
+    "transcript_append": session_call("transcript_append", "role", "content"),
+    "transcript_last": session_call("transcript_last", "n"),
+    "window_new": lambda run, a: Kept(varve.Window(a("capacity"))),
+    "window_add": handle_call("window", "add", "entry_json"),
+    "window_recent": handle_call("window", "recent", "n"),
+    "window_text": handle_call("window", "text"),
+    "window_clear": handle_call("window", "clear"),
+    "window_size": lambda run, a: len(run.handle(a, "window")),
+    "window_free": handle_call("window", "close"),
+    "memory_open": lambda run, a: Kept(
+        run.handle(a, "store").memory(document(a("options_json")))),
+    "memory_record": handle_call("memory", "record", "session_id", "entry_json"),
+    "memory_context": lambda run, a: run.handle(a, "memory").context(
+        a("session_id"), a("max_tokens") or 0),
+    "memory_load": handle_call("memory", "load", "session_id"),
+    "memory_save": handle_call("memory", "save", "session_id"),
+    "memory_clear": handle_call("memory", "clear"),
+    "memory_store": handle_call("memory", "store", "entry_json"),
+    "memory_search": lambda run, a: results_of(
+        run.handle(a, "memory").search(document(a("query_json")))),
+    "memory_delete": handle_call("memory", "delete", "id", "reason"),
+    "memory_close": handle_call("memory", "close"),
+    "context_build": session_call("build_context", "request_json"),
+    "context_record": session_call("record", "kind", "payload_json"),
     "clock": clock,
     "log_lines": lambda run, a: list(run.logs[id(run.handle(a, "store"))]),
     "file_write": file_write,

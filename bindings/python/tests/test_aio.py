@@ -81,7 +81,7 @@ def test_a_store_that_is_not_open_says_so():
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("name", ["Store", "Session"])
+@pytest.mark.parametrize("name", ["Store", "Session", "Memory"])
 def test_every_method_has_its_variant(name):
     """A property or a method of the plain class that asyncio users would miss."""
     plain, variant = getattr(varve, name), getattr(varve.aio, name)

@@ -101,6 +101,30 @@ def test_an_interrupt_in_a_progress_function_is_an_interrupt(session):
         session.verify()
 
 
+def test_tokens_are_counted_by_the_host(store, session):
+    seen = []
+
+    def count(text):
+        seen.append(text)
+        return len(text.split())
+    session.record("user_message", {"content": "Ann drinks tea ☕"})
+    store.set_token_counter(count)
+    context = session.build_context(budget={"max_tokens": 50}, format="plain")
+    assert 0 < context["token_count"] <= 50
+    assert any("Ann drinks tea ☕" in text for text in seen)
+
+
+@pytest.mark.parametrize("broken", [lambda text: 1 / 0, lambda text: "many"])
+def test_what_a_token_counter_raises_is_the_cause(store, session, broken):
+    session.record("user_message", {"content": "tea"})
+    store.set_token_counter(broken)
+    with pytest.raises(varve.CallbackFailed) as caught:
+        session.build_context()
+    assert isinstance(caught.value.__cause__, (ZeroDivisionError, TypeError))
+    store.set_token_counter(None)
+    assert "tea" in session.build_context()["text"]
+
+
 def test_callbacks_of_many_threads(store, session):
     """Each thread is told the cause of its own failure."""
     def broken(*_):

@@ -11,7 +11,7 @@ EXAMPLES = sorted(path.name for path in (readme.PACKAGE / "examples").glob("*.py
 
 
 def test_every_example_is_quoted():
-    assert len(EXAMPLES) >= 4
+    assert len(EXAMPLES) == 5
     assert sorted(readme.quotes()) == EXAMPLES
 
 

@@ -21,13 +21,16 @@ from ._raw import VARVE_LOG_INFO as LOG_INFO
 from ._raw import VARVE_LOG_OFF as LOG_OFF
 from ._raw import VARVE_LOG_WARN as LOG_WARN
 from ._raw import VERSION as __version__
-from .documents import (Entry, Query, Result, SessionInfo, SessionPage, TagQuery, TimeQuery)
+from .documents import (Context, ContextItem, Entry, Query, Result, SessionInfo, SessionPage,
+                        TagQuery, TimeQuery)
 from .errors import (AlreadyExists, BadHandle, Busy, CallbackFailed, Corruption, FormatVersion,
                      Forked, InputOutput, Internal, InvalidArgument, LibraryError, NoMemory,
                      NoSpace, NotFound, ReadOnly, SizeLimit, Unsupported, VarveError)
+from .memory import Memory
 from .results import Results
 from .session import Session
 from .store import Store
+from .window import Window
 
 
 def library_version() -> str:
@@ -46,10 +49,12 @@ __all__ = [
     "BadHandle",
     "Busy",
     "CallbackFailed",
+    "Context",
+    "ContextItem",
     "Corruption",
     "Entry",
-    "FormatVersion",
     "Forked",
+    "FormatVersion",
     "InputOutput",
     "Internal",
     "InvalidArgument",
@@ -59,6 +64,7 @@ __all__ = [
     "LOG_OFF",
     "LOG_WARN",
     "LibraryError",
+    "Memory",
     "NoMemory",
     "NoSpace",
     "NotFound",
@@ -75,6 +81,7 @@ __all__ = [
     "TimeQuery",
     "Unsupported",
     "VarveError",
+    "Window",
     "__version__",
     "library_version",
     "load",

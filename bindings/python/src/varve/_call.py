@@ -1,10 +1,11 @@
 """Calling the library: text in, text out, errors."""
 from __future__ import annotations
 
+import array
 import ctypes
 import datetime
 import json
-from typing import Any, Callable, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _raw
 from .callbacks import failure_of_this_thread
@@ -90,6 +91,23 @@ def options(value: Json, members: Mapping[str, Any]) -> Tuple[Optional[bytes], i
         return None, 0
     given = document(value)
     return given, len(given)
+
+
+def floats(values: Iterable[float]) -> Any:
+    """Numbers as an array of C floats."""
+    if isinstance(values, array.array) and values.typecode == "f":
+        return (ctypes.c_float * len(values)).from_buffer_copy(values)
+    numbers = list(values)
+    return (ctypes.c_float * len(numbers))(*numbers)
+
+
+def how_many(count: Optional[int]) -> int:
+    """A count for the library, in which None is all there are."""
+    if count is None:
+        return _raw.VARVE_NUL_TERMINATED  # SIZE_MAX
+    if count < 0:
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"{count} is no number of messages")
+    return count
 
 
 def fail(api: _raw.Functions, status: int, error: Optional[int]) -> None:

@@ -16,6 +16,7 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, TypeVar
 
+from . import memory as _memory
 from . import session as _session
 from . import store as _store
 from .documents import SessionInfo
@@ -90,6 +91,15 @@ class Session:
     delete_where = _awaited(_session.Session.delete_where)
     query = _reading(_session.Session.query)
     count = _awaited(_session.Session.count)
+    put_vector = _awaited(_session.Session.put_vector)
+    record = _awaited(_session.Session.record)
+    build_context = _awaited(_session.Session.build_context)
+    kv_set = _awaited(_session.Session.kv_set)
+    kv_get = _awaited(_session.Session.kv_get)
+    kv_delete = _awaited(_session.Session.kv_delete)
+    kv_list = _awaited(_session.Session.kv_list)
+    transcript_append = _awaited(_session.Session.transcript_append)
+    transcript_last = _awaited(_session.Session.transcript_last)
     verify = _awaited(_session.Session.verify)
     repair = _awaited(_session.Session.repair)
     compact = _awaited(_session.Session.compact)
@@ -101,6 +111,29 @@ class Session:
     export_file = _awaited(_session.Session.export_file)
     import_file = _awaited(_session.Session.import_file)
     set_progress = _awaited(_session.Session.set_progress)
+
+
+class Memory:
+    """A user's memory in three tiers; varve.Memory has the manual."""
+
+    def __init__(self, inner: _memory.Memory):
+        self._inner = inner
+
+    async def __aenter__(self) -> Memory:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    close = _awaited(_memory.Memory.close)
+    record = _awaited(_memory.Memory.record)
+    context = _awaited(_memory.Memory.context)
+    load = _awaited(_memory.Memory.load)
+    save = _awaited(_memory.Memory.save)
+    clear = _awaited(_memory.Memory.clear)
+    store = _awaited(_memory.Memory.store)
+    search = _reading(_memory.Memory.search)
+    delete = _awaited(_memory.Memory.delete)
 
 
 class Store:
@@ -140,10 +173,16 @@ class Store:
     restore = _awaited(_store.Store.restore)
     sweep = _awaited(_store.Store.sweep)
     stats = _awaited(_store.Store.stats)
+    usage = _awaited(_store.Store.usage)
     metrics = _awaited(_store.Store.metrics)
     set_log = _awaited(_store.Store.set_log)
     log_to = _awaited(_store.Store.log_to)
     set_clock = _awaited(_store.Store.set_clock)
+    set_token_counter = _awaited(_store.Store.set_token_counter)
+
+    async def memory(self, options: Options = None, /, **members: Any) -> Memory:
+        """The memory of a user in three tiers."""
+        return Memory(await asyncio.to_thread(self._inner.memory, options, **members))
 
     async def iterate_sessions(self, **members: Any) -> AsyncIterator[SessionInfo]:
         """All sessions, newest first, page by page."""

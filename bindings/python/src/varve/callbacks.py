@@ -84,3 +84,14 @@ def progress(hear: Progress) -> Any:
             _failures.error = error
             return 1
     return _raw.varve_progress_fn(go_on)
+
+
+def token_counter(count: TokenCounter) -> Any:
+    def tokens(_user_data: Any, text: Optional[int], length: int, out: Any) -> int:
+        try:
+            out[0] = count(_text(text, length))
+            return 0
+        except BaseException as error:  # noqa: B902
+            _failures.error = error
+            return 1
+    return _raw.varve_token_fn(tokens)

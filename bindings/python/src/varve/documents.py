@@ -47,6 +47,8 @@ class Query(TypedDict, total=False):
     time: TimeQuery
     min_importance: float
     min_relevance: float
+    vector: List[float]
+    vector_weight: float
     references: List[str]
     relation: str
     max_depth: int
@@ -90,6 +92,25 @@ class SessionInfo(TypedDict, total=False):
 class SessionPage(TypedDict):
     sessions: List[SessionInfo]
     next: Optional[str]
+
+
+class ContextItem(TypedDict):
+    """One entry of a context."""
+
+    id: str
+    tokens: int
+    rank: float
+    source: str
+
+
+class Context(TypedDict):
+    """What a model is given; `text` is for the prompt."""
+
+    text: str
+    items: List[ContextItem]
+    token_count: int
+    dropped: int
+    truncated: bool
 
 
 JsonText = Union[str, bytes]

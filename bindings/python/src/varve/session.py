@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union, cast
 
 from . import _call, _raw, callbacks
-from .documents import Entry, JsonText, Query, Report
+from .documents import Context, Entry, JsonText, Query, Report
 from .errors import BadHandle
 from .results import Results
 
@@ -164,6 +164,64 @@ class Session:
             self._api, self._api.varve_session_count, ctypes.c_uint64, self._handle,
             *_call.options(cast(Any, query), members)))
 
+    def put_vector(self, entry_id: str, values: Iterable[float]) -> None:
+        """Gives an entry its vector, an embedding that you made of it: `query(vector=[...])`
+        finds by it. Any sequence of numbers; an array of 32 bit floats is taken without a loop."""
+        given = _call.text(entry_id)
+        numbers = _call.floats(values)
+        _call.call(self._api, self._api.varve_session_put_vector, self._handle, given, len(given),
+                   numbers, len(numbers))
+
+    # -- what a model is given
+
+    def record(self, kind: str, payload: Union[Dict[str, Any], JsonText]) -> str:
+        """Records one step of a conversation and gives its entry's id: "user_message",
+        "assistant_message", "tool_call", "tool_result", "observation" and so on, with
+        {"content": ...}, or {"name", "arguments", "call_id"} and {"name", "result", "call_id"}."""
+        what, given = _call.text(kind), _call.document(payload)
+        return _call.call_text(self._api, self._api.varve_context_record, self._handle, what,
+                               len(what), given, len(given)).decode()
+
+    def build_context(self, request: Options = None, /, **members: Any) -> Context:
+        """The part of the memory that fits into a model's context window (docs/context.md):
+        `build_context(question="...", budget={"max_tokens": 4000})`. The text is in "text"."""
+        return cast(Context, self._document(self._api.varve_context_build,
+                                            *_call.options(request, members)))
+
+    # -- small facts by key, and what was said
+
+    def kv_set(self, key: str, value: str) -> None:
+        """Sets a key. Past the session's cap the key that was set longest ago goes."""
+        name, given = _call.text(key), _call.text(value)
+        _call.call(self._api, self._api.varve_kv_set, self._handle, name, len(name), given,
+                   len(given))
+
+    def kv_get(self, key: str) -> str:
+        """The value of a key. NotFound when it is not there."""
+        name = _call.text(key)
+        return _call.call_text(self._api, self._api.varve_kv_get, self._handle, name,
+                               len(name)).decode()
+
+    def kv_delete(self, key: str) -> None:
+        """Takes a key away. NotFound when it is not there."""
+        name = _call.text(key)
+        _call.call(self._api, self._api.varve_kv_delete, self._handle, name, len(name))
+
+    def kv_list(self) -> List[Dict[str, str]]:
+        """All keys as {"key", "value", "ts"}, the one that was set longest ago first."""
+        return cast(List[Dict[str, str]], self._document(self._api.varve_kv_list))
+
+    def transcript_append(self, role: str, content: str) -> None:
+        """Appends what was said, with the present time."""
+        who, given = _call.text(role), _call.text(content)
+        _call.call(self._api, self._api.varve_transcript_append, self._handle, who, len(who),
+                   given, len(given))
+
+    def transcript_last(self, count: Optional[int] = None) -> List[Dict[str, str]]:
+        """The last turns as {"role", "content", "timestamp"}, oldest first; None is all."""
+        return cast(List[Dict[str, str]], self._document(self._api.varve_transcript_last,
+                                                         _call.how_many(count)))
+
     # -- looking after it
 
     def verify(self, options: Options = None, /, **more: Any) -> Report:
@@ -227,8 +285,8 @@ class Session:
     def _read(text: bytes) -> Report:
         return cast(Report, json.loads(text))
 
-    def _document(self, function: _call.Function) -> Any:
-        return json.loads(_call.call_text(self._api, function, self._handle))
+    def _document(self, function: _call.Function, *arguments: Any) -> Any:
+        return json.loads(_call.call_text(self._api, function, self._handle, *arguments))
 
     def _report(self, function: _call.Function, options: Any, members: Dict[str, Any]) -> Report:
         return self._read(_call.call_text(self._api, function, self._handle,

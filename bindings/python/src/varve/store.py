@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterator, List, Optional, Union, cast
 
 from . import _call, _library, _raw, callbacks
 from .documents import JsonText, Query, Report, SessionInfo, SessionPage
+from .memory import Memory
 from .results import Results
 from .session import Options, Path, Session
 
@@ -103,6 +104,11 @@ class Store:
             self._api, self._api.varve_store_query, self._handle,
             *_call.options(cast(Any, query), members)))
 
+    def memory(self, options: Options = None, /, **members: Any) -> Memory:
+        """The memory of a user in three tiers: `user_id`, `agent_id`, `window`, `ttl_hours`."""
+        return Memory(self, _call.call_handle(self._api, self._api.varve_memory_open,
+                                              self._handle, *_call.options(options, members)))
+
     # -- looking after it
 
     def sync(self) -> None:
@@ -124,6 +130,12 @@ class Store:
     def stats(self) -> Dict[str, Any]:
         """Figures of this store."""
         return cast(Dict[str, Any], self._document(self._api.varve_store_stats))
+
+    def usage(self, filter: Options = None, /, **members: Any) -> Report:
+        """Tokens and money that entries tell of, summed by session, agent, user and day:
+        `user_id`, `agent_id`, `session_ids`, `time`."""
+        return cast(Report, self._document(self._api.varve_store_usage,
+                                           *_call.options(filter, members)))
 
     def metrics(self) -> str:
         """Figures for monitoring, in the text format of Prometheus."""
@@ -147,6 +159,12 @@ class Store:
         not call this library. None: the system's again."""
         self._register("clock", self._api.varve_store_set_clock,
                        callbacks.clock(tell) if tell else _raw.varve_clock_fn())
+
+    def set_token_counter(self, count: Optional[callbacks.TokenCounter]) -> None:
+        """Counts tokens by `count(text)`, as the model that reads contexts does. What it raises
+        ends Session.build_context with CallbackFailed. None: the built-in estimate."""
+        self._register("tokens", self._api.varve_store_set_token_counter,
+                       callbacks.token_counter(count) if count else _raw.varve_token_fn())
 
     def _register(self, name: str, function: _call.Function, callback: Any, *before: Any) -> None:
         """Keeps every callback until the store is gone: another thread may be in the last one."""

@@ -1,0 +1,62 @@
+"""The last so many messages of a conversation, in memory only."""
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, List, Optional, Union, cast
+
+from . import _call, _library
+from .documents import JsonText
+
+
+class Window:
+    """What an agent has in front of it: the oldest message leaves when the window is full.
+
+        window = varve.Window(20)
+        window.add({"role": "user", "content": "Hello"})
+        prompt = window.text()
+
+    Nothing is written anywhere. Any thread may use it.
+    """
+
+    __slots__ = ("_api", "_handle", "__weakref__")
+
+    def __init__(self, capacity: int):
+        self._api = _library.functions()
+        self._handle = _call.call_handle(self._api, self._api.varve_window_new,
+                                         _call.how_many(capacity))
+
+    def add(self, message: Union[Dict[str, Any], JsonText]) -> None:
+        """Adds a message: "content" is needed, "role" and "timestamp" are usual."""
+        given = _call.document(message)
+        _call.call(self._api, self._api.varve_window_add, self._handle, given, len(given))
+
+    def recent(self, count: Optional[int] = None) -> List[Dict[str, Any]]:
+        """The newest messages, in the order in which they were added; None is all."""
+        return cast(List[Dict[str, Any]], json.loads(_call.call_text(
+            self._api, self._api.varve_window_recent, self._handle, _call.how_many(count))))
+
+    def text(self) -> str:
+        """Lines for a prompt, "role: content", oldest first."""
+        return _call.call_text(self._api, self._api.varve_window_text, self._handle).decode()
+
+    def clear(self) -> None:
+        """Removes all messages."""
+        _call.call(self._api, self._api.varve_window_clear, self._handle)
+
+    def __len__(self) -> int:
+        return cast(int, self._api.varve_window_size(self._handle))
+
+    def close(self) -> None:
+        """Frees it."""
+        self._api.varve_window_free(self._handle)
+
+    def __enter__(self) -> Window:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle is not None:
+            self._api.varve_window_free(handle)

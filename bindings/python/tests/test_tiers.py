@@ -1,0 +1,82 @@
+"""Windows, memories, keys, transcripts and vectors, as Python has them."""
+import array
+import gc
+import pickle
+
+import pytest
+
+import varve
+
+
+def test_a_window():
+    with varve.Window(2) as window:
+        for content in ("one", "two", {"three": 3}):
+            window.add({"role": "user", "content": content})
+        assert len(window) == 2
+        assert [message["content"] for message in window.recent()] == ["two", {"three": 3}]
+        assert window.recent(1)[0]["content"] == {"three": 3}
+        assert window.text().startswith("user: two\n")
+        with pytest.raises(varve.InvalidArgument):
+            window.recent(-1)
+        window.clear()
+        assert window.recent() == []
+    with pytest.raises(varve.BadHandle):
+        window.add({"content": "late"})
+    with pytest.raises(varve.InvalidArgument):
+        varve.Window(0)
+
+
+def test_a_memory(store):
+    with store.memory(user_id="ann", window=2) as memory:
+        for content in ("one", "two", "three"):
+            memory.record("chat", {"role": "user", "content": content})
+        kept = memory.store({"content": "likes tea"})
+        context = memory.context("chat")
+        assert [entry["content"] for entry in context["entries"]] == ["two", "three"]
+        assert [r["entry"]["id"] for r in memory.search(text="tea")] == [kept]
+        memory.clear()
+        memory.load("chat")
+        memory.save("chat")
+        memory.delete(kept, "asked for")
+        assert memory.search(text="tea")[:] == []
+        with pytest.raises(TypeError):
+            pickle.dumps(memory)
+    with pytest.raises(varve.BadHandle):
+        memory.clear()
+
+
+def test_a_memory_keeps_its_store():
+    memory = varve.Store("memory:").memory()
+    gc.collect()
+    assert memory.record("chat", {"content": "x"})
+
+
+def test_keys(session):
+    session.kv_set("topic", "tea ☕\0")
+    assert session.kv_get("topic") == "tea ☕\0"
+    assert [item["key"] for item in session.kv_list()] == ["topic"]
+    session.kv_delete("topic")
+    with pytest.raises(varve.NotFound):
+        session.kv_get("topic")
+
+
+def test_a_transcript(session):
+    for number in range(3):
+        session.transcript_append("user", f"turn {number}\r\n# x")
+    assert [turn["content"] for turn in session.transcript_last(2)] == [
+        "turn 1\r\n# x", "turn 2\r\n# x"]
+    assert len(session.transcript_last()) == 3
+
+
+@pytest.mark.parametrize("form", [list, tuple, iter, lambda v: array.array("f", v),
+                                  lambda v: array.array("d", v)])
+def test_vectors(session, form):
+    session.add_batch([{"id": "a", "type": "finding", "content": 1},
+                       {"id": "b", "type": "finding", "content": 2}])
+    session.put_vector("a", form([1.0, 0.0]))
+    session.put_vector("b", form([0.0, 1.0]))
+    assert session.query(vector=[0.1, 0.9])[0]["entry"]["id"] == "b"
+    with pytest.raises(varve.InvalidArgument):
+        session.put_vector("a", form([1.0]))
+    with pytest.raises(varve.InvalidArgument):
+        session.put_vector("a", [])
