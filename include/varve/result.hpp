@@ -211,6 +211,7 @@ class Callbacks {
 
 using LogFunction = std::function<void(int32_t level, std::string_view json_line)>;
 using ClockFunction = std::function<int64_t()>;
+using TokenFunction = std::function<uint64_t(std::string_view text)>;
 using ProgressFunction =
     std::function<bool(std::string_view operation, uint64_t done, uint64_t total)>;
 
@@ -228,6 +229,16 @@ inline int64_t call_clock(void *function) noexcept {
     using std::chrono::duration_cast;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return duration_cast<std::chrono::milliseconds>(now).count();
+  }
+}
+
+inline int32_t call_tokens(void *function, const char *text, size_t len,
+                           uint64_t *tokens_out) noexcept {
+  try {
+    *tokens_out = (*static_cast<TokenFunction *>(function))({text, len});
+    return 0;
+  } catch (...) {
+    return 1;
   }
 }
 

@@ -23,6 +23,7 @@
 #ifndef VARVE_VARVE_HPP
 #define VARVE_VARVE_HPP
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -133,6 +134,39 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
     return this->template make<uint64_t, uint64_t>(varve_session_count, query.data(), query.size());
   }
   Answer<std::string> tags() const { return this->ask(varve_session_tags); }
+
+  // Small facts by key: varve/kv.h. The list is a JSON array.
+  Answer<void> kv_set(Text key, Text value) const {
+    return this->tell(varve_kv_set, key.data(), key.size(), value.data(), value.size());
+  }
+  Answer<std::string> kv_get(Text key) const {
+    return this->ask(varve_kv_get, key.data(), key.size());
+  }
+  Answer<void> kv_remove(Text key) const {
+    return this->tell(varve_kv_delete, key.data(), key.size());
+  }
+  Answer<std::string> kv_list() const { return this->ask(varve_kv_list); }
+  // What was said: varve/transcript.h.
+  Answer<void> transcript_append(Text role, Text content) const {
+    return this->tell(varve_transcript_append, role.data(), role.size(), content.data(),
+                      content.size());
+  }
+  Answer<std::string> transcript_last(size_t count_max = SIZE_MAX) const {
+    return this->ask(varve_transcript_last, count_max);
+  }
+  // What a model is given: varve/context.h.
+  Answer<std::string> record(Text kind, Text payload) const {
+    return this->ask(varve_context_record, kind.data(), kind.size(), payload.data(),
+                     payload.size());
+  }
+  Answer<std::string> build_context(Text request = {}) const {
+    return this->ask(varve_context_build, request.data(), request.size());
+  }
+  Answer<void> put_vector(Text id, std::span<const float> values) const {
+    const size_t count = std::min<size_t>(values.size(), UINT32_MAX);  // far too many either way
+    return this->tell(varve_session_put_vector, id.data(), id.size(), values.data(),
+                      static_cast<uint32_t>(count));
+  }
 
   Answer<std::string> metadata() const { return this->ask(varve_session_metadata); }
   Answer<void> update(Text patch) const {
@@ -340,11 +374,19 @@ class BasicStore : public detail::Object<Policy, varve_store_t, varve_store_clos
     void *const kept = callbacks_ ? callbacks_->clock.keep(std::move(function)) : nullptr;
     return this->tell(varve_store_set_clock, detail::call_clock, kept);
   }
+  // An exception ends the building of a context: VARVE_CALLBACK. An empty function returns to the
+  // built-in estimate.
+  Answer<void> set_token_counter(detail::TokenFunction function) {
+    if (!function) return this->tell(varve_store_set_token_counter, nullptr, nullptr);
+    void *const kept = callbacks_ ? callbacks_->tokens.keep(std::move(function)) : nullptr;
+    return this->tell(varve_store_set_token_counter, detail::call_tokens, kept);
+  }
 
  private:
   struct Kept {
     detail::Callbacks<detail::LogFunction> log;
     detail::Callbacks<detail::ClockFunction> clock;
+    detail::Callbacks<detail::TokenFunction> tokens;
   };
   std::unique_ptr<Kept> callbacks_ = std::make_unique<Kept>();
 };

@@ -12,6 +12,15 @@ TEST_PACKAGES=(
 STYLE_PACKAGES=(clang-format-14 clang-tidy-14)
 SANITIZER_PACKAGES=(clang-14 libclang-rt-14-dev)
 
+# missing_language_packages: what tests of the bindings need and is not there under any name. The
+# cargo and go of Debian 12 are older than the crates and modules want: where there are none, those
+# tests are named as not run.
+missing_language_packages() {
+  command -v node >/dev/null || echo nodejs
+  command -v npm >/dev/null || echo npm
+  python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+}
+
 # heading TEXT: starts a step; the time the previous one took is told first.
 heading() {
   end_of_step

@@ -74,10 +74,9 @@ void Core::count_into(json::Tree& tree) const {
   }
   tree.set("statistics", std::move(statistics));
   tree.set("total_entries", json::Tree::integer_unsigned(index.size() - index.deleted_count()));
-  tree.set("total_size_bytes",
-           json::Tree::integer_unsigned(view.tail.entries_bytes + view.tail.tombstones_bytes +
-                                        snapshot_size_bytes + vectors.size_bytes() +
-                                        capped_bytes()));
+  tree.set("total_size_bytes", json::Tree::integer_unsigned(
+                                   view.tail.entries_bytes + view.tail.tombstones_bytes +
+                                   snapshot_size_bytes + vectors.size_bytes() + capped_bytes()));
   tree.set("last_accessed", json::Tree::string(format_rfc3339(context.clock->now_ms())));
 }
 

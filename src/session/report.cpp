@@ -80,8 +80,8 @@ json::Tree sizes(const Core& core, uint64_t index_bytes) {
   tree.set("vectors", count(vectors_bytes));
   tree.set("kv", count(core.kv_file.size_bytes));
   tree.set("transcript", count(core.transcript_file.size_bytes));
-  tree.set("total", count(tail.entries_bytes + index_bytes + tail.tombstones_bytes +
-                          vectors_bytes + core.capped_bytes()));
+  tree.set("total", count(tail.entries_bytes + index_bytes + tail.tombstones_bytes + vectors_bytes +
+                          core.capped_bytes()));
   return tree;
 }
 

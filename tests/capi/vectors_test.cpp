@@ -194,7 +194,8 @@ TEST(VectorFiles, APurgeLeavesNoByteOfThemInAnyFile) {
     size_t count = 0;
     for (const auto& file : std::filesystem::recursive_directory_iterator(directory.path())) {
       if (!file.is_regular_file()) continue;
-      count += read_file(file.path().string()).find(bytes) != std::string::npos ? size_t{1} : size_t{0};
+      count +=
+          read_file(file.path().string()).find(bytes) != std::string::npos ? size_t{1} : size_t{0};
     }
     return count;
   };

@@ -172,6 +172,11 @@ def call_borrowed(api: _raw.Functions, function: Function, *arguments: Any) -> b
 
 def call_number(api: _raw.Functions, function: Function, kind: Any, *arguments: Any) -> Any:
     """A function that gives a number of the ctypes type `kind`."""
-    number = kind()
-    call(api, function, *arguments, ctypes.byref(number))
-    return number.value
+    number, outs = kind(), _outs()
+    try:
+        status = function(*arguments, ctypes.byref(number), outs.error_out)
+        if status:
+            fail(api, status, outs.error.value)
+        return number.value
+    finally:
+        _free_outs.append(outs)

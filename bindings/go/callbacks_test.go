@@ -1,0 +1,196 @@
+package varve_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"varve"
+	"varve/internal/raw"
+)
+
+func TestLogLinesGoToSlog(t *testing.T) {
+	store := openStore(t, "memory:", nil)
+	var text bytes.Buffer
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if err := store.SetLogger(slog.New(slog.NewJSONHandler(&text, options))); err != nil {
+		t.Fatal(err)
+	}
+	session := createSession(t, store, varve.SessionOptions{SessionID: "kitchen"})
+	mustAdd(t, session, finding("tea"))
+	var line struct {
+		Time      time.Time
+		Level     string
+		Message   string `json:"msg"`
+		Component string
+		SessionID string `json:"session_id"`
+		Metadata  map[string]any
+	}
+	if err := json.Unmarshal(bytes.SplitAfter(text.Bytes(), []byte("\n"))[0], &line); err != nil {
+		t.Fatal(err)
+	}
+	if line.Level != "INFO" || line.Message == "" || line.Component != "store" ||
+		line.SessionID != "kitchen" || time.Since(line.Time) > time.Hour {
+		t.Errorf("%+v", line)
+	}
+	if strings.Contains(text.String(), "DEBUG") {
+		t.Error("a line below the logger's level")
+	}
+	if err := store.SetLogger(nil); err != nil {
+		t.Fatal(err)
+	}
+	before := text.Len()
+	createSession(t, store, nil)
+	if text.Len() != before {
+		t.Error("a line after the logger was taken away")
+	}
+}
+
+func TestALoggerMayUseTheLibrary(t *testing.T) {
+	store, session := inMemory(t)
+	counts := 0
+	err := store.SetLog(varve.LogInfo, func(varve.LogLevel, json.RawMessage) {
+		if _, err := session.Count(nil); err != nil {
+			t.Error(err)
+		}
+		counts++
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	createSession(t, store, nil)
+	if err := store.SetLogger(nil); err != nil { // closing tells, too, when nothing is open
+		t.Fatal(err)
+	}
+	if counts == 0 {
+		t.Error("no line came")
+	}
+	expectError(t, store.SetLog(99, nil), varve.ErrInvalidArgument)
+}
+
+func TestClock(t *testing.T) {
+	store, session := inMemory(t)
+	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	if err := store.SetClock(func() time.Time { return now }); err != nil {
+		t.Fatal(err)
+	}
+	entry, err := session.Get(mustAdd(t, session, finding("tea")))
+	if err != nil || !entry.Timestamp.Equal(now) {
+		t.Error(entry, err)
+	}
+	if err := store.SetClock(nil); err != nil {
+		t.Fatal(err)
+	}
+	entry, err = session.Get(mustAdd(t, session, finding("tea")))
+	if err != nil || time.Since(entry.Timestamp) > time.Hour {
+		t.Error(entry, err)
+	}
+}
+
+func TestAnErrorOfTheProgressFunctionStopsTheOperation(t *testing.T) {
+	_, session := inMemory(t)
+	mustAdd(t, session, finding("tea"))
+	var told []varve.Progress
+	stop := errors.New("that is enough")
+	err := session.SetProgress(func(progress varve.Progress) error {
+		told = append(told, progress)
+		return stop
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = session.Verify(nil)
+	expectError(t, err, varve.ErrCallback, "that is enough")
+	if !errors.Is(err, stop) || len(told) != 1 || told[0].Operation != "verify" {
+		t.Error(err, told)
+	}
+	if err := session.SetProgress(func(varve.Progress) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = session.Verify(nil); err != nil {
+		t.Error(err)
+	}
+	if err := session.SetProgress(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = session.Verify(nil); err != nil || len(told) != 1 {
+		t.Error(err, told)
+	}
+}
+
+func TestAPanicInTheProgressFunctionIsAnError(t *testing.T) {
+	_, session := inMemory(t)
+	cause := errors.New("out of paper")
+	if err := session.SetProgress(func(varve.Progress) error { panic(cause) }); err != nil {
+		t.Fatal(err)
+	}
+	_, err := session.Verify(nil)
+	expectError(t, err, varve.ErrCallback, "panicked", "out of paper")
+	var panicked *varve.PanicError
+	if !errors.As(err, &panicked) || !errors.Is(err, cause) ||
+		!strings.Contains(string(panicked.Stack), "callbacks_test.go") {
+		t.Errorf("%+v", err)
+	}
+	mustAdd(t, session, finding("the session goes on"))
+}
+
+func TestAPanicInALoggerOrAClockLeavesTheCallAsItIs(t *testing.T) {
+	store, session := inMemory(t)
+	if store.CallbackPanic() != nil {
+		t.Error("a panic before any")
+	}
+	err := store.SetLog(varve.LogDebug, func(varve.LogLevel, json.RawMessage) { panic("log") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAdd(t, session, finding("tea"))
+	if panicked := store.CallbackPanic(); panicked == nil || panicked.Value != "log" {
+		t.Error(panicked)
+	}
+	if err := store.SetLog(varve.LogOff, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.SetClock(func() time.Time { panic("clock") }); err != nil {
+		t.Fatal(err)
+	}
+	entry, err := session.Get(mustAdd(t, session, finding("tea")))
+	if err != nil || time.Since(entry.Timestamp) > time.Hour {
+		t.Error(entry, err)
+	}
+	if panicked := store.CallbackPanic(); panicked == nil || panicked.Value != "clock" {
+		t.Error(panicked)
+	}
+}
+
+// A process has 2000 C function pointers to give; registrations are without number.
+func TestCallbacksAreRegisteredAnyNumberOfTimes(t *testing.T) {
+	before := raw.RegisteredCount()
+	for range 50 {
+		store, err := varve.Open("memory:", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session := createSession(t, store, nil)
+		for range 50 {
+			calls := 0
+			err = errors.Join(store.SetLogger(slog.New(slog.DiscardHandler)),
+				store.SetClock(time.Now),
+				session.SetProgress(func(varve.Progress) error { calls++; return nil }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := session.Verify(nil); err != nil || calls == 0 {
+				t.Fatal(err, calls)
+			}
+		}
+		session.Close()
+		store.Close()
+	}
+	if now := raw.RegisteredCount(); now > before {
+		t.Errorf("%d functions are registered, %d were before", now, before)
+	}
+}

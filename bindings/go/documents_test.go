@@ -1,0 +1,166 @@
+package varve_test
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"varve"
+)
+
+func contentOf(t *testing.T, session *varve.Session, id string) any {
+	t.Helper()
+	entry, err := session.Get(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entry.Content
+}
+
+func TestWhatIsAddedComesBack(t *testing.T) {
+	_, session := inMemory(t)
+	given := varve.Entry{ID: "tea", Type: "preference",
+		Content:   map[string]any{"person": "Ann", "message": "Tea ☕ <b>&</b>"},
+		Timestamp: time.Date(2026, 1, 5, 9, 0, 0, 123e6, time.UTC), Importance: varve.Importance(0),
+		Tags: []string{"drinks", "people.ann"}, References: []string{"other"},
+		Relations: map[string][]string{"caused_by": {"other"}},
+		ExpiresAt: time.Date(2226, 1, 5, 9, 0, 0, 0, time.UTC), TraceID: "t", SpanID: "s"}
+	if id := mustAdd(t, session, given); id != "tea" {
+		t.Error(id)
+	}
+	back, err := session.Get("tea")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(back.Checksum, "sha256:") {
+		t.Errorf("checksum %q", back.Checksum)
+	}
+	given.SessionID, given.Seq, given.DecayFactor = session.ID(), 1, varve.Importance(1)
+	given.SchemaVersion, given.Checksum = 1, back.Checksum
+	if !reflect.DeepEqual(*back, given) {
+		t.Errorf("%+v\nexpected is\n%+v", *back, given)
+	}
+	back.ID, back.SessionID = "", "" // what was read can be added again
+	mustAdd(t, session, back)
+}
+
+func TestMembersOfYourOwn(t *testing.T) {
+	type ticket struct {
+		varve.Entry
+		Priority int `json:"priority"`
+	}
+	_, session := inMemory(t)
+	mustAdd(t, session, ticket{Entry: finding("printer"), Priority: 7})
+	for result, err := range varve.FindAs[ticket](session, varve.Query{Text: "printer"}) {
+		if err != nil || result.Entry.Priority != 7 || result.Entry.Content != "printer" {
+			t.Errorf("%+v, %v", result, err)
+		}
+	}
+	for result, err := range varve.FindAs[json.RawMessage](session, varve.Query{}) {
+		if err != nil || !strings.Contains(string(result.Entry), `"priority":7`) {
+			t.Errorf("%s, %v", result.Entry, err)
+		}
+	}
+}
+
+func TestNumbersBeyondDoubles(t *testing.T) {
+	_, session := inMemory(t)
+	for _, number := range []any{int64(9007199254740993), int64(math.MinInt64),
+		uint64(math.MaxUint64), json.Number("9007199254740993")} {
+		wanted, _ := json.Marshal(number)
+		back := contentOf(t, session, mustAdd(t, session, finding(number)))
+		if back != json.Number(wanted) {
+			t.Errorf("%v (%T), expected is %s", back, back, wanted)
+		}
+		exact, err := back.(json.Number).Int64()
+		if signed, ok := number.(int64); ok && (err != nil || exact != signed) {
+			t.Errorf("%d, %v", exact, err)
+		}
+	}
+}
+
+func TestTextOfEveryKind(t *testing.T) {
+	_, session := inMemory(t)
+	for _, text := range []string{"", "NUL \x00 inside", "👩‍👩‍👧 🇨🇭", "\u2028 \u007f", "�",
+		strings.Repeat("ä", 100_000)} {
+		if back := contentOf(t, session, mustAdd(t, session, finding(text))); back != text {
+			t.Errorf("%.40q came back for %.40q", back, text)
+		}
+	}
+}
+
+func TestNULInAnIDIsRefused(t *testing.T) {
+	_, session := inMemory(t)
+	_, err := session.Get("a\x00b")
+	expectError(t, err, varve.ErrInvalidArgument)
+	err = session.Delete("a\x00b", "")
+	expectError(t, err, varve.ErrInvalidArgument)
+}
+
+// encoding/json would store U+FFFD in the place of such bytes, and nobody would know.
+func TestBytesThatAreNotUTF8AreRefused(t *testing.T) {
+	type own struct {
+		Type    string `json:"type"`
+		Content struct {
+			Deep []any `json:"deep"`
+		} `json:"content"`
+	}
+	bad := "caf\xe9"
+	nested := own{Type: "finding"}
+	nested.Content.Deep = []any{1, &bad}
+	_, session := inMemory(t)
+	for place, entry := range map[string]any{
+		".Content":                  finding(bad),
+		`.Content."a"[1]`:           finding(map[string]any{"a": []string{"good", bad}}),
+		`.Content."caf\xe9"`:        finding(map[string]any{bad: 1}),
+		".Content.Deep[1]":          nested,
+		"invalid UTF-8, byte 0xe9":  `{"type":"finding","content":"` + bad + `"}`,
+		"invalid UTF-8, byte 0xe9 ": json.RawMessage(`{"type":"finding","content":"` + bad + `"}`),
+	} {
+		_, err := session.Add(entry)
+		expectError(t, err, varve.ErrInvalidArgument, strings.TrimSpace(place))
+	}
+	if count, err := session.Count(nil); count != 0 || err != nil {
+		t.Errorf("%d entries, %v", count, err)
+	}
+	_, err := session.Get(bad)
+	expectError(t, err, varve.ErrInvalidArgument)
+	// The replacement character itself is text like any other, escaped or not.
+	mustAdd(t, session, finding("� and �"))
+	mustAdd(t, session, map[string]any{"type": "finding",
+		"content": json.RawMessage(`"\ufffd"`)})
+}
+
+func TestWhatJSONCannotSayIsRefused(t *testing.T) {
+	_, session := inMemory(t)
+	for _, content := range []any{math.NaN(), make(chan int), func() {}} {
+		_, err := session.Add(finding(content))
+		expectError(t, err, varve.ErrInvalidArgument, "json:")
+	}
+}
+
+func TestDocumentsInEveryForm(t *testing.T) {
+	_, session := inMemory(t)
+	const text = `{"type":"finding","content":"tea"}`
+	for _, entry := range []any{finding("tea"), map[string]string{"type": "finding", "content": "tea"},
+		text, []byte(text), json.RawMessage(text)} {
+		if back := contentOf(t, session, mustAdd(t, session, entry)); back != "tea" {
+			t.Errorf("%v for %T", back, entry)
+		}
+	}
+	ids, err := session.AddBatch([]varve.Entry{finding(1), finding(2)})
+	if err != nil || len(ids) != 2 {
+		t.Error(ids, err)
+	}
+	if ids, err = session.AddBatch(text + "\n" + text + "\n"); err != nil || len(ids) != 2 {
+		t.Error(ids, err)
+	}
+	_, err = session.AddBatch([]any{finding(1), 2})
+	expectError(t, err, varve.ErrInvalidArgument)
+	if count, _ := session.Count(nil); count != 9 {
+		t.Errorf("%d entries: a batch is all or nothing", count)
+	}
+}

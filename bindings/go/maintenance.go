@@ -1,0 +1,115 @@
+package varve
+
+import (
+	"encoding/json"
+	"io"
+
+	"varve/internal/raw"
+)
+
+// Verify reads every byte of the session's files and checks it; it changes nothing. Options:
+// {"deep": true}.
+func (s *Session) Verify(options any) (*VerifyReport, error) {
+	return documentWith[VerifyReport](s.caller(), "Session.Verify", options,
+		func(options string) ([]byte, *raw.Failure) { return raw.SessionVerify(s.token, options) })
+}
+
+// Repair makes a damaged session whole. Options: {"dry_run": false, "accept_edits": false}.
+func (s *Session) Repair(options any) (*RepairReport, error) {
+	return documentWith[RepairReport](s.caller(), "Session.Repair", options,
+		func(options string) ([]byte, *raw.Failure) { return raw.SessionRepair(s.token, options) })
+}
+
+// Compact writes the log anew without deleted and expired entries. Options:
+// {"dry_run": false, "evict_below": 0}.
+func (s *Session) Compact(options any) (*CompactReport, error) {
+	return documentWith[CompactReport](s.caller(), "Session.Compact", options,
+		func(options string) ([]byte, *raw.Failure) { return raw.SessionCompact(s.token, options) })
+}
+
+// Purge makes deleted and expired entries gone for good, from every file. Options:
+// {"dry_run": false}.
+func (s *Session) Purge(options any) (*CompactReport, error) {
+	return documentWith[CompactReport](s.caller(), "Session.Purge", options,
+		func(options string) ([]byte, *raw.Failure) { return raw.SessionPurge(s.token, options) })
+}
+
+// Migrate rewrites the log of an earlier format version. Options: {"dry_run": false}.
+func (s *Session) Migrate(options any) (*MigrateReport, error) {
+	return documentWith[MigrateReport](s.caller(), "Session.Migrate", options,
+		func(options string) ([]byte, *raw.Failure) { return raw.SessionMigrate(s.token, options) })
+}
+
+// RebuildIndex throws the index away and builds it anew from the log.
+func (s *Session) RebuildIndex(options any) (*RebuildReport, error) {
+	return documentWith[RebuildReport](s.caller(), "Session.RebuildIndex", options,
+		func(options string) ([]byte, *raw.Failure) {
+			return raw.SessionRebuildIndex(s.token, options)
+		})
+}
+
+// Index is the index as a person can read it, indented.
+func (s *Session) Index() (json.RawMessage, error) {
+	return s.caller().text("Session.Index",
+		func() ([]byte, *raw.Failure) { return raw.SessionIndex(s.token) })
+}
+
+// Export writes all entries that are neither deleted nor expired, as of one moment. The format is
+// "jsonl", "json" or "markdown", or a document {"format", "query"}. All of it is in memory once;
+// ExportFile is for sessions larger than that.
+func (s *Session) Export(writer io.Writer, format any) (written int64, err error) {
+	text, err := s.caller().textWith("Session.Export", format,
+		func(format string) ([]byte, *raw.Failure) { return raw.SessionExport(s.token, format) })
+	if err != nil {
+		return 0, err
+	}
+	count, err := writer.Write(text)
+	return int64(count), err
+}
+
+// ExportFile writes what Export does into a file, piece by piece. Options:
+// {"format": "jsonl", "query": {...}, "overwrite": false}.
+func (s *Session) ExportFile(path string, options any) (*ExportReport, error) {
+	return documentWith[ExportReport](s.caller(), "Session.ExportFile", options,
+		func(options string) ([]byte, *raw.Failure) {
+			return raw.SessionExportFile(s.token, path, options)
+		})
+}
+
+// Import adds entries from what is read: each that is good, whatever the others are. All of it is
+// in memory once; ImportFile is for more than that.
+func (s *Session) Import(reader io.Reader) (*ImportReport, error) {
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		return nil, err
+	}
+	return document[ImportReport](s.caller(), "Session.Import",
+		func() ([]byte, *raw.Failure) { return raw.SessionImport(s.token, textOf(text)) })
+}
+
+// ImportFile adds entries from a file, piece by piece. Options:
+// {"format": "auto", "dry_run": false}.
+func (s *Session) ImportFile(path string, options any) (*ImportReport, error) {
+	return documentWith[ImportReport](s.caller(), "Session.ImportFile", options,
+		func(options string) ([]byte, *raw.Failure) {
+			return raw.SessionImportFile(s.token, path, options)
+		})
+}
+
+// SetProgress has a function told how far Export, Import, Verify and their forms for files have
+// come; nil stops that. An error of it stops the operation, which then fails with ErrCallback and
+// that error. It must not close the session nor its store.
+func (s *Session) SetProgress(progress func(Progress) error) error {
+	const operation = "Session.SetProgress"
+	if progress == nil {
+		return s.caller().run(operation, func() *raw.Failure {
+			return raw.SessionSetProgress(s.token, 0, 0)
+		})
+	}
+	called := s.callbacks
+	userData := called.userData("progress", raw.ProgressFn(called.report))
+	called.progress.Store(&progress)
+	return s.caller().run(operation, func() *raw.Failure {
+		return raw.SessionSetProgress(s.token, raw.ProgressFnTrampoline(), userData)
+	})
+}

@@ -1,0 +1,92 @@
+package varve
+
+import (
+	"time"
+
+	"varve/internal/raw"
+)
+
+// ContextRequest says what a model is to be given. Everything is optional; docs/context.md is the
+// whole language.
+type ContextRequest struct {
+	Question     string           `json:"question,omitempty"`
+	Retrieve     []map[string]any `json:"retrieve,omitempty"`
+	Rank         []map[string]any `json:"rank,omitempty"`
+	Budget       Budget           `json:"budget,omitzero"`
+	KeepTogether *bool            `json:"keep_together,omitempty"`
+	Pinned       []string         `json:"pinned,omitempty"`
+	ExcludeIDs   []string         `json:"exclude_ids,omitempty"`
+	Format       string           `json:"format,omitempty"` // markdown, chat, json, plain
+	Now          time.Time        `json:"now,omitzero"`
+}
+
+// Budget is how many tokens a context may have: MaxTokens without ReserveTokens.
+type Budget struct {
+	MaxTokens     int `json:"max_tokens,omitempty"`
+	ReserveTokens int `json:"reserve_tokens,omitempty"`
+}
+
+// BuiltContext is what a model is to be given, and what of the session is in it.
+type BuiltContext struct {
+	Document
+	Text       string        `json:"text"`
+	Items      []ContextItem `json:"items"` // in the order of the text
+	TokenCount int64         `json:"token_count"`
+	Dropped    int64         `json:"dropped"`
+	Truncated  bool          `json:"truncated"`
+}
+
+// ContextItem is an entry that is in a context.
+type ContextItem struct {
+	ID     string  `json:"id"`
+	Tokens int64   `json:"tokens"`
+	Rank   float64 `json:"rank"`
+	Source string  `json:"source"` // pinned, recalled, recent
+}
+
+// BuildContext gives the part of the session that fits a model's context window. The request is a
+// ContextRequest, another document, or nil.
+func (s *Session) BuildContext(request any) (*BuiltContext, error) {
+	return documentWith[BuiltContext](s.caller(), "Session.BuildContext", request,
+		func(request string) ([]byte, *raw.Failure) { return raw.ContextBuild(s.token, request) })
+}
+
+// Record records one step of a conversation as an entry, and gives its id. Kinds are user_message,
+// assistant_message, tool_call, tool_result, observation, event, summary and document; the payload
+// is a document such as map[string]any{"content": "Hello"}.
+func (s *Session) Record(kind string, payload any) (id string, err error) {
+	text, err := s.caller().textWith("Session.Record", payload,
+		func(payload string) ([]byte, *raw.Failure) {
+			return raw.ContextRecord(s.token, kind, payload)
+		})
+	return string(text), err
+}
+
+// SetTokenCounter has a function count the tokens of texts, instead of the built-in estimate; nil
+// returns to that. An error of it fails the call it is asked for, with ErrCallback and that error.
+// It may be called on any goroutine that builds a context, and must not use the same store.
+func (s *Store) SetTokenCounter(count func(text string) (tokens uint64, err error)) error {
+	const operation = "Store.SetTokenCounter"
+	if count == nil {
+		return s.caller().run(operation, func() *raw.Failure {
+			return raw.StoreSetTokenCounter(s.token, 0, 0)
+		})
+	}
+	called := s.callbacks
+	userData := called.userData("tokens", raw.TokenFn(called.countTokens))
+	called.tokens.Store(&count)
+	return s.caller().run(operation, func() *raw.Failure {
+		return raw.StoreSetTokenCounter(s.token, raw.TokenFnTrampoline(), userData)
+	})
+}
+
+func (c *callbacks) countTokens(text string, tokens *uint64) int32 {
+	count := c.tokens.Load()
+	if count == nil {
+		return 1
+	}
+	return c.failed(c.guarded(func() (err error) {
+		*tokens, err = (*count)(text)
+		return err
+	}))
+}

@@ -1,0 +1,190 @@
+package varve_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"varve"
+)
+
+func addMany(t testing.TB, session *varve.Session, count int) {
+	t.Helper()
+	entries := make([]varve.Entry, count)
+	for index := range entries {
+		entries[index] = finding(fmt.Sprintf("cup of tea number %d", index))
+	}
+	if _, err := session.AddBatch(entries); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindGoesThroughAllPages(t *testing.T) {
+	store, session := inMemory(t)
+	addMany(t, session, 1203)
+	for _, finder := range []interface {
+		varve.Finder
+	}{store, session} {
+		for _, limit := range []int{0, 1, 500, 700, 5000} {
+			wanted, seen := limit, map[string]bool{}
+			if limit == 0 || limit > 1203 {
+				wanted = 1203
+			}
+			for result, err := range varve.FindAs[varve.Entry](finder, varve.Query{Limit: limit}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen[result.Entry.ID] = true
+			}
+			if len(seen) != wanted {
+				t.Errorf("%d of %d with limit %d", len(seen), wanted, limit)
+			}
+		}
+	}
+	for range session.Find(varve.Query{}) {
+		break // leaving a loop early is no panic
+	}
+	for _, err := range session.Find(varve.Query{SortBy: "colour"}) {
+		expectError(t, err, varve.ErrInvalidArgument)
+	}
+}
+
+func TestResults(t *testing.T) {
+	_, session := inMemory(t)
+	mustAdd(t, session, varve.Entry{ID: "a", Type: "finding", Content: "green tea"})
+	mustAdd(t, session, varve.Entry{ID: "b", Type: "finding", Content: "coffee"})
+	results, err := session.Query(varve.Query{Text: "tea", Explain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := results.Page()
+	if err != nil || results.Count() != 1 || page.Next != "" || page.Explain == nil {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	result := page.Results[0]
+	score, err := results.Score(0)
+	if err != nil || result.Relevance != score || result.Entry.ID != "a" ||
+		result.SessionID != session.ID() || result.Explain == nil {
+		t.Errorf("%+v, %v, %v", result, score, err)
+	}
+	line, err := results.Entry(0)
+	if err != nil || !bytes.Contains(line, []byte("green tea")) {
+		t.Error(string(line), err)
+	}
+	for _, index := range []int{1, -1} {
+		_, err = results.Entry(index)
+		expectError(t, err, varve.ErrInvalidArgument)
+	}
+	results.Close()
+	_, err = results.JSON()
+	expectError(t, err, varve.ErrBadHandle)
+	for _, err := range results.All() {
+		expectError(t, err, varve.ErrBadHandle)
+	}
+}
+
+func TestAllSessionsGoesThroughAllPages(t *testing.T) {
+	store := openStore(t, "memory:", nil)
+	for index := range 25 {
+		createSession(t, store, varve.SessionOptions{SessionID: fmt.Sprint("s", index),
+			UserID: []string{"ann", "bob"}[index%2]})
+	}
+	count := 0
+	for session, err := range store.AllSessions(varve.SessionFilter{UserID: "ann", Limit: 4}) {
+		if err != nil || session.UserID != "ann" {
+			t.Fatal(session, err)
+		}
+		count++
+	}
+	if count != 13 {
+		t.Error(count)
+	}
+}
+
+func TestExportAndImport(t *testing.T) {
+	store, session := inMemory(t)
+	addMany(t, session, 50)
+	var text bytes.Buffer
+	written, err := session.Export(&text, "jsonl")
+	if err != nil || written != int64(text.Len()) || strings.Count(text.String(), "\n") != 50 {
+		t.Fatal(written, err, text.Len())
+	}
+	other := createSession(t, store, nil)
+	report, err := other.Import(&text)
+	if err != nil || report.Added != 50 || len(report.Refused) != 0 {
+		t.Fatal(report, err)
+	}
+	_, err = session.Export(failingWriter{}, "markdown")
+	if !errors.Is(err, errWriter) {
+		t.Error(err)
+	}
+	_, err = session.Export(&text, "xml")
+	expectError(t, err, varve.ErrInvalidArgument, "xml")
+	path := filepath.Join(t.TempDir(), "memory.json")
+	exported, err := session.ExportFile(path, map[string]any{"format": "json",
+		"query": varve.Query{Text: "7"}})
+	if err != nil || exported.Entries != 1 {
+		t.Fatal(exported, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != exported.Bytes {
+		t.Error(info, err)
+	}
+}
+
+var errWriter = errors.New("the disk of the writer is full")
+
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, errWriter }
+
+func TestMaintenanceReports(t *testing.T) {
+	store := openStore(t, filepath.Join(t.TempDir(), "store"), nil)
+	session := createSession(t, store, varve.SessionOptions{Title: "cups", TTLHours: 24})
+	addMany(t, session, 10)
+	if count, err := session.DeleteWhere(varve.Query{Text: "3"}, "asked"); count != 1 || err != nil {
+		t.Error(count, err)
+	}
+	if report, err := session.Verify(nil); err != nil || !report.OK || report.Entries != 9 {
+		t.Error(report, err)
+	}
+	if report, err := session.Purge(nil); err != nil || report.Dropped["deleted"] != 1 {
+		t.Error(report, err)
+	}
+	if report, err := session.RebuildIndex(nil); err != nil || report.Entries != 9 {
+		t.Error(report, err)
+	}
+	if err := session.Update(map[string]any{"title": "mugs", "mine": 1}); err != nil {
+		t.Error(err)
+	}
+	metadata, err := session.Metadata()
+	if err != nil || metadata.Title != "mugs" || metadata.TotalEntries != 9 ||
+		!strings.Contains(metadata.String(), `"mine":1`) {
+		t.Error(metadata, err)
+	}
+	if stats, err := session.Stats(); err != nil || stats.Types["finding"] != 9 {
+		t.Error(stats, err)
+	}
+	if files, err := session.Files(); err != nil || len(files.Files) < 3 {
+		t.Error(files, err)
+	}
+	backup := filepath.Join(t.TempDir(), "backup")
+	if report, err := store.Backup(backup, nil); err != nil || report.Copied != 1 {
+		t.Error(report, err)
+	}
+	if err := store.DeleteSession(session.ID()); err != nil {
+		t.Error(err)
+	}
+	if report, err := store.Restore(backup, nil); err != nil || report.Entries != 9 {
+		t.Error(report, err)
+	}
+	if text, err := store.Metrics(); err != nil || !strings.Contains(text, "varve_entries") {
+		t.Error(text, err)
+	}
+	if stats, err := store.Stats(); err != nil || stats.EntriesAdded != 10 {
+		t.Error(stats, err)
+	}
+}

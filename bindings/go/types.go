@@ -1,0 +1,159 @@
+package varve
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Entry is what an agent saw, decided or learnt. Type and Content are needed, the rest is optional.
+// For members of your own, embed it: struct{ varve.Entry; Priority int `json:"priority"` }.
+type Entry struct {
+	ID          string              `json:"id,omitempty"`
+	Type        string              `json:"type"`
+	Content     any                 `json:"content"`
+	Timestamp   time.Time           `json:"timestamp,omitzero"`
+	Importance  *float64            `json:"importance,omitempty"` // 0 to 1; see Importance
+	Tags        []string            `json:"tags,omitempty"`
+	References  []string            `json:"references,omitempty"`
+	Relations   map[string][]string `json:"relations,omitempty"`
+	ExpiresAt   time.Time           `json:"expires_at,omitzero"`
+	TTLSeconds  float64             `json:"ttl_seconds,omitempty"`
+	TraceID     string              `json:"trace_id,omitempty"`
+	SpanID      string              `json:"span_id,omitempty"`
+	DecayFactor *float64            `json:"decay_factor,omitempty"`
+	SessionID   string              `json:"session_id,omitempty"`
+
+	// Given by the library; what is in them when an entry is added is replaced.
+	SchemaVersion int    `json:"schema_version,omitempty"`
+	Seq           int64  `json:"seq,omitempty"`
+	Checksum      string `json:"checksum,omitempty"`
+}
+
+// Importance is an importance to put into an Entry: 0, too, is one.
+func Importance(value float64) *float64 { return &value }
+
+// Query says what to find. Everything is optional, and all of it combines by AND; docs/query.md is
+// the whole language.
+type Query struct {
+	Text          string         `json:"text,omitempty"`
+	Types         []string       `json:"types,omitempty"`
+	Tags          TagCondition   `json:"tags,omitzero"`
+	Time          TimeCondition  `json:"time,omitzero"`
+	MinImportance float64        `json:"min_importance,omitempty"`
+	MinRelevance  float64        `json:"min_relevance,omitempty"`
+	References    []string       `json:"references,omitempty"`
+	Relation      string         `json:"relation,omitempty"`
+	MaxDepth      int            `json:"max_depth,omitempty"`
+	IDs           []string       `json:"ids,omitempty"`
+	TraceID       string         `json:"trace_id,omitempty"`
+	Content       map[string]any `json:"content,omitempty"`
+	Vector        []float32      `json:"vector,omitempty"`        // see Session.PutVector
+	VectorWeight  *float64       `json:"vector_weight,omitempty"` // 0 to 1
+	SortBy        string         `json:"sort_by,omitempty"`       // best, relevance, match, time, importance
+	Order         string         `json:"order,omitempty"`         // desc, asc
+	Limit         int            `json:"limit,omitempty"`
+	After         string         `json:"after,omitempty"` // Results.Next of the page before
+	Now           time.Time      `json:"now,omitzero"`
+	Explain       bool           `json:"explain,omitempty"`
+
+	// Which sessions, for a query of a store.
+	UserID     string   `json:"user_id,omitempty"`
+	AgentID    string   `json:"agent_id,omitempty"`
+	SessionIDs []string `json:"session_ids,omitempty"`
+}
+
+// TagCondition is the tags of a Query.
+type TagCondition struct {
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
+	Match   string   `json:"match,omitempty"` // any, all
+}
+
+func (c TagCondition) IsZero() bool {
+	return c.Include == nil && c.Exclude == nil && c.Match == ""
+}
+
+// TimeCondition is the time of a Query: Start <= timestamp < End, or so long back as Last says.
+type TimeCondition struct {
+	Start time.Time `json:"start,omitzero"`
+	End   time.Time `json:"end,omitzero"`
+	Last  string    `json:"last,omitempty"` // "36h", "7d": s, m, h, d or w
+}
+
+// SessionOptions are what CreateSession takes.
+type SessionOptions struct {
+	SessionID        string         `json:"session_id,omitempty"`
+	UserID           string         `json:"user_id,omitempty"`
+	AgentID          string         `json:"agent_id,omitempty"`
+	Title            string         `json:"title,omitempty"`
+	Stores           []string       `json:"stores,omitempty"` // kv, transcript
+	KVCap            *int           `json:"kv_cap,omitempty"`
+	TranscriptCap    *int           `json:"transcript_cap,omitempty"`
+	TTLHours         float64        `json:"ttl_hours,omitempty"`
+	TTLPolicy        string         `json:"ttl_policy,omitempty"` // sliding, fixed
+	DecayConfig      map[string]any `json:"decay_config,omitempty"`
+	CompactionConfig map[string]any `json:"compaction_config,omitempty"`
+	Preferences      map[string]any `json:"preferences,omitempty"`
+	Durability       string         `json:"durability,omitempty"` // commit, interval, os
+}
+
+// Config is what Open takes; it overrides the store's config.json. docs/format.md#config has every
+// member; groups that are maps here take them by the names there.
+type Config struct {
+	Durability  string            `json:"durability,omitempty"` // commit, interval, os
+	Storage     map[string]any    `json:"storage,omitempty"`
+	Concurrency ConcurrencyConfig `json:"concurrency,omitzero"`
+	Decay       map[string]any    `json:"decay,omitempty"`
+	Performance map[string]any    `json:"performance,omitempty"`
+	Integrity   map[string]any    `json:"integrity,omitempty"`
+	Text        map[string]any    `json:"text,omitempty"`
+	Threads     int               `json:"threads,omitempty"`
+}
+
+// ConcurrencyConfig is a group of Config.
+type ConcurrencyConfig struct {
+	// LockTimeoutMS is how long a writer waits for another process before it answers ErrBusy. It is
+	// also by how much a call may outlive a context's deadline; see Session.WithContext. 0 is the
+	// default, 5000; not to wait at all, give Open {"concurrency":{"lock_timeout_ms":0}} as text.
+	LockTimeoutMS int `json:"lock_timeout_ms,omitempty"`
+}
+
+// SessionFilter is what Store.Sessions takes.
+type SessionFilter struct {
+	UserID  string `json:"user_id,omitempty"`
+	AgentID string `json:"agent_id,omitempty"`
+	Limit   int    `json:"limit,omitempty"`
+	After   string `json:"after,omitempty"` // SessionPage.Next of the page before
+	Rescan  bool   `json:"rescan,omitempty"`
+}
+
+// SessionInfo is a session in a list.
+type SessionInfo struct {
+	SessionID    string    `json:"session_id"`
+	UserID       string    `json:"user_id"`
+	AgentID      string    `json:"agent_id"`
+	Title        string    `json:"title"`
+	CreatedAt    time.Time `json:"created_at"`
+	LastAccessed time.Time `json:"last_accessed"`
+	TotalEntries int64     `json:"total_entries"`
+}
+
+// Result is an entry that a query found.
+type Result = ResultOf[Entry]
+
+// ResultOf is an entry that a query found, read as a type of yours; see FindAs.
+type ResultOf[T any] struct {
+	Entry        T               `json:"entry"`
+	SessionID    string          `json:"session_id"`
+	Relevance    float64         `json:"relevance"`
+	DecayFactor  float64         `json:"decay_factor"`
+	MatchQuality float64         `json:"match_quality"`
+	Explain      json.RawMessage `json:"explain"`
+}
+
+// Progress tells how far a long operation has come.
+type Progress struct {
+	Operation string // export, import, verify
+	Done      uint64 // bytes
+	Total     uint64 // bytes; 0 when that is not known
+}

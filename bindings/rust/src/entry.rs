@@ -1,0 +1,182 @@
+//! Entries: what an agent saw, decided and learnt.
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+
+/// One entry, to be added or as it is stored.
+///
+/// Only the type and the content are needed. What is left empty is made by the library: the id, the
+/// timestamp, an importance of 0.5. Members that this type does not have are kept in `extra`, so an
+/// entry that is read and written again loses nothing.
+///
+/// ```
+/// use varve::Entry;
+/// # fn main() -> varve::Result<()> {
+/// # let session = varve::Store::open("memory:")?.create_session(())?;
+/// let id = session.add(
+///     Entry::new("decision", serde_json::json!({"use": "PostgreSQL", "because": "transactions"}))
+///         .tags(["database", "backend.storage"])
+///         .importance(0.9),
+/// )?;
+/// let stored = session.get(&id)?;
+/// assert_eq!(stored.content["use"], "PostgreSQL");
+/// assert_eq!(stored.seq, Some(1));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Entry {
+    /// The id; empty to have one made. Used once, ever: also not after a delete.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// conversation, decision, finding, preference, message, tool_call, tool_result, observation,
+    /// summary, document, or a name of your own: `[a-z][a-z0-9_]{0,31}`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Any JSON.
+    pub content: Value,
+    /// RFC 3339; now when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
+    /// 0 to 1; 0.5 when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub importance: Option<f64>,
+    /// Tags; `.` makes a hierarchy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Ids of entries that this one refers to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
+    /// Ids of entries by the name of the relation.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub relations: BTreeMap<String, Vec<String>>,
+    /// RFC 3339; from then on the entry is as if it were not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    /// Which trace it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
+    /// Which part of the trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span_id: Option<String>,
+    /// 0 to 1; stored, nothing uses it yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decay_factor: Option<f64>,
+    /// The session it is in; given by the library.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Its number in the session; given by the library.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// The checksum of its line; given by the library.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
+    /// All other members, kept as they are.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+impl Entry {
+    /// An entry of this type with this content.
+    pub fn new(kind: impl Into<String>, content: impl Into<Value>) -> Self {
+        Entry { kind: kind.into(), content: content.into(), ..Entry::default() }
+    }
+
+    /// An entry of this type with what serde makes of `content`.
+    pub fn with_content(kind: impl Into<String>, content: &impl Serialize) -> Result<Self> {
+        let content = serde_json::to_value(content)
+            .map_err(|error| Error::json("the content cannot be written", error))?;
+        Ok(Entry::new(kind, content))
+    }
+
+    /// Reads the content as a type of yours.
+    pub fn content_as<T: DeserializeOwned>(&self) -> Result<T> {
+        T::deserialize(&self.content)
+            .map_err(|error| Error::json("the content is of another form", error))
+    }
+
+    /// Gives it an id of yours.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Adds a tag.
+    pub fn tag(mut self, tag: impl Into<String>) -> Self {
+        self.tags.push(tag.into());
+        self
+    }
+
+    /// Adds tags.
+    pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
+        self.tags.extend(tags.into_iter().map(Into::into));
+        self
+    }
+
+    /// How much it matters, 0 to 1.
+    pub fn importance(mut self, importance: f64) -> Self {
+        self.importance = Some(importance);
+        self
+    }
+
+    /// When it happened, RFC 3339.
+    pub fn timestamp(mut self, timestamp: impl Into<String>) -> Self {
+        self.timestamp = Some(timestamp.into());
+        self
+    }
+
+    /// When it is to be forgotten, RFC 3339.
+    pub fn expires_at(mut self, moment: impl Into<String>) -> Self {
+        self.expires_at = Some(moment.into());
+        self
+    }
+
+    /// Refers to another entry.
+    pub fn reference(mut self, id: impl Into<String>) -> Self {
+        self.references.push(id.into());
+        self
+    }
+
+    /// Refers to another entry by a named relation.
+    pub fn relation(mut self, name: impl Into<String>, id: impl Into<String>) -> Self {
+        self.relations.entry(name.into()).or_default().push(id.into());
+        self
+    }
+
+    /// Which trace it belongs to.
+    pub fn trace(mut self, trace_id: impl Into<String>) -> Self {
+        self.trace_id = Some(trace_id.into());
+        self
+    }
+
+    /// Sets a member that this type has no field for.
+    pub fn member(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.extra.insert(name.into(), value.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod without_library {
+    use super::*;
+
+    #[test]
+    fn what_is_not_given_is_not_written() {
+        let text = serde_json::to_string(&Entry::new("finding", "tea")).expect("written");
+        assert_eq!(text, r#"{"type":"finding","content":"tea"}"#);
+    }
+
+    #[test]
+    fn members_without_a_field_are_kept() {
+        let line = r#"{"type":"finding","content":null,"mood":{"n":18446744073709551615},"seq":3}"#;
+        let entry: Entry = serde_json::from_str(line).expect("read");
+        assert_eq!((entry.seq, &entry.extra["mood"]["n"]), (Some(3), &u64::MAX.into()));
+        let again: Entry = serde_json::to_value(&entry).and_then(serde_json::from_value).expect("");
+        assert_eq!(again, entry);
+    }
+}

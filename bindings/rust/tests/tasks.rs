@@ -1,0 +1,103 @@
+//! The feature `tokio`: the same calls as futures.
+#![cfg(feature = "tokio")]
+
+use std::time::Duration;
+
+use varve::{Entry, ErrorKind, Query, SessionHandle, Store, StoreHandle};
+
+fn assert_send<T: Send>(value: T) -> T {
+    value
+}
+
+#[tokio::test]
+async fn every_call_is_there() -> varve::Result<()> {
+    let store = StoreHandle::open("memory:", ()).await?;
+    let session = assert_send(store.session("test")).await?;
+    assert_eq!(session.id(), "test");
+    let id = assert_send(session.add(Entry::new("finding", "tea").id("tea"))).await?;
+    session.add_batch([Entry::new("finding", "cup"), Entry::new("finding", "tea cup")]).await?;
+    assert_eq!(session.get(&id).await?.content, "tea");
+    assert_eq!(assert_send(session.query(Query::text("tea"))).await?.len(), 2);
+    assert_eq!(store.query(Query::text("cup")).await?.len(), 2);
+    session.delete(&id, "asked to").await?;
+    assert_eq!(session.get(&id).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(session.delete_where(Query::text("cup"), "").await?, 2);
+    assert_eq!(session.count(()).await?, 0);
+    session.sync().await?;
+    let other = store.create_session(()).await?;
+    assert_eq!(store.open_session(other.id()).await?.id(), other.id());
+    assert_eq!(store.run(|store| store.sessions(())).await?.sessions.len(), 2);
+    let handle = SessionHandle::from(Store::open("memory:")?.create_session(())?);
+    assert!(handle.run(|session| session.verify(())).await?.ok);
+    handle.close().await?;
+    assert_eq!(handle.count(()).await.unwrap_err().kind(), ErrorKind::BadHandle);
+    store.close().await?;
+    assert_eq!(session.count(()).await.unwrap_err().kind(), ErrorKind::BadHandle);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_thousand_calls_in_flight_are_all_answered() -> varve::Result<()> {
+    let session = StoreHandle::open("memory:", ()).await?.create_session(()).await?;
+    let tasks: Vec<_> = (0..1000)
+        .map(|number| {
+            let session = session.clone();
+            tokio::spawn(async move { session.add(Entry::new("finding", number)).await })
+        })
+        .collect();
+    let mut ids = std::collections::HashSet::new();
+    for task in tasks {
+        ids.insert(task.await.expect("no panic")?);
+    }
+    assert_eq!((ids.len(), session.count(()).await?), (1000, 1000));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_future_that_is_dropped_leaves_its_call_to_finish() -> varve::Result<()> {
+    let session = StoreHandle::open("memory:", ()).await?.create_session(()).await?;
+    {
+        let add = std::pin::pin!(session.add(Entry::new("finding", "begun")));
+        let waker = std::task::Waker::noop();
+        let begun = std::future::Future::poll(add, &mut std::task::Context::from_waker(waker));
+        assert!(begun.is_pending() || begun.is_ready());
+    }
+    while session.count(()).await? == 0 {
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_panic_goes_on_where_the_call_is_awaited() -> varve::Result<()> {
+    let session = StoreHandle::open("memory:", ()).await?.create_session(()).await?;
+    let task = tokio::spawn(async move {
+        session.run(|_| -> varve::Result<()> { panic!("in the closure") }).await
+    });
+    assert!(task.await.unwrap_err().is_panic());
+    Ok(())
+}
+
+#[test]
+fn a_runtime_that_ends_cancels_what_has_not_begun() {
+    let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build();
+    let runtime = runtime.expect("a runtime");
+    let session = Store::open("memory:").and_then(|store| store.create_session(())).expect("made");
+    let handle = SessionHandle::from(session);
+    let (release, wait) = std::sync::mpsc::channel::<()>();
+    let first = handle.clone();
+    runtime.spawn(async move {
+        first
+            .run(move |_| {
+                let _ = wait.recv();
+                Ok(())
+            })
+            .await
+    });
+    let second = runtime.spawn(async move { handle.count(()).await });
+    runtime.block_on(tokio::task::yield_now());
+    runtime.block_on(tokio::task::yield_now());
+    runtime.shutdown_timeout(Duration::ZERO);
+    drop(release);
+    assert!(second.is_finished());
+}

@@ -1,0 +1,2 @@
+// Boost.JSON, compiled into the runner.
+#include <boost/json/src.hpp>
