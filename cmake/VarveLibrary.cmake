@@ -30,7 +30,10 @@ function(varve_add_shared_library objects libraries)
     LINKER:--gc-sections LINKER:-Bsymbolic LINKER:--exclude-libs,ALL LINKER:--as-needed)
   if(NOT VARVE_SANITIZE)
     # A sanitizer's run-time comes from the program and must be the only one.
-    target_link_options(varve PRIVATE LINKER:-z,defs -static-libstdc++ -static-libgcc)
+    # Vtables name __cxa_pure_virtual weakly, which takes nothing out of an archive: it would be
+    # bound to the host's, where the host has one.
+    target_link_options(varve PRIVATE LINKER:-z,defs LINKER:-u,__cxa_pure_virtual
+      -static-libstdc++ -static-libgcc)
   endif()
   target_link_libraries(varve PRIVATE
     $<BUILD_INTERFACE:varve_build_flags> ${libraries} Threads::Threads)

@@ -29,7 +29,8 @@ NEEDED_PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "
 def pages():
     """{path: text} of every Markdown page of the repository."""
     found = [path for folder in ("docs", "examples", "bench", "bindings")
-             for path in sorted((SOURCE / folder).rglob("*.md"))]
+             for path in sorted((SOURCE / folder).rglob("*.md"))
+             if "node_modules" not in path.parts]
     found += sorted(SOURCE.glob("*.md"))
     return {path: path.read_text(encoding="utf-8") for path in found}
 

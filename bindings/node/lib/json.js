@@ -1,0 +1,81 @@
+// JSON with integers of any size: those beyond 2^53 are BigInt in JavaScript, on the way in and
+// out. Texts and values without any take the engine's own parser and printer.
+
+/**
+ * Whether there may be an integer beyond 2^53: 16 digits or more between marks of JSON. Looks at
+ * every 16th character only. A string may look like one; that costs time, nothing else.
+ */
+function mayHaveBigInteger(text) {
+  const { length } = text;
+  for (let i = 15; i < length; i += 16) {
+    if (isDigit(text.charCodeAt(i)) && isBigInteger(text, i)) return true;
+  }
+  return false;
+}
+
+/** Whether the digit at `index` may be one of an integer of 16 digits or more. */
+function isBigInteger(text, index) {
+  let first = index;
+  let last = index;
+  while (isDigit(text.charCodeAt(first - 1))) first--;
+  while (isDigit(text.charCodeAt(last + 1))) last++;
+  return last - first >= 15 && BEFORE.includes(text.charAt(first - 1)) &&
+    BEHIND.includes(text.charAt(last + 1));
+}
+
+// With '', which charAt gives beyond the ends, and which every string includes.
+const BEFORE = ':,[- \t\r\n';
+const BEHIND = ',]} \t\r\n';
+const isDigit = (unit) => unit >= 48 && unit <= 57;
+
+/** A text that does not occur in `text`, to mark the places of BigInts with. */
+function markFor(text) {
+  for (let n = 0; ; n++) {
+    const mark = `bigint-${n}:`;
+    if (!text.includes(mark)) return mark;
+  }
+}
+
+// The strings are matched so that nothing inside one is taken for a number.
+const STRING_OR_LONG_INTEGER = /"(?:[^"\\]+|\\.)*"|(?<![\w.+-])-?\d{16,}(?![\d.eE])/g;
+
+function markBigIntegers(text, mark) {
+  return text.replace(STRING_OR_LONG_INTEGER, (token) =>
+    (token[0] === '"' || Number.isSafeInteger(Number(token)) ? token : `"${mark}${token}"`));
+}
+
+/** The value with its marked strings as BigInts; changes it in place. */
+function unmark(value, mark) {
+  if (typeof value === 'string') {
+    return value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value;
+  }
+  if (typeof value === 'object' && value !== null) {
+    for (const key of Object.keys(value)) {
+      const item = value[key];
+      const plain = unmark(item, mark);
+      if (plain !== item) value[key] = plain;
+    }
+  }
+  return value;
+}
+
+/** The value of a JSON text. */
+export function parse(text) {
+  if (!mayHaveBigInteger(text)) return JSON.parse(text);
+  const mark = markFor(text);
+  return unmark(JSON.parse(markBigIntegers(text, mark)), mark);
+}
+
+/** The JSON text of a value; undefined for undefined. A BigInt is printed with all its digits. */
+export function stringify(value) {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;  // a BigInt, or a circle, which throws again
+  }
+  const replaced = (replacement) => JSON.stringify(value, (_, item) =>
+    (typeof item === 'bigint' ? replacement(item) : item));
+  const mark = markFor(replaced(() => null));
+  const marked = replaced((item) => mark + item);
+  return marked.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
+}

@@ -1,0 +1,176 @@
+// Names of members: camelCase in JavaScript, snake_case in JSON.
+//
+// What varve defines is renamed: members of options, queries, reports, results, and those members
+// of an entry and of metadata that are listed here. What users define is left as it is: an entry's
+// content and its other members, members of their own in metadata, preferences, types, tags.
+
+const snakeOf = new Map();
+const camelOf = new Map();
+
+export function toSnake(name) {
+  let snake = snakeOf.get(name);
+  if (snake === undefined) {
+    snake = name.replace(/[A-Z]/g, (letter) => '_' + letter.toLowerCase());
+    if (snakeOf.size < 1000) snakeOf.set(name, snake);
+  }
+  return snake;
+}
+
+export function toCamel(name) {
+  let camel = camelOf.get(name);
+  if (camel === undefined) {
+    camel = name.replace(/(?<=[a-z0-9])_([a-z])/g, (_, letter) => letter.toUpperCase());
+    if (camelOf.size < 1000) camelOf.set(name, camel);
+  }
+  return camel;
+}
+
+/** Members of an entry that are renamed. */
+export const ENTRY_MEMBERS = [
+  'session_id', 'schema_version', 'decay_factor', 'trace_id', 'span_id', 'expires_at',
+  'ttl_seconds'];
+
+/** Members of a session's metadata that are renamed. */
+export const METADATA_MEMBERS = [
+  'session_id', 'user_id', 'agent_id', 'created_at', 'last_accessed', 'total_entries',
+  'total_size_bytes', 'durable_seq', 'compacted_through_seq', 'decay_config',
+  'compaction_config', 'last_compaction', 'ttl_hours', 'ttl_policy', 'restored_at',
+  'kv_cap', 'transcript_cap'];
+
+/** Members whose value is the user's. */
+const USER_DATA = new Set(['content', 'preferences', 'value']);
+/** Members whose value has the user's names (types, words, dotted figures). */
+const USER_NAMES = new Set(['types', 'statistics', 'metrics', 'terms', 'type_specific',
+  'typeSpecific']);
+
+function isPlain(value) {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Sets a member of any name: `__proto__` would be taken for the prototype. */
+function put(object, name, value) {
+  if (name === '__proto__') {
+    Object.defineProperty(object, name, {
+      value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[name] = value;
+  }
+}
+
+function rename(value, renamed) {
+  if (Array.isArray(value)) return value.map((item) => rename(item, renamed));
+  if (!isPlain(value)) return value;
+  const result = {};
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (USER_DATA.has(name)) {
+      put(result, name, member);
+    } else if (USER_NAMES.has(name) && isPlain(member)) {
+      put(result, renamed(name), Object.fromEntries(
+        Object.entries(member).map(([key, item]) => [key, rename(item, renamed)])));
+    } else {
+      put(result, renamed(name), rename(member, renamed));
+    }
+  }
+  return result;
+}
+
+/** Options and queries, as the library reads them. */
+export const optionsToWire = (options) => rename(options, toSnake);
+/** Reports and figures, as JavaScript reads them. */
+export const reportFromWire = (report) => rename(report, toCamel);
+
+const entryFromWireNames = new Map(ENTRY_MEMBERS.map((name) => [name, toCamel(name)]));
+const entryToWireNames = new Map(ENTRY_MEMBERS.map((name) => [toCamel(name), name]));
+
+export function entryToWire(entry) {
+  if (!isPlain(entry)) return entry;
+  const names = Object.keys(entry);
+  if (!names.some((name) => entryToWireNames.has(name))) return entry;
+  return Object.fromEntries(names.map((name) => [entryToWireNames.get(name) ?? name, entry[name]]));
+}
+
+/** A step of a conversation: the members of an entry, and the id of a tool's call. */
+export function stepToWire(step) {
+  if (!isPlain(step) || !Object.hasOwn(step, 'callId')) return entryToWire(step);
+  const { callId, ...others } = step;
+  return { ...entryToWire(others), call_id: callId };
+}
+
+export const entriesToWire = (entries) =>
+  Array.isArray(entries) ? entries.map(entryToWire) : entries;
+
+/** As a literal first, which is faster by far than member by member. */
+export function entryFromWire(entry) {
+  const { checksum, content, decay_factor, id, importance, references, schema_version, seq,
+    session_id, tags, timestamp, type } = entry;
+  const names = Object.keys(entry);
+  if (checksum === undefined || session_id === undefined || names.length < 12) {
+    return renameMembers(entry, names);
+  }
+  const result = {
+    checksum, content, decayFactor: decay_factor, id, importance, references,
+    schemaVersion: schema_version, seq, sessionId: session_id, tags, timestamp, type };
+  return names.length === 12 ? result : withOthers(result, entry, names);
+}
+
+function withOthers(result, entry, names) {
+  for (const name of names) {
+    const camel = entryFromWireNames.get(name) ?? name;
+    if (!Object.hasOwn(result, camel)) put(result, camel, entry[name]);
+  }
+  return result;
+}
+
+function renameMembers(entry, names) {
+  const result = {};
+  for (const name of names) put(result, entryFromWireNames.get(name) ?? name, entry[name]);
+  return result;
+}
+
+const metadataFromWireNames = new Map(METADATA_MEMBERS.map((name) => [name, toCamel(name)]));
+const metadataToWireNames = new Map(METADATA_MEMBERS.map((name) => [toCamel(name), name]));
+const CONFIGURATION = new Set(['decay_config', 'compaction_config', 'compactions', 'migrations']);
+
+export function metadataFromWire(metadata) {
+  return Object.fromEntries(Object.entries(metadata).map(([name, value]) =>
+    [metadataFromWireNames.get(name) ?? name,
+      CONFIGURATION.has(name) ? reportFromWire(value) : value]));
+}
+
+export function metadataToWire(patch) {
+  if (!isPlain(patch)) return patch;
+  return Object.fromEntries(Object.entries(patch).map(([name, value]) => {
+    const wire = metadataToWireNames.get(name) ?? name;
+    return [wire, CONFIGURATION.has(wire) ? optionsToWire(value) : value];
+  }));
+}
+
+/** The answer to a query. */
+export function pageFromWire(page) {
+  const { results, next, ...rest } = page;
+  return { results: results.map(resultFromWire), next, ...reportFromWire(rest) };
+}
+
+function resultFromWire(result) {
+  const { entry, session_id, relevance, decay_factor, match_quality } = result;
+  const mapped = {
+    entry: entryFromWire(entry), sessionId: session_id, relevance, decayFactor: decay_factor,
+    matchQuality: match_quality };
+  const names = Object.keys(result);
+  if (names.length > 5) {
+    for (const name of names) {
+      const camel = toCamel(name);
+      if (!Object.hasOwn(mapped, camel)) mapped[camel] = reportFromWire(result[name]);
+    }
+  }
+  return mapped;
+}
+
+/** The index for people: names of members are ids, tags and types in it. */
+export function indexFromWire({ entries, tags, types, ...rest }) {
+  const named = Object.entries(entries).map(([id, entry]) => [id, reportFromWire(entry)]);
+  return { ...reportFromWire(rest), entries: Object.fromEntries(named), tags, types };
+}

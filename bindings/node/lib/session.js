@@ -1,0 +1,91 @@
+// A session: one memory.
+import { AT_ONCE, HANDLE, Resource, callNow, define } from './call.js';
+import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPage, givesReport,
+  pagesOf, pagesOfSync } from './documents.js';
+import { entriesToWire, entryToWire, metadataToWire, optionsToWire, stepToWire } from './names.js';
+
+const ALL = 2n ** 64n - 1n;  // SIZE_MAX
+const options = (value) => document(value, optionsToWire);
+
+export class Session extends Resource {
+  #store;
+
+  constructor(handle, store) {
+    super(handle, 'varve_session_close', store);
+    this.#store = store;
+    this.id = callNow('varve_session_id', [handle]);
+  }
+
+  /** Every result of a query, page after page. */
+  results(query, callOptions) {
+    return pagesOf((page) => this.query(page, callOptions), query, 'results');
+  }
+
+  resultsSync(query) {
+    return pagesOfSync((page) => this.querySync(page), query, 'results');
+  }
+
+  /** Tells `listener({operation, done, total})` how far long operations are; false stops them. */
+  setProgress(listener) {
+    const listen = listener && ((operation, done, total) =>
+      (listener({ operation, done, total }) === false ? 1 : 0));
+    callNow('varve_session_set_progress', [this[HANDLE], listen]);
+  }
+
+  get [AT_ONCE]() {
+    return this.#store[AT_ONCE];
+  }
+}
+
+/** A report on the session from one of its maintenance functions. */
+const maintenance = (calls) => ({ calls, takes: (given) => [options(given)], gives: givesReport });
+
+define(Session, {
+  add: { calls: 'varve_session_add', takes: (entry) => [document(entry, entryToWire)] },
+  addBatch: {
+    calls: 'varve_session_add_batch', takes: (entries) => [document(entries, entriesToWire)],
+    gives: givesDocument },
+  get: { calls: 'varve_session_get', takes: (id) => [id], gives: givesEntry },
+  delete: { calls: 'varve_session_delete', takes: (id, reason) => [id, reason] },
+  deleteWhere: {
+    calls: 'varve_session_delete_where', takes: (query, reason) => [options(query), reason] },
+  query: { calls: 'varve_session_query', takes: (query) => [options(query)], gives: givesPage },
+  count: { calls: 'varve_session_count', takes: (query) => [options(query)] },
+  tags: { calls: 'varve_session_tags', gives: givesReport },
+  metadata: { calls: 'varve_session_metadata', gives: givesMetadata },
+  update: {
+    calls: 'varve_session_update', takes: (patch) => [document(patch, metadataToWire)] },
+  sync: { calls: 'varve_session_sync' },
+  stats: { calls: 'varve_session_stats', gives: givesReport },
+  files: { calls: 'varve_session_files', gives: givesReport },
+  index: { calls: 'varve_session_index', gives: givesIndex },
+  buildContext: {
+    calls: 'varve_context_build', takes: (request) => [options(request)], gives: givesReport },
+  record: {
+    calls: 'varve_context_record', takes: (kind, step) => [kind, document(step, stepToWire)] },
+  putVector: {
+    calls: 'varve_session_put_vector', takes: (id, values) => [id, Float32Array.from(values)] },
+  kvSet: { calls: 'varve_kv_set', takes: (key, value) => [key, value] },
+  kvGet: { calls: 'varve_kv_get', takes: (key) => [key] },
+  kvDelete: { calls: 'varve_kv_delete', takes: (key) => [key] },
+  kvList: { calls: 'varve_kv_list', gives: givesDocument },
+  transcriptAppend: {
+    calls: 'varve_transcript_append', takes: (role, content) => [role, content] },
+  transcriptLast: {
+    calls: 'varve_transcript_last', takes: (count) => [count ?? ALL], gives: givesDocument },
+  verify: maintenance('varve_session_verify'),
+  repair: maintenance('varve_session_repair'),
+  compact: maintenance('varve_session_compact'),
+  purge: maintenance('varve_session_purge'),
+  migrate: maintenance('varve_session_migrate'),
+  rebuildIndex: maintenance('varve_session_rebuild_index'),
+  export: { calls: 'varve_session_export', takes: (format) => [options(format)] },
+  import: {
+    calls: 'varve_session_import', takes: (text) => [text], gives: givesReport },
+  exportFile: {
+    calls: 'varve_session_export_file', takes: (path, given) => [path, options(given)],
+    gives: givesReport },
+  importFile: {
+    calls: 'varve_session_import_file', takes: (path, given) => [path, options(given)],
+    gives: givesReport },
+});

@@ -1,0 +1,102 @@
+// A store: one directory, or memory, that holds any number of sessions.
+import { AT_ONCE, HANDLE, Resource, callLater, callNow, define } from './call.js';
+import * as constants from './constants.js';
+import { document, givesPage, givesReport, pagesOf, pagesOfSync } from './documents.js';
+import { parse } from './json.js';
+import { optionsToWire, reportFromWire } from './names.js';
+import { Memory } from './memory.js';
+import { Session } from './session.js';
+
+const options = (value) => document(value, optionsToWire);
+const asMemory = (handle, store) => new Memory(handle, store);
+const asSession = (handle, store) => new Session(handle, store);
+const LEVELS = ['debug', 'info', 'warn', 'error'];
+
+export class Store extends Resource {
+  #answering = new Set();
+
+  constructor(handle) {
+    super(handle, 'varve_store_close');
+  }
+
+  /** Opens a store; makes it when its directory does not exist. */
+  static async open(uri, config, callOptions) {
+    const args = [uri, options(config)];
+    return callLater(null, 'varve_store_open', args, (handle) => new Store(handle), callOptions);
+  }
+
+  static openSync(uri, config) {
+    return new Store(callNow('varve_store_open', [uri, options(config)]));
+  }
+
+  /** Every session that the filter lets through, newest first. */
+  sessions(filter, callOptions) {
+    return pagesOf((page) => this.listSessions(page, callOptions), filter, 'sessions');
+  }
+
+  sessionsSync(filter) {
+    return pagesOfSync((page) => this.listSessionsSync(page), filter, 'sessions');
+  }
+
+  /** Every result of a query, page after page. */
+  results(query, callOptions) {
+    return pagesOf((page) => this.query(page, callOptions), query, 'results');
+  }
+
+  resultsSync(query) {
+    return pagesOfSync((page) => this.querySync(page), query, 'results');
+  }
+
+  /** Sends log lines to `receiver(line, level)`; null stops them. */
+  setLog(receiver, { level = 'info' } = {}) {
+    const least = typeof level === 'number' ? level : LEVELS.indexOf(level);
+    const listen = receiver && ((number, line) => receiver(reportFromWire(parse(line)), number));
+    callNow('varve_store_set_log',
+      [this[HANDLE], receiver ? least : constants.VARVE_LOG_OFF, listen]);
+  }
+
+  /** Takes the time from `clock`, in milliseconds or as a Date; null gives the system's back. */
+  setClock(clock) {
+    callNow('varve_store_set_clock', [this[HANDLE], clock && (() => Number(clock()))]);
+    this.#answers('clock', clock);
+  }
+
+  /** Counts tokens by `counter(text)` for contexts; null gives the built-in estimate back. */
+  setTokenCounter(counter) {
+    callNow('varve_store_set_token_counter', [this[HANDLE], counter]);
+    this.#answers('token counter', counter);
+  }
+
+  /** Whether JavaScript must answer while the library works: then it works on this thread. */
+  get [AT_ONCE]() {
+    return this.#answering.size > 0;
+  }
+
+  #answers(what, callback) {
+    if (callback) this.#answering.add(what);
+    else this.#answering.delete(what);
+  }
+}
+
+define(Store, {
+  sync: { calls: 'varve_store_sync' },
+  createSession: {
+    calls: 'varve_session_create', takes: (given) => [options(given)], gives: asSession },
+  openSession: { calls: 'varve_session_open', takes: (id) => [id], gives: asSession },
+  deleteSession: { calls: 'varve_store_delete_session', takes: (id) => [id] },
+  listSessions: {
+    calls: 'varve_store_sessions', takes: (filter) => [options(filter)], gives: givesReport },
+  query: { calls: 'varve_store_query', takes: (query) => [options(query)], gives: givesPage },
+  backup: {
+    calls: 'varve_store_backup', takes: (path, given) => [path, options(given)],
+    gives: givesReport },
+  restore: {
+    calls: 'varve_store_restore', takes: (path, given) => [path, options(given)],
+    gives: givesReport },
+  openMemory: { calls: 'varve_memory_open', takes: (given) => [options(given)], gives: asMemory },
+  usage: {
+    calls: 'varve_store_usage', takes: (filter) => [options(filter)], gives: givesReport },
+  sweep: { calls: 'varve_store_sweep', gives: givesReport },
+  stats: { calls: 'varve_store_stats', gives: givesReport },
+  metrics: { calls: 'varve_store_metrics' },
+});

@@ -1,0 +1,462 @@
+#include "callbacks.h"
+
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+namespace varve_node {
+namespace {
+
+/** What a thread waits for. */
+struct Reply {
+  bool given = false;
+  bool waited_for = true;
+  double answer = 0;
+};
+
+struct Notice {
+  uintptr_t callback = 0;
+  std::vector<CallbackValue> arguments;
+  std::shared_ptr<Reply> reply;  // null when nobody waits
+};
+
+/** One thread of JavaScript: the main one, or a worker. */
+struct Environment {
+  napi_env env = nullptr;
+  std::thread::id thread;
+  std::atomic<bool> closed{false};
+  std::atomic<int> calls{0};    // of the library, that this thread is in
+  std::atomic<int> waiting{0};  // threads that wait for a reply
+  std::condition_variable changed;
+  std::mutex mutex;  // guards what follows, and the replies
+  std::deque<Notice> notices;
+  napi_threadsafe_function wake = nullptr;
+};
+using SharedEnvironment = std::shared_ptr<Environment>;
+
+struct Callback {
+  SharedEnvironment home;
+  CallbackKind kind;
+  const void* handle;
+  std::string registrar;
+  std::atomic<double> last{0};
+  // Of the home thread only.
+  napi_ref function = nullptr;
+  napi_ref cause = nullptr;
+};
+
+/** Every callback of the process by its number. Never destroyed: threads may outlive main(). */
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<uintptr_t, std::shared_ptr<Callback>> callbacks;
+  uintptr_t next = 1;
+};
+
+Table& table() {
+  static Table& only = *new Table;
+  return only;
+}
+
+thread_local uintptr_t failed_callback = 0;
+thread_local Environment* here = nullptr;
+
+std::shared_ptr<Callback> find(uintptr_t id) {
+  std::lock_guard<std::mutex> lock(table().mutex);
+  auto found = table().callbacks.find(id);
+  return found == table().callbacks.end() ? nullptr : found->second;
+}
+
+SharedEnvironment environment_of(napi_env env) {
+  void* data = nullptr;
+  if (napi_get_instance_data(env, &data) != napi_ok || data == nullptr) {
+    return nullptr;
+  }
+  return *static_cast<SharedEnvironment*>(data);
+}
+
+void drop_reference(napi_env env, napi_ref& reference) {
+  if (reference != nullptr) {
+    napi_delete_reference(env, reference);
+    reference = nullptr;
+  }
+}
+
+/** Removes the callbacks of this thread for which `goes(id, callback)`. */
+template <class Predicate>
+void remove(const Environment& home, Predicate goes) {
+  std::vector<std::shared_ptr<Callback>> gone;
+  {
+    std::lock_guard<std::mutex> lock(table().mutex);
+    auto& callbacks = table().callbacks;
+    for (auto at = callbacks.begin(); at != callbacks.end();) {
+      bool is_gone = at->second->home.get() == &home && goes(at->first, *at->second);
+      if (is_gone) {
+        gone.push_back(at->second);
+      }
+      at = is_gone ? callbacks.erase(at) : std::next(at);
+    }
+  }
+  for (auto& callback : gone) {
+    drop_reference(home.env, callback->function);
+    drop_reference(home.env, callback->cause);
+  }
+}
+
+void close_environment(void* data) {
+  auto& home = **static_cast<SharedEnvironment*>(data);
+  {
+    std::lock_guard<std::mutex> lock(home.mutex);
+    home.closed = true;
+    home.notices.clear();
+  }
+  home.changed.notify_all();
+  here = nullptr;
+  // A store that others still use goes on with the time that this thread's clock told last.
+  remove(home,
+         [](uintptr_t, const Callback& callback) { return callback.kind != CallbackKind::value; });
+}
+
+napi_value to_js(napi_env env, const CallbackValue& value) {
+  napi_value result = nullptr;
+  if (const double* number = std::get_if<double>(&value)) {
+    check(env, napi_create_double(env, *number, &result));
+  } else {
+    const std::string& text = std::get<std::string>(value);
+    check(env, napi_create_string_utf8(env, text.data(), text.size(), &result));
+  }
+  return result;
+}
+
+/** The pending exception, in an object: a thrown value need not be one. */
+void keep_cause(Callback& callback) {
+  napi_env env = callback.home->env;
+  napi_value thrown = nullptr;
+  napi_value box = nullptr;
+  drop_reference(env, callback.cause);
+  if (napi_get_and_clear_last_exception(env, &thrown) == napi_ok &&
+      napi_create_object(env, &box) == napi_ok &&
+      napi_set_named_property(env, box, "cause", thrown) == napi_ok) {
+    napi_create_reference(env, box, 1, &callback.cause);
+  }
+}
+
+double number_of(napi_env env, napi_value answer, CallbackKind kind) {
+  napi_valuetype type = napi_undefined;
+  double number = 0;
+  check(env, napi_typeof(env, answer, &type));
+  if (kind == CallbackKind::notice || (kind == CallbackKind::status && type != napi_number)) {
+    return 0;
+  }
+  if (type == napi_bigint) {
+    int64_t whole = 0;
+    bool lossless = false;
+    check(env, napi_get_value_bigint_int64(env, answer, &whole, &lossless));
+    return static_cast<double>(whole);
+  }
+  if (type == napi_number) {
+    check(env, napi_get_value_double(env, answer, &number));
+  }
+  if (type != napi_number || !std::isfinite(number) || std::fabs(number) > 9.2e18) {
+    throw_type_error(env, "a callback of varve must give a finite number");
+  }
+  return number;
+}
+
+/** Calls the function, on its own thread. False when it threw; the cause is kept. */
+bool invoke(Callback& callback, const std::vector<CallbackValue>& arguments, double& answer) {
+  napi_env env = callback.home->env;
+  napi_handle_scope scope = nullptr;
+  if (napi_open_handle_scope(env, &scope) != napi_ok) {
+    return false;
+  }
+  bool done = false;
+  try {
+    std::vector<napi_value> values;
+    for (const CallbackValue& value : arguments) {
+      values.push_back(to_js(env, value));
+    }
+    napi_value function = nullptr;
+    napi_value receiver = nullptr;
+    napi_value result = nullptr;
+    check(env, napi_get_reference_value(env, callback.function, &function));
+    check(env, napi_get_undefined(env, &receiver));
+    check(env, napi_call_function(env, receiver, function, values.size(), values.data(), &result));
+    answer = number_of(env, result, callback.kind);
+    done = true;
+  } catch (const Thrown&) {
+    keep_cause(callback);
+  }
+  napi_close_handle_scope(env, scope);
+  return done;
+}
+
+/** A notice from another thread. What a receiver of notices throws has no caller to go to. */
+double deliver(const Notice& notice) {
+  auto callback = find(notice.callback);
+  double answer = 0;
+  if (callback == nullptr) {
+    return 0;
+  }
+  if (!invoke(*callback, notice.arguments, answer)) {
+    answer = 1;
+    napi_env env = callback->home->env;
+    napi_value cause =
+        callback->kind == CallbackKind::notice ? cause_of(env, notice.callback) : nullptr;
+    if (cause != nullptr) {
+      napi_fatal_exception(env, cause);
+    }
+  }
+  return answer;
+}
+
+/** Hands the answer to who waits for it, else keeps it for the next call. */
+void reply(Environment& home, const Notice& notice, double answer) {
+  std::lock_guard<std::mutex> lock(home.mutex);
+  if (notice.reply != nullptr && notice.reply->waited_for) {
+    notice.reply->given = true;
+    notice.reply->answer = answer;
+    home.changed.notify_all();
+  } else if (auto callback = find(notice.callback)) {
+    callback->last = answer;
+  }
+}
+
+void deliver_all(Environment& home) {
+  std::deque<Notice> notices;
+  {
+    std::lock_guard<std::mutex> lock(home.mutex);
+    notices.swap(home.notices);
+  }
+  for (const Notice& notice : notices) {
+    napi_handle_scope scope = nullptr;
+    if (napi_open_handle_scope(home.env, &scope) == napi_ok) {
+      double answer = deliver(notice);
+      napi_close_handle_scope(home.env, scope);
+      reply(home, notice, answer);
+    }
+  }
+}
+
+/** Queues a notice; the mutex is held. False when nobody will ever look at it. */
+bool post_locked(Environment& home, Notice notice) {
+  if (home.closed || home.wake == nullptr) {
+    return false;
+  }
+  home.notices.push_back(std::move(notice));
+  napi_call_threadsafe_function(home.wake, nullptr, napi_tsfn_nonblocking);
+  return true;
+}
+
+void post(Environment& home, Notice notice) {
+  std::lock_guard<std::mutex> lock(home.mutex);
+  post_locked(home, std::move(notice));
+}
+
+/** Queues a notice and waits for the answer; `otherwise` when it cannot be waited for. */
+double wait_for_answer(Environment& home, Notice notice, std::atomic<double>& otherwise) {
+  auto reply = std::make_shared<Reply>();
+  notice.reply = reply;
+  std::unique_lock<std::mutex> lock(home.mutex);
+  home.waiting++;  // before `calls` is looked at: InLibrary does it the other way round
+  if (home.calls == 0 && post_locked(home, notice)) {
+    home.changed.wait(lock, [&] { return reply->given || home.closed || home.calls > 0; });
+  } else {
+    notice.reply = nullptr;
+    post_locked(home, std::move(notice));
+  }
+  home.waiting--;
+  reply->waited_for = false;
+  return reply->given ? reply->answer : otherwise.exchange(0);
+}
+
+void wake_ended(napi_env, void*, void* context) {
+  auto* home = static_cast<SharedEnvironment*>(context);
+  {
+    std::lock_guard<std::mutex> lock((*home)->mutex);
+    (*home)->wake = nullptr;
+  }
+  delete home;
+}
+
+void woken(napi_env env, napi_value, void* context, void*) {
+  if (env != nullptr) {
+    deliver_all(**static_cast<SharedEnvironment*>(context));
+  }
+}
+
+/** Lets other threads wake this one; does not keep the process running. */
+void make_wake(const SharedEnvironment& home) {
+  if (home->wake != nullptr) {
+    return;
+  }
+  napi_env env = home->env;
+  napi_value name = nullptr;
+  napi_threadsafe_function wake = nullptr;
+  check(env, napi_create_string_utf8(env, "varve", NAPI_AUTO_LENGTH, &name));
+  check(env, napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, wake_ended,
+                                             new SharedEnvironment(home), woken, &wake));
+  check(env, napi_unref_threadsafe_function(env, wake));
+  std::lock_guard<std::mutex> lock(home->mutex);
+  home->wake = wake;
+}
+
+/** Whether this is the thread of JavaScript that may be called on. */
+bool is_home(const Environment& home) {
+  return home.thread == std::this_thread::get_id() && !home.closed;
+}
+
+uintptr_t add_to_table(std::shared_ptr<Callback> callback) {
+  std::lock_guard<std::mutex> lock(table().mutex);
+  uintptr_t id = table().next++;
+  table().callbacks.emplace(id, std::move(callback));
+  return id;
+}
+
+}  // namespace
+
+void open_environment(napi_env env) {
+  auto* home = new SharedEnvironment(std::make_shared<Environment>());
+  (*home)->env = env;
+  (*home)->thread = std::this_thread::get_id();
+  here = home->get();
+  check(env, napi_set_instance_data(
+                 env, home,
+                 [](napi_env, void* data, void*) { delete static_cast<SharedEnvironment*>(data); },
+                 nullptr));
+  check(env, napi_add_env_cleanup_hook(env, close_environment, home));
+}
+
+InLibrary::InLibrary() {
+  if (here != nullptr && here->calls++ == 0 && here->waiting > 0) {
+    std::lock_guard<std::mutex> lock(here->mutex);
+    here->changed.notify_all();
+  }
+}
+
+InLibrary::~InLibrary() {
+  if (here != nullptr) {
+    here->calls--;
+  }
+}
+
+void deliver_notices(napi_env env) {
+  if (SharedEnvironment home = environment_of(env)) {
+    deliver_all(*home);
+  }
+}
+
+void forget_callbacks(napi_env env, const void* handle) {
+  if (SharedEnvironment home = environment_of(env)) {
+    remove(*home, [&](uintptr_t, const Callback& callback) { return callback.handle == handle; });
+  }
+}
+
+napi_value cause_of(napi_env env, uintptr_t id) {
+  auto callback = find(id);
+  napi_value box = nullptr;
+  napi_value cause = nullptr;
+  if (callback == nullptr || callback->home->env != env || callback->cause == nullptr ||
+      napi_get_reference_value(env, callback->cause, &box) != napi_ok ||
+      napi_get_named_property(env, box, "cause", &cause) != napi_ok) {
+    return nullptr;
+  }
+  drop_reference(env, callback->cause);
+  return cause;
+}
+
+FailedCallbacks::FailedCallbacks() : outer_(failed_callback) { failed_callback = 0; }
+FailedCallbacks::~FailedCallbacks() { failed_callback = outer_; }
+uintptr_t FailedCallbacks::any() const { return failed_callback; }
+
+Registration::Registration(napi_env env, napi_value function, CallbackKind kind, const void* handle)
+    : handle_(handle) {
+  auto callback = std::make_shared<Callback>();
+  callback->home = environment_of(env);
+  callback->kind = kind;
+  callback->handle = handle;
+  make_wake(callback->home);
+  check(env, napi_create_reference(env, function, 1, &callback->function));
+  double first = 0;
+  if (kind == CallbackKind::value && !invoke(*callback, {}, first)) {
+    id_ = add_to_table(callback);
+    napi_throw(env, cause_of(env, id_));
+    remove(*callback->home, [&](uintptr_t id, const Callback&) { return id == id_; });
+    id_ = 0;
+    throw Thrown{};
+  }
+  callback->last = first;
+  id_ = add_to_table(std::move(callback));
+}
+
+Registration Registration::none(const void* handle) {
+  Registration nothing;
+  nothing.handle_ = handle;
+  return nothing;
+}
+
+Registration& Registration::operator=(Registration&& other) noexcept {
+  std::swap(id_, other.id_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+
+Registration::~Registration() {
+  auto callback = find(id_);
+  if (callback != nullptr && callback->registrar.empty()) {
+    remove(*callback->home, [&](uintptr_t id, const Callback&) { return id == id_; });
+  }
+}
+
+void Registration::keep(napi_env env, const char* registrar) {
+  remove(*environment_of(env), [&](uintptr_t, const Callback& callback) {
+    return callback.handle == handle_ && callback.registrar == registrar;
+  });
+  if (auto callback = find(id_)) {
+    callback->registrar = registrar;
+  }
+}
+
+double CallbackCall::answer(bool* failed) noexcept {
+  auto callback = find(id_);
+  bool done = true;
+  double answer = 0;
+  if (callback == nullptr) {
+    if (failed != nullptr) {
+      *failed = true;
+    }
+    return 0;
+  }
+  if (is_home(*callback->home)) {
+    done = invoke(*callback, arguments_, answer);
+    if (callback->kind == CallbackKind::value && done) {
+      callback->last = answer;
+    } else if (!done) {
+      answer = callback->kind == CallbackKind::value ? callback->last.load() : 1;
+    }
+  } else if (callback->kind == CallbackKind::value) {
+    answer = callback->last;
+  } else if (callback->kind == CallbackKind::fill) {
+    done = false;
+  } else if (callback->kind == CallbackKind::status) {
+    answer =
+        wait_for_answer(*callback->home, {id_, std::move(arguments_), nullptr}, callback->last);
+    done = answer == 0;
+  } else {
+    post(*callback->home, {id_, std::move(arguments_), nullptr});
+  }
+  if (!done) {
+    failed_callback = id_;
+  }
+  if (failed != nullptr) {
+    *failed = !done;
+  }
+  return answer;
+}
+
+}  // namespace varve_node

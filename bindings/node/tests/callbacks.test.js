@@ -1,0 +1,218 @@
+// Functions of JavaScript that the library calls: log, clock, progress.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { finding, openSession, openStore, runModule, until } from './support.js';
+
+const EARLY = Date.parse('2026-01-05T09:00:00Z');
+
+/** Entries that are more than one megabyte: progress is told by the megabyte. */
+const MEGABYTES = Array.from({ length: 3 }, () => finding('x'.repeat(700_000)));
+
+test('log lines come on this thread, before the call is answered', async (t) => {
+  const store = openStore(t);
+  const lines = [];
+  store.setLog((line, level) => lines.push([level, line]), { level: 'debug' });
+  const session = await store.createSession({ sessionId: 's' });
+  assert.ok(lines.some(([level, line]) => level === 1 && line.message === 'session created'));
+  lines.length = 0;
+  session.addSync(finding('x'));
+  const lock = lines.find(([, line]) => line.message === 'lock acquired')[1];
+  assert.equal(lock.sessionId, 's');
+  assert.equal(typeof lock.metadata.waitMs, 'number');
+  store.setLog(null);
+  lines.length = 0;
+  session.addSync(finding('y'));
+  await session.add(finding('z'));
+  assert.deepEqual(lines, []);
+});
+
+test('levels keep lines away', (t) => {
+  const store = openStore(t);
+  const lines = [];
+  store.setLog((line) => lines.push(line), { level: 'warn' });
+  store.createSessionSync();
+  assert.deepEqual(lines, []);
+  assert.throws(() => store.setLog(() => {}, { level: 'loud' }),
+    { code: 'VARVE_INVALID_ARGUMENT' });
+});
+
+test('a log receiver may use the library', (t) => {
+  const store = openStore(t);
+  const counts = [];
+  const session = store.createSessionSync();
+  store.setLog((line) => {
+    if (line.message === 'lock released') counts.push(session.countSync());
+  }, { level: 'debug' });
+  session.addSync(finding('x'));
+  store.setLog(null);
+  assert.ok(counts.length > 0 && counts.every((count) => count === 1));
+});
+
+test('the clock is asked by synchronous calls and by promises', async (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  let now = EARLY;
+  store.setClock(() => now);
+  const first = session.getSync(session.addSync(finding('x')));
+  assert.equal(first.timestamp, '2026-01-05T09:00:00.000Z');
+  now += 1000;
+  const id = await session.add(finding('y'));
+  assert.equal((await session.get(id)).timestamp, '2026-01-05T09:00:01.000Z');
+  store.setClock(() => new Date(now + 1000));
+  assert.equal((await session.get(await session.add(finding('z')))).timestamp,
+    '2026-01-05T09:00:02.000Z');
+  store.setClock(null);
+  assert.notEqual((await session.get(await session.add(finding('z')))).timestamp.slice(0, 10),
+    '2026-01-05');
+});
+
+test('calls in flight when a clock is set end, and use one of both times', async (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  const adds = Array.from({ length: 100 }, () => session.add(finding('x')));
+  store.setClock(() => EARLY);
+  adds.push(session.add(finding('y')));
+  const ids = await Promise.all(adds);
+  const days = new Set(ids.map((id) => session.getSync(id).timestamp.slice(0, 10)));
+  assert.ok(days.size <= 2 && days.has('2026-01-05'));
+});
+
+test('a clock that tells no time is refused when it is set', (t) => {
+  const store = openStore(t);
+  assert.throws(() => store.setClock(() => undefined), { name: 'TypeError' });
+  assert.throws(() => store.setClock(() => { throw new RangeError('stopped'); }),
+    { name: 'RangeError', message: 'stopped' });
+  assert.throws(() => store.setClock(5), { name: 'TypeError' });
+  store.createSessionSync().addSync(finding('x'));
+});
+
+test('what a clock throws later is the cause of VARVE_CALLBACK', async (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  const cause = new Error('stopped');
+  let stopped = false;
+  store.setClock(() => {
+    if (stopped) throw cause;
+    return EARLY;
+  });
+  stopped = true;
+  assert.throws(() => session.addSync(finding('x')), { code: 'VARVE_CALLBACK', cause });
+  await assert.rejects(session.add(finding('y')), { code: 'VARVE_CALLBACK', cause });
+  await assert.rejects(store.createSession(), { code: 'VARVE_CALLBACK' });
+  stopped = false;
+  assert.equal(session.countSync(), 2, 'they were carried out, at the time told last');
+  assert.equal(store.statsSync().sessionsOpen, 1, 'the session that nobody got is closed');
+});
+
+test('what a log receiver throws is the cause of VARVE_CALLBACK', (t) => {
+  const store = openStore(t);
+  const cause = { not: 'an Error' };
+  store.setLog(() => { throw cause; });
+  assert.throws(() => store.createSessionSync({ sessionId: 's' }),
+    { code: 'VARVE_CALLBACK', cause });
+  store.setLog(null);
+  store.openSessionSync('s');
+});
+
+test('what it throws for a call on another thread is an uncaught exception', async () => {
+  const { code, stdout } = await runModule(`
+    import { Store } from 'varve';
+    process.on('uncaughtException', (error) => console.log('caught', error.message));
+    const store = Store.openSync('memory:');
+    store.setLog(() => { throw new Error('receiver'); });
+    await store.createSession();
+    console.log('created');`);
+  assert.equal(code, 0);
+  assert.match(stdout, /^(caught receiver\n)+created\n$/);
+});
+
+for (const way of ['Sync', '']) {
+  const call = async (session, name, ...args) => session[name + way](...args);
+  const title = way ? 'now' : 'on another thread';
+
+  test(`progress is told, ${title}`, async (t) => {
+    const session = openSession(t);
+    await call(session, 'addBatch', MEGABYTES);
+    const steps = [];
+    session.setProgress((step) => { steps.push(step); });
+    await call(session, 'export', 'jsonl');
+    await until(() => steps.at(-1)?.done === steps.at(-1)?.total);
+    assert.ok(steps.length >= 2 && steps.every((step) => step.operation === 'export'));
+    assert.ok(steps.every(({ done }, n) => n === 0 || done >= steps[n - 1].done));
+    session.setProgress(null);
+    const before = steps.length;
+    await call(session, 'export', 'jsonl');
+    assert.equal(steps.length, before);
+  });
+}
+
+for (const way of ['Sync', '']) {
+  const outcome = async (session, name, ...args) => {
+    try {
+      return await session[name + way](...args);
+    } catch (error) {
+      return error;
+    }
+  };
+  const title = way ? 'now' : 'on another thread';
+
+  test(`a progress function stops an operation by false, ${title}`, async (t) => {
+    const session = openSession(t);
+    session.addBatchSync(MEGABYTES);
+    session.setProgress(() => false);
+    assert.equal((await outcome(session, 'export', 'jsonl')).code, 'VARVE_CALLBACK');
+    session.setProgress(() => true);
+    assert.equal((await outcome(session, 'export', 'jsonl')).split('\n').length, 4);
+  });
+
+  test(`what a progress function throws stops it and is the cause, ${title}`, async (t) => {
+    const session = openSession(t);
+    session.addBatchSync(MEGABYTES);
+    const cause = new Error('enough');
+    session.setProgress(() => { throw cause; });
+    const error = await outcome(session, 'verify');
+    assert.equal(error.code, 'VARVE_CALLBACK');
+    assert.equal(error.cause, cause);
+  });
+}
+
+test('nobody waits for an answer while JavaScript waits for the library', async (t) => {
+  for (let round = 0; round < 20; round++) {
+    const store = openStore(t);
+    const session = store.createSessionSync();
+    session.addBatchSync(MEGABYTES);
+    let steps = 0;
+    session.setProgress(() => { steps++; });
+    const exports = Array.from({ length: 4 }, () => session.export('jsonl').catch((e) => e.code));
+    if (round % 2) await until(() => steps > 0);
+    JSON.stringify(MEGABYTES);  // meanwhile the other threads come to where they wait
+    store.closeSync();  // waits for the exports that have begun
+    const ends = await Promise.all(exports);
+    assert.ok(ends.every((end) => end === 'VARVE_BAD_HANDLE' || end.split('\n').length === 4));
+  }
+});
+
+test('a callback that nobody needs any more is collected', async () => {
+  const { code, stdout, stderr } = await runModule(`
+    import { Store } from 'varve';
+    const store = Store.openSync('memory:');
+    let gone = 0;
+    const registry = new FinalizationRegistry(() => { gone++; });
+    const listen = () => {
+      const receiver = () => {};
+      registry.register(receiver);
+      return receiver;
+    };
+    for (let n = 0; n < 10; n++) store.setLog(listen());
+    store.setLog(null);
+    const session = store.createSessionSync();
+    session.setProgress(listen());
+    session.closeSync();
+    while (gone < 11) {
+      gc();
+      await new Promise((resume) => setTimeout(resume, 1));
+    }
+    console.log('collected');`, { flags: ['--expose-gc'] });
+  assert.equal(stdout, 'collected\n', stderr);
+  assert.equal(code, 0);
+});

@@ -1,0 +1,62 @@
+// A program of somebody who uses the types: it is compiled, not run. What must not compile stands
+// below @ts-expect-error, which is an error itself when the line does compile.
+import { LoadError, Memory, Session, Store, VarveError, Window, load, version } from 'varve';
+import type { Entry, Page, Result } from 'varve';
+import type { Failure, Raw } from '../lib/raw.js';
+import { VARVE_NOT_FOUND } from 'varve/constants';
+
+export async function main(signal: AbortSignal): Promise<string[]> {
+  await using store = await Store.open('memory:', { storage: { maxSessionSizeMb: 5 } });
+  using session: Session = store.createSessionSync({ userId: 'ann', ttlHours: 3 });
+  store.setLog((line, level) => console.log(level, line.message), { level: 'warn' });
+  store.setClock(() => new Date());
+  session.setProgress(({ done, total }) => done <= total);
+
+  const id: string = await session.add(
+    { type: 'finding', content: { order: 9007199254740993n }, expiresAt: new Date() }, { signal });
+  const entry: Entry = session.getSync(id);
+  const page: Page = await session.query({ text: 'tea', sortBy: 'best' }, { signal });
+  const found: Result[] = page.results;
+  for await (const result of session.results({ tags: { include: ['drinks'] } })) found.push(result);
+  for await (const summary of store.sessions({ userId: 'ann' })) console.log(summary.sessionId);
+  const deleted: number = await session.deleteWhere({ minImportance: 0.5 }, 'request 4711');
+  console.log(deleted, entry.traceId, entry.content.order, version(), load());
+  const { dropped } = await session.purge();
+  console.log(dropped.deleted);
+  await session.update({ title: 'Things', mine: 1 });
+
+  store.setTokenCounter((text) => text.length);
+  await session.record('tool_call', { name: 'ferry', arguments: {}, callId: 'c1' });
+  const { text, tokenCount } = await session.buildContext({
+    question: 'tea', budget: { maxTokens: 100 } });
+  await session.putVector(id, [0.1, 0.2]);
+  await using memory: Memory = await store.openMemory({ userId: 'ann' });
+  await memory.record('talk', { role: 'user', content: text.slice(tokenCount) });
+  using window = Window.createSync(20);
+  window.addSync({ role: 'user', content: await session.kvGet('working_memory') });
+
+  // @ts-expect-error not a kind of step
+  await session.record('song', { content: 'la' });
+  // @ts-expect-error an entry has a type
+  await session.add({ content: 'tea' });
+  // @ts-expect-error not an order
+  await session.query({ sortBy: 'colour' });
+  // @ts-expect-error made by a store only
+  new Session();
+  // @ts-expect-error a promise
+  session.get(id).content;
+  return found.map((result) => result.entry.id);
+}
+
+export function tell(error: unknown): string {
+  if (error instanceof VarveError) {
+    return error.code === 'VARVE_NOT_FOUND' && error.status === VARVE_NOT_FOUND
+      ? 'nothing' : `${error.message} ${error.details.member}`;
+  }
+  return error instanceof LoadError ? error.tried.map((place) => place.path).join() : String(error);
+}
+
+/** The raw layer has types, too. */
+export function rawCount(raw: Raw, session: bigint): number | bigint | Failure {
+  return raw.varve_session_count(session, '{}');
+}

@@ -1,0 +1,145 @@
+// Key-value store, transcript, vectors, window, memory and contexts.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { getEncoding } from 'js-tiktoken';
+import { Window } from '../lib/index.js';
+import { finding, openSession, openStore } from './support.js';
+
+test('kv: keys are set, listed and deleted', async (t) => {
+  const session = openSession(t);
+  await session.kvSet('name', 'Ann \0 😀');
+  session.kvSetSync('topic', '');
+  assert.equal(await session.kvGet('name'), 'Ann \0 😀');
+  assert.equal(session.kvGetSync('working_memory'), '');
+  assert.deepEqual((await session.kvList()).map(({ key }) => key), ['name', 'topic']);
+  await session.kvDelete('name');
+  await assert.rejects(session.kvGet('name'), { code: 'VARVE_NOT_FOUND' });
+});
+
+test('transcript: turns come back in order', async (t) => {
+  const session = openSession(t);
+  await session.transcriptAppend('user', 'Tea?\n### user');
+  session.transcriptAppendSync('assistant', 'Yes \0');
+  const turns = await session.transcriptLast();
+  assert.deepEqual(turns.map(({ role, content }) => [role, content]),
+    [['user', 'Tea?\n### user'], ['assistant', 'Yes \0']]);
+  assert.deepEqual(session.transcriptLastSync(1).map(({ role }) => role), ['assistant']);
+});
+
+test('a session without kv says so', async (t) => {
+  const session = openStore(t).createSessionSync({ stores: [] });
+  await assert.rejects(session.kvSet('a', 'b'), { code: 'VARVE_UNSUPPORTED' });
+});
+
+test('vectors: entries are found by embeddings', async (t) => {
+  const session = openSession(t);
+  for (const id of ['east', 'north']) await session.add(finding(id, { id }));
+  await session.putVector('east', [1, 0]);
+  session.putVectorSync('north', Float32Array.of(0, 1));
+  const { results } = await session.query({ vector: [0.9, 0.1] });
+  assert.equal(results[0].entry.id, 'east');
+  await assert.rejects(session.putVector('east', [1, 2, 3]), { code: 'VARVE_INVALID_ARGUMENT' });
+});
+
+test('window: the oldest message leaves a full one', async () => {
+  const window = await Window.create(2);
+  for (const content of ['one', 'two', 'three']) await window.add({ role: 'user', content });
+  assert.equal(window.size, 2);
+  const messages = await window.recent();
+  assert.deepEqual(messages.map(({ content }) => content), ['two', 'three']);
+  assert.ok(messages.every(({ timestamp }) => !Number.isNaN(Date.parse(timestamp))));
+  assert.equal(await window.text(), 'user: two\nuser: three\n');
+  assert.deepEqual(window.recentSync(1).map(({ content }) => content), ['three']);
+  await window.clear();
+  assert.equal(window.size, 0);
+  await window.close();
+  await assert.rejects(window.add({ content: 1 }), { code: 'VARVE_BAD_HANDLE' });
+  assert.throws(() => Window.createSync(0), { code: 'VARVE_INVALID_ARGUMENT' });
+});
+
+test('memory: what was said is in front, what was stored is found', async (t) => {
+  const store = openStore(t);
+  const memory = await store.openMemory({ userId: 'ann', window: 2, ttlHours: 1 });
+  for (const content of ['one', 'two', 'three']) {
+    await memory.record('talk', { role: 'user', content, traceId: 't' });
+  }
+  const context = await memory.context('talk');
+  assert.equal(context.source, 'working');
+  assert.deepEqual(context.entries.map(({ content }) => content), ['two', 'three']);
+  assert.equal(context.entries[0].sessionId, 'talk');
+  assert.equal(typeof context.tokenCount, 'number');
+  await memory.clear();
+  assert.equal(memory.contextSync('talk', 0).source, 'short_term');
+  await memory.load('talk');
+  await memory.save('talk');
+  const id = await memory.store({ content: 'likes tea' });
+  assert.equal((await memory.search({ text: 'tea' })).results[0].entry.id, id);
+  await memory.delete(id, 'asked');
+  assert.equal(memory.searchSync({ text: 'tea' }).results.length, 0);
+  await memory.close();
+  await assert.rejects(memory.context('talk'), { code: 'VARVE_BAD_HANDLE' });
+});
+
+test('usage: what entries say of tokens is summed', async (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync({ userId: 'ann' });
+  await session.add(finding('x', { usage: { input_tokens: 5, output_tokens: 2 } }));
+  assert.equal((await store.usage({ userId: 'ann' })).total.inputTokens, 5);
+  assert.equal(store.usageSync().total.outputTokens, 2);
+});
+
+/** A session with a conversation of a few hundred tokens. */
+function talk(t) {
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  for (let n = 0; n < 30; n++) {
+    session.recordSync('user_message', { content: `Day ${n}: Ann drinks tea ☕ in Kiel.` });
+  }
+  return { store, session };
+}
+
+for (const way of ['Sync', '']) {
+  test(`contexts are counted by the model's own tokenizer, ${way || 'promise'}`, async (t) => {
+    const { store, session } = talk(t);
+    const encoding = getEncoding('cl100k_base');
+    const counted = (text) => encoding.encode(text).length;
+    store.setTokenCounter(counted);
+    for (const maxTokens of [60, 150, 400]) {
+      const request = { question: 'tea', budget: { maxTokens } };
+      const context = await session[`buildContext${way}`](request);
+      assert.equal(context.tokenCount, counted(context.text));
+      assert.ok(context.tokenCount <= maxTokens && context.items.length > 0);
+      assert.equal(context.truncated || context.dropped > 0 || context.items.length === 30, true);
+    }
+  });
+
+  test(`what a token counter throws ends the call, ${way || 'promise'}`, async (t) => {
+    const { store, session } = talk(t);
+    const cause = new RangeError('no count');
+    store.setTokenCounter(() => { throw cause; });
+    const build = async () => session[`buildContext${way}`]({ question: 'tea' });
+    await assert.rejects(build, { code: 'VARVE_CALLBACK', cause });
+    store.setTokenCounter(() => 'many');
+    await assert.rejects(build, { code: 'VARVE_CALLBACK' });
+    store.setTokenCounter(null);
+    assert.ok((await build()).tokenCount > 0);
+  });
+}
+
+test('a counter that is set while contexts are built ends these, or counts', async (t) => {
+  const { store, session } = talk(t);
+  const building = Array.from({ length: 50 }, () =>
+    session.buildContext().then(() => 'done', ({ code }) => code));
+  store.setTokenCounter((text) => text.length);
+  for (const end of await Promise.all(building)) assert.match(end, /^(done|VARVE_CALLBACK)$/);
+});
+
+test('a tool and its result stay together', async (t) => {
+  const session = openSession(t);
+  await session.record('tool_call', { name: 'ferry', arguments: {}, callId: 'c1', traceId: 't' });
+  const id = await session.record('tool_result', { name: 'ferry', result: 1, callId: 'c1' });
+  const { references, content } = await session.get(id);
+  assert.equal(references.length, 1);
+  assert.equal(content.call_id, 'c1');
+  assert.equal((await session.get(references[0])).traceId, 't');
+});

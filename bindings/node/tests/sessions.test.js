@@ -1,0 +1,165 @@
+// What stores and sessions do that no conformance case shows: iterators, closing, errors.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Session, Store, VarveError, load, version } from '../lib/index.js';
+import * as constants from '../lib/constants.js';
+import { library } from '../lib/native.js';
+import { PACKAGE, directory, finding, openSession, openStore } from './support.js';
+
+test('the package, the library and the headers have one version', () => {
+  const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
+  assert.equal(version(), manifest.version);
+  assert.equal(version(), ['MAJOR', 'MINOR', 'PATCH']
+    .map((part) => constants[`VARVE_VERSION_${part}`]).join('.'));
+  assert.equal(library().varve_abi_version(), constants.VARVE_ABI_VERSION);
+  assert.equal(load(), load());
+});
+
+test('iterators go through every page', async (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  session.addBatchSync(Array.from({ length: 25 }, (_, n) => finding(`n ${n}`, { id: `e${n}` })));
+  const query = { limit: 10, sortBy: 'time', order: 'asc' };
+  const expected = Array.from({ length: 25 }, (_, n) => `e${n}`);
+  for (const source of [session, store]) {
+    const ids = [];
+    for await (const { entry } of source.results(query)) ids.push(entry.id);
+    assert.deepEqual(ids, expected);
+    assert.deepEqual([...source.resultsSync(query)].map(({ entry }) => entry.id), expected);
+  }
+  for (let n = 0; n < 4; n++) store.createSessionSync({ sessionId: `s${n}`, userId: 'ann' });
+  const sessions = [];
+  for await (const summary of store.sessions({ limit: 3 })) sessions.push(summary.sessionId);
+  assert.equal(sessions.length, 5);
+  assert.deepEqual([...store.sessionsSync({ limit: 3 })].map((s) => s.sessionId), sessions);
+  assert.equal([...store.sessionsSync({ userId: 'ann' })].length, 4);
+});
+
+test('an iterator can be left early', async (t) => {
+  const session = openSession(t);
+  session.addBatchSync(Array.from({ length: 5 }, () => finding('x')));
+  for await (const { entry } of session.results({ limit: 2 })) {
+    assert.equal(entry.content, 'x');
+    break;
+  }
+});
+
+test('an error has code, status, message, details and the place of the call', async (t) => {
+  const session = openSession(t);
+  const error = await session.add({ type: 'finding', content: 1, tags: [5] }).catch((e) => e);
+  assert.ok(error instanceof VarveError && error instanceof Error);
+  assert.equal(error.name, 'VarveError');
+  assert.equal(error.code, 'VARVE_INVALID_ARGUMENT');
+  assert.equal(error.status, constants.VARVE_INVALID_ARGUMENT);
+  assert.equal(error.details.member, 'tags[0]');
+  assert.match(error.message, /tags/);
+  assert.match(error.stack, /sessions\.test\.js/);
+  assert.throws(() => session.getSync('nobody'), { code: 'VARVE_NOT_FOUND' });
+});
+
+test('every status has its name', () => {
+  const statuses = Object.entries(constants).filter(([name, value]) =>
+    value >= 0 && value <= 127 && library().varve_status_name(value) === name);
+  assert.equal(statuses.length, 17, 'one for each status of base.h');
+});
+
+test('what is used after close answers VARVE_BAD_HANDLE', async (t) => {
+  const store = openStore(t);
+  const session = await store.createSession({ sessionId: 'kept' });
+  assert.equal(session.closed, false);
+  await session.close();
+  assert.equal(session.closed, true);
+  assert.equal(session.id, 'kept');
+  await assert.rejects(session.add(finding('x')), { code: 'VARVE_BAD_HANDLE' });
+  assert.throws(() => session.addSync(finding('x')), { code: 'VARVE_BAD_HANDLE' });
+  assert.throws(() => session.setProgress(() => true), { code: 'VARVE_BAD_HANDLE' });
+  await session.close();
+  session.closeSync();
+  store.closeSync();
+  await assert.rejects(store.openSession('kept'), { code: 'VARVE_BAD_HANDLE' });
+  await assert.rejects(store.stats(), { code: 'VARVE_BAD_HANDLE' });
+  await store.close();
+});
+
+test('closing a store closes its sessions', async (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  await store.close();
+  await assert.rejects(session.count(), { code: 'VARVE_BAD_HANDLE' });
+  await session.close();
+});
+
+test('dispose and asyncDispose close', async (t) => {
+  const store = openStore(t);
+  const [first, second] = [store.createSessionSync(), store.createSessionSync()];
+  first[Symbol.dispose]();
+  await second[Symbol.asyncDispose]();
+  assert.ok(first.closed && second.closed);
+  assert.equal(store.statsSync().sessionsOpen, 0);
+});
+
+test('an abort before the call begins keeps it from beginning', async (t) => {
+  const session = openSession(t);
+  const signal = AbortSignal.abort(new Error('no more'));
+  await assert.rejects(session.add(finding('x'), { signal }), { message: 'no more' });
+  assert.equal(session.countSync(), 0);
+});
+
+test('an abort rejects at once what waits, and leaves the rest alone', async (t) => {
+  const session = openSession(t);
+  const controller = new AbortController();
+  const adds = Array.from({ length: 200 }, () =>
+    session.add(finding('x'), { signal: controller.signal }));
+  const others = Array.from({ length: 20 }, () => session.add(finding('other')));
+  controller.abort();
+  const settled = await Promise.allSettled(adds);
+  assert.ok(settled.every(({ status, reason }) =>
+    status === 'fulfilled' || reason === controller.signal.reason));
+  await Promise.all(others);
+  assert.equal(session.countSync({ text: 'other' }), 20);
+  assert.ok(settled.some(({ status }) => status === 'rejected'));
+});
+
+test('what an aborted call opened is closed', async (t) => {
+  const store = openStore(t);
+  store.createSessionSync({ sessionId: 's' }).closeSync();
+  for (let round = 0; round < 50; round++) {
+    const controller = new AbortController();
+    const opening = store.openSession('s', { signal: controller.signal });
+    if (round % 2) await new Promise((resume) => { setImmediate(resume); });
+    controller.abort();
+    await opening.then((session) => session.close(), () => {});
+  }
+  while (store.statsSync().sessionsOpen > 0) {
+    await new Promise((resume) => { setImmediate(resume); });
+  }
+});
+
+test('an abort after the end changes nothing', async (t) => {
+  const session = openSession(t);
+  const controller = new AbortController();
+  const id = await session.add(finding('x'), { signal: controller.signal });
+  controller.abort();
+  assert.equal((await session.get(id)).content, 'x');
+});
+
+test('files, backups and reports are found where they were asked for', async (t) => {
+  const place = directory(t);
+  const store = openStore(t, join(place, 'store'));
+  const session = await store.createSession({ sessionId: 's' });
+  await session.add(finding('tea'));
+  const report = await store.backup(join(place, 'copy'));
+  assert.equal(report.entries, 1);
+  assert.equal(typeof report.durationMs, 'number');
+  const copy = openStore(t, join(place, 'copy'));
+  assert.equal(copy.openSessionSync('s').countSync(), 1);
+  assert.ok((await session.files()).files.some(({ name }) => name === 'memory.jsonl'));
+  assert.match(await store.metrics(), /varve_entries/);
+});
+
+test('only the library makes stores and sessions', () => {
+  assert.throws(() => new Session(), { name: 'TypeError', message: /Store/ });
+  assert.throws(() => new Store('memory:'), { name: 'TypeError', message: /Store/ });
+});
