@@ -50,7 +50,8 @@ Answer last(const Session& session, size_t n) {
 // "role: content" of each turn.
 std::vector<std::string> turns_of(const Session& session, size_t n) {
   std::vector<std::string> turns;
-  for (const auto& turn : last(session, n).value().as_array()) {
+  const json::value said = last(session, n).value();
+  for (const auto& turn : said.as_array()) {
     turns.push_back(std::string(turn.at("role").as_string()) + ": " +
                     std::string(turn.at("content").as_string()));
   }

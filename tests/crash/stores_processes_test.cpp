@@ -48,7 +48,8 @@ TEST(StoresProcesses, EveryTurnAndEveryKeyOfKilledWritersIsThere) {
     return varve_transcript_last(session.get(), SIZE_MAX, text, len, error);
   });
   std::map<std::string, size_t> last;
-  for (const auto& turn : said.value().as_array()) {
+  const boost::json::value everything = said.value();
+  for (const auto& turn : everything.as_array()) {
     const std::string role(turn.at("role").as_string());
     const std::string content(turn.at("content").as_string());
     const size_t number = std::stoul(content);
