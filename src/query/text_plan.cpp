@@ -49,7 +49,7 @@ class TextPlanner {
     rank();
     const bool has_conditions = !plan_.required.empty() || !plan_.checks.empty();
     const bool has_exclusions = !plan_.excluded.empty() || has_negative_check();
-    if (plan_.terms.empty() && !has_conditions && !has_exclusions) plan_.matches_nothing = true;
+    plan_.has_no_words = plan_.terms.empty() && !has_conditions && !has_exclusions;
     plan_.needs_term = has_ranked_clause_ && !has_must_;
     return std::move(plan_);
   }

@@ -34,7 +34,7 @@ class Generate(unittest.TestCase):
         (self.root / "include/varve").mkdir(parents=True)
 
     def run_generate(self, *options):
-        return subprocess.run([sys.executable, "-B", str(GENERATE), "--root", str(self.root),
+        return subprocess.run([sys.executable, "-B", str(GENERATE), "--no-languages", "--root", str(self.root),
                                *options], capture_output=True, text=True)
 
     def header(self, text):

@@ -285,8 +285,13 @@ TEST(ContextBudget, SmallerThanThePinnedEntriesTakesThoseThatFitInTheirOrder) {
   ASSERT_TRUE(session.add(turn("big", 0, "user", std::string(4000, 'x'))).ok());
   ASSERT_TRUE(session.add(turn("one", 1, "user", "one")).ok());
   ASSERT_TRUE(session.add(turn("two", 2, "user", "two")).ok());
-  const Answer context =
-      session.context(R"({"pinned":["big","two","one"],"budget":{"max_tokens":27},"retrieve":[]})");
+  const auto of = [&](const std::string& pinned, int64_t tokens) {
+    return session.context(R"({"pinned":[)" + pinned + R"(],"retrieve":[],"budget":{"max_tokens":)" +
+                           std::to_string(tokens) + "}}");
+  };
+  const int64_t room_for_one = number(of(R"("two")", 900), "token_count");
+  ASSERT_GT(room_for_one, 0);
+  const Answer context = of(R"("big","two","one")", room_for_one);
   EXPECT_EQ(ids_of(context), "two") << context.text;
   EXPECT_EQ(number(context, "dropped"), 2);
 }

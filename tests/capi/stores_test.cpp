@@ -104,7 +104,8 @@ TEST(SessionStoreSeed, FilesAreListedWithSizeAndTime) {
   EXPECT_TRUE(kv_set(session, "a", "1").ok());
   EXPECT_TRUE(append(session, "user", "hello").ok());
   size_t found = 0;
-  for (const auto& file : session.files().object().at("files").as_array()) {
+  const json::object files = session.files().object();
+  for (const auto& file : files.at("files").as_array()) {
     const std::string name(file.at("name").as_string());
     if (name != "kv.json" && name != "transcript.md") continue;
     found += 1;

@@ -84,11 +84,11 @@ class Context(Conversation):
 
     def test_mistakes_are_explained(self):
         self.assertIn("no session is named",
-                      self.run_cli("context", "kayak", exit_code=2).stderr)
-        self.assertIn("--tokens", self.build("--tokens", "-1", exit_code=2).stderr)
-        self.assertIn("question", self.build("a", "--request", "{}", exit_code=2).stderr)
+                      self.run_cli("context", "kayak", exit_code=1).stderr)
+        self.assertIn("--tokens", self.build("--tokens", "-1", exit_code=1).stderr)
+        self.assertIn("question", self.build("a", "--request", "{}", exit_code=1).stderr)
         self.assertIn("tokens", self.error_of("context", "-s", "chat", "--request",
-                                              '{"tokens":1}', exit_code=2)["message"])
+                                              '{"tokens":1}', exit_code=1)["message"])
 
 
 class ChatLog(Conversation):

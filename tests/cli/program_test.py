@@ -286,7 +286,9 @@ class Everything(CliTest):
             "verify": ["notes"], "repair": ["notes"], "compact": ["notes"], "purge": ["notes"],
             "sweep": [], "migrate": ["notes"], "index": ["notes"], "stats": ["notes"],
             "files": ["notes"], "version": [], "search": ["-s", "notes", "note"],
-            "metrics": [], "watch": ["--once"], "usage": [],
+            "metrics": [], "watch": ["--once"], "usage": [], "kv": ["list", "notes"],
+            "transcript": ["last", "notes"], "context": ["-s", "notes", "note"],
+            "chat-log": ["notes"],
             "explain": ["-s", "notes", "note"], "count": ["-s", "notes"], "tags": ["notes"],
         }
         self.assertEqual(set(words), set(commands()))

@@ -70,6 +70,7 @@ def make_store(library_path, root):
     session.delete("call-1", "asked for by Ann")
     library.now_ms += 60_000
     session.add({"id": "cups", "type": "finding", "content": {"message": "There are 6 cups."}})
+    session.put_vector("cups", [0.6, 0.8])
     session.close()
     store.close()
     return folder

@@ -103,17 +103,23 @@ TEST_F(VectorQuery, OtherConditionsFilter) {
 }
 
 TEST_F(VectorQuery, WithWordsRanksAreAdded) {
-  // Words: plain 1, tea 2. Cosine: coffee 1, snow 2, tea 3. What is first in one order only is
-  // equal to the other such, and later goes first.
+  // Words: plain and tea are equal, so both are 1. Cosine: coffee 1, snow 2, tea 3. What is first
+  // in one order only is equal to the other such, and later goes first.
   const std::string query = R"({"vector":[1],"text":"tea","sort_by":"match")";
   const Answer answer = log_.answer(query + "}");
   ASSERT_EQ(log_.ids_of(answer), "tea plain coffee snow ice");
   const FusionParts& tea = *answer.hits[0].fusion;
   EXPECT_EQ(tea.vector_rank, 3U);
-  EXPECT_EQ(tea.text_rank, 2U);
+  EXPECT_EQ(tea.text_rank, 1U);
   EXPECT_DOUBLE_EQ(tea.vector, 0.5 * 61 / 63);
   EXPECT_DOUBLE_EQ(answer.hits[0].match_quality, tea.score());
   EXPECT_FALSE(answer.hits[1].fusion->similarity.has_value());
+}
+
+TEST_F(VectorQuery, WordsThatNobodyHasLeaveTheVectorAlone) {
+  EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"zebra"})"), "coffee snow tea ice");
+  EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"+zebra"})"), "") << "that must be there";
+  EXPECT_EQ(log_.ids(R"({"text":"zebra"})"), "");
 }
 
 TEST_F(VectorQuery, TheWeightMovesTheOrderFromWordsToTheVector) {

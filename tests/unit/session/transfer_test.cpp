@@ -205,7 +205,8 @@ TEST_P(Transfer, StatsHoldEveryDocumentedMember) {
   EXPECT_GT(stats->get_int64("memory_bytes"), 0);
   EXPECT_EQ(member(*stats, "types").canonical(), R"({"decision":1,"message":1})");
   EXPECT_EQ(member(*stats, "corruption").canonical(),
-            R"({"metadata":false,"missing":0,"rollback":0,"skipped":0,"torn_tails":0})");
+            R"({"kv":0,"metadata":false,"missing":0,"rollback":0,"skipped":0,"torn_tails":0,)"
+            R"("transcript":0})");
   const json::Tree& sizes = member(*stats, "size_bytes");
   EXPECT_EQ(sizes.get_int64("log"), static_cast<int64_t>(place_.entries().size()));
   EXPECT_EQ(sizes.get_int64("tombstones"), static_cast<int64_t>(place_.tombstones().size()));
