@@ -150,8 +150,8 @@ void Search::Parts::apply_text() {
   }
   ranks = !text.terms.empty();
   if (ranks) ranker = std::make_unique<Ranker>(index, text, row_end, input.statistics);
-  finds_nothing = text.matches_nothing || text.has_no_words ||
-                  (text.needs_term && text.terms.empty());
+  finds_nothing =
+      text.matches_nothing || text.has_no_words || (text.needs_term && text.terms.empty());
 }
 
 Status Search::Parts::prepare() {

@@ -45,10 +45,10 @@ struct TextPlan {
   std::vector<index::PostingList> required;               // each
   std::vector<std::vector<index::PostingList>> excluded;  // rows that are in all lists of one
   std::vector<TextCheck> checks;
-  std::vector<std::string> words;  // of the question, folded, as asked
-  bool matches_nothing = false;    // a word that must be there is nowhere
-  bool has_no_words = false;       // nor conditions: by words, nothing is found
-  bool needs_term = false;         // an entry must have at least one of `terms`
+  std::vector<std::string> words;              // of the question, folded, as asked
+  bool matches_nothing = false;                // a word that must be there is nowhere
+  bool has_no_words = false;                   // nor conditions: by words, nothing is found
+  bool needs_term = false;                     // an entry must have at least one of `terms`
   std::deque<index::PostingBuffer> own_lists;  // that lists above borrow
 
   // Adds a term that is in these rows, once in each.

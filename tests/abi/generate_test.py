@@ -34,8 +34,8 @@ class Generate(unittest.TestCase):
         (self.root / "include/varve").mkdir(parents=True)
 
     def run_generate(self, *options):
-        return subprocess.run([sys.executable, "-B", str(GENERATE), "--no-languages", "--root", str(self.root),
-                               *options], capture_output=True, text=True)
+        return subprocess.run([sys.executable, "-B", str(GENERATE), "--no-languages",
+                               "--root", str(self.root), *options], capture_output=True, text=True)
 
     def header(self, text):
         (self.root / "include/varve/base.h").write_text(BASE + text)

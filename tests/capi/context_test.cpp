@@ -286,8 +286,9 @@ TEST(ContextBudget, SmallerThanThePinnedEntriesTakesThoseThatFitInTheirOrder) {
   ASSERT_TRUE(session.add(turn("one", 1, "user", "one")).ok());
   ASSERT_TRUE(session.add(turn("two", 2, "user", "two")).ok());
   const auto of = [&](const std::string& pinned, int64_t tokens) {
-    return session.context(R"({"pinned":[)" + pinned + R"(],"retrieve":[],"budget":{"max_tokens":)" +
-                           std::to_string(tokens) + "}}");
+    return session.context(R"({"pinned":[)" + pinned +
+                           R"(],"retrieve":[],"budget":{"max_tokens":)" + std::to_string(tokens) +
+                           "}}");
   };
   const int64_t room_for_one = number(of(R"("two")", 900), "token_count");
   ASSERT_GT(room_for_one, 0);
