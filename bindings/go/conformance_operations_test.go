@@ -56,8 +56,19 @@ func (a *arguments) number(name string) int {
 	return int(value)
 }
 
-// count is a number of things; the largest size_t stands for all.
+// numberOr is the usual number where none is given.
+func (a *arguments) numberOr(name string, usual int) int {
+	if _, given := a.given[name]; !given {
+		return usual
+	}
+	return a.number(name)
+}
+
+// count is a number of things; none given, or the largest size_t, stands for all.
 func (a *arguments) count(name string) int {
+	if _, given := a.given[name]; !given {
+		return -1
+	}
 	if number, _ := a.given[name].(json.Number); number == "18446744073709551615" {
 		a.used[name] = true
 		return -1

@@ -42,7 +42,7 @@ var windowOperations = map[string]operation{
 		return valueOf(m.Record(a.text("session_id"), a.document("entry_json")))
 	}),
 	"memory_context": withMemory(func(m *varve.Memory, a *arguments) (any, error) {
-		return documentOf(m.Context(a.text("session_id"), uint64(a.number("max_tokens"))))
+		return documentOf(m.Context(a.text("session_id"), uint64(a.numberOr("max_tokens", 0))))
 	}),
 	"memory_load": withMemory(func(m *varve.Memory, a *arguments) (any, error) {
 		return nil, m.Load(a.text("session_id"))

@@ -155,6 +155,12 @@ impl Store {
         self.ask(self.api().varve_store_sessions, filter)
     }
 
+    /// Tokens and cost of entries that carry them, in all and by session, agent, user and day:
+    /// `json!({"user_id": "ann"})`, or `()` for all.
+    pub fn usage(&self, filter: impl Document) -> Result<Answer<serde_json::Value>> {
+        self.ask(self.api().varve_store_usage, filter)
+    }
+
     /// Deletes a session with everything in it, at once and for good.
     pub fn delete_session(&self, id: &str) -> Result<()> {
         // SAFETY: the text lives during the call.

@@ -5,21 +5,27 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::Directory;
 
-/// A program in a directory of its own, `bin/library` with `lib` beside it.
+/// A program in a directory of its own, `bin/library` with `lib` beside it. One at a time: a child of
+/// another thread holds a program that is being copied open, and then it cannot be run.
 struct Place {
     directory: Directory,
+    _turn: MutexGuard<'static, ()>,
 }
+
+static TURN: Mutex<()> = Mutex::new(());
 
 impl Place {
     fn new() -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let directory = Directory::new();
         fs::create_dir(directory.join("bin")).expect("bin");
         fs::create_dir(directory.join("lib")).expect("lib");
         fs::copy(common::example("library"), directory.join("bin/library")).expect("the example");
-        Place { directory }
+        Place { directory, _turn: turn }
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -84,6 +84,15 @@ impl Arguments {
         self.take(name).as_u64().ok_or_else(|| format!("{name} is no number"))
     }
 
+    /// What is absent is the `usual` one.
+    pub fn number_or(&mut self, name: &str, usual: u64) -> Result<u64, String> {
+        if self.left.contains_key(name) {
+            self.number(name)
+        } else {
+            Ok(usual)
+        }
+    }
+
     pub fn name(&mut self, name: &str) -> Result<String, String> {
         let value = self.take(name);
         value.as_str().map(str::to_owned).ok_or_else(|| format!("{name} names no variable"))

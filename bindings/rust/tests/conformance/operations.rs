@@ -172,6 +172,7 @@ impl Run {
                 report!(store.restore(args.text("path")?, args.document("options_json")?))
             }
             "store_sweep" => report!(store.sweep()),
+            "store_usage" => report!(store.usage(args.document("filter_json")?)),
             "store_stats" => report!(store.stats()),
             "store_metrics" => store.metrics().and_then(value),
             "store_set_log" => self.set_log(name, store, args.number("level")?)?,
@@ -318,7 +319,7 @@ fn session_operation(op: &str, session: &Session, args: &mut Arguments) -> Resul
         "session_put_vector" => {
             let (id, values) = (args.text("id")?, args.take("values"));
             let values: Vec<f32> = serde_json::from_value(values).unwrap_or_default();
-            let dimension = args.number("dimension")? as usize;
+            let dimension = args.number_or("dimension", values.len() as u64)? as usize;
             session.put_vector(&id, &values[..dimension.min(values.len())]).and_then(nothing)
         }
         _ if op.starts_with("session_") => return maintenance(op, session, args),
@@ -336,7 +337,7 @@ fn beside_the_log(op: &str, session: &Session, args: &mut Arguments) -> Result<A
         "transcript_append" => {
             transcript.append(&args.text("role")?, &args.text("content")?).and_then(nothing)
         }
-        "transcript_last" => report!(transcript.last(args.number("n")? as usize)),
+        "transcript_last" => report!(transcript.last(args.number_or("n", u64::MAX)? as usize)),
         "context_build" => report!(session.context(args.document("request_json")?)),
         "context_record" => {
             session.record(&args.text("kind")?, args.document("payload_json")?).and_then(value)
@@ -348,7 +349,7 @@ fn beside_the_log(op: &str, session: &Session, args: &mut Arguments) -> Result<A
 fn window_operation(op: &str, window: &Window, args: &mut Arguments) -> Result<Answer, String> {
     Ok(match op {
         "window_add" => window.add(args.document("entry_json")?).and_then(nothing),
-        "window_recent" => report!(window.recent(args.number("n")? as usize)),
+        "window_recent" => report!(window.recent(args.number_or("n", u64::MAX)? as usize)),
         "window_text" => window.text().and_then(value),
         "window_clear" => window.clear().and_then(nothing),
         "window_size" => value(window.len()),
@@ -363,7 +364,7 @@ fn memory_operation(op: &str, memory: &Memory, args: &mut Arguments) -> Result<A
             memory.record(&session_id(args)?, args.document("entry_json")?).and_then(value)
         }
         "memory_context" => {
-            let max_tokens = args.number("max_tokens")?;
+            let max_tokens = args.number_or("max_tokens", 0)?;
             report!(memory.context(&session_id(args)?, max_tokens))
         }
         "memory_load" => memory.load(&session_id(args)?).and_then(nothing),
