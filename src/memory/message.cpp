@@ -75,13 +75,13 @@ Result<json::Tree> read_message(std::string_view text) {
 }
 
 json::Tree entry_of_message(json::Tree message) {
-  const json::Tree* role = message.get("role");
+  const bool has_role = message.get("role") != nullptr;
   if (message.get("type") == nullptr) {
-    message.set("type", json::Tree::string(role != nullptr ? "message" : "observation"));
+    message.set("type", json::Tree::string(has_role ? "message" : "observation"));
   }
-  if (role == nullptr) return message;
+  if (!has_role) return message;
   json::Tree content = json::Tree::object();
-  content.set("role", *role);
+  content.set("role", *message.get("role"));
   content.set("message", *message.get("content"));
   message.erase("role");
   message.set("content", std::move(content));
