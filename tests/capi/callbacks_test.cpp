@@ -118,10 +118,10 @@ TEST(LogFunction, IsToldWhatClosingASessionMet) {
 
 TEST(LogFunction, MayCallTheLibrary) {
   LogBook book;
+  std::atomic<int> depth{0};  // closing tells something, too
+  std::atomic<int> unexpected{0};
   const Store store;
   const Session session(store, R"({"session_id":"s"})");
-  std::atomic<int> depth{0};
-  std::atomic<int> unexpected{0};
   book.act = [&] {
     if (++depth == 1) {
       if (!session.stats().ok() || !store.stats().ok() || !store.sessions().ok()) ++unexpected;
