@@ -1,6 +1,7 @@
 // context.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include "cli/command.h"
@@ -93,11 +94,9 @@ std::string bar_of(const Context& context, const std::array<Share, 6>& shares) {
   std::string bar = "[";
   int64_t before = 0;
   const auto column_at = [&](int64_t tokens) {
-    return total == 0
-               ? size_t{0}
-               : static_cast<size_t>(static_cast<double>(tokens) / static_cast<double>(total) *
-                                         static_cast<double>(columns) +
-                                     0.5);
+    if (total == 0) return size_t{0};
+    const double share = static_cast<double>(tokens) / static_cast<double>(total);
+    return static_cast<size_t>(std::lround(share * static_cast<double>(columns)));
   };
   for (const Share& share : shares) {
     const size_t start = column_at(before);
