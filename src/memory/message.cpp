@@ -36,7 +36,7 @@ const json::Tree* member_of_content(const json::Tree& message, std::string_view 
 }
 
 std::string speaker_of(const json::Tree& message) {
-  const std::string role = message.get_string("role");
+  std::string role = message.get_string("role");
   if (!role.empty()) return role;
   const json::Tree* inner = member_of_content(message, "role");
   if (inner != nullptr && inner->is_string() && is_one_line(inner->text())) return inner->text();
