@@ -11,15 +11,15 @@ bool is_below(const Candidate& candidate, uint32_t row) { return candidate.row <
 
 }  // namespace
 
-Candidates with_vectors(Candidates by_words, const std::vector<VectorMatch>& vectors,
+Candidates with_vectors(const Candidates& by_words, const std::vector<VectorMatch>& vectors,
                         RowFilter& filter) {
   Candidates all;
   all.reserve(by_words.size() + vectors.size());
   auto found = by_words.begin();
   for (const VectorMatch& vector : vectors) {
-    while (found != by_words.end() && found->row < vector.row) all.push_back(std::move(*found++));
+    while (found != by_words.end() && found->row < vector.row) all.push_back(*found++);
     if (found != by_words.end() && found->row == vector.row) {
-      all.push_back(std::move(*found++));
+      all.push_back(*found++);
     } else if (filter.accepts(vector.row)) {
       all.push_back({vector.row, {}, {}, 0, {}});
     } else {
@@ -27,7 +27,7 @@ Candidates with_vectors(Candidates by_words, const std::vector<VectorMatch>& vec
     }
     all.back().similarity = vector.similarity;
   }
-  while (found != by_words.end()) all.push_back(std::move(*found++));
+  while (found != by_words.end()) all.push_back(*found++);
   return all;
 }
 

@@ -23,7 +23,7 @@ struct Candidate {
 using Candidates = std::vector<Candidate>;
 
 // The candidates and, of these vectors (rising), those of rows that the filter takes.
-Candidates with_vectors(Candidates by_words, const std::vector<VectorMatch>& vectors,
+Candidates with_vectors(const Candidates& by_words, const std::vector<VectorMatch>& vectors,
                         RowFilter& filter);
 
 // Sorted.
