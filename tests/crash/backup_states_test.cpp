@@ -211,7 +211,7 @@ TEST(CrashStatesOfBackup, TheNextOneMendsWhatAKilledOneLeft) {
   });
   origin.back_up_unwatched();
   rig.disk().set_fault_hook({});
-  EXPECT_GT(states, 50U);
+  EXPECT_GT(states, scaled(50));
 }
 
 // --- restore -------------------------------------------------------------------------------------
