@@ -26,7 +26,11 @@ Undurable FailureBuffer::undurable() const {
 
 Result<Tail> FailureBuffer::tail() {
   VARVE_TRY_ASSIGN(Tail tail, below_->tail());
-  tail.entries_bytes += held_bytes();
+  const std::lock_guard guard(mutex_);
+  // Part of what is held may be below already, when writing it failed half-way.
+  if (!held_.empty()) {
+    tail.entries_bytes = std::max(tail.entries_bytes, held_start_bytes_ + held_.size());
+  }
   return tail;
 }
 
@@ -103,9 +107,10 @@ Status FailureBuffer::write_held() {
 Status FailureBuffer::hold(uint64_t expected_bytes, std::string_view lines, uint64_t last_seq,
                            Status failure) {
   if (failure.code() != Code::kIo && failure.code() != Code::kNoSpace) return failure;
-  VARVE_TRY_ASSIGN(const Tail now, tail());
-  if (now.entries_bytes != expected_bytes) return failure;  // nobody knows what it has written
+  VARVE_TRY_ASSIGN(const Tail below, below_->tail());
   const std::lock_guard guard(mutex_);
+  const uint64_t disk_end_bytes = held_.empty() ? expected_bytes : held_start_bytes_;
+  if (below.entries_bytes != disk_end_bytes) return failure;  // nobody knows what was written
   if (held_.size() + lines.size() > bytes_max_) {
     return std::move(failure).with_context(
         "the " + std::to_string(bytes_max_) +

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -149,6 +150,31 @@ TEST_F(OnAFailingDisk, WhatIsKeptIsLostWithTheSessionAndThatIsSaid) {
   session_ = disk_.open();
   EXPECT_EQ(ids_on_disk(), "before ");
   EXPECT_TRUE(session_->add(entry_text("a")).ok()) << "and the lock was given back";
+}
+
+// A write that stopped half-way and could not be undone: what is on the disk is not known.
+TEST_F(OnAFailingDisk, WhatIsHalfWrittenIsNotKept) {
+  for (const bool something_is_held : {false, true}) {
+    if (something_is_held) {
+      fill_up();
+      ASSERT_TRUE(session_->add(entry_text("a")).ok());
+    }
+    disk_.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      if (operation.name != "memory.jsonl") return std::nullopt;
+      if (operation.kind == OperationKind::kAppend) return io::Fault{ENOSPC, 2};
+      if (operation.kind == OperationKind::kTruncate) return io::Fault{EIO, std::nullopt};
+      return std::nullopt;
+    });
+    EXPECT_FALSE(session_->add(entry_text("b")).ok());
+    EXPECT_FALSE(session_->get("b").ok());
+    EXPECT_EQ(session_->get("a").ok(), something_is_held) << "what was answered is still found";
+    EXPECT_TRUE(session_->get("before").ok());
+    mend();
+    EXPECT_FALSE(session_->add(entry_text("c")).ok()) << "until it is opened anew";
+    session_.reset();
+    session_ = disk_.open();
+    EXPECT_EQ(ids_on_disk(), "before ");
+  }
 }
 
 TEST_F(OnAFailingDisk, WithoutABufferAnAddFails) {
