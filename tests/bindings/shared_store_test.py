@@ -246,6 +246,8 @@ def main():
                    for language, command in commands.items()
                    for number in range(arguments.processes)]
         directory = folder / "memory"
+        directory.mkdir(mode=0o700)
+        (directory / "config.json").write_text('{"storage":{"max_session_size_mb":1000}}')
         varve(arguments, directory, "create", SESSION)
         begin = time.monotonic()
         try:
