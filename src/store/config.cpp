@@ -70,10 +70,10 @@ class ConfigReader {
     if (text == "1" || text.starts_with("1.")) return {};
     Place place;
     place.member = "version";
-    return {Code::kFormatVersion,
-            "the configuration is of version " + std::string(text) +
-                "; this library reads version 1.0",
-            std::move(place)};
+    return {
+        Code::kFormatVersion,
+        "the configuration is of version " + std::string(text) + "; this library reads version 1.0",
+        std::move(place)};
   }
 
   void read_storage(json::ObjectReader& reader) {

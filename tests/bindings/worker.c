@@ -13,7 +13,7 @@ enum { kTextMax = 512 };
 
 static const char config[] = "{\"concurrency\":{\"lock_timeout_ms\":60000}}";
 
-static int add(varve_session_t *session, const char *prefix, long number, varve_error_t **error) {
+static int add(varve_session_t* session, const char* prefix, long number, varve_error_t** error) {
   char entry[kTextMax];
   snprintf(entry, sizeof entry,
            "{\"id\":\"%s-%ld\",\"type\":\"observation\",\"content\":\"%s counts to %ld ☕\"}",
@@ -27,17 +27,17 @@ static int add(varve_session_t *session, const char *prefix, long number, varve_
   return status;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 5) {
     fputs("usage: worker DIRECTORY SESSION PREFIX COUNT [FIRST]\n", stderr);
     return 2;
   }
-  const char *prefix = argv[3];
+  const char* prefix = argv[3];
   long count = strtol(argv[4], NULL, 10);
   long number = argc > 5 ? strtol(argv[5], NULL, 10) : 0;
-  varve_store_t *store = NULL;
-  varve_session_t *session = NULL;
-  varve_error_t *error = NULL;
+  varve_store_t* store = NULL;
+  varve_session_t* session = NULL;
+  varve_error_t* error = NULL;
 
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a line is told as a whole, and at once */
   int failed = varve_store_open(argv[1], VARVE_NUL_TERMINATED, config, VARVE_NUL_TERMINATED, &store,

@@ -422,7 +422,8 @@ TEST_F(Recovery, MetadataOfANewerVersionIsRefusedAndUntouched) {
   const auto opened = disk_.try_open();
   EXPECT_EQ(opened.code(), Code::kFormatVersion);
   EXPECT_NE(opened.status().message().find("version 2"), std::string::npos);
-  EXPECT_TRUE(opened.status().place().path.ends_with("/metadata.json")) << opened.status().place().path;
+  EXPECT_TRUE(opened.status().place().path.ends_with("/metadata.json"))
+      << opened.status().place().path;
   EXPECT_EQ(disk_.bytes(log::kMetadataFile), newer);
   EXPECT_EQ(disk_.bytes(log::kEntriesFile), *whole_.entries);
 }
