@@ -1,4 +1,5 @@
-// Handles opened and closed without end: neither memory nor descriptors grow.
+// Handles opened and closed without end: neither memory nor descriptors grow. For 100,000 rounds:
+// capi --gtest_filter='Rounds.InMemory*' --gtest_repeat=5
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,8 +15,8 @@ namespace varve_test {
 namespace {
 
 // In a build that is slow on purpose there is time for fewer.
-constexpr int kRoundsInMemory = varve::test::kFastBuild ? 100'000 : 1'000;
-constexpr int kRoundsOnDisk = varve::test::kFastBuild ? 1'000 : 50;
+constexpr int kRoundsInMemory = varve::test::kFastBuild ? 20'000 : 1'000;
+constexpr int kRoundsOnDisk = varve::test::kFastBuild ? 200 : 50;
 constexpr int64_t kGrownBytesMax = 4 << 20;
 
 ptrdiff_t descriptor_count() {
@@ -45,7 +46,9 @@ void expect_no_growth(const std::string& uri, int rounds) {
   for (int n = 0; n < rounds; n++) round(uri);
   EXPECT_EQ(descriptor_count(), descriptors);
   // A sanitizer keeps what was freed, to see who uses it.
-  if (varve::test::kFastBuild) EXPECT_LT(resident_bytes() - bytes, kGrownBytesMax);
+  if (varve::test::kFastBuild) {
+    EXPECT_LT(resident_bytes() - bytes, kGrownBytesMax);
+  }
 }
 
 TEST(Rounds, InMemoryLeaveNothingBehind) { expect_no_growth("memory:", kRoundsInMemory); }
