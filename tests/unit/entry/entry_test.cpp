@@ -345,8 +345,8 @@ TEST(EntryFacts, ClearForgetsEverything) {
 }
 
 TEST_F(Reading, OfALineThatWasCheckedTheIdentityIsRead) {
-  const std::string line = sealed(
-      R"({"type":"message","id":"mem_1","content":{"id":"mem_2"},"expires_at":"2026-01-10T00:00:00Z"})");
+  const std::string line = sealed(R"({"type":"message","id":"mem_1","content":{"id":"mem_2"},)"
+                                  R"("expires_at":"2026-01-10T00:00:00Z"})");
   const auto identity = read_identity(line, document_);
   ASSERT_TRUE(identity.ok()) << identity.status().message();
   ASSERT_TRUE(read(line).ok());
