@@ -1,6 +1,7 @@
 #include "index/dictionary.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,9 @@ std::vector<Dictionary::AddedKey> Dictionary::sorted_added() const {
 }
 
 std::string Dictionary::encode(const RowLengths& length_of) const {
+  if (numbers_.empty() && values_.empty() && frozen_.size() > 0) {
+    return std::string(frozen_.bytes());
+  }
   SegmentBuilder builder;
   uint32_t frozen_at = 0;
   const auto copy_frozen_below = [&](const std::string_view* key) {
@@ -146,7 +150,9 @@ void Dictionary::for_each_sorted(
 Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new_length_of,
                                   Renumber& keys) const {
   SegmentBuilder builder;
+  builder.reserve(frozen_);
   PostingRun::Decoded decoded;
+  std::array<Posting, kBlockRows> staying;
   PostingBuffer kept;  // used again for each key, as are these
   std::string text;
   std::string encoded;
@@ -162,10 +168,13 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
     for (const PostingRun& run : {frozen_run, added_run(key)}) {
       for (uint32_t block = 0; block < run.block_count(); ++block) {
         const uint32_t count = run.decode(block, &decoded);
+        size_t stays = 0;
         for (uint32_t i = 0; i < count; ++i) {
           const uint32_t row = rows.new_row(decoded.rows[i]);
-          if (row != kNoRow) kept.add(row, decoded.frequencies[i], new_length_of(row));
+          if (row == kNoRow) continue;
+          staying[stays++] = {row, decoded.frequencies[i], new_length_of(row)};
         }
+        kept.add({staying.data(), stays});
       }
     }
     if (kept.count() == 0) {
