@@ -58,8 +58,8 @@ varve_status_t varve_session_get(varve_session_t* session, const char* id, size_
   TextOut out(json_out, json_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
     VARVE_TRY_ASSIGN(const auto id_text, text_in(id, id_len, "id"));
-    VARVE_TRY_ASSIGN(const std::string line, target.get(id_text));
-    return out.set(line);
+    VARVE_TRY_ASSIGN(const auto line, target.read(id_text));
+    return out.set(*line);
   });
 }
 

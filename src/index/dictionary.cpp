@@ -12,6 +12,15 @@ namespace {
 // What a key costs besides its bytes: slot, string and buffer, about.
 constexpr uint64_t kKeyOverheadBytes = 100;
 
+// The first eight bytes as a number that sorts as they do.
+uint64_t head_of(std::string_view key) {
+  uint64_t head = 0;
+  for (size_t i = 0; i < sizeof(head); ++i) {
+    head = head << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
+  }
+  return head;
+}
+
 }  // namespace
 
 PostingBuffer& Dictionary::buffer(std::string_view key) {
@@ -87,15 +96,23 @@ std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& a
   return out;
 }
 
+std::vector<Dictionary::AddedKey> Dictionary::sorted_added() const {
+  std::vector<AddedKey> added;
+  added.reserve(numbers_.size() + values_.size());
+  for (const auto& [key, number] : numbers_) {
+    added.push_back({head_of(key), key, &buffers_[number]});
+  }
+  for (const auto& [key, value] : values_) added.push_back({head_of(key), key, nullptr});
+  std::sort(added.begin(), added.end(), [](const AddedKey& a, const AddedKey& b) {
+    return a.head != b.head ? a.head < b.head : a.key < b.key;
+  });
+  return added;
+}
+
 std::string Dictionary::encode(const RowLengths& length_of) const {
   if (numbers_.empty() && values_.empty() && frozen_.size() > 0) {
     return std::string(frozen_.bytes());
   }
-  std::vector<std::pair<std::string_view, const PostingBuffer*>> added;
-  added.reserve(numbers_.size() + values_.size());
-  for (const auto& [key, number] : numbers_) added.emplace_back(key, &buffers_[number]);
-  for (const auto& [key, value] : values_) added.emplace_back(key, nullptr);
-  std::sort(added.begin(), added.end());
   SegmentBuilder builder;
   uint32_t frozen_at = 0;
   const auto copy_frozen_below = [&](const std::string_view* key) {
@@ -104,7 +121,7 @@ std::string Dictionary::encode(const RowLengths& length_of) const {
       builder.add(frozen_.key(frozen_at), frozen_.value(frozen_at));
     }
   };
-  for (const auto& [key, list] : added) {
+  for (const auto& [head, key, list] : sorted_added()) {
     copy_frozen_below(&key);
     if (list == nullptr) {
       builder.add(key, find_value(key));
@@ -119,13 +136,8 @@ std::string Dictionary::encode(const RowLengths& length_of) const {
 
 void Dictionary::for_each_sorted(
     const std::function<void(std::string_view, std::string_view)>& visit) const {
-  std::vector<std::string_view> added;
-  added.reserve(numbers_.size() + values_.size());
-  for (const auto& [key, number] : numbers_) added.emplace_back(key);
-  for (const auto& [key, value] : values_) added.emplace_back(key);
-  std::sort(added.begin(), added.end());
   uint32_t at = 0;
-  for (const std::string_view key : added) {
+  for (const auto& [head, key, list] : sorted_added()) {
     for (; at < frozen_.size() && frozen_.key(at) < key; ++at) {
       visit(frozen_.key(at), frozen_.value(at));
     }

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/hash.h"
 #include "index/posting_list.h"
@@ -84,6 +85,13 @@ class Dictionary {
   // Every key, once, in rising order, with what is frozen of it (null data: nothing).
   void for_each_sorted(
       const std::function<void(std::string_view key, std::string_view frozen)>& visit) const;
+  // What was added of a key since the last freeze(); null: it has a value.
+  struct AddedKey {
+    uint64_t head;  // of the key: nearly always enough to compare by
+    std::string_view key;
+    const PostingBuffer* list;
+  };
+  [[nodiscard]] std::vector<AddedKey> sorted_added() const;
   [[nodiscard]] PostingRun added_run(std::string_view key) const;
   std::string encode_list(std::string_view key, const PostingBuffer& added,
                           const RowLengths& length_of) const;

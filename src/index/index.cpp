@@ -106,9 +106,9 @@ TextIndex& Index::text_to_extend() {
   return *text_;
 }
 
-void Index::compress() {
+void Index::compress(uint64_t added_words_bytes_max) {
   if (has_facets()) facets_.compress();
-  if (has_text()) text_->compress();
+  if (has_text()) text_->compress(added_words_bytes_max);
 }
 
 Index Index::renumbered(std::span<const uint32_t> kept) const {

@@ -116,7 +116,8 @@ class Index {
   // For adding the words of rows, in order; made when it is first asked for.
   TextIndex& text_to_extend();
   // Makes the compressed form of facets and words when that pays.
-  void compress();
+  // Words only when more than so many bytes of them were added.
+  void compress(uint64_t added_words_bytes_max = 0);
   // Of a log that has only the lines of these rows, one behind the other from its start. Only with
   // nothing pending. Cost: grows with the index, no line is read.
   [[nodiscard]] Index renumbered(std::span<const uint32_t> kept) const;

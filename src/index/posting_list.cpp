@@ -150,8 +150,22 @@ uint32_t PostingRun::rows_in(uint32_t block) const {
   return std::min(kBlockRows, count_ - block * kBlockRows);
 }
 
+namespace {
+
+// As take_varint(), of bytes that are mostly alone; null when it fails.
+const char* take_short(const char* at, const char* end, uint64_t* value) {
+  if (at != end && static_cast<uint8_t>(*at) < 0x80) {
+    *value = static_cast<uint8_t>(*at);
+    return at + 1;
+  }
+  std::string_view rest(at, static_cast<size_t>(end - at));
+  return take_varint(&rest, value) ? rest.data() : nullptr;
+}
+
+}  // namespace
+
 uint32_t PostingRun::decode(uint32_t block, Decoded* out) const {
-  uint32_t row = kNoRow;  // -1: what the first distance counts from
+  uint64_t row = UINT64_MAX;  // -1: what the first distance counts from
   size_t begin = 0;
   if (block > 0) {
     const BlockSummary before = summary(block - 1);
@@ -159,20 +173,23 @@ uint32_t PostingRun::decode(uint32_t block, Decoded* out) const {
     begin = before.end_bytes;
     if (row == kNoRow) return 0;
   }
-  const size_t end = summary(block).end_bytes;
-  if (begin > end || end > body_.size()) return 0;
-  std::string_view bytes = body_.substr(begin, end - begin);
+  const size_t end_bytes = summary(block).end_bytes;
+  if (begin > end_bytes || end_bytes > body_.size()) return 0;
+  const char* at = body_.data() + begin;
+  const char* const end = body_.data() + end_bytes;
   const uint32_t wanted = rows_in(block);
   for (uint32_t i = 0; i < wanted; ++i) {
     uint64_t value = 0;
-    if (!take_varint(&bytes, &value)) return i;
-    const uint64_t distance = value >> 1;
-    const uint64_t next = (row == kNoRow ? distance - 1 : row + distance);
-    if (distance == 0 || next >= kNoRow) return i;
-    row = static_cast<uint32_t>(next);
-    uint64_t more = 0;
-    if ((value & 1) != 0 && (!take_varint(&bytes, &more) || more > UINT32_MAX - 2)) return i;
-    out->rows[i] = row;
+    at = take_short(at, end, &value);
+    if (at == nullptr) return i;
+    row += value >> 1;
+    if (value <= 1 || row >= kNoRow) return i;
+    uint64_t more = 0;  // frequency beyond 2
+    if ((value & 1) != 0) {
+      at = take_short(at, end, &more);
+      if (at == nullptr || more > UINT32_MAX - 2) return i;
+    }
+    out->rows[i] = static_cast<uint32_t>(row);
     out->frequencies[i] = (value & 1) != 0 ? static_cast<uint32_t>(more) + 2 : 1;
   }
   // The next block counts on from what the summary says: rows would not rise.
@@ -263,7 +280,15 @@ uint32_t PostingCursor::seek(uint32_t row) {
 
 uint32_t PostingCursor::seek_back(uint32_t row) {
   if (damaged_ || blocks() == 0) return row_ = kNoRow;
-  uint32_t block = find_block(row);
+  // Often one of the few before.
+  if (row_ != kNoRow && row <= row_) {
+    for (uint32_t step = 0; step < kStepsMax; ++step) {
+      if (decoded_.rows[at_] <= row) return row_ = decoded_.rows[at_];
+      if (at_ == 0) break;
+      --at_;
+    }
+  }
+  const uint32_t block = find_block(row);
   if (block < blocks()) {
     if (!load(block)) return kNoRow;
     const auto* begin = decoded_.rows.data();
@@ -279,9 +304,8 @@ uint32_t PostingCursor::seek_back(uint32_t row) {
   return row_ = decoded_.rows[at_];
 }
 
-uint32_t PostingCursor::next() {
+uint32_t PostingCursor::next_block() {
   if (row_ == kNoRow || damaged_) return kNoRow;
-  if (at_ + 1 < loaded_count_) return row_ = decoded_.rows[++at_];
   if (loaded_ + 1 >= blocks() || !load(loaded_ + 1)) return row_ = kNoRow;
   at_ = 0;
   return row_ = decoded_.rows[0];

@@ -127,7 +127,10 @@ class PostingCursor {
   [[nodiscard]] uint32_t row() const { return row_; }
   [[nodiscard]] uint32_t frequency() const { return decoded_.frequencies[at_]; }
   // The next row; kNoRow at the end.
-  uint32_t next();
+  uint32_t next() {
+    if (row_ != kNoRow && !damaged_ && at_ + 1 < loaded_count_) return row_ = decoded_.rows[++at_];
+    return next_block();
+  }
 
   [[nodiscard]] uint32_t count() const { return list_.count(); }
   // How many rows are not below `row`. Cost: one block.
@@ -147,6 +150,7 @@ class PostingCursor {
   [[nodiscard]] uint32_t find_block(
       uint32_t row) const;  // the first whose last row is not below `row`
   bool load(uint32_t block);
+  uint32_t next_block();
   uint32_t fail();
 
   PostingList list_;

@@ -64,35 +64,30 @@ uint32_t TextIndex::term_number(std::string_view term) {
   return number;
 }
 
+// What is looked up once for each different word, however often it comes.
+TextIndex::Word TextIndex::make_word(std::string_view word, bool is_compound) {
+  const std::string term(is_compound ? word : analyzer_.stem(word));
+  const Word made{term_number(term), !is_compound && !analyzer_.is_stop_word(word)};
+  (is_compound ? compounds_ : words_).emplace(word, made);
+  key_.assign(1, kWord).append(word);
+  dictionary_.put(key_, term == word ? std::string_view("") : term);
+  return made;
+}
+
 void TextIndex::count(std::string_view word, bool is_compound) {
-  // One word can be both: what a connector joined, and a word in another place.
-  key_.clear();
-  if (is_compound) key_.push_back('\0');
-  key_.append(word);
-  const auto known = words_.find(key_);
-  uint32_t number = 0;
-  if (known != words_.end()) {
-    number = known->second;
-  } else {
-    const std::string own = key_;
-    const std::string term(is_compound ? word : analyzer_.stem(word));
-    number = term_number(term);
-    words_.emplace(own, number);
-    key_.assign(1, kWord).append(word);
-    dictionary_.put(key_, term == word ? std::string_view("") : term);
-  }
-  Term& term = terms_[number];
-  if (term.frequency == 0) in_row_.push_back(number);
+  // One text can be both: what a connector joined, and a word in another place.
+  const Words& all = is_compound ? compounds_ : words_;
+  const auto known = all.find(word);
+  const Word found = known != all.end() ? known->second : make_word(word, is_compound);
+  if (found.counts) row_length_ += 1;
+  Term& term = terms_[found.term];
+  if (term.frequency == 0) in_row_.push_back(found.term);
   term.frequency += 1;
 }
 
 void TextIndex::add_text(std::string_view text) {
   const text::Words& words = analyzer_.read(text);
-  for (const auto& word : words.words()) {
-    const std::string_view folded = words.text(word);
-    if (!analyzer_.is_stop_word(folded)) row_length_ += 1;
-    count(folded, false);
-  }
+  for (const auto& word : words.words()) count(words.text(word), false);
   for (const auto& compound : words.compounds()) count(words.text(compound), true);
 }
 
@@ -179,12 +174,16 @@ TextIndex TextIndex::renumbered(const Renumbering& rows, const text::Settings& s
   return text;
 }
 
-void TextIndex::compress() {
+void TextIndex::compress(uint64_t added_bytes_max) {
   if (first_row_ != 0) return;  // what is frozen is not here yet
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
-  if (added_bytes < std::max(kCompressBytesMin, dictionary_.frozen().memory_bytes() / 2)) return;
+  if (added_bytes <
+      std::max({kCompressBytesMin, added_bytes_max, dictionary_.frozen().memory_bytes() / 2})) {
+    return;
+  }
   dictionary_.freeze(length_lookup());
-  words_ = Numbers();
+  words_ = Words();
+  compounds_ = Words();
   terms_by_text_ = Numbers();
   terms_.clear();
   postings_added_ = 0;
@@ -193,10 +192,10 @@ void TextIndex::compress() {
 uint64_t TextIndex::memory_bytes() const {
   uint64_t bytes = dictionary_.memory_bytes() + lengths_.capacity() * sizeof(uint32_t) +
                    terms_.capacity() * sizeof(Term) + in_row_.capacity() * sizeof(uint32_t);
-  for (const auto* numbers : {&words_, &terms_by_text_}) {
-    bytes += numbers->bucket_count() * sizeof(*numbers->begin());
+  for (const auto* words : {&words_, &compounds_}) {
+    bytes += words->bucket_count() * sizeof(*words->begin());
   }
-  return bytes;
+  return bytes + terms_by_text_.bucket_count() * sizeof(*terms_by_text_.begin());
 }
 
 }  // namespace varve::index

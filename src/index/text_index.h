@@ -64,8 +64,8 @@ class TextIndex {
   // Of the rows that stay, under their new numbers; only with everything loaded. Words that no row
   // has in any form go.
   [[nodiscard]] TextIndex renumbered(const Renumbering& rows, const text::Settings& settings) const;
-  // Makes the compressed form of everything when that pays.
-  void compress();
+  // Makes the compressed form of everything when that pays, and more than so much was added.
+  void compress(uint64_t added_bytes_max = 0);
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
@@ -80,6 +80,12 @@ class TextIndex {
   // Of rows that a damaged list invents: 0.
   [[nodiscard]] RowLengths length_lookup() const { return {lengths_, ~kAsks}; }
   void add_text(std::string_view text);
+  // A word, or a compound, that was met since the last compress().
+  struct Word {
+    uint32_t term;
+    bool counts;  // in the row's length
+  };
+  Word make_word(std::string_view word, bool is_compound);
   void count(std::string_view word, bool is_compound);
   uint32_t term_number(std::string_view term);
 
@@ -90,8 +96,10 @@ class TextIndex {
   std::vector<uint32_t> lengths_;
   uint64_t total_length_ = 0;
 
+  using Words = boost::unordered_flat_map<std::string, Word, KeyHash, std::equal_to<>>;
   using Numbers = boost::unordered_flat_map<std::string, uint32_t, KeyHash, std::equal_to<>>;
-  Numbers words_;  // word -> term; a compound has a NUL before it
+  Words words_;
+  Words compounds_;
   Numbers terms_by_text_;
   std::vector<Term> terms_;
   std::vector<uint32_t> in_row_;  // terms of the row being added

@@ -31,6 +31,11 @@ inline char* write_varint(char* at, uint64_t value) {
 
 // Takes one off the front; false when the bytes end before it or it does not fit 64 bits.
 inline bool take_varint(std::string_view* bytes, uint64_t* value) {
+  if (!bytes->empty() && static_cast<uint8_t>(bytes->front()) < 0x80) {  // most are short
+    *value = static_cast<uint8_t>(bytes->front());
+    bytes->remove_prefix(1);
+    return true;
+  }
   uint64_t result = 0;
   for (uint32_t i = 0; i < bytes->size() && i < 10; ++i) {
     const auto byte = static_cast<uint8_t>((*bytes)[i]);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,6 +91,13 @@ class Directory {
                                              uint32_t permissions = 0600) = 0;
   virtual Result<FileInfo> info(
       std::string_view name) = 0;  // of the name itself, links not followed
+  // The same, and nothing when there is no such name: that is no failure, and costs no message.
+  virtual Result<std::optional<FileInfo>> find(std::string_view name) {
+    auto found = info(name);
+    if (found.code() == Code::kNotFound) return std::optional<FileInfo>();
+    if (!found.ok()) return std::move(found).status();
+    return std::optional<FileInfo>(*found);
+  }
   virtual Status rename(std::string_view from, std::string_view to) = 0;  // replaces `to`
   // Moves a name to another directory; kAlreadyExists when the target name is taken.
   virtual Status move_to(std::string_view from, Directory& target, std::string_view to) = 0;

@@ -103,9 +103,9 @@ Result<struct stat> stat_of(int descriptor, std::string_view path) {
   return status;
 }
 
-int stat_of_name(int directory, const std::string& name, struct stat* status) noexcept {
-  const int answer = retry_interrupted(
-      [&] { return ::fstatat(directory, name.c_str(), status, AT_SYMLINK_NOFOLLOW); });
+int stat_of_name(int directory, const char* name, struct stat* status) noexcept {
+  const int answer =
+      retry_interrupted([&] { return ::fstatat(directory, name, status, AT_SYMLINK_NOFOLLOW); });
   return answer == 0 ? 0 : errno;
 }
 

@@ -60,6 +60,6 @@ FileInfo info_of(const struct stat& status) noexcept;
 // fstat.
 Result<struct stat> stat_of(int descriptor, std::string_view path);
 // fstatat without following a link; 0 or errno: that a name is not there is no failure to describe.
-int stat_of_name(int directory, const std::string& name, struct stat* status) noexcept;
+int stat_of_name(int directory, const char* name, struct stat* status) noexcept;
 
 }  // namespace varve::io

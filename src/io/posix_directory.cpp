@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <mutex>
 #include <utility>
 
@@ -122,7 +124,7 @@ Status PosixDirectory::open_failure(int os_errno, const std::string& name) {
   const std::string path = path_of(name);
   if (os_errno == ELOOP || os_errno == EISDIR || os_errno == ENXIO || os_errno == ENODEV) {
     struct stat status {};
-    if (stat_of_name(descriptor_.get(), name, &status) == 0 && !S_ISREG(status.st_mode)) {
+    if (stat_of_name(descriptor_.get(), name.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
       return not_a_file(os_errno, path, describe_mode(status.st_mode));
     }
   }
@@ -133,7 +135,7 @@ Status PosixDirectory::directory_failure(int os_errno, const std::string& name) 
   const std::string path = path_of(name);
   if (os_errno == ELOOP || os_errno == ENOTDIR) {
     struct stat status {};
-    if (stat_of_name(descriptor_.get(), name, &status) == 0 && !S_ISDIR(status.st_mode)) {
+    if (stat_of_name(descriptor_.get(), name.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
       return not_a_directory(os_errno, path, describe_mode(status.st_mode));
     }
   }
@@ -143,9 +145,20 @@ Status PosixDirectory::directory_failure(int os_errno, const std::string& name) 
 Result<FileInfo> PosixDirectory::info(std::string_view name) {
   VARVE_TRY(check_name(name));
   struct stat status {};
-  const int os_errno = stat_of_name(descriptor_.get(), std::string(name), &status);
+  const int os_errno = stat_of_name(descriptor_.get(), std::string(name).c_str(), &status);
   if (os_errno != 0) return status_from_errno(os_errno, "examine", path_of(name));
   return info_of(status);
+}
+
+Result<std::optional<FileInfo>> PosixDirectory::find(std::string_view name) {
+  VARVE_TRY(check_name(name));
+  std::array<char, kNameBytesMax + 1> text;  // a name with its NUL, without an allocation
+  *std::copy(name.begin(), name.end(), text.begin()) = '\0';
+  struct stat status {};
+  const int os_errno = stat_of_name(descriptor_.get(), text.data(), &status);
+  if (os_errno == ENOENT) return std::optional<FileInfo>();
+  if (os_errno != 0) return status_from_errno(os_errno, "examine", path_of(name));
+  return std::optional<FileInfo>(info_of(status));
 }
 
 Status PosixDirectory::rename(std::string_view from, std::string_view to) {

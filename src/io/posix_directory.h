@@ -16,6 +16,7 @@ class PosixDirectory final : public Directory {
   Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode,
                                      uint32_t permissions) override;
   Result<FileInfo> info(std::string_view name) override;
+  Result<std::optional<FileInfo>> find(std::string_view name) override;
   Status rename(std::string_view from, std::string_view to) override;
   // `target` must come from a PosixFileSystem too. Where the kernel or the file system has no
   // RENAME_NOREPLACE, the target name is looked up before the rename: only the caller's lock then

@@ -7,8 +7,6 @@
 namespace varve::io {
 namespace {
 
-constexpr size_t kMaxNameBytes = 255;  // NAME_MAX of every file system we know
-
 std::string printable(std::string_view name) {
   std::string text(name.substr(0, 64));
   for (char& byte : text) {
@@ -31,7 +29,7 @@ std::string quoted(std::string_view path) { return "'" + std::string(path) + "'"
 
 Status check_name(std::string_view name) {
   const bool is_component =
-      !name.empty() && name != "." && name != ".." && name.size() <= kMaxNameBytes &&
+      !name.empty() && name != "." && name != ".." && name.size() <= kNameBytesMax &&
       name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
   if (is_component) return {};
   return refusal(Code::kInvalidArgument, EINVAL, {},

@@ -1,12 +1,15 @@
 // What every implementation of the seam must answer alike: names, open modes, locks, refusals.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "base/result.h"
 #include "io/file_system.h"
 
 namespace varve::io {
+
+inline constexpr size_t kNameBytesMax = 255;  // NAME_MAX of every file system we know
 
 // kInvalidArgument unless `name` is one path component of 1 to 255 bytes: not empty, ".", "..",
 // without '/' and NUL.

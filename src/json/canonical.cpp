@@ -15,6 +15,7 @@ constexpr double kExactIntegerMax = 9007199254740992.0;  // 2^53
 constexpr size_t kExactDigitsMax = 15;                   // any 15 digits fit a double exactly
 constexpr int kFixedDigitsMax = 21;  // ECMAScript writes integers up to 21 digits in full
 constexpr int kFixedZerosMax = 6;    // and at most 5 zeros between the point and the digits
+constexpr double kFixedMin = 1e-6;   // so fractions from here on are not written with an exponent
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
@@ -219,6 +220,12 @@ void append_string(std::string_view text, std::string& out) {
 void append_double(double number, std::string& out) {
   if (std::abs(number) < kExactIntegerMax && std::trunc(number) == number) {
     append_integer(static_cast<int64_t>(number), out);
+    return;
+  }
+  if (std::abs(number) >= kFixedMin && std::abs(number) < kExactIntegerMax) {
+    std::array<char, 40> text;
+    char* const end = text.data() + text.size();
+    out.append(text.data(), std::to_chars(text.data(), end, number, std::chars_format::fixed).ptr);
     return;
   }
   if (number < 0) out += '-';

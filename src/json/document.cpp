@@ -14,6 +14,8 @@ namespace {
 
 constexpr uint32_t kNoNode = std::numeric_limits<uint32_t>::max();
 constexpr size_t kPathKeyBytesMax = 64;
+// So many keys are compared one by one: mostly their lengths differ.
+constexpr uint32_t kFewMembers = 16;
 
 bool is_plain_key(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
@@ -337,19 +339,6 @@ std::string Document::path_of(Value value) const {
   return path;
 }
 
-Kind Value::kind() const { return document_->nodes_[node_].kind; }
-
-std::string_view Value::text() const {
-  const auto& self = document_->nodes_[node_];
-  if (self.kind == Kind::kArray || self.kind == Kind::kObject) return {};
-  return std::string_view(document_->buffer_).substr(self.begin, self.size);
-}
-
-uint32_t Value::size() const {
-  const auto& self = document_->nodes_[node_];
-  return self.kind == Kind::kArray || self.kind == Kind::kObject ? self.size : 0;
-}
-
 double Value::as_double() const {
   double number = 0;
   if (is_number()) std::from_chars(text().data(), text().data() + text().size(), number);
@@ -379,6 +368,11 @@ std::optional<Value> Value::find(std::string_view key) const {
   if (self.kind != Kind::kObject) return std::nullopt;
   const uint32_t* const begin = document_->order_.data() + self.begin;
   const uint32_t* const end = begin + self.size;
+  if (self.size <= kFewMembers) {
+    const uint32_t* const at = std::find_if(
+        begin, end, [&](uint32_t node) { return Value(*document_, node).text() == key; });
+    return at == end ? std::nullopt : std::optional(Value(*document_, *at + 1));
+  }
   const uint32_t* const at = std::lower_bound(begin, end, key, [this](uint32_t node, auto wanted) {
     return compare_utf16(Value(*document_, node).text(), wanted) < 0;
   });

@@ -104,6 +104,19 @@ class Document {
   std::vector<uint32_t> order_;  // key nodes of each object, in canonical order
 };
 
+inline Kind Value::kind() const { return document_->nodes_[node_].kind; }
+
+inline std::string_view Value::text() const {
+  const auto& self = document_->nodes_[node_];
+  if (self.kind == Kind::kArray || self.kind == Kind::kObject) return {};
+  return {document_->buffer_.data() + self.begin, self.size};
+}
+
+inline uint32_t Value::size() const {
+  const auto& self = document_->nodes_[node_];
+  return self.kind == Kind::kArray || self.kind == Kind::kObject ? self.size : 0;
+}
+
 template <typename Visit>
 void Value::for_each_item(Visit visit) const {
   const auto& nodes = document_->nodes_;

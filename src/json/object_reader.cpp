@@ -19,11 +19,20 @@ Status invalid_at(std::string_view text, Value value, std::string_view message) 
 
 ObjectReader::ObjectReader(std::string_view text, Value value) : text_(text), value_(value) {
   if (!value_.is_object()) fail(value_, "must be an object");
+  members_.reserve(value_.is_object() ? value_.size() : 0);
+  value_.for_each_member([this](std::string_view name, Value member) {
+    members_.push_back({name, member, false});
+    return true;
+  });
 }
 
 std::optional<Value> ObjectReader::take(std::string_view name) {
-  asked_.push_back(name);
-  return value_.find(name);
+  for (Member& member : members_) {
+    if (member.name != name) continue;
+    member.is_taken = true;
+    return member.value;
+  }
+  return std::nullopt;
 }
 
 void ObjectReader::fail(Value at, std::string_view message) {
@@ -120,10 +129,9 @@ std::optional<Value> ObjectReader::read_object(std::string_view name) {
 
 Status ObjectReader::finish() {
   if (!failure_.ok()) return failure_;
-  value_.for_each_member([this](std::string_view key, Value member) {
-    if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) fail(member, "is unknown");
-    return failure_.ok();
-  });
+  for (const Member& member : members_) {
+    if (!member.is_taken) fail(member.value, "is unknown");
+  }
   return failure_;
 }
 

@@ -46,9 +46,15 @@ class ObjectReader {
  private:
   std::optional<Value> take(std::string_view name);
 
+  struct Member {
+    std::string_view name;
+    Value value;
+    bool is_taken;  // it was asked for
+  };
+
   std::string_view text_;
   Value value_;
-  std::vector<std::string_view> asked_;
+  std::vector<Member> members_;
   Status failure_;
 };
 

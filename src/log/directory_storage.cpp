@@ -125,13 +125,12 @@ Result<VectorsTail> DirectoryStorage::vectors_tail() {
 
 Status DirectoryStorage::look_at(Stream stream, OpenStream* open) {
   const std::string_view name = file_name(stream);
-  auto info = directory_->info(name);
-  if (info.code() == Code::kNotFound) {
+  VARVE_TRY_ASSIGN(const std::optional<io::FileInfo> info, directory_->find(name));
+  if (!info) {
     if (open->file) generation_of(stream) += 1;
     *open = OpenStream();
     return {};
   }
-  if (!info.ok()) return std::move(info).status();
   if (!open->file || !(info->identity == open->identity)) {
     VARVE_TRY_ASSIGN(auto file, directory_->open(name, append_mode()));
     VARVE_TRY_ASSIGN(const io::FileInfo opened, file->info());

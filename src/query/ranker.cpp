@@ -1,6 +1,7 @@
 #include "query/ranker.h"
 
 #include <algorithm>
+#include <array>
 
 namespace varve::query {
 
@@ -8,6 +9,8 @@ namespace {
 
 // Summaries looked at for the bound of a whole list; longer lists take the trivial one.
 constexpr uint32_t kSummariesMax = 512;
+
+constexpr uint32_t kFrequenciesKept = 16;  // of words in an entry: most are below
 
 }  // namespace
 
@@ -40,21 +43,30 @@ Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end
             : std::min(shared->entry_count, std::max(own_count, count_in(*shared, ranked.text)));
     const double idf = bm25_.idf(row_count);
     // A term never gives more, whatever its frequency.
-    terms_.push_back({&ranked, cursor, own_count, row_count, idf, idf * (Bm25::kK1 + 1), 0});
-    Term& term = terms_.back();
-    uint32_t block_count = 0;
-    double bound = 0;
-    for (const auto& run : ranked.rows.runs) {
-      block_count += run.block_count();
-      for (uint32_t block = 0; block < run.block_count() && block_count <= kSummariesMax; ++block) {
-        bound = std::max(bound, block_bound(term, run.summary(block)));
-      }
-    }
-    if (block_count <= kSummariesMax) term.bound = bound;
+    terms_.push_back(
+        {&ranked, cursor, own_count, row_count, idf, idf * (Bm25::kK1 + 1), UINT32_MAX, 0, 0});
+    find_bounds(&terms_.back());
   }
 }
 
-double Ranker::block_bound(Term& term, const index::BlockSummary& block) const {
+void Ranker::find_bounds(Term* term) const {
+  uint32_t block_count = 0;
+  uint32_t frequency_max = 0;
+  double bound = 0;
+  for (const auto& run : term->ranked->rows.runs) {
+    block_count += run.block_count();
+    if (block_count > kSummariesMax) return;
+    for (uint32_t block = 0; block < run.block_count(); ++block) {
+      const index::BlockSummary summary = run.summary(block);
+      bound = std::max(bound, block_bound(*term, summary));
+      frequency_max = std::max(frequency_max, summary.frequency_max);
+    }
+  }
+  term->bound = bound;
+  term->frequency_max = frequency_max;
+}
+
+double Ranker::block_bound(const Term& term, const index::BlockSummary& block) const {
   return bm25_.score(term.idf, block.frequency_max, block.length_min);
 }
 
@@ -65,25 +77,6 @@ double Ranker::score(uint32_t row) {
     sum += bm25_.score(term.idf, term.cursor.frequency(), index_.text().length(row));
   }
   return sum;
-}
-
-// The same, when the walk stands at the row: the sum is made in the same order.
-double Ranker::score_at(uint32_t row) {
-  double sum = 0;
-  for (Term& term : terms_) {
-    if (term.row != row) continue;
-    sum += bm25_.score(term.idf, term.cursor.frequency(), index_.text().length(row));
-  }
-  return sum;
-}
-
-// Few, and nearly sorted.
-void Ranker::sort_by_row(std::vector<Term*>& order) {
-  for (size_t i = 1; i < order.size(); ++i) {
-    for (size_t j = i; j > 0 && order[j]->row < order[j - 1]->row; --j) {
-      std::swap(order[j], order[j - 1]);
-    }
-  }
 }
 
 uint32_t Ranker::next_row_of(Term& term, uint32_t row) {
@@ -164,46 +157,77 @@ void Ranker::walk_filter(RowFilter& filter, bool any_row, TopK* best) {
   }
 }
 
+// Lists are walked one after the other, those that can give most first. A row's score is made whole
+// where it is met first. Once what is left cannot give enough, no row that was not met yet matters:
+// mostly the lists of frequent words are never walked.
 void Ranker::walk_lists(RowFilter& filter, TopK* best) {
   std::vector<Term*> order;
-  for (Term& term : terms_) {
-    if (next_row_of(term, 0) != kNoRow) order.push_back(&term);
+  for (Term& term : terms_) order.push_back(&term);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Term* a, const Term* b) { return a->bound > b->bound; });
+  double rest = 0;
+  for (const Term* term : order) rest += term->bound;
+  for (size_t at = 0; at < order.size() && !best->is_beyond(rest); ++at) {
+    rest = 0;
+    for (size_t i = at + 1; i < order.size(); ++i) rest += order[i]->bound;
+    walk_list(order, at, rest, filter, best);
   }
-  for (;;) {
-    sort_by_row(order);
-    while (!order.empty() && order.back()->row == kNoRow) order.pop_back();
-    // The pivot: before its row, the lists together cannot give enough.
-    double bound = 0;
-    size_t pivot = 0;
-    while (pivot < order.size() && best->is_beyond(bound += order[pivot]->bound)) ++pivot;
-    if (pivot == order.size()) return;
-    const uint32_t row = order[pivot]->row;
-    while (pivot + 1 < order.size() && order[pivot + 1]->row == row) ++pivot;
-    // What the blocks around that row can give.
-    double block_sum = 0;
-    uint32_t last_row = pivot + 1 < order.size() ? order[pivot + 1]->row - 1 : kNoRow - 1;
-    for (size_t i = 0; i <= pivot; ++i) {
-      const index::BlockSummary* block = order[i]->cursor.block_for(row);
-      if (block == nullptr) continue;
-      block_sum += block_bound(*order[i], *block);
-      last_row = std::min(last_row, block->last_row);
-    }
-    if (best->is_beyond(block_sum)) {
-      const uint32_t next = std::max(last_row, row) + 1;
-      for (size_t i = 0; i <= pivot; ++i) {
-        if (order[i]->row < next) next_row_of(*order[i], next);
+}
+
+// The list of `order[at]`; those behind it give `rest` at most.
+void Ranker::walk_list(const std::vector<Term*>& order, size_t at, double rest, RowFilter& filter,
+                       TopK* best) {
+  Term& term = *order[at];
+  // By frequency, the shortest length that was too long to matter: longer ones are, too.
+  std::array<uint32_t, kFrequenciesKept> hopeless_from;
+  hopeless_from.fill(UINT32_MAX);
+  uint32_t block_end = 0;  // of the block that was looked at last
+  for (uint32_t row = next_row_of(term, 0); row < row_end_;) {
+    if (row >= block_end && best->is_full()) {
+      const index::BlockSummary* block = term.cursor.block_for(row);
+      if (block == nullptr) return;
+      block_end = block->last_row + 1;
+      if (best->is_beyond(block_bound(term, *block) + rest)) {
+        row = next_row_of(term, block_end);
+        continue;
       }
-      continue;
     }
-    if (order.front()->row != row) {
-      for (size_t i = 0; i <= pivot; ++i) {
-        if (order[i]->row < row) next_row_of(*order[i], row);
+    const uint32_t frequency = term.cursor.frequency();
+    const uint32_t length = index_.text().length(row);
+    const bool is_kept = frequency < kFrequenciesKept;
+    if (!is_kept || length < hopeless_from[frequency]) {
+      term.part = bm25_.score(term.idf, frequency, length);
+      double bound = term.part;
+      for (size_t i = at + 1; i < order.size(); ++i) bound += most_at(*order[i], length);
+      if (!best->is_beyond(bound)) {
+        offer(order, at, row, bound, filter, best);
+      } else if (is_kept) {
+        hopeless_from[frequency] = length;
       }
-      continue;
     }
-    if (filter.accepts(row)) best->offer(place_of(row, score_at(row)));
-    for (size_t i = 0; i <= pivot; ++i) next_row_of(*order[i], row + 1);
+    row = term.cursor.next();
   }
+}
+
+// A row of the list of `order[at]`, which may have up to `bound`, unless an earlier list has it.
+void Ranker::offer(const std::vector<Term*>& order, size_t at, uint32_t row, double bound,
+                   RowFilter& filter, TopK* best) {
+  for (size_t i = 0; i < at; ++i) {
+    if (order[i]->cursor.contains(row)) return;
+    order[i]->part = 0;
+  }
+  const uint32_t length = index_.text().length(row);
+  for (size_t i = at + 1; i < order.size(); ++i) {
+    Term& other = *order[i];
+    other.part =
+        other.cursor.contains(row) ? bm25_.score(other.idf, other.cursor.frequency(), length) : 0;
+    bound += other.part - most_at(other, length);
+    if (best->is_beyond(bound)) return;
+  }
+  // Added up as score() does.
+  double sum = 0;
+  for (const Term& each : terms_) sum += each.part;
+  if (!best->is_beyond(sum) && filter.accepts(row)) best->offer(place_of(row, sum));
 }
 
 TextStatistics Ranker::statistics() const {

@@ -1,10 +1,12 @@
 // Ranker: rows by how well they match the words of a query, the best ones without looking at all.
 //
-// Early stopping is block-max WAND: rows are walked in order; what the blocks of the lists can give
-// at most decides where to walk on. Where a filter leaves few rows, those are walked instead.
+// Early stopping is that of MaxScore, a list at a time: rare words first, whose entries fill the
+// best; what the lists behind can give at most, and the blocks of the one being walked, decides
+// what is looked at. Where a filter leaves few rows, those are walked instead.
 //
-// source: Broder et al., Efficient Query Evaluation using a Two-Level Retrieval Process (CIKM
-// 2003); Ding and Suel, Faster Top-k Document Retrieval Using Block-Max Indexes (SIGIR 2011).
+// source: Turtle and Flood, Query Evaluation: Strategies and Optimizations (IPM 1995); the bounds
+// of blocks are those of Ding and Suel, Faster Top-k Document Retrieval Using Block-Max Indexes
+// (SIGIR 2011).
 #pragma once
 
 #include <cstdint>
@@ -58,16 +60,25 @@ class Ranker {
     uint64_t own_row_count;
     uint64_t row_count;  // of the collection
     double idf;
-    double bound;  // of any row
-    uint32_t row;  // where the walk is; kNoRow at the end
+    double bound;            // of any row
+    uint32_t frequency_max;  // in any row
+    uint32_t row;            // where the walk is; kNoRow at the end
+    double part;             // of the score of the row that is being offered
   };
 
-  [[nodiscard]] double block_bound(Term& term, const index::BlockSummary& block) const;
-  double score_at(uint32_t row);
-  static void sort_by_row(std::vector<Term*>& order);
+  void find_bounds(Term* term) const;
+  [[nodiscard]] double block_bound(const Term& term, const index::BlockSummary& block) const;
+  // What the term can give a row of so many words.
+  [[nodiscard]] double most_at(const Term& term, uint32_t length) const {
+    return bm25_.score(term.idf, term.frequency_max, length);
+  }
   uint32_t next_row_of(Term& term, uint32_t row);
   void walk_filter(RowFilter& filter, bool any_row, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);
+  void walk_list(const std::vector<Term*>& order, size_t at, double rest, RowFilter& filter,
+                 TopK* best);
+  void offer(const std::vector<Term*>& order, size_t at, uint32_t row, double bound,
+             RowFilter& filter, TopK* best);
   // The first row not below `row` whose blocks can give more than the threshold; kNoRow: none.
   uint32_t skip_hopeless(uint32_t row, const TopK& best);
   [[nodiscard]] Place place_of(uint32_t row, double score) const {

@@ -15,6 +15,8 @@ namespace {
 constexpr int kAttempts = 4;  // index.bin may be replaced while it is read in parts
 // Lines read at once, and indexed at once under the index's lock.
 constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
+// What words may take in memory uncompressed while a log is indexed.
+constexpr uint64_t kUncompressedBytesMax = uint64_t{16} << 20;
 // Steps of that size that a write, and a close, may take: neither waits for a whole log.
 constexpr int kStepsOfWrite = 2;
 constexpr int kStepsOfClose = 16;
@@ -148,7 +150,9 @@ Status Core::extend_index(bool text) {
   index_is_whole_ = false;
   index.arrange();
   Status words = text ? index_words(kWordsBytes) : Status();
-  index.compress();
+  // While there are more to come, compressing would do much of it again and again.
+  const bool more_comes = text && index.text_row_count() < index.size();
+  index.compress(more_comes ? kUncompressedBytesMax : 0);
   index_is_whole_ = true;
   return words;
 }
@@ -205,14 +209,15 @@ Status Core::adopt_compacted(index::Index renumbered) {
 Status Core::prepare_query(bool text) {
   VARVE_TRY(catch_up());
   uint32_t wanted_count = 0;
-  {
-    const std::shared_lock lock(index_mutex);
-    wanted_count = index.size();
-  }
   const auto is_ready = [&] {
     return index_is_whole_ && index.has_facets() && index.arranged_count() >= wanted_count &&
            (!text || (index.has_text() && index.text_row_count() >= wanted_count));
   };
+  {
+    const std::shared_lock lock(index_mutex);
+    wanted_count = index.size();
+    if (is_ready()) return {};
+  }
   for (int attempt = 0; attempt < kAttempts;) {
     {
       const std::shared_lock lock(index_mutex);

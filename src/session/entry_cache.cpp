@@ -6,34 +6,42 @@ namespace varve::session {
 
 EntryLine EntryCache::find(uint64_t generation, uint32_t row,
                            const index::Location& location) const {
-  if (places_.empty()) return nullptr;
-  const size_t number = row % places_.size();
-  const std::lock_guard guard(mutex_of(number));
-  const Place& place = places_[number];
+  if (place_count_ == 0) return nullptr;
+  const size_t number = row % place_count_;
+  const size_t at = number / kStretchPlaces;
+  const std::lock_guard guard(mutex_of(at));
+  if (!stretches_[at]) return nullptr;
+  const Place& place = (*stretches_[at])[number % kStretchPlaces];
   return place.generation == generation && place.location == location ? place.line : nullptr;
 }
 
 void EntryCache::keep(uint64_t generation, uint32_t row, const index::Location& location,
                       const EntryLine& line) {
-  if (places_.empty() || line->size() > kLineBytesMax) return;
-  const size_t number = row % places_.size();
+  if (place_count_ == 0 || line->size() > kLineBytesMax) return;
+  const size_t number = row % place_count_;
+  const size_t at = number / kStretchPlaces;
   Place place{generation, location, line};
-  const std::lock_guard guard(mutex_of(number));
-  std::swap(places_[number], place);
+  const std::lock_guard guard(mutex_of(at));
+  if (!stretches_[at]) stretches_[at] = std::make_unique<Stretch>();
+  std::swap((*stretches_[at])[number % kStretchPlaces], place);
 }
 
 void EntryCache::clear() noexcept {
-  for (size_t number = 0; number < places_.size(); ++number) {
-    const std::lock_guard guard(mutex_of(number));
-    places_[number] = Place();
+  for (size_t at = 0; at < stretches_.size(); ++at) {
+    const std::lock_guard guard(mutex_of(at));
+    stretches_[at].reset();
   }
 }
 
 uint64_t EntryCache::memory_bytes() const {
-  uint64_t bytes = places_.size() * sizeof(Place);
-  for (size_t number = 0; number < places_.size(); ++number) {
-    const std::lock_guard guard(mutex_of(number));
-    if (places_[number].line) bytes += places_[number].line->capacity() + sizeof(std::string);
+  uint64_t bytes = stretches_.size() * sizeof(stretches_[0]);
+  for (size_t at = 0; at < stretches_.size(); ++at) {
+    const std::lock_guard guard(mutex_of(at));
+    if (!stretches_[at]) continue;
+    bytes += sizeof(Stretch);
+    for (const Place& place : *stretches_[at]) {
+      if (place.line) bytes += place.line->capacity() + sizeof(std::string);
+    }
   }
   return bytes;
 }

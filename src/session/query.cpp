@@ -187,15 +187,16 @@ class ResultReader {
       : core_(core), query_(query), session_query_(session_query) {}
 
   // Under the index's lock.
-  void take(const query::Answer& answer) {
+  void take(query::Answer answer) {
+    answer_ = std::move(answer);
     rows_.clear();
+    rows_.reserve(answer_.hits.size());
     explanations_.clear();
-    answer_ = answer;
-    for (const query::Hit& hit : answer.hits) {
+    for (const query::Hit& hit : answer_.hits) {
       rows_.push_back(session_query_.found_row(hit.place.row));
       if (query_.explain) {
         explanations_.push_back(
-            explain_hit(core_.index, session_query_.rules(), query_, answer, hit));
+            explain_hit(core_.index, session_query_.rules(), query_, answer_, hit));
       }
     }
   }
@@ -276,8 +277,8 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
   ResultReader reader(core, query, session_query);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
-      VARVE_TRY_ASSIGN(const query::Answer answer, search.run());
-      reader.take(answer);
+      VARVE_TRY_ASSIGN(query::Answer answer, search.run());
+      reader.take(std::move(answer));
       return {};
     }));
     auto results = reader.read();

@@ -147,11 +147,14 @@ Result<std::string> Session::add_batch(std::string_view text) {
   return list;
 }
 
-Result<std::string> Session::get(std::string_view id) {
+Result<EntryLine> Session::read(std::string_view id) {
   VARVE_TRY(check_id(id));
   parts_->core.context.counters->gets.fetch_add(1, std::memory_order_relaxed);
-  VARVE_TRY_ASSIGN(const EntryLine line,
-                   parts_->noted(parts_->core.read_entry(id), "an entry cannot be read"));
+  return parts_->noted(parts_->core.read_entry(id), "an entry cannot be read");
+}
+
+Result<std::string> Session::get(std::string_view id) {
+  VARVE_TRY_ASSIGN(const EntryLine line, read(id));
   return *line;
 }
 

@@ -67,7 +67,8 @@ class Session {
   // Ids in the order given, a JSON array. `entries` is a JSON array or JSON lines.
   Result<std::string> add_batch(std::string_view entries);
   // The stored line, without its line end.
-  Result<std::string> get(std::string_view id);
+  Result<EntryLine> read(std::string_view id);
+  Result<std::string> get(std::string_view id);  // the same, copied
   Status remove(std::string_view id, std::string_view reason);
 
   // The embedding of a live entry, instead of the one it had: varve_session_put_vector.

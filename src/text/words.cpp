@@ -52,7 +52,8 @@ void Words::read(std::string_view text, bool english) {
   for (size_t at = 0; at < source_.size();) {
     const Character character = character_at(source_, at);
     if (character.character_class == CharacterClass::kWord) {
-      at = read_compound(at);
+      const size_t plain_end = end_of_plain_word(at);
+      at = plain_end > at ? add_plain_word(at, plain_end) : read_compound(at);
     } else if (character.character_class == CharacterClass::kUnspaced) {
       at = read_unspaced(at);
     } else {
@@ -91,6 +92,35 @@ size_t Words::read_unspaced(size_t at) {
     }
     at += character.size_bytes;
   }
+}
+
+// --- plain words ---------------------------------------------------------------------------------
+
+// Nearly all words are ASCII with a blank or a full stop behind them. The end of such a word:
+// nothing can join it to what follows. `at` when it is not one.
+size_t Words::end_of_plain_word(size_t at) const {
+  const auto class_at = [this](size_t place) {
+    const auto byte = static_cast<uint8_t>(source_[place]);
+    return byte < kAsciiCount ? kAsciiClasses[byte] : CharacterClass::kMark;  // not known yet
+  };
+  size_t end = at;
+  while (end < source_.size() && class_at(end) == CharacterClass::kWord) ++end;
+  if (end == source_.size()) return end;
+  const bool is_apart = class_at(end) == CharacterClass::kOther && source_[end] != ',';
+  const bool ends_sentence = source_[end] == '.' && end + 1 < source_.size() &&
+                             class_at(end + 1) == CharacterClass::kOther;
+  return is_apart || ends_sentence ? end : at;
+}
+
+// The same as read_compound() gives of it.
+size_t Words::add_plain_word(size_t begin, size_t end) {
+  const auto folded_begin = static_cast<uint32_t>(folded_.size());
+  folded_.append(source_, begin, end - begin);
+  std::transform(folded_.begin() + folded_begin, folded_.end(), folded_.begin() + folded_begin,
+                 ascii_lower);
+  const auto size = static_cast<uint32_t>(std::min(end - begin, kWordBytesMax));
+  words_.push_back({folded_begin, folded_begin + size, begin, end});
+  return end;
 }
 
 // --- words and what joins them -------------------------------------------------------------------

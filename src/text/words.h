@@ -47,6 +47,8 @@ class Words {
   };
 
   size_t read_unspaced(size_t at);
+  [[nodiscard]] size_t end_of_plain_word(size_t at) const;
+  size_t add_plain_word(size_t begin, size_t end);
   size_t read_compound(size_t at);
   size_t end_of_word(size_t at) const;
   void add_piece(size_t begin, size_t end, char separator);

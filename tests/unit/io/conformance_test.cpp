@@ -109,6 +109,21 @@ TYPED_TEST(FileSystemConformance, ReadAndAppendNeedAnExistingFile) {
   EXPECT_EQ(this->root_->info("absent").code(), Code::kNotFound);
 }
 
+TYPED_TEST(FileSystemConformance, FindingANameThatIsNotThereIsNoFailure) {
+  const auto absent = this->root_->find("absent");
+  ASSERT_TRUE(absent.ok());
+  EXPECT_FALSE(absent->has_value());
+  const std::string longest(255, 'n');
+  ASSERT_TRUE(this->open(longest, OpenMode::kAppendOrCreate)->append("12345").ok());
+  const auto there = this->root_->find(longest);
+  ASSERT_TRUE(there.ok());
+  ASSERT_TRUE(there->has_value());
+  EXPECT_EQ((*there)->size_bytes, 5U);
+  EXPECT_EQ((*there)->identity, this->root_->info(longest)->identity);
+  EXPECT_EQ(this->root_->find(longest + "n").code(), Code::kInvalidArgument);
+  EXPECT_EQ(this->root_->find("a/b").code(), Code::kInvalidArgument);
+}
+
 TYPED_TEST(FileSystemConformance, CreatingModesMakeAnEmptyFileAndKeepAnExistingOne) {
   for (const OpenMode mode : {OpenMode::kAppendOrCreate, OpenMode::kUpdateOrCreate}) {
     const std::string name = "file" + std::to_string(static_cast<int>(mode));

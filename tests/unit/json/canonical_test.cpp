@@ -1,9 +1,12 @@
 #include "json/canonical.h"
 
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -176,6 +179,27 @@ TEST(Canonical, EveryDoubleReadsBackTheSame) {
     const std::string text = of_double(number);
     ASSERT_EQ(std::strtod(text.c_str(), nullptr), number) << text;
     ASSERT_EQ(canonical_number(text)->text, text);
+  }
+}
+
+TEST(Canonical, FractionsAreWrittenInTheFewestDigits) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 100000; ++i) {
+    const int scale = static_cast<int>(random() % 74);
+    const double number = std::ldexp(static_cast<double>(random() >> 11), -scale);
+    std::array<char, 40> shortest;
+    const auto end = std::to_chars(shortest.data(), shortest.data() + shortest.size(), number,
+                                   std::chars_format::scientific);
+    const auto digits_of = [](std::string_view text) {
+      std::string digits;
+      for (const char c : text.substr(0, text.find('e'))) {
+        if (c >= '0' && c <= '9' && (c != '0' || !digits.empty())) digits += c;
+      }
+      while (digits.ends_with('0')) digits.pop_back();
+      return digits;
+    };
+    const std::string_view wanted(shortest.data(), static_cast<size_t>(end.ptr - shortest.data()));
+    ASSERT_EQ(digits_of(of_double(number)), digits_of(wanted)) << wanted;
   }
 }
 

@@ -56,6 +56,18 @@ TEST(EntryCache, ForgetsEverything) {
   EXPECT_LT(cache.memory_bytes(), 1000u);
 }
 
+TEST(EntryCache, TakesMemoryForWhatItKeepsAndNotForWhatItMight) {
+  EntryCache cache(1'000'000);
+  const uint64_t empty = cache.memory_bytes();
+  EXPECT_LT(empty, 1'000'000u);
+  cache.keep(1, 999'999, kPlace, line("last"));
+  EXPECT_GT(cache.memory_bytes(), empty);
+  EXPECT_LT(cache.memory_bytes(), empty + 10'000);
+  EXPECT_EQ(*cache.find(1, 999'999, kPlace), "last");
+  EXPECT_EQ(cache.find(1, 999'998, kPlace), nullptr);
+  EXPECT_EQ(cache.find(1, 5, kPlace), nullptr);
+}
+
 TEST(EntryCache, OfNoPlacesKeepsNothing) {
   EntryCache cache(0);
   cache.keep(1, 3, kPlace, line("three"));

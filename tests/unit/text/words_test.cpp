@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -138,6 +139,34 @@ TEST(Words, EnglishApostrophes) {
 }
 
 // --- lengths -------------------------------------------------------------------------------------
+
+// Plain words are read in a shorter way; one with a soft hyphen inside never is.
+TEST(Words, PlainWordsAreReadAsAllOthersAre) {
+  constexpr std::string_view kLetters = "abRtnsx1200";
+  constexpr std::string_view kOthers = "  \n.,,-'_/@+#:;!";
+  std::mt19937 random(5);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string plain;
+    std::string hyphened;
+    for (size_t words = random() % 12; words > 0; --words) {
+      std::string word;
+      for (size_t i = random() % 5; i > 0; --i) word += kLetters[random() % kLetters.size()];
+      if (random() % 50 == 0) word.append(150, 'w');
+      plain += word;
+      const bool has_room = word.size() > 1 && word.front() > '9';
+      hyphened += has_room ? word.substr(0, 1) + "\xC2\xAD" + word.substr(1) : word;
+      for (size_t i = random() % 3; i > 0; --i) {
+        const char other = kOthers[random() % kOthers.size()];
+        plain += other;
+        hyphened += other;
+      }
+    }
+    for (const bool english : {false, true}) {
+      ASSERT_EQ(words_of(plain, english), words_of(hyphened, english)) << plain;
+      ASSERT_EQ(compounds_of(plain, english), compounds_of(hyphened, english)) << plain;
+    }
+  }
+}
 
 TEST(Words, LongWordsAreCutAtTheEndOfACharacter) {
   EXPECT_EQ(words_of(std::string(128, 'a')), Texts({std::string(128, 'a')}));
