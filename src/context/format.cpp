@@ -1,6 +1,7 @@
 #include "context/format.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "base/time.h"
@@ -25,15 +26,22 @@ size_t line_end_bytes(std::string_view text) {
   return text.starts_with("\xe2\x80\xa8") || text.starts_with("\xe2\x80\xa9") ? 3 : 0;
 }
 
-// Whether a line end may begin with this byte: most texts are passed over by it alone.
-constexpr bool may_end_line(char c) {
-  return (c >= '\n' && c <= '\r') || c == '\xc2' || c == '\xe2';
+// Whether a line end may begin with a byte: most texts are passed over by it alone.
+constexpr std::array<bool, 256> make_line_ends() {
+  std::array<bool, 256> ends{};
+  for (const char c : {'\n', '\v', '\f', '\r', '\xc2', '\xe2'}) ends[static_cast<uint8_t>(c)] = true;
+  return ends;
 }
+constexpr std::array<bool, 256> kMayEndLine = make_line_ends();
 
 void append_indented(std::string_view text, std::string* out) {
   size_t start = 0;
   for (size_t at = 0; at < text.size();) {
-    const size_t bytes = may_end_line(text[at]) ? line_end_bytes(text.substr(at)) : 0;
+    if (!kMayEndLine[static_cast<uint8_t>(text[at])]) {
+      ++at;
+      continue;
+    }
+    const size_t bytes = line_end_bytes(text.substr(at));
     if (bytes == 0) {
       ++at;
       continue;

@@ -33,62 +33,63 @@ constexpr std::array<Kind, 256> kKinds = make_kinds();
 
 constexpr uint64_t parts(uint64_t count, uint64_t each) { return (count + each - 1) / each; }
 
-class Reader {
- public:
-  explicit Reader(std::string_view text) : text_(text) {}
+Kind kind_at(const char* at) { return kKinds[static_cast<unsigned char>(*at)]; }
 
-  uint64_t count() {
-    while (at_ < text_.size()) tokens_ += take_run();
-    return tokens_;
+// Behind the bytes of one kind from `at` on.
+inline const char* skip(Kind kind, const char* at, const char* end) {
+  while (at != end && kind_at(at) == kind) ++at;
+  return at;
+}
+
+inline uint64_t length(const char* start, const char* end) {
+  return static_cast<uint64_t>(end - start);
+}
+
+// The last capital before small letters belongs to their word.
+inline uint64_t count_capitals(const char*& at, const char* end) {
+  const char* start = at;
+  at = skip(Kind::kUpper, at, end);
+  const uint64_t capitals = length(start, at);
+  if (at == end || kind_at(at) != Kind::kLower) return parts(capitals, kCapitals);
+  start = at - 1;
+  at = skip(Kind::kLower, at, end);
+  return parts(capitals - 1, kCapitals) + parts(length(start, at), kWordLetters);
+}
+
+inline uint64_t count_others(const char*& at, const char* end) {
+  uint64_t halves = 0;
+  for (; at != end; ++at) {
+    const auto c = static_cast<unsigned char>(*at);
+    if (c < 0x80) break;
+    if (c >= 0xc0) halves += c < 0xe0 ? 2 : c < 0xf0 ? 3 : 6;
+    if (kKinds[c] == Kind::kTail && halves == 0) halves = 1;  // no character begins here
   }
+  return parts(halves, 2);
+}
 
- private:
-  [[nodiscard]] Kind kind(size_t at) const { return kKinds[static_cast<unsigned char>(text_[at])]; }
-
-  // How many of one kind stand here, taken.
-  uint64_t take(Kind wanted) {
-    const size_t start = at_;
-    while (at_ < text_.size() && kind(at_) == wanted) ++at_;
-    return at_ - start;
+// Of the run at `at`, which is taken.
+inline uint64_t count_run(const char*& at, const char* end) {
+  const Kind kind = kind_at(at);
+  if (kind == Kind::kUpper) return count_capitals(at, end);
+  if (kind == Kind::kOther || kind == Kind::kTail) return count_others(at, end);
+  const char* start = at;
+  at = skip(kind, at + 1, end);
+  switch (kind) {
+    case Kind::kLower: return parts(length(start, at), kWordLetters);
+    case Kind::kDigit: return parts(length(start, at), kDigits);
+    case Kind::kPunctuation: return parts(length(start, at), kPunctuation);
+    case Kind::kSpace: return length(start, at) > 1 ? 1 : 0;
+    default: return 1;
   }
-
-  uint64_t take_run() {
-    switch (kind(at_)) {
-      case Kind::kSpace: return take(Kind::kSpace) > 1 ? 1 : 0;
-      case Kind::kControl: take(Kind::kControl); return 1;
-      case Kind::kLower: return parts(take(Kind::kLower), kWordLetters);
-      case Kind::kUpper: return take_capitals();
-      case Kind::kDigit: return parts(take(Kind::kDigit), kDigits);
-      case Kind::kPunctuation: return parts(take(Kind::kPunctuation), kPunctuation);
-      default: return take_others();
-    }
-  }
-
-  // The last capital before small letters belongs to their word.
-  uint64_t take_capitals() {
-    const uint64_t capitals = take(Kind::kUpper);
-    if (at_ == text_.size() || kind(at_) != Kind::kLower) return parts(capitals, kCapitals);
-    return parts(capitals - 1, kCapitals) + parts(1 + take(Kind::kLower), kWordLetters);
-  }
-
-  uint64_t take_others() {
-    uint64_t halves = 0;
-    for (; at_ < text_.size(); ++at_) {
-      const auto c = static_cast<unsigned char>(text_[at_]);
-      if (c < 0x80) break;
-      if (c >= 0xc0) halves += c < 0xe0 ? 2 : c < 0xf0 ? 3 : 6;
-      if (kKinds[c] == Kind::kTail && halves == 0) halves = 1;  // no character begins here
-    }
-    return parts(halves, 2);
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  uint64_t tokens_ = 0;
-};
+}
 
 }  // namespace
 
-uint64_t estimate_tokens(std::string_view text) noexcept { return Reader(text).count(); }
+uint64_t estimate_tokens(std::string_view text) noexcept {
+  uint64_t tokens = 0;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) tokens += count_run(at, end);
+  return tokens;
+}
 
 }  // namespace varve::text
