@@ -103,9 +103,8 @@ std::vector<Candidate> in_order(std::vector<Candidate> candidates) {
   const auto first_found = std::find_if(numbers.begin(), numbers.end(), [&](uint32_t number) {
     return candidates[number].source != Source::kPinned;
   });
-  std::sort(first_found, numbers.end(), [&](uint32_t a, uint32_t b) {
-    return comes_before(candidates[a], candidates[b]);
-  });
+  std::sort(first_found, numbers.end(),
+            [&](uint32_t a, uint32_t b) { return comes_before(candidates[a], candidates[b]); });
   std::vector<Candidate> sorted;
   sorted.reserve(candidates.size());
   for (const uint32_t number : numbers) sorted.push_back(std::move(candidates[number]));

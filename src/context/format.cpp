@@ -1,7 +1,7 @@
 #include "context/format.h"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <tuple>
 
 #include "base/time.h"
@@ -26,19 +26,19 @@ size_t line_end_bytes(std::string_view text) {
   return text.starts_with("\xe2\x80\xa8") || text.starts_with("\xe2\x80\xa9") ? 3 : 0;
 }
 
-// Whether a line end may begin with a byte: most texts are passed over by it alone.
-constexpr std::array<bool, 256> make_line_ends() {
-  std::array<bool, 256> ends{};
-  for (const char c : {'\n', '\v', '\f', '\r', '\xc2', '\xe2'}) ends[static_cast<uint8_t>(c)] = true;
-  return ends;
+// Whether eight bytes are printable ASCII, as most are: no line end begins there.
+bool is_plain(const char* bytes) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return ((word | (word - kOnes * ' ')) & (kOnes * 0x80)) == 0;
 }
-constexpr std::array<bool, 256> kMayEndLine = make_line_ends();
 
 void append_indented(std::string_view text, std::string* out) {
   size_t start = 0;
   for (size_t at = 0; at < text.size();) {
-    if (!kMayEndLine[static_cast<uint8_t>(text[at])]) {
-      ++at;
+    if (at + sizeof(uint64_t) <= text.size() && is_plain(text.data() + at)) {
+      at += sizeof(uint64_t);
       continue;
     }
     const size_t bytes = line_end_bytes(text.substr(at));

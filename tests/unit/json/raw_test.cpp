@@ -27,7 +27,7 @@ std::optional<Members> members_of(std::string_view text) {
 TEST(Raw, GivesMembersAsTheyStand) {
   EXPECT_EQ(members_of("{}"), Members());
   EXPECT_EQ(members_of(" { } "), Members());
-  const Members expected = {{"a", "1"},   {"b", R"("x,}\"")"}, {"c", R"({"d":["]",{}]})"},
+  const Members expected = {{"a", "1"},    {"b", R"("x,}\"")"}, {"c", R"({"d":["]",{}]})"},
                             {"e", "[{}]"}, {"", "null"},        {"f", R"("\\")"}};
   EXPECT_EQ(members_of(R"({"a":1,"b":"x,}\"","c":{"d":["]",{}]},"e":[{}],"":null,"f":"\\"})"),
             expected);
@@ -62,8 +62,8 @@ TEST(Raw, DecodesEscapesOfOneCharacter) {
 // Whatever a Document accepts is seen the same way.
 TEST(Raw, AgreesWithADocument) {
   static constexpr std::string_view kParts[] = {
-      "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "\"\\\"\"", "\"\\\\\"", "1", "null", " ",
-      "\"x}\"", "\"a\":", "\"b\":", "\"c\":{}", "\"", "\\"};
+      "{", "}",    "[", "]",      ",",      ":",      "\"a\"",    "\"b\"", "\"\\\"\"", "\"\\\\\"",
+      "1", "null", " ", "\"x}\"", "\"a\":", "\"b\":", "\"c\":{}", "\"",    "\\"};
   std::mt19937 random(11);
   Document document;
   int accepted = 0;
