@@ -98,7 +98,8 @@ class Sqlite:
         self.database.execute("""
             SELECT body FROM (SELECT rowid AS number, rank AS score FROM texts WHERE texts MATCH ?
                               ORDER BY rank LIMIT ?) AS found
-            CROSS JOIN entries USING(number) ORDER BY found.score""", (match, match_count)).fetchall()
+            CROSS JOIN entries USING(number) ORDER BY found.score""",
+                              (match, match_count)).fetchall()
         self.database.execute("SELECT body FROM entries ORDER BY time DESC LIMIT ?",
                               (newest_count,)).fetchall()
         return (time.perf_counter_ns() - start) / 1000

@@ -58,15 +58,15 @@ class Union {
   boost::unordered_flat_set<uint32_t, HashOfId, SameId> numbers_;
 };
 
-bool ranks_by_words(const query::Query& query) {
-  return query.has_text() && !query.ascending &&
+bool ranks_by_match(const query::Query& query) {
+  return !query.ascending &&
          (query.sort_by == query::SortBy::kBest || query.sort_by == query::SortBy::kMatch);
 }
 
 // What a result's place in its own order is worth, as a share of the first one's.
 double match_of(const query::Query& query, const session::Selected& entry, double best_key) {
-  if (!query.has_text()) return 0;
-  if (!ranks_by_words(query) || best_key <= 0) return entry.match_quality;
+  if (!query.has_text() && !query.has_vector()) return 0;
+  if (!ranks_by_match(query) || best_key <= 0) return entry.match_quality;
   return std::clamp(entry.key / best_key, 0.0, 1.0);
 }
 

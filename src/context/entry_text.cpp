@@ -7,6 +7,7 @@
 #include "entry/entry.h"
 #include "json/canonical.h"
 #include "json/raw.h"
+#include "text/line_ends.h"
 
 namespace varve::context {
 
@@ -28,18 +29,17 @@ std::string text_of(json::Value value) {
   return text;
 }
 
-// A label is one line, whatever the entry calls itself.
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return line;
+// A label stands at the start of a line, where no mark of a frame's may be but the frame's own.
+std::string label_of(std::string_view text) {
+  std::string label = text::make_one_line(text);
+  const size_t marks = std::min(label.find_first_not_of("`="), label.size());
+  return label.replace(0, marks, marks, ' ');
 }
 
 std::string tool_text(json::Value content, Names details) {
   std::string text;
   const auto name = first_of(content, {"name", "tool"});
-  if (name) text = one_line(text_of(*name));
+  if (name) text = text::make_one_line(text_of(*name));
   const auto detail = first_of(content, details);
   if (!name && !detail) return text_of(content);
   if (detail) {
@@ -59,7 +59,7 @@ Speaker speaker_of(std::string_view role) {
 
 void read_content(json::Value content, std::string_view type, EntryText* out) {
   if (const auto role = content.find("role"); role && role->is_string()) {
-    out->role = one_line(role->text());
+    out->role = label_of(role->text());
   }
   if (const auto call = first_of(content, {"call_id", "tool_call_id"}); call && call->is_string()) {
     const bool is_own_name = content.find("call_id").has_value();
@@ -119,10 +119,10 @@ bool read_plain(std::string_view line, EntryText* out) {
   if (!json::decode_raw_string(raw.said(), &out->text)) return false;
   if (!raw.role.empty()) {
     if (!json::decode_raw_string(raw.role, &out->role)) return false;
-    out->role = one_line(out->role);
+    out->role = label_of(out->role);
   }
   out->speaker = speaker_of(out->role);
-  out->label = out->role.empty() ? one_line(label) : out->role;
+  out->label = out->role.empty() ? label_of(label) : out->role;
   return true;
 }
 
@@ -136,7 +136,7 @@ Result<EntryText> read_entry_text(std::string_view line, json::Document& scratch
   const auto content = root.find("content");
   if (!type || !content) return Status(Code::kCorruption, "a line is no entry");
   EntryText out;
-  out.label = one_line(type->text());
+  out.label = label_of(type->text());
   if (content->is_object()) {
     read_content(*content, type->text(), &out);
   } else {

@@ -76,7 +76,7 @@ class Window {
     const uint64_t floor = left_ > share ? left_ - share : 0;
     for (const Candidate* candidate : recent) {
       VARVE_TRY_ASSIGN(const bool taken, take(*candidate, Source::kRecent, left_ - floor));
-      if (!taken) break;
+      if (!taken && !unreadable_.contains(candidate->entry.id)) break;
     }
     return {};
   }
@@ -94,6 +94,7 @@ class Window {
   // Whether it is in, with what belongs to it.
   Result<bool> take(const Candidate& candidate, Source source, uint64_t tokens_max) {
     if (places_.contains(candidate.entry.id)) return true;
+    if (unreadable_.contains(candidate.entry.id)) return false;
     const auto known = counter_.known(key_of(candidate.entry, source));
     if (known && *known > tokens_max) return false;
     Unit unit;
@@ -122,14 +123,17 @@ class Window {
     return has(Speaker::kTool) && !has(Speaker::kAssistant);
   }
 
-  // False when there is no room for all of it.
+  // False when there is no room for all of it, or it cannot be read.
   Result<bool> gather(const Candidate& candidate, Source source, uint64_t tokens_max, Unit* unit) {
     const session::Selected& first = candidate.entry;
     EntryText entry;
     VARVE_TRY_ASSIGN(const bool readable, add_item(first, candidate.rank, source, unit, &entry));
     if (!readable) return false;
     if (!request_.keep_together || !is_tool(first)) return true;
-    VARVE_TRY_ASSIGN(const auto all, session_.select_tool_call(first, entry.call_key, now_ms_));
+    // Each has a token at least, so more of them than tokens do not fit, and none need be read.
+    VARVE_TRY_ASSIGN(const auto all, session_.select_tool_call(first, entry.call_key, now_ms_,
+                                                               static_cast<size_t>(tokens_max)));
+    if (all.size() > tokens_max) return false;
     for (const auto& one : all) {
       if (one.id == first.id || excluded_.contains(one.id)) continue;
       if (places_.contains(one.id)) continue;  // a result came in since its call was taken
@@ -151,7 +155,10 @@ class Window {
   Result<bool> add_item(const session::Selected& selected, double rank, Source source, Unit* unit,
                         EntryText* entry) {
     VARVE_TRY_ASSIGN(const session::EntryLine line, session_.read(selected));
-    if (!line) return false;
+    if (!line) {
+      unreadable_.insert(selected.id);
+      return false;
+    }
     VARVE_TRY_ASSIGN(*entry, read_entry_text(*line, scratch_));
     Item item;
     item.id = selected.id;
@@ -236,6 +243,7 @@ class Window {
   std::vector<Unit> units_;  // in the order they were taken
   std::set<std::string> headings_;
   std::unordered_set<std::string> places_;  // ids that are in
+  std::unordered_set<std::string> unreadable_;
   json::Document scratch_;
 };
 

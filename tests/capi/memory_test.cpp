@@ -490,6 +490,17 @@ TEST(ShortTermMemory, TtlOfOnesOwnIsKept) {
   EXPECT_EQ(memory.contents("chat"), "");
 }
 
+TEST(ShortTermMemory, TtlEndsWithTime) {
+  const Store store;
+  int64_t now_ms = INT64_MAX;
+  ASSERT_TRUE(store.set_clock(tell_time, &now_ms).ok());
+  const Memory memory(store);
+  const Answer id = memory.record("chat", R"({"content":"late"})");
+  ASSERT_TRUE(id.ok()) << id.outcome;
+  const Answer kept = Session::open(store, "chat").get(id.text);
+  EXPECT_EQ(kept.object().at("expires_at"), "9999-12-31T23:59:59.999Z") << kept.text;
+}
+
 TEST(ShortTermMemory, TtlOfZeroIsForEver) {
   const Store store;
   int64_t now_ms = kStartMs;

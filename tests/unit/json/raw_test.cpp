@@ -72,11 +72,11 @@ TEST(Raw, AgreesWithADocument) {
     for (size_t n = random() % 9; n > 0; --n) text += kParts[random() % std::size(kParts)];
     text += "}";
     const auto raw = members_of(text);  // no danger, whatever it is
-    if (!document.parse(text).ok() || text.find("\\\"\":") != std::string::npos ||
-        text.find("\\\\\":") != std::string::npos) {
+    if (!document.parse(text).ok()) continue;
+    if (!raw) {  // a name with an escape
+      ASSERT_NE(text.find('\\'), std::string::npos) << text;
       continue;
     }
-    ASSERT_TRUE(raw) << text;
     ASSERT_EQ(raw->size(), document.root().size()) << text;
     accepted += raw->empty() ? 0 : 1;
     for (const auto& [name, value] : *raw) {
