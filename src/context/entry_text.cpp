@@ -36,17 +36,31 @@ std::string label_of(std::string_view text) {
   return label.replace(0, marks, marks, ' ');
 }
 
+// What a tool was given or gave when it is under no name that is known: all members but those that
+// are said otherwise. Empty when there are none.
+std::string other_members(json::Value content) {
+  static constexpr std::string_view kSaid[] = {"name", "tool", "call_id", "tool_call_id", "role"};
+  std::string text;
+  content.for_each_member([&](std::string_view name, json::Value value) {
+    if (std::find(std::begin(kSaid), std::end(kSaid), name) != std::end(kSaid)) return true;
+    text.push_back(text.empty() ? '{' : ',');
+    json::append_string(name, text);
+    text.push_back(':');
+    json::append_canonical(value, text);
+    return true;
+  });
+  return text.empty() ? text : text + "}";
+}
+
 std::string tool_text(json::Value content, Names details) {
   std::string text;
   const auto name = first_of(content, {"name", "tool"});
   if (name) text = text::make_one_line(text_of(*name));
   const auto detail = first_of(content, details);
   if (!name && !detail) return text_of(content);
-  if (detail) {
-    if (!text.empty()) text.push_back(' ');
-    text += text_of(*detail);
-  }
-  return text;
+  const std::string what = detail ? text_of(*detail) : other_members(content);
+  if (!text.empty() && !what.empty()) text.push_back(' ');
+  return text + what;
 }
 
 bool is_tool(std::string_view type) { return type == "tool_call" || type == "tool_result"; }

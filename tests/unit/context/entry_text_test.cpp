@@ -37,6 +37,10 @@ TEST(EntryText, OfToolsIsTheNameAndWhatWentInOrCameOut) {
   EXPECT_EQ(shown("tool_result", R"({"role":"tool","message":"ok"})"), "tool_result: ok");
   EXPECT_EQ(shown("tool_result", R"({"x":1})"), R"(tool_result: {"x":1})");
   EXPECT_EQ(shown("tool_result", R"("ok")"), "tool_result: ok");
+  EXPECT_EQ(shown("tool_result", R"({"tool":"f","call_id":"c","status":200,"body":[1]})"),
+            R"(tool_result: f {"body":[1],"status":200})");
+  EXPECT_EQ(shown("tool_result", R"({"call_id":"c","status":200})"),
+            R"(tool_result: {"call_id":"c","status":200})");
 }
 
 TEST(EntryText, KnowsSpeakersAndCalls) {
