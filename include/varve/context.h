@@ -60,11 +60,10 @@ extern "C" {
  *
  * @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
  *                                  and byte offset in the details
- *          VARVE_CORRUPTION, VARVE_FORMAT_VERSION  of a query with a vector, as varve_session_query
  *          VARVE_NOT_FOUND         the session was deleted
  *          VARVE_CALLBACK          the token counter reported failure
  *          VARVE_BUSY              the log was replaced over and over meanwhile
- *          VARVE_BAD_HANDLE, VARVE_IO
+ *          VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
  * @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
  * @thread  any
  */

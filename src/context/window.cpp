@@ -130,11 +130,11 @@ class Window {
     VARVE_TRY_ASSIGN(const bool readable, add_item(first, candidate.rank, source, unit, &entry));
     if (!readable) return false;
     if (!request_.keep_together || !is_tool(first)) return true;
-    // Each has a token at least, so more of them than tokens do not fit, and none need be read.
-    VARVE_TRY_ASSIGN(const auto all, session_.select_tool_call(first, entry.call_key, now_ms_,
-                                                               static_cast<size_t>(tokens_max)));
-    if (all.size() > tokens_max) return false;
-    for (const auto& one : all) {
+    const auto all = session_.select_tool_call(first, entry.call_key, now_ms_);
+    if (all.code() == Code::kSizeLimit) return false;  // too many for any context
+    VARVE_TRY(all);
+    if (all->size() > tokens_max) return false;  // each has a token at least: none need be read
+    for (const auto& one : *all) {
       if (one.id == first.id || excluded_.contains(one.id)) continue;
       if (places_.contains(one.id)) continue;  // a result came in since its call was taken
       if (unit->tokens > tokens_max) return false;

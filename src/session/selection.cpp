@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kCall = "tool_call";
 constexpr std::string_view kResult = "tool_result";
+constexpr size_t kResultsMax = 4096;  // of a call: with more, no time is spent on them
 
 // Calls and results of one index, under its lock.
 class ToolCalls {
@@ -30,11 +31,11 @@ class ToolCalls {
     return std::nullopt;
   }
 
-  // Rising, the call first; some of them when there are more than `count_max`.
-  [[nodiscard]] std::vector<uint32_t> with_results(uint32_t call, size_t count_max) const {
+  // Rising, the call first; of more than kResultsMax results only some.
+  [[nodiscard]] std::vector<uint32_t> with_results(uint32_t call) const {
     std::vector<uint32_t> rows = {call};
-    add_referring(call, count_max, &rows);
-    if (!call_key_.empty()) add_following(call, count_max, &rows);
+    add_referring(call, &rows);
+    if (!call_key_.empty()) add_following(call, &rows);
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     return rows;
@@ -54,20 +55,20 @@ class ToolCalls {
     return call;
   }
 
-  void add_referring(uint32_t call, size_t count_max, std::vector<uint32_t>* rows) const {
+  void add_referring(uint32_t call, std::vector<uint32_t>* rows) const {
     index::PostingCursor cursor(index_.facets().referring(index_.id(call)));
     for (uint32_t row = cursor.seek(0); row < index_.size(); row = cursor.next()) {
-      if (rows->size() > count_max) return;
+      if (rows->size() > kResultsMax + 1) return;
       if (is(row, kResult) && referenced_call(row) == call) rows->push_back(row);
     }
   }
 
   // Results of its call id, up to the next call that has it: what comes then is that one's.
-  void add_following(uint32_t call, size_t count_max, std::vector<uint32_t>* rows) const {
+  void add_following(uint32_t call, std::vector<uint32_t>* rows) const {
     const size_t count_before = rows->size();
     index::PostingCursor cursor(index_.facets().content(call_key_));
     for (uint32_t row = cursor.seek(call + 1); row < index_.size(); row = cursor.next()) {
-      if (is(row, kCall) || rows->size() > count_before + count_max) return;
+      if (is(row, kCall) || rows->size() > count_before + kResultsMax + 1) return;
       if (is(row, kResult) && referenced_call(row).value_or(call) == call) rows->push_back(row);
     }
   }
@@ -104,8 +105,7 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
 }
 
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
-                                               std::string_view call_key, int64_t now_ms,
-                                               size_t count_max) {
+                                               std::string_view call_key, int64_t now_ms) {
   VARVE_TRY(core.prepare_query(false));
   const std::shared_lock lock(core.index_mutex);
   const auto row = core.index.find(entry.id);
@@ -121,8 +121,11 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
     all.push_back(entry);
     return all;
   }
-  for (const uint32_t one : calls.with_results(*call, count_max))
-    all.push_back(selected_row(core, one));
+  const std::vector<uint32_t> rows = calls.with_results(*call);
+  if (rows.size() > kResultsMax + 1) {
+    return Status(Code::kSizeLimit, "a call has more than 4,096 results");
+  }
+  for (const uint32_t one : rows) all.push_back(selected_row(core, one));
   return all;
 }
 

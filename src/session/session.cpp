@@ -216,9 +216,8 @@ Result<std::vector<Selected>> Session::select_ids(const std::vector<std::string>
 }
 
 Result<std::vector<Selected>> Session::select_tool_call(const Selected& entry,
-                                                        std::string_view call_key, int64_t now_ms,
-                                                        size_t count_max) {
-  return session::select_tool_call(parts_->core, entry, call_key, now_ms, count_max);
+                                                        std::string_view call_key, int64_t now_ms) {
+  return session::select_tool_call(parts_->core, entry, call_key, now_ms);
 }
 
 Result<EntryLine> Session::read(const Selected& entry) {

@@ -85,7 +85,7 @@ class Session {
   Result<std::vector<Selected>> select(const query::Query& query);
   Result<std::vector<Selected>> select_ids(const std::vector<std::string>& ids, int64_t now_ms);
   Result<std::vector<Selected>> select_tool_call(const Selected& entry, std::string_view call_key,
-                                                 int64_t now_ms, size_t count_max);
+                                                 int64_t now_ms);
   Result<EntryLine> read(const Selected& entry);
   [[nodiscard]] int64_t now_ms() const;  // by its store's clock
   // {"tags":[{"tag","entries"}]}, by name.

@@ -262,17 +262,26 @@ TEST_F(ToolContext, ReferencesTieAResultToItsCallToo) {
 
 TEST_F(ToolContext, ACallWithMoreResultsThanTokensIsLeftOut) {
   add("loud", "tool_call", 6, R"({"name":"tail","call_id":"c2"})");
-  std::string lines;
-  for (int i = 0; i < 60; ++i) {
-    lines += R"({"type":"tool_result","timestamp":"2026-01-05T10:07:00Z",)"
-             R"("content":{"call_id":"c2"}})"
-             "\n";
-  }
-  ASSERT_TRUE(session.add_batch(lines).ok());
+  const auto add_results = [&](int count) {
+    std::string lines;
+    for (int i = 0; i < count; ++i) {
+      lines += R"({"type":"tool_result","timestamp":"2026-01-05T10:07:00Z",)"
+               R"("content":{"call_id":"c2"}})"
+               "\n";
+    }
+    ASSERT_TRUE(session.add_batch(lines).ok());
+  };
+  add_results(60);
   add("after", "message", 8, R"({"role":"user","message":"stop"})");
   const std::string request = R"({"retrieve":[{"recency":62}],"budget":{"max_tokens":)";
   EXPECT_EQ(ids_of(session.context(request + "50}}")), "after");
   EXPECT_EQ(session.context(request + "9000}}").object().at("items").as_array().size(), 62U);
+  add_results(4096 - 60);
+  const std::string wide = R"({"retrieve":[{"query":{"ids":["loud","after"]}}],)"
+                           R"("budget":{"max_tokens":900000}})";
+  EXPECT_EQ(session.context(wide).object().at("items").as_array().size(), 4098U);
+  add_results(1);  // with more no time is spent on them
+  EXPECT_EQ(ids_of(session.context(wide)), "after");
 }
 
 TEST_F(ToolContext, AResultWithoutItsCallStandsAlone) {

@@ -1526,11 +1526,10 @@ func SessionSetProgress(session Session, fn uintptr, userData uintptr) (failure 
 //
 // @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
 // and byte offset in the details
-// VARVE_CORRUPTION, VARVE_FORMAT_VERSION  of a query with a vector, as varve_session_query
 // VARVE_NOT_FOUND         the session was deleted
 // VARVE_CALLBACK          the token counter reported failure
 // VARVE_BUSY              the log was replaced over and over meanwhile
-// VARVE_BAD_HANDLE, VARVE_IO
+// VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
 // @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
 // @thread  any
 func ContextBuild(session Session, requestJSON string) (json []byte, failure *Failure) {
@@ -1796,8 +1795,7 @@ func KVSet(session Session, key string, value string) (failure *Failure) {
 //
 // @errors  VARVE_NOT_FOUND         no such key, or the session was deleted
 // VARVE_UNSUPPORTED       the session has no "kv"
-// VARVE_SIZE_LIMIT        kv.json is larger than it can have become here: 64 MiB
-// VARVE_INVALID_ARGUMENT, VARVE_IO
+// VARVE_SIZE_LIMIT (a kv.json above 64 MiB), VARVE_INVALID_ARGUMENT, VARVE_IO
 // @cost    reads kv.json; takes no lock
 // @thread  any
 func KVGet(session Session, key string) (value []byte, failure *Failure) {
@@ -1821,8 +1819,7 @@ func KVGet(session Session, key string) (value []byte, failure *Failure) {
 // @param[out] error_out caller frees; may be NULL.
 //
 // @errors  VARVE_NOT_FOUND         it was not there, or the session was deleted
-// VARVE_UNSUPPORTED       the session has no "kv"
-// VARVE_SIZE_LIMIT        as varve_kv_get
+// VARVE_UNSUPPORTED, VARVE_SIZE_LIMIT  as varve_kv_get
 // VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
 // @cost    as varve_kv_set
 // @thread  any
@@ -1846,8 +1843,7 @@ func KVDelete(session Session, key string) (failure *Failure) {
 //
 // @errors  VARVE_UNSUPPORTED  the session has no "kv"
 // VARVE_NOT_FOUND    the session was deleted
-// VARVE_SIZE_LIMIT   as varve_kv_get
-// VARVE_IO
+// VARVE_SIZE_LIMIT (as varve_kv_get), VARVE_IO
 // @cost    reads kv.json; takes no lock
 // @thread  any
 func KVList(session Session) (json []byte, failure *Failure) {
@@ -2421,8 +2417,7 @@ func TranscriptAppend(session Session, role string, content string) (failure *Fa
 // @errors  VARVE_UNSUPPORTED  the session has no "transcript"
 // VARVE_NOT_FOUND    the session was deleted
 // VARVE_BUSY         it was replaced over and over meanwhile
-// VARVE_SIZE_LIMIT   transcript.md is larger than it can have become here: 64 MiB
-// VARVE_IO
+// VARVE_SIZE_LIMIT (a transcript.md above 64 MiB), VARVE_IO
 // @cost    reads the end of the file, as far as the turns go; takes no lock
 // @thread  any
 func TranscriptLast(session Session, n uint) (json []byte, failure *Failure) {
