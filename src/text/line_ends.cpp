@@ -17,8 +17,9 @@ size_t line_end_bytes(std::string_view text) {
 
 // The same of any control character.
 size_t control_bytes(std::string_view text) {
+  if (const size_t bytes = line_end_bytes(text); bytes > 0) return bytes;
   const auto first = static_cast<unsigned char>(text.front());
-  return first < 0x20 || first == 0x7f ? 1 : line_end_bytes(text);
+  return first < 0x20 || first == 0x7f ? 1 : 0;
 }
 
 // Whether eight bytes are printable ASCII, as most are: no line end begins there.

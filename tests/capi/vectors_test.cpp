@@ -67,8 +67,9 @@ TEST_P(Vectors, AreWhatAContextRetrievesToo) {
   EXPECT_EQ(one.object().at("items").as_array().size(), 1U);
   EXPECT_EQ(one.object().at("items").as_array()[0].at("id"), "b");
   const Answer all = session_.context(R"({"retrieve":[{"query":{"vector":[1,0]}}]})");
+  const json::object answer = all.object();
   std::string ranks;
-  for (const auto& item : all.object().at("items").as_array()) {
+  for (const auto& item : answer.at("items").as_array()) {
     ranks += json::serialize(item.at("id")) +
              std::to_string(item.at("rank").to_number<double>()).substr(0, 4) + " ";
   }

@@ -75,7 +75,7 @@ class Vector(FindTest):
             self.assertIn("standard input holds no vector", shown)
         shown = self.search("--vector-file", "-", stdin="[1,2,3]", exit_code=1).stderr
         self.assertIn("'vector' has 3 numbers; the vectors of this session have 2", shown)
-        self.search("--vector-file", "nowhere.json", exit_code=1)
+        self.search("--vector-file", "nowhere.json", exit_code=2)
         self.search("--vector-file", "-", "--query", "{}", stdin="[1,0]", exit_code=1)
         self.search("--vector-weight", "0.5", exit_code=1)
         self.search("--vector-file", "-", "--vector-weight", "2", stdin="[1,0]", exit_code=1)
