@@ -120,6 +120,20 @@ Status read_line(std::string_view line, json::Document& scratch, EntryFacts* fac
   return as_corruption(std::move(status));
 }
 
+Result<LineIdentity> read_identity(std::string_view line, json::Document& scratch) {
+  VARVE_TRY(as_corruption(scratch.parse(line, line_limits())));
+  const FieldReader fields(line, Rules::kLenient);
+  const json::Value root = scratch.root();
+  const auto id = root.is_object() ? root.find("id") : std::nullopt;
+  if (!id) return as_corruption(fields.invalid(root, "the line must be an entry with an id"));
+  LineIdentity identity;
+  VARVE_TRY(as_corruption(fields.read_id(*id, &identity.id)));
+  if (const auto expiry = root.find("expires_at")) {
+    VARVE_TRY(as_corruption(fields.read_time(*expiry, &identity.expires_at_ms)));
+  }
+  return identity;
+}
+
 Result<std::string> reseal(std::string_view line, json::Document& scratch, EntryFacts* facts) {
   if (auto status = scratch.parse(line, line_limits()); !status.ok()) {
     return as_corruption(std::move(status));

@@ -91,6 +91,15 @@ std::string seal(Draft& draft, uint64_t seq, Batch batch);
 //         kFormatVersion: a schema_version above ours (the line is whole, and not ours to judge).
 Status read_line(std::string_view line, json::Document& scratch, EntryFacts* facts);
 
+// Of a line that was checked before, and that its hash says is the same: whose it is, and until
+// when. Cost: a parse; no checksum.
+struct LineIdentity {
+  std::string id;
+  int64_t expires_at_ms = kNeverExpires;
+};
+// errors: kCorruption for a line that is no entry
+Result<LineIdentity> read_identity(std::string_view line, json::Document& scratch);
+
 // A line that is an entry in all but its checksum, canonical and with the right one, without line
 // end: what somebody edited. Everything else stays, seq and batch too. Also sets *facts.
 // errors: kCorruption for a line that is no entry even so.

@@ -1,6 +1,7 @@
 #include "index/dictionary.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,9 @@ std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& a
 }
 
 std::string Dictionary::encode(const RowLengths& length_of) const {
+  if (numbers_.empty() && values_.empty() && frozen_.size() > 0) {
+    return std::string(frozen_.bytes());
+  }
   std::vector<std::pair<std::string_view, const PostingBuffer*>> added;
   added.reserve(numbers_.size() + values_.size());
   for (const auto& [key, number] : numbers_) added.emplace_back(key, &buffers_[number]);
@@ -134,7 +138,9 @@ void Dictionary::for_each_sorted(
 Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new_length_of,
                                   Renumber& keys) const {
   SegmentBuilder builder;
+  builder.reserve(frozen_);
   PostingRun::Decoded decoded;
+  std::array<Posting, kBlockRows> staying;
   PostingBuffer kept;  // used again for each key, as are these
   std::string text;
   std::string encoded;
@@ -150,10 +156,13 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
     for (const PostingRun& run : {frozen_run, added_run(key)}) {
       for (uint32_t block = 0; block < run.block_count(); ++block) {
         const uint32_t count = run.decode(block, &decoded);
+        size_t stays = 0;
         for (uint32_t i = 0; i < count; ++i) {
           const uint32_t row = rows.new_row(decoded.rows[i]);
-          if (row != kNoRow) kept.add(row, decoded.frequencies[i], new_length_of(row));
+          if (row == kNoRow) continue;
+          staying[stays++] = {row, decoded.frequencies[i], new_length_of(row)};
         }
+        kept.add({staying.data(), stays});
       }
     }
     if (kept.count() == 0) {

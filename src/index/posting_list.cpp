@@ -25,6 +25,31 @@ void PostingBuffer::add(uint32_t row, uint32_t frequency, uint32_t length) {
   count_ += 1;
   open_frequency_max_ = std::max(open_frequency_max_, frequency);
   open_length_min_ = std::min(open_length_min_, length);
+  close_block_when_full();
+}
+
+void PostingBuffer::add(std::span<const Posting> postings) {
+  std::array<char, size_t{kBlockRows} * 2 * kVarintBytesMax> written;
+  while (!postings.empty()) {
+    const size_t room = kBlockRows - count_ % kBlockRows;
+    const auto block = postings.first(std::min(postings.size(), room));
+    char* at = written.data();
+    for (const Posting& posting : block) {
+      const uint64_t distance = posting.row - last_row_;
+      at = write_varint(at, distance << 1 | (posting.frequency > 1 ? 1 : 0));
+      if (posting.frequency > 1) at = write_varint(at, posting.frequency - 2);
+      last_row_ = posting.row;
+      open_frequency_max_ = std::max(open_frequency_max_, posting.frequency);
+      open_length_min_ = std::min(open_length_min_, posting.length);
+    }
+    body_.append(written.data(), at);
+    count_ += static_cast<uint32_t>(block.size());
+    close_block_when_full();
+    postings = postings.subspan(block.size());
+  }
+}
+
+void PostingBuffer::close_block_when_full() {
   if (count_ % kBlockRows != 0) return;
   if (blocks_ == nullptr) blocks_ = std::make_unique<std::vector<BlockSummary>>();
   blocks_->push_back(

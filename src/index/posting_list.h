@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,11 +37,20 @@ struct BlockSummary {
   uint32_t length_min = 0;     // [terms] of its rows, for lists of words; else 0
 };
 
+struct Posting {
+  uint32_t row = 0;
+  uint32_t frequency = 1;
+  uint32_t length = 0;  // [terms] of the row
+  friend bool operator==(const Posting&, const Posting&) = default;
+};
+
 // A list being made, or added to. 56 bytes when empty.
 class PostingBuffer {
  public:
   // `row` is above every row before it, `frequency` at least 1, `length` the row's [terms].
   void add(uint32_t row, uint32_t frequency, uint32_t length);
+  // The same for many at once, at a fraction of the cost.
+  void add(std::span<const Posting> postings);
 
   [[nodiscard]] uint32_t count() const { return count_; }
   [[nodiscard]] uint32_t last_row() const { return last_row_; }
@@ -51,6 +61,7 @@ class PostingBuffer {
 
  private:
   friend class PostingRun;
+  void close_block_when_full();
 
   std::string body_;
   std::unique_ptr<std::vector<BlockSummary>> blocks_;  // of the full blocks

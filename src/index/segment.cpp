@@ -123,6 +123,13 @@ std::string_view Segment::find(std::string_view wanted) const {
   return at < key_count_ && key(at) == wanted ? value(at) : std::string_view();
 }
 
+void SegmentBuilder::reserve(const Segment& as_much) {
+  key_ends_.reserve(as_much.size() * sizeof(uint32_t));
+  value_ends_.reserve(as_much.size() * sizeof(uint64_t));
+  keys_.reserve(as_much.keys_bytes_);
+  values_.reserve(as_much.values_bytes_);
+}
+
 void SegmentBuilder::add(std::string_view key, std::string_view value) {
   keys_.append(key);
   values_.append(value);

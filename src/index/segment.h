@@ -37,6 +37,7 @@ class Segment {
   [[nodiscard]] uint64_t memory_bytes() const { return bytes_ ? bytes_->capacity() : 0; }
 
  private:
+  friend class SegmentBuilder;
   Status read_layout(std::string bytes);
   [[nodiscard]] Status check() const;
   [[nodiscard]] uint64_t key_end(uint32_t number) const;
@@ -56,6 +57,8 @@ class Segment {
 // Collects keys in rising order.
 class SegmentBuilder {
  public:
+  // Room for as much as a segment has.
+  void reserve(const Segment& as_much);
   void add(std::string_view key, std::string_view value);
   // Keys must not take 4 GiB together.
   [[nodiscard]] std::string encode() const;

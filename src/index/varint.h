@@ -2,6 +2,7 @@
 // last byte.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +15,18 @@ inline void append_varint(std::string* out, uint64_t value) {
     value >>= 7;
   }
   out->push_back(static_cast<char>(value));
+}
+
+inline constexpr size_t kVarintBytesMax = 10;
+
+// As append_varint, where there is room for kVarintBytesMax. The end of what was written.
+inline char* write_varint(char* at, uint64_t value) {
+  while (value >= 0x80) {
+    *at++ = static_cast<char>(value | 0x80);
+    value >>= 7;
+  }
+  *at++ = static_cast<char>(value);
+  return at;
 }
 
 // Takes one off the front; false when the bytes end before it or it does not fit 64 bits.

@@ -60,6 +60,9 @@ class File {
   virtual Status write_at(uint64_t offset, std::string_view data) = 0;
 
   virtual Status truncate(uint64_t size_bytes) = 0;
+  // Asks the system to begin to write what was appended, so that sync_data() has less to wait for.
+  // A hint: it promises nothing.
+  virtual void start_sync() noexcept {}
   virtual Status sync_data() = 0;  // fdatasync: the bytes and the size survive power loss
   virtual Result<FileInfo> info() = 0;
 

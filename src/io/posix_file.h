@@ -21,6 +21,7 @@ class PosixFile final : public File {
   Status append(std::string_view data) override;
   Status write_at(uint64_t offset, std::string_view data) override;
   Status truncate(uint64_t size_bytes) override;
+  void start_sync() noexcept override;
   Status sync_data() override;
   Result<FileInfo> info() override;
   Result<bool> try_lock() override;

@@ -13,10 +13,11 @@ constexpr std::string_view kTemporaryMark = ".tmp-";
 constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
-// Gathers small appends into large writes.
+// Gathers small appends into large writes. What will be synced is on its way to the disk while more
+// is made.
 class FileSink final : public Sink {
  public:
-  explicit FileSink(io::File& file) : file_(file) {}
+  FileSink(io::File& file, bool durable) : file_(file), durable_(durable) {}
 
   Status append(std::string_view bytes) override {
     buffer_.append(bytes);
@@ -26,12 +27,14 @@ class FileSink final : public Sink {
   Status flush() {
     if (buffer_.empty()) return {};
     VARVE_TRY(file_.append(buffer_));
+    if (durable_) file_.start_sync();
     buffer_.clear();
     return {};
   }
 
  private:
   io::File& file_;
+  const bool durable_;
   std::string buffer_;
 };
 
@@ -41,7 +44,7 @@ Status write_new_file(io::Directory& directory, std::string_view name,
                       const ReplaceOptions& options, const std::function<Status(Sink&)>& produce) {
   VARVE_TRY_ASSIGN(auto file,
                    directory.open(name, io::OpenMode::kCreateExclusive, options.permissions));
-  FileSink sink(*file);
+  FileSink sink(*file, options.durable);
   VARVE_TRY(produce(sink));
   VARVE_TRY(sink.flush());
   return options.durable ? file->sync_data() : Status();

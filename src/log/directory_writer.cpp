@@ -469,6 +469,11 @@ Status DirectoryStorage::remove_residue(std::span<const std::string_view> docume
   return directory_->sync();
 }
 
+Status DirectoryStorage::remove_document(std::string_view name) {
+  Status removed = directory_->remove(name);
+  return removed.code() == Code::kNotFound ? Status() : removed;
+}
+
 Status DirectoryStorage::put_document(std::string_view name, std::string_view bytes, bool durable) {
   if (durable) VARVE_TRY(sync_names());
   ReplaceOptions options;

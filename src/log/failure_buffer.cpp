@@ -158,6 +158,10 @@ Status FailureBuffer::remove_residue(std::span<const std::string_view> documents
   return below_->remove_residue(documents);
 }
 
+Status FailureBuffer::remove_document(std::string_view name) {
+  return below_->remove_document(name);
+}
+
 Status FailureBuffer::remove_vectors() { return below_->remove_vectors(); }
 
 // Also documents wait for the lines: an index.bin that knows more than the log would be thrown

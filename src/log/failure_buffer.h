@@ -57,6 +57,7 @@ class FailureBuffer final : public SessionStorage {
   Status sync(uint64_t last_seq) override;
   Status truncate(Stream stream, uint64_t size_bytes) override;
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  Status remove_document(std::string_view name) override;
   Status remove_residue(std::span<const std::string_view> documents) override;
   Status remove_vectors() override;
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override;

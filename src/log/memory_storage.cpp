@@ -194,6 +194,13 @@ Status MemoryStorage::remove_residue(std::span<const std::string_view> documents
   return {};
 }
 
+Status MemoryStorage::remove_document(std::string_view name) {
+  const std::lock_guard guard(session_->mutex);
+  session_->documents.erase(std::string(name));
+  session_->put_counts[std::string(name)] += 1;
+  return {};
+}
+
 Status MemoryStorage::put_document(std::string_view name, std::string_view bytes, bool) {
   const std::lock_guard guard(session_->mutex);
   session_->documents.insert_or_assign(std::string(name), std::string(bytes));

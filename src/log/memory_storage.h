@@ -52,6 +52,7 @@ class MemoryStorage : public SessionStorage {
   Status truncate(Stream stream, uint64_t size_bytes) override;
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
   Status remove_vectors() override;
+  Status remove_document(std::string_view name) override;
   Status remove_residue(std::span<const std::string_view> documents) override;
   Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,

@@ -169,6 +169,9 @@ class SessionStorage {
   // Replaces a small document in one atomic step; durable when this answers ok and `durable`.
   // Derived documents may be put without the lock: the last one wins.
   virtual Status put_document(std::string_view name, std::string_view bytes, bool durable) = 0;
+  // Removes a derived document. Not durable: it may be back after a crash. Success when it is not
+  // there.
+  virtual Status remove_document(std::string_view name) = 0;
   // Appends to a document, made when it is not there (`expected_bytes` 0 then); otherwise as
   // append(). Without `durable`, sync() makes it so. For the transcript only: what a writer cannot
   // sync it copies into a new file, and must know what to copy.

@@ -105,21 +105,29 @@ class Compaction {
     if (purges) VARVE_TRY(vectors);
     note_if_failed(core_, "vectors.bin was not compacted", vectors);
     // Now it is done. An index that cannot be made here is made by whoever reads next.
-    note_if_failed(core_, "the index was not made anew after a compaction", renew_index(purges));
+    note_if_failed(core_, "the index was not made anew after a compaction", renew_index());
     return {};
   }
 
   CompactionReport& report() { return report_; }
 
  private:
+  Status renew_index() {
+    if (!renumbered_) return core_.rebuild();
+    // That of the old log is of no use to anybody, and to replace a file costs more than to make
+    // it.
+    VARVE_TRY(core_.storage->remove_document(index::kSnapshotFile));
+    return core_.adopt_compacted(*std::move(renumbered_));
+  }
+
   // Words that only the forgotten had may stand in a renumbered index in a form of their own: a
   // purge makes it anew.
-  Status renew_index(bool purges) {
-    if (purges || !report_.changed) return core_.rebuild();
+  void renumber() {
+    if (options_.cause == CompactionCause::kPurge || !report_.changed) return;
     std::vector<uint32_t> rows;
     rows.reserve(kept_.size());
     for (const KeptLine& line : kept_) rows.push_back(line.row);
-    return core_.adopt_compacted(rows);
+    renumbered_ = core_.index_of_kept(rows);
   }
 
   [[nodiscard]] bool is_index_from_log() const {
@@ -214,12 +222,14 @@ class Compaction {
       VARVE_TRY_ASSIGN(const size_t got,
                        core_.storage->read(log::Stream::kEntries, tail_.generation,
                                            dropped.location.offset, read_));
-      entry::EntryFacts facts;
-      const bool is_it = got == read_.size() && hash64(read_) == dropped.location.line_hash &&
-                         entry::read_line(read_, scratch, &facts).ok() && facts.id == dropped.id;
+      const bool is_same = got == read_.size() && hash64(read_) == dropped.location.line_hash;
+      const auto found = entry::read_identity(read_, scratch);
+      if (!is_same || !found.ok() || found->id != dropped.id) {
+        return doubt(dropped.location.offset);
+      }
       const bool goes = dropped.why == Dropped::kDeleted ? deleted.contains(dropped.id)
-                                                         : facts.expires_at_ms <= now_ms_;
-      if (!is_it || !goes) return doubt(dropped.location.offset);
+                                                         : found->expires_at_ms <= now_ms_;
+      if (!goes) return doubt(dropped.location.offset);
     }
     return {};
   }
@@ -304,6 +314,7 @@ class Compaction {
         VARVE_TRY(copy(first, end, sink));
         first = end;
       }
+      renumber();  // while the disk writes
       return Status();
     });
   }
@@ -315,19 +326,24 @@ class Compaction {
     read_.resize(last.offset + last.length + 1 - from);
     VARVE_TRY_ASSIGN(const size_t got,
                      core_.storage->read(log::Stream::kEntries, tail_.generation, from, read_));
-    written_.clear();
+    const std::string_view read = std::string_view(read_).substr(0, got);
+    uint64_t stretch = 0;  // [bytes] in `read`, of lines one behind the other, to `stretch_end`
+    uint64_t stretch_end = 0;
     for (size_t i = first; i < end; ++i) {
       const index::Location& place = kept_[i].location;
       const uint64_t at = place.offset - from;
-      const std::string_view line = at + place.length <= got
-                                        ? std::string_view(read_).substr(at, place.length)
-                                        : std::string_view();
-      if (line.size() != place.length || hash64(line) != place.line_hash) {
+      const uint64_t line_end = at + place.length;
+      if (line_end >= got || read[line_end] != '\n' ||
+          hash64(read.substr(at, place.length)) != place.line_hash) {
         return doubt(place.offset);
       }
-      written_.append(line).append(1, '\n');
+      if (at != stretch_end) {
+        VARVE_TRY(sink.append(read.substr(stretch, stretch_end - stretch)));
+        stretch = at;
+      }
+      stretch_end = line_end + 1;
     }
-    return sink.append(written_);
+    return sink.append(read.substr(stretch, stretch_end - stretch));
   }
 
   Core& core_;
@@ -344,8 +360,8 @@ class Compaction {
   VectorFile::Selection vectors_;
   bool removes_vectors_ = false;  // it cannot be told what is in the file
   CompactionReport report_;
-  std::string read_;  // scratch
-  std::string written_;
+  std::optional<index::Index> renumbered_;  // of the new log, when nothing is to be read for it
+  std::string read_;                        // scratch
 };
 
 Status save_history(Core& core, const CompactionOptions& options, const CompactionReport& report) {

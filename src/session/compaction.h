@@ -8,7 +8,8 @@
 //   4  the new memory.jsonl takes the name of the old one       durable: the commit point
 //   5  vectors.bin is written anew when it has what nobody may read any more; in a purge durably
 //      before the answer, and a failure of it is one of the purge
-//   6  index.bin is written anew; metadata.json gets its history
+//   6  index.bin, of the old log, goes, and one of the new log is written; metadata.json gets its
+//      history
 // tombstones.jsonl stays: ids are used once, ever, and a tombstone without an entry is harmless.
 #pragma once
 

@@ -67,9 +67,11 @@ class Core {
 
   // Reads what index.bin has and nobody asked for yet: afterwards it may be replaced.
   Status load_sections();
-  // After the holder of the storage's lock replaced the log by the lines of these rows: the index
-  // of it, made without reading it. Rows are those of now; load_sections() came before.
-  Status adopt_compacted(const std::vector<uint32_t>& kept);
+  // The index of a log that has the lines of these rows only, made without reading it; readers go
+  // on meanwhile. load_sections() came before.
+  index::Index index_of_kept(const std::vector<uint32_t>& kept);
+  // After the holder of the storage's lock replaced the log: the index of the new one.
+  Status adopt_compacted(index::Index renumbered);
 
   // One entry's line, checked; kNotFound, kCorruption.
   Result<EntryLine> read_entry(std::string_view id);

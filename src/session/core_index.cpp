@@ -181,19 +181,22 @@ Status Core::load_sections() {
   return load_missing(true);
 }
 
-Status Core::adopt_compacted(const std::vector<uint32_t>& kept) {
+index::Index Core::index_of_kept(const std::vector<uint32_t>& kept) {
+  const std::shared_lock lock(index_mutex);
+  return index.renumbered(kept);
+}
+
+Status Core::adopt_compacted(index::Index renumbered) {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   if (!index_is_whole_) return read_changes(tail);  // memory ended: anew from the log
-  index_is_whole_ = false;                          // and may end here
-  index = index.renumbered(kept);
+  index = std::move(renumbered);
   index_epoch += 1;
   cache_.clear();
   view = LogView();
   view.tail = tail;
   snapshot_covered_bytes = 0;  // index.bin is of the old log
   snapshot_text_rows = 0;
-  index_is_whole_ = true;
   return {};
 }
 

@@ -344,5 +344,21 @@ TEST(EntryFacts, ClearForgetsEverything) {
   expect_equal(facts, EntryFacts());
 }
 
+TEST_F(Reading, OfALineThatWasCheckedTheIdentityIsRead) {
+  const std::string line = sealed(R"({"type":"message","id":"mem_1","content":{"id":"mem_2"},)"
+                                  R"("expires_at":"2026-01-10T00:00:00Z"})");
+  const auto identity = read_identity(line, document_);
+  ASSERT_TRUE(identity.ok()) << identity.status().message();
+  ASSERT_TRUE(read(line).ok());
+  EXPECT_EQ(identity->id, "mem_1");
+  EXPECT_EQ(identity->expires_at_ms, facts_.expires_at_ms);
+  const auto forever = read_identity(sealed(R"({"type":"a","id":"m","content":1})"), document_);
+  ASSERT_TRUE(forever.ok());
+  EXPECT_EQ(forever->expires_at_ms, kNeverExpires);
+  for (const char* wrong : {"", "{", "[]", "{}", R"({"id":1})", R"({"id":"a","expires_at":1})"}) {
+    EXPECT_EQ(read_identity(wrong, document_).code(), Code::kCorruption) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace varve::entry

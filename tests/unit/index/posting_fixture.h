@@ -10,12 +10,6 @@
 
 namespace varve::index {
 
-struct Posting {
-  uint32_t row = 0;
-  uint32_t frequency = 1;
-  uint32_t length = 0;
-  friend bool operator==(const Posting&, const Posting&) = default;
-};
 using Postings = std::vector<Posting>;
 
 // `count` rows above `after` (kNoRow: from 0 on), with gaps of 1 to `gap_max`.

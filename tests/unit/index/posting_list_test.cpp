@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,20 @@ TEST(PostingList, GivesBackWhatWasAdded) {
         ASSERT_EQ(list.is_empty(), count == 0);
         ASSERT_TRUE(walk(list) == without_lengths(postings)) << count << " by " << gap_max;
       }
+    }
+  }
+}
+
+TEST(PostingList, ManyAtOnceAreAsOneByOne) {
+  for (const uint32_t count : kCounts) {
+    const Postings postings = random_postings(count, 300, kNoRow, count);
+    for (const size_t at_once : {size_t{1}, size_t{7}, size_t{128}, size_t{300}}) {
+      PostingBuffer buffer;
+      for (size_t first = 0; first < postings.size(); first += at_once) {
+        buffer.add(std::span(postings).subspan(first, std::min(at_once, postings.size() - first)));
+      }
+      EXPECT_EQ(buffer.count(), count);
+      ASSERT_EQ(encoded(buffer), encoded(postings)) << count << " by " << at_once;
     }
   }
 }

@@ -258,6 +258,14 @@ TEST_P(Storage, DocumentsAreReplacedWhole) {
   EXPECT_EQ(*storage_->get_document("metadata.json"), "{}");
 }
 
+TEST_P(Storage, ADocumentIsRemovedForEverybody) {
+  EXPECT_TRUE(storage_->remove_document("index.bin").ok()) << "none there";
+  ASSERT_TRUE(storage_->put_document("index.bin", "a", false).ok());
+  ASSERT_TRUE(other_->remove_document("index.bin").ok());
+  EXPECT_EQ(storage_->get_document("index.bin").code(), Code::kNotFound);
+  EXPECT_EQ(*storage_->get_document("metadata.json"), "{}");
+}
+
 std::string read_view(DocumentView& view, uint64_t offset, size_t size) {
   std::string text(size, '\0');
   const auto got = view.read(offset, text);

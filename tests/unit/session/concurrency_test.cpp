@@ -70,6 +70,7 @@ class WatchedStorage final : public log::SessionStorage {
   Status replace(log::Stream stream, const std::function<Status(log::Sink&)>& produce) override {
     return inner_->replace(stream, produce);
   }
+  Status remove_document(std::string_view name) override { return inner_->remove_document(name); }
   Status remove_residue(std::span<const std::string_view> documents) override {
     return inner_->remove_residue(documents);
   }
