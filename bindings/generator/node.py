@@ -287,7 +287,10 @@ def type_lines(api):
 
 
 def constant(api, name):
-    return next(c["value"] for c in api.api["constants"] if c["name"] == name)
+    for entry in api.api["constants"]:
+        if entry["name"] == name:
+            return entry["value"]
+    raise HeaderError(f"generator/node.py: there is no {name}")
 
 
 def raw_cpp(api, calls):

@@ -43,6 +43,21 @@ func (c *callbacks) userData(kind string, function any) uintptr {
 	return userData
 }
 
+// replace makes a function, or none, the one that is called, and has the library told of it. When
+// the library refuses, the one before stays.
+func replace[F any](place *atomic.Pointer[F], function *F, tell func() error) error {
+	before := place.Load()
+	if function != nil {
+		place.Store(function)
+	}
+	if err := tell(); err != nil {
+		place.Store(before)
+		return err
+	}
+	place.Store(function)
+	return nil
+}
+
 // release forgets the functions, when the handle is closed and no call can come any more.
 func (c *callbacks) release() {
 	c.lock.Lock()

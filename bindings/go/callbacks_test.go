@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"runtime"
+	"sync/atomic"
 	"varve"
 	"varve/internal/raw"
 )
@@ -192,5 +194,53 @@ func TestCallbacksAreRegisteredAnyNumberOfTimes(t *testing.T) {
 	}
 	if now := raw.RegisteredCount(); now > before {
 		t.Errorf("%d functions are registered, %d were before", now, before)
+	}
+}
+
+func TestAFunctionThatIsTakenAwayIsCollected(t *testing.T) {
+	store := openStore(t, "memory:", nil)
+	session := createSession(t, store, nil)
+	var dropped atomic.Int32
+	type state struct {
+		calls int
+		_     *int // objects without a pointer may share their memory, and their end
+	}
+	held := func() *state {
+		held := new(state)
+		runtime.AddCleanup(held, func(dropped *atomic.Int32) { dropped.Add(1) }, &dropped)
+		return held
+	}
+	register := func() error {
+		log, clock, progress, tokens := held(), held(), held(), held()
+		return errors.Join(
+			store.SetLog(varve.LogError, func(varve.LogLevel, json.RawMessage) { log.calls++ }),
+			store.SetClock(func() time.Time { clock.calls++; return time.Now() }),
+			session.SetProgress(func(varve.Progress) error { progress.calls++; return nil }),
+			store.SetTokenCounter(func(string) (uint64, error) { tokens.calls++; return 1, nil }))
+	}
+	err := errors.Join(register(), register(), store.SetLog(varve.LogOff, nil),
+		store.SetClock(nil), session.SetProgress(nil), store.SetTokenCounter(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !collected(func() bool { return dropped.Load() == 8 }) {
+		t.Errorf("%d of 8 functions are collected", dropped.Load())
+	}
+}
+
+func TestAFunctionThatIsRefusedLeavesTheOneBefore(t *testing.T) {
+	store := openStore(t, "memory:", nil)
+	lines := 0
+	err := store.SetLog(varve.LogInfo, func(varve.LogLevel, json.RawMessage) { lines++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.SetLog(99, func(varve.LogLevel, json.RawMessage) { t.Error("called") })
+	if !errors.Is(err, varve.ErrInvalidArgument) {
+		t.Error(err)
+	}
+	createSession(t, store, nil)
+	if lines == 0 {
+		t.Error("the first function is not called any more")
 	}
 }

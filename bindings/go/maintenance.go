@@ -100,16 +100,17 @@ func (s *Session) ImportFile(path string, options any) (*ImportReport, error) {
 // come; nil stops that. An error of it stops the operation, which then fails with ErrCallback and
 // that error. It must not close the session nor its store.
 func (s *Session) SetProgress(progress func(Progress) error) error {
-	const operation = "Session.SetProgress"
 	if progress == nil {
-		return s.caller().run(operation, func() *raw.Failure {
-			return raw.SessionSetProgress(s.token, 0, 0)
-		})
+		return replace(&s.callbacks.progress, nil, func() error { return s.tellProgress(0, 0) })
 	}
-	called := s.callbacks
-	userData := called.userData("progress", raw.ProgressFn(called.report))
-	called.progress.Store(&progress)
-	return s.caller().run(operation, func() *raw.Failure {
-		return raw.SessionSetProgress(s.token, raw.ProgressFnTrampoline(), userData)
+	userData := s.callbacks.userData("progress", raw.ProgressFn(s.callbacks.report))
+	return replace(&s.callbacks.progress, &progress, func() error {
+		return s.tellProgress(raw.ProgressFnTrampoline(), userData)
+	})
+}
+
+func (s *Session) tellProgress(function, userData uintptr) error {
+	return s.caller().run("Session.SetProgress", func() *raw.Failure {
+		return raw.SessionSetProgress(s.token, function, userData)
 	})
 }

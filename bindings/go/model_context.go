@@ -66,17 +66,18 @@ func (s *Session) Record(kind string, payload any) (id string, err error) {
 // returns to that. An error of it fails the call it is asked for, with ErrCallback and that error.
 // It may be called on any goroutine that builds a context, and must not use the same store.
 func (s *Store) SetTokenCounter(count func(text string) (tokens uint64, err error)) error {
-	const operation = "Store.SetTokenCounter"
 	if count == nil {
-		return s.caller().run(operation, func() *raw.Failure {
-			return raw.StoreSetTokenCounter(s.token, 0, 0)
-		})
+		return replace(&s.callbacks.tokens, nil, func() error { return s.tellTokenCounter(0, 0) })
 	}
-	called := s.callbacks
-	userData := called.userData("tokens", raw.TokenFn(called.countTokens))
-	called.tokens.Store(&count)
-	return s.caller().run(operation, func() *raw.Failure {
-		return raw.StoreSetTokenCounter(s.token, raw.TokenFnTrampoline(), userData)
+	userData := s.callbacks.userData("tokens", raw.TokenFn(s.callbacks.countTokens))
+	return replace(&s.callbacks.tokens, &count, func() error {
+		return s.tellTokenCounter(raw.TokenFnTrampoline(), userData)
+	})
+}
+
+func (s *Store) tellTokenCounter(function, userData uintptr) error {
+	return s.caller().run("Store.SetTokenCounter", func() *raw.Failure {
+		return raw.StoreSetTokenCounter(s.token, function, userData)
 	})
 }
 

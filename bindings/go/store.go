@@ -216,34 +216,36 @@ func (s *Store) SetLogger(logger *slog.Logger) error {
 // stops them. It is called on the goroutine of the call that the lines are about and may use the
 // library.
 func (s *Store) SetLog(level LogLevel, receive func(level LogLevel, line json.RawMessage)) error {
-	const operation = "Store.SetLog"
 	if receive == nil {
-		return s.caller().run(operation, func() *raw.Failure {
-			return raw.StoreSetLog(s.token, int32(level), 0, 0)
-		})
+		return replace(&s.callbacks.log, nil, func() error { return s.tellLog(level, 0, 0) })
 	}
-	called := s.callbacks
-	userData := called.userData("log", raw.LogFn(called.logLine))
-	called.log.Store(&receive)
-	return s.caller().run(operation, func() *raw.Failure {
-		return raw.StoreSetLog(s.token, int32(level), raw.LogFnTrampoline(), userData)
+	userData := s.callbacks.userData("log", raw.LogFn(s.callbacks.logLine))
+	return replace(&s.callbacks.log, &receive, func() error {
+		return s.tellLog(level, raw.LogFnTrampoline(), userData)
+	})
+}
+
+func (s *Store) tellLog(level LogLevel, function, userData uintptr) error {
+	return s.caller().run("Store.SetLog", func() *raw.Failure {
+		return raw.StoreSetLog(s.token, int32(level), function, userData)
 	})
 }
 
 // SetClock takes the time from a function instead of the system's clock; nil returns to that. The
 // function may be called on any goroutine that uses the store; it must not use the library.
 func (s *Store) SetClock(now func() time.Time) error {
-	const operation = "Store.SetClock"
 	if now == nil {
-		return s.caller().run(operation, func() *raw.Failure {
-			return raw.StoreSetClock(s.token, 0, 0)
-		})
+		return replace(&s.callbacks.clock, nil, func() error { return s.tellClock(0, 0) })
 	}
-	called := s.callbacks
-	userData := called.userData("clock", raw.ClockFn(called.now))
-	called.clock.Store(&now)
-	return s.caller().run(operation, func() *raw.Failure {
-		return raw.StoreSetClock(s.token, raw.ClockFnTrampoline(), userData)
+	userData := s.callbacks.userData("clock", raw.ClockFn(s.callbacks.now))
+	return replace(&s.callbacks.clock, &now, func() error {
+		return s.tellClock(raw.ClockFnTrampoline(), userData)
+	})
+}
+
+func (s *Store) tellClock(function, userData uintptr) error {
+	return s.caller().run("Store.SetClock", func() *raw.Failure {
+		return raw.StoreSetClock(s.token, function, userData)
 	})
 }
 

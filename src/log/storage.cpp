@@ -11,6 +11,11 @@ Result<DocumentPart> SessionStorage::read_document(std::string_view name, uint64
   return part;
 }
 
+std::string SessionStorage::name_of_document(std::string_view name) const {
+  const std::string log = name_of(Stream::kEntries);
+  return log.substr(0, log.find_last_of("/:") + 1) + std::string(name);
+}
+
 Status Engine::agree_to_drop(SessionStorage& storage, const DropWanted& wanted) {
   if (!wanted) return {};
   VARVE_TRY_ASSIGN(const bool agreed, wanted(storage));

@@ -136,6 +136,8 @@ class SessionStorage {
   [[nodiscard]] virtual bool writable() const = 0;
   // For messages: what a person would call the stream ("/x/sessions/s/memory.jsonl").
   [[nodiscard]] virtual std::string name_of(Stream stream) const = 0;
+  // The same of a document, which lies beside it.
+  [[nodiscard]] std::string name_of_document(std::string_view name) const;
 
   // --- the writer ---
   // Waits for the exclusive lock until `deadline_us` (Clock::monotonic_us), then kBusy with the

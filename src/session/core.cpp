@@ -148,6 +148,9 @@ Result<Metadata> Core::read_metadata() {
   if (!parsed.ok() && parsed.code() != Code::kFormatVersion) {
     return Status(Code::kCorruption, parsed.status().message());
   }
+  if (!parsed.ok()) {
+    return std::move(parsed).status().in_file(storage->name_of_document("metadata.json"));
+  }
   return parsed;
 }
 

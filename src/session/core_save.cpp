@@ -93,7 +93,7 @@ Status Core::save_metadata(bool durable, const std::function<Status(Metadata&)>&
     if (parsed.ok()) {
       fresh = *std::move(parsed);
     } else if (parsed.code() == Code::kFormatVersion) {
-      return std::move(parsed).status();
+      return std::move(parsed).status().in_file(storage->name_of_document("metadata.json"));
     } else {
       VARVE_TRY(log::quarantine_bytes(
           *storage, *text, 0, {"metadata.json", "it could not be read", context.clock->now_ms()}));

@@ -68,8 +68,12 @@ class ConfigReader {
     if (!version) return {};
     const std::string_view text = version->text();
     if (text == "1" || text.starts_with("1.")) return {};
-    return {Code::kFormatVersion, "the configuration is of version " + std::string(text) +
-                                      "; this library reads version 1.0"};
+    Place place;
+    place.member = "version";
+    return {
+        Code::kFormatVersion,
+        "the configuration is of version " + std::string(text) + "; this library reads version 1.0",
+        std::move(place)};
   }
 
   void read_storage(json::ObjectReader& reader) {

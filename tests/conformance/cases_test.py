@@ -22,7 +22,7 @@ CALLBACKS = {"varve_log_fn": set(), "varve_clock_fn": set(), "varve_progress_fn"
 NO_OPERATION = {"varve_free", "varve_error_status", "varve_error_message", "varve_error_details",
                 "varve_error_free"}  # every step that fails goes through them
 GIVEN = {"handle", "text", "in"}  # the roles of parameters that arguments can be given for
-ELSEWHERE = {"VARVE_READ_ONLY", "VARVE_BUSY", "VARVE_NO_SPACE", "VARVE_NO_MEMORY", "VARVE_FORKED",
+ELSEWHERE = {"VARVE_BUSY", "VARVE_NO_SPACE", "VARVE_NO_MEMORY", "VARVE_FORKED",
              "VARVE_INTERNAL"}  # need other processes, rights or machines: tests of each language
 PATTERNS = {"$any", "$type", "$matches", "$length", "$unordered", "$contains", "$number",
             "$between", "$jsonl", "$json", "$absent"}

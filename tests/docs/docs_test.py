@@ -177,6 +177,17 @@ class CExamples(unittest.TestCase):
                  if block.language == "c"]
         self.assertIn((SOURCE / "examples/remember.c").read_text("utf-8"), shown)
 
+    def test_examples_are_quoted_as_they_are(self):
+        text = (SOURCE / "examples/README.md").read_text("utf-8")
+        quoted = [block.text for block in markdown.blocks(text) if block.language == "cpp"]
+        programs = [path.read_text("utf-8") for path in (SOURCE / "examples").glob("*.cpp")]
+        self.assertGreaterEqual(len(quoted), 2)
+        for block in quoted:
+            self.assertIn(block, programs)
+        for path in (SOURCE / "examples").iterdir():
+            if path.suffix in (".c", ".cpp"):
+                self.assertTrue(f"[{path.name}]({path.name})" in text, path.name)
+
     def test_blocks_compile_and_run(self):
         checked = 0
         for path, text in pages().items():

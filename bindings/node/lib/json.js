@@ -1,32 +1,7 @@
 // JSON with integers of any size: those beyond 2^53 are BigInt in JavaScript, on the way in and
 // out. Texts and values without any take the engine's own parser and printer.
 
-/**
- * Whether there may be an integer beyond 2^53: 16 digits or more between marks of JSON. Looks at
- * every 16th character only. A string may look like one; that costs time, nothing else.
- */
-function mayHaveBigInteger(text) {
-  const { length } = text;
-  for (let i = 15; i < length; i += 16) {
-    if (isDigit(text.charCodeAt(i)) && isBigInteger(text, i)) return true;
-  }
-  return false;
-}
-
-/** Whether the digit at `index` may be one of an integer of 16 digits or more. */
-function isBigInteger(text, index) {
-  let first = index;
-  let last = index;
-  while (isDigit(text.charCodeAt(first - 1))) first--;
-  while (isDigit(text.charCodeAt(last + 1))) last++;
-  return last - first >= 15 && BEFORE.includes(text.charAt(first - 1)) &&
-    BEHIND.includes(text.charAt(last + 1));
-}
-
-// With '', which charAt gives beyond the ends, and which every string includes.
-const BEFORE = ':,[- \t\r\n';
-const BEHIND = ',]} \t\r\n';
-const isDigit = (unit) => unit >= 48 && unit <= 57;
+import { mayHaveLongInteger } from './native.js';
 
 /** A text that does not occur in `text`, to mark the places of BigInts with. */
 function markFor(text) {
@@ -61,7 +36,7 @@ function unmark(value, mark) {
 
 /** The value of a JSON text. */
 export function parse(text) {
-  if (!mayHaveBigInteger(text)) return JSON.parse(text);
+  if (!mayHaveLongInteger(text)) return JSON.parse(text);
   const mark = markFor(text);
   return unmark(JSON.parse(markBigIntegers(text, mark)), mark);
 }

@@ -102,18 +102,29 @@ export function stepToWire(step) {
 export const entriesToWire = (entries) =>
   Array.isArray(entries) ? entries.map(entryToWire) : entries;
 
+/** How many members there are, without an array of their names. */
+function memberCount(object) {
+  let count = 0;
+  for (const _ in object) count++;
+  return count;
+}
+
 /** As a literal first, which is faster by far than member by member. */
 export function entryFromWire(entry) {
-  const { checksum, content, decay_factor, id, importance, references, schema_version, seq,
+  const { batch, checksum, content, decay_factor, id, importance, references, schema_version, seq,
     session_id, tags, timestamp, type } = entry;
-  const names = Object.keys(entry);
-  if (checksum === undefined || session_id === undefined || names.length < 12) {
-    return renameMembers(entry, names);
+  const known = batch === undefined ? 12 : 13;
+  const count = memberCount(entry);
+  if (checksum === undefined || session_id === undefined || count < known) {
+    return renameMembers(entry, Object.keys(entry));
   }
-  const result = {
+  const result = batch === undefined ? {
     checksum, content, decayFactor: decay_factor, id, importance, references,
+    schemaVersion: schema_version, seq, sessionId: session_id, tags, timestamp, type
+  } : {
+    batch, checksum, content, decayFactor: decay_factor, id, importance, references,
     schemaVersion: schema_version, seq, sessionId: session_id, tags, timestamp, type };
-  return names.length === 12 ? result : withOthers(result, entry, names);
+  return count === known ? result : withOthers(result, entry, Object.keys(entry));
 }
 
 function withOthers(result, entry, names) {
@@ -159,9 +170,8 @@ function resultFromWire(result) {
   const mapped = {
     entry: entryFromWire(entry), sessionId: session_id, relevance, decayFactor: decay_factor,
     matchQuality: match_quality };
-  const names = Object.keys(result);
-  if (names.length > 5) {
-    for (const name of names) {
+  if (memberCount(result) > 5) {
+    for (const name of Object.keys(result)) {
       const camel = toCamel(name);
       if (!Object.hasOwn(mapped, camel)) mapped[camel] = reportFromWire(result[name]);
     }

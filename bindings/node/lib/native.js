@@ -61,6 +61,12 @@ export function load(path) {
   throw new LoadError(tried, VARVE_ABI_VERSION);
 }
 
+/** Whether a text of JSON may have an integer beyond 2^53; see src/text.h. */
+export function mayHaveLongInteger(text) {
+  addon ??= loadAddon();
+  return addon.mayHaveLongInteger(text);
+}
+
 /** @returns {import('./raw.js').Raw} the raw functions */
 export function library() {
   if (raw === undefined) load();

@@ -157,13 +157,16 @@ double number_of(napi_env env, napi_value answer, CallbackKind kind) {
     int64_t whole = 0;
     bool lossless = false;
     check(env, napi_get_value_bigint_int64(env, answer, &whole, &lossless));
-    return static_cast<double>(whole);
-  }
-  if (type == napi_number) {
+    number = static_cast<double>(whole);
+  } else if (type == napi_number) {
     check(env, napi_get_value_double(env, answer, &number));
   }
-  if (type != napi_number || !std::isfinite(number) || std::fabs(number) > 9.2e18) {
+  bool is_number = type == napi_number || type == napi_bigint;
+  if (!is_number || !std::isfinite(number) || std::fabs(number) > 9.2e18) {
     throw_type_error(env, "a callback of varve must give a finite number");
+  }
+  if (kind == CallbackKind::fill && number < 0) {
+    throw_type_error(env, "a callback of varve that counts must not give a negative number");
   }
   return number;
 }

@@ -99,7 +99,7 @@ class CallbackCall {
   void add(const char* text) { arguments_.emplace_back(std::string(text)); }
 
   void tell() { answer(); }
-  int32_t hear() { return static_cast<int32_t>(answer()); }
+  int32_t hear() { return answer() == 0 ? 0 : 1; }
   template <class Value>
   Value ask() {
     return static_cast<Value>(answer());
@@ -107,7 +107,10 @@ class CallbackCall {
   template <class Value>
   int32_t fill(Value* out) {
     bool failed = false;
-    *out = static_cast<Value>(answer(&failed));
+    double given = answer(&failed);
+    if (!failed) {
+      *out = static_cast<Value>(given);
+    }
     return failed ? 1 : 0;
   }
 

@@ -422,6 +422,25 @@ napi_value functions_of(napi_env env, const Module& module) {
   return functions;
 }
 
+/** mayHaveLongInteger(text). Of each character the low byte is enough: a digit stays one. */
+napi_value tell_long_integer(napi_env env, napi_callback_info info) {
+  try {
+    napi_value text = nullptr;
+    size_t count = 1;
+    size_t size = 0;
+    check(env, napi_get_cb_info(env, info, &count, &text, nullptr, nullptr));
+    check(env, napi_get_value_string_latin1(env, text, nullptr, 0, &size));
+    std::unique_ptr<char[]> bytes(new char[size + 1]);
+    check(env, napi_get_value_string_latin1(env, text, bytes.get(), size + 1, &size));
+    napi_value answer = nullptr;
+    check(env, napi_get_boolean(env, may_have_long_integer(bytes.get(), size), &answer));
+    return answer;
+  } catch (...) {
+    throw_cpp(env);
+    return nullptr;
+  }
+}
+
 /** load(path): {abiVersion, reason}, or {abiVersion, functions} when it was loaded. */
 napi_value load(napi_env env, napi_callback_info info) {
   napi_value path = nullptr;
@@ -456,6 +475,9 @@ napi_value start(napi_env env, napi_value exports, const Module& module) {
     check(env, napi_create_function(env, "load", NAPI_AUTO_LENGTH, load,
                                     const_cast<Module*>(&module), &function));
     set(env, exports, "load", function);
+    check(env, napi_create_function(env, "mayHaveLongInteger", NAPI_AUTO_LENGTH,
+                                    tell_long_integer, nullptr, &function));
+    set(env, exports, "mayHaveLongInteger", function);
     set(env, exports, "abiVersion", give(env, module.abi_version));
   } catch (...) {
     throw_cpp(env);

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 namespace varve_node {
 namespace {
 
 constexpr size_t kShort = 64;
+constexpr size_t kLongDigits = 16;  // 2^53 has so many
 
 uint64_t eight_bytes(const char* at) {
   uint64_t bytes = 0;
@@ -73,7 +75,35 @@ size_t to_utf16(const char* data, size_t size, char16_t* out) {
   return units;
 }
 
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
+/** Whether the digit at `index` may be one of an integer of so many digits in a text of JSON. */
+bool is_in_long_integer(const char* text, size_t size, size_t index) {
+  constexpr std::string_view kBefore = ":,[- \t\r\n";
+  constexpr std::string_view kBehind = ",]} \t\r\n";
+  size_t first = index;
+  size_t behind = index + 1;
+  while (first > 0 && is_digit(text[first - 1])) {
+    first--;
+  }
+  while (behind < size && is_digit(text[behind])) {
+    behind++;
+  }
+  return behind - first >= kLongDigits &&
+         (first == 0 || kBefore.find(text[first - 1]) != std::string_view::npos) &&
+         (behind == size || kBehind.find(text[behind]) != std::string_view::npos);
+}
+
 }  // namespace
+
+bool may_have_long_integer(const char* text, size_t size) {
+  for (size_t i = kLongDigits - 1; i < size; i += kLongDigits) {
+    if (is_digit(text[i]) && is_in_long_integer(text, size, i)) {
+      return true;
+    }
+  }
+  return false;
+}
 
 napi_status create_string(napi_env env, const char* data, size_t size, napi_value* result) {
   if (size < kShort) {

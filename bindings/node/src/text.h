@@ -14,4 +14,10 @@ namespace varve_node {
  */
 napi_status create_string(napi_env env, const char* data, size_t size, napi_value* result);
 
+/**
+ * Whether a text of JSON may have an integer beyond 2^53: 16 digits or more between marks of JSON.
+ * Looks at every 16th byte only. A string in it may look like one; that costs time, nothing else.
+ */
+bool may_have_long_integer(const char* text, size_t size);
+
 }  // namespace varve_node

@@ -149,7 +149,8 @@ test('a call in flight keeps what it needs from being dropped', async () => {
 test('a child process has handles of its own on the same store', async (t) => {
   const place = directory(t);
   const session = openStore(t, place).createSessionSync({ sessionId: 's' });
-  const children = [1, 2].map(() => fork(join(TESTS, 'child.js'), [place, 's', '40']));
+  const children = ['a', 'b'].map((name) =>
+    fork(join(TESTS, 'child.js'), [place, 's', name, '40'], { silent: true }));
   const adds = Array.from({ length: 40 }, (_, n) => session.add(finding(n)));
   const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
   await Promise.all(adds);

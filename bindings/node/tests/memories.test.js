@@ -119,8 +119,10 @@ for (const way of ['Sync', '']) {
     store.setTokenCounter(() => { throw cause; });
     const build = async () => session[`buildContext${way}`]({ question: 'tea' });
     await assert.rejects(build, { code: 'VARVE_CALLBACK', cause });
-    store.setTokenCounter(() => 'many');
-    await assert.rejects(build, { code: 'VARVE_CALLBACK' });
+    for (const wrong of ['many', -1, -1n, NaN]) {
+      store.setTokenCounter(() => wrong);
+      await assert.rejects(build, { code: 'VARVE_CALLBACK' }, String(wrong));
+    }
     store.setTokenCounter(null);
     assert.ok((await build()).tokenCount > 0);
   });

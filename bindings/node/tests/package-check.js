@@ -3,15 +3,15 @@
 //
 //   node tests/package-check.js FOLDER
 import assert from 'node:assert/strict';
-import { copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync }
-  from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { VARVE_ABI_VERSION } from '../lib/constants.js';
 import { quotes } from './readme.js';
-import { PACKAGE, ROOT, run } from './support.js';
+import { PACKAGE, run } from './support.js';
 
 const FIRST = 'remember-and-recall.js';
 const LIBRARY = `libvarve.so.${VARVE_ABI_VERSION}`;
+const BINARY_BYTES_MAX = 16 * 2 ** 20;  // with debug information five times as much
 const folder = resolve(process.argv[2]);
 
 async function succeed(program, args, environment = {}) {
@@ -22,21 +22,17 @@ async function succeed(program, args, environment = {}) {
 
 /** The package as it is published: the sources, and what was built for this platform. */
 async function pack() {
-  const source = join(folder, 'source');
-  const left = new Set(['node_modules', 'prebuilds']);
-  cpSync(PACKAGE, source, {
-    recursive: true, filter: (path) => !left.has(path.slice(PACKAGE.length + 1)) });
-  const prebuilt = join(source, 'prebuilds', `${process.platform}-${process.arch}`);
-  mkdirSync(prebuilt, { recursive: true });
-  copyFileSync(join(ROOT, 'build', 'bindings', 'node', 'varve.node'), join(prebuilt, 'varve.node'));
-  copyFileSync(process.env.VARVE_LIBRARY, join(prebuilt, LIBRARY));
-  copyFileSync(join(ROOT, 'LICENSE'), join(source, 'LICENSE'));
-  const told = await succeed('npm', ['pack', '--json', '--pack-destination', folder, source]);
-  const [{ filename, files }] = Object.values(JSON.parse(told));
-  return { tarball: join(folder, filename), files: files.map(({ path }) => path) };
+  await succeed(join(PACKAGE, '..', 'package'), ['--output', folder, 'node']);
+  const [name] = readdirSync(folder).filter((file) => file.endsWith('.tgz'));
+  const told = await succeed('tar', ['-tzvf', join(folder, name)]);
+  const files = told.trim().split('\n').map((line) => line.split(/ +/));
+  return {
+    tarball: join(folder, name),
+    sizes: Object.fromEntries(files.map((line) => [line[5].replace(/^package\//, ''), line[2]])) };
 }
 
-function checkContents(files) {
+function checkContents(sizes) {
+  const files = Object.keys(sizes);
   const parts = readdirSync(join(PACKAGE, 'lib')).map((name) => `lib/${name}`);
   const needed = ['README.md', 'LICENSE', 'package.json', 'src/raw.cpp', 'build-addon', ...parts];
   for (const name of ['varve.node', LIBRARY]) {
@@ -45,6 +41,9 @@ function checkContents(files) {
   assert.deepEqual(needed.filter((name) => !files.includes(name)), [], 'missing');
   const surplus = files.filter((name) => /^(tests|test$|node_modules|\.npmrc|tsconfig)/.test(name));
   assert.deepEqual(surplus, [], 'too much');
+  for (const name of files.filter((path) => path.startsWith('prebuilds'))) {
+    assert.ok(sizes[name] < BINARY_BYTES_MAX, `${name}: ${sizes[name]} bytes: is it stripped?`);
+  }
 }
 
 async function install(tarball) {
@@ -58,8 +57,8 @@ async function install(tarball) {
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-const { tarball, files } = await pack();
-checkContents(files);
+const { tarball, sizes } = await pack();
+checkContents(sizes);
 const project = await install(tarball);
 const { program, printed } = quotes()[FIRST];
 writeFileSync(join(project, FIRST), program);

@@ -117,6 +117,14 @@ test('an entry without the usual members keeps all of those it has', () => {
   assert.deepEqual(entryToWire(entryFromWire(entry)), entry);
 });
 
+test('an entry of a batch has all its members, in their order', async (t) => {
+  const session = openSession(t);
+  const [plain, more] = await session.addBatch([finding('tea'), finding('cup', { traceId: 't' })]);
+  const alone = Object.keys(await session.get(await session.add(finding('pot'))));
+  assert.deepEqual(Object.keys(await session.get(plain)), ['batch', ...alone]);
+  assert.deepEqual(Object.keys(await session.get(more)), ['batch', ...alone, 'traceId']);
+});
+
 test('a member may have any name', async (t) => {
   const session = openSession(t);
   const entry = JSON.parse(`{"type":"finding","content":1,"traceId":"t","valueOf":2,

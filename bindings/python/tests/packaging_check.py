@@ -12,14 +12,13 @@ import zipfile
 import readme
 
 FIRST = "remember_and_recall.py"
+LIBRARY_BYTES_MAX = 16 * 2**20  # with debug information five times as much
 
 
 def built(folder):
     """The wheel, made from a copy of the sources, so that nothing is left among them."""
-    source = folder / "source"
-    shutil.copytree(readme.PACKAGE, source, ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps",
-                    "--no-build-isolation", "-w", folder, source], check=True)
+    subprocess.run([sys.executable, "-B", readme.PACKAGE.parent / "package", "--output", folder,
+                    "python"], check=True, stdout=subprocess.DEVNULL)
     wheel, = folder.glob("*.whl")
     return wheel
 
@@ -30,6 +29,8 @@ def check_contents(wheel):
     inside = {name for name in names if name.startswith("varve/")}
     wanted = sources | {"varve/py.typed", "varve/libvarve.so.1"}
     assert inside == wanted, f"{sorted(inside ^ wanted)} is missing or too much"
+    library = zipfile.ZipFile(wheel).getinfo("varve/libvarve.so.1")
+    assert library.file_size < LIBRARY_BYTES_MAX, f"{library.file_size} bytes: is it stripped?"
     assert "-py3-none-linux_" in wheel.name, f"{wheel.name} is not for one platform"
 
 

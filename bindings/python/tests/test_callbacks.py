@@ -1,6 +1,8 @@
 """Functions of the host that the library calls; what they raise never reaches C."""
+import gc
 import logging
 import threading
+import weakref
 
 import pytest
 
@@ -114,13 +116,13 @@ def test_tokens_are_counted_by_the_host(store, session):
     assert any("Ann drinks tea ☕" in text for text in seen)
 
 
-@pytest.mark.parametrize("broken", [lambda text: 1 / 0, lambda text: "many"])
+@pytest.mark.parametrize("broken", [lambda text: 1 / 0, lambda text: "many", lambda text: -1])
 def test_what_a_token_counter_raises_is_the_cause(store, session, broken):
     session.record("user_message", {"content": "tea"})
     store.set_token_counter(broken)
     with pytest.raises(varve.CallbackFailed) as caught:
         session.build_context()
-    assert isinstance(caught.value.__cause__, (ZeroDivisionError, TypeError))
+    assert isinstance(caught.value.__cause__, (ZeroDivisionError, TypeError, ValueError))
     store.set_token_counter(None)
     assert "tea" in session.build_context()["text"]
 
@@ -145,3 +147,30 @@ def test_callbacks_of_many_threads(store, session):
     for thread in threads:
         thread.join()
     assert causes == {name: {name} for name in ("t0", "t1", "t2", "t3")}
+
+
+def test_a_callback_that_is_replaced_or_cleared_is_dropped(store, session):
+    def functions():
+        return {store.set_log: lambda level, line: None, store.set_clock: lambda: NOW_MS,
+                store.set_token_counter: len, session.set_progress: lambda *what: True}
+    alive = []
+    for _ in range(100):
+        for register, function in functions().items():
+            register(lambda *arguments, inner=function: inner(*arguments))
+        alive.append([weakref.ref(slot.function) for slot in (
+            store._log, store._clock, store._tokens, session._progress)])
+    gc.collect()
+    assert [sum(ref() is not None for ref in refs) for refs in alive] == [0] * 99 + [4]
+    for register in functions():
+        register(None)
+    gc.collect()
+    assert [ref() for ref in alive[-1]] == [None] * 4
+
+
+def test_a_callback_that_is_refused_leaves_the_one_before(store):
+    seen = []
+    store.set_log(lambda level, line: seen.append("first"), varve.LOG_INFO)
+    with pytest.raises(varve.InvalidArgument):
+        store.set_log(lambda level, line: seen.append("second"), 99)
+    store.create_session()
+    assert set(seen) == {"first"}

@@ -1,5 +1,11 @@
 """Every status has its class, and an error tells the place."""
+import errno
+import fcntl
+import os
 import pickle
+import resource
+import signal
+import struct
 
 import pytest
 
@@ -7,6 +13,9 @@ import varve
 from conftest import grown_bytes
 from varve import _raw
 from varve.errors import CLASSES, error_of
+
+ENTRY = {"type": "finding", "content": "tea"}
+F_OFD_SETLK = 37  # of Linux; not every fcntl module names it
 
 
 def test_every_status_has_a_class_of_its_own():
@@ -60,3 +69,38 @@ def test_errors_are_freed(session):
         with pytest.raises(varve.NotFound):
             session.get("x" * 100)
     assert grown_bytes(fail, 30000) < 2 << 20
+
+
+def test_a_lock_that_another_process_holds(tmp_path):
+    """The lock of an open file: whoever opened it keeps all others out."""
+    with varve.Store(tmp_path, {"concurrency": {"lock_timeout_ms": 0}}) as store:
+        session = store.create_session(session_id="s")
+        session.add(ENTRY)
+        with open(tmp_path / "sessions/s/lock", "r+b") as lock:
+            fcntl.fcntl(lock, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 1, 0))
+            with pytest.raises(varve.Busy) as caught:
+                session.add(ENTRY)
+            assert caught.value.details["path"].endswith("/sessions/s/lock")
+        session.add(ENTRY)
+
+
+def test_a_log_that_may_not_grow(tmp_path):
+    """The system refuses a write: the entry is not there, and the error names the file."""
+    with varve.Store(tmp_path) as store, store.create_session(session_id="s") as session:
+        session.add(ENTRY)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                size = os.path.getsize(tmp_path / "sessions/s/memory.jsonl")
+                with varve.Store(tmp_path) as mine, mine.open_session("s") as full:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+                    full.add(ENTRY)
+            except varve.InputOutput as error:
+                code = 0 if error.details["errno"] == errno.EFBIG else 2
+                code += 0 if error.details["path"].endswith("/memory.jsonl") else 4
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert session.count() == 1 and session.verify()["ok"]

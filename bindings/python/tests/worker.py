@@ -1,9 +1,10 @@
-"""Adds entries to a session and prints the id of each one that was acknowledged.
+"""Adds entries to a session and prints the id of each one once it was acknowledged.
 
-    python worker.py DIRECTORY SESSION PREFIX COUNT
+    python worker.py DIRECTORY SESSION PREFIX COUNT [FIRST]
 
-Entry N has the id PREFIX-N. Ids that are there already (VARVE_ALREADY_EXISTS) count as
-acknowledged, so a worker that was killed is simply started again.
+Entry N, from FIRST or 0 on, has the id PREFIX-N and the content "PREFIX counts to N ☕". That it
+is there already counts as acknowledged: a worker that was killed is started again at the first
+entry that it did not tell of. tests/bindings/shared_store_test.py runs one of each language.
 """
 import sys
 
@@ -11,11 +12,12 @@ import varve
 
 
 def main():
-    directory, session_id, prefix, count = sys.argv[1:]
+    directory, session_id, prefix, count, *first = sys.argv[1:]
     with varve.Store(directory, {"concurrency": {"lock_timeout_ms": 60000}}) as store:
         with store.open_session(session_id) as session:
-            for number in range(int(count)):
-                entry = {"id": f"{prefix}-{number}", "type": "observation", "content": number}
+            for number in range(int(*first), int(count)):
+                entry = {"id": f"{prefix}-{number}", "type": "observation",
+                         "content": f"{prefix} counts to {number} ☕"}
                 try:
                     session.add(entry)
                 except varve.AlreadyExists:

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::answer::Answer;
-use crate::callback::{self, Closures};
+use crate::callback::{self, Slot};
 use crate::document::Document;
 use crate::entry::Entry;
 use crate::error::{text, Error, Result};
@@ -33,7 +33,7 @@ pub struct Session(Arc<Shared>);
 struct Shared {
     raw: *mut raw::varve_session_t,
     id: String,
-    closures: Closures,
+    progress: Slot<callback::Progress>,
     store: Store,
 }
 
@@ -94,7 +94,7 @@ impl Session {
         call(store.library(), |error| function(&mut raw, error))?;
         // SAFETY: borrowed from the session, which nobody else knows yet; copied.
         let id = unsafe { text((store.library().api().varve_session_id)(raw)) };
-        Ok(Session(Arc::new(Shared { raw, id, closures: Closures::default(), store })))
+        Ok(Session(Arc::new(Shared { raw, id, progress: Slot::new(), store })))
     }
 
     /// Its id.
@@ -346,11 +346,12 @@ impl Session {
     where
         F: Fn(&str, u64, u64) -> bool + Send + Sync + 'static,
     {
-        let user_data = self.0.closures.keep(progress);
-        // SAFETY: the closure is kept until the session is closed.
-        call(self.library(), |error| unsafe {
-            let set = self.api().varve_session_set_progress;
-            set(self.0.raw, Some(callback::progress::<F>), user_data, error)
+        callback::set(&self.0.progress, Arc::new(progress), |user_data| {
+            // SAFETY: the slot is there until the session is closed.
+            call(self.library(), |error| unsafe {
+                let set = self.api().varve_session_set_progress;
+                set(self.0.raw, Some(callback::progress), user_data, error)
+            })
         })
     }
 
@@ -359,7 +360,9 @@ impl Session {
         // SAFETY: no function, nothing to be called with.
         call(self.library(), |error| unsafe {
             (self.api().varve_session_set_progress)(self.0.raw, None, ptr::null_mut(), error)
-        })
+        })?;
+        self.0.progress.replace(None);
+        Ok(())
     }
 
     /// The C handle, for functions of [`raw`]. Valid until the session is closed.

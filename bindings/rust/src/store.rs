@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use crate::answer::Answer;
-use crate::callback::{self, Closures};
+use crate::callback::{self, Slot};
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::{call, call_for_text, Argument};
@@ -21,15 +21,17 @@ use crate::session::Session;
 /// An open store. Clones are the same store; any thread may use it, as may other processes.
 ///
 /// It is closed when the last clone and the last of its [`Session`]s are gone, or by
-/// [`Store::close`] at once. Closures given to it live as long: one that holds the store itself
-/// keeps it open.
+/// [`Store::close`] at once. A closure given to it lives until another one takes its place, it is
+/// cleared, or the store is gone: one that holds the store itself keeps it open.
 #[derive(Clone)]
 pub struct Store(Arc<Shared>);
 
 struct Shared {
     library: &'static Library,
     raw: *mut raw::varve_store_t,
-    closures: Closures,
+    log: Slot<callback::Log>,
+    clock: Slot<callback::Clock>,
+    tokens: Slot<callback::Tokens>,
 }
 
 // SAFETY: a store may be used from any thread at once (varve/base.h, convention 7); its handle is a
@@ -98,7 +100,8 @@ impl Store {
                 error,
             )
         })?;
-        Ok(Store(Arc::new(Shared { library, raw, closures: Closures::default() })))
+        let (log, clock, tokens) = (Slot::new(), Slot::new(), Slot::new());
+        Ok(Store(Arc::new(Shared { library, raw, log, clock, tokens })))
     }
 
     /// Closes the store for all clones and all its sessions, whose calls answer
@@ -242,20 +245,15 @@ impl Store {
         level: LogLevel,
         receiver: impl Fn(LogLevel, &str) + Send + Sync + 'static,
     ) -> Result<()> {
-        self.register_log(level, move |level, line: &str| {
+        let receive = move |level, line: &str| {
             receiver(LogLevel::try_from(level).unwrap_or(LogLevel::Error), line)
-        })
-    }
-
-    fn register_log<F>(&self, level: LogLevel, receiver: F) -> Result<()>
-    where
-        F: Fn(i32, &str) + Send + Sync + 'static,
-    {
-        let user_data = self.0.closures.keep(receiver);
-        // SAFETY: the closure is kept until the store is closed.
-        call(self.library(), |error| unsafe {
-            let set = self.api().varve_store_set_log;
-            set(self.0.raw, level as i32, Some(callback::log::<F>), user_data, error)
+        };
+        callback::set(&self.0.log, Arc::new(receive), |user_data| {
+            // SAFETY: the slot is there until the store is closed.
+            call(self.library(), |error| unsafe {
+                let set = self.api().varve_store_set_log;
+                set(self.0.raw, level as i32, Some(callback::log), user_data, error)
+            })
         })
     }
 
@@ -265,18 +263,21 @@ impl Store {
         call(self.library(), |error| unsafe {
             let set = self.api().varve_store_set_log;
             set(self.0.raw, raw::VARVE_LOG_OFF, None, ptr::null_mut(), error)
-        })
+        })?;
+        self.0.log.replace(None);
+        Ok(())
     }
 
     /// Takes the time, in milliseconds since the Unix epoch, from a closure instead of the system's
     /// clock. It must only tell the time, not call the library. After a panic in it, the system's
     /// clock answers.
     pub fn set_clock<F: Fn() -> i64 + Send + Sync + 'static>(&self, clock: F) -> Result<()> {
-        let user_data = self.0.closures.keep(clock);
-        // SAFETY: the closure is kept until the store is closed.
-        call(self.library(), |error| unsafe {
-            let set = self.api().varve_store_set_clock;
-            set(self.0.raw, Some(callback::clock::<F>), user_data, error)
+        callback::set(&self.0.clock, Arc::new(clock), |user_data| {
+            // SAFETY: the slot is there until the store is closed.
+            call(self.library(), |error| unsafe {
+                let set = self.api().varve_store_set_clock;
+                set(self.0.raw, Some(callback::clock), user_data, error)
+            })
         })
     }
 
@@ -285,7 +286,9 @@ impl Store {
         // SAFETY: no function, nothing to be called with.
         call(self.library(), |error| unsafe {
             (self.api().varve_store_set_clock)(self.0.raw, None, ptr::null_mut(), error)
-        })
+        })?;
+        self.0.clock.replace(None);
+        Ok(())
     }
 
     /// Counts the tokens of contexts with a closure, as the model that is to read them does, instead
@@ -303,11 +306,12 @@ impl Store {
     where
         F: Fn(&str) -> u64 + Send + Sync + 'static,
     {
-        let user_data = self.0.closures.keep(counter);
-        // SAFETY: the closure is kept until the store is closed.
-        call(self.library(), |error| unsafe {
-            let set = self.api().varve_store_set_token_counter;
-            set(self.0.raw, Some(callback::tokens::<F>), user_data, error)
+        callback::set(&self.0.tokens, Arc::new(counter), |user_data| {
+            // SAFETY: the slot is there until the store is closed.
+            call(self.library(), |error| unsafe {
+                let set = self.api().varve_store_set_token_counter;
+                set(self.0.raw, Some(callback::tokens), user_data, error)
+            })
         })
     }
 
@@ -316,7 +320,9 @@ impl Store {
         // SAFETY: no function, nothing to be called with.
         call(self.library(), |error| unsafe {
             (self.api().varve_store_set_token_counter)(self.0.raw, None, ptr::null_mut(), error)
-        })
+        })?;
+        self.0.tokens.replace(None);
+        Ok(())
     }
 
     /// The C handle, for functions of [`raw`]. Valid until the store is closed.

@@ -204,18 +204,25 @@ fn a_log_closure_may_call_the_library() -> Outcome {
 }
 
 #[test]
-fn closures_are_dropped_with_their_store_and_not_before() -> Outcome {
+fn closures_are_dropped_when_replaced_cleared_or_with_their_store() -> Outcome {
     let alive = Arc::new(());
+    let holders = |expected: usize| assert_eq!(Arc::strong_count(&alive), 1 + expected);
     let store = Store::open("memory:")?;
-    for _ in 0..3 {
-        let held = alive.clone();
-        store.set_log(LogLevel::Debug, move |_, _| assert!(Arc::strong_count(&held) > 1))?;
-    }
     let session = store.session("test")?;
+    for _ in 0..1000 {
+        let (one, two, three) = (alive.clone(), alive.clone(), alive.clone());
+        store.set_log(LogLevel::Debug, move |_, _| assert!(Arc::strong_count(&one) > 1))?;
+        store.set_token_counter(move |text| (text.len() + Arc::strong_count(&two)) as u64)?;
+        session.set_progress(move |_, _, _| Arc::strong_count(&three) > 1)?;
+    }
+    holders(3);
+    store.clear_token_counter()?;
+    session.clear_progress()?;
+    holders(1);
     drop(store);
-    assert_eq!(Arc::strong_count(&alive), 4);
+    holders(1);
     drop(session);
-    assert_eq!(Arc::strong_count(&alive), 1);
+    holders(0);
     Ok(())
 }
 

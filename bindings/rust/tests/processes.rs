@@ -4,6 +4,7 @@ mod common;
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -16,6 +17,7 @@ const CHILD: &str = "VARVE_TEST_CHILD";
 
 extern "C" {
     fn fork() -> i32;
+    fn fcntl(file: i32, command: i32, ...) -> i32;
     fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
     fn _exit(code: i32) -> !;
 }
@@ -144,5 +146,39 @@ fn what_killed_processes_acknowledged_is_there_exactly_once() -> Outcome {
     assert_eq!(found, told.into_iter().flatten().collect());
     let report = session.verify(json!({"deep": true}))?;
     assert!(report.ok, "{}", report.json());
+    Ok(())
+}
+
+/// `struct flock` of Linux on 64 bits.
+#[repr(C)]
+struct FileLock {
+    kind: i16,
+    whence: i16,
+    start: i64,
+    length: i64,
+    process: i32,
+}
+
+const F_OFD_SETLK: i32 = 37;
+const F_WRLCK: i16 = 1;
+
+#[test]
+fn a_lock_that_another_process_holds_is_busy() -> Outcome {
+    let directory = Directory::new();
+    let impatient = json!({"concurrency": {"lock_timeout_ms": 0}});
+    let session = Store::open_with(directory.path(), impatient)?.session("s")?;
+    session.add(Entry::new("finding", "before"))?;
+    // The lock of an open file: it keeps out whoever did not open this one.
+    let path = directory.path().join("sessions/s/lock");
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(&path)?;
+    let lock = FileLock { kind: F_WRLCK, whence: 0, start: 0, length: 1, process: 0 };
+    // SAFETY: the file is open, and the lock lives during the call.
+    assert_eq!(unsafe { fcntl(file.as_raw_fd(), F_OFD_SETLK, &lock) }, 0);
+    let error = session.add(Entry::new("finding", "meanwhile")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Busy);
+    assert_eq!(error.path().as_deref(), path.to_str());
+    drop(file);
+    session.add(Entry::new("finding", "after"))?;
+    assert_eq!(session.count(())?, 2);
     Ok(())
 }

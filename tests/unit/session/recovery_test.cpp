@@ -422,6 +422,8 @@ TEST_F(Recovery, MetadataOfANewerVersionIsRefusedAndUntouched) {
   const auto opened = disk_.try_open();
   EXPECT_EQ(opened.code(), Code::kFormatVersion);
   EXPECT_NE(opened.status().message().find("version 2"), std::string::npos);
+  EXPECT_TRUE(opened.status().place().path.ends_with("/metadata.json"))
+      << opened.status().place().path;
   EXPECT_EQ(disk_.bytes(log::kMetadataFile), newer);
   EXPECT_EQ(disk_.bytes(log::kEntriesFile), *whole_.entries);
 }
@@ -432,7 +434,9 @@ TEST_F(Recovery, MetadataThatBecomesNewerWhileOpenIsNotOverwritten) {
   metadata->set("version", json::Tree::integer(2));
   const std::string newer = metadata->pretty();
   disk_.write(log::kMetadataFile, newer);
-  EXPECT_EQ(session->update(R"({"title":"x"})").code(), Code::kFormatVersion);
+  const Status updated = session->update(R"({"title":"x"})");
+  EXPECT_EQ(updated.code(), Code::kFormatVersion);
+  EXPECT_TRUE(updated.place().path.ends_with("/metadata.json")) << updated.place().path;
   session.reset();
   EXPECT_EQ(disk_.bytes(log::kMetadataFile), newer);
 }

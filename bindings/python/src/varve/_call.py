@@ -112,9 +112,11 @@ def how_many(count: Optional[int]) -> int:
 
 def fail(api: _raw.Functions, status: int, error: Optional[int]) -> None:
     """Raises what a call answered."""
-    message = (api.varve_error_message(error) or b"").decode("utf-8", "replace")
-    details = json.loads(api.varve_error_details(error) or b"{}")
-    api.varve_error_free(error)
+    try:
+        message = (api.varve_error_message(error) or b"").decode("utf-8", "replace")
+        details = json.loads(api.varve_error_details(error) or b"{}")
+    finally:
+        api.varve_error_free(error)
     cause = failure_of_this_thread() if status == _raw.VARVE_CALLBACK else None
     if cause is not None and not isinstance(cause, Exception):
         raise cause  # KeyboardInterrupt, SystemExit
@@ -151,9 +153,10 @@ def call_text(api: _raw.Functions, function: Function, *arguments: Any) -> bytes
         status = function(*arguments, outs.pointer_out, outs.length_out, outs.error_out)
         if status:
             fail(api, status, outs.error.value)
-        given = ctypes.string_at(outs.pointer, outs.length.value)
-        api.varve_free(outs.pointer)
-        return given
+        try:
+            return ctypes.string_at(outs.pointer, outs.length.value)
+        finally:
+            api.varve_free(outs.pointer)
     finally:
         _free_outs.append(outs)
 

@@ -25,6 +25,7 @@ LOGGING_LEVELS = {_raw.VARVE_LOG_DEBUG: logging.DEBUG, _raw.VARVE_LOG_INFO: logg
                   _raw.VARVE_LOG_WARN: logging.WARNING, _raw.VARVE_LOG_ERROR: logging.ERROR}
 
 _failures = threading.local()
+_making = threading.Lock()
 
 
 def failure_of_this_thread() -> Optional[BaseException]:
@@ -49,10 +50,38 @@ def _text(address: Optional[int], length: int) -> str:
     return ctypes.string_at(address, length).decode("utf-8", "replace") if address else ""
 
 
-def log(receiver: LogReceiver) -> Any:
+class Slot:
+    """The function of one kind that a handle has. The library is always given the same trampoline,
+    made when it is first needed: the function may be replaced while another thread is in the one
+    before."""
+
+    __slots__ = ("function", "_make", "_trampoline")
+
+    def __init__(self, make: Callable[[Slot], Any]):
+        self.function: Optional[Callable[..., Any]] = None
+        self._make = make
+        self._trampoline: Any = None
+
+    def set(self, function: Optional[Callable[..., Any]], register: Callable[[Any], None]) -> None:
+        """Makes a function, or none, the one that is called; `register` tells the library. When it
+        raises, the one before stays."""
+        with _making:
+            if self._trampoline is None:
+                self._trampoline = self._make(self)
+        before, self.function = self.function, function or self.function
+        try:
+            register(self._trampoline if function else type(self._trampoline)())
+        except BaseException:
+            self.function = before
+            raise
+        self.function = function
+
+
+def log(slot: Slot) -> Any:
     def receive(_user_data: Any, level: int, line: Optional[int], length: int) -> None:
         try:
-            receiver(level, json.loads(_text(line, length)))
+            if slot.function:
+                slot.function(level, json.loads(_text(line, length)))
         except BaseException as error:  # noqa: B902
             _unraisable(error)
     return _raw.varve_log_fn(receive)
@@ -66,30 +95,37 @@ def logger_receiver(logger: logging.Logger) -> LogReceiver:
     return receive
 
 
-def clock(tell: Clock) -> Any:
+def clock(slot: Slot) -> Any:
     def now(_user_data: Any) -> int:
         try:
-            return int(tell())
+            if slot.function:
+                return int(slot.function())
         except BaseException as error:  # noqa: B902
             _unraisable(error)
-            return time.time_ns() // 1_000_000
+        return time.time_ns() // 1_000_000
     return _raw.varve_clock_fn(now)
 
 
-def progress(hear: Progress) -> Any:
+def progress(slot: Slot) -> Any:
     def go_on(_user_data: Any, operation: bytes, done: int, total: int) -> int:
+        _failures.error = None
         try:
-            return 1 if hear(operation.decode(), done, total) is False else 0
+            hear = slot.function
+            return 1 if hear and hear(operation.decode(), done, total) is False else 0
         except BaseException as error:  # noqa: B902
             _failures.error = error
             return 1
     return _raw.varve_progress_fn(go_on)
 
 
-def token_counter(count: TokenCounter) -> Any:
+def token_counter(slot: Slot) -> Any:
     def tokens(_user_data: Any, text: Optional[int], length: int, out: Any) -> int:
+        _failures.error = None
         try:
-            out[0] = count(_text(text, length))
+            count = slot.function(_text(text, length)) if slot.function else 0
+            if count < 0:
+                raise ValueError(f"a token counter gave {count}")
+            out[0] = count
             return 0
         except BaseException as error:  # noqa: B902
             _failures.error = error

@@ -36,7 +36,7 @@ class Session:
         self.store = store  # kept open as long as its sessions are in use
         self._api = store._api
         self._handle = handle
-        self._progress: List[Any] = []
+        self._progress = callbacks.Slot(callbacks.progress)
 
     # -- lifetime
 
@@ -275,9 +275,8 @@ class Session:
     def set_progress(self, hear: Optional[callbacks.Progress]) -> None:
         """`hear(operation, done, total)` is told how far exports, imports and verify have come;
         they stop with CallbackFailed when it answers False or raises. None: nobody is told."""
-        function = callbacks.progress(hear) if hear else _raw.varve_progress_fn()
-        _call.call(self._api, self._api.varve_session_set_progress, self._handle, function, None)
-        self._progress.append(function)  # operations that have begun keep the one before
+        self._progress.set(hear, lambda function: _call.call(
+            self._api, self._api.varve_session_set_progress, self._handle, function, None))
 
     # -- helpers
 

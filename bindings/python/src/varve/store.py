@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import weakref
-from typing import Any, Dict, Iterator, List, Optional, Union, cast
+from typing import Any, Callable, Dict, Iterator, Optional, Union, cast
 
 from . import _call, _library, _raw, callbacks
 from .documents import JsonText, Query, Report, SessionInfo, SessionPage
@@ -31,7 +31,9 @@ class Store:
 
     def __init__(self, uri: Path, config: Options = None):
         self._api = _library.functions()
-        self._callbacks: Dict[str, List[Any]] = {}
+        self._log = callbacks.Slot(callbacks.log)
+        self._clock = callbacks.Slot(callbacks.clock)
+        self._tokens = callbacks.Slot(callbacks.token_counter)
         given = _call.text(os.fspath(uri))
         self._handle = _call.call_handle(self._api, self._api.varve_store_open, given, len(given),
                                          *_call.options(config, {}))
@@ -147,8 +149,7 @@ class Store:
                 level: int = _raw.VARVE_LOG_INFO) -> None:
         """`receive(level, line)` gets every log line of `level` (varve.LOG_DEBUG ... LOG_ERROR)
         and above, as a dict. None: nobody."""
-        self._register("log", self._api.varve_store_set_log,
-                       callbacks.log(receive) if receive else _raw.varve_log_fn(), level)
+        self._register(self._log, receive, self._api.varve_store_set_log, level)
 
     def log_to(self, logger: logging.Logger, level: int = _raw.VARVE_LOG_INFO) -> None:
         """Sends log lines to a logger of Python; the whole line is the record's `varve`."""
@@ -157,19 +158,17 @@ class Store:
     def set_clock(self, tell: Optional[callbacks.Clock]) -> None:
         """Takes the time, milliseconds since 1970, from `tell()` instead of the system. It must
         not call this library. None: the system's again."""
-        self._register("clock", self._api.varve_store_set_clock,
-                       callbacks.clock(tell) if tell else _raw.varve_clock_fn())
+        self._register(self._clock, tell, self._api.varve_store_set_clock)
 
     def set_token_counter(self, count: Optional[callbacks.TokenCounter]) -> None:
         """Counts tokens by `count(text)`, as the model that reads contexts does. What it raises
         ends Session.build_context with CallbackFailed. None: the built-in estimate."""
-        self._register("tokens", self._api.varve_store_set_token_counter,
-                       callbacks.token_counter(count) if count else _raw.varve_token_fn())
+        self._register(self._tokens, count, self._api.varve_store_set_token_counter)
 
-    def _register(self, name: str, function: _call.Function, callback: Any, *before: Any) -> None:
-        """Keeps every callback until the store is gone: another thread may be in the last one."""
-        _call.call(self._api, function, self._handle, *before, callback, None)
-        self._callbacks.setdefault(name, []).append(callback)
+    def _register(self, slot: callbacks.Slot, given: Optional[Callable[..., Any]],
+                  function: _call.Function, *before: Any) -> None:
+        slot.set(given, lambda callback: _call.call(self._api, function, self._handle, *before,
+                                                    callback, None))
 
     # -- helpers
 
