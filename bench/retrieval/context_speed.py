@@ -91,16 +91,17 @@ class Sqlite:
                 self.database.execute("INSERT INTO texts(rowid, text) VALUES(?, ?)", (number, text))
             self.database.execute("INSERT INTO texts(texts) VALUES('optimize')")
 
-    def build(self, question, count):
+    def build(self, question, match_count, newest_count):
         words = [word for word in re.findall(r"\w+", question.lower()) if word not in STOP_WORDS]
         match = " OR ".join(f'"{word}"' for word in words) or '"none"'
         start = time.perf_counter_ns()
         self.database.execute("""
             SELECT body FROM (SELECT rowid AS number, rank AS score FROM texts WHERE texts MATCH ?
                               ORDER BY rank LIMIT ?) AS found
-            CROSS JOIN entries USING(number) ORDER BY found.score""", (match, count)).fetchall()
+            CROSS JOIN entries USING(number) ORDER BY found.score""",
+                              (match, match_count)).fetchall()
         self.database.execute("SELECT body FROM entries ORDER BY time DESC LIMIT ?",
-                              (count,)).fetchall()
+                              (newest_count,)).fetchall()
         return (time.perf_counter_ns() - start) / 1000
 
 
@@ -116,7 +117,7 @@ def main():
     options = parser.parse_args()
     entries, questions = read_sets(options.sets)
     questions = questions[::max(1, len(questions) // options.questions)]
-    count = max(100, options.tokens // 16)
+    counts = max(100, options.tokens // 20), max(100, options.tokens // 40)
     with tempfile.TemporaryDirectory(dir=options.directory) as name:
         directory = pathlib.Path(name)
         memory, sqlite = Memory(options.library, directory, entries), Sqlite(directory, entries)
@@ -124,7 +125,7 @@ def main():
         for measured in [False] + [True] * options.rounds:
             for question in questions:
                 taken = {"varve": memory.build(question, options.tokens),
-                         "SQLite": sqlite.build(question, count)}
+                         "SQLite": sqlite.build(question, *counts)}
                 if measured:
                     for engine, microseconds in taken.items():
                         times[engine].append(microseconds)

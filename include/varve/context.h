@@ -63,7 +63,7 @@ extern "C" {
  *          VARVE_NOT_FOUND         the session was deleted
  *          VARVE_CALLBACK          the token counter reported failure
  *          VARVE_BUSY              the log was replaced over and over meanwhile
- *          VARVE_BAD_HANDLE, VARVE_IO
+ *          VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
  * @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
  * @thread  any
  */

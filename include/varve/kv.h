@@ -53,7 +53,7 @@ varve_kv_set(varve_session_t *session, const char *key, size_t key_len, const ch
  *
  * @errors  VARVE_NOT_FOUND         no such key, or the session was deleted
  *          VARVE_UNSUPPORTED       the session has no "kv"
- *          VARVE_INVALID_ARGUMENT, VARVE_IO
+ *          VARVE_SIZE_LIMIT (a kv.json above 64 MiB), VARVE_INVALID_ARGUMENT, VARVE_IO
  * @cost    reads kv.json; takes no lock
  * @thread  any
  */
@@ -71,7 +71,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_kv_get(
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_NOT_FOUND         it was not there, or the session was deleted
- *          VARVE_UNSUPPORTED       the session has no "kv"
+ *          VARVE_UNSUPPORTED, VARVE_SIZE_LIMIT  as varve_kv_get
  *          VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
  * @cost    as varve_kv_set
  * @thread  any
@@ -91,7 +91,7 @@ varve_kv_delete(varve_session_t *session, const char *key, size_t key_len,
  *
  * @errors  VARVE_UNSUPPORTED  the session has no "kv"
  *          VARVE_NOT_FOUND    the session was deleted
- *          VARVE_IO
+ *          VARVE_SIZE_LIMIT (as varve_kv_get), VARVE_IO
  * @cost    reads kv.json; takes no lock
  * @thread  any
  */

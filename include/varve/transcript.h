@@ -57,7 +57,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_transcript_append(
  * @errors  VARVE_UNSUPPORTED  the session has no "transcript"
  *          VARVE_NOT_FOUND    the session was deleted
  *          VARVE_BUSY         it was replaced over and over meanwhile
- *          VARVE_IO
+ *          VARVE_SIZE_LIMIT (a transcript.md above 64 MiB), VARVE_IO
  * @cost    reads the end of the file, as far as the turns go; takes no lock
  * @thread  any
  */

@@ -43,6 +43,15 @@ std::string text_at(const json::object& object, std::initializer_list<std::strin
   return {};
 }
 
+// What a tool was given or gave: under one of the usual names, else all that is not said otherwise.
+std::string tool_detail(const json::object& object) {
+  std::string detail = text_at(object, {"arguments", "result", "output", "content", "message"});
+  if (!detail.empty()) return detail;
+  json::object others = object;
+  for (const char* said : {"name", "tool", "call_id", "tool_call_id", "role"}) others.erase(said);
+  return others.empty() ? "" : json::serialize(others);
+}
+
 Style style_of(std::string_view type, std::string_view role) {
   if (type == "tool_call" || type == "tool_result") return Style::kTag;
   return role == "assistant" ? Style::kType : Style::kId;
@@ -63,8 +72,7 @@ Turn turn_of(const json::object& entry) {
     if (!role.empty() && !is_tool) turn.speaker = role;
     if (is_tool) turn.text = text_at(object, {"name", "tool"});
     const std::string said =
-        is_tool ? text_at(object, {"arguments", "result", "output", "content", "message"})
-                : text_at(object, {"message", "content", "text"});
+        is_tool ? tool_detail(object) : text_at(object, {"message", "content", "text"});
     turn.text += (turn.text.empty() || said.empty() ? "" : " ") + said;
     if (turn.text.empty()) turn.text = json::serialize(object);
     turn.style = style_of(type, role);

@@ -143,7 +143,10 @@ void print_turns(Context& context, std::string_view turns) {
     context.print(
         terminal.paint(Style::kHeading, printable(string_at(turn, "role"), Lines::kJoin)) + "  " +
         format_time(string_at(turn, "timestamp")));
-    context.print(printable(string_at(turn, "content"), Lines::kKeep));
+    // Indented, so that nothing that was said passes for another turn.
+    for (const auto& line : wrap(printable(string_at(turn, "content"), Lines::kKeep), 0)) {
+      context.print(line.empty() ? "" : "  " + line);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "cli/input.h"
 #include "cli/json_text.h"
 
 namespace varve::cli {
@@ -14,6 +15,23 @@ std::string with_explain(const std::string& raw) {
   const size_t end = raw.find_last_of('}');
   const std::string comma = value->get_object().empty() ? "" : ",";
   return raw.substr(0, end) + comma + "\"explain\":true}";
+}
+
+// A JSON array of numbers, on one line.
+Result<std::string> read_vector(const std::string& path) {
+  Result<std::string> text = read_file(path);
+  if (!text.ok()) return text;
+  const std::optional<json::value> value = parse_json(*text);
+  bool is_vector = value && value->is_array();
+  if (is_vector) {
+    for (const json::value& number : value->get_array()) is_vector &= number.is_number();
+  }
+  const std::string name = path == kStandardInput ? "standard input" : path;
+  if (!is_vector) {
+    return usage_failure(name + " holds no vector",
+                         "A vector is a JSON array of numbers, such as [0.12,-0.5].");
+  }
+  return json::serialize(*value);
 }
 
 }  // namespace
@@ -41,6 +59,14 @@ void SearchOptions::declare_order(CLI::App& app) {
                       ->type_name("N"));
   conditions_.add(app.add_option("--after", after_, "Go on after this cursor of the page before")
                       ->type_name("CURSOR"));
+  CLI::Option* vector = app.add_option(
+      "--vector-file", vector_path_, "Also what is near this vector: a JSON array; - reads input");
+  conditions_.add(vector->type_name("FILE"));
+  conditions_.add(app.add_option("--vector-weight", vector_weight_,
+                                 "With words too: what the vector counts, from 0 to 1 (0.5)")
+                      ->type_name("N")
+                      ->check(CLI::Range(0.0, 1.0))
+                      ->needs(vector));
 }
 
 Outcome SearchOptions::check(const Context& context) const {
@@ -79,11 +105,22 @@ Result<std::string> SearchOptions::query(bool explained) const {
   if (!user_.empty()) members.push_back("\"user_id\":" + quote(user_));
   if (!agent_.empty()) members.push_back("\"agent_id\":" + quote(agent_));
   if (!sort_.empty()) members.push_back("\"sort_by\":" + quote(sort_));
+  Result<std::string> vector = vector_members();
+  if (!vector.ok()) return vector;
+  members.push_back(*vector);
   const int64_t limit = limit_ > 0 ? limit_ : std::numeric_limits<int64_t>::max();
   members.push_back("\"limit\":" + std::to_string(limit));
   if (!after_.empty()) members.push_back("\"after\":" + quote(after_));
   if (explained) members.emplace_back("\"explain\":true");
   return "{" + joined_members(members) + "}";
+}
+
+Result<std::string> SearchOptions::vector_members() const {
+  if (vector_path_.empty()) return std::string();
+  Result<std::string> vector = read_vector(vector_path_);
+  if (!vector.ok()) return vector;
+  const std::string weight = vector_weight_.empty() ? "" : "\"vector_weight\":" + vector_weight_;
+  return joined_members({"\"vector\":" + *vector, weight});
 }
 
 Result<std::string> SearchOptions::conditions() const {

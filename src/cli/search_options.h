@@ -37,6 +37,8 @@ class SearchOptions {
 
  private:
   [[nodiscard]] std::string text() const;
+  // Members of the query; empty when no file is named.
+  [[nodiscard]] Result<std::string> vector_members() const;
 
   Operands words_;
   Conditions conditions_;
@@ -46,6 +48,8 @@ class SearchOptions {
   std::string sort_;
   int64_t limit_ = 10;
   std::string after_;
+  std::string vector_path_;
+  std::string vector_weight_;
 };
 
 }  // namespace varve::cli

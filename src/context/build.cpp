@@ -10,7 +10,7 @@ namespace varve::context {
 namespace {
 
 constexpr int kAttempts = 8;  // the log may be replaced under a build
-constexpr size_t kItemBytes = 160;
+constexpr size_t kEntryBytes = 160;
 
 std::string_view source_name(Source source) {
   switch (source) {
@@ -22,16 +22,16 @@ std::string_view source_name(Source source) {
 
 std::string answer_of(const Content& content) {
   std::string out;
-  out.reserve(content.text.size() + content.text.size() / 8 + content.items.size() * kItemBytes);
+  out.reserve(content.text.size() + content.text.size() / 8 + content.entries.size() * kEntryBytes);
   out.append("{\"text\":");
   json::append_string(content.text, out);
   out.append(",\"items\":[");
-  for (const Item& item : content.items) {
-    if (&item != &content.items.front()) out.push_back(',');
-    out.append("{\"id\":\"").append(item.id).append("\",\"tokens\":");
-    out.append(std::to_string(item.tokens)).append(",\"rank\":");
-    json::append_double(item.rank, out);
-    out.append(",\"source\":\"").append(source_name(item.source)).append("\"}");
+  for (const Content::Entry& entry : content.entries) {
+    if (&entry != &content.entries.front()) out.push_back(',');
+    out.append("{\"id\":\"").append(entry.id).append("\",\"tokens\":");
+    out.append(std::to_string(entry.tokens)).append(",\"rank\":");
+    json::append_double(entry.rank, out);
+    out.append(",\"source\":\"").append(source_name(entry.source)).append("\"}");
   }
   out.append("],\"token_count\":").append(std::to_string(content.token_count));
   out.append(",\"dropped\":").append(std::to_string(content.dropped_count));

@@ -1,8 +1,10 @@
 #include "context/candidates.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <functional>
+#include <numeric>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -15,41 +17,56 @@ constexpr size_t kCandidatesUsual = 512;
 class Union {
  public:
   explicit Union(const std::vector<std::string>& excluded)
-      : excluded_(excluded.begin(), excluded.end()) {}
+      : excluded_(excluded.begin(), excluded.end()),
+        numbers_(kCandidatesUsual, HashOfId{all_}, SameId{all_}) {
+    all_.reserve(kCandidatesUsual);
+  }
+  Union(const Union&) = delete;
+  Union& operator=(const Union&) = delete;
 
   void add(session::Selected entry, Source source, double match) {
     if (excluded_.contains(entry.id)) return;
-    const auto [place, is_new] = numbers_.try_emplace(entry.id, all_.size());
-    if (is_new) {
-      all_.push_back({std::move(entry), source, match, 0});
-      return;
-    }
-    Candidate& known = all_[place->second];
+    all_.push_back({std::move(entry), source, match, 0});
+    const auto [number, is_new] = numbers_.insert(static_cast<uint32_t>(all_.size() - 1));
+    if (is_new) return;
+    all_.pop_back();
+    Candidate& known = all_[*number];
     known.match = std::max(known.match, match);
     if (known.source == Source::kRecalled) known.source = source;
   }
 
-  void reserve(size_t count) {
-    numbers_.reserve(count);
-    all_.reserve(count);
+  std::vector<Candidate> take() {
+    numbers_.clear();
+    return std::move(all_);
   }
-  std::vector<Candidate> take() { return std::move(all_); }
 
  private:
+  // Numbers stand for the ids of candidates, so that none of them is copied.
+  struct HashOfId {
+    const std::vector<Candidate>& all;
+    size_t operator()(uint32_t number) const {
+      return std::hash<std::string_view>()(all[number].entry.id);
+    }
+  };
+  struct SameId {
+    const std::vector<Candidate>& all;
+    bool operator()(uint32_t a, uint32_t b) const { return all[a].entry.id == all[b].entry.id; }
+  };
+
   std::unordered_set<std::string_view> excluded_;
-  std::unordered_map<std::string, size_t> numbers_;
   std::vector<Candidate> all_;
+  boost::unordered_flat_set<uint32_t, HashOfId, SameId> numbers_;
 };
 
-bool ranks_by_words(const query::Query& query) {
-  return query.has_text() && !query.ascending &&
+bool ranks_by_match(const query::Query& query) {
+  return !query.ascending &&
          (query.sort_by == query::SortBy::kBest || query.sort_by == query::SortBy::kMatch);
 }
 
 // What a result's place in its own order is worth, as a share of the first one's.
 double match_of(const query::Query& query, const session::Selected& entry, double best_key) {
-  if (!query.has_text()) return 0;
-  if (!ranks_by_words(query) || best_key <= 0) return entry.match_quality;
+  if (!query.has_text() && !query.has_vector()) return 0;
+  if (!ranks_by_match(query) || best_key <= 0) return entry.match_quality;
   return std::clamp(entry.key / best_key, 0.0, 1.0);
 }
 
@@ -79,6 +96,21 @@ bool comes_before(const Candidate& a, const Candidate& b) {
   return a.entry.place.row > b.entry.place.row;
 }
 
+// Pinned ones as they are, then the others. Their numbers are sorted, being smaller.
+std::vector<Candidate> in_order(std::vector<Candidate> candidates) {
+  std::vector<uint32_t> numbers(candidates.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const auto first_found = std::find_if(numbers.begin(), numbers.end(), [&](uint32_t number) {
+    return candidates[number].source != Source::kPinned;
+  });
+  std::sort(first_found, numbers.end(),
+            [&](uint32_t a, uint32_t b) { return comes_before(candidates[a], candidates[b]); });
+  std::vector<Candidate> sorted;
+  sorted.reserve(candidates.size());
+  for (const uint32_t number : numbers) sorted.push_back(std::move(candidates[number]));
+  return sorted;
+}
+
 }  // namespace
 
 void rank_candidates(const RankWeights& weights, std::vector<Candidate>* candidates) {
@@ -99,7 +131,6 @@ void rank_candidates(const RankWeights& weights, std::vector<Candidate>* candida
 Result<std::vector<Candidate>> find_candidates(session::Session& session, const Request& request,
                                                int64_t now_ms) {
   Union all(request.exclude_ids);
-  all.reserve(kCandidatesUsual);
   VARVE_TRY_ASSIGN(auto pinned, session.select_ids(request.pinned, now_ms));
   for (auto& entry : pinned) all.add(std::move(entry), Source::kPinned, 0);
   for (const auto& retrieval : request.retrievals) {
@@ -112,11 +143,7 @@ Result<std::vector<Candidate>> find_candidates(session::Session& session, const 
   }
   std::vector<Candidate> candidates = all.take();
   rank_candidates(request.rank, &candidates);
-  const auto first_found =
-      std::find_if(candidates.begin(), candidates.end(),
-                   [](const Candidate& one) { return one.source != Source::kPinned; });
-  std::sort(first_found, candidates.end(), comes_before);
-  return candidates;
+  return in_order(std::move(candidates));
 }
 
 }  // namespace varve::context

@@ -16,7 +16,7 @@ enum class Source : uint8_t { kPinned, kRecalled, kRecent };
 struct Candidate {
   session::Selected entry;
   Source source = Source::kRecalled;
-  double match = 0;  // of the best match of its retrieval; 0 when words had no part in it
+  double match = 0;  // of the best match of its retrieval; 0 when there was nothing to match
   double rank = 0;
 };
 

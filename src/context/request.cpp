@@ -229,9 +229,10 @@ class RequestParser {
   }
 
   void choose_rank() {
-    const bool has_text = std::any_of(request_.retrievals.begin(), request_.retrievals.end(),
-                                      [](const Retrieval& one) { return one.query.has_text(); });
-    (has_text ? request_.rank.match : request_.rank.temporal) = 1;
+    const bool matches = std::any_of(
+        request_.retrievals.begin(), request_.retrievals.end(),
+        [](const Retrieval& one) { return one.query.has_text() || one.query.has_vector(); });
+    (matches ? request_.rank.match : request_.rank.temporal) = 1;
   }
 
   std::string_view text_;

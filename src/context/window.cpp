@@ -4,7 +4,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -31,8 +30,7 @@ class Window {
         excluded_(request.exclude_ids.begin(), request.exclude_ids.end()) {}
 
   Result<Content> fill(const std::vector<Candidate>& candidates) {
-    ranks_.reserve(candidates.size());
-    for (const auto& candidate : candidates) ranks_.emplace(candidate.entry.id, candidate.rank);
+    candidates_ = &candidates;
     const std::string frame = put_together(request_.format, {});
     VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(frame), frame));
     left_ = request_.token_budget() > tokens ? request_.token_budget() - tokens : 0;
@@ -78,7 +76,7 @@ class Window {
     const uint64_t floor = left_ > share ? left_ - share : 0;
     for (const Candidate* candidate : recent) {
       VARVE_TRY_ASSIGN(const bool taken, take(*candidate, Source::kRecent, left_ - floor));
-      if (!taken) break;
+      if (!taken && !unreadable_.contains(candidate->entry.id)) break;
     }
     return {};
   }
@@ -96,13 +94,14 @@ class Window {
   // Whether it is in, with what belongs to it.
   Result<bool> take(const Candidate& candidate, Source source, uint64_t tokens_max) {
     if (places_.contains(candidate.entry.id)) return true;
+    if (unreadable_.contains(candidate.entry.id)) return false;
     const auto known = counter_.known(key_of(candidate.entry, source));
     if (known && *known > tokens_max) return false;
     Unit unit;
-    VARVE_TRY_ASSIGN(bool whole, gather(candidate.entry, source, tokens_max, &unit));
+    VARVE_TRY_ASSIGN(bool whole, gather(candidate, source, tokens_max, &unit));
     if (whole && source == Source::kRecent && is_without_call(unit)) {
       unit = {};
-      VARVE_TRY_ASSIGN(whole, gather(candidate.entry, Source::kRecalled, tokens_max, &unit));
+      VARVE_TRY_ASSIGN(whole, gather(candidate, Source::kRecalled, tokens_max, &unit));
     }
     if (!whole) return false;
     VARVE_TRY(add_headings(&unit));
@@ -124,29 +123,42 @@ class Window {
     return has(Speaker::kTool) && !has(Speaker::kAssistant);
   }
 
-  // False when there is no room for all of it.
-  Result<bool> gather(const session::Selected& first, Source source, uint64_t tokens_max,
-                      Unit* unit) {
+  // False when there is no room for all of it, or it cannot be read.
+  Result<bool> gather(const Candidate& candidate, Source source, uint64_t tokens_max, Unit* unit) {
+    const session::Selected& first = candidate.entry;
     EntryText entry;
-    VARVE_TRY_ASSIGN(const bool readable, add_item(first, source, unit, &entry));
+    VARVE_TRY_ASSIGN(const bool readable, add_item(first, candidate.rank, source, unit, &entry));
     if (!readable) return false;
     if (!request_.keep_together || !is_tool(first)) return true;
-    VARVE_TRY_ASSIGN(const auto all, session_.select_tool_call(first, entry.call_key, now_ms_));
-    for (const auto& one : all) {
+    const auto all = session_.select_tool_call(first, entry.call_key, now_ms_);
+    if (all.code() == Code::kSizeLimit) return false;  // too many for any context
+    VARVE_TRY(all);
+    if (all->size() > tokens_max) return false;  // each has a token at least: none need be read
+    for (const auto& one : *all) {
       if (one.id == first.id || excluded_.contains(one.id)) continue;
       if (places_.contains(one.id)) continue;  // a result came in since its call was taken
       if (unit->tokens > tokens_max) return false;
-      VARVE_TRY_ASSIGN(const bool also, add_item(one, source, unit, &entry));
+      VARVE_TRY_ASSIGN(const bool also, add_item(one, rank_of(one), source, unit, &entry));
       if (!also) return false;
     }
     return true;
   }
 
+  // 0 of an entry that came with another one.
+  [[nodiscard]] double rank_of(const session::Selected& entry) const {
+    const auto found = std::find_if(candidates_->begin(), candidates_->end(),
+                                    [&](const Candidate& one) { return one.entry.id == entry.id; });
+    return found == candidates_->end() ? 0 : found->rank;
+  }
+
   // False when its line is damaged.
-  Result<bool> add_item(const session::Selected& selected, Source source, Unit* unit,
+  Result<bool> add_item(const session::Selected& selected, double rank, Source source, Unit* unit,
                         EntryText* entry) {
     VARVE_TRY_ASSIGN(const session::EntryLine line, session_.read(selected));
-    if (!line) return false;
+    if (!line) {
+      unreadable_.insert(selected.id);
+      return false;
+    }
     VARVE_TRY_ASSIGN(*entry, read_entry_text(*line, scratch_));
     Item item;
     item.id = selected.id;
@@ -154,8 +166,7 @@ class Window {
     item.speaker = entry->speaker;
     item.timestamp_ms = selected.timestamp_ms;
     item.row = selected.place.row;
-    const auto rank = ranks_.find(selected.id);
-    item.rank = rank == ranks_.end() ? 0 : rank->second;
+    item.rank = rank;
     write_piece(request_.format, *entry, &item);
     const std::string counted = counted_form(request_.format, source, item.piece);
     VARVE_TRY_ASSIGN(item.tokens, counter_.count_keyed(key_of(selected, source), counted));
@@ -191,7 +202,9 @@ class Window {
       content.text = put_together(request_.format, items);
       VARVE_TRY_ASSIGN(content.token_count, counter_.count(content.text));
       if (content.token_count <= request_.token_budget()) {
-        for (const Item* item : items) content.items.push_back(*item);
+        for (const Item* item : items) {
+          content.entries.push_back({item->id, item->tokens, item->rank, item->source});
+        }
         return content;
       }
       leave_out(content.token_count - request_.token_budget());
@@ -225,11 +238,12 @@ class Window {
   const Counter& counter_;
   int64_t now_ms_;
   std::unordered_set<std::string_view> excluded_;
-  std::unordered_map<std::string_view, double> ranks_;
+  const std::vector<Candidate>* candidates_ = nullptr;
   uint64_t left_ = 0;
   std::vector<Unit> units_;  // in the order they were taken
   std::set<std::string> headings_;
   std::unordered_set<std::string> places_;  // ids that are in
+  std::unordered_set<std::string> unreadable_;
   json::Document scratch_;
 };
 

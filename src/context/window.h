@@ -15,8 +15,14 @@
 namespace varve::context {
 
 struct Content {
+  struct Entry {
+    std::string id;
+    uint64_t tokens = 0;
+    double rank = 0;
+    Source source = Source::kRecalled;
+  };
   std::string text;
-  std::vector<Item> items;  // in the order of the text
+  std::vector<Entry> entries;  // in the order of the text
   uint64_t token_count = 0;
   uint64_t dropped_count = 0;  // candidates for which there was no room
 };

@@ -27,6 +27,14 @@ uint64_t count_tokens(const json::Tree& message) {
   return text::estimate_tokens(prompt_line(message));
 }
 
+// A host's clock may tell any time.
+int64_t end_of(int64_t now_ms, double ttl_hours) {
+  const auto length_ms = static_cast<int64_t>(std::ceil(ttl_hours * kHourMs));
+  return now_ms > std::numeric_limits<int64_t>::max() - length_ms
+             ? std::numeric_limits<int64_t>::max()
+             : now_ms + length_ms;
+}
+
 json::Tree newest_first(uint64_t limit) {
   json::Tree query = json::Tree::object();
   query.set("sort_by", json::Tree::string("time"));
@@ -91,9 +99,8 @@ struct Memory::Context {
 Result<std::string> Memory::record(std::string_view session_id, std::string_view message_json) {
   VARVE_TRY_ASSIGN(json::Tree message, read_message(message_json));
   if (options_.ttl_hours > 0 && message.get("expires_at") == nullptr) {
-    const double end_ms =
-        static_cast<double>(store_.now_ms()) + std::ceil(options_.ttl_hours * kHourMs);
-    message.set("expires_at", json::Tree::string(format_rfc3339(static_cast<int64_t>(end_ms))));
+    message.set("expires_at",
+                json::Tree::string(format_rfc3339(end_of(store_.now_ms(), options_.ttl_hours))));
   }
   VARVE_TRY_ASSIGN(const auto session, open_or_create(session_id, session_options(session_id)));
   VARVE_TRY_ASSIGN(std::string id, add(*session, std::move(message)));

@@ -6,21 +6,19 @@
 #include "base/time.h"
 #include "entry/entry.h"
 #include "json/object_reader.h"
+#include "text/line_ends.h"
 
 namespace varve::memory {
 
 namespace {
 
 constexpr size_t kRoleBytesMax = 64;
+constexpr std::string_view kIndent = "  ";
 constexpr std::array<std::string_view, 5> kOfTheLog = {"batch", "checksum", "decay_factor",
                                                        "schema_version", "seq"};
 
-bool is_one_line(std::string_view text) {
-  if (text.empty() || text.size() > kRoleBytesMax) return false;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
-  }
-  return true;
+bool is_role(std::string_view text) {
+  return !text.empty() && text.size() <= kRoleBytesMax && text::is_one_line(text);
 }
 
 Status missing_content() {
@@ -39,9 +37,9 @@ std::string speaker_of(const json::Tree& message) {
   std::string role = message.get_string("role");
   if (!role.empty()) return role;
   const json::Tree* inner = member_of_content(message, "role");
-  if (inner != nullptr && inner->is_string() && is_one_line(inner->text())) return inner->text();
+  if (inner != nullptr && inner->is_string() && is_role(inner->text())) return inner->text();
   const std::string type = message.get_string("type");
-  return is_one_line(type) ? type : "entry";
+  return is_role(type) ? type : "entry";
 }
 
 std::string text_of(const json::Tree& message) {
@@ -62,7 +60,7 @@ Result<json::Tree> read_message(std::string_view text) {
   if (!root.find("content")) return missing_content();
   json::Tree message = json::Tree::from(root);
   if (const auto role = root.find("role")) {
-    if (!role->is_string() || !is_one_line(role->text())) {
+    if (!role->is_string() || !is_role(role->text())) {
       return json::invalid_at(text, *role, "must be one line of 1 to 64 bytes");
     }
   }
@@ -111,10 +109,7 @@ Result<json::Tree> message_of_entry(std::string_view line) {
 
 std::string prompt_line(const json::Tree& message) {
   std::string line = speaker_of(message) + ": ";
-  for (const char c : text_of(message)) {
-    line += c;
-    if (c == '\n') line += "  ";
-  }
+  text::append_indented(text_of(message), kIndent, &line);
   line += '\n';
   return line;
 }

@@ -1,7 +1,6 @@
 #include "query/best.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -77,37 +76,37 @@ class BestSearch {
     return kNoRow;
   }
 
-  // Candidates and the live rows up to `distance` around them, rising.
+  // Candidates and the live rows up to `distance` around them, rising. (Candidates are live.)
   [[nodiscard]] std::vector<uint32_t> surroundings(uint32_t distance) const {
     std::vector<uint32_t> rows;
+    rows.reserve(candidates_.size() * (2 * distance + 1));
     for (const uint32_t candidate : candidates_) {
-      rows.push_back(candidate);
-      uint32_t back = candidate;
-      uint32_t forth = candidate;
-      for (uint32_t i = 0; i < distance; ++i) {
-        if (back != kNoRow && (back = before(back)) != kNoRow) rows.push_back(back);
-        if (forth != kNoRow && (forth = after(forth)) != kNoRow) rows.push_back(forth);
+      uint32_t row = candidate;
+      uint32_t count = distance;  // behind `row`
+      for (; count < 2 * distance; ++count) {
+        const uint32_t back = before(row);
+        if (back == kNoRow) break;
+        row = back;
+      }
+      for (++count; row != kNoRow && count > 0; --count, row = after(row)) {
+        if (rows.empty() || row > rows.back()) rows.push_back(row);
       }
     }
-    std::sort(rows.begin(), rows.end());
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     return rows;
   }
 
   void score_surroundings() {
     known_ = surroundings(kKnownDistance);
+    qualities_.reserve(known_.size());
     for (const uint32_t row : known_) {
       const double quality = peak_ > 0 ? std::min(1.0, ranker_.score(row) / peak_) : 0;
       qualities_.push_back(quality);
-      double& best = stretches_[index_.stretch(row)];
-      best = std::max(best, quality);
+      const uint32_t stretch = index_.stretch(row);
+      if (stretches_.empty() || stretches_.back().first != stretch) {
+        stretches_.emplace_back(stretch, 0);
+      }
+      stretches_.back().second = std::max(stretches_.back().second, quality);
     }
-  }
-
-  [[nodiscard]] double quality(uint32_t row) const {
-    const auto found = std::lower_bound(known_.begin(), known_.end(), row);
-    if (found == known_.end() || *found != row) return 0;
-    return qualities_[static_cast<size_t>(found - known_.begin())];
   }
 
   void find_named_roles(const std::vector<std::string>& words, text::Analyzer& analyzer) {
@@ -140,22 +139,23 @@ class BestSearch {
   BestRows rank(bool any_row) {
     BestRows found;
     found.best_match = peak_;
+    size_t at = 0;  // where the row is in known_: its live neighbours stand beside it
+    size_t stretch = 0;
     for (const uint32_t row : surroundings(kFoundDistance)) {
+      while (known_[at] != row) ++at;
+      while (stretches_[stretch].first != index_.stretch(row)) ++stretch;
       if (!filter_.accepts(row)) continue;
-      const uint32_t previous = before(row);
-      const uint32_t next = after(row);
-      const double previous_quality = previous == kNoRow ? 0 : quality(previous);
-      const double next_quality = next == kNoRow ? 0 : quality(next);
-      const auto stretch = stretches_.find(index_.stretch(row));
+      const double previous_quality = at > 0 ? qualities_[at - 1] : 0;
+      const double next_quality = at + 1 < known_.size() ? qualities_[at + 1] : 0;
       const int64_t timestamp_ms = index_.timestamp_ms(row);
       BestParts parts;
-      parts.match = quality(row);
+      parts.match = qualities_[at];
       if (parts.match == 0 && !any_row) continue;
       parts.neighbours = weights_.neighbour * (previous_quality + next_quality);
-      if (previous != kNoRow && index_.text().asks(previous)) {
+      if (at > 0 && index_.text().asks(known_[at - 1])) {
         parts.answer = weights_.answer * previous_quality;
       }
-      if (stretch != stretches_.end()) parts.stretch = weights_.stretch * stretch->second;
+      parts.stretch = weights_.stretch * stretches_[stretch].second;
       if (is_named(row)) parts.role = weights_.role;
       parts.date = weights_.date * date_match(dates_, timestamp_ms);
       parts.relevance = weights_.relevance * relevance_.of(row);
@@ -172,10 +172,10 @@ class BestSearch {
   const Relevance& relevance_;
   const BestWeights& weights_;
   std::vector<NamedDate> dates_;
-  std::vector<uint32_t> candidates_;  // rising
-  std::vector<uint32_t> known_;       // rising
-  std::vector<double> qualities_;     // of known_
-  std::map<uint32_t, double> stretches_;
+  std::vector<uint32_t> candidates_;                    // rising
+  std::vector<uint32_t> known_;                         // rising
+  std::vector<double> qualities_;                       // of known_
+  std::vector<std::pair<uint32_t, double>> stretches_;  // rising; the best quality in each
   std::vector<RowSet> named_;
   double peak_;
 };

@@ -293,6 +293,7 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
 
 Result<std::vector<Selected>> select(Core& core, const query::Query& query) {
   SessionQuery session_query(core, query, nullptr);
+  session_query.use_vectors();
   std::vector<Selected> selected;
   VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
     VARVE_TRY_ASSIGN(const query::Answer answer, search.run());

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kCall = "tool_call";
 constexpr std::string_view kResult = "tool_result";
+constexpr size_t kResultsMax = 4096;  // of a call: with more, no time is spent on them
 
 // Calls and results of one index, under its lock.
 class ToolCalls {
@@ -19,11 +20,7 @@ class ToolCalls {
       : index_(index), call_key_(call_key), now_ms_(now_ms) {}
 
   [[nodiscard]] std::optional<uint32_t> call_of(uint32_t result) const {
-    std::optional<uint32_t> call;
-    index_.facets().references_of(result, [&](const index::Reference& reference) {
-      const auto row = index_.find(reference.target);
-      if (!call && row && is(*row, kCall)) call = row;
-    });
+    const auto call = referenced_call(result);
     if (call || call_key_.empty()) return call;
     index::PostingCursor cursor(index_.facets().content(call_key_));
     for (uint32_t row = result; row > 0;) {
@@ -34,11 +31,11 @@ class ToolCalls {
     return std::nullopt;
   }
 
-  // Rising, the call first.
+  // Rising, the call first; of more than kResultsMax results only some.
   [[nodiscard]] std::vector<uint32_t> with_results(uint32_t call) const {
     std::vector<uint32_t> rows = {call};
-    add_results(index_.facets().referring(index_.id(call)), 0, call, &rows);
-    if (!call_key_.empty()) add_results(index_.facets().content(call_key_), call + 1, call, &rows);
+    add_referring(call, &rows);
+    if (!call_key_.empty()) add_following(call, &rows);
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     return rows;
@@ -49,13 +46,30 @@ class ToolCalls {
     return index_.type(row) == type && index_.is_live(row, now_ms_);
   }
 
-  // From row `first` on, up to the next call of the list: what comes then is the next one's.
-  void add_results(const index::PostingList& list, uint32_t first, uint32_t call,
-                   std::vector<uint32_t>* rows) const {
-    index::PostingCursor cursor(list);
-    for (uint32_t row = cursor.seek(first); row < index_.size(); row = cursor.next()) {
-      if (is(row, kCall) && first > 0) return;
-      if (is(row, kResult) && call_of(row) == call) rows->push_back(row);
+  [[nodiscard]] std::optional<uint32_t> referenced_call(uint32_t result) const {
+    std::optional<uint32_t> call;
+    index_.facets().references_of(result, [&](const index::Reference& reference) {
+      const auto row = index_.find(reference.target);
+      if (!call && row && is(*row, kCall)) call = row;
+    });
+    return call;
+  }
+
+  void add_referring(uint32_t call, std::vector<uint32_t>* rows) const {
+    index::PostingCursor cursor(index_.facets().referring(index_.id(call)));
+    for (uint32_t row = cursor.seek(0); row < index_.size(); row = cursor.next()) {
+      if (rows->size() > kResultsMax + 1) return;
+      if (is(row, kResult) && referenced_call(row) == call) rows->push_back(row);
+    }
+  }
+
+  // Results of its call id, up to the next call that has it: what comes then is that one's.
+  void add_following(uint32_t call, std::vector<uint32_t>* rows) const {
+    const size_t count_before = rows->size();
+    index::PostingCursor cursor(index_.facets().content(call_key_));
+    for (uint32_t row = cursor.seek(call + 1); row < index_.size(); row = cursor.next()) {
+      if (is(row, kCall) || rows->size() > count_before + kResultsMax + 1) return;
+      if (is(row, kResult) && referenced_call(row).value_or(call) == call) rows->push_back(row);
     }
   }
 
@@ -107,7 +121,11 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
     all.push_back(entry);
     return all;
   }
-  for (const uint32_t one : calls.with_results(*call)) all.push_back(selected_row(core, one));
+  const std::vector<uint32_t> rows = calls.with_results(*call);
+  if (rows.size() > kResultsMax + 1) {
+    return Status(Code::kSizeLimit, "a call has more than 4,096 results");
+  }
+  for (const uint32_t one : rows) all.push_back(selected_row(core, one));
   return all;
 }
 

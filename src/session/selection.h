@@ -36,7 +36,7 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
 // A call with all its results, in the order of the log, whichever of them `entry` is; the entry
 // alone when it has no counterpart, or is neither. A result belongs to the call that its references
 // name, else to the last one before it that has its call id. `call_key`: entry::content_key of the
-// entry's call id; empty when it has none. kGone as read_selected().
+// entry's call id; empty when it has none. kSizeLimit beyond 4,096 results; kGone.
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
                                                std::string_view call_key, int64_t now_ms);
 

@@ -52,6 +52,14 @@ Result<std::string> read_end(log::DocumentView& view, uint64_t end) {
 // Null: there is none.
 Result<std::unique_ptr<log::DocumentView>> open_view(Core& core) {
   auto view = core.storage->open_document(log::kTranscriptFile);
+  if (view.ok() && (*view)->size_bytes() > kCappedFileBytesMax) {
+    Place place;
+    place.path = log::kTranscriptFile;
+    place.size = (*view)->size_bytes();
+    place.limit = kCappedFileBytesMax;
+    return Status(Code::kSizeLimit, "transcript.md is larger than varve makes it: move it away",
+                  std::move(place));
+  }
   if (view.code() != Code::kNotFound) return view;
   VARVE_TRY(core.storage->tail());  // kNotFound when the session was deleted
   return std::unique_ptr<log::DocumentView>();

@@ -1,17 +1,46 @@
 #include "text/token_estimate.h"
 
+#include <algorithm>
 #include <array>
 
 namespace varve::text {
 
 namespace {
 
-enum class Kind : uint8_t { kSpace, kControl, kLower, kUpper, kDigit, kPunctuation, kOther, kTail };
+enum class Kind : uint8_t {
+  kSpace,
+  kControl,
+  kLower,
+  kUpper,
+  kDigit,
+  kPunctuation,
+  kLead2,  // of a character of so many bytes
+  kLead3,
+  kLead4,
+  kTail,
+  kCount
+};
 
-constexpr uint64_t kWordLetters = 7;
-constexpr uint64_t kCapitals = 3;
-constexpr uint64_t kDigits = 3;
-constexpr uint64_t kPunctuation = 2;
+// What is behind: a run of one kind, and how far it is. A part of a run is counted when it begins,
+// so that the count is right wherever the text ends.
+enum State : uint8_t {
+  kStart,
+  kLower1,  // letters of the last part
+  kLower2,
+  kLower7 = kLower1 + 6,
+  kUpper1,
+  kUpper3 = kUpper1 + 2,
+  kDigit1,
+  kDigit3 = kDigit1 + 2,
+  kPunctuation1,
+  kPunctuation2,
+  kOneSpace,
+  kSpaces,
+  kControls,
+  kEvenHalves,  // of tokens, of a run of other characters
+  kOddHalves,
+  kStateCount
+};
 
 constexpr Kind kind_of(unsigned char c) {
   if (c == ' ') return Kind::kSpace;
@@ -20,7 +49,71 @@ constexpr Kind kind_of(unsigned char c) {
   if (c >= 'A' && c <= 'Z') return Kind::kUpper;
   if (c >= '0' && c <= '9') return Kind::kDigit;
   if (c < 0x80) return Kind::kPunctuation;
-  return c < 0xc0 ? Kind::kTail : Kind::kOther;
+  if (c < 0xc0) return Kind::kTail;
+  return c < 0xe0 ? Kind::kLead2 : c < 0xf0 ? Kind::kLead3 : Kind::kLead4;
+}
+
+struct Step {
+  uint8_t state = kStart;
+  uint8_t tokens = 0;
+};
+
+// One more in a run whose parts are counted from `first` to `last`.
+constexpr Step one_more(uint8_t state, uint8_t first, uint8_t last) {
+  const bool goes_on = state >= first && state < last;
+  return goes_on ? Step{static_cast<uint8_t>(state + 1), 0} : Step{first, 1};
+}
+
+// The last capital before small letters belongs to their word.
+constexpr Step lower_after(uint8_t state) {
+  if (state == kUpper1) return {kLower2, 0};
+  if (state > kUpper1 && state <= kUpper3) return {kLower2, 1};
+  return one_more(state, kLower1, kLower7);
+}
+
+constexpr Step other_after(uint8_t state, uint8_t halves) {
+  const bool is_odd = state == kOddHalves;
+  const auto tokens = static_cast<uint8_t>(is_odd ? halves / 2 : (halves + 1) / 2);
+  return {is_odd == (halves % 2 == 1) ? kEvenHalves : kOddHalves, tokens};
+}
+
+constexpr Step step_from(uint8_t state, Kind kind) {
+  switch (kind) {
+    case Kind::kSpace:
+      if (state == kOneSpace) return {kSpaces, 1};
+      return {state == kSpaces ? kSpaces : kOneSpace, 0};
+    case Kind::kControl: return {kControls, static_cast<uint8_t>(state == kControls ? 0 : 1)};
+    case Kind::kLower: return lower_after(state);
+    case Kind::kUpper: return one_more(state, kUpper1, kUpper3);
+    case Kind::kDigit: return one_more(state, kDigit1, kDigit3);
+    case Kind::kPunctuation: return one_more(state, kPunctuation1, kPunctuation2);
+    case Kind::kLead2: return other_after(state, 2);
+    case Kind::kLead3: return other_after(state, 3);
+    case Kind::kLead4: return other_after(state, 6);
+    default:
+      if (state == kEvenHalves || state == kOddHalves) return {state, 0};
+      return {kOddHalves, 1};  // no character begins here
+  }
+}
+
+// A step as one number: where the row of its state is in the table, and its tokens above.
+constexpr size_t kRowSize = 16;  // kinds, and room
+constexpr uint16_t kRowBits = 0x0ff0 | 0x1000;
+constexpr int kTokensShift = 13;
+static_assert(static_cast<size_t>(Kind::kCount) <= kRowSize);
+
+using Steps = std::array<uint16_t, kStateCount * kRowSize>;
+
+constexpr Steps make_steps() {
+  Steps steps{};
+  for (uint8_t state = 0; state < kStateCount; ++state) {
+    for (size_t kind = 0; kind < static_cast<size_t>(Kind::kCount); ++kind) {
+      const Step step = step_from(state, static_cast<Kind>(kind));
+      steps[state * kRowSize + kind] =
+          static_cast<uint16_t>(step.state * kRowSize + (size_t{step.tokens} << kTokensShift));
+    }
+  }
+  return steps;
 }
 
 constexpr std::array<Kind, 256> make_kinds() {
@@ -29,66 +122,41 @@ constexpr std::array<Kind, 256> make_kinds() {
   return kinds;
 }
 
+constexpr Steps kSteps = make_steps();
 constexpr std::array<Kind, 256> kKinds = make_kinds();
 
-constexpr uint64_t parts(uint64_t count, uint64_t each) { return (count + each - 1) / each; }
+// A part of a text, walked by a table instead of branches: where a run ends is what a processor
+// guesses worst.
+struct Walk {
+  const char* at;
+  const char* end;
+  uint32_t step;
+  uint64_t tokens = 0;
 
-class Reader {
- public:
-  explicit Reader(std::string_view text) : text_(text) {}
-
-  uint64_t count() {
-    while (at_ < text_.size()) tokens_ += take_run();
-    return tokens_;
+  void go() {
+    const auto kind = static_cast<uint32_t>(kKinds[static_cast<uint8_t>(*at++)]);
+    step = kSteps[(step & kRowBits) | kind];
+    tokens += step >> kTokensShift;
   }
-
- private:
-  [[nodiscard]] Kind kind(size_t at) const { return kKinds[static_cast<unsigned char>(text_[at])]; }
-
-  // How many of one kind stand here, taken.
-  uint64_t take(Kind wanted) {
-    const size_t start = at_;
-    while (at_ < text_.size() && kind(at_) == wanted) ++at_;
-    return at_ - start;
-  }
-
-  uint64_t take_run() {
-    switch (kind(at_)) {
-      case Kind::kSpace: return take(Kind::kSpace) > 1 ? 1 : 0;
-      case Kind::kControl: take(Kind::kControl); return 1;
-      case Kind::kLower: return parts(take(Kind::kLower), kWordLetters);
-      case Kind::kUpper: return take_capitals();
-      case Kind::kDigit: return parts(take(Kind::kDigit), kDigits);
-      case Kind::kPunctuation: return parts(take(Kind::kPunctuation), kPunctuation);
-      default: return take_others();
-    }
-  }
-
-  // The last capital before small letters belongs to their word.
-  uint64_t take_capitals() {
-    const uint64_t capitals = take(Kind::kUpper);
-    if (at_ == text_.size() || kind(at_) != Kind::kLower) return parts(capitals, kCapitals);
-    return parts(capitals - 1, kCapitals) + parts(1 + take(Kind::kLower), kWordLetters);
-  }
-
-  uint64_t take_others() {
-    uint64_t halves = 0;
-    for (; at_ < text_.size(); ++at_) {
-      const auto c = static_cast<unsigned char>(text_[at_]);
-      if (c < 0x80) break;
-      if (c >= 0xc0) halves += c < 0xe0 ? 2 : c < 0xf0 ? 3 : 6;
-      if (kKinds[c] == Kind::kTail && halves == 0) halves = 1;  // no character begins here
-    }
-    return parts(halves, 2);
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  uint64_t tokens_ = 0;
 };
 
 }  // namespace
 
-uint64_t estimate_tokens(std::string_view text) noexcept { return Reader(text).count(); }
+// Behind a line end the state is known, so the halves of a text are walked side by side: each
+// step waits for the one before it, and not for those of the other half.
+uint64_t estimate_tokens(std::string_view text) noexcept {
+  const size_t line_end = std::min(text.find('\n', text.size() / 2), text.size() - 1);
+  const char* const middle = text.data() + line_end + 1;
+  const char* const end = text.data() + text.size();
+  Walk first{text.data(), middle, kStart * kRowSize};
+  Walk second{middle, end, kControls * kRowSize};
+  for (auto both = std::min(first.end - first.at, second.end - second.at); both > 0; --both) {
+    first.go();
+    second.go();
+  }
+  while (first.at != first.end) first.go();
+  while (second.at != second.end) second.go();
+  return first.tokens + second.tokens;
+}
 
 }  // namespace varve::text

@@ -183,6 +183,24 @@ TEST(ContextBuild, DeletedAndExpiredEntriesNeverAppear) {
   }
 }
 
+TEST(ContextBuild, ADamagedEntryIsPassedOverAndTheNewestBeforeItAreThere) {
+  const TempDirectory directory;
+  const Store store(directory.path());
+  const Session session(store, R"({"session_id":"s"})");
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_TRUE(session.add(turn("a" + std::to_string(i), i, "user", "coffee")).ok());
+  }
+  ASSERT_TRUE(session.add(turn("b", 31, "user", "a kettle")).ok());
+  ASSERT_TRUE(session.add(turn("c", 32, "user", "a cup")).ok());
+  const std::string log = directory.path() + "/sessions/s/memory.jsonl";
+  std::string bytes = read_file(log);
+  bytes[bytes.find("a cup")] = 'A';
+  write_file(log, bytes);
+  // What is found leaves no room for it but the share of the newest.
+  const Answer context = session.context(R"({"question":"coffee","budget":{"max_tokens":90}})");
+  EXPECT_TRUE(ids_of(context).ends_with(" b")) << ids_of(context);
+}
+
 TEST(ContextBuild, SeesWhatWasAddedAndDeletedSinceTheLastOne) {
   const Store store;
   const Session session(store);
@@ -242,6 +260,30 @@ TEST_F(ToolContext, ReferencesTieAResultToItsCallToo) {
   add("seen", "tool_result", 7, R"({"result":"a heron"})", R"(,"references":["plain"])");
   EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"text":"heron"}}]})")), "plain seen");
   EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"ids":["plain"]}}]})")), "plain seen");
+}
+
+TEST_F(ToolContext, ACallWithMoreResultsThanTokensIsLeftOut) {
+  add("loud", "tool_call", 6, R"({"name":"tail","call_id":"c2"})");
+  const auto add_results = [&](int count) {
+    std::string lines;
+    for (int i = 0; i < count; ++i) {
+      lines += R"({"type":"tool_result","timestamp":"2026-01-05T10:07:00Z",)"
+               R"("content":{"call_id":"c2"}})"
+               "\n";
+    }
+    ASSERT_TRUE(session.add_batch(lines).ok());
+  };
+  add_results(60);
+  add("after", "message", 8, R"({"role":"user","message":"stop"})");
+  const std::string request = R"({"retrieve":[{"recency":62}],"budget":{"max_tokens":)";
+  EXPECT_EQ(ids_of(session.context(request + "50}}")), "after");
+  EXPECT_EQ(session.context(request + "9000}}").object().at("items").as_array().size(), 62U);
+  add_results(4096 - 60);
+  const std::string wide = R"({"retrieve":[{"query":{"ids":["loud","after"]}}],)"
+                           R"("budget":{"max_tokens":900000}})";
+  EXPECT_EQ(session.context(wide).object().at("items").as_array().size(), 4098U);
+  add_results(1);  // with more no time is spent on them
+  EXPECT_EQ(ids_of(session.context(wide)), "after");
 }
 
 TEST_F(ToolContext, AResultWithoutItsCallStandsAlone) {
@@ -500,6 +542,21 @@ TEST(ContextFormat, NothingAnEntryHoldsEndsTheMarks) {
     }
     EXPECT_FALSE(holds(text, "\r"));
     EXPECT_FALSE(holds(text, "\u2028"));
+  }
+}
+
+// A line that an entry begins could only be a mark by its label.
+TEST(ContextFormat, NoLabelBeginsLikeAMark) {
+  const Store store;
+  const Session session(store);
+  const std::string role = std::string(40, '`') + "\u2028x=";
+  ASSERT_TRUE(session.add(turn("a", 0, role, "tea")).ok());
+  ASSERT_TRUE(session.add(turn("b", 1, std::string(40, '='), "tea")).ok());
+  for (const char* format : {"markdown", "plain"}) {
+    const std::string text =
+        text_of(session.context(R"({"format":")" + std::string(format) + R"("})"));
+    EXPECT_TRUE(holds(text, "\n" + std::string(40, ' ') + " x=: tea\n")) << text;
+    EXPECT_TRUE(holds(text, "\n" + std::string(40, ' ') + ": tea\n")) << text;
   }
 }
 

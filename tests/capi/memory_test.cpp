@@ -490,6 +490,18 @@ TEST(ShortTermMemory, TtlOfOnesOwnIsKept) {
   EXPECT_EQ(memory.contents("chat"), "");
 }
 
+TEST(ShortTermMemory, AClockMayTellAnyTimeAtAll) {
+  const Store store;
+  int64_t now_ms = 0;
+  ASSERT_TRUE(store.set_clock(tell_time, &now_ms).ok());
+  const Memory memory(store, R"({"ttl_hours":1e9})");
+  for (const int64_t now : {int64_t{0}, INT64_MIN, int64_t{-1}, INT64_MAX}) {
+    now_ms = now;
+    const Answer id = memory.record("chat" + std::to_string(now), R"({"content":"late"})");
+    EXPECT_TRUE(id.ok()) << now << id.outcome;
+  }
+}
+
 TEST(ShortTermMemory, TtlOfZeroIsForEver) {
   const Store store;
   int64_t now_ms = kStartMs;

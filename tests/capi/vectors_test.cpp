@@ -58,6 +58,26 @@ TEST_P(Vectors, RankAndAreReplaced) {
   EXPECT_EQ(first.at("explain").at("vector").at("rank"), 1);
 }
 
+TEST_P(Vectors, AreWhatAContextRetrievesToo) {
+  put("a", {0, 1});
+  put("b", {1, 0});
+  put("c", {1, 1});
+  const Answer one = session_.context(R"({"retrieve":[{"query":{"vector":[1,0],"limit":1}}]})");
+  ASSERT_TRUE(one.ok()) << one.outcome;
+  EXPECT_EQ(one.object().at("items").as_array().size(), 1U);
+  EXPECT_EQ(one.object().at("items").as_array()[0].at("id"), "b");
+  const Answer all = session_.context(R"({"retrieve":[{"query":{"vector":[1,0]}}]})");
+  const json::object answer = all.object();
+  std::string ranks;
+  for (const auto& item : answer.at("items").as_array()) {
+    ranks += json::serialize(item.at("id")) +
+             std::to_string(item.at("rank").to_number<double>()).substr(0, 4) + " ";
+  }
+  EXPECT_EQ(ranks, R"("a"0.00 "b"1.00 "c"0.70 )") << all.text;
+  EXPECT_EQ(session_.context(R"({"retrieve":[{"query":{"vector":[1]}}]})").outcome.status,
+            VARVE_INVALID_ARGUMENT);
+}
+
 TEST_P(Vectors, OfTheWrongDimensionAreRefusedWithTheRightOne) {
   put("a", {1, 1});
   const Outcome outcome = varve_test::put(session_, "b", {1, 1, 1});

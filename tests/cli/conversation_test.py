@@ -107,6 +107,13 @@ class ChatLog(Conversation):
             "2026-01-05\n"
             "09:05  user         So no kayak today <U+001B>[31m\n"))
 
+    def test_a_result_under_any_name_is_shown(self):
+        line = json.dumps({"type": "tool_result", "timestamp": "2026-01-06T00:00:00Z",
+                           "content": {"tool": "sh", "call_id": "c", "exit_code": 1}})
+        self.run_cli("import", "chat", "-", stdin=line + "\n")
+        shown = self.run_cli("chat-log", "chat", "-n", "1").stdout
+        self.assertIn('tool_result  sh {"exit_code":1}', shown)
+
     def test_shows_the_last_so_many(self):
         done = self.run_cli("chat-log", "chat", "-n", "1")
         self.assertTrue(done.stdout.startswith("2026-01-05\n"))

@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 
 from cli_support import SOURCE, CliTest, entry_line, main
 
@@ -39,6 +40,45 @@ class FindTest(CliTest):
 
     def ids(self, *words):
         return self.search("--quiet", *words).stdout.split()
+
+
+# Of vectors.bin (docs/format.md): hashes of its header and records, which nothing here computes.
+HEADER_HASH = 0x369c0d794b4ccd4a
+RECORDS = {("t1", 1, 0): 0x48e8f8e0265bf64b, ("t2", 0, 1): 0x90284635281876be}
+
+
+class Vector(FindTest):
+    def setUp(self):
+        super().setUp()
+        data = b"VARVEVEC" + struct.pack("<IIQQ", 1, 2, 0, HEADER_HASH)
+        for (name, *values), digest in RECORDS.items():
+            data += struct.pack("<QQ128s2f", digest, len(name), name.encode(), *values)
+        (self.root / "sessions" / "tea" / "vectors.bin").write_bytes(data)
+
+    def near(self, vector, *words):
+        return self.search("--quiet", "--vector-file", "-", *words, stdin=vector).stdout.split()
+
+    def test_finds_what_is_near(self):
+        self.assertEqual(self.near("[1, 0.1]"), ["t1", "t2"])
+        self.assertEqual(self.near(" [0.1,\n1]\n", "-n", "1"), ["t2"])
+        path = self.directory / "vector.json"
+        path.write_text("[0, 1]")
+        self.assertEqual(self.ids("--vector-file", str(path))[0], "t2")
+
+    def test_joins_words(self):
+        self.assertEqual(self.near("[1,0]", "milk", "--vector-weight", "1")[0], "t1")
+        self.assertEqual(self.near("[1,0]", "milk", "--vector-weight", "0")[0], "t4")
+
+    def test_mistakes(self):
+        for text in ("", "{}", "[1,\"2\"]", "[1,0"):
+            shown = self.search("--vector-file", "-", stdin=text, exit_code=1).stderr
+            self.assertIn("standard input holds no vector", shown)
+        shown = self.search("--vector-file", "-", stdin="[1,2,3]", exit_code=1).stderr
+        self.assertIn("'vector' has 3 numbers; the vectors of this session have 2", shown)
+        self.search("--vector-file", "nowhere.json", exit_code=2)
+        self.search("--vector-file", "-", "--query", "{}", stdin="[1,0]", exit_code=1)
+        self.search("--vector-weight", "0.5", exit_code=1)
+        self.search("--vector-file", "-", "--vector-weight", "2", stdin="[1,0]", exit_code=1)
 
 
 class Selection(FindTest):

@@ -65,8 +65,9 @@ class Transcript(CliTest):
         self.run_cli("transcript", "append", "notes", "assistant", "-",
                      stdin="It is in files.\nYou can read them.\n")
         shown = self.run_cli("transcript", "last", "notes").stdout
-        self.assertRegex(shown, r"(?s)^user  \d{4}-.*\nTell me about your memory\.\n\n"
-                                r"assistant  \d{4}-.*\nIt is in files\.\nYou can read them\.\n$")
+        self.assertRegex(shown, r"(?s)^user  \d{4}-.*\n  Tell me about your memory\.\n\n"
+                                r"assistant  \d{4}-.*\n  It is in files\.\n"
+                                r"  You can read them\.\n$")
         turns = self.run_json("transcript", "last", "notes", "-n", "1")
         self.assertEqual([(turn["role"], turn["content"]) for turn in turns],
                          [("assistant", "It is in files.\nYou can read them.")])

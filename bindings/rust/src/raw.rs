@@ -1048,7 +1048,7 @@ pub struct Api {
     ///          VARVE_NOT_FOUND         the session was deleted
     ///          VARVE_CALLBACK          the token counter reported failure
     ///          VARVE_BUSY              the log was replaced over and over meanwhile
-    ///          VARVE_BAD_HANDLE, VARVE_IO
+    ///          VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
     /// @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
     /// @thread  any
     /// ```
@@ -1234,7 +1234,7 @@ pub struct Api {
     ///
     /// @errors  VARVE_NOT_FOUND         no such key, or the session was deleted
     ///          VARVE_UNSUPPORTED       the session has no "kv"
-    ///          VARVE_INVALID_ARGUMENT, VARVE_IO
+    ///          VARVE_SIZE_LIMIT (a kv.json above 64 MiB), VARVE_INVALID_ARGUMENT, VARVE_IO
     /// @cost    reads kv.json; takes no lock
     /// @thread  any
     /// ```
@@ -1248,7 +1248,7 @@ pub struct Api {
     /// @param[out] error_out caller frees; may be NULL.
     ///
     /// @errors  VARVE_NOT_FOUND         it was not there, or the session was deleted
-    ///          VARVE_UNSUPPORTED       the session has no "kv"
+    ///          VARVE_UNSUPPORTED, VARVE_SIZE_LIMIT  as varve_kv_get
     ///          VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
     /// @cost    as varve_kv_set
     /// @thread  any
@@ -1265,7 +1265,7 @@ pub struct Api {
     ///
     /// @errors  VARVE_UNSUPPORTED  the session has no "kv"
     ///          VARVE_NOT_FOUND    the session was deleted
-    ///          VARVE_IO
+    ///          VARVE_SIZE_LIMIT (as varve_kv_get), VARVE_IO
     /// @cost    reads kv.json; takes no lock
     /// @thread  any
     /// ```
@@ -1648,7 +1648,7 @@ pub struct Api {
     /// @errors  VARVE_UNSUPPORTED  the session has no "transcript"
     ///          VARVE_NOT_FOUND    the session was deleted
     ///          VARVE_BUSY         it was replaced over and over meanwhile
-    ///          VARVE_IO
+    ///          VARVE_SIZE_LIMIT (a transcript.md above 64 MiB), VARVE_IO
     /// @cost    reads the end of the file, as far as the turns go; takes no lock
     /// @thread  any
     /// ```

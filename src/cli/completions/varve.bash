@@ -28,7 +28,7 @@ _varve() {
     --role --id --timestamp --expires-at --reason -f --format -o --output --exclude-tag --since
     --until --min-importance --related --relation --depth --query --where --text --sort
     -i --interval --by --count --reapply-deletions --evict-below --tokens
-    --reserve --pin --exclude --now --request '
+    --reserve --pin --exclude --now --request --vector-file --vector-weight '
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' operands=() i word
   COMPREPLY=()
@@ -124,9 +124,13 @@ _varve() {
     log) options='--number --type --tag --oneline --full --reverse' ;;
     delete | forget) options="$conditions --where --text --reason --yes" ;;
     search)
-      options="$conditions --query --all --user --agent --sort --limit --after --explain"
+      options="$conditions --query --all --user --agent --sort --limit --after --vector-file
+        --vector-weight --explain"
       ;;
-    explain) options="$conditions --query --all --user --agent --sort --limit --after" ;;
+    explain)
+      options="$conditions --query --all --user --agent --sort --limit --after --vector-file
+        --vector-weight"
+      ;;
     count) options="$conditions --query --all --user --agent" ;;
     import) options='--all --format --dry-run --no-create' ;;
     export) options="$conditions --query --format --output --all" ;;

@@ -37,6 +37,10 @@ TEST(EntryText, OfToolsIsTheNameAndWhatWentInOrCameOut) {
   EXPECT_EQ(shown("tool_result", R"({"role":"tool","message":"ok"})"), "tool_result: ok");
   EXPECT_EQ(shown("tool_result", R"({"x":1})"), R"(tool_result: {"x":1})");
   EXPECT_EQ(shown("tool_result", R"("ok")"), "tool_result: ok");
+  EXPECT_EQ(shown("tool_result", R"({"tool":"f","call_id":"c","status":200,"body":[1]})"),
+            R"(tool_result: f {"body":[1],"status":200})");
+  EXPECT_EQ(shown("tool_result", R"({"call_id":"c","status":200})"),
+            R"(tool_result: {"call_id":"c","status":200})");
 }
 
 TEST(EntryText, KnowsSpeakersAndCalls) {
@@ -50,6 +54,43 @@ TEST(EntryText, KnowsSpeakersAndCalls) {
   EXPECT_EQ(result.call_key, std::string("call_id\0sc1", 11));
   EXPECT_EQ(read("tool_result", R"({"tool_call_id":"c2"})").call_id, "c2");
   EXPECT_EQ(read("tool_result", R"({"call_id":3})").call_key, "");
+}
+
+// Most entries are read without a Document; a name with an escape leads to one.
+TEST(EntryText, IsTheSameHoweverItIsRead) {
+  const char* contents[] = {
+      R"("tea \"now\"\n\tplease\\")",
+      R"("")",
+      R"("t\u00e9")",
+      R"({"role":"user","message":"hi","text":"other"})",
+      R"({"content":"hi","role":"a\nb","x":{"message":"inner"},"y":[{"role":"no"}]})",
+      R"({"message":"hi","role":""})",
+      R"({"message":"hi","role":7})",
+      R"({"text":"hi"})",
+      R"({"text":[1],"role":"user"})",
+      R"({"message":null,"text":"hi"})",
+      R"({"call_id":"c1","message":"hi","role":"tool"})",
+      R"({"message":"hi","tool_call_id":"c1"})",
+      R"({"x":1})",
+      R"({})",
+      R"(7)",
+      R"([{"message":"hi"}])",
+  };
+  for (const char* type : {"message", "tool_call", "tool_result", "finding", "m\\u0061in"}) {
+    for (const char* content : contents) {
+      const std::string start = std::string(R"({"content":)") + content + R"(,"type":")" + type;
+      json::Document scratch;
+      const auto plain = read_entry_text(start + R"(","x":1})", scratch);
+      const auto parsed = read_entry_text(start + R"(","\u0078":1})", scratch);
+      ASSERT_TRUE(plain.ok() && parsed.ok()) << content;
+      EXPECT_EQ(plain->label, parsed->label) << content;
+      EXPECT_EQ(plain->text, parsed->text) << content;
+      EXPECT_EQ(plain->role, parsed->role) << content;
+      EXPECT_EQ(plain->speaker, parsed->speaker) << content;
+      EXPECT_EQ(plain->call_id, parsed->call_id) << content;
+      EXPECT_EQ(plain->call_key, parsed->call_key) << content;
+    }
+  }
 }
 
 TEST(EntryText, OfALineThatIsNoEntryIsRefused) {

@@ -220,6 +220,19 @@ TEST_F(CappedFiles, GarbageIsKeptAsideReportedAndTheSessionIsUsable) {
   EXPECT_TRUE(session_->verify()->get_bool("ok"));
 }
 
+// Nobody's memory is filled with what varve cannot have written.
+TEST_F(CappedFiles, LargerThanTheyCanBeTheyAreRefusedUnread) {
+  ASSERT_TRUE(session_->transcript_append("user", "hello").ok());
+  disk_.write("transcript.md", std::string((size_t{64} << 20) + 1, ' '));
+  disk_.write("kv.json", std::string((size_t{64} << 20) + 1, ' '));
+  EXPECT_EQ(session_->transcript_last(1).code(), Code::kSizeLimit);
+  EXPECT_EQ(session_->transcript_append("user", "hello").code(), Code::kSizeLimit);
+  EXPECT_EQ(session_->kv_list().code(), Code::kSizeLimit);
+  EXPECT_EQ(session_->kv_get("a").code(), Code::kSizeLimit);
+  EXPECT_EQ(session_->kv_set("a", "1").code(), Code::kSizeLimit);
+  ASSERT_TRUE(session_->add(entry_text("e1")).ok());
+}
+
 TEST_F(CappedFiles, DamageIsToldToTheLog) {
   struct Lines {
     std::string text;

@@ -1,0 +1,110 @@
+#include "json/raw.h"
+
+#include <algorithm>
+
+namespace varve::json {
+
+namespace {
+
+constexpr size_t kNowhere = std::string_view::npos;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+size_t skip_blanks(std::string_view text, size_t at) {
+  while (at < text.size() && is_blank(text[at])) ++at;
+  return at;
+}
+
+// Behind the closing quote of the string whose opening one is at `at`.
+size_t skip_string(std::string_view text, size_t at) {
+  for (size_t from = at + 1;;) {
+    const size_t quote = text.find('"', from);
+    if (quote == kNowhere) return kNowhere;
+    size_t backslashes = 0;
+    while (text[quote - 1 - backslashes] == '\\') ++backslashes;
+    if (backslashes % 2 == 0) return quote + 1;
+    from = quote + 1;
+  }
+}
+
+size_t skip_list(std::string_view text, size_t at) {
+  for (size_t depth = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"') {
+      at = skip_string(text, at);
+      continue;
+    }
+    ++at;
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return at;
+  }
+  return kNowhere;
+}
+
+size_t skip_value(std::string_view text, size_t at) {
+  if (text[at] == '"') return skip_string(text, at);
+  if (text[at] == '{' || text[at] == '[') return skip_list(text, at);
+  const auto ends = [](char c) { return c == ',' || c == '}' || c == ']' || is_blank(c); };
+  while (at < text.size() && !ends(text[at])) ++at;
+  return at;
+}
+
+// 0: not one that stands for a single character.
+char unescaped(char c) {
+  switch (c) {
+    case '"':
+    case '\\':
+    case '/': return c;
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+bool for_each_raw_member(std::string_view text, const VisitRaw& visit) {
+  size_t at = skip_blanks(text, 0);
+  if (at == text.size() || text[at] != '{') return false;
+  for (char next = ','; next == ',';) {
+    const size_t name = skip_blanks(text, at + 1);
+    if (name < text.size() && text[name] == '}') return true;  // there is none
+    if (name == text.size() || text[name] != '"') return false;
+    const size_t name_end = skip_string(text, name);
+    if (name_end == kNowhere) return false;
+    at = skip_blanks(text, name_end);
+    if (at == text.size() || text[at] != ':') return false;
+    const size_t value = skip_blanks(text, at + 1);
+    const size_t end = value < text.size() ? skip_value(text, value) : kNowhere;
+    if (end == kNowhere) return false;
+    const std::string_view name_text = text.substr(name + 1, name_end - name - 2);
+    if (name_text.find('\\') != kNowhere) return false;
+    if (!visit(name_text, text.substr(value, end - value))) return false;
+    at = skip_blanks(text, end);
+    if (at == text.size()) return false;
+    next = text[at];
+  }
+  return text[at] == '}';
+}
+
+bool decode_raw_string(std::string_view value, std::string* out) {
+  if (value.size() < 2 || value.front() != '"' || value.back() != '"') return false;
+  value = value.substr(1, value.size() - 2);
+  out->clear();
+  out->reserve(value.size());
+  while (!value.empty()) {
+    const size_t clean = std::min(value.find('\\'), value.size());
+    out->append(value.substr(0, clean));
+    if (clean == value.size()) break;
+    const char c = clean + 1 < value.size() ? unescaped(value[clean + 1]) : '\0';
+    if (c == 0) return false;
+    out->push_back(c);
+    value.remove_prefix(clean + 2);
+  }
+  return true;
+}
+
+}  // namespace varve::json

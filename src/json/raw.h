@@ -1,0 +1,23 @@
+// Raw: members of an object as they stand in the text, without parsing all of it.
+//
+// For text that a Document has accepted before, as every line of a log was when it was indexed.
+// Other text is no danger, but what is said of it means nothing.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace varve::json {
+
+// Calls `visit` with the name and the value of each member of the object that `text` is, as they
+// stand in it. False when `visit` answered false, when a name has an escape, and when it is no
+// object. Cost: one pass over the text.
+using VisitRaw = std::function<bool(std::string_view name, std::string_view value)>;
+bool for_each_raw_member(std::string_view text, const VisitRaw& visit);
+
+// Sets *out to the characters of a string, with its quotes. False when it is none, or has an
+// escape by number (\u0041): a Document reads those.
+bool decode_raw_string(std::string_view value, std::string* out);
+
+}  // namespace varve::json

@@ -1,0 +1,97 @@
+#include "json/raw.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "json/document.h"
+
+namespace varve::json {
+namespace {
+
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+std::optional<Members> members_of(std::string_view text) {
+  Members members;
+  const bool whole = for_each_raw_member(text, [&](std::string_view name, std::string_view value) {
+    members.emplace_back(name, value);
+    return true;
+  });
+  return whole ? std::optional(members) : std::nullopt;
+}
+
+TEST(Raw, GivesMembersAsTheyStand) {
+  EXPECT_EQ(members_of("{}"), Members());
+  EXPECT_EQ(members_of(" { } "), Members());
+  const Members expected = {{"a", "1"},    {"b", R"("x,}\"")"}, {"c", R"({"d":["]",{}]})"},
+                            {"e", "[{}]"}, {"", "null"},        {"f", R"("\\")"}};
+  EXPECT_EQ(members_of(R"({"a":1,"b":"x,}\"","c":{"d":["]",{}]},"e":[{}],"":null,"f":"\\"})"),
+            expected);
+  EXPECT_EQ(members_of("\t{ \"a\" : 1 , \"b\" : \"x,}\\\"\" ,\r\n\"c\":{\"d\":[\"]\",{}]}, "
+                       "\"e\" :[{}],\"\":null ,\"f\":\"\\\\\" }"),
+            expected);
+}
+
+TEST(Raw, EndsWhenItIsTold) {
+  int count = 0;
+  const auto stop = [&](std::string_view, std::string_view) { return ++count < 2; };
+  EXPECT_FALSE(for_each_raw_member(R"({"a":1,"b":2,"c":3})", stop));
+  EXPECT_EQ(count, 2);
+}
+
+TEST(Raw, NamesWithEscapesAreLeftToOthers) {
+  EXPECT_FALSE(members_of(R"({"\u0061":1})"));
+  EXPECT_FALSE(members_of(R"({"a\"":1})"));
+}
+
+TEST(Raw, DecodesEscapesOfOneCharacter) {
+  std::string out = "old";
+  EXPECT_TRUE(decode_raw_string(R"("")", &out));
+  EXPECT_EQ(out, "");
+  EXPECT_TRUE(decode_raw_string(R"("a\"\\\/\b\f\n\r\té")", &out));
+  EXPECT_EQ(out, "a\"\\/\b\f\n\r\té");
+  EXPECT_FALSE(decode_raw_string(R"("a\u0041")", &out));
+  EXPECT_FALSE(decode_raw_string("7", &out));
+  EXPECT_FALSE(decode_raw_string("\"", &out));
+}
+
+// Whatever a Document accepts is seen the same way.
+TEST(Raw, AgreesWithADocument) {
+  static constexpr std::string_view kParts[] = {
+      "{", "}",    "[", "]",      ",",      ":",      "\"a\"",    "\"b\"", "\"\\\"\"", "\"\\\\\"",
+      "1", "null", " ", "\"x}\"", "\"a\":", "\"b\":", "\"c\":{}", "\"",    "\\"};
+  std::mt19937 random(11);
+  Document document;
+  int accepted = 0;
+  for (int round = 0; round < 300000; ++round) {
+    std::string text = "{";
+    for (size_t n = random() % 9; n > 0; --n) text += kParts[random() % std::size(kParts)];
+    text += "}";
+    const auto raw = members_of(text);  // no danger, whatever it is
+    if (!document.parse(text).ok()) continue;
+    if (!raw) {  // a name with an escape
+      ASSERT_NE(text.find('\\'), std::string::npos) << text;
+      continue;
+    }
+    ASSERT_EQ(raw->size(), document.root().size()) << text;
+    accepted += raw->empty() ? 0 : 1;
+    for (const auto& [name, value] : *raw) {
+      const auto found = document.root().find(name);
+      ASSERT_TRUE(found) << text;
+      std::string decoded;
+      const bool is_text = decode_raw_string(value, &decoded);
+      ASSERT_EQ(is_text, found->is_string()) << text;
+      if (is_text) {
+        ASSERT_EQ(decoded, found->text()) << text;
+      }
+    }
+  }
+  EXPECT_GT(accepted, 100);
+}
+
+}  // namespace
+}  // namespace varve::json
