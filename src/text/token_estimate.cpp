@@ -145,6 +145,7 @@ struct Walk {
 // Behind a line end the state is known, so the halves of a text are walked side by side: each
 // step waits for the one before it, and not for those of the other half.
 uint64_t estimate_tokens(std::string_view text) noexcept {
+  if (text.empty()) return 0;
   const size_t line_end = std::min(text.find('\n', text.size() / 2), text.size() - 1);
   const char* const middle = text.data() + line_end + 1;
   const char* const end = text.data() + text.size();

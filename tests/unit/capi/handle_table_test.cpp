@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/build_kind.h"
+
 namespace varve::capi {
 namespace {
 
@@ -255,6 +257,9 @@ TEST(HandleTable, ForkedChildNeedNotWaitForThreadsOfTheParent) {
   EXPECT_EQ(alive, 0);
 }
 
+// The sanitizers' allocators take no locks before fork(): the child of a process with another
+// thread in them waits for ever. Plain builds have this test.
+#ifndef VARVE_TEST_IS_SANITIZED
 TEST(HandleTable, ForkWhileOtherThreadsOpenAndClose) {
   std::atomic<int> alive{0};
   std::atomic<bool> stop{false};
@@ -275,6 +280,7 @@ TEST(HandleTable, ForkWhileOtherThreadsOpenAndClose) {
   stop = true;
   busy.join();
 }
+#endif
 
 }  // namespace
 }  // namespace varve::capi
