@@ -97,11 +97,11 @@ class BestSearch {
 
   void score_surroundings() {
     known_ = surroundings(kKnownDistance);
-    qualities_.reserve(known_.size());
-    for (const uint32_t row : known_) {
-      const double quality = peak_ > 0 ? std::min(1.0, ranker_.score(row) / peak_) : 0;
-      qualities_.push_back(quality);
-      const uint32_t stretch = index_.stretch(row);
+    qualities_ = ranker_.scores(known_);
+    for (size_t i = 0; i < known_.size(); ++i) {
+      double& quality = qualities_[i];
+      quality = peak_ > 0 ? std::min(1.0, quality / peak_) : 0;
+      const uint32_t stretch = index_.stretch(known_[i]);
       if (stretches_.empty() || stretches_.back().first != stretch) {
         stretches_.emplace_back(stretch, 0);
       }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+
+#include "query/score_window.h"
 
 namespace varve::query {
 
@@ -11,6 +14,12 @@ namespace {
 constexpr uint32_t kSummariesMax = 512;
 
 constexpr uint32_t kFrequenciesKept = 16;  // of words in an entry: most are below
+
+// A look for a row in a list costs as much as some postings that are added up.
+constexpr uint64_t kLookupCost = 3;
+
+// For each row that is wanted, so many are looked for in every list until the rest can be left.
+constexpr uint64_t kLookupsSaved = 16;
 
 }  // namespace
 
@@ -42,9 +51,8 @@ Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end
             ? own_count
             : std::min(shared->entry_count, std::max(own_count, count_in(*shared, ranked.text)));
     const double idf = bm25_.idf(row_count);
-    // A term never gives more, whatever its frequency.
-    terms_.push_back(
-        {&ranked, cursor, own_count, row_count, idf, idf * (Bm25::kK1 + 1), UINT32_MAX, 0, 0});
+    const double bound = bm25_.score(idf, UINT32_MAX, 0);
+    terms_.push_back({&ranked, cursor, own_count, row_count, idf, bound, UINT32_MAX, 0, 0});
     find_bounds(&terms_.back());
   }
 }
@@ -73,10 +81,27 @@ double Ranker::block_bound(const Term& term, const index::BlockSummary& block) c
 double Ranker::score(uint32_t row) {
   double sum = 0;
   for (Term& term : terms_) {
-    if (!term.cursor.contains(row)) continue;
-    sum += bm25_.score(term.idf, term.cursor.frequency(), index_.text().length(row));
+    if (term.cursor.contains(row)) sum += part_of(term, row);
   }
   return sum;
+}
+
+std::vector<double> Ranker::scores(std::span<const uint32_t> rows) {
+  std::vector<double> sums(rows.size());
+  for (Term& term : terms_) {
+    uint32_t found = 0;  // the term's first row not below the one asked last
+    for (size_t i = 0; i < rows.size() && found != kNoRow; ++i) {
+      if (i == 0 || found < rows[i]) found = term.cursor.seek(rows[i]);
+      if (found == rows[i]) sums[i] += part_of(term, found);
+    }
+  }
+  return sums;
+}
+
+uint64_t Ranker::list_row_count() const {
+  uint64_t count = 0;
+  for (const Term& term : terms_) count += term.own_row_count;
+  return count;
 }
 
 uint32_t Ranker::next_row_of(Term& term, uint32_t row) {
@@ -85,39 +110,47 @@ uint32_t Ranker::next_row_of(Term& term, uint32_t row) {
   return term.row;
 }
 
+void Ranker::add_up(const std::function<void(uint32_t, double)>& visit) {
+  const auto window = std::make_unique<ScoreWindow>();
+  for (Term& term : terms_) next_row_of(term, 0);
+  for (uint32_t row = 0; row < row_end_;) {
+    row = kNoRow;
+    for (const Term& term : terms_) row = std::min(row, term.row);
+    window->start(row);
+    const uint32_t end = std::min(row_end_, row + std::min(ScoreWindow::kRows, kNoRow - row));
+    for (Term& term : terms_) {
+      for (; term.row < end; term.row = term.cursor.next()) {
+        window->add(term.row, part_of(term, term.row));
+      }
+    }
+    window->take(visit);
+  }
+}
+
 void Ranker::for_each(RowFilter& filter, bool any_row,
                       const std::function<void(uint32_t, double)>& visit) {
-  uint64_t list_rows = 0;
-  for (const Term& term : terms_) list_rows += term.own_row_count;
-  if (any_row || filter.walk_count_max() < list_rows) {
+  if (any_row || filter.walk_count_max() < list_row_count()) {
     for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
       const double found = score(row);
       if (found > 0 || any_row) visit(row, found);
     }
     return;
   }
-  for (Term& term : terms_) next_row_of(term, 0);
-  for (;;) {
-    uint32_t row = kNoRow;
-    for (const Term& term : terms_) row = std::min(row, term.row);
-    if (row == kNoRow) return;
-    if (filter.accepts(row)) visit(row, score(row));
-    for (Term& term : terms_) {
-      if (term.row == row) next_row_of(term, row + 1);
-    }
-  }
+  add_up([&](uint32_t row, double score) {
+    if (filter.accepts(row)) visit(row, score);
+  });
 }
 
 void Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
-  uint64_t list_rows = 0;
-  for (const Term& term : terms_) list_rows += term.own_row_count;
-  if (any_row || filter.walk_count_max() < list_rows / 2) {
-    if (any_row && terms_.empty()) {
-      for_each(filter, true,
-               [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
-    } else {
-      walk_filter(filter, any_row, best);
-    }
+  const uint64_t list_rows = list_row_count();
+  if (any_row && terms_.empty()) {
+    for_each(filter, true, [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
+  } else if (any_row || filter.walk_count_max() < list_rows / (terms_.size() * kLookupCost + 1)) {
+    walk_filter(filter, any_row, best);
+  } else if (list_rows / kLookupsSaved < best->count() * terms_.size()) {
+    add_up([&](uint32_t row, double score) {
+      if (!best->is_beyond(score) && filter.accepts(row)) best->offer(place_of(row, score));
+    });
   } else {
     walk_lists(filter, best);
   }

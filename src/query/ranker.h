@@ -2,7 +2,9 @@
 //
 // Early stopping is that of MaxScore, a list at a time: rare words first, whose entries fill the
 // best; what the lists behind can give at most, and the blocks of the one being walked, decides
-// what is looked at. Where a filter leaves few rows, those are walked instead.
+// what is looked at. Where a filter leaves few rows, those are walked instead. Where so
+// many rows are wanted that little could be left out, all lists are added up: a posting costs less
+// there than a look into a list.
 //
 // source: Turtle and Flood, Query Evaluation: Strategies and Optimizations (IPM 1995); the bounds
 // of blocks are those of Ding and Suel, Faster Top-k Document Retrieval Using Block-Max Indexes
@@ -11,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,6 +38,8 @@ class Ranker {
 
   // The BM25 of a row; 0 for one with none of the words. Cheap in rising order.
   double score(uint32_t row);
+  // The same of many rows, rising, at a fraction of the cost.
+  [[nodiscard]] std::vector<double> scores(std::span<const uint32_t> rows);
 
   // Offers rows the filter takes that have one of the words, or any at all when `any_row`: all that
   // can be among the best.
@@ -72,7 +77,13 @@ class Ranker {
   [[nodiscard]] double most_at(const Term& term, uint32_t length) const {
     return bm25_.score(term.idf, term.frequency_max, length);
   }
+  [[nodiscard]] double part_of(Term& term, uint32_t row) const {
+    return bm25_.score(term.idf, term.cursor.frequency(), index_.text().length(row));
+  }
+  [[nodiscard]] uint64_t list_row_count() const;
   uint32_t next_row_of(Term& term, uint32_t row);
+  // Calls `visit` with every row that has a word and its score, rising.
+  void add_up(const std::function<void(uint32_t row, double score)>& visit);
   void walk_filter(RowFilter& filter, bool any_row, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);
   void walk_list(const std::vector<Term*>& order, size_t at, double rest, RowFilter& filter,

@@ -44,6 +44,7 @@ class TopK {
     std::push_heap(heap_.begin(), heap_.end(), IsFirst{ascending_});
   }
 
+  [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] bool is_full() const { return heap_.size() >= count_; }
   // The last of the best so far: what a row must come before to matter. Only when is_full() and
   // count is not 0.

@@ -7,11 +7,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "query/score_window.h"
 #include "query_fixture.h"
 
 namespace varve::query {
@@ -192,6 +194,59 @@ TEST_P(RankerScan, FindsWhatALookAtEveryRowFinds) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RankerScan, ::testing::Range(1u, 9u));
 
+// More rows than a window, some windows without any; many wanted, so that lists are added up.
+TEST(Ranker, FindsTheSameInManyWindows) {
+  ZipfLog log(20, 3 * ScoreWindow::kRows + 100, 4);
+  for (int round = 0; round < 12; ++round) {
+    const auto words = log.words(1 + log.random()() % 5, 150 + log.random()() % 50);
+    const TextPlan plan = plan_of(log, words);
+    Ranker ranker(log.index(), plan, log.index().size());
+    for (const size_t count : {1u, 10u, 300u, 5000u}) {
+      RowFilter filter(log.index(), log.index().size(), kNowMs);
+      if (round % 3 == 0) filter.require_types({"finding"});
+      RowFilter other = filter;
+      const auto expected = scan(log.index(), ranker, other, false, count);
+      TopK best(count, false, std::nullopt);
+      ranker.find_best(filter, false, &best);
+      expect_same(best.take(), expected);
+    }
+  }
+}
+
+TEST(Ranker, ScoresOfManyRowsAreThoseOfEach) {
+  ZipfLog log(21, 2000, 20);
+  for (int round = 0; round < 10; ++round) {
+    const TextPlan plan = plan_of(log, log.words(1 + static_cast<size_t>(round) % 5, 2));
+    Ranker ranker(log.index(), plan, log.index().size());
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < log.index().size(); ++row) {
+      if (log.random()() % 7 == 0) rows.push_back(row);
+    }
+    const auto scores = ranker.scores(rows);
+    ASSERT_EQ(scores.size(), rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) ASSERT_EQ(scores[i], ranker.score(rows[i])) << rows[i];
+    EXPECT_TRUE(ranker.scores({}).empty());
+  }
+}
+
+// Parts are whole numbers of units: their sum is exact, and a part is never nothing.
+TEST(Bm25, ScoresAddUpTheSameInAnyOrder) {
+  std::mt19937 random(4);
+  const auto pick = [&](uint32_t end) { return static_cast<uint32_t>(random()) % end; };
+  for (int round = 0; round < 2000; ++round) {
+    const Bm25 bm25(1 + random() % 100'000'000, random());
+    std::vector<double> parts;
+    for (int i = 0; i < 12; ++i) {
+      const double idf = bm25.idf(1 + random() % 100'000'000);
+      parts.push_back(bm25.score(idf > 0 ? idf : 0, 1 + pick(50), pick(100'000)));
+      ASSERT_GT(parts.back(), 0);
+    }
+    const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+    std::shuffle(parts.begin(), parts.end(), random);
+    ASSERT_EQ(std::accumulate(parts.begin(), parts.end(), 0.0), sum);
+  }
+}
+
 TEST(Ranker, EqualScoresAreOrderedByTimeThenByPlaceInTheLog) {
   QueryLog log(plain_words());
   for (int i = 0; i < 600; ++i) {
@@ -236,11 +291,13 @@ TEST(Ranker, RowsBehindTheEndNeitherCountNorMatch) {
   Ranker alone(part.index(), part_plan, 400);
   RowFilter cut_filter(whole.index(), 400, kNowMs);
   RowFilter alone_filter(part.index(), 400, kNowMs);
-  TopK from_cut(50, false, std::nullopt);
-  TopK from_alone(50, false, std::nullopt);
-  cut.find_best(cut_filter, false, &from_cut);
-  alone.find_best(alone_filter, false, &from_alone);
-  expect_same(from_cut.take(), from_alone.take());
+  for (const size_t count : {1u, 50u, 1000u}) {
+    TopK from_cut(count, false, std::nullopt);
+    TopK from_alone(count, false, std::nullopt);
+    cut.find_best(cut_filter, false, &from_cut);
+    alone.find_best(alone_filter, false, &from_alone);
+    expect_same(from_cut.take(), from_alone.take());
+  }
   EXPECT_EQ(cut.statistics().total_length, alone.statistics().total_length);
   EXPECT_EQ(cut.statistics().row_counts, alone.statistics().row_counts);
 }
@@ -273,9 +330,10 @@ TEST(Ranker, ExplainsWhatEachWordGave) {
   EXPECT_EQ(first[0].first, 2u);
   EXPECT_EQ(first[1].first, 1u);
   // N = 2, avgdl = 2: idf(tea) = ln(1 + 1.5/1.5), idf(milk) = ln(1 + 0.5/2.5).
-  EXPECT_NEAR(first[0].second, std::log(2.0) * 1.9 * 2 / (2 + 0.9 * (0.25 + 0.75 * 1.5)), 1e-12);
-  EXPECT_NEAR(first[1].second, std::log(1.2) * 1.9 / (1 + 0.9 * (0.25 + 0.75 * 1.5)), 1e-12);
-  EXPECT_NEAR(first[0].second + first[1].second, ranker.score(0), 1e-12);
+  const auto in_units = [](double value) { return std::round(value * 0x1p32) * 0x1p-32; };
+  EXPECT_EQ(first[0].second, in_units(std::log(2.0) * 1.9 * 2 / (2 + 0.9 * (0.25 + 0.75 * 1.5))));
+  EXPECT_EQ(first[1].second, in_units(std::log(1.2) * 1.9 / (1 + 0.9 * (0.25 + 0.75 * 1.5))));
+  EXPECT_EQ(first[0].second + first[1].second, ranker.score(0));
   const auto second = ranker.explain(1);
   EXPECT_EQ(second[0], std::make_pair(0u, 0.0));
 }

@@ -1,0 +1,55 @@
+#include "query/score_window.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace varve::query {
+namespace {
+
+using Scores = std::vector<std::pair<uint32_t, double>>;
+
+Scores take(ScoreWindow& window) {
+  Scores taken;
+  window.take([&](uint32_t row, double score) { taken.emplace_back(row, score); });
+  return taken;
+}
+
+TEST(ScoreWindow, GivesWhatWasAddedInRisingOrderAndIsEmptyThen) {
+  const auto window = std::make_unique<ScoreWindow>();
+  EXPECT_EQ(take(*window), Scores());
+  window->start(1000);
+  window->add(1000 + ScoreWindow::kRows - 1, 2);
+  window->add(1000, 0.5);
+  window->add(1064, 1);
+  window->add(1000, 0.25);
+  EXPECT_EQ(take(*window), (Scores{{1000, 0.75}, {1064, 1}, {1000 + ScoreWindow::kRows - 1, 2}}));
+  EXPECT_EQ(take(*window), Scores());
+  window->start(0);
+  window->add(0, 4);
+  EXPECT_EQ(take(*window), (Scores{{0, 4}})) << "nothing is left of another stretch";
+}
+
+TEST(ScoreWindow, AddsUpLikeAMap) {
+  const auto window = std::make_unique<ScoreWindow>();
+  std::mt19937 random(1);
+  for (uint32_t first_row = 0; first_row < 10 * ScoreWindow::kRows;
+       first_row += ScoreWindow::kRows) {
+    std::map<uint32_t, double> expected;
+    window->start(first_row);
+    for (size_t n = random() % 3000; n > 0; --n) {
+      const uint32_t row = first_row + static_cast<uint32_t>(random() % ScoreWindow::kRows);
+      const auto part = static_cast<double>(random() % 100);
+      expected[row] += part;
+      window->add(row, part);
+    }
+    EXPECT_EQ(take(*window), Scores(expected.begin(), expected.end()));
+  }
+}
+
+}  // namespace
+}  // namespace varve::query

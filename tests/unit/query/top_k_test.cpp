@@ -1,0 +1,86 @@
+#include "query/top_k.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace varve::query {
+namespace {
+
+bool same(const Place& a, const Place& b) {
+  return a.key == b.key && a.timestamp_ms == b.timestamp_ms && a.row == b.row;
+}
+
+std::vector<Place> some_places(std::mt19937& random, uint32_t count) {
+  std::vector<Place> places;
+  for (uint32_t row = 0; row < count; ++row) {
+    places.push_back({static_cast<double>(random() % 20), static_cast<int64_t>(random() % 5), row});
+  }
+  std::shuffle(places.begin(), places.end(), random);
+  return places;
+}
+
+TEST(TopK, IsTheBeginningOfTheSortedWhole) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    const bool ascending = random() % 2 == 0;
+    const uint64_t count = random() % 30;
+    auto places = some_places(random, static_cast<uint32_t>(random() % 200));
+    std::optional<Place> after;
+    if (!places.empty() && random() % 2 == 0) after = places.front();
+    TopK best(count, ascending, after);
+    for (const Place& place : places) best.offer(place);
+
+    const auto precedes = [ascending](const Place& a, const Place& b) {
+      return ascending ? comes_before(b, a) : comes_before(a, b);
+    };
+    std::erase_if(places, [&](const Place& one) { return after && !precedes(*after, one); });
+    std::sort(places.begin(), places.end(), precedes);
+    if (places.size() > count) places.resize(count);
+    const auto found = best.take();
+    ASSERT_TRUE(std::equal(found.begin(), found.end(), places.begin(), places.end(), same));
+  }
+}
+
+TEST(TopK, ItsThresholdIsTheLastOfTheBest) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 300; ++round) {
+    const uint64_t count = 1 + random() % 20;
+    TopK best(count, false, std::nullopt);
+    std::vector<Place> seen;
+    for (const Place& place : some_places(random, 100)) {
+      best.offer(place);
+      seen.push_back(place);
+      ASSERT_EQ(best.is_full(), seen.size() >= count);
+      if (!best.is_full()) {
+        ASSERT_FALSE(best.is_beyond(0));
+        continue;
+      }
+      std::sort(seen.begin(), seen.end(), comes_before);
+      const Place& last = seen[count - 1];
+      ASSERT_TRUE(same(best.threshold(), last));
+      ASSERT_FALSE(best.is_beyond(last.key));
+      ASSERT_TRUE(best.is_beyond(last.key - 1));
+    }
+  }
+}
+
+TEST(TopK, OfNoneIsBeyondEverything) {
+  TopK none(0, false, std::nullopt);
+  none.offer({1, 1, 1});
+  EXPECT_TRUE(none.is_beyond(1e300));
+  EXPECT_TRUE(none.take().empty());
+}
+
+TEST(TopK, OfMoreThanThereAreIsAll) {
+  TopK all(UINT64_MAX, false, std::nullopt);
+  for (uint32_t row = 0; row < 100; ++row) all.offer({1, 1, row});
+  EXPECT_FALSE(all.is_full());
+  EXPECT_EQ(all.take().size(), 100u);
+}
+
+}  // namespace
+}  // namespace varve::query
