@@ -1,7 +1,9 @@
 #include "context/entry_text.h"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
+#include <string_view>
+#include <vector>
 
 #include "entry/content_key.h"
 #include "entry/entry.h"
@@ -15,52 +17,11 @@ namespace {
 
 using Names = std::initializer_list<std::string_view>;
 
-std::optional<json::Value> first_of(json::Value object, Names names) {
-  for (const auto name : names) {
-    if (const auto value = object.find(name)) return value;
-  }
-  return std::nullopt;
-}
-
-std::string text_of(json::Value value) {
-  if (value.is_string()) return std::string(value.text());
-  std::string text;
-  json::append_canonical(value, text);
-  return text;
-}
-
 // A label stands at the start of a line, where no mark of a frame's may be but the frame's own.
 std::string label_of(std::string_view text) {
   std::string label = text::make_one_line(text);
   const size_t marks = std::min(label.find_first_not_of("`="), label.size());
   return label.replace(0, marks, marks, ' ');
-}
-
-// What a tool was given or gave when it is under no name that is known: all members but those that
-// are said otherwise. Empty when there are none.
-std::string other_members(json::Value content) {
-  static constexpr std::string_view kSaid[] = {"name", "tool", "call_id", "tool_call_id", "role"};
-  std::string text;
-  content.for_each_member([&](std::string_view name, json::Value value) {
-    if (std::find(std::begin(kSaid), std::end(kSaid), name) != std::end(kSaid)) return true;
-    text.push_back(text.empty() ? '{' : ',');
-    json::append_string(name, text);
-    text.push_back(':');
-    json::append_canonical(value, text);
-    return true;
-  });
-  return text.empty() ? text : text + "}";
-}
-
-std::string tool_text(json::Value content, Names details) {
-  std::string text;
-  const auto name = first_of(content, {"name", "tool"});
-  if (name) text = text::make_one_line(text_of(*name));
-  const auto detail = first_of(content, details);
-  if (!name && !detail) return text_of(content);
-  const std::string what = detail ? text_of(*detail) : other_members(content);
-  if (!text.empty() && !what.empty()) text.push_back(' ');
-  return text + what;
 }
 
 bool is_tool(std::string_view type) { return type == "tool_call" || type == "tool_result"; }
@@ -71,92 +32,139 @@ Speaker speaker_of(std::string_view role) {
   return Speaker::kOther;
 }
 
-void read_content(json::Value content, std::string_view type, EntryText* out) {
-  if (const auto role = content.find("role"); role && role->is_string()) {
-    out->role = label_of(role->text());
-  }
-  if (const auto call = first_of(content, {"call_id", "tool_call_id"}); call && call->is_string()) {
-    const bool is_own_name = content.find("call_id").has_value();
-    out->call_id = call->text();
-    out->call_key = entry::content_key(is_own_name ? "call_id" : "tool_call_id", *call);
-  }
-  if (is_tool(type)) {
-    const bool is_call = type == "tool_call";
-    out->speaker = is_call ? Speaker::kAssistant : Speaker::kTool;
-    out->text = is_call ? tool_text(content, {"arguments", "args", "input", "message"})
-                        : tool_text(content, {"result", "output", "content", "message", "error"});
-    return;
-  }
-  out->speaker = speaker_of(out->role);
-  if (!out->role.empty()) out->label = out->role;
-  const auto text = first_of(content, {"message", "content", "text"});
-  out->text = text ? text_of(*text) : text_of(content);
-}
+bool is_string(std::string_view value) { return value.starts_with('"'); }
 
-// What a plain message says, as most entries are: its members as they stand in the line.
-struct RawMessage {
-  std::string_view type;
-  std::string_view content;
-  std::string_view role;
-  std::string_view message;  // by its names, those of read_content()
-  std::string_view other_content;
-  std::string_view text;
+// Reads a line by its members as they stand in it; a Document is made only of values that are not
+// plain text.
+class LineReader {
+ public:
+  explicit LineReader(json::Document& scratch) : scratch_(scratch) {}
 
-  bool read(std::string_view line) {
+  // False when it is no entry, or a name has an escape.
+  bool read(std::string_view line, EntryText* out) {
+    std::string_view type;
+    std::string_view content;
     const bool is_whole = json::for_each_raw_member(line, [&](auto name, auto value) {
       if (name == "type") type = value;
       if (name == "content") content = value;
       return true;
     });
-    if (!is_whole || type.empty() || content.empty()) return false;
-    if (content.front() == '"') return true;
-    return content.front() == '{' && json::for_each_raw_member(content, [&](auto name, auto value) {
-             if (name == "role") role = value;
-             if (name == "message") message = value;
-             if (name == "content") other_content = value;
-             if (name == "text") text = value;
-             return name != "call_id" && name != "tool_call_id";
-           });
+    if (!is_whole || content.empty() || !is_string(type)) return false;
+    const std::string type_name = text_of(type);
+    if (!content.starts_with('{')) {
+      out->label = label_of(type_name);
+      out->text = text_of(content);
+      return !is_wrong_;
+    }
+    members_.reserve(kMembersUsual);
+    const bool is_read = json::for_each_raw_member(content, [&](auto name, auto value) {
+      members_.push_back({name, value});
+      return true;
+    });
+    if (!is_read) return false;
+    content_ = content;
+    read_content(type_name, out);
+    return !is_wrong_;
   }
-  [[nodiscard]] std::string_view said() const {
-    if (content.front() == '"') return content;
-    if (!message.empty()) return message;
-    return other_content.empty() ? text : other_content;
-  }
-};
 
-// The same as from a Document at a fraction of the cost; false for an entry that is not so simple.
-bool read_plain(std::string_view line, EntryText* out) {
-  RawMessage raw;
-  std::string label;
-  if (!raw.read(line) || !json::decode_raw_string(raw.type, &label) || is_tool(label)) return false;
-  if (!json::decode_raw_string(raw.said(), &out->text)) return false;
-  if (!raw.role.empty()) {
-    if (!json::decode_raw_string(raw.role, &out->role)) return false;
-    out->role = label_of(out->role);
+ private:
+  struct Member {
+    std::string_view name;
+    std::string_view value;
+  };
+  static constexpr size_t kMembersUsual = 16;
+
+  // Empty when there is none.
+  [[nodiscard]] std::string_view find(std::string_view name) const {
+    const auto found = std::find_if(members_.begin(), members_.end(),
+                                    [name](const Member& member) { return member.name == name; });
+    return found == members_.end() ? std::string_view() : found->value;
   }
-  out->speaker = speaker_of(out->role);
-  out->label = out->role.empty() ? label_of(label) : out->role;
-  return true;
-}
+  [[nodiscard]] std::string_view first_of(Names names) const {
+    for (const auto name : names) {
+      if (const auto value = find(name); !value.empty()) return value;
+    }
+    return {};
+  }
+
+  // The characters of a string; any other value as canonical JSON.
+  std::string text_of(std::string_view value) {
+    std::string text;
+    if (json::decode_raw_string(value, &text)) return text;
+    text.clear();
+    if (!scratch_.parse(value, entry::line_limits()).ok()) {
+      is_wrong_ = true;
+    } else if (scratch_.root().is_string()) {
+      text = scratch_.root().text();
+    } else {
+      json::append_canonical(scratch_.root(), text);
+    }
+    return text;
+  }
+
+  // What a tool was given or gave when it is under no name that is known: all members but those
+  // that are said otherwise. Empty when there are none.
+  std::string other_members() {
+    static constexpr std::string_view kSaid[] = {"name", "tool", "call_id", "tool_call_id", "role"};
+    std::string text;
+    for (const Member& member : members_) {
+      if (std::find(std::begin(kSaid), std::end(kSaid), member.name) != std::end(kSaid)) continue;
+      text.push_back(text.empty() ? '{' : ',');
+      text.append("\"").append(member.name).append("\":").append(member.value);
+    }
+    return text.empty() ? text : text_of(text + "}");
+  }
+
+  std::string tool_text(Names details) {
+    std::string text;
+    const auto name = first_of({"name", "tool"});
+    if (!name.empty()) text = text::make_one_line(text_of(name));
+    const auto detail = first_of(details);
+    if (name.empty() && detail.empty()) return text_of(content_);
+    const std::string what = detail.empty() ? other_members() : text_of(detail);
+    if (!text.empty() && !what.empty()) text.push_back(' ');
+    return text + what;
+  }
+
+  void read_call_id(std::string_view name, EntryText* out) {
+    out->call_id = text_of(find(name));
+    out->call_key = entry::content_string_key(name, out->call_id);
+  }
+
+  void read_content(std::string_view type, EntryText* out) {
+    if (const auto role = find("role"); is_string(role)) out->role = label_of(text_of(role));
+    const bool has_own = !find("call_id").empty();
+    const std::string_view call_name = has_own ? "call_id" : "tool_call_id";
+    if (is_string(find(call_name))) read_call_id(call_name, out);
+    if (is_tool(type)) {
+      const bool is_call = type == "tool_call";
+      out->label = label_of(type);
+      out->speaker = is_call ? Speaker::kAssistant : Speaker::kTool;
+      out->text = is_call ? tool_text({"arguments", "args", "input", "message"})
+                          : tool_text({"result", "output", "content", "message", "error"});
+      return;
+    }
+    out->speaker = speaker_of(out->role);
+    out->label = out->role.empty() ? label_of(type) : out->role;
+    const auto text = first_of({"message", "content", "text"});
+    out->text = text_of(text.empty() ? content_ : text);
+  }
+
+  json::Document& scratch_;
+  bool is_wrong_ = false;
+  std::string_view content_;
+  std::vector<Member> members_;  // of the content
+};
 
 }  // namespace
 
 Result<EntryText> read_entry_text(std::string_view line, json::Document& scratch) {
-  if (EntryText plain; read_plain(line, &plain)) return plain;
+  if (EntryText text; LineReader(scratch).read(line, &text)) return text;
   VARVE_TRY(scratch.parse(line, entry::line_limits()));
-  const json::Value root = scratch.root();
-  const auto type = root.find("type");
-  const auto content = root.find("content");
-  if (!type || !content) return Status(Code::kCorruption, "a line is no entry");
-  EntryText out;
-  out.label = label_of(type->text());
-  if (content->is_object()) {
-    read_content(*content, type->text(), &out);
-  } else {
-    out.text = text_of(*content);
-  }
-  return out;
+  std::string plain;  // no name of ours has an escape in its canonical form
+  json::append_canonical(scratch.root(), plain);
+  if (EntryText text; LineReader(scratch).read(plain, &text)) return text;
+  return Status(Code::kCorruption, "a line is no entry");
 }
 
 }  // namespace varve::context

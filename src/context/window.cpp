@@ -1,6 +1,7 @@
 #include "context/window.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -20,6 +21,8 @@ bool is_tool(const session::Selected& entry) {
   return entry.type == "tool_call" || entry.type == "tool_result";
 }
 
+uint32_t row_of(const Candidate& candidate) { return candidate.entry.place.row; }
+
 class Window {
  public:
   Window(session::Session& session, const Request& request, const Counter& counter, int64_t now_ms)
@@ -38,7 +41,7 @@ class Window {
     VARVE_TRY(take_recent(candidates));
     VARVE_TRY(take_others(candidates));
     VARVE_TRY_ASSIGN(Content content, finish());
-    const auto is_left_out = [&](const Candidate& one) { return !places_.contains(one.entry.id); };
+    const auto is_left_out = [&](const Candidate& one) { return !taken_.contains(row_of(one)); };
     content.dropped_count =
         static_cast<uint64_t>(std::count_if(candidates.begin(), candidates.end(), is_left_out));
     return content;
@@ -76,7 +79,7 @@ class Window {
     const uint64_t floor = left_ > share ? left_ - share : 0;
     for (const Candidate* candidate : recent) {
       VARVE_TRY_ASSIGN(const bool taken, take(*candidate, Source::kRecent, left_ - floor));
-      if (!taken && !unreadable_.contains(candidate->entry.id)) break;
+      if (!taken && !unreadable_.contains(row_of(*candidate))) break;
     }
     return {};
   }
@@ -93,8 +96,8 @@ class Window {
 
   // Whether it is in, with what belongs to it.
   Result<bool> take(const Candidate& candidate, Source source, uint64_t tokens_max) {
-    if (places_.contains(candidate.entry.id)) return true;
-    if (unreadable_.contains(candidate.entry.id)) return false;
+    if (taken_.contains(row_of(candidate))) return true;
+    if (unreadable_.contains(row_of(candidate))) return false;
     const auto known = counter_.known(key_of(candidate.entry, source));
     if (known && *known > tokens_max) return false;
     Unit unit;
@@ -108,7 +111,7 @@ class Window {
     if (unit.tokens > tokens_max) return false;
     left_ -= unit.tokens;
     for (const auto& heading : unit.headings) headings_.insert(heading);
-    for (const auto& item : unit.items) places_.insert(item.id);
+    for (const auto& item : unit.items) taken_.insert(item.row);
     units_.push_back(std::move(unit));
     return true;
   }
@@ -135,8 +138,11 @@ class Window {
     VARVE_TRY(all);
     if (all->size() > tokens_max) return false;  // each has a token at least: none need be read
     for (const auto& one : *all) {
+      if (one.place.generation != first.place.generation) {
+        return Status(Code::kGone, "the log was replaced");
+      }
       if (one.id == first.id || excluded_.contains(one.id)) continue;
-      if (places_.contains(one.id)) continue;  // a result came in since its call was taken
+      if (taken_.contains(one.place.row)) continue;  // a result came in since its call was taken
       if (unit->tokens > tokens_max) return false;
       VARVE_TRY_ASSIGN(const bool also, add_item(one, rank_of(one), source, unit, &entry));
       if (!also) return false;
@@ -146,8 +152,9 @@ class Window {
 
   // 0 of an entry that came with another one.
   [[nodiscard]] double rank_of(const session::Selected& entry) const {
-    const auto found = std::find_if(candidates_->begin(), candidates_->end(),
-                                    [&](const Candidate& one) { return one.entry.id == entry.id; });
+    const auto found =
+        std::find_if(candidates_->begin(), candidates_->end(),
+                     [&](const Candidate& one) { return row_of(one) == entry.place.row; });
     return found == candidates_->end() ? 0 : found->rank;
   }
 
@@ -156,7 +163,7 @@ class Window {
                         EntryText* entry) {
     VARVE_TRY_ASSIGN(const session::EntryLine line, session_.read(selected));
     if (!line) {
-      unreadable_.insert(selected.id);
+      unreadable_.insert(selected.place.row);
       return false;
     }
     VARVE_TRY_ASSIGN(*entry, read_entry_text(*line, scratch_));
@@ -228,7 +235,7 @@ class Window {
     uint64_t gone = 0;
     do {
       gone = add_tokens(gone, units_.back().tokens);
-      for (const auto& item : units_.back().items) places_.erase(item.id);
+      for (const auto& item : units_.back().items) taken_.erase(item.row);
       units_.pop_back();
     } while (gone < tokens && !units_.empty());
   }
@@ -242,8 +249,8 @@ class Window {
   uint64_t left_ = 0;
   std::vector<Unit> units_;  // in the order they were taken
   std::set<std::string> headings_;
-  std::unordered_set<std::string> places_;  // ids that are in
-  std::unordered_set<std::string> unreadable_;
+  boost::unordered_flat_set<uint32_t> taken_;  // rows
+  boost::unordered_flat_set<uint32_t> unreadable_;
   json::Document scratch_;
 };
 

@@ -46,6 +46,12 @@ std::string content_string_prefix(std::string_view name) {
   return key;
 }
 
+std::string content_string_key(std::string_view name, std::string_view text) {
+  std::string key = content_string_prefix(name);
+  append_bounded(&key, text, false);
+  return key;
+}
+
 std::string content_key(std::string_view name, json::Value value) {
   std::string key = content_string_prefix(name);
   key.back() = kind_letter(value.kind());

@@ -16,6 +16,9 @@ namespace varve::entry {
 // `value` is a string, a number, a boolean or null.
 [[nodiscard]] std::string content_key(std::string_view name, json::Value value);
 
+// The same of a string.
+[[nodiscard]] std::string content_string_key(std::string_view name, std::string_view text);
+
 // What the keys of all strings under `name` start with.
 [[nodiscard]] std::string content_string_prefix(std::string_view name);
 

@@ -1,11 +1,14 @@
 #include "json/raw.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 namespace varve::json {
 
 namespace {
 
+constexpr size_t kUnicodeDigits = 4;
 constexpr size_t kNowhere = std::string_view::npos;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -64,6 +67,15 @@ char unescaped(char c) {
   }
 }
 
+// The ASCII character that `digits` (4 of them in hexadecimal) name, behind \u.
+std::optional<char> numbered(std::string_view digits) {
+  int code = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, code, 16);
+  if (digits.size() != kUnicodeDigits || read.ptr != end || code < 0 || code > 0x7f) return {};
+  return static_cast<char>(code);
+}
+
 }  // namespace
 
 bool for_each_raw_member(std::string_view text, const VisitRaw& visit) {
@@ -99,10 +111,16 @@ bool decode_raw_string(std::string_view value, std::string* out) {
     const size_t clean = std::min(value.find('\\'), value.size());
     out->append(value.substr(0, clean));
     if (clean == value.size()) break;
-    const char c = clean + 1 < value.size() ? unescaped(value[clean + 1]) : '\0';
-    if (c == 0) return false;
-    out->push_back(c);
-    value.remove_prefix(clean + 2);
+    const char letter = clean + 1 < value.size() ? value[clean + 1] : '\0';
+    value.remove_prefix(std::min(clean + 2, value.size()));
+    if (const char c = unescaped(letter); c != 0) {
+      out->push_back(c);
+      continue;
+    }
+    const auto c = letter == 'u' ? numbered(value.substr(0, kUnicodeDigits)) : std::nullopt;
+    if (!c) return false;
+    out->push_back(*c);
+    value.remove_prefix(kUnicodeDigits);
   }
   return true;
 }

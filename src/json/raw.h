@@ -17,7 +17,7 @@ using VisitRaw = std::function<bool(std::string_view name, std::string_view valu
 bool for_each_raw_member(std::string_view text, const VisitRaw& visit);
 
 // Sets *out to the characters of a string, with its quotes. False when it is none, or has an
-// escape by number (\u0041): a Document reads those.
+// escape by number of a character beyond ASCII: a Document reads those.
 bool decode_raw_string(std::string_view value, std::string* out);
 
 }  // namespace varve::json

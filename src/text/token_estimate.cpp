@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace varve::text {
 
@@ -138,26 +139,45 @@ struct Walk {
     step = kSteps[(step & kRowBits) | kind];
     tokens += step >> kTokensShift;
   }
+  [[nodiscard]] std::ptrdiff_t left() const { return end - at; }
 };
+
+// Behind a line end the state is known, so parts of a text are walked side by side: each step
+// waits for the one before it, and not for those of the other parts.
+using Walks = std::array<Walk, 4>;
+
+// Where a line begins, at `from` or behind it; the end when none does.
+const char* line_begin(std::string_view text, size_t from) {
+  const size_t line_end = text.find('\n', from);
+  return text.data() + (line_end == std::string_view::npos ? text.size() : line_end + 1);
+}
+
+Walks parts_of(std::string_view text) {
+  Walks walks{};
+  const char* at = text.data();
+  for (size_t i = 0; i < walks.size(); ++i) {
+    const char* const end = std::max(at, line_begin(text, text.size() * (i + 1) / walks.size()));
+    walks[i] = {at, end, static_cast<uint32_t>((i == 0 ? kStart : kControls) * kRowSize)};
+    at = end;
+  }
+  return walks;
+}
 
 }  // namespace
 
-// Behind a line end the state is known, so the halves of a text are walked side by side: each
-// step waits for the one before it, and not for those of the other half.
 uint64_t estimate_tokens(std::string_view text) noexcept {
-  if (text.empty()) return 0;
-  const size_t line_end = std::min(text.find('\n', text.size() / 2), text.size() - 1);
-  const char* const middle = text.data() + line_end + 1;
-  const char* const end = text.data() + text.size();
-  Walk first{text.data(), middle, kStart * kRowSize};
-  Walk second{middle, end, kControls * kRowSize};
-  for (auto both = std::min(first.end - first.at, second.end - second.at); both > 0; --both) {
-    first.go();
-    second.go();
+  Walks walks = parts_of(text);
+  const auto is_shorter = [](const Walk& a, const Walk& b) { return a.left() < b.left(); };
+  for (auto all = std::min_element(walks.begin(), walks.end(), is_shorter)->left(); all > 0;
+       --all) {
+    for (Walk& walk : walks) walk.go();
   }
-  while (first.at != first.end) first.go();
-  while (second.at != second.end) second.go();
-  return first.tokens + second.tokens;
+  uint64_t tokens = 0;
+  for (Walk& walk : walks) {
+    while (walk.left() > 0) walk.go();
+    tokens += walk.tokens;
+  }
+  return tokens;
 }
 
 }  // namespace varve::text

@@ -54,7 +54,14 @@ TEST(Raw, DecodesEscapesOfOneCharacter) {
   EXPECT_EQ(out, "");
   EXPECT_TRUE(decode_raw_string(R"("a\"\\\/\b\f\n\r\té")", &out));
   EXPECT_EQ(out, "a\"\\/\b\f\n\r\té");
-  EXPECT_FALSE(decode_raw_string(R"("a\u0041")", &out));
+  EXPECT_TRUE(decode_raw_string(R"("a\u0041\u001Fb\u0000")", &out));
+  EXPECT_EQ(out, std::string_view("aA\x1f"
+                                  "b\0",
+                                  5));
+  for (const char* other : {R"("a\u00e9")", R"("\ud83d\ude00")", R"("\u004")", R"("\u")",
+                            R"("\u-041")", R"("\u00 1")", R"("\x")", "\"\\\""}) {
+    EXPECT_FALSE(decode_raw_string(other, &out)) << other;
+  }
   EXPECT_FALSE(decode_raw_string("7", &out));
   EXPECT_FALSE(decode_raw_string("\"", &out));
 }
