@@ -40,19 +40,16 @@ class LineReader {
  public:
   explicit LineReader(json::Document& scratch) : scratch_(scratch) {}
 
-  // False when it is no entry, or a name has an escape.
-  bool read(std::string_view line, EntryText* out) {
-    std::string_view type;
+  // False when it has no content, or a name before it or in it has an escape.
+  bool read(std::string_view line, std::string_view type, EntryText* out) {
     std::string_view content;
-    const bool is_whole = json::for_each_raw_member(line, [&](auto name, auto value) {
-      if (name == "type") type = value;
+    json::for_each_raw_member(line, [&](auto name, auto value) {
       if (name == "content") content = value;
-      return true;
+      return content.empty();
     });
-    if (!is_whole || content.empty() || !is_string(type)) return false;
-    const std::string type_name = text_of(type);
+    if (content.empty()) return false;
     if (!content.starts_with('{')) {
-      out->label = label_of(type_name);
+      out->label = label_of(type);
       out->text = text_of(content);
       return !is_wrong_;
     }
@@ -63,7 +60,7 @@ class LineReader {
     });
     if (!is_read) return false;
     content_ = content;
-    read_content(type_name, out);
+    read_content(type, out);
     return !is_wrong_;
   }
 
@@ -158,12 +155,13 @@ class LineReader {
 
 }  // namespace
 
-Result<EntryText> read_entry_text(std::string_view line, json::Document& scratch) {
-  if (EntryText text; LineReader(scratch).read(line, &text)) return text;
+Result<EntryText> read_entry_text(std::string_view line, std::string_view type,
+                                  json::Document& scratch) {
+  if (EntryText text; LineReader(scratch).read(line, type, &text)) return text;
   VARVE_TRY(scratch.parse(line, entry::line_limits()));
   std::string plain;  // no name of ours has an escape in its canonical form
   json::append_canonical(scratch.root(), plain);
-  if (EntryText text; LineReader(scratch).read(plain, &text)) return text;
+  if (EntryText text; LineReader(scratch).read(plain, type, &text)) return text;
   return Status(Code::kCorruption, "a line is no entry");
 }
 

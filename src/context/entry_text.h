@@ -21,9 +21,10 @@ struct EntryText {
   std::string call_key;  // entry::content_key of the call id; empty when there is none
 };
 
-// `line` as stored. The text is the content when that is a string; its `message`, `content` or
-// `text`; of a tool call the name and the arguments, of its result the name and the result; else
-// the content as JSON. errors: kCorruption for a line that is no entry.
-Result<EntryText> read_entry_text(std::string_view line, json::Document& scratch);
+// `line` as stored, of an entry of this type. The text is the content when that is a string; its
+// `message`, `content` or `text`; of a tool call the name and the arguments, of its result the name
+// and the result; else the content as JSON. errors: kCorruption for a line without content.
+Result<EntryText> read_entry_text(std::string_view line, std::string_view type,
+                                  json::Document& scratch);
 
 }  // namespace varve::context

@@ -166,7 +166,7 @@ class Window {
       unreadable_.insert(selected.place.row);
       return false;
     }
-    VARVE_TRY_ASSIGN(*entry, read_entry_text(*line, scratch_));
+    VARVE_TRY_ASSIGN(*entry, read_entry_text(*line, selected.type, scratch_));
     Item item;
     item.id = selected.id;
     item.source = source;
@@ -175,8 +175,7 @@ class Window {
     item.row = selected.place.row;
     item.rank = rank;
     write_piece(request_.format, *entry, &item);
-    const std::string counted = counted_form(request_.format, source, item.piece);
-    VARVE_TRY_ASSIGN(item.tokens, counter_.count_keyed(key_of(selected, source), counted));
+    VARVE_TRY_ASSIGN(item.tokens, count(key_of(selected, source), source, item.piece));
     unit->tokens = add_tokens(unit->tokens, item.tokens);
     unit->items.push_back(std::move(item));
     return true;
@@ -189,12 +188,18 @@ class Window {
           unit->headings.end()) {
         continue;
       }
-      const std::string counted = counted_form(request_.format, item.source, item.heading);
-      VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(counted), counted));
+      const uint64_t key = hash64(item.heading) * 8 + piece_kind(request_.format, item.source);
+      VARVE_TRY_ASSIGN(const uint64_t tokens, count(key, item.source, item.heading));
       unit->tokens = add_tokens(unit->tokens, tokens);
       unit->headings.push_back(item.heading);
     }
     return {};
+  }
+
+  // Of a part in the form in which it will be read.
+  Result<uint64_t> count(uint64_t key, Source source, const std::string& part) const {
+    if (const auto known = counter_.known(key)) return *known;
+    return counter_.count_keyed(key, counted_form(request_.format, source, part));
   }
 
   [[nodiscard]] uint64_t key_of(const session::Selected& entry, Source source) const {

@@ -9,7 +9,7 @@ namespace {
 
 EntryText read(const std::string& type, const std::string& content) {
   json::Document scratch;
-  auto text = read_entry_text(R"({"content":)" + content + R"(,"type":")" + type + "\"}", scratch);
+  auto text = read_entry_text(R"({"content":)" + content + "}", type, scratch);
   EXPECT_TRUE(text.ok()) << text.status().message();
   return text.ok() ? *text : EntryText();
 }
@@ -28,6 +28,9 @@ TEST(EntryText, IsWhatWasSaidAndByWhom) {
   EXPECT_EQ(shown("finding", "7"), "finding: 7");
   EXPECT_EQ(shown("message", R"({"role":"user","content":[1]})"), "user: [1]");
   EXPECT_EQ(shown("message", R"({"role":"a\nb","message":"x"})"), "a b: x");
+  EXPECT_EQ(shown("finding", R"({"t\u0065xt":"t\u00e9a"})"), "finding: t\u00e9a");
+  EXPECT_EQ(shown("finding", R"({ "b" : [ 1.0, "\u0041" ], "a" : 2 })"),
+            R"(finding: {"a":2,"b":[1,"A"]})");
 }
 
 TEST(EntryText, OfToolsIsTheNameAndWhatWentInOrCameOut) {
@@ -56,7 +59,7 @@ TEST(EntryText, KnowsSpeakersAndCalls) {
   EXPECT_EQ(read("tool_result", R"({"call_id":3})").call_key, "");
 }
 
-// Most entries are read without a Document; a name with an escape leads to one.
+// Most entries are read without a Document; a name with an escape before the content leads to one.
 TEST(EntryText, IsTheSameHoweverItIsRead) {
   const char* contents[] = {
       R"("tea \"now\"\n\tplease\\")",
@@ -76,12 +79,12 @@ TEST(EntryText, IsTheSameHoweverItIsRead) {
       R"(7)",
       R"([{"message":"hi"}])",
   };
-  for (const char* type : {"message", "tool_call", "tool_result", "finding", "m\\u0061in"}) {
+  for (const char* type : {"message", "tool_call", "tool_result", "finding"}) {
     for (const char* content : contents) {
-      const std::string start = std::string(R"({"content":)") + content + R"(,"type":")" + type;
+      const std::string end = std::string(R"(:1,"content":)") + content + "}";
       json::Document scratch;
-      const auto plain = read_entry_text(start + R"(","x":1})", scratch);
-      const auto parsed = read_entry_text(start + R"(","\u0078":1})", scratch);
+      const auto plain = read_entry_text(R"({"a")" + end, type, scratch);
+      const auto parsed = read_entry_text(R"({"\u0061")" + end, type, scratch);
       ASSERT_TRUE(plain.ok() && parsed.ok()) << content;
       EXPECT_EQ(plain->label, parsed->label) << content;
       EXPECT_EQ(plain->text, parsed->text) << content;
@@ -93,9 +96,9 @@ TEST(EntryText, IsTheSameHoweverItIsRead) {
   }
 }
 
-TEST(EntryText, OfALineThatIsNoEntryIsRefused) {
+TEST(EntryText, OfALineWithoutContentIsRefused) {
   json::Document scratch;
-  EXPECT_EQ(read_entry_text(R"({"type":"x"})", scratch).code(), Code::kCorruption);
+  EXPECT_EQ(read_entry_text(R"({"type":"x"})", "x", scratch).code(), Code::kCorruption);
 }
 
 }  // namespace
