@@ -38,14 +38,16 @@ bool is_string(std::string_view value) { return value.starts_with('"'); }
 // plain text.
 class LineReader {
  public:
-  explicit LineReader(json::Document& scratch) : scratch_(scratch) {}
+  LineReader(json::Document& scratch, bool is_canonical)
+      : scratch_(scratch), is_canonical_(is_canonical) {}
 
-  // False when it has no content, or a name before it or in it has an escape.
+  // False when it has no content; and when a name before it or in it has an escape, unless the line
+  // is canonical: none of the names looked for has one then.
   bool read(std::string_view line, std::string_view type, EntryText* out) {
     std::string_view content;
     json::for_each_raw_member(line, [&](auto name, auto value) {
       if (name == "content") content = value;
-      return content.empty();
+      return content.empty() && is_as_it_reads(name);
     });
     if (content.empty()) return false;
     if (!content.starts_with('{')) {
@@ -56,7 +58,7 @@ class LineReader {
     members_.reserve(kMembersUsual);
     const bool is_read = json::for_each_raw_member(content, [&](auto name, auto value) {
       members_.push_back({name, value});
-      return true;
+      return is_as_it_reads(name);
     });
     if (!is_read) return false;
     content_ = content;
@@ -70,6 +72,10 @@ class LineReader {
     std::string_view value;
   };
   static constexpr size_t kMembersUsual = 16;
+
+  [[nodiscard]] bool is_as_it_reads(std::string_view name) const {
+    return is_canonical_ || name.find('\\') == std::string_view::npos;
+  }
 
   // Empty when there is none.
   [[nodiscard]] std::string_view find(std::string_view name) const {
@@ -148,6 +154,7 @@ class LineReader {
   }
 
   json::Document& scratch_;
+  bool is_canonical_;
   bool is_wrong_ = false;
   std::string_view content_;
   std::vector<Member> members_;  // of the content
@@ -157,11 +164,11 @@ class LineReader {
 
 Result<EntryText> read_entry_text(std::string_view line, std::string_view type,
                                   json::Document& scratch) {
-  if (EntryText text; LineReader(scratch).read(line, type, &text)) return text;
+  if (EntryText text; LineReader(scratch, false).read(line, type, &text)) return text;
   VARVE_TRY(scratch.parse(line, entry::line_limits()));
-  std::string plain;  // no name of ours has an escape in its canonical form
-  json::append_canonical(scratch.root(), plain);
-  if (EntryText text; LineReader(scratch).read(plain, type, &text)) return text;
+  std::string canonical;
+  json::append_canonical(scratch.root(), canonical);
+  if (EntryText text; LineReader(scratch, true).read(canonical, type, &text)) return text;
   return Status(Code::kCorruption, "a line is no entry");
 }
 

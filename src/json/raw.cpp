@@ -93,7 +93,6 @@ bool for_each_raw_member(std::string_view text, const VisitRaw& visit) {
     const size_t end = value < text.size() ? skip_value(text, value) : kNowhere;
     if (end == kNowhere) return false;
     const std::string_view name_text = text.substr(name + 1, name_end - name - 2);
-    if (name_text.find('\\') != kNowhere) return false;
     if (!visit(name_text, text.substr(value, end - value))) return false;
     at = skip_blanks(text, end);
     if (at == text.size()) return false;

@@ -11,8 +11,8 @@
 namespace varve::json {
 
 // Calls `visit` with the name and the value of each member of the object that `text` is, as they
-// stand in it. False when `visit` answered false, when a name has an escape, and when it is no
-// object. Cost: one pass over the text.
+// stand in it, escapes and all. False when `visit` answered false, and when it is no object. Cost:
+// one pass over the text.
 using VisitRaw = std::function<bool(std::string_view name, std::string_view value)>;
 bool for_each_raw_member(std::string_view text, const VisitRaw& visit);
 

@@ -31,6 +31,9 @@ TEST(EntryText, IsWhatWasSaidAndByWhom) {
   EXPECT_EQ(shown("finding", R"({"t\u0065xt":"t\u00e9a"})"), "finding: t\u00e9a");
   EXPECT_EQ(shown("finding", R"({ "b" : [ 1.0, "\u0041" ], "a" : 2 })"),
             R"(finding: {"a":2,"b":[1,"A"]})");
+  EXPECT_EQ(shown("finding", R"({"a\"b":1,"text":"tea"})"), "finding: tea");
+  EXPECT_EQ(shown("finding", R"({"a\"b":1})"), R"(finding: {"a\"b":1})");
+  EXPECT_EQ(shown("tool_result", R"({"a\"b":1,"name":"f"})"), R"(tool_result: f {"a\"b":1})");
 }
 
 TEST(EntryText, OfToolsIsTheNameAndWhatWentInOrCameOut) {
@@ -75,6 +78,9 @@ TEST(EntryText, IsTheSameHoweverItIsRead) {
       R"({"call_id":"c1","message":"hi","role":"tool"})",
       R"({"message":"hi","tool_call_id":"c1"})",
       R"({"x":1})",
+      R"({"say \"x\"":1})",
+      R"({"say \"x\"":1,"text":"hi"})",
+      R"({"say \"x\"":[1],"tool":"f"})",
       R"({})",
       R"(7)",
       R"([{"message":"hi"}])",
