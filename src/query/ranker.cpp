@@ -147,7 +147,7 @@ void Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
     for_each(filter, true, [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
   } else if (any_row || filter.walk_count_max() < list_rows / (terms_.size() * kLookupCost + 1)) {
     walk_filter(filter, any_row, best);
-  } else if (list_rows / kLookupsSaved < best->count() * terms_.size()) {
+  } else if (list_rows / (terms_.size() * kLookupsSaved + 1) < best->count()) {
     add_up([&](uint32_t row, double score) {
       if (!best->is_beyond(score) && filter.accepts(row)) best->offer(place_of(row, score));
     });

@@ -2,9 +2,9 @@
 //
 // Early stopping is that of MaxScore, a list at a time: rare words first, whose entries fill the
 // best; what the lists behind can give at most, and the blocks of the one being walked, decides
-// what is looked at. Where a filter leaves few rows, those are walked instead. Where so
-// many rows are wanted that little could be left out, all lists are added up: a posting costs less
-// there than a look into a list.
+// what is looked at. Where a filter leaves few rows, those are walked instead. Where so many rows
+// are wanted that little could be left out, all lists are added up: a posting costs less there than
+// a look into a list.
 //
 // source: Turtle and Flood, Query Evaluation: Strategies and Optimizations (IPM 1995); the bounds
 // of blocks are those of Ding and Suel, Faster Top-k Document Retrieval Using Block-Max Indexes
