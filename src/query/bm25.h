@@ -6,14 +6,10 @@
 // N and avgdl count every entry of the log up to the query's last row, deleted ones too, so that
 // every process computes the same whatever it has read when.
 //
-// A score is a whole number of units of 2^-32, and one at least: below 2^20 such numbers add up in
-// doubles without rounding, so that an entry's sum is the same in whatever order its words come.
-//
 // source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009);
 // the idf is Lucene's, never negative. k1 and b were measured (docs/retrieval.md).
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -38,16 +34,10 @@ class Bm25 {
   // Rises with the frequency, falls with the length, also in floating point: so that the value for
   // a block's largest frequency and smallest length bounds all of its rows.
   [[nodiscard]] double score(double idf, uint32_t frequency, uint32_t length) const {
-    return in_units(idf * (kK1 + 1) / (1 + norm(length) / static_cast<double>(frequency)));
+    return idf * (kK1 + 1) / (1 + norm(length) / static_cast<double>(frequency));
   }
 
  private:
-  static constexpr double kUnit = 0x1p-32;
-  static constexpr double kUnitIsLastDigit = 0x1.8p20;  // of a double of this size
-
-  static double in_units(double value) {
-    return std::max(kUnit, (value + kUnitIsLastDigit) - kUnitIsLastDigit);
-  }
   [[nodiscard]] double norm(uint32_t length) const {
     return length_share_ == 0 ? kK1 : kK1 * (1 - kB) + length_share_ * static_cast<double>(length);
   }

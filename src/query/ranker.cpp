@@ -51,8 +51,9 @@ Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end
             ? own_count
             : std::min(shared->entry_count, std::max(own_count, count_in(*shared, ranked.text)));
     const double idf = bm25_.idf(row_count);
-    const double bound = bm25_.score(idf, UINT32_MAX, 0);
-    terms_.push_back({&ranked, cursor, own_count, row_count, idf, bound, UINT32_MAX, 0, 0});
+    // A term never gives more, whatever its frequency.
+    terms_.push_back(
+        {&ranked, cursor, own_count, row_count, idf, idf * (Bm25::kK1 + 1), UINT32_MAX, 0, 0});
     find_bounds(&terms_.back());
   }
 }

@@ -82,7 +82,8 @@ class Ranker {
   }
   [[nodiscard]] uint64_t list_row_count() const;
   uint32_t next_row_of(Term& term, uint32_t row);
-  // Calls `visit` with every row that has a word and its score, rising.
+  // Calls `visit` with every row that has a word and its score, rising. Words are added in the
+  // order of score(), so that the sum is the same.
   void add_up(const std::function<void(uint32_t row, double score)>& visit);
   void walk_filter(RowFilter& filter, bool any_row, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);

