@@ -46,6 +46,8 @@ function(varve_gtest name)
     # The same as the library: a test's class may derive from one of ours.
     target_compile_options(${name} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>")
   endif()
+  # What is tested is optimised; the tests themselves need to compile fast.
+  target_compile_options(${name} PRIVATE "$<$<CONFIG:RelWithDebInfo>:-O1;-g1>")
   target_link_libraries(${name} PRIVATE
     ${arg_LINK} GTest::gtest_main varve_warnings varve_build_flags)
   set(options "")

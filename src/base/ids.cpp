@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace varve {
@@ -17,10 +18,6 @@ constexpr uint64_t kTimeMask = (uint64_t{1} << 48) - 1;
 constexpr uint64_t kHighMask = (uint64_t{1} << 12) - 1;
 constexpr uint64_t kLowMask = (uint64_t{1} << 62) - 1;
 constexpr int kBase32Chars = 26;  // 130 bits: the first two are always 0
-
-bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 bool is_tag_character(uint32_t code_point) noexcept {
   switch (code_point) {

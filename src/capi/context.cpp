@@ -10,6 +10,7 @@
 
 using varve::Status;
 using varve::capi::json_in;
+using varve::capi::kIdBytesMax;
 using varve::capi::optional_json_in;
 using varve::capi::StoreRecord;
 using varve::capi::text_in;
@@ -17,12 +18,6 @@ using varve::capi::TextOut;
 using varve::capi::with_session;
 using varve::context::Counter;
 using varve::session::Session;
-
-namespace {
-
-constexpr size_t kIdBytesMax = 128;
-
-}  // namespace
 
 extern "C" {
 

@@ -1,3 +1,14 @@
+#include <cstdio>
+#include <exception>
+
+#include "cli/failure.h"
 #include "cli/program.h"
 
-int main(int argc, char** argv) { return varve::cli::run_program(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return varve::cli::run_program(argc, argv);
+  } catch (const std::exception& error) {  // of memory that has run out, for one
+    std::fprintf(stderr, "varve: %s\n", error.what());
+    return varve::cli::kExitInternal;
+  }
+}

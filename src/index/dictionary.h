@@ -23,6 +23,8 @@
 
 namespace varve::index {
 
+inline constexpr uint64_t kPostingBytes = 2;  // of one more row in a list, about
+
 struct KeyHash {
   // NOLINTBEGIN(readability-identifier-naming): the names that Boost looks for
   using is_transparent = void;

@@ -16,8 +16,7 @@ constexpr char kRelated = 'r';
 constexpr char kOutgoing = 'o';
 
 // Below this compressing is not worth its time.
-constexpr uint64_t kCompressBytesMin = uint64_t{1} << 20;
-constexpr uint64_t kPostingBytes = 2;
+constexpr uint64_t kFacetCompressBytesMin = uint64_t{1} << 20;
 
 std::string field_key(char field, std::string_view rest) {
   std::string key(1, field);
@@ -167,7 +166,8 @@ Facets Facets::renumbered(const Renumbering& rows) const {
 
 void Facets::compress() {
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
-  if (added_bytes < std::max(kCompressBytesMin, dictionary_.frozen().memory_bytes() / 2)) return;
+  if (added_bytes < std::max(kFacetCompressBytesMin, dictionary_.frozen().memory_bytes() / 2))
+    return;
   dictionary_.freeze(RowLengths());
   postings_added_ = 0;
 }

@@ -7,13 +7,13 @@ namespace varve::index {
 
 namespace {
 
-struct Header {
+struct SegmentHeader {
   uint32_t key_count = 0;
   uint32_t reserved = 0;
   uint64_t keys_bytes = 0;
   uint64_t values_bytes = 0;
 };
-static_assert(sizeof(Header) == 24, "written as it lies in memory");
+static_assert(sizeof(SegmentHeader) == 24, "written as it lies in memory");
 
 template <typename T>
 T load(std::string_view bytes, uint64_t at) {
@@ -27,8 +27,8 @@ void store(std::string* out, T value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-Status wrong(std::string_view what) {
-  return {Code::kCorruption, "index.bin: " + std::string(what)};
+Status wrong_dictionary(std::string_view what) {
+  return {Code::kCorruption, "index.bin: a dictionary " + std::string(what)};
 }
 
 }  // namespace
@@ -44,20 +44,20 @@ uint64_t Segment::value_end(uint32_t number) const {
 Status Segment::read_layout(std::string bytes) {
   bytes_ = std::make_shared<const std::string>(std::move(bytes));
   view_ = *bytes_;
-  if (view_.size() < sizeof(Header)) return wrong("a dictionary is shorter than its header");
-  const auto header = load<Header>(view_, 0);
+  if (view_.size() < sizeof(SegmentHeader)) return wrong_dictionary("is shorter than its header");
+  const auto header = load<SegmentHeader>(view_, 0);
   key_count_ = header.key_count;
-  key_ends_at_ = sizeof(Header);
+  key_ends_at_ = sizeof(SegmentHeader);
   value_ends_at_ = key_ends_at_ + uint64_t{header.key_count} * sizeof(uint32_t);
   keys_at_ = value_ends_at_ + uint64_t{header.key_count} * sizeof(uint64_t);
   keys_bytes_ = header.keys_bytes;
   values_bytes_ = header.values_bytes;
   if (keys_at_ > view_.size() || keys_bytes_ > view_.size() - keys_at_) {
-    return wrong("a dictionary is shorter than its keys");
+    return wrong_dictionary("is shorter than its keys");
   }
   values_at_ = keys_at_ + keys_bytes_;
   if (values_bytes_ != view_.size() - values_at_) {
-    return wrong("a dictionary has not the size it says");
+    return wrong_dictionary("has not the size it says");
   }
   return {};
 }
@@ -82,14 +82,14 @@ Status Segment::check() const {
   for (uint32_t i = 0; i < key_count_; ++i) {
     if (key_end(i) < key_at || key_end(i) > keys_bytes_ || value_end(i) < value_at ||
         value_end(i) > values_bytes_) {
-      return wrong("a dictionary has an entry outside itself");
+      return wrong_dictionary("has an entry outside itself");
     }
     key_at = key_end(i);
     value_at = value_end(i);
-    if (i > 0 && !(key(i - 1) < key(i))) return wrong("a dictionary is not sorted");
+    if (i > 0 && !(key(i - 1) < key(i))) return wrong_dictionary("is not sorted");
   }
   if (key_at != keys_bytes_ || value_at != values_bytes_) {
-    return wrong("a dictionary has bytes of no entry");
+    return wrong_dictionary("has bytes of no entry");
   }
   return {};
 }
@@ -138,12 +138,12 @@ void SegmentBuilder::add(std::string_view key, std::string_view value) {
 }
 
 std::string SegmentBuilder::encode() const {
-  Header header;
+  SegmentHeader header;
   header.key_count = static_cast<uint32_t>(key_ends_.size() / sizeof(uint32_t));
   header.keys_bytes = keys_.size();
   header.values_bytes = values_.size();
   std::string out;
-  out.reserve(sizeof(Header) + key_ends_.size() + value_ends_.size() + keys_.size() +
+  out.reserve(sizeof(SegmentHeader) + key_ends_.size() + value_ends_.size() + keys_.size() +
               values_.size());
   store(&out, header);
   out.append(key_ends_).append(value_ends_).append(keys_).append(values_);

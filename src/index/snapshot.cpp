@@ -42,13 +42,15 @@ enum Section : uint32_t {
   kSectionCount
 };
 
+}  // namespace
+
 struct SectionPlace {
   uint64_t offset;
   uint64_t length;
   uint64_t hash;
 };
 
-struct Header {
+struct FileHeader {
   std::array<char, 8> magic;
   uint32_t version;
   uint32_t section_count;
@@ -59,13 +61,17 @@ struct Header {
   std::array<SectionPlace, kSectionCount> sections;
   uint64_t hash;  // of everything before it
 };
-static_assert(std::is_trivially_copyable_v<Header>);
-static_assert(sizeof(Header) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + kSectionCount * 24 + 8, "no padding");
-static_assert(sizeof(Header) == kSnapshotHeaderBytes);
 
-constexpr size_t kHashedHeaderBytes = sizeof(Header) - sizeof(uint64_t);
+namespace {
 
-uint64_t header_hash(const Header& header) {
+static_assert(std::is_trivially_copyable_v<FileHeader>);
+static_assert(sizeof(FileHeader) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + kSectionCount * 24 + 8,
+              "no padding");
+static_assert(sizeof(FileHeader) == kSnapshotHeaderBytes);
+
+constexpr size_t kHashedHeaderBytes = sizeof(FileHeader) - sizeof(uint64_t);
+
+uint64_t header_hash(const FileHeader& header) {
   return hash64({reinterpret_cast<const char*>(&header), kHashedHeaderBytes});
 }
 
@@ -110,7 +116,7 @@ std::string encode_snapshot(const Index& index) {
       terms,
   });
   static_assert(parts.size() == kSectionCount);
-  Header header{};
+  FileHeader header{};
   std::memcpy(header.magic.data(), kMagic.data(), kMagic.size());
   header.version = kSnapshotVersion;
   header.section_count = kSectionCount;
@@ -121,7 +127,7 @@ std::string encode_snapshot(const Index& index) {
   }
   header.coverage = index.coverage;
   header.coverage.tombstones_bytes = 0;
-  uint64_t offset = sizeof(Header);
+  uint64_t offset = sizeof(FileHeader);
   for (size_t i = 0; i < kSectionCount; ++i) {
     header.sections[i] = {offset, parts[i].size(), hash64(parts[i])};
     offset += parts[i].size();
@@ -135,10 +141,10 @@ std::string encode_snapshot(const Index& index) {
 }
 
 // Checks everything about a header but that the sections are what it says.
-Result<Header> read_header(std::string_view start, uint64_t file_bytes) {
-  Header header;
-  if (start.size() < sizeof(Header)) return wrong("shorter than its header");
-  std::memcpy(&header, start.data(), sizeof(Header));
+Result<FileHeader> read_header(std::string_view start, uint64_t file_bytes) {
+  FileHeader header;
+  if (start.size() < sizeof(FileHeader)) return wrong("shorter than its header");
+  std::memcpy(&header, start.data(), sizeof(FileHeader));
   if (std::string_view(header.magic.data(), header.magic.size()) != kMagic) {
     return wrong("not an index");
   }
@@ -146,7 +152,7 @@ Result<Header> read_header(std::string_view start, uint64_t file_bytes) {
   if (header.section_count != kSectionCount || header.hash != header_hash(header)) {
     return wrong("the header is damaged");
   }
-  uint64_t offset = sizeof(Header);
+  uint64_t offset = sizeof(FileHeader);
   for (const auto& section : header.sections) {
     if (section.offset != offset || section.length > file_bytes - offset) {
       return wrong("a section lies outside the file");
@@ -163,7 +169,7 @@ Result<Header> read_header(std::string_view start, uint64_t file_bytes) {
 }
 
 Result<SnapshotHeader> SnapshotHeader::parse(std::string_view start, uint64_t file_bytes) {
-  VARVE_TRY_ASSIGN(const Header header, read_header(start, file_bytes));
+  VARVE_TRY_ASSIGN(const FileHeader header, read_header(start, file_bytes));
   const auto range = [&](Section section) {
     const SectionPlace& place = header.sections[section];
     return Range{place.offset, place.length, place.hash};
@@ -314,7 +320,7 @@ class SnapshotReader {
 
   std::string_view bytes_;
   uint64_t file_bytes_;
-  Header header_{};
+  FileHeader header_{};
   Index index_;
 };
 

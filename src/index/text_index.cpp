@@ -13,8 +13,7 @@ constexpr char kTerm = 's';
 constexpr char kWord = 'w';
 
 // Below this compressing is not worth its time.
-constexpr uint64_t kCompressBytesMin = uint64_t{2} << 20;
-constexpr uint64_t kPostingBytes = 2;
+constexpr uint64_t kTextCompressBytesMin = uint64_t{2} << 20;
 constexpr uint32_t kLengthMax = (uint32_t{1} << 31) - 1;
 
 void visit_strings(json::Value value, const std::function<void(std::string_view)>& visit) {
@@ -178,7 +177,7 @@ void TextIndex::compress(uint64_t added_bytes_max) {
   if (first_row_ != 0) return;  // what is frozen is not here yet
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
   if (added_bytes <
-      std::max({kCompressBytesMin, added_bytes_max, dictionary_.frozen().memory_bytes() / 2})) {
+      std::max({kTextCompressBytesMin, added_bytes_max, dictionary_.frozen().memory_bytes() / 2})) {
     return;
   }
   dictionary_.freeze(length_lookup());

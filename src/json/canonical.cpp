@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/ascii.h"
+
 namespace varve::json {
 namespace {
 
@@ -16,8 +18,6 @@ constexpr size_t kExactDigitsMax = 15;                   // any 15 digits fit a 
 constexpr int kFixedDigitsMax = 21;  // ECMAScript writes integers up to 21 digits in full
 constexpr int kFixedZerosMax = 6;    // and at most 5 zeros between the point and the digits
 constexpr double kFixedMin = 1e-6;   // so fractions from here on are not written with an exponent
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 // The shortest digits of a positive double and where its point stands: 0.d1d2d3… * 10^exponent.
 struct Decimal {

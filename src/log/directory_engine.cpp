@@ -12,7 +12,6 @@ namespace varve::log {
 
 namespace {
 
-constexpr uint64_t kDocumentBytesMax = uint64_t{64} << 20;
 constexpr int64_t kUnlockedLeftOverMs = 3'600'000;  // a maker takes less to get to its lock file
 
 Status no_session(std::string_view session_id) {

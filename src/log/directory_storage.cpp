@@ -10,7 +10,6 @@ namespace varve::log {
 
 namespace {
 
-constexpr uint64_t kDocumentBytesMax = uint64_t{64} << 20;
 constexpr uint64_t kSnapshotBytesMax = uint64_t{8} << 30;
 
 std::string_view file_name(Stream stream) {

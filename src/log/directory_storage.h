@@ -23,6 +23,8 @@
 
 namespace varve::log {
 
+inline constexpr uint64_t kDocumentBytesMax = uint64_t{64} << 20;
+
 inline constexpr std::string_view kEntriesFile = "memory.jsonl";
 inline constexpr std::string_view kTombstonesFile = "tombstones.jsonl";
 inline constexpr std::string_view kQuarantineFile = "quarantine.jsonl";

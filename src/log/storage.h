@@ -241,6 +241,7 @@ class Engine {
   using DropWanted = std::function<Result<bool>(SessionStorage& storage)>;
   virtual Status drop(std::string_view session_id, int64_t deadline_us,
                       const DropWanted& wanted) = 0;
+  static constexpr size_t kRowsAtATime = 256;
   // A page of the registry. Rows of sessions dropped since may still be among them:
   // session_document tells. Cost: grows with the page.
   virtual Result<RowPage> list(std::string_view after, size_t limit) = 0;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "text/characters.h"
 
 namespace varve::query {
@@ -28,8 +29,6 @@ struct Token {
   bool is_number = false;
   bool is_capitalized = false;
 };
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::vector<Token> split(std::string_view question) {
   std::vector<Token> tokens;

@@ -22,8 +22,6 @@ namespace {
 constexpr uint64_t kChunkBytes = uint64_t{1} << 20;  // read and written at once
 constexpr size_t kHistoryMax = 20;                   // compactions remembered in metadata.json
 
-json::Tree count(uint64_t value) { return json::Tree::integer_unsigned(value); }
-
 std::string_view cause_name(CompactionCause cause) {
   switch (cause) {
     case CompactionCause::kAsked: return "asked";
@@ -286,9 +284,9 @@ class Compaction {
   Status make_gaps_legal() {
     return core_.save_metadata(true, [&](Metadata& metadata) {
       json::Tree& tree = metadata.tree();
-      tree.set("compacted_through_seq", count(last_seq_));
-      tree.set("durable_seq", count(last_seq_));
-      tree.set("generation", count(metadata.generation() + 1));
+      tree.set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
+      tree.set("durable_seq", json::Tree::integer_unsigned(last_seq_));
+      tree.set("generation", json::Tree::integer_unsigned(metadata.generation() + 1));
       return Status();
     });
   }
@@ -419,16 +417,17 @@ Result<CompactionReport> plan_and_carry_out(Core& core, const CompactionOptions&
 
 json::Tree CompactionReport::tree() const {
   json::Tree rules = json::Tree::object();
-  for (size_t i = 0; i < dropped.size(); ++i) rules.set(kDroppedNames[i], count(dropped[i]));
+  for (size_t i = 0; i < dropped.size(); ++i)
+    rules.set(kDroppedNames[i], json::Tree::integer_unsigned(dropped[i]));
   json::Tree tree = json::Tree::object();
-  tree.set("entries_before", count(entries_before));
-  tree.set("entries_after", count(entries_after));
-  tree.set("bytes_before", count(bytes_before));
-  tree.set("bytes_after", count(bytes_after));
+  tree.set("entries_before", json::Tree::integer_unsigned(entries_before));
+  tree.set("entries_after", json::Tree::integer_unsigned(entries_after));
+  tree.set("bytes_before", json::Tree::integer_unsigned(bytes_before));
+  tree.set("bytes_after", json::Tree::integer_unsigned(bytes_after));
   tree.set("dropped", std::move(rules));
   if (vectors_before) {
-    tree.set("vectors_before", count(*vectors_before));
-    tree.set("vectors_after", count(vectors_after));
+    tree.set("vectors_before", json::Tree::integer_unsigned(*vectors_before));
+    tree.set("vectors_after", json::Tree::integer_unsigned(vectors_after));
   }
   tree.set("changed", json::Tree::boolean(changed));
   tree.set("duration_ms", json::Tree::number(duration_ms));

@@ -10,12 +10,12 @@
 #include "index/snapshot.h"
 #include "log/quarantine.h"
 #include "session/decay_config.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
 namespace {
 
-constexpr int kReplacedMax = 8;  // generations that may pass by during one read
 // A session is near its limit above 9 of 10 parts.
 constexpr uint64_t kLimitParts = 10;
 constexpr uint64_t kNearLimitParts = 9;

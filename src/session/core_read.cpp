@@ -6,14 +6,11 @@
 #include "entry/entry.h"
 #include "session/core.h"
 #include "session/decay_config.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
-namespace {
-
-constexpr int kReplacedMax = 8;  // generations that may pass by during one read
-
-}  // namespace
+namespace {}  // namespace
 
 Result<Core::Found> Core::find(std::string_view wanted) {
   const int64_t now_ms = context.clock->now_ms();

@@ -6,14 +6,13 @@
 #include "log/storage.h"
 #include "query/parse.h"
 #include "session/query.h"
+#include "session/retries.h"
 #include "transfer/entry_text.h"
 #include "transfer/outside_file.h"
 
 namespace varve::session {
 
 namespace {
-
-constexpr int kReplacedMax = 8;
 
 class TextSink final : public log::Sink {
  public:

@@ -22,7 +22,7 @@ std::string_view short_name(log::Stream stream) {
 }
 
 // A stretch that does not stay as it is: it goes to quarantine, or an edited line takes its place.
-struct Range : log::Damage {
+struct DamagedRange : log::Damage {
   std::string replacement;  // with its line end; empty: quarantine
 };
 
@@ -30,13 +30,13 @@ struct Range : log::Damage {
 struct StreamDamage {
   log::Stream stream = log::Stream::kEntries;
   uint64_t stream_bytes = 0;
-  std::vector<Range> ranges;  // in order
+  std::vector<DamagedRange> ranges;  // in order
   uint64_t torn_bytes = 0;
 
   [[nodiscard]] uint64_t quarantined_count() const {
     return static_cast<uint64_t>(
         std::count_if(ranges.begin(), ranges.end(),
-                      [](const Range& range) { return range.replacement.empty(); }));
+                      [](const DamagedRange& range) { return range.replacement.empty(); }));
   }
   [[nodiscard]] uint64_t replacement_bytes() const {
     uint64_t bytes = 0;
@@ -64,8 +64,8 @@ Status copy_range(log::SessionStorage& storage, log::Stream stream, uint64_t gen
   return {};
 }
 
-std::vector<Range> ranges_of(std::vector<log::Damage> damaged) {
-  std::vector<Range> ranges;
+std::vector<DamagedRange> ranges_of(std::vector<log::Damage> damaged) {
+  std::vector<DamagedRange> ranges;
   ranges.reserve(damaged.size());
   for (auto& damage : damaged) ranges.push_back({std::move(damage), {}});
   return ranges;
@@ -80,7 +80,7 @@ class EditedLines {
   // Of every line that is whole, in order.
   void saw(uint64_t offset, uint64_t seq) { lines_.emplace_back(offset, seq); }
 
-  Status accept(Range* range) {
+  Status accept(DamagedRange* range) {
     std::string line(range->length, '\0');
     VARVE_TRY_ASSIGN(const size_t got,
                      core_.storage->read(log::Stream::kEntries, generation_, range->offset, line));
@@ -225,14 +225,14 @@ class Repair {
                             }
                             return Status();
                           }));
-    std::vector<Range> ranges = ranges_of(std::move(scan.damaged));
+    std::vector<DamagedRange> ranges = ranges_of(std::move(scan.damaged));
     if (accept_edits_) {
-      for (Range& range : ranges) VARVE_TRY(edited.accept(&range));
+      for (DamagedRange& range : ranges) VARVE_TRY(edited.accept(&range));
       count_edited(edited);
     }
     for (auto& damage : repeated) ranges.push_back({std::move(damage), {}});
     std::sort(ranges.begin(), ranges.end(),
-              [](const Range& a, const Range& b) { return a.offset < b.offset; });
+              [](const DamagedRange& a, const DamagedRange& b) { return a.offset < b.offset; });
     damage_of_entries_ = {log::Stream::kEntries, tail_.entries_bytes, std::move(ranges),
                           scan.scanned_end - scan.committed_end};
     return {};

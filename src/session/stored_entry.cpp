@@ -3,11 +3,11 @@
 #include <optional>
 #include <utility>
 
+#include "session/retries.h"
+
 namespace varve::session {
 
 namespace {
-
-constexpr int kReplacedMax = 8;
 
 struct LookUp {
   Standing standing = Standing::kAbsent;

@@ -4,14 +4,13 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
 namespace {
 
 constexpr CappedStore kStore = CappedStore::kTranscript;
-constexpr int kConflictsMax = 4;                           // appends without the lock
-constexpr int kReplacedMax = 8;                            // that may pass by during one read
 constexpr uint64_t kFirstPieceBytes = uint64_t{64} << 10;  // read from the end
 constexpr uint64_t kPieceGrowth = 4;
 constexpr uint64_t kEndBytes = 64;  // that tell one file from another of its length

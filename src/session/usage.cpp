@@ -9,12 +9,12 @@
 
 #include "entry/entry.h"
 #include "session/core.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
 namespace {
 
-constexpr int kReplacedMax = 8;  // generations that may pass by while it is read
 constexpr uint32_t kRowsAtATime = 256;
 constexpr int64_t kDayMs = 86'400'000;
 constexpr uint64_t kTokensMax = 1'000'000'000'000;  // of one entry; more is no count of tokens

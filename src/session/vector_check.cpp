@@ -6,18 +6,12 @@
 
 namespace varve::session {
 
-namespace {
-
-json::Tree count(uint64_t value) { return json::Tree::integer_unsigned(value); }
-
-}  // namespace
-
 json::Tree VectorCheck::tree() const {
   json::Tree tree = json::Tree::object();
-  tree.set("dimension", count(dimension));
-  tree.set("records", count(record_count));
-  tree.set("entries", count(entry_count));
-  tree.set("damaged", count(damaged_count));
+  tree.set("dimension", json::Tree::integer_unsigned(dimension));
+  tree.set("records", json::Tree::integer_unsigned(record_count));
+  tree.set("entries", json::Tree::integer_unsigned(entry_count));
+  tree.set("damaged", json::Tree::integer_unsigned(damaged_count));
   return tree;
 }
 

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "log/quarantine.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
 namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
-constexpr int kConflictsMax = 4;
 
 uint64_t offset_of(uint64_t number, uint64_t record_bytes) {
   return embedding::kHeaderBytes + number * record_bytes;

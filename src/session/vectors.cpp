@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "session/retries.h"
+
 namespace varve::session {
 
 namespace {
-
-constexpr int kReplacedMax = 8;  // files that may pass by during one read
 
 Status other_dimension(size_t asked, uint32_t present) {
   Place place;

@@ -8,6 +8,7 @@
 #include "log/line_reader.h"
 #include "session/capped_stores.h"
 #include "session/maintenance.h"
+#include "session/retries.h"
 #include "session/vector_check.h"
 
 namespace varve::session {
@@ -354,8 +355,7 @@ class Verification {
 
 Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressReceiver& receiver) {
   Progress progress(receiver, "verify");
-  constexpr int kAttemptsMax = 8;
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(core.prepare_query(false));  // the tags, too
     Verification verification(core, progress);
     Status status = verification.run();

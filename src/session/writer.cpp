@@ -11,6 +11,7 @@
 #include "session/compaction.h"
 #include "session/expiry.h"
 #include "session/migration.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
@@ -19,7 +20,6 @@ namespace {
 constexpr uint64_t kGroupBytesMax = uint64_t{4} << 20;
 constexpr uint64_t kPatientWaitMs = 200;   // for a lock that is wanted, not needed
 constexpr uint64_t kRetriesPerLimit = 50;  // automatic compactions while a session fills up
-constexpr int kConflictsMax = 4;           // foreign appends without the lock that may pass by
 
 uint64_t bytes_of(const WriteRequest& request) {
   uint64_t bytes = 0;

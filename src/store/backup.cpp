@@ -26,7 +26,7 @@ struct BackupOptions {
   bool delete_missing = true;
 };
 
-Result<BackupOptions> parse_options(std::string_view text) {
+Result<BackupOptions> parse_backup_options(std::string_view text) {
   BackupOptions options;
   if (text.empty()) return options;
   json::Document document;
@@ -247,7 +247,7 @@ json::Tree problem(const std::string& id, std::string_view reason, bool copied) 
 Result<json::Tree> back_up(const CopyContext& context, std::string_view path,
                            std::string_view options) {
   VARVE_TRY(check_path(path, "path"));
-  VARVE_TRY_ASSIGN(BackupOptions parsed, parse_options(options));
+  VARVE_TRY_ASSIGN(BackupOptions parsed, parse_backup_options(options));
   if (is_inside(context, path)) {
     Place place;
     place.member = "path";

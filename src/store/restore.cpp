@@ -27,7 +27,7 @@ struct RestoreOptions {
   std::string tombstones_from;  // a store's directory; empty: none
 };
 
-Result<RestoreOptions> parse_options(std::string_view text) {
+Result<RestoreOptions> parse_restore_options(std::string_view text) {
   RestoreOptions options;
   if (text.empty()) return options;
   json::Document document;
@@ -303,7 +303,7 @@ class Restore {
 Result<json::Tree> restore(const CopyContext& context, std::string_view path,
                            std::string_view options_text, const Refresh& refresh) {
   VARVE_TRY(check_path(path, "path"));
-  VARVE_TRY_ASSIGN(const RestoreOptions options, parse_options(options_text));
+  VARVE_TRY_ASSIGN(const RestoreOptions options, parse_restore_options(options_text));
   const int64_t start_us = context.clock.monotonic_us();
   Restore work(context, options, refresh);
   VARVE_TRY(work.open(path));

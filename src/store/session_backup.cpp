@@ -6,12 +6,12 @@
 
 #include "base/hash.h"
 #include "log/directory_storage.h"
+#include "session/retries.h"
 
 namespace varve::store {
 
 namespace {
 
-constexpr int kAttemptsMax = 8;
 constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
 // Each batch that is appended costs a sync. When they are many, and the log is small for it, a
 // whole copy is cheaper: a sync takes about as long as writing so many bytes.
@@ -44,7 +44,7 @@ class CountingSink final : public log::Sink {
 }  // namespace
 
 Status SessionBackup::run(BackupTotals* totals) {
-  for (int i = 0; i < kAttemptsMax; ++i) {
+  for (int i = 0; i < session::kReplacedMax; ++i) {
     Status status = attempt(totals);
     // kConflict: somebody wrote to the copy. It no longer fits, then.
     if (status.code() != Code::kGone && status.code() != Code::kConflict) return status;

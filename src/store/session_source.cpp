@@ -9,12 +9,12 @@
 #include "json/tree.h"
 #include "log/directory_storage.h"
 #include "session/metadata.h"
+#include "session/retries.h"
 
 namespace varve::store {
 
 namespace {
 
-constexpr int kAttemptsMax = 8;
 constexpr uint64_t kCheckedBytes = uint64_t{64} << 10;
 constexpr uint64_t kCopyBytes = uint64_t{1} << 20;
 
@@ -31,7 +31,7 @@ Status SessionSource::fail(Status status) {
 }
 
 Status SessionSource::hold_still() {
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+  for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
     auto held = try_to_hold();
     if (!held.ok()) return fail(std::move(held).status());
     if (*held) return {};

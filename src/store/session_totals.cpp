@@ -9,7 +9,6 @@ namespace varve::store {
 namespace {
 
 constexpr int64_t kRestFactor = 100;
-constexpr size_t kRowsAtATime = 256;
 
 void add_session(log::Engine& engine, const std::string& id, SessionTotals::Totals* totals) {
   const auto text = engine.session_document(id, "metadata.json");
@@ -37,7 +36,7 @@ Result<SessionTotals::Totals> SessionTotals::of_others(
   std::unordered_set<std::string> told = left_out;
   std::string after;
   for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine.list(after, kRowsAtATime));
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine.list(after, log::Engine::kRowsAtATime));
     done = page.at_end;
     for (const auto& row : page.rows) {
       if (told.insert(row.session_id).second) add_session(engine, row.session_id, &totals);

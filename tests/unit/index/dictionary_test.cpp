@@ -45,7 +45,7 @@ struct Both {
   }
 };
 
-std::vector<std::pair<uint32_t, uint32_t>> rows_of(const PostingList& list) {
+std::vector<std::pair<uint32_t, uint32_t>> postings_of(const PostingList& list) {
   std::vector<std::pair<uint32_t, uint32_t>> rows;
   PostingCursor cursor(list);
   for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) {
@@ -66,7 +66,8 @@ std::vector<std::string> keys_of(const Dictionary& dictionary, std::string_view 
 }
 
 void expect_same(const Dictionary& dictionary, const Both& both) {
-  for (const auto& [key, rows] : both.lists) ASSERT_EQ(rows_of(dictionary.find(key)), rows) << key;
+  for (const auto& [key, rows] : both.lists)
+    ASSERT_EQ(postings_of(dictionary.find(key)), rows) << key;
   for (const auto& [key, value] : both.values) {
     ASSERT_NE(dictionary.find_value(key).data(), nullptr) << key;
     ASSERT_EQ(dictionary.find_value(key), value) << key;
@@ -138,7 +139,7 @@ TEST(Dictionary, AFrozenPartMayComeUnderWhatWasAdded) {
   rest.add_random(400, 800, 4);
   rest.dictionary.set_frozen(opened(start.dictionary.encode(no_length)));
   for (const auto& [key, rows] : whole.lists) {
-    ASSERT_EQ(rows_of(rest.dictionary.find(key)), rows) << key;
+    ASSERT_EQ(postings_of(rest.dictionary.find(key)), rows) << key;
   }
   // A key of both parts is visited once.
   std::vector<std::string> expected;
@@ -149,7 +150,7 @@ TEST(Dictionary, AFrozenPartMayComeUnderWhatWasAdded) {
   rest.dictionary.freeze(no_length);
   EXPECT_EQ(keys_of(rest.dictionary, ""), expected);
   for (const auto& [key, rows] : whole.lists) {
-    ASSERT_EQ(rows_of(rest.dictionary.find(key)), rows) << key;
+    ASSERT_EQ(postings_of(rest.dictionary.find(key)), rows) << key;
   }
 }
 
@@ -186,7 +187,7 @@ TEST(Dictionary, KeysMayHaveAnyBytes) {
   for (uint32_t i = 0; i < keys.size(); ++i) dictionary.buffer(keys[i]).add(i, 1, 1);
   for (int round = 0; round < 2; ++round) {
     for (uint32_t i = 0; i < keys.size(); ++i) {
-      EXPECT_EQ(rows_of(dictionary.find(keys[i])),
+      EXPECT_EQ(postings_of(dictionary.find(keys[i])),
                 (std::vector<std::pair<uint32_t, uint32_t>>{{i, 1}}));
     }
     EXPECT_EQ(keys_of(dictionary, "a").size(), 2u);

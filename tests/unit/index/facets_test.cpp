@@ -10,20 +10,12 @@
 
 #include "entry/content_key.h"
 #include "json/document.h"
+#include "posting_fixture.h"
 
 namespace varve::index {
 namespace {
 
-using Rows = std::vector<uint32_t>;
 using Arrows = std::vector<std::pair<std::string, std::string>>;
-
-Rows rows_of(const PostingList& list) {
-  Rows rows;
-  PostingCursor cursor(list);
-  for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) rows.push_back(row);
-  EXPECT_FALSE(cursor.is_damaged());
-  return rows;
-}
 
 Arrows arrows_of(const Facets& facets, uint32_t row) {
   Arrows arrows;

@@ -45,10 +45,10 @@ void exercise(std::string_view bytes, Walked* walked) {
   }
 }
 
-const std::vector<uint32_t> kCounts = {0, 1, 3, 127, 128, 129, 300, 513};
+const std::vector<uint32_t> kDamagedCounts = {0, 1, 3, 127, 128, 129, 300, 513};
 
 TEST(PostingDamage, EveryTruncationIsNoticed) {
-  for (const uint32_t count : kCounts) {
+  for (const uint32_t count : kDamagedCounts) {
     const std::string right = encoded(random_postings(count, 9, kNoRow, count));
     for (size_t size = 0; size < right.size(); ++size) {
       // On the heap and exact, so that a sanitizer sees a read behind it.
@@ -62,7 +62,7 @@ TEST(PostingDamage, EveryTruncationIsNoticed) {
 }
 
 TEST(PostingDamage, AnyFlippedBitIsHarmless) {
-  for (const uint32_t count : kCounts) {
+  for (const uint32_t count : kDamagedCounts) {
     const std::string right = encoded(random_postings(count, 9, kNoRow, count));
     for (size_t bit = 0; bit < right.size() * 8; ++bit) {
       std::string flipped = right;

@@ -1,6 +1,8 @@
 // Posting lists of made-up rows, and the same as plain vectors.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <random>
 #include <string>
@@ -11,6 +13,15 @@
 namespace varve::index {
 
 using Postings = std::vector<Posting>;
+using Rows = std::vector<uint32_t>;
+
+inline Rows rows_of(const PostingList& list) {
+  Rows rows;
+  PostingCursor cursor(list);
+  for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) rows.push_back(row);
+  EXPECT_FALSE(cursor.is_damaged());
+  return rows;
+}
 
 // `count` rows above `after` (kNoRow: from 0 on), with gaps of 1 to `gap_max`.
 inline Postings random_postings(uint32_t count, uint32_t gap_max, uint32_t after, uint64_t seed) {

@@ -8,21 +8,13 @@
 #include "index/snapshot.h"
 #include "index_fixture.h"
 #include "json/document.h"
+#include "posting_fixture.h"
 #include "snapshot_editor.h"
 
 namespace varve::index {
 namespace {
 
 using Editor = SnapshotEditor;
-using Rows = std::vector<uint32_t>;
-
-Rows rows_of(const PostingList& list) {
-  Rows rows;
-  PostingCursor cursor(list);
-  for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) rows.push_back(row);
-  EXPECT_FALSE(cursor.is_damaged());
-  return rows;
-}
 
 void add_row(Index& index, uint32_t row) {
   const std::string number = std::to_string(row);

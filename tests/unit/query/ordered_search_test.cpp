@@ -102,7 +102,7 @@ std::vector<Place> scan(RandomStore& store, RowFilter& filter, const OrderKey& k
   return all;
 }
 
-void expect_same(const std::vector<Place>& found, const std::vector<Place>& expected) {
+void expect_same_order(const std::vector<Place>& found, const std::vector<Place>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
     ASSERT_EQ(found[i].row, expected[i].row) << "place " << i;
@@ -135,12 +135,12 @@ TEST_P(OrderedSearch, IsExactlyTheFullScan) {
         search_in_order(store.index(), filter, key, key_min, &best);
         const auto expected = scan(store, other, key, key_min, std::nullopt, count);
         const auto found = best.take();
-        expect_same(found, expected);
+        expect_same_order(found, expected);
         if (expected.empty()) continue;
         const Place after = expected[store.random()() % expected.size()];
         TopK next(count, false, after);
         search_in_order(store.index(), filter, key, key_min, &next);
-        expect_same(next.take(), scan(store, other, key, key_min, after, count));
+        expect_same_order(next.take(), scan(store, other, key, key_min, after, count));
       }
     }
   }

@@ -40,11 +40,11 @@ std::string next_of(index::Index& index, const Query& query, const Answer& answe
   return format_cursor(cursor);
 }
 
-struct Case {
+struct PagingCase {
   const char* members;
 };
 
-class Paging : public ::testing::TestWithParam<Case> {};
+class Paging : public ::testing::TestWithParam<PagingCase> {};
 
 TEST_P(Paging, GivesTheWholeAnswerOnceWhileEntriesAreAdded) {
   std::mt19937 random(11);
@@ -77,18 +77,20 @@ TEST_P(Paging, GivesTheWholeAnswerOnceWhileEntriesAreAdded) {
 
 INSTANTIATE_TEST_SUITE_P(
     Orders, Paging,
-    ::testing::Values(Case{R"("sort_by":"relevance")"},
-                      Case{R"("sort_by":"relevance","order":"asc")"}, Case{R"("sort_by":"time")"},
-                      Case{R"("sort_by":"time","order":"asc")"}, Case{R"("sort_by":"importance")"},
-                      Case{R"("sort_by":"importance","order":"asc")"},
-                      Case{R"("types":["message"],"min_relevance":0.2)"}, Case{R"("text":"tea")"},
-                      Case{R"("text":"tea","order":"asc")"},
-                      Case{R"("text":"tea","sort_by":"match")"},
-                      Case{R"("text":"tea","sort_by":"match","order":"asc")"},
-                      Case{R"("text":"tea","sort_by":"relevance")"},
-                      Case{R"("text":"tea milk","sort_by":"time")"},
-                      Case{R"("text":"+tea -milk","sort_by":"best")"}, Case{R"("text":"-milk")"},
-                      Case{R"("text":"\"milk tea\"")"}));
+    ::testing::Values(PagingCase{R"("sort_by":"relevance")"},
+                      PagingCase{R"("sort_by":"relevance","order":"asc")"},
+                      PagingCase{R"("sort_by":"time")"},
+                      PagingCase{R"("sort_by":"time","order":"asc")"},
+                      PagingCase{R"("sort_by":"importance")"},
+                      PagingCase{R"("sort_by":"importance","order":"asc")"},
+                      PagingCase{R"("types":["message"],"min_relevance":0.2)"},
+                      PagingCase{R"("text":"tea")"}, PagingCase{R"("text":"tea","order":"asc")"},
+                      PagingCase{R"("text":"tea","sort_by":"match")"},
+                      PagingCase{R"("text":"tea","sort_by":"match","order":"asc")"},
+                      PagingCase{R"("text":"tea","sort_by":"relevance")"},
+                      PagingCase{R"("text":"tea milk","sort_by":"time")"},
+                      PagingCase{R"("text":"+tea -milk","sort_by":"best")"},
+                      PagingCase{R"("text":"-milk")"}, PagingCase{R"("text":"\"milk tea\"")"}));
 
 TEST(PagingInTimeOrder, WalksTheLogFromEitherEnd) {
   QueryLog log;

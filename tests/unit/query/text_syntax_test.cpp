@@ -24,53 +24,58 @@ std::string told(std::string_view text) {
   return all;
 }
 
-struct Case {
+struct SyntaxCase {
   const char* text;
   const char* clauses;
 };
 
-class TextSyntax : public ::testing::TestWithParam<Case> {};
+class TextSyntax : public ::testing::TestWithParam<SyntaxCase> {};
 
 TEST_P(TextSyntax, IsRead) { EXPECT_EQ(told(GetParam().text), GetParam().clauses); }
 
-INSTANTIATE_TEST_SUITE_P(Words, TextSyntax,
-                         ::testing::Values(Case{"", ""}, Case{" \t\n ", ""}, Case{"tea", "w(tea)"},
-                                           Case{"black  tea\nleaves", "w(black tea leaves)"},
-                                           Case{"What is it?", "w(What is it?)"},
-                                           Case{"- +", "w(- +)"}, Case{"a - b", "w(a - b)"},
-                                           Case{"well-known", "w(well-known)"},
-                                           Case{"C++ C#", "w(C++ C#)"}, Case{"a+b", "w(a+b)"},
-                                           Case{"--", "w(--)"}, Case{"-- x", "w(-- x)"},
-                                           Case{"***", "w(***)"}, Case{"? *", "w(? *)"}));
+INSTANTIATE_TEST_SUITE_P(
+    Words, TextSyntax,
+    ::testing::Values(SyntaxCase{"", ""}, SyntaxCase{" \t\n ", ""}, SyntaxCase{"tea", "w(tea)"},
+                      SyntaxCase{"black  tea\nleaves", "w(black tea leaves)"},
+                      SyntaxCase{"What is it?", "w(What is it?)"}, SyntaxCase{"- +", "w(- +)"},
+                      SyntaxCase{"a - b", "w(a - b)"}, SyntaxCase{"well-known", "w(well-known)"},
+                      SyntaxCase{"C++ C#", "w(C++ C#)"}, SyntaxCase{"a+b", "w(a+b)"},
+                      SyntaxCase{"--", "w(--)"}, SyntaxCase{"-- x", "w(-- x)"},
+                      SyntaxCase{"***", "w(***)"}, SyntaxCase{"? *", "w(? *)"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Signs, TextSyntax,
-    ::testing::Values(Case{"+tea", "+w(tea)"}, Case{"-tea", "-w(tea)"},
-                      Case{"+tea -milk sugar", "+w(tea) -w(milk) w(sugar)"},
-                      Case{"a +b c", "w(a) +w(b) w(c)"}, Case{"+well-known", "+w(well-known)"},
-                      Case{"-\xe6\x9d\xb1\xe4\xba\xac", "-w(\xe6\x9d\xb1\xe4\xba\xac)"},
-                      Case{"+1", "+w(1)"}, Case{"-(tea)", "w(-(tea))"}, Case{"+ tea", "w(+ tea)"}));
+    ::testing::Values(SyntaxCase{"+tea", "+w(tea)"}, SyntaxCase{"-tea", "-w(tea)"},
+                      SyntaxCase{"+tea -milk sugar", "+w(tea) -w(milk) w(sugar)"},
+                      SyntaxCase{"a +b c", "w(a) +w(b) w(c)"},
+                      SyntaxCase{"+well-known", "+w(well-known)"},
+                      SyntaxCase{"-\xe6\x9d\xb1\xe4\xba\xac", "-w(\xe6\x9d\xb1\xe4\xba\xac)"},
+                      SyntaxCase{"+1", "+w(1)"}, SyntaxCase{"-(tea)", "w(-(tea))"},
+                      SyntaxCase{"+ tea", "w(+ tea)"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Phrases, TextSyntax,
-    ::testing::Values(Case{R"("black tea")", "p(black tea)"},
-                      Case{R"(+"black tea" -"green tea")", "+p(black tea) -p(green tea)"},
-                      Case{R"(who said "black tea" then)", "w(who said) p(black tea) w(then)"},
-                      Case{R"("black tea)", R"(w("black tea))"}, Case{R"("a""b")", "p(a) p(b)"},
-                      Case{R"("")", "p()"}, Case{R"("a" "b)", R"(p(a) w("b))"},
-                      Case{R"(5" disk)", R"(w(5" disk))"}, Case{R"("-a +b c*")", "p(-a +b c*)"},
-                      Case{R"(+"open)", R"(w(+"open))"}));
+    ::testing::Values(
+        SyntaxCase{R"("black tea")", "p(black tea)"},
+        SyntaxCase{R"(+"black tea" -"green tea")", "+p(black tea) -p(green tea)"},
+        SyntaxCase{R"(who said "black tea" then)", "w(who said) p(black tea) w(then)"},
+        SyntaxCase{R"("black tea)", R"(w("black tea))"}, SyntaxCase{R"("a""b")", "p(a) p(b)"},
+        SyntaxCase{R"("")", "p()"}, SyntaxCase{R"("a" "b)", R"(p(a) w("b))"},
+        SyntaxCase{R"(5" disk)", R"(w(5" disk))"}, SyntaxCase{R"("-a +b c*")", "p(-a +b c*)"},
+        SyntaxCase{R"(+"open)", R"(w(+"open))"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Wildcards, TextSyntax,
-    ::testing::Values(Case{"oauth*", "x(oauth*)"}, Case{"*auth", "x(*auth)"}, Case{"o*h", "x(o*h)"},
-                      Case{"col?r", "x(col?r)"}, Case{"?at", "x(?at)"},
-                      Case{"+oauth* -imp*", "+x(oauth*) -x(imp*)"}, Case{"(oauth*,", "x(oauth*)"},
-                      Case{"who what? when", "w(who what? when)"}, Case{"wh?t?", "x(wh?t)"},
-                      Case{"yes?-no", "w(yes?-no)"},
-                      Case{"https://a.example/x?q=1", "w(https://a.example/x?q=1)"},
-                      Case{"tea *a", "w(tea) x(*a)"}, Case{"-*auth", "-x(*auth)"},
-                      Case{"a*=b", "w(a*=b)"}, Case{"\xc3\xa9t*", "x(\xc3\xa9t*)"}));
+    ::testing::Values(SyntaxCase{"oauth*", "x(oauth*)"}, SyntaxCase{"*auth", "x(*auth)"},
+                      SyntaxCase{"o*h", "x(o*h)"}, SyntaxCase{"col?r", "x(col?r)"},
+                      SyntaxCase{"?at", "x(?at)"},
+                      SyntaxCase{"+oauth* -imp*", "+x(oauth*) -x(imp*)"},
+                      SyntaxCase{"(oauth*,", "x(oauth*)"},
+                      SyntaxCase{"who what? when", "w(who what? when)"},
+                      SyntaxCase{"wh?t?", "x(wh?t)"}, SyntaxCase{"yes?-no", "w(yes?-no)"},
+                      SyntaxCase{"https://a.example/x?q=1", "w(https://a.example/x?q=1)"},
+                      SyntaxCase{"tea *a", "w(tea) x(*a)"}, SyntaxCase{"-*auth", "-x(*auth)"},
+                      SyntaxCase{"a*=b", "w(a*=b)"}, SyntaxCase{"\xc3\xa9t*", "x(\xc3\xa9t*)"}));
 
 TEST(TextSyntaxAnyBytes, AreReadWithoutHarmAndLoseNoWord) {
   const char alphabet[] = {'a', ' ', '"', '+', '-', '*', '?', '(', '\xc3', '\xa9', '\0', '/'};

@@ -196,7 +196,7 @@ TEST_F(Integrity, StrictOpensWhatIsWholeAndRefusesAnyDamageWithItsPlace) {
     const SessionFiles before = disk_.files();
     const auto refused = disk_.try_open();
     ASSERT_EQ(refused.code(), Code::kCorruption) << row.log;
-    const Place& place = refused.status().place();
+    const varve::Place& place = refused.status().place();
     EXPECT_NE(place.path.find("memory.jsonl"), std::string::npos);
     EXPECT_EQ(place.offset, row.offset) << refused.status().message();
     EXPECT_EQ(place.line, row.line) << refused.status().message();

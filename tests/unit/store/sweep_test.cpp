@@ -16,7 +16,7 @@ namespace varve::store {
 namespace {
 
 constexpr int64_t kHourMs = 3'600'000;
-constexpr std::string_view kEntry = R"({"id":"a","type":"message","content":"hello"})";
+constexpr std::string_view kSweptEntry = R"({"id":"a","type":"message","content":"hello"})";
 
 class SweepTest : public testing::TestWithParam<std::string> {
  protected:
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Over, SweepTest, testing::Values("store", "memory:"),
 TEST_P(SweepTest, AFixedTtlCountsFromCreationAndHidesTheSessionAtOnce) {
   auto session = create(R"({"session_id":"s1","ttl_hours":2,"ttl_policy":"fixed"})");
   clock_.advance_ms(kHourMs);
-  ASSERT_TRUE(session->add(kEntry).ok());
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
   clock_.advance_ms(kHourMs - 1);
   EXPECT_EQ(opened("s1"), Code::kOk);
   clock_.advance_ms(1);
@@ -93,7 +93,7 @@ TEST_P(SweepTest, WithoutATtlOrWithZeroASessionStays) {
 }
 
 TEST_P(SweepTest, TheIdOfAnExpiredSessionIsFree) {
-  ASSERT_TRUE(create(R"({"session_id":"s1","ttl_hours":1})")->add(kEntry).ok());
+  ASSERT_TRUE(create(R"({"session_id":"s1","ttl_hours":1})")->add(kSweptEntry).ok());
   clock_.advance_ms(2 * kHourMs);
   const auto again = create(R"({"session_id":"s1"})");
   ASSERT_NE(again, nullptr);
@@ -119,7 +119,7 @@ TEST_P(SweepTest, ExpiredEntriesGoFromTheFiles) {
   ASSERT_TRUE(
       session->add(R"({"id":"b","type":"message","content":"zebra","expires_at":")" + soon + "\"}")
           .ok());
-  ASSERT_TRUE(session->add(kEntry).ok());
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
   EXPECT_EQ(sweep().get_int64("sessions_compacted"), 0);
   clock_.advance_ms(kHourMs);
   EXPECT_EQ(session->get("b").code(), Code::kNotFound) << "at once";
@@ -134,7 +134,7 @@ TEST_P(SweepTest, ExpiredEntriesGoFromTheFiles) {
 }
 
 TEST_P(SweepTest, AClockThatWasAYearAheadDoesNotTakeWhatItDidNotSweep) {
-  ASSERT_TRUE(create(R"({"session_id":"s1","ttl_hours":24})")->add(kEntry).ok());
+  ASSERT_TRUE(create(R"({"session_id":"s1","ttl_hours":24})")->add(kSweptEntry).ok());
   const int64_t right_ms = clock_.now_ms();
   clock_.advance_ms(int64_t{365} * 24 * kHourMs);
   EXPECT_EQ(opened("s1"), Code::kNotFound);
@@ -157,7 +157,7 @@ TEST(SweepBesideAWriter, KeepsASessionThatIsWrittenToAtTheLastMoment) {
     if (!written && operation.process_id == 2001 && operation.kind == io::OperationKind::kLock &&
         operation.path.find("/s1/") != std::string::npos) {
       written = true;
-      EXPECT_TRUE(writer->add(kEntry).ok());
+      EXPECT_TRUE(writer->add(kSweptEntry).ok());
     }
     return std::nullopt;
   });

@@ -6,7 +6,7 @@ namespace varve::stores {
 namespace {
 
 // The text of the document that this format comes from.
-constexpr std::string_view kDocumented = R"(### user — 2025-04-15T10:30:01Z
+constexpr std::string_view kDocumentedTranscript = R"(### user — 2025-04-15T10:30:01Z
 
 Hello, tell me about your memory system.
 
@@ -17,7 +17,7 @@ I can store key-value pairs and maintain a conversation transcript…
 
 constexpr std::string_view kTime = "2025-04-15T10:30:01Z";
 
-const std::vector<TranscriptEntry> kDocumentedEntries = {
+const std::vector<TranscriptEntry> kTranscriptEntries = {
     {"user", "Hello, tell me about your memory system.", "2025-04-15T10:30:01Z"},
     {"assistant", "I can store key-value pairs and maintain a conversation transcript…",
      "2025-04-15T10:30:05Z"}};
@@ -69,9 +69,9 @@ std::vector<std::string> awkward_contents() {
 }
 
 TEST(TranscriptText, IsTheDocumentedExampleByteForByte) {
-  EXPECT_EQ(format_transcript(kDocumentedEntries), kDocumented);
-  const TranscriptContents read = parse_transcript(kDocumented);
-  EXPECT_EQ(read.entries, kDocumentedEntries);
+  EXPECT_EQ(format_transcript(kTranscriptEntries), kDocumentedTranscript);
+  const TranscriptContents read = parse_transcript(kDocumentedTranscript);
+  EXPECT_EQ(read.entries, kTranscriptEntries);
   EXPECT_TRUE(read.damaged.empty());
   EXPECT_EQ(read.torn_bytes, 0U);
   EXPECT_TRUE(read.ends_whole);
@@ -117,10 +117,10 @@ TEST(TranscriptText, NoBeginningOfAnEntryIsAnEntry) {
 
 // What a file system shows of an append whose blocks did not all reach the disk.
 TEST(TranscriptText, AnAppendWithZerosInItIsNotThere) {
-  const std::string before = format_transcript(kDocumentedEntries);
+  const std::string before = format_transcript(kTranscriptEntries);
   const std::string added = "\n" + format_entry(said("one\ntwo\nthree"));
   const std::string after = "\n" + format_entry(said("later"));
-  auto later = kDocumentedEntries;
+  auto later = kTranscriptEntries;
   later.push_back(said("later"));
   for (size_t from = 0; from < added.size(); ++from) {
     for (const size_t to : {added.size(), added.size() / 2}) {
@@ -128,7 +128,7 @@ TEST(TranscriptText, AnAppendWithZerosInItIsNotThere) {
       std::string torn = added;
       torn.replace(from, to - from, to - from, '\0');
       const auto read = parse_transcript(before + torn);
-      ASSERT_EQ(read.entries, kDocumentedEntries) << from << " " << to;
+      ASSERT_EQ(read.entries, kTranscriptEntries) << from << " " << to;
       ASSERT_GT(read.torn_bytes, 0U) << from << " " << to;
       ASSERT_FALSE(read.ends_whole);
       // The next one, by somebody who did not look.
@@ -155,11 +155,11 @@ TEST(TranscriptText, WhatAPersonWroteIsTaken) {
 }
 
 TEST(TranscriptText, AnEditorsLineEndsAreNoContent) {
-  std::string text(kDocumented);
+  std::string text(kDocumentedTranscript);
   for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) {
     text.insert(at, 1, '\r');
   }
-  EXPECT_EQ(parse_transcript(text).entries, kDocumentedEntries);
+  EXPECT_EQ(parse_transcript(text).entries, kTranscriptEntries);
 }
 
 TEST(TranscriptText, DamageInTheMiddleIsIsolated) {
