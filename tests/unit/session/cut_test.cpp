@@ -10,12 +10,12 @@
 
 #include "session/session.h"
 #include "session_disk.h"
-#include "support/build_kind.h"
+#include "support/scale.h"
 
 namespace varve::session {
 namespace {
 
-constexpr size_t kSessionBytes = test::kFastBuild ? size_t{64} << 10 : size_t{5} << 10;
+const size_t kSessionBytes = test::scaled(size_t{64} << 10, 20, 8);
 constexpr size_t kPartCount = 8;
 constexpr uint64_t kAroundLineEnd = 3;
 

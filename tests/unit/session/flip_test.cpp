@@ -9,6 +9,7 @@
 #include "session/session.h"
 #include "session_disk.h"
 #include "support/build_kind.h"
+#include "support/scale.h"
 #include "unit/index/snapshot_editor.h"
 
 namespace varve::session {
@@ -16,7 +17,7 @@ namespace {
 
 using index::SnapshotEditor;
 
-constexpr size_t kSessionBytes = test::kFastBuild ? size_t{64} << 10 : size_t{6} << 10;
+const size_t kSessionBytes = test::scaled(size_t{64} << 10, 20, 10);
 
 struct Whole {
   Whole() {
