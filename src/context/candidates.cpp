@@ -1,11 +1,9 @@
 #include "context/candidates.h"
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_set.hpp>
-#include <functional>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <numeric>
-#include <string_view>
-#include <unordered_set>
+#include <optional>
 #include <utility>
 
 namespace varve::context {
@@ -14,48 +12,49 @@ namespace {
 
 constexpr size_t kCandidatesUsual = 512;
 
+// What was found, each row once.
 class Union {
  public:
-  explicit Union(const std::vector<std::string>& excluded)
-      : excluded_(excluded.begin(), excluded.end()),
-        numbers_(kCandidatesUsual, HashOfId{all_}, SameId{all_}) {
-    all_.reserve(kCandidatesUsual);
-  }
-  Union(const Union&) = delete;
-  Union& operator=(const Union&) = delete;
+  Union() { all_.reserve(kCandidatesUsual); }
 
-  void add(session::Selected entry, Source source, double match) {
-    if (excluded_.contains(entry.id)) return;
-    all_.push_back({std::move(entry), source, match, 0});
-    const auto [number, is_new] = numbers_.insert(static_cast<uint32_t>(all_.size() - 1));
-    if (is_new) return;
-    all_.pop_back();
-    Candidate& known = all_[*number];
+  Status exclude(const std::vector<session::Selected>& entries) {
+    for (const auto& entry : entries) {
+      VARVE_TRY(check_generation(entry));
+      excluded_.insert(entry.place.row);
+    }
+    return {};
+  }
+
+  Status add(session::Selected entry, Source source, double match) {
+    VARVE_TRY(check_generation(entry));
+    const uint32_t row = entry.place.row;
+    if (excluded_.contains(row)) return {};
+    const auto [number, is_new] = numbers_.try_emplace(row, all_.size());
+    if (is_new) {
+      all_.push_back({std::move(entry), source, match, 0});
+      return {};
+    }
+    Candidate& known = all_[number->second];
     known.match = std::max(known.match, match);
     if (known.source == Source::kRecalled) known.source = source;
+    return {};
   }
 
-  std::vector<Candidate> take() {
-    numbers_.clear();
-    return std::move(all_);
-  }
+  std::vector<Candidate> take() { return std::move(all_); }
+  boost::unordered_flat_set<uint32_t> take_excluded() { return std::move(excluded_); }
 
  private:
-  // Numbers stand for the ids of candidates, so that none of them is copied.
-  struct HashOfId {
-    const std::vector<Candidate>& all;
-    size_t operator()(uint32_t number) const {
-      return std::hash<std::string_view>()(all[number].entry.id);
-    }
-  };
-  struct SameId {
-    const std::vector<Candidate>& all;
-    bool operator()(uint32_t a, uint32_t b) const { return all[a].entry.id == all[b].entry.id; }
-  };
+  // Rows stand for entries as long as the log is the same.
+  Status check_generation(const session::Selected& entry) {
+    if (!generation_) generation_ = entry.place.generation;
+    if (*generation_ == entry.place.generation) return {};
+    return {Code::kGone, "the log was replaced"};
+  }
 
-  std::unordered_set<std::string_view> excluded_;
+  std::optional<uint64_t> generation_;
+  boost::unordered_flat_set<uint32_t> excluded_;
+  boost::unordered_flat_map<uint32_t, size_t> numbers_{kCandidatesUsual};
   std::vector<Candidate> all_;
-  boost::unordered_flat_set<uint32_t, HashOfId, SameId> numbers_;
 };
 
 bool ranks_by_match(const query::Query& query) {
@@ -128,22 +127,25 @@ void rank_candidates(const RankWeights& weights, std::vector<Candidate>* candida
   }
 }
 
-Result<std::vector<Candidate>> find_candidates(session::Session& session, const Request& request,
-                                               int64_t now_ms) {
-  Union all(request.exclude_ids);
+Result<Candidates> find_candidates(session::Session& session, const Request& request,
+                                   int64_t now_ms) {
+  Union all;
+  VARVE_TRY_ASSIGN(const auto excluded, session.select_ids(request.exclude_ids, now_ms));
+  VARVE_TRY(all.exclude(excluded));
   VARVE_TRY_ASSIGN(auto pinned, session.select_ids(request.pinned, now_ms));
-  for (auto& entry : pinned) all.add(std::move(entry), Source::kPinned, 0);
+  for (auto& entry : pinned) VARVE_TRY(all.add(std::move(entry), Source::kPinned, 0));
   for (const auto& retrieval : request.retrievals) {
     VARVE_TRY_ASSIGN(auto found, session.select(retrieval.query));
     const double best_key = found.empty() ? 0 : found.front().key;
+    const Source source = retrieval.is_recency ? Source::kRecent : Source::kRecalled;
     for (auto& entry : found) {
       const double match = match_of(retrieval.query, entry, best_key);
-      all.add(std::move(entry), retrieval.is_recency ? Source::kRecent : Source::kRecalled, match);
+      VARVE_TRY(all.add(std::move(entry), source, match));
     }
   }
   std::vector<Candidate> candidates = all.take();
   rank_candidates(request.rank, &candidates);
-  return in_order(std::move(candidates));
+  return Candidates{in_order(std::move(candidates)), all.take_excluded()};
 }
 
 }  // namespace varve::context

@@ -1,6 +1,7 @@
 // Candidates: the entries that a context may hold, found by its retrievals and ranked.
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <vector>
 
@@ -20,10 +21,16 @@ struct Candidate {
   double rank = 0;
 };
 
+struct Candidates {
+  std::vector<Candidate> ranked;
+  boost::unordered_flat_set<uint32_t> excluded;  // rows
+};
+
 // The union of all retrievals, without duplicates and without what is excluded: pinned entries
-// first, in the order given, then best rank first, then newest first.
-Result<std::vector<Candidate>> find_candidates(session::Session& session, const Request& request,
-                                               int64_t now_ms);
+// first, in the order given, then best rank first, then newest first. All are of one generation:
+// kGone when the log was replaced meanwhile.
+Result<Candidates> find_candidates(session::Session& session, const Request& request,
+                                   int64_t now_ms);
 
 // Sets `rank` of each: every measure is brought to 0 to 1 over all of them, then weighted. Times
 // and importances lie between the smallest and the largest there are (1 when all are alike).

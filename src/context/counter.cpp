@@ -7,17 +7,31 @@
 
 namespace varve::context {
 
+std::optional<uint64_t> CountCache::Place::count_of(uint64_t key) const {
+  const uint64_t known = count.load(std::memory_order_relaxed);
+  const uint64_t its_mark = mark.load(std::memory_order_relaxed);
+  return its_mark == (key ^ known) && its_mark != 0 ? std::optional(known) : std::nullopt;
+}
+
 std::optional<uint64_t> CountCache::find(uint64_t key) const {
-  const Place& place = places_[key % kPlaces];
-  const uint64_t count = place.count.load(std::memory_order_relaxed);
-  const uint64_t mark = place.mark.load(std::memory_order_relaxed);
-  return mark == (key ^ count) && mark != 0 ? std::optional(count) : std::nullopt;
+  for (const Place& place : groups_[key % kGroups].places) {
+    if (const auto count = place.count_of(key)) return count;
+  }
+  return std::nullopt;
 }
 
 void CountCache::keep(uint64_t key, uint64_t count) {
-  Place& place = places_[key % kPlaces];
-  place.count.store(count, std::memory_order_relaxed);
-  place.mark.store(key ^ count, std::memory_order_relaxed);
+  Group& group = groups_[key % kGroups];
+  Place* place = &group.places[key / kGroups % kPlacesOfGroup];
+  for (Place& one : group.places) {
+    if (one.mark.load(std::memory_order_relaxed) == 0) place = &one;
+    if (one.count_of(key)) {
+      place = &one;
+      break;
+    }
+  }
+  place->count.store(count, std::memory_order_relaxed);
+  place->mark.store(key ^ count, std::memory_order_relaxed);
 }
 
 Result<uint64_t> Counter::count(std::string_view text) const {

@@ -4,8 +4,6 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "base/hash.h"
@@ -26,14 +24,11 @@ uint32_t row_of(const Candidate& candidate) { return candidate.entry.place.row; 
 class Window {
  public:
   Window(session::Session& session, const Request& request, const Counter& counter, int64_t now_ms)
-      : session_(session),
-        request_(request),
-        counter_(counter),
-        now_ms_(now_ms),
-        excluded_(request.exclude_ids.begin(), request.exclude_ids.end()) {}
+      : session_(session), request_(request), counter_(counter), now_ms_(now_ms) {}
 
-  Result<Content> fill(const std::vector<Candidate>& candidates) {
-    candidates_ = &candidates;
+  Result<Content> fill(const Candidates& found) {
+    const std::vector<Candidate>& candidates = found.ranked;
+    found_ = &found;
     const std::string frame = put_together(request_.format, {});
     VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(frame), frame));
     left_ = request_.token_budget() > tokens ? request_.token_budget() - tokens : 0;
@@ -141,8 +136,9 @@ class Window {
       if (one.place.generation != first.place.generation) {
         return Status(Code::kGone, "the log was replaced");
       }
-      if (one.id == first.id || excluded_.contains(one.id)) continue;
-      if (taken_.contains(one.place.row)) continue;  // a result came in since its call was taken
+      const uint32_t row = one.place.row;
+      if (row == first.place.row || found_->excluded.contains(row)) continue;
+      if (taken_.contains(row)) continue;  // a result came in since its call was taken
       if (unit->tokens > tokens_max) return false;
       VARVE_TRY_ASSIGN(const bool also, add_item(one, rank_of(one), source, unit, &entry));
       if (!also) return false;
@@ -153,22 +149,22 @@ class Window {
   // 0 of an entry that came with another one.
   [[nodiscard]] double rank_of(const session::Selected& entry) const {
     const auto found =
-        std::find_if(candidates_->begin(), candidates_->end(),
+        std::find_if(found_->ranked.begin(), found_->ranked.end(),
                      [&](const Candidate& one) { return row_of(one) == entry.place.row; });
-    return found == candidates_->end() ? 0 : found->rank;
+    return found == found_->ranked.end() ? 0 : found->rank;
   }
 
   // False when its line is damaged.
   Result<bool> add_item(const session::Selected& selected, double rank, Source source, Unit* unit,
                         EntryText* entry) {
-    VARVE_TRY_ASSIGN(const session::EntryLine line, session_.read(selected));
-    if (!line) {
+    VARVE_TRY_ASSIGN(session::SelectedLine read, session_.read(selected));
+    if (!read.line) {
       unreadable_.insert(selected.place.row);
       return false;
     }
-    VARVE_TRY_ASSIGN(*entry, read_entry_text(*line, selected.type, scratch_));
+    VARVE_TRY_ASSIGN(*entry, read_entry_text(*read.line, selected.type, scratch_));
     Item item;
-    item.id = selected.id;
+    item.id = std::move(read.id);
     item.source = source;
     item.speaker = entry->speaker;
     item.timestamp_ms = selected.timestamp_ms;
@@ -249,8 +245,7 @@ class Window {
   const Request& request_;
   const Counter& counter_;
   int64_t now_ms_;
-  std::unordered_set<std::string_view> excluded_;
-  const std::vector<Candidate>* candidates_ = nullptr;
+  const Candidates* found_ = nullptr;
   uint64_t left_ = 0;
   std::vector<Unit> units_;  // in the order they were taken
   std::set<std::string> headings_;
@@ -262,8 +257,7 @@ class Window {
 }  // namespace
 
 Result<Content> fill_window(session::Session& session, const Request& request,
-                            const Counter& counter, int64_t now_ms,
-                            const std::vector<Candidate>& candidates) {
+                            const Counter& counter, int64_t now_ms, const Candidates& candidates) {
   return Window(session, request, counter, now_ms).fill(candidates);
 }
 

@@ -32,7 +32,6 @@ struct Content {
 // at most the request's tokens by `counter`, counted on the whole of it; with room for nothing it
 // is empty. kGone when the log was replaced meanwhile; kCallback.
 Result<Content> fill_window(session::Session& session, const Request& request,
-                            const Counter& counter, int64_t now_ms,
-                            const std::vector<Candidate>& candidates);
+                            const Counter& counter, int64_t now_ms, const Candidates& candidates);
 
 }  // namespace varve::context

@@ -149,9 +149,11 @@ void Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
   } else if (any_row || filter.walk_count_max() < list_rows / (terms_.size() * kLookupCost + 1)) {
     walk_filter(filter, any_row, best);
   } else if (list_rows / (terms_.size() * kLookupsSaved + 1) < best->count()) {
+    std::vector<Place> places;
     add_up([&](uint32_t row, double score) {
-      if (!best->is_beyond(score) && filter.accepts(row)) best->offer(place_of(row, score));
+      if (filter.accepts(row)) places.push_back(place_of(row, score));
     });
+    best->fill(std::move(places));
   } else {
     walk_lists(filter, best);
   }

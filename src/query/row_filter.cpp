@@ -54,6 +54,7 @@ bool RowFilter::accepts_columns(uint32_t row) const {
 }
 
 bool RowFilter::accepts_sets(uint32_t row, bool is_from_driver) {
+  if (required_.empty() && excluded_.empty() && !holds_) return true;
   for (size_t i = 0; i < required_.size(); ++i) {
     if (is_from_driver && i == *driver_) continue;
     if (!required_[i].contains(row)) return false;

@@ -107,22 +107,21 @@ void Core::set_metadata(Metadata fresh) {
 }
 
 Status Core::check_line(std::string_view wanted, const Found& found, std::string_view line) {
-  Place place;
-  place.path = storage->name_of(log::Stream::kEntries);
-  place.offset = found.location.offset;
+  const auto damaged = [&](std::string message) {
+    Place place;
+    place.path = storage->name_of(log::Stream::kEntries);
+    place.offset = found.location.offset;
+    return Status(Code::kCorruption, std::move(message), std::move(place));
+  };
   if (hash64(line) != found.location.line_hash || line.size() != found.location.length) {
-    return {Code::kCorruption,
-            "the line of entry '" + std::string(wanted) + "' is not what was indexed",
-            std::move(place)};
+    return damaged("the line of entry '" + std::string(wanted) + "' is not what was indexed");
   }
   if (found.verified) return {};
   json::Document scratch;
   entry::EntryFacts facts;
   Status read = entry::read_line(line, scratch, &facts);
-  if (!read.ok()) return {Code::kCorruption, read.message(), std::move(place)};
-  if (facts.id != wanted) {
-    return {Code::kCorruption, "the index points to another entry's line", std::move(place)};
-  }
+  if (!read.ok()) return damaged(read.message());
+  if (facts.id != wanted) return damaged("the index points to another entry's line");
   // Only a saving: whoever cannot have the lock now leaves it to the next reader.
   const std::unique_lock lock(index_mutex, std::try_to_lock);
   if (lock.owns_lock() && view.tail.generation == found.generation && found.row < index.size() &&

@@ -78,12 +78,19 @@ class ToolCalls {
   int64_t now_ms_;
 };
 
+// Whether the row is still the one that was found, under the index's lock.
+bool stands(const Core& core, const Core::Found& found) {
+  return found.generation == core.view.tail.generation && found.row < core.index.size() &&
+         core.index.location(found.row) == found.location;
+}
+
+Status gone() { return {Code::kGone, "the log was replaced"}; }
+
 }  // namespace
 
 Selected selected_row(const Core& core, uint32_t row) {
   const index::Index& index = core.index;
   Selected selected;
-  selected.id = index.id(row);
   selected.type = index.type(row);
   selected.timestamp_ms = index.timestamp_ms(row);
   selected.importance = index.importance(row);
@@ -94,8 +101,9 @@ Selected selected_row(const Core& core, uint32_t row) {
 
 Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::string>& ids,
                                          int64_t now_ms) {
-  VARVE_TRY(core.catch_up());
   std::vector<Selected> selected;
+  if (ids.empty()) return selected;
+  VARVE_TRY(core.catch_up());
   const std::shared_lock lock(core.index_mutex);
   for (const auto& id : ids) {
     const auto row = core.index.find(id);
@@ -108,13 +116,11 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
                                                std::string_view call_key, int64_t now_ms) {
   VARVE_TRY(core.prepare_query(false));
   const std::shared_lock lock(core.index_mutex);
-  const auto row = core.index.find(entry.id);
-  if (!core.index.has_facets() || !row) {
-    return Status(Code::kGone, "the log was replaced");
-  }
+  if (!core.index.has_facets() || !stands(core, entry.place)) return gone();
+  const uint32_t row = entry.place.row;
   const ToolCalls calls(core.index, call_key, now_ms);
-  const auto call = entry.type == kCall     ? row
-                    : entry.type == kResult ? calls.call_of(*row)
+  const auto call = entry.type == kCall     ? std::optional(row)
+                    : entry.type == kResult ? calls.call_of(row)
                                             : std::nullopt;
   std::vector<Selected> all;
   if (!call) {
@@ -129,9 +135,18 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
   return all;
 }
 
-Result<EntryLine> read_selected(Core& core, const Selected& entry) {
-  auto line = core.read_row(entry.id, entry.place);
-  if (line.code() != Code::kCorruption) return line;
+Result<SelectedLine> read_selected(Core& core, const Selected& entry) {
+  SelectedLine read;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    if (!stands(core, entry.place)) return gone();
+    read.id = core.index.id(entry.place.row);
+  }
+  auto line = core.read_row(read.id, entry.place);
+  if (line.code() != Code::kCorruption) {
+    VARVE_TRY_ASSIGN(read.line, std::move(line));
+    return read;
+  }
   bool from_log = false;
   {
     const std::shared_lock lock(core.index_mutex);
@@ -142,7 +157,7 @@ Result<EntryLine> read_selected(Core& core, const Selected& entry) {
     return Status(Code::kGone, "the index was made anew");
   }
   note_unreadable(core, entry.place, line.status());
-  return EntryLine();
+  return read;
 }
 
 void note_unreadable(Core& core, const Core::Found& place, const Status& damage) {

@@ -13,8 +13,8 @@
 
 namespace varve::session {
 
+// Without its id, which only those that are read need: a row stands for it.
 struct Selected {
-  std::string id;
   std::string type;
   int64_t timestamp_ms = 0;
   double importance = 0;
@@ -40,9 +40,13 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
                                                std::string_view call_key, int64_t now_ms);
 
-// The entry's line. kGone when the log, or a wrong index, was replaced since: select anew. Null
-// when its line is damaged, which is counted and told to the log.
-Result<EntryLine> read_selected(Core& core, const Selected& entry);
+struct SelectedLine {
+  std::string id;
+  EntryLine line;  // null when it is damaged, which is counted and told to the log
+};
+
+// kGone when the log, or a wrong index, was replaced since: select anew.
+Result<SelectedLine> read_selected(Core& core, const Selected& entry);
 
 // Counts a row that cannot be read, and tells it to the log.
 void note_unreadable(Core& core, const Core::Found& place, const Status& damage);

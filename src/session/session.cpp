@@ -223,7 +223,7 @@ Result<std::vector<Selected>> Session::select_tool_call(const Selected& entry,
   return session::select_tool_call(parts_->core, entry, call_key, now_ms);
 }
 
-Result<EntryLine> Session::read(const Selected& entry) {
+Result<SelectedLine> Session::read(const Selected& entry) {
   return read_selected(parts_->core, entry);
 }
 

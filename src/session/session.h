@@ -37,6 +37,7 @@ namespace varve::session {
 struct CompactionOptions;
 struct RankedKeys;
 struct Selected;
+struct SelectedLine;
 struct SharedQuery;
 
 class Session {
@@ -87,7 +88,7 @@ class Session {
   Result<std::vector<Selected>> select_ids(const std::vector<std::string>& ids, int64_t now_ms);
   Result<std::vector<Selected>> select_tool_call(const Selected& entry, std::string_view call_key,
                                                  int64_t now_ms);
-  Result<EntryLine> read(const Selected& entry);
+  Result<SelectedLine> read(const Selected& entry);
   [[nodiscard]] int64_t now_ms() const;  // by its store's clock
   // {"tags":[{"tag","entries"}]}, by name.
   Result<json::Tree> tags();

@@ -29,19 +29,25 @@ TEST(CountCache, KnowsWhatItWasToldAndNothingElse) {
 
 TEST(CountCache, GivesAPlaceToTheNewerOne) {
   CountCache cache;
-  const uint64_t same_place = 7 + (uint64_t{1} << 40);
-  cache.keep(7, 41);
-  cache.keep(same_place, 42);
-  EXPECT_FALSE(cache.find(7));
-  EXPECT_EQ(cache.find(same_place), 42U);
+  const auto key_of = [](uint64_t number) { return 7 + (number << 40); };  // all of one group
+  for (uint64_t number = 0; number < 4; ++number) cache.keep(key_of(number), 41 + number);
+  for (uint64_t number = 0; number < 4; ++number)
+    EXPECT_EQ(cache.find(key_of(number)), 41 + number);
+  cache.keep(key_of(2), 50);
+  EXPECT_EQ(cache.find(key_of(2)), 50U) << "in its own place";
+  cache.keep(key_of(4), 45);
+  EXPECT_EQ(cache.find(key_of(4)), 45U);
+  int known = 0;
+  for (uint64_t number = 0; number <= 4; ++number) known += cache.find(key_of(number)) ? 1 : 0;
+  EXPECT_EQ(known, 4);
 }
 
-// Two keys of one place, written and read at once: whoever finds one finds its own count.
+// Keys of one group, written and read at once: whoever finds one finds its own count.
 TEST(CountCache, NeverTellsOneKeysCountForAnother) {
   CountCache cache;
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
-  for (uint64_t number = 1; number <= 4; ++number) {
+  for (uint64_t number = 1; number <= 6; ++number) {
     threads.emplace_back([&cache, &wrong, number] {
       const uint64_t key = number << 40;
       for (int round = 0; round < 20000; ++round) {

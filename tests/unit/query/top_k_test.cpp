@@ -33,6 +33,8 @@ TEST(TopK, IsTheBeginningOfTheSortedWhole) {
     if (!places.empty() && random() % 2 == 0) after = places.front();
     TopK best(count, ascending, after);
     for (const Place& place : places) best.offer(place);
+    TopK filled(count, ascending, after);
+    filled.fill(places);
 
     const auto precedes = [ascending](const Place& a, const Place& b) {
       return ascending ? comes_before(b, a) : comes_before(a, b);
@@ -40,8 +42,10 @@ TEST(TopK, IsTheBeginningOfTheSortedWhole) {
     std::erase_if(places, [&](const Place& one) { return after && !precedes(*after, one); });
     std::sort(places.begin(), places.end(), precedes);
     if (places.size() > count) places.resize(count);
-    const auto found = best.take();
-    ASSERT_TRUE(std::equal(found.begin(), found.end(), places.begin(), places.end(), same));
+    ASSERT_EQ(filled.is_full(), places.size() >= count);
+    for (const auto& found : {best.take(), filled.take()}) {
+      ASSERT_TRUE(std::equal(found.begin(), found.end(), places.begin(), places.end(), same));
+    }
   }
 }
 
