@@ -59,12 +59,12 @@ with_commas() {
 
 print_table() {
   local line name text violations seconds
-  printf '\n%-24s | %-56s | %10s | %7s\n' test "states or cases tried" violations seconds
-  printf '%.0s-' {1..106}
+  printf '\n%-24s | %-72s | %10s | %7s\n' test "states or cases tried" violations seconds
+  printf '%.0s-' {1..122}
   printf '\n'
   for line in "${rows[@]}"; do
     IFS='|' read -r name text violations seconds <<<"$line"
-    printf '%-24s | %-56s | %10s | %7s\n' "$name" "$text" "$violations" "$seconds"
+    printf '%-24s | %-72s | %10s | %7s\n' "$name" "$text" "$violations" "$seconds"
   done
   printf '\n'
 }
@@ -114,7 +114,7 @@ run_tests() {
 take_tests() {
   local test failed_before=$failed
   count_from "$2"
-  count tests "$(grep -c '^\[       OK \] ' "$2")"
+  count tests "$(grep -cE '^\[ ( {6}OK| FAILED ) \] .* \([0-9]+ ms\)$' "$2")"
   while read -r test; do
     note_failure "$1: $test (see $2)"
   done < <(sed -n 's/^\[  FAILED  \] \(.*\) ([0-9]* ms)$/\1/p' "$2")
