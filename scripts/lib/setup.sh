@@ -1,4 +1,5 @@
-# Shared by scripts/test and scripts/demo; to be sourced by bash. Headings, timings, packages.
+# Shared by scripts/test, scripts/torture and scripts/demo; to be sourced by bash. Headings,
+# timings, packages.
 
 # What the library and the command line program are built from, and then what the tests add.
 # On Debian 12 these names are exact; elsewhere, their counterparts do.
@@ -11,6 +12,7 @@ TEST_PACKAGES=(
   libsqlite3-dev liblmdb-dev libleveldb-dev librocksdb-dev libxapian-dev)
 STYLE_PACKAGES=(clang-format-14 clang-tidy-14)
 SANITIZER_PACKAGES=(clang-14 libclang-rt-14-dev)
+TORTURE_PACKAGES=("${SANITIZER_PACKAGES[@]}" strace valgrind)
 
 # missing_language_packages: what tests of the bindings need and is not there under any name. The
 # cargo and go of Debian 12 are older than the crates and modules want: where there are none, those

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "capi/client.h"
+#include "support/counted.h"
 #include "worker_process.h"
 
 namespace varve::crash {
@@ -82,6 +83,7 @@ TEST(BackupProcesses, KilledOverAndOverEachLeavesAWholeCopy) {
   }
   writer.send(SIGKILL);
   EXPECT_EQ(writer.wait(), 128 + SIGKILL);
+  test::counted("kills", kRounds + 1);
   ASSERT_EQ(varve_store_backup(store.get(), copy.data(), copy.size(), nullptr, 0, nullptr, nullptr,
                                nullptr),
             VARVE_OK);

@@ -2,10 +2,9 @@
 // of the copy is as the last backup or this one made it, and nothing deleted is alive in it.
 #include <gtest/gtest.h>
 
-#include <iostream>
-
 #include "crash_rig.h"
 #include "log/directory_engine.h"
+#include "support/counted.h"
 
 namespace varve::crash {
 namespace {
@@ -98,7 +97,7 @@ class Origin {
 void expect_sound(CrashRig& rig) {
   EXPECT_EQ(rig.findings().count(), 0U) << rig.findings().text();
   EXPECT_GT(rig.state_count(), 100U);
-  std::cout << "[   states ] " << rig.state_count() << "\n";
+  test::counted("states", rig.state_count());
 }
 
 TEST(CrashStatesOfBackup, TheFirstOne) {

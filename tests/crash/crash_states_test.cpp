@@ -2,12 +2,11 @@
 // opened and compared with what was promised by then.
 #include <gtest/gtest.h>
 
-#include <iostream>
-
 #include "crash_rig.h"
 #include "log/directory_engine.h"
 #include "session/core.h"
 #include "session/writer.h"
+#include "support/counted.h"
 
 namespace varve::crash {
 namespace {
@@ -17,8 +16,7 @@ using Process = CrashRig::Process;
 void expect_sound(const CrashRig& rig, const Findings& findings) {
   EXPECT_EQ(findings.count(), 0U) << findings.text();
   EXPECT_GT(rig.state_count(), 0U);
-  testing::Test::RecordProperty("states", std::to_string(rig.state_count()));
-  std::cout << "[   states ] " << rig.state_count() << "\n";
+  test::counted("states", rig.state_count());
 }
 
 void expect_all_answered(const Process& process) { EXPECT_EQ(process->failures(), ""); }
@@ -383,8 +381,7 @@ TEST(CrashStatesOfRecovery, OfACutBatch) {
     ASSERT_EQ(rig.findings().count(), 0U) << rig.findings().text();
     state_count += rig.state_count();
   }
-  RecordProperty("states", std::to_string(state_count));
-  std::cout << "[   states ] " << state_count << "\n";
+  test::counted("states", state_count);
 }
 
 TEST(CrashStatesOfRecovery, OfRepair) {
@@ -488,8 +485,8 @@ TEST(CrashStatesOfFailedSync, HealWithoutLoss) {
         << "sync " << number << " failed: " << rig.findings().text();
   }
   EXPECT_GT(number, 5U);
-  RecordProperty("states", std::to_string(state_count));
-  std::cout << "[   states ] " << state_count << " with " << number - 1 << " failed syncs\n";
+  test::counted("states", state_count);
+  test::counted("failed syncs", number - 1);
 }
 
 // --- processes that are killed -------------------------------------------------------------------
@@ -513,8 +510,8 @@ void kill_everywhere(Workload first, void (*second)(Process&)) {
         << "killed before operation " << kill_at << ": " << rig.findings().text();
   }
   EXPECT_GT(kill_at, 10U);
-  testing::Test::RecordProperty("states", std::to_string(state_count));
-  std::cout << "[   states ] " << state_count << " after " << kill_at - 1 << " kills\n";
+  test::counted("states", state_count);
+  test::counted("simulated kills", kill_at - 1);
 }
 
 TEST(CrashStatesOfKilled, MakerOfTheStore) {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <iostream>
 #include <iterator>
 
 #include "crash_rig.h"
+#include "support/counted.h"
 
 namespace varve::crash {
 namespace {
@@ -470,8 +470,7 @@ TEST_P(FaultSweep, NothingIsLostAndEverythingGoesOn) {
   }
   EXPECT_EQ(findings_.count(), 0U) << findings_.text();
   EXPECT_GT(case_count, 10U);
-  RecordProperty("cases", std::to_string(case_count));
-  std::cout << "[    cases ] " << case_count << "\n";
+  test::counted("faults", case_count);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FaultSweep, testing::ValuesIn(kWorkloads),
@@ -482,6 +481,7 @@ TEST(FaultSweepOfCompaction, AnErrorLeavesTheLogAsItWas) {
   Ledger prepared_ledger;
   const auto prepared = prepared_disk(prepared_ledger);
   size_t failed_count = 0;
+  size_t case_count = 0;
   for (const FaultKind& kind : kFaultKinds) {
     for (const bool sticky : {false, true}) {
       bool happened = true;
@@ -495,6 +495,7 @@ TEST(FaultSweepOfCompaction, AnErrorLeavesTheLogAsItWas) {
         Injection injection(*disk, kind, number, sticky);
         agent.compact("s");
         happened = injection.happened();
+        if (happened) case_count += 1;
         const Status& answer = agent.answers().back().status;
         if (answer.ok()) {
           EXPECT_TRUE(disk->read_file(kLog) != log) << injection.text();
@@ -506,6 +507,7 @@ TEST(FaultSweepOfCompaction, AnErrorLeavesTheLogAsItWas) {
     }
   }
   EXPECT_GT(failed_count, 50U);
+  test::counted("faults", case_count);
 }
 
 }  // namespace

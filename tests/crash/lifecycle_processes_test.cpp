@@ -7,11 +7,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <random>
 #include <sstream>
 
 #include "capi/client.h"
+#include "support/counted.h"
 #include "writers.h"
 
 namespace varve::crash {
@@ -129,8 +129,8 @@ TEST(LifecycleProcesses, CompactedAndPurgedWhileOthersAddDeleteAndRead) {
     }
     kills += 1;
   });
-  const size_t rounds = maintainer.end();
-  const size_t exports = reader.end();
+  maintainer.end();
+  reader.end();
   EXPECT_GT(kills, 0U);
   const Store store(root);
   const Session session = Session::open(store, "s");
@@ -141,8 +141,8 @@ TEST(LifecycleProcesses, CompactedAndPurgedWhileOthersAddDeleteAndRead) {
   EXPECT_EQ(temporary_files(root), "");
   const auto metadata = session.metadata().object();
   EXPECT_GT(metadata.at("compactions").as_array().size(), 3U);
-  std::cout << "[    kills ] " << kills << ", generation " << metadata.at("generation")
-            << ", at last " << rounds << " rounds, " << exports << " exports\n";
+  test::counted("kills", kills);
+  test::counted("answered adds", told_by(writers));
 }
 
 // A reader that is stopped holds the old file open; nobody else can reach it any more.
@@ -287,7 +287,7 @@ constexpr const char* kCalls[] = {"write",     "pwrite64", "fdatasync", "fsync",
 TEST_P(KilledAtEveryCall, NothingIsLostAndNothingComesBack) {
   prepare();
   if (!can_trace()) GTEST_SKIP() << "strace is not there, or may not trace";
-  int kills = 0;
+  size_t kills = 0;
   for (const std::string call : kCalls) {
     for (int number = 1;; ++number) {
       const int code = run(call, number);
@@ -300,8 +300,8 @@ TEST_P(KilledAtEveryCall, NothingIsLostAndNothingComesBack) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_GT(kills, 10);
-  std::cout << "[    kills ] " << kills << "\n";
+  EXPECT_GT(kills, 10U);
+  test::counted("kills", kills);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KilledAtEveryCall,

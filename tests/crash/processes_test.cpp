@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <random>
 
 #include "capi/client.h"
+#include "support/counted.h"
 #include "writers.h"
 
 namespace varve::crash {
@@ -71,7 +71,9 @@ TEST(Processes, EightWritersWithAReaderAndAKiller) {
   EXPECT_TRUE(reader.read_line(&exports));
   EXPECT_EQ(reader.wait(), 0);
   EXPECT_GT(kills, 0U);
-  std::cout << "[    kills ] " << kills << ", exports " << exports << "\n";
+  test::counted("kills", kills);
+  test::counted("answered adds", told_by(writers));
+  test::counted("exports", std::stoul(exports));
   expect_all_there(root, writers);
 }
 

@@ -1,7 +1,7 @@
 // File systems with a defect: what a rig is worth is shown by the defects it finds.
 //
-// Each stands for a mistake in the commit protocol that could be made above the seam; made below it
-// here, the library stays as it is.
+// Each stands for a mistake that could be made above the seam; made below it here, the library
+// stays as it is.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,12 @@ enum class Sabotage : uint8_t {
   kNoTailRepair,     // believes a torn tail is cut off, and appends behind it
   kRenameAfterSync,  // syncs the directory before the rename instead of after it
   kSyncRetried,      // syncs the same file again when a sync failed, and believes the answer
+  kTombstonesFirst,  // compaction empties tombstones.jsonl before the new log has its name
+  kRemovedFirst,     // removes the old file before the rename that would have replaced it
+  kTombstoneLate,    // writes a tombstone when the next one comes
+  kBatchOfOnes,      // writes a batch as entries that each stand for themselves
+  kLockForAll,   // gives the lock to everybody, as if its file had been removed under its holder
+  kAnyChecksum,  // every line is read with the checksum that it ought to have
 };
 
 // Everything goes to `inner`, which must outlive this, except for the one defect.

@@ -1,11 +1,11 @@
 // kv and transcript of one session, used by several real processes at once, some of them killed.
 #include <gtest/gtest.h>
 
-#include <iostream>
 #include <map>
 #include <random>
 
 #include "capi/client.h"
+#include "support/counted.h"
 #include "writers.h"
 
 namespace varve::crash {
@@ -41,7 +41,8 @@ TEST(StoresProcesses, EveryTurnAndEveryKeyOfKilledWritersIsThere) {
   EXPECT_TRUE(reader.read_line(&looks));
   EXPECT_EQ(reader.wait(), 0);
   EXPECT_GT(kills, 0U);
-  std::cout << "[    kills ] " << kills << ", looks " << looks << "\n";
+  test::counted("kills", kills);
+  test::counted("answered turns", told_by(writers));
   const Store store(root);
   const Session session = Session::open(store, "s");
   const auto said = varve_test::answer_of([&](char** text, size_t* len, varve_error_t** error) {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <iostream>
 
 #include "crash_rig.h"
 #include "session/compaction.h"
+#include "support/counted.h"
 
 namespace varve::crash {
 namespace {
@@ -153,7 +153,7 @@ class StoresRig {
     look();
     EXPECT_EQ(finding_count_, 0U) << finding_;
     EXPECT_GT(state_count_, 50U);
-    std::cout << "[   states ] " << state_count_ << "\n";
+    test::counted("states", state_count_);
   }
   [[nodiscard]] size_t finding_count() const { return finding_count_; }
   io::SimulatedFileSystem& disk() { return disk_; }

@@ -1,9 +1,8 @@
 // Every state that a power loss, or the death of every process, can leave vectors in.
 #include <gtest/gtest.h>
 
-#include <iostream>
-
 #include "crash_rig.h"
+#include "support/counted.h"
 
 namespace varve::crash {
 namespace {
@@ -98,7 +97,7 @@ TEST_P(CrashStatesOfVectors, KeepWhatWasAnswered) {
   rig.unwatch();
   EXPECT_EQ(rig.findings().count(), 0U) << rig.findings().text();
   EXPECT_GT(rig.state_count(), 0U);
-  std::cout << "[   states ] " << rig.state_count() << "\n";
+  test::counted("states", rig.state_count());
 }
 
 constexpr VectorWorkload kVectorWorkloads[] = {{"PutAndCompact", vectors_and_go_on},
@@ -112,6 +111,7 @@ INSTANTIATE_TEST_SUITE_P(All, CrashStatesOfVectors, testing::ValuesIn(kVectorWor
 TEST(CrashStatesOfKilledVectors, TheNextOneGoesOn) {
   constexpr int64_t kAgent = 2001;
   bool was_killed = true;
+  size_t state_count = 0;
   uint64_t number = 0;
   while (was_killed) {
     number += 1;
@@ -139,10 +139,13 @@ TEST(CrashStatesOfKilledVectors, TheNextOneGoesOn) {
     survivor->purge("s");
     EXPECT_EQ(survivor->failures(), "") << "killed before operation " << number;
     rig.look(20);
+    state_count += rig.state_count();
     ASSERT_EQ(rig.findings().count(), 0U)
         << "killed before operation " << number << ": " << rig.findings().text();
   }
   EXPECT_GT(number, 20U);
+  test::counted("states", state_count);
+  test::counted("simulated kills", number - 1);
 }
 
 // Where the canary looks, it sees.

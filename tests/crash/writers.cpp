@@ -56,6 +56,12 @@ void Writer::start() {
       command_, root_, "s", name_, std::to_string(told_ + 1), std::to_string(last_), config_});
 }
 
+size_t told_by(const std::vector<Writer>& writers) {
+  size_t told = 0;
+  for (const Writer& writer : writers) told += writer.told();
+  return told;
+}
+
 void listen_to(const std::vector<Writer*>& active, int64_t wait_ms) {
   std::vector<pollfd> polled;
   for (const Writer* writer : active) polled.push_back({writer->output(), POLLIN, 0});

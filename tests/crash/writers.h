@@ -49,6 +49,9 @@ class Writer {
   bool done_ = false;
 };
 
+// How many entries, or turns, they were told are there.
+size_t told_by(const std::vector<Writer>& writers);
+
 // Listens to all of `active` that have something to say, for at most `wait_ms`.
 void listen_to(const std::vector<Writer*>& active, int64_t wait_ms);
 

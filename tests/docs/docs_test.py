@@ -24,6 +24,7 @@ SNIPPET_PARAMETERS = ("varve_store_t *store, varve_session_t *session, const cha
 SHELL_LANGUAGES = ("sh", "console", "bash")
 NEEDED_PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/format.md",
                 "docs/architecture.md", "docs/decisions.md", "docs/errors.md")
+PAGES_WITH_TESTS = ("docs/reliability.md", "docs/security.md")
 
 
 def pages():
@@ -121,6 +122,22 @@ class Pages(unittest.TestCase):
                         text = (SOURCE / file).read_text("utf-8")
                         self.assertIn(fragment, markdown.anchors(text))
         self.assertGreater(checked, 10)
+
+    def test_tests_named_in_the_pages_exist(self):
+        """`Suite.Test` and `tests/folder/file.cpp`."""
+        sources = [path.read_text("utf-8") for path in (SOURCE / "tests").rglob("*_test.cpp")]
+        known = {".".join(pair) for text in sources for pair in re.findall(
+            r"^TEST(?:_[FP])?\((\w+),\s*(\w+)\)", text, re.MULTILINE)}
+        named = 0
+        for name in PAGES_WITH_TESTS:
+            text = (SOURCE / name).read_text("utf-8")
+            for test in re.findall(r"`([A-Z]\w+\.[A-Z]\w+)`", text):
+                named += 1
+                self.assertIn(test, known, name)
+            for file in re.findall(r"`(tests/[\w/]+\.(?:cpp|py))`", text):
+                named += 1
+                self.assertTrue((SOURCE / file).is_file(), f"{name}: {file}")
+        self.assertGreater(named, 50)
 
     def test_tables_have_as_many_cells_as_their_heads(self):
         for path, text in self.pages.items():

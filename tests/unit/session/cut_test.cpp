@@ -10,6 +10,7 @@
 
 #include "session/session.h"
 #include "session_disk.h"
+#include "support/counted.h"
 #include "support/scale.h"
 
 namespace varve::session {
@@ -287,10 +288,13 @@ void Cut::check(uint64_t cut) {
 }
 
 TEST_P(Cut, KeepsWholeLinesAndTakesTheNextOne) {
+  size_t cut_count = 0;
   for (uint64_t cut = GetParam().part; cut <= cut_text().size(); cut += kPartCount) {
     check(cut);
+    cut_count += 1;
     if (HasFailure()) FAIL() << name_of(GetParam().behind) << " after a cut at " << cut;
   }
+  test::counted("cuts", cut_count);
 }
 
 std::vector<Case> all_cases() {

@@ -9,6 +9,7 @@
 #include "session/session.h"
 #include "session_disk.h"
 #include "support/build_kind.h"
+#include "support/counted.h"
 #include "support/scale.h"
 #include "unit/index/snapshot_editor.h"
 
@@ -95,24 +96,31 @@ TEST_F(Snapshots, WithAnyBitFlippedIsRefused) {
     ASSERT_EQ(index::decode_snapshot(flipped(snapshot, bit)).code(), Code::kCorruption)
         << "bit " << bit;
   }
+  test::counted("flips", snapshot.size() * 8);
 }
 
 TEST_F(Snapshots, WithAnyBitOfTheHeaderFlippedCostsARebuildAndNothingElse) {
   const std::string& snapshot = *whole().files.snapshot;
   const size_t step = test::kFastBuild ? 1 : 13;
+  size_t flip_count = 0;
   for (size_t bit = 0; bit < SnapshotEditor::kHeaderBytes * 8; bit += step) {
     ASSERT_EQ(rebuilds_with(flipped(snapshot, bit)), 1u) << "bit " << bit;
     ASSERT_FALSE(HasFailure()) << "bit " << bit;
+    flip_count += 1;
   }
+  test::counted("flips", flip_count);
 }
 
 TEST_F(Snapshots, WithABitOfASectionFlippedCostsARebuildAndNothingElse) {
   const std::string& snapshot = *whole().files.snapshot;
   const size_t step = test::kFastBuild ? 37 : 131;
+  size_t flip_count = 0;
   for (size_t bit = SnapshotEditor::kHeaderBytes * 8; bit < snapshot.size() * 8; bit += step) {
     ASSERT_EQ(rebuilds_with(flipped(snapshot, bit)), 1u) << "bit " << bit;
     ASSERT_FALSE(HasFailure()) << "bit " << bit;
+    flip_count += 1;
   }
+  test::counted("flips", flip_count);
 }
 
 TEST_F(Snapshots, TruncatedAtAnyLengthCostsARebuildAndNothingElse) {
@@ -341,7 +349,9 @@ TEST_F(MetadataFlips, EveryBitLeavesEveryEntryReadable) {
   const size_t version_at = metadata.find("\"version\": 1") + 11;
   ASSERT_EQ(metadata[version_at], '1');
   size_t refused = 0;
+  size_t flip_count = 0;
   for (size_t bit = 0; bit < metadata.size() * 8; bit += test::kFastBuild ? 1 : 3) {
+    flip_count += 1;
     Host host;
     SessionDisk disk(host);
     SessionFiles files = whole().files;
@@ -366,6 +376,7 @@ TEST_F(MetadataFlips, EveryBitLeavesEveryEntryReadable) {
   }
   // '1' becomes '3', '5' and '9'.
   EXPECT_TRUE(refused == 3u || !test::kFastBuild) << refused;
+  test::counted("flips", flip_count);
 }
 
 TEST_F(MetadataFlips, EveryLengthLeavesEveryEntryReadable) {

@@ -1,0 +1,45 @@
+# Campaigns on a disk in memory: power losses, damage and errors at every place; deterministic.
+
+# What one processor takes for all states of the everyday size, and for every 41st bit of the logs.
+CRASH_STATES_S=400
+FLIPS_S=6
+
+# crash_tests NAME SECONDS_MAX TARGET FILTER
+crash_tests() {
+  build_tests "$3" && run_tests "$1" "$2" "build/ci/tests/crash/$3" "--gtest_filter=$4"
+}
+
+SEEDED='*SeededDefects*:*AMissingSyncIsFound:*TheCanaryFindsWhatIsThere'
+
+# More time looks at more of the states that a moment allows; too little time, at fewer.
+torture_crash_states() {
+  local percent=$(($1 * 100 * jobs / CRASH_STATES_S))
+  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-$((percent > 10 ? percent : 10))}
+  crash_tests crash-states $(($1 * 4 + 900)) crash_states "-$SEEDED"
+}
+
+torture_seeded_bugs() {
+  crash_tests seeded-bugs 900 crash_states "$SEEDED"
+}
+
+torture_faults() {
+  crash_tests faults 3600 fault_sweep '*'
+}
+
+# A log of 64 kB, five times the everyday one.
+torture_cut_files() {
+  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-100}
+  build_tests unit_session &&
+    run_tests cut-files 3600 build/ci/tests/unit/session/unit_session \
+      '--gtest_filter=EveryByte/Cut.*'
+}
+
+# More time flips more of the bits of the logs; those of the other files are all flipped anyway.
+torture_bit_flips() {
+  local step=$((41 * FLIPS_S / ($1 * jobs + 1)))
+  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-100}
+  local -x VARVE_FLIP_STEP=${VARVE_FLIP_STEP:-$((step > 1 ? step : 1))}
+  build_tests unit_session &&
+    run_tests bit-flips $(($1 * 4 + 900)) build/ci/tests/unit/session/unit_session \
+      '--gtest_filter=*LogFlips.*:Snapshots.*Flipped*:MetadataFlips.*'
+}
