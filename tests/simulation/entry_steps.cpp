@@ -41,6 +41,7 @@ void Steps::add(SessionModel& model) {
   ModelEntry entry = random_entry(model);
   session::Session* session = begin(model, "add " + entry.id);
   if (session == nullptr) return;
+  in_flight(model, {entry});
   const auto added = session->add(entry.text());
   const Outcome outcome =
       model.settings.is_limited
@@ -64,6 +65,7 @@ void Steps::add_batch(SessionModel& model) {
   }
   session::Session* session = begin(model, "add batch" + ids);
   if (session == nullptr) return;
+  in_flight(model, entries);
   const auto added = session->add_batch(lines);
   const Outcome outcome =
       model.settings.is_limited
@@ -93,11 +95,12 @@ void Steps::add_again(SessionModel& model) {
 void Steps::remove(SessionModel& model) {
   ModelEntry* known = random_known(model);
   if (known == nullptr) return add(model);
-  const Truth shown = model.shown(*known, world_.clock.now_ms());
   session::Session* session = begin(model, "delete " + known->id);
   if (session == nullptr) return;
+  in_flight(model, {*known});
   const Status status = session->remove(known->id, reason_of(dice_.below(100)));
   const Outcome outcome = world_.outcome_of(status, model.settings.id, {Code::kNotFound});
+  const Truth shown = model.shown(*known, world_.clock.now_ms());
   if (status.ok() && shown == Truth::kNo) world_.fail("deleted what was not there");
   if (status.code() == Code::kNotFound && !world_.was_disturbed()) {
     if (shown == Truth::kYes) world_.fail("it is not found");
@@ -116,6 +119,11 @@ void Steps::remove_where(SessionModel& model) {
   if (dice_.one_in(3)) spec.needed_word = dice_.pick(Vocabulary::words());
   session::Session* session = begin(model, "delete where " + spec.conditions());
   if (session == nullptr) return;
+  std::vector<ModelEntry> matching;
+  for (const ModelEntry* entry : model.in_order()) {
+    if (spec.matches(*entry)) matching.push_back(*entry);
+  }
+  in_flight(model, std::move(matching));
   const auto removed = session->remove_where(spec.conditions(), "");
   const Outcome outcome = world_.outcome_of(removed.status(), model.settings.id);
   uint64_t least = 0;
@@ -125,7 +133,11 @@ void Steps::remove_where(SessionModel& model) {
     if (shown == Truth::kNo || !spec.matches(*entry)) continue;
     least += shown == Truth::kYes ? 1 : 0;
     most += 1;
-    if (outcome == Outcome::kDone && shown == Truth::kMaybe) {
+    const bool is_open = entry->in_flight || entry->changed_inside || entry->is_fragile;
+    if (is_open && outcome == Outcome::kDone) {
+      // It came meanwhile, or went.
+      if (entry->removed.now == Truth::kNo) entry->removed.set(Outcome::kUncertain, false, 0);
+    } else if (outcome == Outcome::kDone && shown == Truth::kMaybe) {
       entry->removed.set(outcome, false, process_id());  // it is gone, or never was there
     } else {
       model.note_removed(*entry, outcome, process_id());

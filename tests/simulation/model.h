@@ -42,6 +42,13 @@ struct ModelEntry {
   Fact added;
   Fact removed;
   std::string line;  // as it was first seen
+  // It may be seen as it is and as it was: the call in which another one is made changes it, or
+  // that other one has.
+  bool in_flight = false;
+  // Of a log that nothing was promised about when the power failed: what index.bin shows of it, and
+  // the log, need not be the same until the log is written anew.
+  bool is_fragile = false;
+  bool changed_inside = false;
 
   [[nodiscard]] std::string text() const;  // to be submitted
 };
@@ -55,6 +62,13 @@ struct SessionSettings {
 
   [[nodiscard]] bool commits() const { return durability == "commit"; }
   [[nodiscard]] std::string create_options() const;
+};
+
+// What a step inside another one's call changed.
+struct Inside {
+  bool keys = false;
+  bool transcript = false;
+  bool title = false;
 };
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -71,10 +85,25 @@ class SessionModel {
   void note_removed(ModelEntry& entry, Outcome outcome, int64_t process_id);
   // The log without deleted and expired entries.
   void note_compacted(Outcome outcome, int64_t now_ms);
+  // A call begins in the middle of another one, which may have done already what `in_flight` is.
+  void begin_inside(std::vector<ModelEntry> in_flight);
+  void end_inside();
+  void end_call();  // of the outer one
+  // Changes of keys, transcript or title; `inside`: which of these the other call changed, too.
+  template <typename State, typename Change>
+  void change(Worlds<State>& worlds, bool Inside::*which, Outcome outcome, bool durable,
+              const Change& change) {
+    if (is_inside_ && outcome != Outcome::kRefused) inside.*which = true;
+    // In which order, nobody knows.
+    const bool is_open = !is_inside_ && inside.*which && outcome == Outcome::kDone;
+    worlds.change(is_open ? Outcome::kUncertain : outcome, durable, change);
+  }
   // Of one process, or of all.
   void make_durable(std::optional<int64_t> process_id);
   void lose_power();
 
+  // Where two processes added at once, the log tells in which order.
+  void learn_order(const std::vector<std::string>& ids);
   // In the order of the log.
   [[nodiscard]] std::vector<ModelEntry*> in_order();
   ModelEntry* find(const std::string& id);
@@ -85,11 +114,22 @@ class SessionModel {
   Worlds<Pairs> transcript;  // role and content
   Worlds<std::string> title;
   bool is_transcript_open = false;  // nothing is known of it but what somebody sees next
-  bool may_be_damaged = false;      // by a power loss that nothing was promised to survive
+  Inside inside;
+  // Entries from this position on may stand in another order: two processes added at once.
+  std::optional<uint64_t> order_open_from;
+  bool may_be_damaged = false;  // by a power loss that nothing was promised to survive
 
  private:
   uint64_t next_position_ = 1;
   uint64_t next_batch_ = 1;
+  bool is_inside_ = false;
+  struct Documents {
+    Worlds<Pairs> keys;
+    Worlds<Pairs> transcript;
+    Worlds<std::string> title;
+  };
+  std::optional<Documents> before_inside_;
+  std::optional<uint64_t> added_inside_from_;
 };
 
 }  // namespace varve::simulation

@@ -36,10 +36,10 @@ class Simulation {
     const bool is_limited = dice_.one_in(4);
     const std::string limit_mb = is_limited ? dice_.one_in(2) ? "0.008" : "0.02" : "0";
     // Nothing of little relevance may be dropped, and no thread may look at the real clock.
-    world_.store_config = R"({"storage":{"max_session_size_mb":)" + limit_mb +
-                          R"(},"decay":{"enabled":false},)" + R"("performance":{"cache_size":)" +
-                          (dice_.one_in(2) ? "100" : "2") +
-                          R"(,"batch_write_interval_ms":3600000}})";
+    world_.store_config =
+        R"({"storage":{"max_session_size_mb":)" + limit_mb + R"(},"decay":{"enabled":false},)" +
+        R"("concurrency":{"lock_timeout_ms":100},"performance":{"cache_size":)" +
+        (dice_.one_in(2) ? "100" : "2") + R"(,"batch_write_interval_ms":3600000}})";
     const size_t count = 1 + dice_.below(3);
     for (size_t i = 1; i <= count; ++i) {
       SessionSettings settings;
@@ -70,7 +70,7 @@ class Simulation {
     } else {
       steps_.take();
       // A machine that fails takes a process in the middle of a call.
-      if (world_.was_disturbed() && dice_.one_in(4)) world_.lose_power();
+      if (world_.last_was_disturbed() && dice_.one_in(4)) world_.lose_power();
     }
   }
 

@@ -37,11 +37,20 @@ const std::vector<FaultKind>& fault_kinds() {
 
 }  // namespace
 
+Steps::Steps(World& world) : world_(world), dice_(world.dice) {
+  world_.other_call = [this] { call_inside(); };
+}
+
 // Often early in a call, seldom late.
 Mishap Steps::random_mishap() {
   Mishap mishap;
-  if (!dice_.one_in(6)) return mishap;
   const uint64_t most = uint64_t{1} << dice_.below(7);
+  if (world_.process_count() > 1 && dice_.one_in(4)) {
+    mishap.kind = Mishap::Kind::kOther;
+    mishap.operations_left = 1 + dice_.below(most);
+    return mishap;
+  }
+  if (!dice_.one_in(5)) return mishap;
   if (dice_.one_in(3)) {
     mishap.kind = Mishap::Kind::kDeath;
     mishap.operations_left = 1 + dice_.below(most);
@@ -59,6 +68,7 @@ session::Session* Steps::begin(SessionModel& model, std::string text) {
   const std::string& id = model.settings.id;
   world_.begin_call(slot_, id + " " + std::move(text), std::move(mishap_));
   mishap_ = {};
+  if (!is_inside_) outer_session_ = id;
   SimulatedProcess& process = world_.caller();
   Status opened = process.open_store(world_.store_config);
   if (opened.ok()) opened = process.open(id);
@@ -67,6 +77,39 @@ session::Session* Steps::begin(SessionModel& model, std::string text) {
   (void)world_.outcome_of(opened, {});
   end();
   return nullptr;
+}
+
+void Steps::end() {
+  world_.end_call();
+  if (is_inside_) return;
+  in_flight_.clear();
+  before_inside_ = {};
+  for (SessionModel& model : world_.sessions) model.end_call();
+  for (SessionModel& model : world_.sessions) {
+    if (model.order_open_from && !world_.failed()) export_all(model);
+  }
+}
+
+void Steps::in_flight(SessionModel& model, std::vector<ModelEntry> entries) {
+  if (!is_inside_ && model.settings.id == outer_session_) in_flight_ = std::move(entries);
+}
+
+void Steps::call_inside() {
+  const size_t outer_slot = world_.caller_slot();
+  is_inside_ = true;
+  for (SessionModel& model : world_.sessions) {
+    const bool is_outer = model.settings.id == outer_session_;
+    model.begin_inside(is_outer ? std::move(in_flight_) : std::vector<ModelEntry>());
+  }
+  if (before_inside_) before_inside_();
+  SessionModel* model = &dice_.pick_from(world_.sessions);
+  for (SessionModel& each : world_.sessions) {
+    if (each.settings.id == outer_session_ && !dice_.one_in(4)) model = &each;
+  }
+  slot_ = (outer_slot + 1 + dice_.below(world_.process_count() - 1)) % world_.process_count();
+  take_of(*model, dice_.below(100));
+  for (SessionModel& each : world_.sessions) each.end_inside();
+  is_inside_ = false;
 }
 
 void Steps::create(SessionModel& model) {
@@ -94,7 +137,10 @@ void Steps::take() {
   slot_ = dice_.below(world_.process_count());
   SessionModel& model = dice_.pick_from(world_.sessions);
   mishap_ = random_mishap();
-  const size_t choice = dice_.below(100);
+  take_of(model, dice_.below(100));
+}
+
+void Steps::take_of(SessionModel& model, size_t choice) {
   if (choice < 20) return add(model);
   if (choice < 25) return add_batch(model);
   if (choice < 27) return add_again(model);

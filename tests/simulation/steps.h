@@ -11,7 +11,7 @@ namespace varve::simulation {
 
 class Steps {
  public:
-  explicit Steps(World& world) : world_(world), dice_(world.dice) {}
+  explicit Steps(World& world);
 
   void create(SessionModel& model);  // by process 0
   void take();                       // one at random
@@ -21,7 +21,16 @@ class Steps {
  private:
   // Begins the call, with the session open; nothing, and the call is over, when that failed.
   session::Session* begin(SessionModel& model, std::string text);
-  void end() { world_.end_call(); }
+  void end();
+  // What the call that has begun may have done when another one comes in between.
+  void in_flight(SessionModel& model, std::vector<ModelEntry> entries);
+  template <typename State, typename Change>
+  void in_flight(SessionModel& model, Worlds<State>& worlds, const Change& change) {
+    if (is_inside_ || model.settings.id != outer_session_) return;
+    before_inside_ = [&worlds, change] { worlds.change(Outcome::kUncertain, false, change); };
+  }
+  void call_inside();
+  void take_of(SessionModel& model, size_t choice);
   [[nodiscard]] int64_t process_id() { return world_.caller().id(); }
   Mishap random_mishap();
 
@@ -66,6 +75,11 @@ class Steps {
   Dice& dice_;
   size_t slot_ = 0;
   Mishap mishap_;  // of the next call
+  // Of the outer call.
+  std::string outer_session_;
+  std::vector<ModelEntry> in_flight_;
+  std::function<void()> before_inside_;
+  bool is_inside_ = false;
   uint64_t next_number_ = 1;
 };
 

@@ -48,15 +48,17 @@ void Steps::set_key(SessionModel& model) {
   const std::string value = "value " + std::to_string(next_number_++);
   session::Session* session = begin(model, "set " + key + " to " + value);
   if (session == nullptr) return;
+  const auto change = [&](const Pairs& pairs) {
+    Pairs changed = without_key(pairs, key);
+    changed.emplace_back(key, value);
+    return end_of(changed, model.settings.kv_cap);
+  };
+  in_flight(model, model.keys, change);
   const Status status = session->kv_set(key, value);
   const Outcome outcome = model.settings.is_limited
                               ? world_.outcome_of(status, model.settings.id, {Code::kSizeLimit})
                               : world_.outcome_of(status, model.settings.id);
-  model.keys.change(outcome, true, [&](const Pairs& pairs) {
-    Pairs changed = without_key(pairs, key);
-    changed.emplace_back(key, value);
-    return end_of(changed, model.settings.kv_cap);
-  });
+  model.change(model.keys, &Inside::keys, outcome, true, change);
   end();
 }
 
@@ -67,7 +69,7 @@ void Steps::get_key(SessionModel& model) {
   const auto value = session->kv_get(key);
   if (world_.is_answer(value.status(), {Code::kNotFound})) {
     if (value.ok()) world_.tell("-> " + *value);
-    const bool is_right = model.keys.observe([&](const Pairs& pairs) {
+    const bool is_right = model.inside.keys || model.keys.observe([&](const Pairs& pairs) {
       if (!value.ok()) return !has_key(pairs, key);
       return std::find(pairs.begin(), pairs.end(), Pairs::value_type(key, *value)) != pairs.end();
     });
@@ -80,15 +82,18 @@ void Steps::delete_key(SessionModel& model) {
   const std::string key = dice_.pick(kKeys);
   session::Session* session = begin(model, "delete key " + key);
   if (session == nullptr) return;
+  const auto change = [&](const Pairs& pairs) { return without_key(pairs, key); };
+  in_flight(model, model.keys, change);
   const Status status = session->kv_delete(key);
   const Outcome outcome = world_.outcome_of(status, model.settings.id, {Code::kNotFound});
   const bool is_missing = status.code() == Code::kNotFound && !world_.was_disturbed();
   if (outcome == Outcome::kDone || is_missing) {
-    const bool is_right = model.keys.observe(
-        [&](const Pairs& pairs) { return has_key(pairs, key) == (outcome == Outcome::kDone); });
+    const bool is_right = model.inside.keys || model.keys.observe([&](const Pairs& pairs) {
+      return has_key(pairs, key) == (outcome == Outcome::kDone);
+    });
     if (!is_right) world_.fail("keys should be " + shown(model.keys.now().front()));
   }
-  model.keys.change(outcome, true, [&](const Pairs& pairs) { return without_key(pairs, key); });
+  model.change(model.keys, &Inside::keys, outcome, true, change);
   end();
 }
 
@@ -99,7 +104,8 @@ void Steps::list_keys(SessionModel& model) {
   if (world_.is_answer(list.status())) {
     const Pairs pairs = read_pairs(*list, "key", "value");
     world_.tell("-> " + shown(pairs));
-    const bool is_right = model.keys.observe([&](const Pairs& may_be) { return may_be == pairs; });
+    const bool is_right = model.inside.keys ||
+                          model.keys.observe([&](const Pairs& may_be) { return may_be == pairs; });
     if (!is_right) world_.fail("it should be " + shown(model.keys.now().front()));
   }
   end();
@@ -111,15 +117,17 @@ void Steps::append_turn(SessionModel& model) {
   if (dice_.one_in(4)) content += "\n### user\n\nmore  ";
   session::Session* session = begin(model, "append " + role + " turn");
   if (session == nullptr) return;
+  const auto change = [&](const Pairs& pairs) {
+    Pairs changed = pairs;
+    changed.emplace_back(role, content);
+    return end_of(changed, model.settings.transcript_cap);
+  };
+  in_flight(model, model.transcript, change);
   const Status status = session->transcript_append(role, content);
   const Outcome outcome = model.settings.is_limited
                               ? world_.outcome_of(status, model.settings.id, {Code::kSizeLimit})
                               : world_.outcome_of(status, model.settings.id);
-  model.transcript.change(outcome, model.settings.commits(), [&](const Pairs& pairs) {
-    Pairs changed = pairs;
-    changed.emplace_back(role, content);
-    return end_of(changed, model.settings.transcript_cap);
-  });
+  model.change(model.transcript, &Inside::transcript, outcome, model.settings.commits(), change);
   end();
 }
 
@@ -131,12 +139,14 @@ void Steps::last_turns(SessionModel& model, uint64_t count) {
   if (world_.is_answer(list.status())) {
     const Pairs pairs = read_pairs(*list, "role", "content");
     world_.tell("-> " + shown(pairs));
-    if (model.is_transcript_open) {
+    if (model.is_transcript_open && !model.inside.transcript) {
       model.transcript = Worlds<Pairs>(pairs);
       model.is_transcript_open = false;
     }
-    const bool is_right = model.transcript.observe(
-        [&](const Pairs& may_be) { return end_of(may_be, count) == pairs; });
+    const bool is_right =
+        model.inside.transcript || model.transcript.observe([&](const Pairs& may_be) {
+          return end_of(may_be, count) == pairs;
+        });
     if (!is_right) {
       world_.fail("it should be " + shown(end_of(model.transcript.now().front(), count)));
     }
@@ -148,13 +158,15 @@ void Steps::set_title(SessionModel& model) {
   const std::string title = "title " + std::to_string(next_number_++);
   session::Session* session = begin(model, "set title to " + title);
   if (session == nullptr) return;
+  const auto change = [&](const std::string&) { return title; };
+  in_flight(model, model.title, change);
   json::Tree patch = json::Tree::object();
   patch.set("title", json::Tree::string(title));
   const Outcome outcome = world_.outcome_of(session->update(patch.canonical()), model.settings.id);
   // A rename that was made and not synced may stay or go.
   const Outcome seen =
       outcome == Outcome::kRefused && world_.was_disturbed() ? Outcome::kUncertain : outcome;
-  model.title.change(seen, true, [&](const std::string&) { return title; });
+  model.change(model.title, &Inside::title, seen, true, change);
   end();
 }
 
@@ -165,8 +177,9 @@ void Steps::get_title(SessionModel& model) {
   if (world_.is_answer(metadata.status())) {
     const std::string title = metadata->get_string("title");
     world_.tell("-> " + title);
-    const bool is_right =
-        model.title.observe([&](const std::string& may_be) { return may_be == title; });
+    const bool is_right = model.inside.title || model.title.observe([&](const std::string& may_be) {
+      return may_be == title;
+    });
     if (!is_right) world_.fail("it should be " + model.title.now().front());
   }
   end();

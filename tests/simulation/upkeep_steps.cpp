@@ -68,7 +68,9 @@ void Steps::close(SessionModel& model) {
   if (session == nullptr) return;
   const bool is_wounded = world_.caller().wounded.contains(model.settings.id);
   world_.caller().close(model.settings.id);
-  const bool is_sure = !world_.was_disturbed() && world_.caller().is_alive() && !is_wounded;
+  // Inside another call its lock may be in the way of saving.
+  const bool is_sure =
+      !world_.was_disturbed() && world_.caller().is_alive() && !is_wounded && !is_inside_;
   if (is_sure) model.make_durable(process_id());
   end();
 }
@@ -83,7 +85,7 @@ void Steps::close_store(SessionModel& model) {
     if (world_.caller().find(id) != nullptr) closed.push_back(&each);
   }
   world_.caller().close_store();
-  if (!world_.was_disturbed() && world_.caller().is_alive()) {
+  if (!world_.was_disturbed() && world_.caller().is_alive() && !is_inside_) {
     for (SessionModel* each : closed) each->make_durable(process_id());
   }
   end();

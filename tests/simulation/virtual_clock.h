@@ -9,10 +9,8 @@ class VirtualClock final : public Clock {
  public:
   int64_t now_ms() override { return now_ms_; }
   int64_t monotonic_us() override { return monotonic_us_; }
-  void sleep_us(int64_t duration_us) override {
-    monotonic_us_ += duration_us;
-    now_ms_ += duration_us / 1000;
-  }
+  // The time of day stands still: what expires is decided when a call begins.
+  void sleep_us(int64_t duration_us) override { monotonic_us_ += duration_us; }
 
   // Forward or backward, as when somebody sets it; what deadlines are counted by never goes back.
   void jump(int64_t duration_ms) {

@@ -77,43 +77,52 @@ void World::lose_power() {
 }
 
 std::optional<io::Fault> World::before_operation(const io::OperationInfo& operation) {
-  if (!is_calling_ || mishap_.kind == Mishap::Kind::kNone || was_disturbed()) return std::nullopt;
+  if (calls_.empty() || was_disturbed()) return std::nullopt;
+  Mishap& mishap = calls_.back().mishap;
+  if (mishap.kind == Mishap::Kind::kNone) return std::nullopt;
   if (operation.process_id != caller().id()) return std::nullopt;
-  const auto& kinds = mishap_.kinds;
+  const auto& kinds = mishap.kinds;
   if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), operation.kind) == kinds.end()) {
     return std::nullopt;
   }
-  if (--mishap_.operations_left > 0) return std::nullopt;
+  if (--mishap.operations_left > 0) return std::nullopt;
+  if (mishap.kind == Mishap::Kind::kOther) {
+    mishap.kind = Mishap::Kind::kNone;
+    tell("(interrupted before " + std::string(io::operation_name(operation.kind)) + " " +
+         operation.path + ")");
+    other_call();
+    return std::nullopt;
+  }
   const std::string where = std::string(io::operation_name(operation.kind)) + " " + operation.path;
-  if (mishap_.kind == Mishap::Kind::kDeath) {
-    mishap_.happened = "died before " + where;
+  if (mishap.kind == Mishap::Kind::kDeath) {
+    mishap.happened = "died before " + where;
     caller().die();
     return std::nullopt;
   }
-  mishap_.happened = std::to_string(mishap_.fault.os_errno) + " from " + where;
-  if (mishap_.fault.partial_bytes) mishap_.happened += " in part";
-  return mishap_.fault;
+  mishap.happened = std::to_string(mishap.fault.os_errno) + " from " + where;
+  if (mishap.fault.partial_bytes) mishap.happened += " in part";
+  return mishap.fault;
 }
 
 void World::begin_call(size_t slot, std::string text, Mishap mishap) {
-  caller_ = slot;
   const SimulatedProcess& process = this->process(slot);
   disk_->set_now_ms(clock.now_ms());
-  line_ = std::to_string(clock.now_ms()) + " p" + std::to_string(process.id()) + " " + text;
-  mishap_ = std::move(mishap);
-  operations_before_ = disk_->operation_count();
-  is_calling_ = true;
+  std::string line = calls_.empty() ? "" : "  inside: ";
+  line += std::to_string(clock.now_ms()) + " p" + std::to_string(process.id()) + " " + text;
+  calls_.push_back({slot, std::move(mishap), std::move(line), disk_->operation_count()});
 }
 
 void World::end_call() {
-  is_calling_ = false;
-  if (was_disturbed()) line_ += " [" + mishap_.happened + "]";
-  line_ += " (" + std::to_string(disk_->operation_count() - operations_before_) + " operations)";
-  trace_.push_back(std::move(line_));
-  if (!caller().is_alive()) kill(caller_);
+  Call call = std::move(calls_.back());
+  calls_.pop_back();
+  if (!call.mishap.happened.empty()) call.line += " [" + call.mishap.happened + "]";
+  const uint64_t operations = disk_->operation_count() - call.operations_before;
+  trace_.push_back(call.line + " (" + std::to_string(operations) + " operations)");
+  last_was_disturbed_ = !call.mishap.happened.empty();
+  if (!processes_[call.slot]->is_alive()) kill(call.slot);
 }
 
-void World::tell(std::string_view text) { line_ += " " + std::string(text); }
+void World::tell(std::string_view text) { calls_.back().line += " " + std::string(text); }
 
 void World::note(std::string text) { trace_.push_back(std::move(text)); }
 
@@ -127,8 +136,9 @@ Outcome World::outcome_of(const Status& status, const std::string& session,
   if (!caller().is_alive()) return Outcome::kUncertain;
   if (was_disturbed() && !session.empty()) caller().wounded.insert(session);
   if (status.ok()) return Outcome::kDone;
+  const bool is_busy = status.code() == Code::kBusy && calls_.size() > 1;  // the outer call's lock
   const bool is_expected =
-      std::find(expected.begin(), expected.end(), status.code()) != expected.end();
+      is_busy || std::find(expected.begin(), expected.end(), status.code()) != expected.end();
   const bool is_stopped = status.code() == Code::kReadOnly && caller().wounded.contains(session);
   if (!is_expected && !is_stopped && !was_disturbed())
     fail("an error for no reason: " + status.message());

@@ -2,6 +2,7 @@
 // wrong next. Writes the trace, and stops at the first answer that no model allows.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -17,7 +18,7 @@ namespace varve::simulation {
 
 // What is to happen inside the next call of a process.
 struct Mishap {
-  enum class Kind : uint8_t { kNone, kFault, kDeath };
+  enum class Kind : uint8_t { kNone, kFault, kDeath, kOther };  // kOther: another one's call
   Kind kind = Kind::kNone;
   uint64_t operations_left = 0;  // until it happens, from 1
   io::Fault fault;
@@ -51,8 +52,12 @@ class World {
                      std::initializer_list<Code> expected = {});
   // Whether what a reading call answered is to be compared.
   bool is_answer(const Status& status, std::initializer_list<Code> expected = {});
-  // Something happened in this call.
-  [[nodiscard]] bool was_disturbed() const { return !mishap_.happened.empty(); }
+  // The disk failed in this call, or its process died.
+  [[nodiscard]] bool was_disturbed() const {
+    return !calls_.empty() && !calls_.back().mishap.happened.empty();
+  }
+
+  [[nodiscard]] bool last_was_disturbed() const { return last_was_disturbed_; }  // the last call
 
   void fail(std::string_view what);  // an answer is wrong
   [[nodiscard]] bool failed() const { return !violation_.empty(); }
@@ -64,13 +69,22 @@ class World {
   VirtualClock clock;
   std::vector<SessionModel> sessions;
   std::string store_config;
+  std::function<void()> other_call;  // made in the middle of a call
 
   void set_process_count(size_t count) { processes_.resize(count); }
   [[nodiscard]] size_t process_count() const { return processes_.size(); }
-  [[nodiscard]] SimulatedProcess& caller() { return *processes_[caller_]; }
-  [[nodiscard]] size_t caller_slot() const { return caller_; }
+  // Whose call it is: of calls inside one another, the inner one.
+  [[nodiscard]] SimulatedProcess& caller() { return *processes_[caller_slot()]; }
+  [[nodiscard]] size_t caller_slot() const { return calls_.back().slot; }
 
  private:
+  struct Call {
+    size_t slot;
+    Mishap mishap;
+    std::string line;
+    uint64_t operations_before;
+  };
+
   void watch_disk();
   std::optional<io::Fault> before_operation(const io::OperationInfo& operation);
   io::CrashPlan random_plan();
@@ -79,11 +93,8 @@ class World {
   std::unique_ptr<io::SimulatedFileSystem> disk_;
   std::vector<std::unique_ptr<SimulatedProcess>> processes_;
   int64_t next_process_id_ = 2001;
-  size_t caller_ = 0;
-  bool is_calling_ = false;
-  Mishap mishap_;
-  uint64_t operations_before_ = 0;
-  std::string line_;
+  std::vector<Call> calls_;
+  bool last_was_disturbed_ = false;
   std::vector<std::string> trace_;
   std::string violation_;
 };
