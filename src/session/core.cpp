@@ -94,9 +94,15 @@ void Core::watch_durability() noexcept {
 // --- loading -------------------------------------------------------------------------------------
 
 Status Core::load() {
-  VARVE_TRY(load_metadata());
+  VARVE_TRY_ASSIGN(log::Tail tail, storage->tail());
+  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+    VARVE_TRY(load_metadata());
+    const uint64_t generation = tail.generation;
+    VARVE_TRY_ASSIGN(tail, storage->tail());
+    // Whoever replaced the log wrote down first which gaps in seq that makes legal.
+    if (tail.generation == generation) break;
+  }
   measure_capped_files();
-  VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   vectors.look();
   const std::unique_lock lock(index_mutex);
   view.tail = tail;
@@ -242,19 +248,23 @@ Status Core::read_changes(log::Tail tail) {
   return {Code::kBusy, "the log is being replaced over and over; try again"};
 }
 
-Status Core::read_changes_once(const log::Tail& tail) {
+void Core::set_tail(const log::Tail& tail) {
   if (tail.generation != view.tail.generation) {
     // Whoever replaced the log wrote down first which gaps in seq that makes legal.
     auto fresh = read_metadata();
     if (fresh.ok()) set_metadata(*std::move(fresh));
+    cache_.clear();
   }
+  view.tail = tail;
+}
+
+Status Core::read_changes_once(const log::Tail& tail) {
   if (!index_is_whole_ || tail.generation != view.tail.generation ||
       tail.entries_bytes < index.coverage.entries_bytes ||
       tail.tombstones_bytes < index.coverage.tombstones_bytes) {
     forget_index();
   }
-  if (tail.generation != view.tail.generation) cache_.clear();
-  view.tail = tail;
+  set_tail(tail);
   index_is_whole_ = false;
   VARVE_TRY(read_new_tombstones(tail));
   VARVE_TRY(read_new_entries(tail));

@@ -118,6 +118,11 @@ class Verification {
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
     {
       const std::shared_lock lock(core_.index_mutex);
+      // A log that took its name since the index was caught up has gaps that the metadata read
+      // before it does not know.
+      if (tail_.generation != core_.view.tail.generation) {
+        return {Code::kGone, "the log was replaced"};
+      }
       legal_to_ = core_.metadata.compacted_through_seq();
       settled_seq_ = std::max(legal_to_, core_.durable_seq_seen);
       if (core_.metadata_was_damaged) {

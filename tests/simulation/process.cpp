@@ -1,0 +1,57 @@
+#include "process.h"
+
+#include <utility>
+
+namespace varve::simulation {
+
+SimulatedProcess::SimulatedProcess(const io::SimulatedFileSystem& disk, int64_t process_id,
+                                   uint64_t seed, VirtualClock& clock, crash::Sabotage defect)
+    : id_(process_id), own_(disk.process(process_id)), file_system_(*own_, defect), random_(seed) {
+  environment_.file_system = &file_system_;
+  environment_.clock = &clock;
+  environment_.random = &random_;
+}
+
+SimulatedProcess::~SimulatedProcess() { close_store(); }
+
+void SimulatedProcess::die() {
+  is_alive_ = false;
+  own_->kill();
+}
+
+Status SimulatedProcess::open_store(const std::string& config) {
+  if (store_) return {};
+  VARVE_TRY_ASSIGN(store_, store::Store::open(crash::kRoot, config, environment_));
+  return {};
+}
+
+Status SimulatedProcess::create(const std::string& options, const std::string& session) {
+  VARVE_TRY_ASSIGN(sessions_[session], store_->create_session(options));
+  return {};
+}
+
+Status SimulatedProcess::open(const std::string& session) {
+  if (sessions_.contains(session)) return {};
+  VARVE_TRY_ASSIGN(auto opened, store_->open_session(session));
+  sessions_[session] = std::move(opened);
+  return {};
+}
+
+session::Session* SimulatedProcess::find(const std::string& session) {
+  const auto found = sessions_.find(session);
+  return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+void SimulatedProcess::close(const std::string& session) {
+  sessions_.erase(session);
+  wounded.erase(session);
+}
+
+void SimulatedProcess::close_store() {
+  sessions_.clear();
+  wounded.clear();
+  if (store_) store_->close();
+  store_.reset();
+}
+
+}  // namespace varve::simulation

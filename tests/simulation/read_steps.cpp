@@ -1,0 +1,193 @@
+// Steps that read entries: every answer is compared with the model as a whole.
+#include <algorithm>
+#include <set>
+
+#include "base/time.h"
+#include "json/tree.h"
+#include "steps.h"
+
+namespace varve::simulation {
+namespace {
+
+std::string joined(const std::vector<std::string>& ids) {
+  std::string text = "[";
+  for (const std::string& id : ids) text += (text.size() > 1 ? " " : "") + id;
+  return text + "]";
+}
+
+// Whether an open question decides which entries are given.
+bool has_open_match(const SessionModel& model, const QuerySpec& spec, int64_t now_ms) {
+  return std::any_of(model.entries.begin(), model.entries.end(), [&](const auto& item) {
+    return model.shown(item.second, now_ms) == Truth::kMaybe && spec.matches(item.second);
+  });
+}
+
+std::vector<std::string> expected_ids(SessionModel& model, const QuerySpec& spec, int64_t now_ms,
+                                      const std::set<std::string>& given) {
+  std::vector<const ModelEntry*> expected;
+  for (ModelEntry* entry : model.in_order()) {
+    const bool is_open = entry->in_flight || entry->changed_inside || entry->is_fragile;
+    const bool is_given = is_open && given.contains(entry->id);
+    if ((model.shown(*entry, now_ms) == Truth::kYes || is_given) && spec.matches(*entry)) {
+      expected.push_back(entry);
+    }
+  }
+  std::sort(expected.begin(), expected.end(),
+            [&](const auto* a, const auto* b) { return spec.precedes(*a, *b); });
+  if (spec.limit && expected.size() > *spec.limit) {
+    expected.resize(static_cast<size_t>(*spec.limit));
+  }
+  std::vector<std::string> ids;
+  for (const ModelEntry* entry : expected) ids.push_back(entry->id);
+  return ids;
+}
+
+}  // namespace
+
+void Steps::check_line(const SessionModel& model, ModelEntry& entry, const std::string& line) {
+  if (!entry.line.empty()) {
+    if (entry.line != line) world_.fail(entry.id + " is another line now: " + line);
+    return;
+  }
+  const auto stored = json::Tree::parse(line);
+  const auto given = json::Tree::parse(entry.text());
+  if (!stored.ok() || !given.ok()) return world_.fail(entry.id + " is no JSON");
+  for (const auto& [name, value] : given->members()) {
+    const json::Tree* found = stored->get(name);
+    if (found == nullptr || found->canonical() != value.canonical()) {
+      return world_.fail(entry.id + " has another '" + name + "': " + line);
+    }
+  }
+  if (stored->get_string("session_id") != model.settings.id) {
+    return world_.fail(entry.id + " is another session's");
+  }
+  entry.line = line;
+}
+
+void Steps::check_shown(SessionModel& model, const QuerySpec& spec,
+                        const std::vector<std::string>& ids) {
+  const int64_t now_ms = world_.clock.now_ms();
+  const std::set<std::string> given(ids.begin(), ids.end());
+  for (const std::string& id : ids) {
+    ModelEntry* entry = model.find(id);
+    if (entry == nullptr) return world_.fail(id + " was never added");
+    if (!spec.matches(*entry)) return world_.fail(id + " does not match");
+    if (model.shown(*entry, now_ms) == Truth::kNo) {
+      return world_.fail(id + (entry->removed.now == Truth::kYes ? " was deleted"
+                               : entry->expires_ms <= now_ms     ? " has expired"
+                                                                 : " was not added"));
+    }
+  }
+  for (ModelEntry* entry : model.in_order()) {
+    const Truth shown = model.shown(*entry, now_ms);
+    if (shown == Truth::kMaybe && spec.matches(*entry)) {
+      model.observe(*entry, given.contains(entry->id));
+    }
+  }
+  // What came or went meanwhile may have been among the first.
+  if (spec.limit && has_open_match(model, spec, now_ms)) return;
+  const std::vector<std::string> expected = expected_ids(model, spec, now_ms, given);
+  const bool is_same = spec.order == QuerySpec::Order::kMatch
+                           ? given == std::set<std::string>(expected.begin(), expected.end()) &&
+                                 given.size() == ids.size()
+                           : ids == expected;
+  if (!is_same) world_.fail("it should be " + joined(expected));
+}
+
+void Steps::get(SessionModel& model) {
+  ModelEntry* known = random_known(model);
+  if (known == nullptr) return add(model);
+  session::Session* session = begin(model, "get " + known->id);
+  if (session == nullptr) return;
+  const auto line = session->get(known->id);
+  if (world_.is_answer(line.status(), {Code::kNotFound})) {
+    const Truth shown = model.shown(*known, world_.clock.now_ms());
+    if (line.ok()) {
+      world_.tell("-> ok");
+      if (shown == Truth::kNo) world_.fail("it should not be there");
+      check_line(model, *known, *line);
+    } else if (shown == Truth::kYes) {
+      world_.fail("it should be there");
+    }
+    if (shown == Truth::kMaybe) model.observe(*known, line.ok());
+  }
+  end();
+}
+
+void Steps::query(SessionModel& model) {
+  QuerySpec spec = QuerySpec::random(dice_, model, world_.clock.now_ms());
+  if (spec.order == QuerySpec::Order::kMatch ||
+      has_open_match(model, spec, world_.clock.now_ms())) {
+    spec.limit.reset();
+  }
+  session::Session* session = begin(model, "query " + spec.text());
+  if (session == nullptr) return;
+  const auto results = session->query(spec.text());
+  if (world_.is_answer(results.status())) {
+    std::vector<std::string> ids;
+    for (const auto& result : results->results) ids.push_back(result.id);
+    world_.tell("-> " + joined(ids));
+    check_shown(model, spec, ids);
+    for (const auto& result : results->results) {
+      ModelEntry* entry = model.find(result.id);
+      if (entry != nullptr) check_line(model, *entry, *result.line);
+    }
+  }
+  end();
+}
+
+void Steps::count(SessionModel& model) {
+  const QuerySpec spec = QuerySpec::random(dice_, model, world_.clock.now_ms());
+  session::Session* session = begin(model, "count " + spec.conditions());
+  if (session == nullptr) return;
+  const auto count = session->count(spec.conditions());
+  if (world_.is_answer(count.status())) {
+    world_.tell("-> " + std::to_string(*count));
+    uint64_t least = 0;
+    uint64_t most = 0;
+    for (const ModelEntry* entry : model.in_order()) {
+      const Truth shown = model.shown(*entry, world_.clock.now_ms());
+      if (shown == Truth::kNo || !spec.matches(*entry)) continue;
+      least += shown == Truth::kYes ? 1 : 0;
+      most += 1;
+    }
+    if (*count < least || *count > most) {
+      world_.fail("it should be " + std::to_string(least) + " to " + std::to_string(most));
+    }
+  }
+  end();
+}
+
+void Steps::export_all(SessionModel& model) {
+  session::Session* session = begin(model, "export");
+  if (session == nullptr) return;
+  const auto text = session->export_text("jsonl");
+  if (world_.is_answer(text.status())) {
+    std::vector<std::string> ids;
+    int64_t last_seq = 0;
+    for (size_t start = 0; start < text->size();) {
+      const size_t line_end = text->find('\n', start);
+      const std::string line = text->substr(start, line_end - start);
+      start = line_end + 1;
+      const auto entry = json::Tree::parse(line);
+      if (!entry.ok()) {
+        world_.fail("a line is no JSON: " + line);
+        break;
+      }
+      ids.push_back(entry->get_string("id"));
+      ModelEntry* known = model.find(ids.back());
+      if (known != nullptr) check_line(model, *known, line);
+      const int64_t seq = entry->get_int64("seq");
+      if (seq <= last_seq) world_.fail("seq " + std::to_string(seq) + " does not rise");
+      last_seq = seq;
+    }
+    world_.tell("-> " + joined(ids));
+    model.learn_order(ids);
+    QuerySpec spec;
+    spec.order = QuerySpec::Order::kLog;
+    check_shown(model, spec, ids);
+  }
+  end();
+}
+
+}  // namespace varve::simulation

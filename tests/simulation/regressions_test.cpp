@@ -1,0 +1,79 @@
+// What the simulation found, reduced: each fails without its fix.
+#include <gtest/gtest.h>
+
+#include "process.h"
+#include "session/compaction.h"
+
+namespace varve::simulation {
+namespace {
+
+// Two processes and a session from which an entry was deleted.
+class Regressions : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(other_.open_store({}).ok());
+    ASSERT_TRUE(other_.create(R"({"session_id":"s"})", "s").ok());
+    for (const char* id : {"a", "b", "c"}) {
+      const std::string entry = R"({"type":"finding","content":"tea","id":")" + std::string(id);
+      ASSERT_TRUE(other_.find("s")->add(entry + "\"}").ok());
+    }
+    ASSERT_TRUE(other_.find("s")->remove("a", "").ok());
+  }
+
+  // Whether verify finds nothing when the other process compacts before its `ordinal`-th operation.
+  // Nothing more to try when it has fewer.
+  bool verify_while_compacting(uint64_t ordinal, bool opened_before, bool* is_right) {
+    SimulatedProcess process(disk_, 3000 + static_cast<int64_t>(ordinal), ordinal, clock_,
+                             crash::Sabotage::kNone);
+    EXPECT_TRUE(process.open_store({}).ok());
+    if (opened_before) {
+      EXPECT_TRUE(process.open("s").ok());
+    }
+    bool has_compacted = false;
+    std::string moment;  // before which operation
+    disk_.set_fault_hook([&](const io::OperationInfo& operation) {
+      if (operation.process_id == process.id() && !has_compacted && --ordinal == 0) {
+        has_compacted = true;
+        moment = std::string(io::operation_name(operation.kind)) + " " + operation.path + " ";
+        EXPECT_TRUE(other_.find("s")->compact({}).ok());
+      }
+      return std::optional<io::Fault>();
+    });
+    EXPECT_TRUE(process.open("s").ok());
+    const auto report = process.find("s")->verify();
+    disk_.set_fault_hook({});
+    EXPECT_TRUE(report.ok());
+    *is_right = report.ok() && report->get_bool("ok");
+    if (report.ok()) {
+      EXPECT_TRUE(*is_right) << moment << report->canonical();
+    }
+    return has_compacted;
+  }
+
+  void verify_at_every_moment(bool opened_before) {
+    bool goes_on = true;
+    for (uint64_t ordinal = 1; goes_on; ++ordinal) {
+      // The log ends with a gap in seq where the deleted entry was.
+      const std::string id = "d" + std::to_string(ordinal);
+      const std::string start = R"({"type":"finding","content":"tea","id":")" + id;
+      ASSERT_TRUE(other_.find("s")->add(start + "\"}").ok());
+      ASSERT_TRUE(other_.find("s")->add(start + "-next\"}").ok());
+      ASSERT_TRUE(other_.find("s")->remove(id, "").ok());
+      bool is_right = false;
+      goes_on = verify_while_compacting(ordinal, opened_before, &is_right);
+      EXPECT_TRUE(is_right) << "operation " << ordinal;
+    }
+  }
+
+  io::SimulatedFileSystem disk_;
+  VirtualClock clock_;
+  SimulatedProcess other_{disk_, 2001, 1, clock_, crash::Sabotage::kNone};
+};
+
+// A log that was replaced between two looks was compared with the gaps that were legal before.
+TEST_F(Regressions, ACompactionDuringAVerifyIsNoDamage) { verify_at_every_moment(true); }
+
+TEST_F(Regressions, ACompactionDuringAnOpenIsNoDamage) { verify_at_every_moment(false); }
+
+}  // namespace
+}  // namespace varve::simulation
