@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "entry/entry.h"
 #include "memory_host.h"
 #include "require.h"
 #include "session/compaction.h"
@@ -20,6 +21,7 @@ using varve::fuzz::MemoryHost;
 using varve::fuzz::require;
 using varve::session::Metadata;
 
+constexpr auto kSeqMax = static_cast<int64_t>(varve::entry::kSeqMax);
 constexpr std::string_view kFile = "metadata.json";
 constexpr std::array<std::string_view, 9> kOwn = {
     "version",    "session_id",  "user_id",    "created_at",           "total_entries",
@@ -63,6 +65,10 @@ void check_session(std::string_view text) {
     require(session->get("a").ok() && session->metadata().ok() && session->stats().ok());
     require(session->verify().ok() && session->has_expired().ok());
     const auto added = session->add(R"({"id":"b","type":"finding","content":"coffee"})");
+    // Durable up to the last number that there is: no entry can come behind it.
+    const bool is_full = session->metadata()->get_int64("durable_seq") >= kSeqMax ||
+                         session->metadata()->get_int64("compacted_through_seq") >= kSeqMax;
+    if (is_full) return require(added.code() == Code::kSizeLimit);
     require(added.ok());
     require(session->update(R"({"title":"t"})").ok());
     require(session->compact({}).ok());
