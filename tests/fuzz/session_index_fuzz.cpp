@@ -3,8 +3,9 @@
 // answers is what an index made anew answers, or verify says that it is wrong, or it is found out
 // while it answers; and after a rebuild all is as it should be.
 //
-// An input is a letter, which says what is done with the session, and index.bin. The log is always
-// the same. The mutator changes columns, lists and figures one by one, and makes the hashes right.
+// An input is a letter, which says what is done with the session, and index.bin; a letter alone
+// stands for the right one. The log is always the same. The mutator changes columns, lists and
+// figures one by one, and makes the hashes right.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -129,8 +130,7 @@ class World {
   std::string snapshot;
   std::string entries;
   std::string tombstones;
-  std::string live;              // the log of a right compaction
-  std::string live_and_expired;  // and of one whose index knows of no expiry
+  std::string live;  // the log of a right compaction
 
  private:
   void split_lines() {
@@ -141,7 +141,6 @@ class World {
       const std::string line = entries.substr(at, end - at);
       require(varve::entry::read_line(line, scratch, &facts).ok());
       lines_[facts.id] = line;
-      if (facts.id != kDeleted) live_and_expired += line + "\n";
       if (facts.id != kDeleted && facts.id != kExpired) live += line + "\n";
       at = end + 1;
     }
@@ -181,13 +180,27 @@ void check_answers(const World& world, Session& session, MemoryHost& host, bool 
   require(session.verify(true)->get_bool("ok"));
 }
 
+// In their order, with others between.
+bool has_lines_of(std::string_view log, std::string_view wanted) {
+  while (!wanted.empty()) {
+    const std::string_view line = wanted.substr(0, wanted.find('\n') + 1);
+    const size_t at = log.find(line);
+    if (at == log.npos) return false;
+    log.remove_prefix(at + line.size());
+    wanted.remove_prefix(line.size());
+  }
+  return true;
+}
+
 void check_replacement(const World& world, Session& session, MemoryHost& host, bool purges) {
   varve::session::CompactionOptions options;
   if (purges) options.cause = varve::session::CompactionCause::kPurge;
   require(session.compact(options).ok());
   const std::string& left = host.files().entries;
-  require(left == world.live || (!purges && left == world.live_and_expired));
+  // By a wrong index a compaction may leave a line that is not alive; a purge goes by the log.
+  require(left == world.live || (!purges && has_lines_of(left, world.live)));
   require(session.get("a1").ok());
+  require(session.get(kDeleted).code() == Code::kNotFound);
 }
 
 // --- the mutator ---------------------------------------------------------------------------------
@@ -291,14 +304,14 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t siz
                                           unsigned int seed) {
   Random random(seed);
   std::string_view input(reinterpret_cast<const char*>(data), size);
-  char mode = input.empty() ? kAnswers : input.front();
+  char mode = input.empty() ? char{kAnswers} : input.front();
   if (!input.empty()) input.remove_prefix(1);
   std::optional<SnapshotEditor> parts = take_apart(input);
   if (!parts || random() % 64 == 0) {  // from the start again
-    mode = kModes[random() % kModes.size()];
+    if (kModes.find(mode) == kModes.npos || parts) mode = kModes[random() % kModes.size()];
     parts = SnapshotEditor(world_of(mode).snapshot);
   }
-  for (unsigned int changes = 1 + random() % 3; changes > 0; --changes) {
+  for (auto changes = 1 + random() % 3; changes > 0; --changes) {
     switch (random() % 4) {
       case 0: change_row(*parts, random); break;
       case 1: change_section(*parts, random); break;
@@ -319,7 +332,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const char mode = input.front();
   const World& world = world_of(mode);
   MemoryHost host;
-  const auto session = world.open_with(input.substr(1), host);
+  const bool is_right = input.size() == 1;
+  const auto session = world.open_with(is_right ? world.snapshot : input.substr(1), host);
+  if (is_right) require(host.counters.index_loads.load() == 1);
   if (mode == kCompaction || mode == kPurge) {
     check_replacement(world, *session, host, mode == kPurge);
   } else {
