@@ -130,6 +130,17 @@ TEST(Metadata, APatchOfTheWrongTypeIsRefusedWithItsPlace) {
   }
 }
 
+// Found by tests/fuzz/session_metadata_fuzz: a title could not be changed any more.
+TEST(Metadata, APatchIsNotRefusedForWhatStoodThereBefore) {
+  auto edited = Metadata::parse(R"({"session_id":"sess_1","decay_config":[]})", "sess_1");
+  ASSERT_TRUE(edited.ok());
+  EXPECT_TRUE(edited->apply_patch(R"({"title":"new"})").ok());
+  EXPECT_EQ(edited->tree().get_string("title"), "new");
+  EXPECT_EQ(edited->apply_patch(R"({"decay_config":{"curve":"steep"}})").code(),
+            Code::kInvalidArgument);
+  EXPECT_TRUE(edited->apply_patch(R"({"decay_config":{"curve":"linear"}})").ok());
+}
+
 TEST(CreateOptions, AreCheckedWithTheirPlaces) {
   EXPECT_TRUE(parse_create_options("").ok());
   EXPECT_TRUE(parse_create_options("{}").ok());
