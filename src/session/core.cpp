@@ -248,14 +248,16 @@ Status Core::read_changes(log::Tail tail) {
   return {Code::kBusy, "the log is being replaced over and over; try again"};
 }
 
-void Core::set_tail(const log::Tail& tail) {
+Status Core::set_tail(const log::Tail& tail) {
   if (tail.generation != view.tail.generation) {
     // Whoever replaced the log wrote down first which gaps in seq that makes legal.
     auto fresh = read_metadata();
+    if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
     if (fresh.ok()) set_metadata(*std::move(fresh));
     cache_.clear();
   }
   view.tail = tail;
+  return {};
 }
 
 Status Core::read_changes_once(const log::Tail& tail) {
@@ -264,8 +266,8 @@ Status Core::read_changes_once(const log::Tail& tail) {
       tail.tombstones_bytes < index.coverage.tombstones_bytes) {
     forget_index();
   }
-  set_tail(tail);
   index_is_whole_ = false;
+  VARVE_TRY(set_tail(tail));
   VARVE_TRY(read_new_tombstones(tail));
   VARVE_TRY(read_new_entries(tail));
   index_is_whole_ = true;

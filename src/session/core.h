@@ -209,7 +209,7 @@ class Core {
   [[nodiscard]] bool is_current(const log::Tail& tail) const;
   Status read_changes(log::Tail tail);
   Status read_changes_once(const log::Tail& tail);
-  void set_tail(const log::Tail& tail);
+  Status set_tail(const log::Tail& tail);
   Status read_new_tombstones(const log::Tail& tail);
   Status read_new_entries(const log::Tail& tail);
   void forget_index();

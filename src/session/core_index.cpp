@@ -79,7 +79,7 @@ Status Core::load_missing(bool text) {
   if (loaded.ok()) return {};
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   for (int attempt = 0; attempt < kAttempts && loaded.code() == Code::kConflict; ++attempt) {
-    set_tail(tail);
+    VARVE_TRY(set_tail(tail));
     if (!load_snapshot().ok()) break;
     VARVE_TRY(read_changes(tail));
     loaded = load_pending(text);
