@@ -57,7 +57,7 @@ class SeededDefects : public testing::TestWithParam<Seeded> {};
 TEST(SeededDefects, NoneIsFoundWhereThereIsNone) {
   for (const auto run : {work, work_and_compact}) {
     CrashRig rig;
-    rig.watch(60);
+    rig.watch(150);
     run(rig);
     rig.unwatch();
     EXPECT_EQ(rig.findings().count(), 0U) << rig.findings().text();
@@ -67,7 +67,7 @@ TEST(SeededDefects, NoneIsFoundWhereThereIsNone) {
 
 TEST_P(SeededDefects, AreFound) {
   CrashRig rig(GetParam().defect);
-  rig.watch(60);
+  rig.watch(150);
   GetParam().run(rig);
   rig.unwatch();
   EXPECT_GT(rig.findings().count(), 0U) << rig.state_count() << " states";
