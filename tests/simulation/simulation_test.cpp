@@ -8,6 +8,8 @@
 
 #include <cstdlib>
 
+#include "support/counted.h"
+
 namespace varve::simulation {
 namespace {
 
@@ -24,12 +26,15 @@ TEST_P(Seeds, NoAnswerDiffersFromTheModel) {
   const uint64_t first = from_environment("VARVE_SIMULATION_FIRST", 1);
   const uint64_t count = from_environment("VARVE_SIMULATION_SEEDS", VARVE_SIMULATION_SEEDS_DEFAULT);
   size_t failures = 0;
+  size_t seeds = 0;
   for (uint64_t seed = first + GetParam(); seed < first + count && failures < 3; seed += kParts) {
     const auto run = simulate(seed);
+    seeds += 1;
     if (run.violation.empty()) continue;
     failures += 1;
     ADD_FAILURE() << run.failure();
   }
+  test::counted("seeds", seeds);
 }
 INSTANTIATE_TEST_SUITE_P(All, Seeds, testing::Range<uint64_t>(0, kParts));
 

@@ -4,6 +4,9 @@
 CRASH_STATES_S=400
 FLIPS_S=6
 
+# What one processor runs in a second of the simulation.
+SEEDS_PER_S=30
+
 # crash_tests NAME SECONDS_MAX TARGET FILTER
 crash_tests() {
   build_tests "$3" && run_tests "$1" "$2" "build/ci/tests/crash/$3" "--gtest_filter=$4"
@@ -42,4 +45,12 @@ torture_bit_flips() {
   build_tests unit_session &&
     run_tests bit-flips $(($1 * 4 + 900)) build/ci/tests/unit/session/unit_session \
       '--gtest_filter=*LogFlips.*:Snapshots.*Flipped*:MetadataFlips.*'
+}
+
+# Other seeds each time, unless told where to begin.
+torture_simulation() {
+  local -x VARVE_SIMULATION_SEEDS=${VARVE_SIMULATION_SEEDS:-$((($1 + 1) * jobs * SEEDS_PER_S))}
+  local -x VARVE_SIMULATION_FIRST=${VARVE_SIMULATION_FIRST:-$(date +%s)}
+  build_tests simulation &&
+    run_tests simulation $(($1 * 4 + 900)) build/ci/tests/simulation/simulation
 }
