@@ -105,12 +105,15 @@ use_gcc() {
 }
 
 # targets_of PRESET ARGUMENTS...: the programs of the tests that ctest would run. A test is named
-# after its program, with the shard's number behind it.
+# after its program, with the shard's number behind it; what is no program, as a clean-up, is left
+# out.
 targets_of() {
   local preset=$1
   shift
-  ctest --test-dir "build/$preset" -N "$@" |
-    sed -n 's/^ *Test *#[0-9]*: \(.*\)/\1/p' | sed 's/_[0-9]*$//' | sort -u
+  comm -12 \
+    <(ctest --test-dir "build/$preset" -N "$@" |
+      sed -n 's/^ *Test *#[0-9]*: \(.*\)/\1/p' | sed 's/_[0-9]*$//' | sort -u) \
+    <(ninja -C "build/$preset" -t targets all | sed 's/: .*//' | sort -u)
 }
 
 # run_sanitized PRESET ARGUMENTS...: builds and runs the tests that the arguments name.
