@@ -8,7 +8,12 @@ their questions are asked of it:
 varve_context_build with the question and a budget, and the same in SQLite: the bodies of the best
 matches of any word of the question that is no stop word (porter, bm25), and of the newest entries,
 as many of each as varve looks at; no token is counted there, nothing is packed and nothing
-formatted. Every question once to warm both up, then in turns; medians in microseconds.
+formatted.
+
+Every question once to warm both up. Then rounds in turns, as in bench/rivals: all questions of
+varve, all of SQLite. Then the same questions one by one in turns, so that each engine finds the
+processor's caches full of the other's data: what a host pays that does much else between two
+turns. Medians in microseconds.
 """
 import argparse
 import datetime
@@ -105,13 +110,30 @@ class Sqlite:
         return (time.perf_counter_ns() - start) / 1000
 
 
+def in_turns(engines, groups, round_count):
+    """Microseconds of each question by engine; the engines take turns after each group."""
+    times = {engine: [] for engine in engines}
+    for _ in range(round_count):
+        for group in groups:
+            for engine, build in engines.items():
+                times[engine] += map(build, group)
+    return times
+
+
+def report(title, times):
+    for engine, taken in times.items():
+        taken.sort()
+        print(f"  {title:15}  {engine:7} p50 {statistics.median(taken):7.0f} us   "
+              f"p99 {taken[len(taken) * 99 // 100]:7.0f} us")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", type=pathlib.Path, nargs="+")
     parser.add_argument("--library", required=True, type=pathlib.Path)
     parser.add_argument("--tokens", type=int, default=4000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--questions", type=int, default=300, help="evenly taken from all")
     parser.add_argument("--directory", help="where the stores are made")
     options = parser.parse_args()
@@ -121,22 +143,17 @@ def main():
     with tempfile.TemporaryDirectory(dir=options.directory) as name:
         directory = pathlib.Path(name)
         memory, sqlite = Memory(options.library, directory, entries), Sqlite(directory, entries)
-        times = {"varve": [], "SQLite": []}
-        for measured in [False] + [True] * options.rounds:
-            for question in questions:
-                taken = {"varve": memory.build(question, options.tokens),
-                         "SQLite": sqlite.build(question, *counts)}
-                if measured:
-                    for engine, microseconds in taken.items():
-                        times[engine].append(microseconds)
+        engines = {"varve": lambda question: memory.build(question, options.tokens),
+                   "SQLite": lambda question: sqlite.build(question, *counts)}
+        in_turns(engines, [questions], 1)
+        rounds = in_turns(engines, [questions], options.rounds)
+        calls = in_turns(engines, [[question] for question in questions], options.rounds)
         memory.varve.lib.varve_store_close(memory.store)
         sqlite.database.close()
     print(f"{len(entries)} entries, {memory.bytes / 1e6:.1f} MB, {len(questions)} questions, "
           f"{options.tokens} tokens; SQLite {sqlite3.sqlite_version}")
-    for engine, taken in times.items():
-        taken.sort()
-        print(f"  {engine:7} p50 {statistics.median(taken):7.0f} us   "
-              f"p99 {taken[len(taken) * 99 // 100]:7.0f} us")
+    report("rounds in turns", rounds)
+    report("calls in turns", calls)
     return 0
 
 
