@@ -93,15 +93,21 @@ void Core::watch_durability() noexcept {
 
 // --- loading -------------------------------------------------------------------------------------
 
-Status Core::load() {
-  VARVE_TRY_ASSIGN(log::Tail tail, storage->tail());
+// The tail of the log and metadata no older than its generation: whoever replaced the log wrote down
+// first which gaps in seq that makes legal.
+Result<log::Tail> Core::load_metadata_of_tail() {
+  VARVE_TRY_ASSIGN(log::Tail before, storage->tail());
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(load_metadata());
-    const uint64_t generation = tail.generation;
-    VARVE_TRY_ASSIGN(tail, storage->tail());
-    // Whoever replaced the log wrote down first which gaps in seq that makes legal.
-    if (tail.generation == generation) break;
+    VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+    if (tail.generation == before.generation) return tail;
+    before = tail;
   }
+  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+Status Core::load() {
+  VARVE_TRY_ASSIGN(const log::Tail tail, load_metadata_of_tail());
   measure_capped_files();
   vectors.look();
   const std::unique_lock lock(index_mutex);

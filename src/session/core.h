@@ -202,6 +202,7 @@ class Core {
  private:
   void post_index_load(const Status& loaded);
   Status load_metadata();
+  Result<log::Tail> load_metadata_of_tail();
   Result<Metadata> read_metadata();
   // Index lock held exclusively:
   Status load_snapshot();

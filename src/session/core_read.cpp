@@ -10,8 +10,6 @@
 
 namespace varve::session {
 
-namespace {}  // namespace
-
 Result<Core::Found> Core::find(std::string_view wanted) {
   const int64_t now_ms = context.clock->now_ms();
   const std::shared_lock lock(index_mutex);
