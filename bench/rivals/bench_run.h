@@ -1,7 +1,6 @@
 // One run of varve_rivals: what its workloads share, and the workloads.
 #pragma once
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -12,6 +11,7 @@
 #include "options.h"
 #include "queries.h"
 #include "rival.h"
+#include "timing.h"
 
 namespace varve::bench {
 
@@ -50,12 +50,6 @@ struct Run {
   size_t round = 0;
 };
 
-using Steady = std::chrono::steady_clock;
-
-inline double microseconds_since(Steady::time_point start) {
-  return std::chrono::duration<double, std::micro>(Steady::now() - start).count();
-}
-
 // [us] of each action(0) ... action(count - 1); fewer when the budget is used up.
 template <typename Action>
 std::vector<double> timed(const Run& run, size_t count, Action action) {
@@ -82,10 +76,13 @@ struct Load {
 Load load_all(const Run& run, Rival* store);  // all entries, into an empty store
 
 void measure_adding(Run* run, const RivalEntry& rival);    // add, batch: into new stores
+void measure_sharing(Run* run, const RivalEntry& rival);   // threads, processes: into new stores
 void measure_removing(Run* run, const RivalEntry& rival);  // delete, compact: in a store of its own
 void measure_loading(Run* run, const RivalEntry& rival);   // load: leaves store_directory() filled
+void measure_memory(Run* run, const RivalEntry& rival);    // memory: of a fresh process
 void measure_opening(Run* run, const RivalEntry& rival);   // open: in fresh processes
 void measure_finding(Run* run, Rival* store, const RivalEntry& rival);  // get tagged text ranked
+void measure_contexts(Run* run, Rival* store, const RivalEntry& rival);
 void measure_rebuilding(Run* run, Rival* store, const RivalEntry& rival);
 
 }  // namespace varve::bench

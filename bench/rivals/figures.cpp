@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "rival.h"
+#include "timing.h"
 
 namespace varve::bench {
 
@@ -25,6 +26,11 @@ std::vector<Row> rows_of(bool is_large) {
       {"buffered add and text query that finds it, p50, us"},
       {"buffered add and text query that finds it, p99, us"},
       {"batch of 100, durable, entries/s", {{1.5, "LevelDB"}, {7, "SQLite+FTS5"}}, true},
+      {"durable adds by 1 thread, entries/s", {}, true},
+      {"durable adds by 8 threads, entries/s", {}, true},
+      {"durable adds, 8 threads for 1", {{4, ""}}, true},
+      {"buffered adds by 4 processes, entries/s", {{3, "LMDB"}}, true},
+      {"durable adds by 4 processes, entries/s", {{2, "SQLite"}}, true},
       {"get by id, p50, us", {{1, "LMDB"}}},
       {"get by id, p99, us"},
       {"tag + type + range, 10 newest, p50, us", {{0.3, "LMDB"}}},
@@ -35,6 +41,10 @@ std::vector<Row> rows_of(bool is_large) {
       {"text, all of 3 words, top 10, p99, us"},
       {"text, common and rare word, top 10, p50, us"},
       {"text, common and rare word, top 10, p99, us"},
+      {"context of 4,000 tokens for a question, p50, ms", {{1, ""}}},
+      {"context of 4,000 tokens for a question, p99, ms"},
+      {"context, question with frequent words, p50, ms", {{1, ""}}},
+      {"context, question with frequent words, p99, ms"},
       {"decay-ranked top 10 of all, p50, us", {{0.1, "LMDB"}}},
       {"decay-ranked top 10 of all, p99, us"},
       {"open and first get, fresh process, ms", {{open_factor, "LMDB"}}},
@@ -44,6 +54,7 @@ std::vector<Row> rows_of(bool is_large) {
       {"delete by tag, a tenth of the entries, ms", {{0.5, "LevelDB"}}},
       {"compact after it, ms", {{0.8, "LMDB"}}},
       {"bytes on disk per byte given", {{1.35, ""}}},
+      {"bytes of memory per byte given, open and asked", {{0.35, ""}}},
   };
 }
 
@@ -74,12 +85,6 @@ void print_head(const char* first, const std::vector<std::string>& columns) {
 }
 
 }  // namespace
-
-double percentile(std::vector<double> values, double share) {
-  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + at, values.end());
-  return values[static_cast<size_t>(at)];
-}
 
 Figures::Figures(bool is_large) : rows_(rows_of(is_large)) {}
 

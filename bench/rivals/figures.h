@@ -7,8 +7,6 @@
 
 namespace varve::bench {
 
-double percentile(std::vector<double> values, double share);
-
 // A target of the design: varve's figure against `factor` times that of `rival`, or against
 // `factor` itself where no rival is named.
 struct Target {

@@ -93,6 +93,10 @@ class LmdbRival final : public Rival {
     check(mdb_txn_commit(transaction), "commit");
   }
 
+  // A second object in one process is what LMDB's documentation forbids: its threads share one.
+  [[nodiscard]] bool adds_from_threads() const override { return true; }
+  [[nodiscard]] bool adds_from_others() const override { return true; }
+
   size_t get(const std::string& id) override {
     check(mdb_txn_renew(reader_), "renew");
     std::string body;

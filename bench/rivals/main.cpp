@@ -41,9 +41,11 @@ void measure_on_loaded(Run* run, const RivalEntry& rival) {
   }
   read_files(run->store_directory(rival));
   if (run->options.wants("open")) measure_opening(run, rival);
+  if (run->options.wants("memory")) measure_memory(run, rival);
   auto store = rival.make();
   store->open(run->store_directory(rival), false);
   measure_finding(run, store.get(), rival);
+  if (run->options.wants("context")) measure_contexts(run, store.get(), rival);
   if (loads && run->options.wants("rebuild")) measure_rebuilding(run, store.get(), rival);
   store->close();
 }
@@ -51,6 +53,7 @@ void measure_on_loaded(Run* run, const RivalEntry& rival) {
 void run_round(Run* run, const RivalEntry& rival) {
   const auto start = Steady::now();
   measure_adding(run, rival);
+  measure_sharing(run, rival);
   measure_removing(run, rival);
   if (run->options.wants_loaded_store()) measure_on_loaded(run, rival);
   std::fprintf(stderr, "round %zu of %zu: %s in %.1f s\n", run->round + 1, run->options.round_count,

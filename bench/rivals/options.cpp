@@ -23,15 +23,18 @@ constexpr const char* kUsage = R"(varve_rivals: the same work on varve and on it
   --queries N      different queries of each kind and round (500)
   --budget S       seconds after which one measurement ends early (30)
   --directory DIR  on the disk to be measured; a folder of its own is made in it (.)
-  --only A,B       of add batch delete compact load get open tagged text ranked rebuild
+  --only A,B       of add batch threads processes delete compact load memory get open tagged text
+                   context ranked rebuild
   --rivals A,B     engines, by the names of the table, in any case
   --keep           do not remove the loaded stores
 )";
 
-const std::vector<std::string> kWorks = {"add",  "batch",  "delete", "compact", "load",   "get",
-                                         "open", "tagged", "text",   "ranked",  "rebuild"};
+const std::vector<std::string> kWorks = {"add",     "batch", "threads", "processes", "delete",
+                                         "compact", "load",  "get",     "memory",    "open",
+                                         "tagged",  "text",  "context", "ranked",    "rebuild"};
 // Each of these makes its own stores; the others share one that is loaded.
-const std::vector<std::string> kOwnStoreWorks = {"add", "batch", "delete", "compact"};
+const std::vector<std::string> kOwnStoreWorks = {"add",       "batch",  "threads",
+                                                 "processes", "delete", "compact"};
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "give_up.h"
 #include "queries.h"
 #include "workload.h"
 
@@ -34,6 +35,11 @@ class Rival {
   virtual void compact(const std::string& copy_directory) = 0;
   virtual void close() = 0;
 
+  // Who may add at the same time: threads with what one open() has opened; others that have opened
+  // the same directory, be they processes or threads with an object each.
+  [[nodiscard]] virtual bool adds_from_threads() const { return false; }
+  [[nodiscard]] virtual bool adds_from_others() const { return false; }
+
   // What not every engine can. All indexes from the entries:
   [[nodiscard]] virtual bool can_rebuild() const { return false; }
   virtual void rebuild() {}
@@ -42,6 +48,10 @@ class Rival {
   virtual bool find_tagged(const TaggedQuery&, std::string* /*answer*/) { return false; }
   virtual bool find_text(const TextQuery&, std::string* /*answer*/) { return false; }
   virtual bool find_ranked(const RankedQuery&, std::string* /*answer*/) { return false; }
+  // What a model is given for a question: kContextMatches best matches of any of its words and
+  // kContextNewest newest entries, read in full. varve also ranks them, counts their tokens and
+  // puts the text together.
+  virtual bool build_context(const Question&, std::string* /*answer*/) { return false; }
 };
 
 constexpr int kCannot = 3;  // exit status of an opener: not this engine
@@ -63,8 +73,5 @@ std::vector<RivalEntry> xapian_rivals();
 
 // What an engine that does not read JSON is given to index as text: varve indexes the same.
 std::string indexed_text(const WorkloadEntry& entry);
-
-// Ends the program with a message: a benchmark has no use for a failure.
-[[noreturn]] void give_up(const std::string& message);
 
 }  // namespace varve::bench

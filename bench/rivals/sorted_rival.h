@@ -55,6 +55,8 @@ class SortedRival final : public Rival {
 
   void finish_load() override { engine_.compact(); }
 
+  [[nodiscard]] bool adds_from_threads() const override { return true; }
+
   size_t get(const std::string& id) override {
     std::string body;
     append(id, &body);

@@ -10,6 +10,8 @@ namespace varve::bench {
 
 namespace {
 
+constexpr int kBusyTimeoutMs = 60'000;  // for those who add at the same time
+
 constexpr const char* kSchema = R"(
 CREATE TABLE IF NOT EXISTS entries(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
   type TEXT NOT NULL, time INTEGER NOT NULL, importance REAL NOT NULL, body TEXT NOT NULL);
@@ -45,6 +47,12 @@ SELECT body FROM
   (SELECT rowid AS number, rank AS score FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT 10)
     AS found
   CROSS JOIN entries USING(number) ORDER BY found.score)";
+constexpr const char* kSelectContextMatches = R"(
+SELECT body FROM
+  (SELECT rowid AS number, rank AS score FROM texts WHERE texts MATCH ?1 ORDER BY rank LIMIT ?2)
+    AS found
+  CROSS JOIN entries USING(number) ORDER BY found.score)";
+constexpr const char* kSelectNewest = "SELECT body FROM entries ORDER BY time DESC LIMIT ?1";
 constexpr const char* kSelectRanked = R"(
 SELECT body FROM
   (SELECT number, time, importance * max(?2, exp(-?3 * (?1 - time))) AS score FROM entries
@@ -68,6 +76,7 @@ class SqliteRival final : public Rival {
 
   void open(const std::string& directory, bool durable) override {
     if (sqlite3_open((directory + "/bench.sqlite").c_str(), &database_) != SQLITE_OK) fail();
+    sqlite3_busy_timeout(database_, kBusyTimeoutMs);
     run("PRAGMA journal_mode=WAL");
     run("PRAGMA cache_size=-65536");  // 64 MB, as the others are given
     run(durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF");
@@ -137,11 +146,7 @@ class SqliteRival final : public Rival {
 
   bool find_text(const TextQuery& query, std::string* answer) override {
     if (!with_text_) return false;
-    std::string match;
-    for (const auto& word : query.words) {
-      if (!match.empty()) match += query.all ? " AND " : " OR ";
-      match += "\"" + word + "\"";
-    }
+    const std::string match = match_of(query.words, query.all ? " AND " : " OR ");
     sqlite3_stmt* statement = prepared(&select_text_, kSelectText);
     bind(statement, 1, match);
     append_rows(statement, answer);
@@ -157,9 +162,26 @@ class SqliteRival final : public Rival {
     return true;
   }
 
+  bool build_context(const Question& question, std::string* answer) override {
+    if (!with_text_) return false;
+    const std::string match = match_of(question.words, " OR ");
+    sqlite3_stmt* matches = prepared(&select_context_matches_, kSelectContextMatches);
+    bind(matches, 1, match);
+    sqlite3_bind_int64(matches, 2, kContextMatches);
+    append_rows(matches, answer);
+    sqlite3_stmt* newest = prepared(&select_newest_, kSelectNewest);
+    sqlite3_bind_int64(newest, 1, kContextNewest);
+    append_rows(newest, answer);
+    return true;
+  }
+
+  // A connection for each thread, as its documentation advises.
+  [[nodiscard]] bool adds_from_others() const override { return true; }
+
   void close() override {
-    for (sqlite3_stmt** statement : {&insert_, &insert_tag_, &insert_text_, &select_,
-                                     &select_tagged_, &select_text_, &select_ranked_}) {
+    for (sqlite3_stmt** statement :
+         {&insert_, &insert_tag_, &insert_text_, &select_, &select_tagged_, &select_text_,
+          &select_ranked_, &select_context_matches_, &select_newest_}) {
       sqlite3_finalize(*statement);
       *statement = nullptr;
     }
@@ -192,6 +214,13 @@ class SqliteRival final : public Rival {
   static void bind(sqlite3_stmt* statement, int index, const std::string& text) {
     // A null destructor is SQLITE_STATIC: the text outlives the step.
     sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), nullptr);
+  }
+
+  static std::string match_of(const std::vector<std::string>& words, const char* between) {
+    std::string match;
+    for (const auto& word : words)
+      match += (match.empty() ? "\"" : between + std::string("\"")) + word + "\"";
+    return match;
   }
 
   void step(sqlite3_stmt* statement) {
@@ -248,6 +277,8 @@ class SqliteRival final : public Rival {
   sqlite3_stmt* select_tagged_ = nullptr;
   sqlite3_stmt* select_text_ = nullptr;
   sqlite3_stmt* select_ranked_ = nullptr;
+  sqlite3_stmt* select_context_matches_ = nullptr;
+  sqlite3_stmt* select_newest_ = nullptr;
 };
 
 }  // namespace

@@ -90,6 +90,21 @@ class VarveRival final : public Rival {
     return find(json_of(query), answer);
   }
 
+  bool build_context(const Question& question, std::string* answer) override {
+    const std::string request = json_of(question);
+    char* text = nullptr;
+    size_t size = 0;
+    varve_error_t* error = nullptr;
+    check(varve_context_build(session_, request.data(), request.size(), &text, &size, &error),
+          error, "context");
+    answer->append(text, size);
+    varve_free(text);
+    return true;
+  }
+
+  [[nodiscard]] bool adds_from_threads() const override { return true; }
+  [[nodiscard]] bool adds_from_others() const override { return true; }
+
   void close() override {
     varve_session_close(session_);
     varve_store_close(store_);

@@ -48,10 +48,11 @@ class Workload {
   // The same without message and json. Cost: below a microsecond.
   [[nodiscard]] WorkloadEntry head(size_t number) const;
   [[nodiscard]] std::vector<WorkloadEntry> entries(size_t first, size_t count) const;
+  // The rank of a word, as often as entries have it.
+  [[nodiscard]] size_t draw_rank(Random& random) const;
 
  private:
   [[nodiscard]] Random random_of(size_t number) const;
-  [[nodiscard]] size_t draw_rank(Random& random) const;
   [[nodiscard]] WorkloadEntry draw_head(size_t number, Random& random) const;
 
   size_t body_bytes_;

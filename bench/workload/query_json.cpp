@@ -32,6 +32,13 @@ std::string json_of(const RankedQuery& query) {
          timestamp_text(query.now_ms) + "\"}";
 }
 
+std::string json_of(const Question& question) {
+  std::string text;
+  for (const auto& word : question.words) text += (text.empty() ? "" : " ") + word;
+  return R"({"question":")" + text + R"(?","budget":{"max_tokens":)" +
+         std::to_string(kContextTokens) + R"(},"now":")" + timestamp_text(question.now_ms) + "\"}";
+}
+
 std::string store_config(const char* durability) {
   return std::string(
              "{\"storage\":{\"max_session_size_mb\":0},\"decay\":{\"half_life_hours\":168,") +

@@ -68,6 +68,23 @@ TaggedEntries tag_of_share(const Workload& workload, size_t entry_count, double 
   return {nearest->first, nearest->second};
 }
 
+std::vector<Question> make_questions(const Workload& workload, size_t entry_count, size_t count,
+                                     bool with_frequent, uint64_t seed) {
+  constexpr size_t kWordsMin = 6;
+  constexpr size_t kWordsMax = 12;
+  Random random(seed);
+  std::vector<Question> questions(count);
+  for (auto& question : questions) {
+    const size_t word_count = kWordsMin + random.below(kWordsMax - kWordsMin + 1);
+    while (question.words.size() < word_count) {
+      const size_t rank = workload.draw_rank(random);
+      if (rank >= kAskedRankMin || with_frequent) question.words.push_back(word_of(rank));
+    }
+    question.now_ms = entry_time_ms(entry_count) + kHourMs;
+  }
+  return questions;
+}
+
 QuerySet make_queries(const Workload& workload, size_t entry_count, size_t query_count,
                       uint64_t seed) {
   Random random(seed);

@@ -43,6 +43,22 @@ struct QuerySet {
 QuerySet make_queries(const Workload& workload, size_t entry_count, size_t query_count,
                       uint64_t seed = 1);
 
+// What a memory is asked before a model is: 6 to 12 words, as often as entries have them, at a
+// moment after the last entry.
+struct Question {
+  std::vector<std::string> words;
+  int64_t now_ms = 0;
+};
+
+constexpr size_t kContextTokens = 4000;
+// What varve looks at for a context of so many tokens, and so what a rival must find and read.
+constexpr size_t kContextMatches = 200;
+constexpr size_t kContextNewest = 100;
+
+// with_frequent: also the words that stand for a language's "the" and "of", which others leave out.
+std::vector<Question> make_questions(const Workload& workload, size_t entry_count, size_t count,
+                                     bool with_frequent, uint64_t seed = 2);
+
 struct TaggedEntries {
   std::string tag;
   std::vector<size_t> numbers;  // ascending

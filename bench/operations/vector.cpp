@@ -1,39 +1,36 @@
 // Benchmarks of queries with a vector: every vector of a session is compared.
-#include <benchmark/benchmark.h>
-#include <varve/varve.h>
-
-#include <cstdlib>
 #include <random>
-#include <string>
-#include <vector>
+
+#include "operations.h"
+
+namespace varve::bench {
 
 namespace {
 
 constexpr size_t kResults = 10;
 
-void check(varve_status_t status) {
-  if (status != VARVE_OK) std::abort();
-}
+void check_ok(varve_status_t status) { check(status, nullptr, "a call with vectors"); }
 
 // A store in memory with so many entries that have a vector.
 class VectorSession {
  public:
   VectorSession(size_t entry_count, uint32_t dimension) : dimension_(dimension) {
     const std::string config = R"({"storage":{"max_session_size_mb":0}})";
-    check(varve_store_open("memory:", VARVE_NUL_TERMINATED, config.data(), config.size(), &store_,
-                           nullptr));
-    check(varve_session_create(store_, nullptr, 0, &session_, nullptr));
+    check_ok(varve_store_open("memory:", VARVE_NUL_TERMINATED, config.data(), config.size(),
+                              &store_, nullptr));
+    check_ok(varve_session_create(store_, nullptr, 0, &session_, nullptr));
     std::string lines;
     for (size_t i = 0; i < entry_count; ++i) {
       lines += R"({"id":"e)" + std::to_string(i) + R"(","type":"finding","content":"note )" +
                std::to_string(i % 100) + "\"}\n";
     }
-    check(varve_session_add_batch(session_, lines.data(), lines.size(), nullptr, nullptr, nullptr));
+    check_ok(
+        varve_session_add_batch(session_, lines.data(), lines.size(), nullptr, nullptr, nullptr));
     for (size_t i = 0; i < entry_count; ++i) {
       const std::string id = "e" + std::to_string(i);
       const std::vector<float> values = next_vector();
-      check(varve_session_put_vector(session_, id.data(), id.size(), values.data(), dimension,
-                                     nullptr));
+      check_ok(varve_session_put_vector(session_, id.data(), id.size(), values.data(), dimension,
+                                        nullptr));
     }
   }
   ~VectorSession() {
@@ -53,8 +50,8 @@ class VectorSession {
 
   void ask(const std::string& query) {
     varve_results_t* results = nullptr;
-    check(varve_session_query(session_, query.data(), query.size(), &results, nullptr));
-    if (varve_results_count(results) != kResults) std::abort();
+    check_ok(varve_session_query(session_, query.data(), query.size(), &results, nullptr));
+    if (varve_results_count(results) != kResults) give_up("vectors find too little");
     varve_results_free(results);
   }
 
@@ -80,17 +77,17 @@ void ask(benchmark::State& state, const std::string& more) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-void BM_QueryVector(benchmark::State& state) { ask(state, ""); }
-void BM_QueryVectorAndText(benchmark::State& state) { ask(state, R"(,"text":"note 7")"); }
-
-BENCHMARK(BM_QueryVector)
-    ->ArgNames({"entries", "dimension"})
-    ->Args({1'000, 768})
-    ->Args({10'000, 768})
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK(BM_QueryVectorAndText)
-    ->ArgNames({"entries", "dimension"})
-    ->Args({10'000, 768})
-    ->Unit(benchmark::kMicrosecond);
-
 }  // namespace
+
+void register_vectors(const Scale& scale) {
+  const auto sized = [&](const char* name, const std::string& more) {
+    Benchmark* benchmark = benchmark::RegisterBenchmark(name, ask, more)
+                               ->ArgNames({"entries", "dimension"})
+                               ->Unit(benchmark::kMicrosecond);
+    for (const int64_t size : scale.of({1'000, 10'000})) benchmark->Args({size, 768});
+  };
+  sized("BM_QueryVector", "");
+  sized("BM_QueryVectorAndText", R"(,"text":"note 7")");
+}
+
+}  // namespace varve::bench
