@@ -124,8 +124,8 @@ TEST(LifecycleProcesses, CompactedAndPurgedWhileOthersAddDeleteAndRead) {
       maintainer.kill_and_restart();
     } else if (victim > active.size()) {
       reader.kill_and_restart();
-    } else if (!active[victim]->is_done()) {
-      active[victim]->kill();
+    } else if (active[victim]->is_done() || !active[victim]->kill()) {
+      return;
     }
     kills += 1;
   });

@@ -2,6 +2,8 @@
 //
 //   crash_worker add ROOT SESSION NAME FIRST LAST CONFIG
 //       adds NAME-FIRST … NAME-LAST and writes each id to standard output once it is answered
+//   crash_worker batch ROOT SESSION NAME FIRST LAST CONFIG
+//       the same, in batches of eight from FIRST on
 //   crash_worker churn ROOT SESSION NAME FIRST LAST CONFIG
 //       the same, and deletes each odd one when the even one behind it is there; reads both
 //   crash_worker read ROOT SESSION
@@ -125,6 +127,45 @@ int expect_get(varve_session_t* session, const std::string& id, varve_status_t e
   if (status != expected) return fail(status, "get " + id, error);
   varve_error_free(error);
   return right ? 0 : kWrongAnswer;
+}
+
+constexpr size_t kBatchCount = 8;
+
+// All of a batch or nothing of it: one that is `known` is there as a whole, or not yet.
+int add_batch(varve_session_t* session, const std::vector<std::string>& ids, size_t first,
+              bool known) {
+  std::string lines;
+  for (size_t i = 0; i < ids.size(); ++i) lines += entry_of(ids[i], first + i) + "\n";
+  varve_error_t* error = nullptr;
+  const varve_status_t status =
+      varve_session_add_batch(session, lines.data(), lines.size(), nullptr, nullptr, &error);
+  if (known && status == VARVE_ALREADY_EXISTS) {
+    varve_error_free(error);
+    for (const std::string& id : ids) {
+      if (const int failed = expect_get(session, id, VARVE_OK)) return failed;
+    }
+    return 0;
+  }
+  return status == VARVE_OK ? 0 : fail(status, "add a batch", error);
+}
+
+int batch(const std::vector<const char*>& arguments) {
+  const std::string name = arguments[2];
+  const size_t first = std::strtoul(arguments[3], nullptr, 10);
+  const size_t last = std::strtoul(arguments[4], nullptr, 10);
+  OpenSession session;
+  if (const int failed = session.open(arguments[0], arguments[1], arguments[5])) return failed;
+  for (size_t start = first; start <= last; start += kBatchCount) {
+    std::vector<std::string> ids;
+    std::string told;
+    for (size_t number = start; number < start + kBatchCount && number <= last; ++number) {
+      ids.push_back(name + "-" + std::to_string(number));
+      told += (told.empty() ? "" : "\n") + ids.back();
+    }
+    if (const int failed = add_batch(session.get(), ids, start, start == first)) return failed;
+    if (!say(told)) return kWrongAnswer;
+  }
+  return 0;
 }
 
 int add(const std::vector<const char*>& arguments, bool churns) {
@@ -385,6 +426,7 @@ int main(int count, char** values) {
   const std::string_view command = count > 1 ? values[1] : "";
   const size_t given = arguments.size();
   if (command == "add" && given == 6) return add(arguments, false);
+  if (command == "batch" && given == 6) return batch(arguments);
   if (command == "churn" && given == 6) return add(arguments, true);
   if (command == "read" && given == 2) return read(arguments, check_export);
   if (command == "survey" && given == 2) return read(arguments, check_churned);

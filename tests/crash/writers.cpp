@@ -14,6 +14,11 @@ size_t adds_of_each() {
   return text == nullptr ? VARVE_CRASH_ADDS_DEFAULT : std::strtoul(text, nullptr, 10);
 }
 
+size_t rounds() {
+  const char* text = std::getenv("VARVE_CRASH_ROUNDS");
+  return text == nullptr ? 1 : std::strtoul(text, nullptr, 10);
+}
+
 int64_t monotonic_ms() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -45,9 +50,16 @@ void Writer::listen() {
   done_ = true;
 }
 
-void Writer::kill() const { process_->send(SIGKILL); }
+bool Writer::kill() {
+  if (is_killed_) return false;
+  process_->send(SIGKILL);
+  is_killed_ = true;
+  return true;
+}
 
 void Writer::start() {
+  told_at_start_ = told_;
+  is_killed_ = false;
   if (told_ == last_) {  // it was killed after its last word
     done_ = true;
     return;

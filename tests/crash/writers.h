@@ -19,22 +19,26 @@ inline constexpr const char* kCommit =
 
 // Entries of each writer: VARVE_CRASH_ADDS.
 size_t adds_of_each();
+// How often a test over small stores is repeated: VARVE_CRASH_ROUNDS.
+size_t rounds();
 
 int64_t monotonic_ms();
 
 class Writer {
  public:
-  // `command`: "add" or "churn", see worker.cpp.
+  // `command`: "add", "batch" or "churn", see worker.cpp.
   Writer(std::string command, std::string root, std::string name, size_t last, const char* config);
 
   [[nodiscard]] bool is_done() const { return done_; }
   [[nodiscard]] size_t told() const { return told_; }
+  [[nodiscard]] bool has_told_since_start() const { return told_ > told_at_start_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int output() const { return process_->output(); }
 
   // Reads what it says. Notices its end.
   void listen();
-  void kill() const;
+  // False when it was killed already, and has not been started again.
+  bool kill();
 
  private:
   void start();
@@ -46,7 +50,9 @@ class Writer {
   const std::string config_;
   std::unique_ptr<WorkerProcess> process_;
   size_t told_ = 0;
+  size_t told_at_start_ = 0;
   bool done_ = false;
+  bool is_killed_ = false;
 };
 
 // How many entries, or turns, they were told are there.

@@ -136,9 +136,11 @@ void Steps::remove_where(SessionModel& model) {
     const bool is_open = entry->in_flight || entry->changed_inside || entry->is_fragile;
     if (is_open && outcome == Outcome::kDone) {
       // It came meanwhile, or went.
-      if (entry->removed.now == Truth::kNo) entry->removed.set(Outcome::kUncertain, false, 0);
+      if (entry->removed.now == Truth::kNo) {
+        model.note_removed_if_there(*entry, Outcome::kUncertain, 0);
+      }
     } else if (outcome == Outcome::kDone && shown == Truth::kMaybe) {
-      entry->removed.set(outcome, false, process_id());  // it is gone, or never was there
+      model.note_removed_if_there(*entry, outcome, process_id());  // gone, or never there
     } else {
       model.note_removed(*entry, outcome, process_id());
     }

@@ -83,7 +83,7 @@ void SessionModel::note_added(std::vector<ModelEntry> added, Outcome outcome, in
     for (const ModelEntry& entry : added) entries.erase(entry.id);
     return;
   }
-  const uint64_t batch = added.size() > 1 ? next_batch_++ : 0;
+  const uint64_t batch = added.size() > 1 && !settings.salvages ? next_batch_++ : 0;
   for (ModelEntry& entry : added) {
     entry.position = next_position_++;
     entry.batch = batch;
@@ -111,6 +111,11 @@ void SessionModel::note_removed(ModelEntry& entry, Outcome outcome, int64_t proc
   entry.removed.set(outcome, settings.commits(), process_id);
   if (outcome != Outcome::kDone || !settings.commits()) return;
   for (auto& [id, other] : entries) other.removed.is_durable |= other.removed.now == Truth::kYes;
+}
+
+void SessionModel::note_removed_if_there(ModelEntry& entry, Outcome outcome, int64_t process_id) {
+  entry.changed_inside |= is_inside_;
+  entry.removed.set(outcome, false, process_id);
 }
 
 void SessionModel::note_compacted(Outcome outcome, int64_t now_ms) {
@@ -157,9 +162,21 @@ void SessionModel::lose_power() {
   may_be_damaged = true;
 }
 
+void SessionModel::restore(SessionModel copy) {
+  for (auto& [id, entry] : copy.entries) {
+    const ModelEntry* present = find(id);
+    if (present == nullptr || present->removed.now == Truth::kNo) continue;
+    if (entry.removed.now != Truth::kYes) entry.removed.now = present->removed.now;
+  }
+  *this = std::move(copy);
+  make_durable(std::nullopt);
+  keys.make_durable();
+  title.make_durable();
+}
+
 void SessionModel::begin_inside(std::vector<ModelEntry> in_flight) {
   is_inside_ = true;
-  before_inside_ = {keys, transcript, title};
+  before_inside_ = {keys, transcript, title, is_transcript_open};
   for (ModelEntry& entry : in_flight) {
     ModelEntry& known = entries[entry.id];
     if (known.id.empty()) {
@@ -176,7 +193,10 @@ void SessionModel::end_inside() {
   is_inside_ = false;
   for (auto& [id, entry] : entries) entry.in_flight = false;
   if (!inside.keys) keys = std::move(before_inside_->keys);
-  if (!inside.transcript) transcript = std::move(before_inside_->transcript);
+  if (!inside.transcript) {
+    transcript = std::move(before_inside_->transcript);
+    is_transcript_open = before_inside_->is_transcript_open;
+  }
   if (!inside.title) title = std::move(before_inside_->title);
   before_inside_.reset();
 }

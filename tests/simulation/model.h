@@ -59,6 +59,7 @@ struct SessionSettings {
   uint64_t kv_cap = 200;
   uint64_t transcript_cap = 500;
   bool is_limited = false;  // in size
+  bool salvages = false;    // what is whole of a batch that ends too early
 
   [[nodiscard]] bool commits() const { return durability == "commit"; }
   [[nodiscard]] std::string create_options() const;
@@ -83,6 +84,8 @@ class SessionModel {
 
   void note_added(std::vector<ModelEntry> added, Outcome outcome, int64_t process_id);
   void note_removed(ModelEntry& entry, Outcome outcome, int64_t process_id);
+  // The same where nobody can tell whether the entry was there.
+  void note_removed_if_there(ModelEntry& entry, Outcome outcome, int64_t process_id);
   // The log without deleted and expired entries.
   void note_compacted(Outcome outcome, int64_t now_ms);
   // A call begins in the middle of another one, which may have done already what `in_flight` is.
@@ -101,6 +104,8 @@ class SessionModel {
   // Of one process, or of all.
   void make_durable(std::optional<int64_t> process_id);
   void lose_power();
+  // Replaced by what `copy` was when it was backed up, but for what was deleted since.
+  void restore(SessionModel copy);
 
   // Where two processes added at once, the log tells in which order.
   void learn_order(const std::vector<std::string>& ids);
@@ -127,6 +132,7 @@ class SessionModel {
     Worlds<Pairs> keys;
     Worlds<Pairs> transcript;
     Worlds<std::string> title;
+    bool is_transcript_open;
   };
   std::optional<Documents> before_inside_;
   std::optional<uint64_t> added_inside_from_;

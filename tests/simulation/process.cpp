@@ -19,9 +19,9 @@ void SimulatedProcess::die() {
   own_->kill();
 }
 
-Status SimulatedProcess::open_store(const std::string& config) {
+Status SimulatedProcess::open_store(const std::string& config, std::string_view root) {
   if (store_) return {};
-  VARVE_TRY_ASSIGN(store_, store::Store::open(crash::kRoot, config, environment_));
+  VARVE_TRY_ASSIGN(store_, store::Store::open(root, config, environment_));
   return {};
 }
 

@@ -28,7 +28,7 @@ class SimulatedProcess {
   // What is still held answers, and does nothing. In the middle of a call, too.
   void die();
 
-  Status open_store(const std::string& config);
+  Status open_store(const std::string& config, std::string_view root = crash::kRoot);
   [[nodiscard]] store::Store* store() { return store_.get(); }
   // Nothing when the store is not open.
   Status create(const std::string& options, const std::string& session);

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "model.h"
 #include "process.h"
 #include "session/compaction.h"
 
@@ -99,6 +100,53 @@ TEST_F(Regressions, MetadataThatCannotBeReadAfterACompactionIsTold) {
   const auto second = process.find("s")->verify();
   ASSERT_TRUE(second.ok()) << second.status().message();
   EXPECT_TRUE(second->get_bool("ok")) << second->canonical();
+}
+
+// --- the model
+// ------------------------------------------------------------------------------------
+
+SessionModel with_entry(const std::string& id, const char* durability) {
+  SessionSettings settings;
+  settings.id = "s";
+  settings.durability = durability;
+  SessionModel model(settings);
+  ModelEntry entry;
+  entry.id = id;
+  model.note_added({entry}, Outcome::kDone, 1);
+  return model;
+}
+
+// What an inner call saw of a transcript that nothing was known of was forgotten, and the model
+// took its own guess for known (seeds 106205 and 100730).
+TEST(Model, KeepsATranscriptOpenThatOnlyAnInnerCallSaw) {
+  SessionModel model = with_entry("a", "os");
+  model.lose_power();
+  ASSERT_TRUE(model.is_transcript_open);
+  model.begin_inside({});
+  model.transcript = Worlds<Pairs>(Pairs{{"user", "seen"}});
+  model.is_transcript_open = false;
+  model.end_inside();
+  EXPECT_TRUE(model.is_transcript_open);
+}
+
+// What an inner call deleted the outer one may still show, and nobody else (seed 101789).
+TEST(Model, WhatAnInnerCallDeletedIsOpenUntilTheOuterOneEnds) {
+  SessionModel model = with_entry("a", "os");
+  model.begin_inside({});
+  model.note_removed_if_there(*model.find("a"), Outcome::kDone, 2);
+  model.end_inside();
+  EXPECT_EQ(model.shown(*model.find("a"), 0), Truth::kMaybe);
+  model.end_call();
+  EXPECT_EQ(model.shown(*model.find("a"), 0), Truth::kNo);
+}
+
+// Restoring brings nothing back that was deleted since.
+TEST(Model, ARestoreKeepsDeletions) {
+  SessionModel model = with_entry("a", "commit");
+  const SessionModel copy = model;
+  model.note_removed(*model.find("a"), Outcome::kDone, 1);
+  model.restore(copy);
+  EXPECT_EQ(model.shown(*model.find("a"), 0), Truth::kNo);
 }
 
 }  // namespace

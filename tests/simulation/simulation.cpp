@@ -35,16 +35,20 @@ class Simulation {
     world_.set_process_count(1 + dice_.below(4));
     const bool is_limited = dice_.one_in(4);
     const std::string limit_mb = is_limited ? dice_.one_in(2) ? "0.008" : "0.02" : "0";
+    const std::string recovery = dice_.pick(kRecoveries);
     // Nothing of little relevance may be dropped, and no thread may look at the real clock.
     world_.store_config =
         R"({"storage":{"max_session_size_mb":)" + limit_mb + R"(},"decay":{"enabled":false},)" +
+        R"("integrity":{"recovery":")" + recovery + R"("},)" +
         R"("concurrency":{"lock_timeout_ms":100},"performance":{"cache_size":)" +
         (dice_.one_in(2) ? "100" : "2") + R"(,"batch_write_interval_ms":3600000}})";
     const size_t count = 1 + dice_.below(3);
     for (size_t i = 1; i <= count; ++i) {
       SessionSettings settings;
       settings.id = "s" + std::to_string(i);
-      settings.durability = dice_.pick(kDurabilities);
+      // Without a promise for what is not synced a power loss leaves what a strict store refuses.
+      if (recovery != "strict") settings.durability = dice_.pick(kDurabilities);
+      settings.salvages = recovery == "salvage";
       settings.kv_cap = dice_.one_in(2) ? 3 : 200;
       settings.transcript_cap = dice_.one_in(2) ? 4 : 500;
       settings.is_limited = is_limited;
@@ -93,6 +97,7 @@ class Simulation {
     return hash64(all);
   }
 
+  const std::vector<std::string> kRecoveries = {"tail", "tail", "strict", "salvage"};
   const std::vector<std::string> kDurabilities = {"commit", "commit", "interval", "os"};
   World world_;
   Dice& dice_ = world_.dice;

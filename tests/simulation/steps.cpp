@@ -137,7 +137,18 @@ void Steps::take() {
   slot_ = dice_.below(world_.process_count());
   SessionModel& model = dice_.pick_from(world_.sessions);
   mishap_ = random_mishap();
+  if (dice_.one_in(20)) return take_alone(model);
   take_of(model, dice_.below(100));
+}
+
+void Steps::take_alone(SessionModel& model) {
+  if (mishap_.kind == Mishap::Kind::kOther) mishap_ = {};
+  switch (dice_.below(5)) {
+    case 0: return drop(model);
+    case 1: return back_up();
+    case 2: return restore(model);
+    default: return turn_pages(model);
+  }
 }
 
 void Steps::take_of(SessionModel& model, size_t choice) {

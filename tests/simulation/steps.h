@@ -1,6 +1,7 @@
 // What processes do: each step is one call, and its answer is compared with the model.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class Steps {
   }
   void call_inside();
   void take_of(SessionModel& model, size_t choice);
+  // Those that no other call comes in between.
+  void take_alone(SessionModel& model);
   [[nodiscard]] int64_t process_id() { return world_.caller().id(); }
   Mishap random_mishap();
 
@@ -48,9 +51,20 @@ class Steps {
   void query(SessionModel& model);
   void count(SessionModel& model);
   void export_all(SessionModel& model);
+  void turn_pages(SessionModel& model);
   void check_line(const SessionModel& model, ModelEntry& entry, const std::string& line);
   // Whether the given entries are what the model shows of those that match; settles what was open.
   void check_shown(SessionModel& model, const QuerySpec& spec, const std::vector<std::string>& ids);
+
+  // lifecycle_steps.cpp
+  void drop(SessionModel& model);
+  void make_again(SessionModel& model);
+  void expect_stale(SessionModel& model);
+  void back_up();
+  void check_copy(SessionModel model);
+  void restore(SessionModel& model);
+  Outcome restore_once(SessionModel& model, Mishap mishap);
+  void close_everywhere(const std::string& id);
 
   // store_steps.cpp
   void set_key(SessionModel& model);
@@ -81,6 +95,7 @@ class Steps {
   std::function<void()> before_inside_;
   bool is_inside_ = false;
   uint64_t next_number_ = 1;
+  std::map<std::string, SessionModel> copies_;  // what the backup is known to hold
 };
 
 }  // namespace varve::simulation

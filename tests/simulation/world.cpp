@@ -36,6 +36,16 @@ SimulatedProcess& World::process(size_t slot) {
   return *process;
 }
 
+SimulatedProcess* World::living(size_t slot) {
+  SimulatedProcess* process = processes_[slot].get();
+  return process != nullptr && process->is_alive() ? process : nullptr;
+}
+
+std::unique_ptr<SimulatedProcess> World::visitor() {
+  return std::make_unique<SimulatedProcess>(*disk_, next_process_id_++, dice.seed(), clock,
+                                            defect_);
+}
+
 void World::kill(size_t slot) {
   if (processes_[slot]) processes_[slot]->die();
   processes_[slot].reset();

@@ -35,6 +35,10 @@ class World {
 
   // A living process in this place; who was there and died is followed by another one.
   SimulatedProcess& process(size_t slot);
+  // Who lives in this place; nobody, perhaps.
+  SimulatedProcess* living(size_t slot);
+  // One more process, in no place, that nothing happens to.
+  std::unique_ptr<SimulatedProcess> visitor();
   void kill(size_t slot);
   // All processes die, and the disk keeps what it happens to keep.
   void lose_power();
