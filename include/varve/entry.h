@@ -39,6 +39,8 @@ extern "C" {
  *          VARVE_BUSY              another process held the lock past lock_timeout_ms
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
  *          VARVE_FORMAT_VERSION    schema_version above ours
+ *          VARVE_CORRUPTION        a line, or metadata.json, carries the highest sequence number
+ *                                  there is: none is left
  * @cost    one write, and one fdatasync with "commit"; O(entry_len)
  * @thread  any
  */

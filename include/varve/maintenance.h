@@ -82,7 +82,8 @@ varve_session_repair(varve_session_t *session, const char *options_json VARVE_NU
  * @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
  *                            "dropped":{"deleted","expired","evicted","damaged"},"changed",
  *                            "duration_ms"}. Before: with the deleted and expired entries. Bytes:
- *                            of memory.jsonl.
+ *                            of memory.jsonl. changed: the log was written anew; a purge always
+ *                            does that.
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *

@@ -67,8 +67,11 @@ varve_session_open(varve_store_t *store, const char *id, size_t id_len,
                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Closes a handle. The last one of a session in a store also saves its index and metadata; should
- * that not succeed nothing is lost, the next open only takes longer.
+ * Closes a handle. The last one of a session in a store also saves its index and metadata, and with
+ * durability "interval" or "os" makes durable what was not. Should that not succeed, as when
+ * another process holds the lock past lock_timeout_ms, what was added is there as before, and the
+ * next open takes longer; the log function is told (ERROR when a power loss may still take
+ * something). To know that all is durable call varve_session_sync first.
  *
  * @param[in] session handle, or NULL.
  * @errors none

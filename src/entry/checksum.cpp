@@ -100,6 +100,36 @@ bool equals_hex(const Sha256Digest& digest, std::string_view hex) noexcept {
   return true;
 }
 
+bool is_checksum(json::Value member) {
+  const std::string_view text = member.text();
+  return member.is_string() && text.starts_with(kPrefix) &&
+         text.size() == kPrefix.size() + kDigits && is_hex(text.substr(kPrefix.size()));
+}
+
+// Whether one byte was changed, lost or put in.
+bool is_nearly(std::string_view text, std::string_view wanted) noexcept {
+  const size_t shorter = std::min(text.size(), wanted.size());
+  const size_t longer = std::max(text.size(), wanted.size());
+  size_t same = 0;
+  while (same < shorter && text[same] == wanted[same]) ++same;
+  for (size_t i = 1; same < shorter && i <= shorter - same; ++i) {
+    if (text[text.size() - i] != wanted[wanted.size() - i]) return same + i == longer;
+  }
+  return longer - shorter == 1;
+}
+
+// A checksum whose name was damaged, as by a flipped bit: without this it would be a line without
+// one. People leave it out, or write its name right.
+std::optional<json::Value> find_misnamed(json::Value root) {
+  std::optional<json::Value> found;
+  root.for_each_member([&found](std::string_view key, json::Value member) {
+    if (!is_nearly(key, "checksum") || !is_checksum(member)) return true;
+    found = member;
+    return false;
+  });
+  return found;
+}
+
 void append_without_checksum(json::Value root, std::string& out) {
   out += '{';
   root.for_each_member([&out](std::string_view key, json::Value member) {
@@ -155,10 +185,13 @@ Seal check_seal(std::string_view line) noexcept {
 Status verify_checksum(std::string_view line, json::Value root, bool* sealed) {
   *sealed = false;
   const auto checksum = root.find("checksum");
-  if (!checksum) return {};
+  if (!checksum) {
+    const auto misnamed = find_misnamed(root);
+    if (!misnamed) return {};
+    return as_corruption(json::invalid_at(line, *misnamed, "is a checksum with a damaged name"));
+  }
   const std::string_view text = checksum->text();
-  if (!checksum->is_string() || !text.starts_with(kPrefix) ||
-      text.size() != kPrefix.size() + kDigits || !is_hex(text.substr(kPrefix.size()))) {
+  if (!is_checksum(*checksum)) {
     return as_corruption(json::invalid_at(
         line, *checksum, "must be \"sha256:\" and 64 lower-case hexadecimal digits"));
   }

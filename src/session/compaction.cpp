@@ -99,6 +99,7 @@ class Compaction {
     // A purge replaces the log also when nothing goes: another process may hold the index that a
     // compaction left it, and would save that.
     VARVE_TRY(write_anew());
+    report_.changed = true;
     Status vectors = write_vectors_anew();
     if (purges) VARVE_TRY(vectors);
     note_if_failed(core_, "vectors.bin was not compacted", vectors);

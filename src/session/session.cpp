@@ -382,7 +382,7 @@ void Session::close() {
     // Saving would note the time of now, and bring it back.
   } else if (parts_->writer.has_changes()) {
     const Status saved = sync();
-    const bool loses = core.storage->undurable().bytes > 0;
+    const bool loses = core.storage->undurable().bytes > 0 || parts_->writer.has_unsynced();
     if (!saved.ok()) {
       core.post(loses ? Level::kError : Level::kWarn, "closed without saving: " + saved.message());
     }

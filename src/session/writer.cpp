@@ -364,8 +364,8 @@ Status Writer::add_group(Group& group) {
     }
     if (request->status.ok() && request->drafts.size() > entry::kSeqMax - seq + 1) {
       request->status = {Code::kCorruption,
-                         "the log has no sequence numbers left: a line of it "
-                         "carries the highest there is"};
+                         "the log has no sequence numbers left: a line of it, or "
+                         "metadata.json, carries the highest there is"};
     }
     if (!request->status.ok()) continue;
     append_request(*request, start_bytes, &seq, &lines);

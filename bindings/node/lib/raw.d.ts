@@ -797,8 +797,11 @@ export interface Raw {
   varve_session_open_async(store: Handle | null, id: Text, cancel_flag?: Int32Array | null): Promise<Handle>;
 
   /**
-   * Closes a handle. The last one of a session in a store also saves its index and metadata; should
-   * that not succeed nothing is lost, the next open only takes longer.
+   * Closes a handle. The last one of a session in a store also saves its index and metadata, and with
+   * durability "interval" or "os" makes durable what was not. Should that not succeed, as when
+   * another process holds the lock past lock_timeout_ms, what was added is there as before, and the
+   * next open takes longer; the log function is told (ERROR when a power loss may still take
+   * something). To know that all is durable call varve_session_sync first.
    *
    * @param[in] session handle, or NULL.
    * @errors none
@@ -1024,6 +1027,8 @@ export interface Raw {
    *          VARVE_BUSY              another process held the lock past lock_timeout_ms
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
    *          VARVE_FORMAT_VERSION    schema_version above ours
+   *          VARVE_CORRUPTION        a line, or metadata.json, carries the highest sequence number
+   *                                  there is: none is left
    * @cost    one write, and one fdatasync with "commit"; O(entry_len)
    * @thread  any
    */
@@ -1297,7 +1302,8 @@ export interface Raw {
    * @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
    *                            "dropped":{"deleted","expired","evicted","damaged"},"changed",
    *                            "duration_ms"}. Before: with the deleted and expired entries. Bytes:
-   *                            of memory.jsonl.
+   *                            of memory.jsonl. changed: the log was written anew; a purge always
+   *                            does that.
    * @param[out] report_len_out [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *

@@ -911,8 +911,11 @@ pub struct Api {
     /// ```
     pub varve_session_open: unsafe extern "C" fn(store: *mut varve_store_t, id: *const c_char, id_len: usize, session_out: *mut *mut varve_session_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Closes a handle. The last one of a session in a store also saves its index and metadata; should
-    /// that not succeed nothing is lost, the next open only takes longer.
+    /// Closes a handle. The last one of a session in a store also saves its index and metadata, and with
+    /// durability "interval" or "os" makes durable what was not. Should that not succeed, as when
+    /// another process holds the lock past lock_timeout_ms, what was added is there as before, and the
+    /// next open takes longer; the log function is told (ERROR when a power loss may still take
+    /// something). To know that all is durable call varve_session_sync first.
     ///
     /// @param[in] session handle, or NULL.
     /// @errors none
@@ -1104,6 +1107,8 @@ pub struct Api {
     ///          VARVE_BUSY              another process held the lock past lock_timeout_ms
     ///          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
     ///          VARVE_FORMAT_VERSION    schema_version above ours
+    ///          VARVE_CORRUPTION        a line, or metadata.json, carries the highest sequence number
+    ///                                  there is: none is left
     /// @cost    one write, and one fdatasync with "commit"; O(entry_len)
     /// @thread  any
     /// ```
@@ -1329,7 +1334,8 @@ pub struct Api {
     /// @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
     ///                            "dropped":{"deleted","expired","evicted","damaged"},"changed",
     ///                            "duration_ms"}. Before: with the deleted and expired entries. Bytes:
-    ///                            of memory.jsonl.
+    ///                            of memory.jsonl. changed: the log was written anew; a purge always
+    ///                            does that.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///

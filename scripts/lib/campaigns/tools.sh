@@ -32,11 +32,15 @@ fuzz_together() {
   done
 }
 
-# fuzz_one SECONDS TARGET: replaces the process that calls it, so that its id is the fuzzer's.
+# fuzz_one SECONDS TARGET: replaces the process that calls it, so that its id is the fuzzer's. What
+# would take most of the time is left out: statistics of what is rare, and where each allocation was
+# made, which running an input by itself tells.
 fuzz_one() {
   local noun=${2%_fuzz} folder=build/fuzz/tests/fuzz
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=0:quarantine_size_mb=8}
   exec "${without_aslr[@]}" "$folder/$2" -max_total_time="$1" -print_final_stats=1 \
-    -rss_limit_mb=512 -timeout=5 -artifact_prefix="$torture_logs/$2." \
+    -rss_limit_mb=512 -timeout=5 -max_len=32768 -entropic=0 \
+    -artifact_prefix="$torture_logs/$2." \
     "$folder/$noun" "tests/fuzz/corpus/$noun"
 }
 

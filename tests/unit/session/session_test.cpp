@@ -345,6 +345,36 @@ TEST_P(SessionSuite, AHeldLockIsBusyAtTheDeadlineAndReadersGoOn) {
   EXPECT_TRUE(session_->get("b").ok());
 }
 
+// Nobody hears the status of a close: what a power loss may take is told to the log function.
+TEST_P(SessionSuite, ClosingWithoutTheLockTellsThatEntriesAreNotSynced) {
+  const auto lines_of_close = [&](log::Durability durability) {
+    host_.context.settings.lock_timeout_ms = 1;
+    host_.context.settings.durability = durability;
+    auto closing = place_.open();
+    EXPECT_TRUE(closing->add(entry_text("a" + std::to_string(static_cast<int>(durability)))).ok());
+    auto holder = place_.storage();
+    EXPECT_TRUE((*holder)->lock(host_.clock.monotonic_us(), "test", nullptr).ok());
+    std::string lines;
+    host_.events.set_receiver(
+        Level::kWarn,
+        [](void* data, int32_t, const char* line, size_t length) {
+          static_cast<std::string*>(data)->append(line, length).append("\n");
+        },
+        &lines);
+    closing.reset();
+    host_.events.deliver();
+    host_.events.set_receiver(Level::kWarn, nullptr, nullptr);
+    (*holder)->unlock();
+    return lines;
+  };
+  const std::string unsynced = lines_of_close(log::Durability::kOs);
+  EXPECT_NE(unsynced.find("closed without saving"), std::string::npos) << unsynced;
+  EXPECT_NE(unsynced.find("ERROR"), std::string::npos) << unsynced;
+  const std::string synced = lines_of_close(log::Durability::kCommit);
+  EXPECT_NE(synced.find("closed without saving"), std::string::npos) << synced;
+  EXPECT_EQ(synced.find("ERROR"), std::string::npos) << synced;
+}
+
 TEST_P(SessionSuite, ARepairByAnotherIsNoticed) {
   ASSERT_TRUE(session_->add(entry_text("a")).ok());
   const auto other = place_.open();

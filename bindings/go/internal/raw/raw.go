@@ -1334,8 +1334,11 @@ func SessionOpen(store Store, id string) (session Session, failure *Failure) {
 
 // SessionClose is varve_session_close (session.h).
 //
-// Closes a handle. The last one of a session in a store also saves its index and metadata; should
-// that not succeed nothing is lost, the next open only takes longer.
+// Closes a handle. The last one of a session in a store also saves its index and metadata, and with
+// durability "interval" or "os" makes durable what was not. Should that not succeed, as when
+// another process holds the lock past lock_timeout_ms, what was added is there as before, and the
+// next open takes longer; the log function is told (ERROR when a power loss may still take
+// something). To know that all is durable call varve_session_sync first.
 //
 // @param[in] session handle, or NULL.
 // @errors none
@@ -1605,6 +1608,8 @@ func ContextRecord(session Session, kind string, payloadJSON string) (id []byte,
 // VARVE_BUSY              another process held the lock past lock_timeout_ms
 // VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
 // VARVE_FORMAT_VERSION    schema_version above ours
+// VARVE_CORRUPTION        a line, or metadata.json, carries the highest sequence number
+// there is: none is left
 // @cost    one write, and one fdatasync with "commit"; O(entry_len)
 // @thread  any
 func SessionAdd(session Session, entryJSON string) (id []byte, failure *Failure) {
@@ -1937,7 +1942,8 @@ func SessionRepair(session Session, optionsJSON string) (report []byte, failure 
 // @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
 // "dropped":{"deleted","expired","evicted","damaged"},"changed",
 // "duration_ms"}. Before: with the deleted and expired entries. Bytes:
-// of memory.jsonl.
+// of memory.jsonl. changed: the log was written anew; a purge always
+// does that.
 // @param[out] report_len_out [bytes].
 // @param[out] error_out      caller frees; may be NULL.
 //

@@ -880,8 +880,11 @@ class Functions:
             (c_void_p,))
         """void varve_session_close(varve_session_t *session)
 
-        Closes a handle. The last one of a session in a store also saves its index and metadata; should
-        that not succeed nothing is lost, the next open only takes longer.
+        Closes a handle. The last one of a session in a store also saves its index and metadata, and with
+        durability "interval" or "os" makes durable what was not. Should that not succeed, as when
+        another process holds the lock past lock_timeout_ms, what was added is there as before, and the
+        next open takes longer; the log function is told (ERROR when a power loss may still take
+        something). To know that all is durable call varve_session_sync first.
 
         @param[in] session handle, or NULL.
         @errors none
@@ -1093,6 +1096,8 @@ class Functions:
                  VARVE_BUSY              another process held the lock past lock_timeout_ms
                  VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
                  VARVE_FORMAT_VERSION    schema_version above ours
+                 VARVE_CORRUPTION        a line, or metadata.json, carries the highest sequence number
+                                         there is: none is left
         @cost    one write, and one fdatasync with "commit"; O(entry_len)
         @thread  any"""
         self.varve_session_add_batch = _function(
@@ -1342,7 +1347,8 @@ class Functions:
         @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
                                    "dropped":{"deleted","expired","evicted","damaged"},"changed",
                                    "duration_ms"}. Before: with the deleted and expired entries. Bytes:
-                                   of memory.jsonl.
+                                   of memory.jsonl. changed: the log was written anew; a purge always
+                                   does that.
         @param[out] report_len_out [bytes].
         @param[out] error_out      caller frees; may be NULL.
 
