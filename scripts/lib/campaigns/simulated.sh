@@ -3,9 +3,10 @@
 # What one processor takes for all states of the everyday size, and for every 41st bit of the logs.
 CRASH_STATES_S=400
 FLIPS_S=6
+CUTS_S=1500
 
 # What one processor runs in a second of the simulation.
-SEEDS_PER_S=30
+SEEDS_PER_S=45
 
 # crash_tests NAME SECONDS_MAX TARGET FILTER
 crash_tests() {
@@ -29,12 +30,15 @@ torture_faults() {
   crash_tests faults 3600 fault_sweep '*'
 }
 
-# A log of 64 kB, five times the everyday one.
+# A log of 64 kB, five times the everyday one, with all that may be behind a cut and beside it:
+# about a million cuts. Less time than they take leaves out all but every so many of them.
 torture_cut_files() {
+  local step=$((CUTS_S / ($1 * jobs + 1)))
   local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-100}
+  local -x VARVE_CUT_STEP=${VARVE_CUT_STEP:-$((step > 1 ? step : 1))}
   build_tests unit_session &&
-    run_tests cut-files 3600 build/ci/tests/unit/session/unit_session \
-      '--gtest_filter=EveryByte/Cut.*'
+    run_tests cut-files $(($1 * 4 + 900)) build/ci/tests/unit/session/unit_session \
+      '--gtest_filter=EveryByte/Cut.*:*Truncated*:*EveryLength*'
 }
 
 # More time flips more of the bits of the logs; those of the other files are all flipped anyway.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <set>
 #include <string>
@@ -19,11 +20,25 @@ namespace {
 const size_t kSessionBytes = test::scaled(size_t{64} << 10, 20, 8);
 constexpr size_t kPartCount = 8;
 constexpr uint64_t kAroundLineEnd = 3;
+constexpr uint64_t kPageBytes = 4096;
 
-enum class Behind { kNothing, kNuls, kGarbage };
+// Every how many bytes the logs are cut: VARVE_CUT_STEP, 1 for all.
+uint64_t every_how_many() {
+  const char* text = std::getenv("VARVE_CUT_STEP");
+  return text == nullptr ? 1 : std::max<uint64_t>(1, std::strtoull(text, nullptr, 10));
+}
+
+// kPage: NULs up to the next page, as a file system that allocates by pages leaves them.
+enum class Behind { kNothing, kNuls, kPage, kGarbage };
 
 std::string name_of(Behind behind) {
-  return behind == Behind::kNothing ? "Nothing" : behind == Behind::kNuls ? "Nuls" : "Garbage";
+  switch (behind) {
+    case Behind::kNothing: return "Nothing";
+    case Behind::kNuls: return "Nuls";
+    case Behind::kPage: return "Page";
+    case Behind::kGarbage: break;
+  }
+  return "Garbage";
 }
 
 // What the cut leaves besides the logs.
@@ -97,6 +112,7 @@ const Whole& whole() {
 
 std::string behind_cut(Behind behind, uint64_t cut, uint64_t missing) {
   if (behind == Behind::kNothing) return "";
+  if (behind == Behind::kPage) return std::string(kPageBytes - cut % kPageBytes, '\0');
   std::mt19937_64 generator(cut + 1);
   // A lost write leaves up to its own size; sometimes nothing but a page of it.
   const uint64_t size = std::min<uint64_t>(missing, 1 + generator() % 700);
@@ -289,7 +305,8 @@ void Cut::check(uint64_t cut) {
 
 TEST_P(Cut, KeepsWholeLinesAndTakesTheNextOne) {
   size_t cut_count = 0;
-  for (uint64_t cut = GetParam().part; cut <= cut_text().size(); cut += kPartCount) {
+  const uint64_t step = kPartCount * every_how_many();
+  for (uint64_t cut = GetParam().part; cut <= cut_text().size(); cut += step) {
     check(cut);
     cut_count += 1;
     if (HasFailure()) FAIL() << name_of(GetParam().behind) << " after a cut at " << cut;
@@ -297,7 +314,24 @@ TEST_P(Cut, KeepsWholeLinesAndTakesTheNextOne) {
   test::counted("cuts", cut_count);
 }
 
+// Everything behind a cut with everything beside it.
+std::vector<Case> every_case() {
+  std::vector<Case> cases;
+  for (const auto stream : {log::Stream::kEntries, log::Stream::kTombstones}) {
+    for (const auto behind : {Behind::kNothing, Behind::kNuls, Behind::kPage, Behind::kGarbage}) {
+      for (const auto beside : {Beside::kAll, Beside::kNone, Beside::kOld}) {
+        for (size_t part = 0; part < kPartCount; ++part) {
+          cases.push_back({stream, behind, beside, part});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+// All of it in campaigns; with every change, a part of each.
 std::vector<Case> all_cases() {
+  if (test::scaled(100, 0, 0) >= 100) return every_case();
   std::vector<Case> cases;
   for (const auto stream : {log::Stream::kEntries, log::Stream::kTombstones}) {
     for (const auto behind : {Behind::kNothing, Behind::kNuls, Behind::kGarbage}) {

@@ -125,14 +125,23 @@ TEST_F(Snapshots, WithABitOfASectionFlippedCostsARebuildAndNothingElse) {
 
 TEST_F(Snapshots, TruncatedAtAnyLengthCostsARebuildAndNothingElse) {
   const std::string& snapshot = *whole().files.snapshot;
+  std::mt19937_64 generator(5);
+  size_t cut_count = 0;
   for (size_t length = 0; length < snapshot.size(); ++length) {
-    const std::string_view cut = std::string_view(snapshot).substr(0, length);
-    ASSERT_EQ(index::decode_snapshot(cut).code(), Code::kCorruption) << length;
+    const std::string cut = snapshot.substr(0, length);
+    std::string garbage(1 + generator() % 16, static_cast<char>(generator()));
+    for (const std::string& behind :
+         {std::string(), std::string(snapshot.size() - length, '\0'), garbage}) {
+      if (cut + behind == snapshot) continue;  // they were NULs before
+      ASSERT_EQ(index::decode_snapshot(cut + behind).code(), Code::kCorruption) << length;
+      cut_count += 1;
+    }
     if (length % 61 == 0) {
       ASSERT_EQ(rebuilds_with(cut), 1u) << length;
     }
   }
   EXPECT_EQ(rebuilds_with(snapshot + '\0'), 1u);
+  test::counted("cuts", cut_count);
 }
 
 TEST_F(Snapshots, OfGarbageCostARebuildAndNothingElse) {
@@ -381,6 +390,7 @@ TEST_F(MetadataFlips, EveryBitLeavesEveryEntryReadable) {
 
 TEST_F(MetadataFlips, EveryLengthLeavesEveryEntryReadable) {
   const std::string& metadata = *whole().files.metadata;
+  size_t cut_count = 0;
   for (size_t length = 0; length < metadata.size() - 1; length += test::kFastBuild ? 1 : 5) {
     Host host;
     SessionDisk disk(host);
@@ -393,7 +403,9 @@ TEST_F(MetadataFlips, EveryLengthLeavesEveryEntryReadable) {
     if (length + 2 < metadata.size()) {
       ASSERT_TRUE(member(*session->stats(), "corruption").get_bool("metadata")) << length;
     }
+    cut_count += 1;
   }
+  test::counted("cuts", cut_count);
 }
 
 }  // namespace
