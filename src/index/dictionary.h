@@ -44,6 +44,10 @@ class Dictionary {
  public:
   // Puts a frozen part under what was added so far, whose rows must all come after its own.
   void set_frozen(Segment segment) { frozen_ = std::move(segment); }
+  // Reads all of the frozen part: before what goes through all keys, encode() and what uses it.
+  Status load_whole() { return frozen_.load_whole(); }
+  // Something of the frozen part was wrong: what was answered may be.
+  [[nodiscard]] bool is_damaged() const { return frozen_.is_damaged(); }
   [[nodiscard]] const Segment& frozen() const { return frozen_; }
 
   // The buffer of what is added to a key's list; stays where it is until freeze() or clear().

@@ -164,10 +164,13 @@ Facets Facets::renumbered(const Renumbering& rows) const {
   return facets;
 }
 
-void Facets::compress() {
+bool Facets::is_compression_due() const {
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
-  if (added_bytes < std::max(kFacetCompressBytesMin, dictionary_.frozen().memory_bytes() / 2))
-    return;
+  return added_bytes >= std::max(kFacetCompressBytesMin, dictionary_.frozen().size_bytes() / 2);
+}
+
+void Facets::compress() {
+  if (!is_compression_due() || !dictionary_.load_whole().ok()) return;
   dictionary_.freeze(RowLengths());
   postings_added_ = 0;
 }

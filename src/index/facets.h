@@ -50,9 +50,12 @@ class Facets {
   [[nodiscard]] std::string encode() const { return dictionary_.encode(RowLengths()); }
   // What encode() gave once, of the rows before all that was added here.
   void set_frozen(Segment segment) { dictionary_.set_frozen(std::move(segment)); }
+  Status load_whole() { return dictionary_.load_whole(); }
+  [[nodiscard]] bool is_damaged() const { return dictionary_.is_damaged(); }
   // Of the rows that stay, under their new numbers.
   [[nodiscard]] Facets renumbered(const Renumbering& rows) const;
-  // Makes the compressed form of everything when that pays.
+  // Makes the compressed form of everything; when that pays, and after load_whole().
+  [[nodiscard]] bool is_compression_due() const;
   void compress();
   [[nodiscard]] uint64_t memory_bytes() const { return dictionary_.memory_bytes(); }
 

@@ -86,6 +86,11 @@ void Index::add_tombstone(std::string_view id) {
   tombstone_ids_.append(id);
   tombstone_ends_.push_back(tombstone_ids_.size());
   tombstone_table_.insert(number, tombstone_hashes_);
+  hide(id);
+}
+
+// The row of a deleted entry, if it is there.
+void Index::hide(std::string_view id) {
   const auto row = find(id);
   if (!row || is_deleted(*row)) return;
   flags_[*row] |= kDeleted;
@@ -108,7 +113,12 @@ TextIndex& Index::text_to_extend() {
 
 void Index::compress(uint64_t added_words_bytes_max) {
   if (has_facets()) facets_.compress();
-  if (has_text()) text_->compress(added_words_bytes_max);
+  if (has_text() && text_->is_compression_due(added_words_bytes_max)) text_->compress();
+}
+
+Status Index::load_whole() {
+  VARVE_TRY(facets_.load_whole());
+  return text_ ? text_->load_whole() : Status();
 }
 
 Index Index::renumbered(std::span<const uint32_t> kept) const {

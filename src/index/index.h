@@ -4,9 +4,9 @@
 // that were deleted; facets (tags, references, traces, content) and words as posting lists; the
 // order of time. Built from the log alone. Not thread-safe: its session guards it.
 //
-// Not everything is always there: index.bin is read as far as getting an entry needs it, and the
-// rest when the first query asks (has_facets(), has_text()); words are indexed behind the rows
-// (text().row_count()), the order of time when somebody sorts (arrange()).
+// Not everything is always there: of index.bin the rows are read when more than one of them is
+// asked for (has_rows()), the rest when the first query asks (has_facets(), has_text()); words are
+// indexed behind the rows (text().row_count()), the order of time when somebody sorts (arrange()).
 //
 // memory: about 75 bytes an entry and its id, and what facets and words take; see memory_bytes().
 #pragma once
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "entry/entry.h"
+#include "index/coverage.h"
 #include "index/facets.h"
 #include "index/id_table.h"
 #include "index/text_index.h"
@@ -29,23 +30,17 @@
 
 namespace varve::index {
 
-// How far into the log the index reaches, and what was wrong on the way.
-struct Coverage {
-  uint64_t entries_bytes = 0;     // all lines before this offset are covered
-  uint64_t tombstones_bytes = 0;  // likewise
-  uint64_t last_line_offset = 0;  // of the last covered entry; its hash ties the index to this log
-  uint64_t last_line_length = 0;
-  uint64_t last_line_hash = 0;
-  uint64_t last_seq = 0;       // the highest seen
-  uint64_t skipped_count = 0;  // damaged lines passed over, and entries with an id that was taken
-  uint64_t missing_count = 0;  // sequence numbers that should have been there
-};
+class SnapshotFile;
 
 // What index.bin has and this index has not read yet.
 struct PendingSections {
-  uint64_t snapshot_hash = 0;  // of the snapshot's header: which one they are in
+  std::shared_ptr<SnapshotFile> file;  // where it is, while anything is pending
+  bool rows = false;
   bool facets = false;
   bool text = false;
+  void close_if_done() {
+    if (!rows && !facets && !text) file.reset();
+  }
 };
 
 // Where a row's line is.
@@ -106,6 +101,8 @@ class Index {
   [[nodiscard]] uint64_t text_memory_bytes() const { return text_ ? text_->memory_bytes() : 0; }
 
   [[nodiscard]] const PendingSections& pending() const { return pending_; }
+  // While rows are pending there are none to be asked for, and none may be added.
+  [[nodiscard]] bool has_rows() const { return !pending_.rows; }
   [[nodiscard]] bool has_facets() const { return !pending_.facets; }
   [[nodiscard]] const Facets& facets() const { return facets_; }
   // Whether words are there for every row up to text_row_count().
@@ -115,9 +112,16 @@ class Index {
   [[nodiscard]] uint32_t text_row_count() const { return text_ ? text_->row_count() : 0; }
   // For adding the words of rows, in order; made when it is first asked for.
   TextIndex& text_to_extend();
-  // Makes the compressed form of facets and words when that pays.
-  // Words only when more than so many bytes of them were added.
+  // Makes the compressed form of facets and words when that pays, if what is to become part of it
+  // can be read. Words only when more than so many bytes of them were added.
   void compress(uint64_t added_words_bytes_max = 0);
+  // Reads what of facets and words nobody has looked at yet; before encode_snapshot(), renumbered()
+  // and whatever else goes through all of them.
+  Status load_whole();
+  // Something read from index.bin was wrong: what was answered since it was opened may be.
+  [[nodiscard]] bool is_damaged() const {
+    return facets_.is_damaged() || (text_ && text_->is_damaged());
+  }
   // Of a log that has only the lines of these rows, one behind the other from its start. Only with
   // nothing pending. Cost: grows with the index, no line is read.
   [[nodiscard]] Index renumbered(std::span<const uint32_t> kept) const;
@@ -137,14 +141,16 @@ class Index {
  private:
   friend std::string encode_snapshot(const Index& index);
   friend class SnapshotReader;
-  friend Status load_facets(const class SnapshotHeader&, std::string, Index*);
-  friend Status load_text(const class SnapshotHeader&, std::string_view, std::string, Index*);
+  friend Result<Index> open_snapshot(std::shared_ptr<SnapshotFile>, const text::Settings&);
+  friend Status load_facets(Index*);
+  friend Status load_text(Index*);
 
   static constexpr uint8_t kDeleted = 1;
   static constexpr uint8_t kVerified = 2;
   static constexpr uint8_t kSealed = 4;
 
   uint16_t number_of_type(std::string_view type);
+  void hide(std::string_view id);
   void take_row(const Index& from, uint32_t row);
   void note_seq(uint64_t seq, uint64_t settled_seq);
   [[nodiscard]] std::string_view tombstone_id(uint32_t number) const;

@@ -33,60 +33,71 @@ Status wrong_dictionary(std::string_view what) {
 
 }  // namespace
 
-uint64_t Segment::key_end(uint32_t number) const {
-  return load<uint32_t>(view_, key_ends_at_ + uint64_t{number} * sizeof(uint32_t));
-}
-
-uint64_t Segment::value_end(uint32_t number) const {
-  return load<uint64_t>(view_, value_ends_at_ + uint64_t{number} * sizeof(uint64_t));
-}
-
-Status Segment::read_layout(std::string bytes) {
-  bytes_ = std::make_shared<const std::string>(std::move(bytes));
-  view_ = *bytes_;
-  if (view_.size() < sizeof(SegmentHeader)) return wrong_dictionary("is shorter than its header");
-  const auto header = load<SegmentHeader>(view_, 0);
+Status Segment::read_layout() {
+  if (bytes_->size() < sizeof(SegmentHeader)) {
+    return wrong_dictionary("is shorter than its header");
+  }
+  const std::string_view start = bytes_->view(0, sizeof(SegmentHeader));
+  if (start.data() == nullptr) return wrong_dictionary("cannot be read");
+  const auto header = load<SegmentHeader>(start, 0);
   key_count_ = header.key_count;
   key_ends_at_ = sizeof(SegmentHeader);
   value_ends_at_ = key_ends_at_ + uint64_t{header.key_count} * sizeof(uint32_t);
   keys_at_ = value_ends_at_ + uint64_t{header.key_count} * sizeof(uint64_t);
   keys_bytes_ = header.keys_bytes;
   values_bytes_ = header.values_bytes;
-  if (keys_at_ > view_.size() || keys_bytes_ > view_.size() - keys_at_) {
+  if (keys_at_ > bytes_->size() || keys_bytes_ > bytes_->size() - keys_at_) {
     return wrong_dictionary("is shorter than its keys");
   }
   values_at_ = keys_at_ + keys_bytes_;
-  if (values_bytes_ != view_.size() - values_at_) {
+  if (values_bytes_ != bytes_->size() - values_at_) {
     return wrong_dictionary("has not the size it says");
   }
   return {};
 }
 
-Result<Segment> Segment::open(std::string bytes) {
+Result<Segment> Segment::open(std::shared_ptr<SectionBytes> bytes) {
   Segment segment;
-  if (bytes.empty()) return segment;
-  VARVE_TRY(segment.read_layout(std::move(bytes)));
-  VARVE_TRY(segment.check());
+  if (bytes->size() == 0) return segment;
+  segment.bytes_ = std::move(bytes);
+  segment.is_checked_ = false;
+  VARVE_TRY(segment.read_layout());
   return segment;
 }
 
 Segment Segment::adopt(std::string bytes) {
   Segment segment;
-  if (!bytes.empty()) (void)segment.read_layout(std::move(bytes)).ok();
+  if (bytes.empty()) return segment;
+  segment.bytes_ = std::make_shared<SectionBytes>(std::move(bytes));
+  (void)segment.read_layout().ok();
   return segment;
+}
+
+Status Segment::load_whole() {
+  if (is_checked_) return {};
+  VARVE_TRY(bytes_->read_all());
+  Status checked = check();
+  if (!checked.ok()) bytes_->set_damaged();
+  is_checked_ = checked.ok();
+  return checked;
 }
 
 Status Segment::check() const {
   uint64_t key_at = 0;
   uint64_t value_at = 0;
+  std::string_view last;
   for (uint32_t i = 0; i < key_count_; ++i) {
-    if (key_end(i) < key_at || key_end(i) > keys_bytes_ || value_end(i) < value_at ||
-        value_end(i) > values_bytes_) {
+    const Extent key_extent = extent<uint32_t>(key_ends_at_, i);
+    const Extent value_extent = extent<uint64_t>(value_ends_at_, i);
+    if (key_extent.end < key_at || key_extent.end > keys_bytes_ || value_extent.end < value_at ||
+        value_extent.end > values_bytes_) {
       return wrong_dictionary("has an entry outside itself");
     }
-    key_at = key_end(i);
-    value_at = value_end(i);
-    if (i > 0 && !(key(i - 1) < key(i))) return wrong_dictionary("is not sorted");
+    key_at = key_extent.end;
+    value_at = value_extent.end;
+    const std::string_view current = key(i);
+    if (i > 0 && !(last < current)) return wrong_dictionary("is not sorted");
+    last = current;
   }
   if (key_at != keys_bytes_ || value_at != values_bytes_) {
     return wrong_dictionary("has bytes of no entry");
@@ -94,14 +105,34 @@ Status Segment::check() const {
   return {};
 }
 
+// `ends_at`: where the ends of all keys, or of all values, stand.
+template <typename End>
+Segment::Extent Segment::extent(uint64_t ends_at, uint32_t number) const {
+  if (number == 0) {
+    const std::string_view end = bytes_->view(ends_at, sizeof(End));
+    return end.data() == nullptr ? Extent() : Extent{0, load<End>(end, 0)};
+  }
+  const uint64_t at = ends_at + (uint64_t{number} - 1) * sizeof(End);
+  const std::string_view ends = bytes_->view(at, 2 * sizeof(End));
+  if (ends.data() == nullptr) return {};
+  return {load<End>(ends, 0), load<End>(ends, sizeof(End))};
+}
+
+std::string_view Segment::part(const Extent& extent, uint64_t starts_at,
+                               uint64_t limit_bytes) const {
+  if (extent.begin > extent.end || extent.end > limit_bytes) {
+    bytes_->set_damaged();
+    return {};
+  }
+  return bytes_->view(starts_at + extent.begin, extent.end - extent.begin);
+}
+
 std::string_view Segment::key(uint32_t number) const {
-  const uint64_t begin = number == 0 ? 0 : key_end(number - 1);
-  return bytes().substr(keys_at_ + begin, key_end(number) - begin);
+  return part(extent<uint32_t>(key_ends_at_, number), keys_at_, keys_bytes_);
 }
 
 std::string_view Segment::value(uint32_t number) const {
-  const uint64_t begin = number == 0 ? 0 : value_end(number - 1);
-  return bytes().substr(values_at_ + begin, value_end(number) - begin);
+  return part(extent<uint64_t>(value_ends_at_, number), values_at_, values_bytes_);
 }
 
 uint32_t Segment::lower_bound(std::string_view wanted) const {

@@ -4,8 +4,10 @@
 //   then      the end of every key in keys (u32 each), the end of every value in values (u64 each),
 //             keys, values
 //
-// Opening borrows nothing and copies nothing: the segment owns the bytes it was given. Lookup is a
-// binary search. The structure is checked when it is opened; values are their reader's to check.
+// Opening reads the header. Lookup is a binary search, which reads what it looks at (SectionBytes)
+// and checks it: what is not right is not found, and the segment is_damaged() from then on. That
+// keys are sorted is seen by load_whole() only; before the keys are gone through in order, as one
+// list, it is to be called. Values are their reader's to check.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +16,15 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "index/section_bytes.h"
 
 namespace varve::index {
 
 class Segment {
  public:
   Segment() = default;  // empty
-  // kCorruption when the bytes are not a segment, or its keys not sorted.
-  static Result<Segment> open(std::string bytes);
+  // kCorruption when the bytes are not a segment, as far as the header tells.
+  static Result<Segment> open(std::shared_ptr<SectionBytes> bytes);
   // Of what SegmentBuilder made in this process: nothing to check.
   static Segment adopt(std::string bytes);
 
@@ -33,18 +36,33 @@ class Segment {
   // The value of a key; null data when there is none.
   [[nodiscard]] std::string_view find(std::string_view key) const;
 
-  [[nodiscard]] std::string_view bytes() const { return view_; }
-  [[nodiscard]] uint64_t memory_bytes() const { return bytes_ ? bytes_->capacity() : 0; }
+  // Reads all of it, once, and checks its structure.
+  Status load_whole();
+  [[nodiscard]] bool is_damaged() const { return bytes_ && bytes_->is_damaged(); }
+
+  // All of it; after load_whole().
+  [[nodiscard]] std::string_view bytes() const {
+    return bytes_ ? bytes_->view(0, bytes_->size()) : std::string_view();
+  }
+  [[nodiscard]] uint64_t size_bytes() const { return bytes_ ? bytes_->size() : 0; }
+  [[nodiscard]] uint64_t memory_bytes() const { return bytes_ ? bytes_->memory_bytes() : 0; }
 
  private:
   friend class SegmentBuilder;
-  Status read_layout(std::string bytes);
+  // Where something begins and ends.
+  struct Extent {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+  };
+  Status read_layout();
   [[nodiscard]] Status check() const;
-  [[nodiscard]] uint64_t key_end(uint32_t number) const;
-  [[nodiscard]] uint64_t value_end(uint32_t number) const;
+  template <typename End>
+  [[nodiscard]] Extent extent(uint64_t ends_at, uint32_t number) const;
+  [[nodiscard]] std::string_view part(const Extent& extent, uint64_t starts_at,
+                                      uint64_t limit_bytes) const;
 
-  std::shared_ptr<const std::string> bytes_;
-  std::string_view view_;  // of *bytes_
+  std::shared_ptr<SectionBytes> bytes_;
+  bool is_checked_ = true;
   uint32_t key_count_ = 0;
   uint64_t key_ends_at_ = 0;
   uint64_t value_ends_at_ = 0;

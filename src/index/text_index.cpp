@@ -173,13 +173,15 @@ TextIndex TextIndex::renumbered(const Renumbering& rows, const text::Settings& s
   return text;
 }
 
-void TextIndex::compress(uint64_t added_bytes_max) {
-  if (first_row_ != 0) return;  // what is frozen is not here yet
+bool TextIndex::is_compression_due(uint64_t added_bytes_max) const {
+  if (first_row_ != 0) return false;  // what is frozen is not here yet
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
-  if (added_bytes <
-      std::max({kTextCompressBytesMin, added_bytes_max, dictionary_.frozen().memory_bytes() / 2})) {
-    return;
-  }
+  return added_bytes >=
+         std::max({kTextCompressBytesMin, added_bytes_max, dictionary_.frozen().size_bytes() / 2});
+}
+
+void TextIndex::compress() {
+  if (!is_compression_due(0) || !dictionary_.load_whole().ok()) return;
   dictionary_.freeze(length_lookup());
   words_ = Words();
   compounds_ = Words();

@@ -64,8 +64,12 @@ class TextIndex {
   // Of the rows that stay, under their new numbers; only with everything loaded. Words that no row
   // has in any form go.
   [[nodiscard]] TextIndex renumbered(const Renumbering& rows, const text::Settings& settings) const;
-  // Makes the compressed form of everything when that pays, and more than so much was added.
-  void compress(uint64_t added_bytes_max = 0);
+  Status load_whole() { return dictionary_.load_whole(); }
+  [[nodiscard]] bool is_damaged() const { return dictionary_.is_damaged(); }
+  // Makes the compressed form of everything; when that pays and more than so much was added, and
+  // after load_whole().
+  [[nodiscard]] bool is_compression_due(uint64_t added_bytes_max) const;
+  void compress();
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:

@@ -13,7 +13,8 @@ void TimeOrder::add(std::span<const uint32_t> rows, const Columns& columns) {
   const auto old_size = static_cast<std::ptrdiff_t>(rows_.size());
   rows_.insert(rows_.end(), rows.begin(), rows.end());
   const auto added = rows_.begin() + old_size;
-  std::sort(added, rows_.end(), is_before);
+  // A log is nearly always in its order.
+  if (!std::is_sorted(added, rows_.end(), is_before)) std::sort(added, rows_.end(), is_before);
   // Where the first of them belongs; usually at the end.
   const auto first = std::upper_bound(rows_.begin(), added, *added, is_before);
   if (first != added) std::inplace_merge(first, added, rows_.end(), is_before);

@@ -10,6 +10,7 @@
 #include "io/posix_descriptor.h"
 #include "io/posix_directory.h"
 #include "io/posix_file.h"
+#include "io/posix_root_name.h"
 #include "io/rules.h"
 
 namespace varve::io {
@@ -22,13 +23,6 @@ constexpr int kReadFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 Descriptor open_followed(int directory, const std::string& name, int flags) noexcept {
   return raise_above_standard(
       Descriptor(retry_interrupted([&] { return ::openat(directory, name.c_str(), flags); })));
-}
-
-// 0, or the errno.
-int sync_directory(int directory) noexcept {
-  const Descriptor readable = open_followed(directory, ".", kReadFlags);
-  if (!readable.is_open()) return errno;
-  return retry_interrupted([&] { return ::fsync(readable.get()); }) == 0 ? 0 : errno;
 }
 
 Status root_failure(int os_errno, int directory, const std::string& name, std::string_view path) {
@@ -55,11 +49,16 @@ class RootMaker {
       if (!name.empty() && name != ".") VARVE_TRY(enter(name, path_.substr(0, end)));
       begin = end + 1;
     }
-    if (!made_any_) VARVE_TRY(sync_existing());
+    if (!made_any_ && above_.is_open()) {
+      name_ = std::make_shared<RootName>(std::move(above_), std::string(path_));
+    }
     Descriptor readable = open_followed(current_.get(), ".", kReadFlags);
     if (!readable.is_open()) return status_from_errno(errno, "open the directory", path_);
     return readable;
   }
+
+  // Of a root that was there already; null when there is no directory above, or it is synced.
+  std::shared_ptr<RootName> name() { return name_; }
 
  private:
   Status enter(const std::string& name, std::string_view path) {
@@ -85,19 +84,16 @@ class RootMaker {
     return status_from_errno(os_errno, "sync the directory above", path);
   }
 
-  // The name of the deepest level that was there already. Nothing of ours depends on it when we
-  // may not even read the directory it is in: then it was not made by us.
+  // The name of the deepest level that was there already.
   Status sync_existing() {
-    if (!above_.is_open()) return {};
-    const int os_errno = sync_directory(above_.get());
-    return os_errno == EIO ? status_from_errno(os_errno, "sync the directory above", path_)
-                           : Status();
+    return above_.is_open() ? RootName(std::move(above_), std::string(path_)).sync() : Status();
   }
 
   const std::string_view path_;
   Descriptor current_;
   Descriptor above_;  // the directory `current_` was found in
   bool made_any_ = false;
+  std::shared_ptr<RootName> name_;
 };
 
 }  // namespace
@@ -109,14 +105,17 @@ Result<std::unique_ptr<Directory>> PosixFileSystem::open_root(std::string_view p
   std::string text(path);
   while (text.size() > 1 && text.back() == '/') text.pop_back();
   Descriptor opened;
+  std::shared_ptr<RootName> name;
   if (create) {
-    VARVE_TRY_ASSIGN(opened, RootMaker(text).run());
+    RootMaker maker(text);
+    VARVE_TRY_ASSIGN(opened, maker.run());
+    name = maker.name();
   } else {
     opened = open_followed(AT_FDCWD, text, kReadFlags);
     if (!opened.is_open()) return root_failure(errno, AT_FDCWD, text, text);
   }
   return std::unique_ptr<Directory>(
-      std::make_unique<PosixDirectory>(std::move(opened), std::move(text)));
+      std::make_unique<PosixDirectory>(std::move(opened), std::move(text), std::move(name)));
 }
 
 Result<std::unique_ptr<File>> PosixFileSystem::open_file(std::string_view path) {

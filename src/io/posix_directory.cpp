@@ -64,8 +64,11 @@ int make_directory_at(int parent, const std::string& name, uint32_t permissions)
   return os_errno;
 }
 
-PosixDirectory::PosixDirectory(Descriptor descriptor, std::string path)
-    : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+PosixDirectory::PosixDirectory(Descriptor descriptor, std::string path,
+                               std::shared_ptr<RootName> root_name)
+    : descriptor_(std::move(descriptor)),
+      path_(std::move(path)),
+      root_name_(std::move(root_name)) {}
 
 Result<std::unique_ptr<File>> PosixDirectory::open(std::string_view name, OpenMode mode,
                                                    uint32_t permissions) {
@@ -244,7 +247,7 @@ Result<std::unique_ptr<Directory>> PosixDirectory::open_directory(std::string_vi
   Descriptor opened = open_component(descriptor_.get(), text, O_RDONLY | O_DIRECTORY);
   if (!opened.is_open()) return directory_failure(errno, text);
   return std::unique_ptr<Directory>(
-      std::make_unique<PosixDirectory>(std::move(opened), path_of(name)));
+      std::make_unique<PosixDirectory>(std::move(opened), path_of(name), root_name_));
 }
 
 Status PosixDirectory::remove_directory(std::string_view name) {
@@ -284,6 +287,7 @@ Result<std::vector<DirectoryItem>> PosixDirectory::list() {
 }
 
 Status PosixDirectory::sync() {
+  if (root_name_) VARVE_TRY(root_name_->sync());
   const int answer = retry_interrupted([&] { return ::fsync(descriptor_.get()); });
   return answer == 0 ? Status() : status_from_errno(errno, "sync the directory", path_);
 }

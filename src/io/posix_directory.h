@@ -1,17 +1,20 @@
 // One open directory; everything below it is reached by single names.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "io/file_system.h"
 #include "io/posix_descriptor.h"
+#include "io/posix_root_name.h"
 
 namespace varve::io {
 
 class PosixDirectory final : public Directory {
  public:
-  // `path` is for messages; nothing is opened by it.
-  PosixDirectory(Descriptor descriptor, std::string path);
+  // `path` is for messages; nothing is opened by it. `root_name`: of the root that this is, or is
+  // below; synced before the first sync() of any of these answers. Null: it needs none.
+  PosixDirectory(Descriptor descriptor, std::string path, std::shared_ptr<RootName> root_name);
 
   Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode,
                                      uint32_t permissions) override;
@@ -44,6 +47,7 @@ class PosixDirectory final : public Directory {
 
   const Descriptor descriptor_;
   const std::string path_;
+  const std::shared_ptr<RootName> root_name_;
 };
 
 // mkdirat with exactly `permissions`, whatever the umask; a set-group-ID bit inherited from

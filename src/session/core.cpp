@@ -145,7 +145,8 @@ void Core::post_index_load(const Status& loaded) {
   json::Tree details = json::Tree::object();
   details.set("file", json::Tree::string(index::kSnapshotFile));
   if (loaded.ok()) {
-    details.set("entries", json::Tree::integer_unsigned(index.size()));
+    const uint64_t rows = index.pending().file->header().row_count;
+    details.set("entries", json::Tree::integer_unsigned(rows));
   } else {
     details.set("reason", json::Tree::string(loaded.message()));
   }
@@ -186,7 +187,12 @@ Status Core::load_metadata() {
 }
 
 Status Core::load_snapshot() {
-  VARVE_TRY_ASSIGN(index::Index loaded, read_snapshot_rows());
+  auto document = storage->open_document(index::kSnapshotFile);
+  if (document.code() == Code::kNotFound) return {Code::kNotFound, "there was no index.bin"};
+  if (!document.ok()) return std::move(document).status();
+  VARVE_TRY_ASSIGN(auto file, index::SnapshotFile::open(*std::move(document)));
+  snapshot_size_bytes = file->size_bytes();
+  VARVE_TRY_ASSIGN(index::Index loaded, index::open_snapshot(std::move(file), settings.text));
   const index::Coverage& coverage = loaded.coverage;
   if (coverage.entries_bytes > view.tail.entries_bytes) {
     return {Code::kCorruption, "index.bin covers more than there is"};
@@ -214,6 +220,17 @@ Status Core::load_snapshot() {
   return {};
 }
 
+// Whatever is wrong with index.bin costs a rebuild: what is read next is all of the log.
+void Core::give_up_snapshot(const Status& why) {
+  forget_index();
+  rebuild_reason = why.message();
+  rebuild_count += 1;
+  context.counters->index_rebuilds += 1;
+  snapshot_covered_bytes = 0;  // it is to be written anew
+  snapshot_was_loaded = false;
+  post(Level::kWarn, "index rebuilt from the log: " + rebuild_reason);
+}
+
 void Core::forget_index() {
   index = index::Index(settings.text);
   index_epoch += 1;
@@ -230,6 +247,11 @@ bool Core::is_current(const log::Tail& tail) const {
 }
 
 Status Core::catch_up() {
+  VARVE_TRY(follow());
+  return load_rows();
+}
+
+Status Core::follow() {
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   return catch_up_to(tail);
 }
@@ -271,6 +293,11 @@ Status Core::read_changes_once(const log::Tail& tail) {
       tail.entries_bytes < index.coverage.entries_bytes ||
       tail.tombstones_bytes < index.coverage.tombstones_bytes) {
     forget_index();
+  }
+  if (tail.entries_bytes != index.coverage.entries_bytes) {
+    // New rows come behind those of index.bin.
+    Status loaded = load_pending(Part::kRows);
+    if (!loaded.ok()) give_up_snapshot(loaded);
   }
   index_is_whole_ = false;
   VARVE_TRY(set_tail(tail));
@@ -363,6 +390,7 @@ Status Core::catch_up_as_writer(bool conflict) {
   const Status caught_up = catch_up_to(seen);
   is_ours_to_read_.store(false);
   VARVE_TRY(caught_up);
+  VARVE_TRY(load_rows());
   std::string torn_entries;
   std::string torn_tombstones;
   log::Tail tail;

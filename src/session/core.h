@@ -46,8 +46,13 @@ class Core {
   // Loads metadata, the snapshot if it fits, and what the snapshot does not cover.
   Status load();
 
-  // Reads what was added or deleted since, by anybody. Any thread, without the storage's lock.
+  // Reads what was added or deleted since, by anybody, and what index.bin has of the rows. Any
+  // thread, without the storage's lock.
   Status catch_up();
+  // The same, but rows that are still in index.bin alone stay there (index.has_rows()).
+  Status follow();
+  // Reads those.
+  Status load_rows();
 
   // The same for the holder of the storage's lock, who also moves a torn tail to quarantine: after
   // it the log ends where the index ends.
@@ -214,6 +219,7 @@ class Core {
   Status read_new_tombstones(const log::Tail& tail);
   Status read_new_entries(const log::Tail& tail);
   void forget_index();
+  void give_up_snapshot(const Status& why);
   void note_damage(const log::ScanReport& report, log::Stream stream);
   void note_salvage(const log::ScanReport& report);
   // Holder of the storage's lock:
@@ -221,14 +227,15 @@ class Core {
                        uint64_t tail_bytes);
 
   // Index lock held exclusively:
-  Result<index::Index> read_snapshot_rows();
-  Status load_pending(bool text);
-  Status load_missing(bool text);
+  enum class Part : uint8_t { kRows, kFacets, kWords, kWhole };  // each with those before it
+  Status load_pending(Part last);
+  Status load_missing(Part last);
   Status index_words(uint64_t bytes_max);
   Status extend_index(bool text);
   Status index_words_of(uint32_t first, uint32_t end);
 
   Result<Found> find(std::string_view id);
+  [[nodiscard]] bool is_rows_load_due();
   Status visit_lines(const std::vector<std::pair<std::string, Found>>& rows,
                      const std::function<Status(std::string_view line)>& visit);
   Status check_line(std::string_view id, const Found& found, std::string_view line);
@@ -242,6 +249,7 @@ class Core {
   std::atomic<bool> is_undurable_{false};
   // The storage's lock is held here, and nothing written.
   std::atomic<bool> is_ours_to_read_{false};
+  std::atomic<uint64_t> unread_lookups_{0};  // of entries while their rows were in index.bin alone
   bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail
 };
 

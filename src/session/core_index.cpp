@@ -12,7 +12,7 @@ namespace varve::session {
 
 namespace {
 
-constexpr int kAttempts = 4;  // index.bin may be replaced while it is read in parts
+constexpr int kAttempts = 4;  // the log may be replaced while a query prepares
 // Lines read at once, and indexed at once under the index's lock.
 constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
 // What words may take in memory uncompressed while a log is indexed.
@@ -26,72 +26,36 @@ constexpr uint32_t kWordsRowsWorthSaving = 256;
 
 // --- reading index.bin ---------------------------------------------------------------------------
 
-Result<index::Index> Core::read_snapshot_rows() {
-  Status status;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    auto start = storage->read_document(index::kSnapshotFile, 0, index::kSnapshotHeaderBytes);
-    if (start.code() == Code::kNotFound) return Status(Code::kNotFound, "there was no index.bin");
-    VARVE_TRY(start);
-    VARVE_TRY_ASSIGN(const auto header,
-                     index::SnapshotHeader::parse(start->bytes, start->document_bytes));
-    VARVE_TRY_ASSIGN(const auto rows,
-                     storage->read_document(index::kSnapshotFile, 0, header.rows_end()));
-    auto loaded = index::decode_rows(rows.bytes, rows.document_bytes, settings.text);
-    if (loaded.ok()) {
-      snapshot_size_bytes = rows.document_bytes;
-      return loaded;
-    }
-    status = std::move(loaded).status();
-    if (rows.bytes.starts_with(start->bytes)) break;  // it was one file
-  }
-  return status;
+// Whatever is wrong leaves the index as it was.
+Status Core::load_pending(Part last) {
+  if (index.pending().rows) VARVE_TRY(index::load_rows(&index));
+  if (last >= Part::kFacets && index.pending().facets) VARVE_TRY(index::load_facets(&index));
+  if (last >= Part::kWords && index.pending().text) VARVE_TRY(index::load_text(&index));
+  return last >= Part::kWhole ? index.load_whole() : Status();
 }
 
-// kConflict when index.bin is another than the one the rows are from.
-Status Core::load_pending(bool text) {
-  const bool wants_text = text && index.pending().text;
-  if (!index.pending().facets && !wants_text) return {};
-  VARVE_TRY_ASSIGN(const auto start,
-                   storage->read_document(index::kSnapshotFile, 0, index::kSnapshotHeaderBytes));
-  VARVE_TRY_ASSIGN(const auto header,
-                   index::SnapshotHeader::parse(start.bytes, start.document_bytes));
-  if (header.hash() != index.pending().snapshot_hash) {
-    return {Code::kConflict, "index.bin was replaced"};
+Status Core::load_missing(Part last) {
+  if (!index_is_whole_) {  // memory ended while it was changed: anew from the log
+    VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+    return read_changes(tail);
   }
-  const auto read = [&](const index::SnapshotHeader::Range& range) {
-    return storage->read_document(index::kSnapshotFile, range.offset, range.length);
-  };
-  if (index.pending().facets) {
-    VARVE_TRY_ASSIGN(auto facets, read(header.facets()));
-    VARVE_TRY(index::load_facets(header, std::move(facets.bytes), &index));
-  }
-  if (!wants_text) return {};
-  VARVE_TRY_ASSIGN(const auto lengths, read(header.text_lengths()));
-  VARVE_TRY_ASSIGN(auto terms, read(header.text_terms()));
-  return index::load_text(header, lengths.bytes, std::move(terms.bytes), &index);
-}
-
-// Whatever is wrong with index.bin costs a newer one, or a rebuild.
-Status Core::load_missing(bool text) {
   index_is_whole_ = false;  // until what is loaded is there: memory may end in between
-  Status loaded = load_pending(text);
+  const Status loaded =
+      index.is_damaged() ? index::wrong_snapshot("found damaged by a query") : load_pending(last);
   index_is_whole_ = true;
   if (loaded.ok()) return {};
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
-  for (int attempt = 0; attempt < kAttempts && loaded.code() == Code::kConflict; ++attempt) {
-    VARVE_TRY(set_tail(tail));
-    if (!load_snapshot().ok()) break;
-    VARVE_TRY(read_changes(tail));
-    loaded = load_pending(text);
-  }
-  if (loaded.ok()) return {};
-  forget_index();
-  rebuild_reason = loaded.message();
-  rebuild_count += 1;
-  context.counters->index_rebuilds += 1;
-  snapshot_covered_bytes = 0;  // it is to be written anew
-  post(Level::kWarn, "index rebuilt from the log: " + rebuild_reason);
+  give_up_snapshot(loaded);
   return read_changes(tail);
+}
+
+Status Core::load_rows() {
+  {
+    const std::shared_lock lock(index_mutex);
+    if (index.has_rows()) return {};
+  }
+  const std::unique_lock lock(index_mutex);
+  return index.has_rows() ? Status() : load_missing(Part::kRows);
 }
 
 // --- words ---------------------------------------------------------------------------------------
@@ -182,7 +146,7 @@ void Core::give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept {
 
 Status Core::load_sections() {
   const std::unique_lock lock(index_mutex);
-  return load_missing(true);
+  return load_missing(Part::kWhole);
 }
 
 index::Index Core::index_of_kept(const std::vector<uint32_t>& kept) {
@@ -210,7 +174,8 @@ Status Core::prepare_query(bool text) {
   VARVE_TRY(catch_up());
   uint32_t wanted_count = 0;
   const auto is_ready = [&] {
-    return index_is_whole_ && index.has_facets() && index.arranged_count() >= wanted_count &&
+    return index_is_whole_ && !index.is_damaged() && index.has_facets() &&
+           index.arranged_count() >= wanted_count &&
            (!text || (index.has_text() && index.text_row_count() >= wanted_count));
   };
   {
@@ -227,7 +192,7 @@ Status Core::prepare_query(bool text) {
     const std::unique_lock lock(index_mutex);
     if (!index_is_whole_) continue;
     wanted_count = std::min(wanted_count, index.size());
-    VARVE_TRY(load_missing(text));
+    VARVE_TRY(load_missing(text ? Part::kWords : Part::kFacets));
     Status words = extend_index(text);
     if (words.code() == Code::kGone) {
       ++attempt;

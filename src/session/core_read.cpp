@@ -4,23 +4,59 @@
 
 #include "base/hash.h"
 #include "entry/entry.h"
+#include "index/row_lookup.h"
 #include "session/core.h"
 #include "session/decay_config.h"
 #include "session/retries.h"
 
 namespace varve::session {
 
+namespace {
+
+// Finding an entry in index.bin costs as much as loading so many rows.
+constexpr uint64_t kRowsALookup = 64;
+
+Status no_entry(std::string_view wanted, bool was_deleted, bool is_there) {
+  const std::string why = was_deleted ? "was deleted" : is_there ? "has expired" : "does not exist";
+  return {Code::kNotFound, "entry '" + std::string(wanted) + "' " + why};
+}
+
+}  // namespace
+
 Result<Core::Found> Core::find(std::string_view wanted) {
   const int64_t now_ms = context.clock->now_ms();
-  const std::shared_lock lock(index_mutex);
-  const auto row = index.find(wanted);
-  if (!row || index.is_deleted(*row) || index.is_expired(*row, now_ms)) {
-    const std::string why = index.was_deleted(wanted) ? "was deleted"
-                            : row                     ? "has expired"
-                                                      : "does not exist";
-    return Status(Code::kNotFound, "entry '" + std::string(wanted) + "' " + why);
+  std::shared_ptr<index::SnapshotFile> unread;
+  Found found{};
+  bool was_deleted = false;
+  {
+    const std::shared_lock lock(index_mutex);
+    if (index.has_rows()) {
+      const auto row = index.find(wanted);
+      if (!row || index.is_deleted(*row) || index.is_expired(*row, now_ms)) {
+        return no_entry(wanted, index.was_deleted(wanted), row.has_value());
+      }
+      return Found{*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
+    }
+    unread = index.pending().file;
+    found.generation = view.tail.generation;
+    was_deleted = index.was_deleted(wanted);
   }
-  return Found{*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
+  unread_lookups_ += 1;
+  VARVE_TRY_ASSIGN(const auto stored, index::find_row(*unread, wanted));
+  const bool has_expired =
+      stored && stored->expires_at_ms <= now_ms && stored->expires_at_ms != entry::kNeverExpires;
+  if (!stored || was_deleted || has_expired) return no_entry(wanted, was_deleted, has_expired);
+  found.row = stored->row;
+  found.location = stored->location;
+  return found;
+}
+
+// Whether so many entries were looked for in index.bin that reading all rows had cost less.
+bool Core::is_rows_load_due() {
+  const uint64_t lookups = unread_lookups_.load();
+  if (lookups == 0) return false;
+  const std::shared_lock lock(index_mutex);
+  return !index.has_rows() && lookups * kRowsALookup > index.pending().file->header().row_count;
 }
 
 Result<EntryLine> Core::read_row(std::string_view wanted, const Found& found) {
@@ -44,8 +80,13 @@ Result<std::string> Core::read_from_log(std::string_view wanted, const Found& fo
 Result<EntryLine> Core::read_entry(std::string_view wanted) {
   Status damage;  // found where the snapshot said the entry is
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
-    VARVE_TRY(catch_up());
+    VARVE_TRY(follow());
+    if (is_rows_load_due()) VARVE_TRY(load_rows());
     auto looked_up = find(wanted);
+    if (!looked_up.ok() && looked_up.code() != Code::kNotFound) {
+      VARVE_TRY(load_rows());  // index.bin cannot be read, or is wrong: this finds it out
+      looked_up = find(wanted);
+    }
     if (!looked_up.ok()) return damage.ok() ? std::move(looked_up).status() : std::move(damage);
     auto line = read_row(wanted, *looked_up);
     if (line.ok() || (line.code() != Code::kGone && line.code() != Code::kCorruption)) return line;

@@ -122,6 +122,12 @@ class SessionQuery {
   }
 
   Status try_search(const std::function<Status(query::Search&)>& use) {
+    VARVE_TRY(search(use));
+    const std::shared_lock lock(core_.index_mutex);
+    return core_.index.is_damaged() ? gone() : Status();  // the next prepare_query() mends it
+  }
+
+  Status search(const std::function<Status(query::Search&)>& use) {
     uint64_t epoch = 0;
     std::vector<std::vector<FoundRow>> to_check;
     std::vector<query::TextCheck> checks;
@@ -379,22 +385,35 @@ Result<Core::LiveRows> find_rows(Core& core, const query::Query& query) {
   return live;
 }
 
+namespace {
+
+// Of live entries, by tag; kGone when the index was found to be wrong.
+Status count_tags(Core& core, std::map<std::string, uint64_t>* counts) {
+  counts->clear();
+  const int64_t now_ms = core.context.clock->now_ms();
+  const std::shared_lock lock(core.index_mutex);
+  const index::Index& index = core.index;
+  index.facets().for_each_tag([&](std::string_view tag, const index::PostingList& rows) {
+    uint64_t count = 0;
+    index::PostingCursor cursor(rows);
+    for (uint32_t row = cursor.seek(0); row < index.size(); row = cursor.next()) {
+      if (index.is_live(row, now_ms)) count += 1;
+    }
+    if (count > 0) (*counts)[std::string(tag)] = count;
+  });
+  return index.is_damaged() ? Status(Code::kGone, "the index was damaged") : Status();
+}
+
+}  // namespace
+
 Result<json::Tree> list_tags(Core& core) {
-  VARVE_TRY(core.prepare_query(false));
   std::map<std::string, uint64_t> counts;
-  {
-    const int64_t now_ms = core.context.clock->now_ms();
-    const std::shared_lock lock(core.index_mutex);
-    const index::Index& index = core.index;
-    index.facets().for_each_tag([&](std::string_view tag, const index::PostingList& rows) {
-      uint64_t count = 0;
-      index::PostingCursor cursor(rows);
-      for (uint32_t row = cursor.seek(0); row < index.size(); row = cursor.next()) {
-        if (index.is_live(row, now_ms)) count += 1;
-      }
-      if (count > 0) counts[std::string(tag)] = count;
-    });
+  Status counted(Code::kGone, "");
+  for (int attempt = 0; attempt < kAttempts && counted.code() == Code::kGone; ++attempt) {
+    VARVE_TRY(core.prepare_query(false));
+    counted = count_tags(core, &counts);
   }
+  VARVE_TRY(std::move(counted));
   json::Tree tags = json::Tree::array();
   for (const auto& [tag, count] : counts) {
     json::Tree item = json::Tree::object();

@@ -123,15 +123,17 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
                     : entry.type == kResult ? calls.call_of(row)
                                             : std::nullopt;
   std::vector<Selected> all;
-  if (!call) {
+  if (!call && !core.index.is_damaged()) {
     all.push_back(entry);
     return all;
   }
+  if (!call) return gone();
   const std::vector<uint32_t> rows = calls.with_results(*call);
   if (rows.size() > kResultsMax + 1) {
     return Status(Code::kSizeLimit, "a call has more than 4,096 results");
   }
   for (const uint32_t one : rows) all.push_back(selected_row(core, one));
+  if (core.index.is_damaged()) return gone();  // the next prepare_query() mends it
   return all;
 }
 

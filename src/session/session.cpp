@@ -111,6 +111,7 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
   core.settings.durability =
       durability_of(core.metadata.tree().get_string("durability"), core.settings.durability);
   if (core.context.events->wants(Level::kInfo)) {
+    VARVE_TRY(core.load_rows());
     json::Tree details = json::Tree::object();
     details.set("entries",
                 json::Tree::integer_unsigned(core.index.size() - core.index.deleted_count()));
@@ -329,6 +330,7 @@ Result<bool> Session::has_expired() {
 uint64_t Session::expired_entry_count() {
   Core& core = parts_->core;
   const int64_t now_ms = core.context.clock->now_ms();
+  if (!core.load_rows().ok()) return 0;
   const std::shared_lock lock(core.index_mutex);
   uint64_t count = 0;
   for (uint32_t row = 0; row < core.index.size(); ++row) {
@@ -339,7 +341,7 @@ uint64_t Session::expired_entry_count() {
 
 uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
 
-Status Session::check_alive() { return parts_->core.catch_up(); }
+Status Session::check_alive() { return parts_->core.follow(); }
 
 bool Session::is_interval() const {
   return parts_->core.settings.durability == log::Durability::kInterval;

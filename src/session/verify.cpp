@@ -361,6 +361,7 @@ class Verification {
 Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressReceiver& receiver) {
   Progress progress(receiver, "verify");
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+    VARVE_TRY(core.load_sections());
     VARVE_TRY(core.prepare_query(false));  // the tags, too
     Verification verification(core, progress);
     Status status = verification.run();

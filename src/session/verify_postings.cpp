@@ -120,6 +120,7 @@ void compare(const index::Segment& found, const index::Segment& expected,
 }  // namespace
 
 Status compare_postings(Core& core, const std::function<void(const std::string&)>& differs) {
+  VARVE_TRY(core.load_sections());
   VARVE_TRY(core.prepare_query(true));
   Postings found;
   {

@@ -40,6 +40,7 @@ LOCK_PLACEHOLDERS = {
 HEADER_BYTES = 520
 SHOWN_HEADER_BYTES = 104
 SECTIONS = 17
+BLOCK_BYTES = 8192  # each with a hash
 
 
 def make_store(library_path, root):

@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 import markdown
-from format_examples import HEADER_BYTES, SECTIONS, SHOWN_HEADER_BYTES, make_examples
+from format_examples import BLOCK_BYTES, HEADER_BYTES, SECTIONS, SHOWN_HEADER_BYTES, make_examples
 from varve_library import Failure, Library
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -157,7 +157,8 @@ class FormatPage(unittest.TestCase):
             contents.append(index[offset:end])
             if row_bytes:
                 self.assertEqual(length, rows * int(row_bytes), number)
-        self.assertEqual(end, len(index))
+        hashes = sum(8 * -(-len(content) // BLOCK_BYTES) for content in contents)
+        self.assertEqual(end + hashes, len(index))
         self.check_columns(rows, contents)
 
     def check_dictionaries(self, entries, contents):

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "posting_fixture.h"
+#include "segment_fixture.h"
 
 namespace varve::index {
 namespace {
@@ -88,7 +89,7 @@ void expect_same(const Dictionary& dictionary, const Both& both) {
 }
 
 Segment opened(const std::string& bytes) {
-  auto segment = Segment::open(bytes);
+  auto segment = open_whole(bytes);
   EXPECT_TRUE(segment.ok());
   return segment.ok() ? *std::move(segment) : Segment();
 }

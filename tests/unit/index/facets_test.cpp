@@ -11,6 +11,7 @@
 #include "entry/content_key.h"
 #include "json/document.h"
 #include "posting_fixture.h"
+#include "segment_fixture.h"
 
 namespace varve::index {
 namespace {
@@ -244,7 +245,7 @@ TEST(Facets, FrozenAndAddedAnswerAsOne) {
   const Facets whole = facets_of(0, 700);
   for (const uint32_t cut : {0u, 1u, 128u, 500u, 700u}) {
     Facets parts = facets_of(cut, 700);
-    auto segment = Segment::open(facets_of(0, cut).encode());
+    auto segment = open_whole(facets_of(0, cut).encode());
     ASSERT_TRUE(segment.ok());
     parts.set_frozen(*std::move(segment));
     expect_same(parts, whole, 700);
@@ -286,7 +287,7 @@ TEST(Facets, ReferencesOutOfAFileEndWhereTheyAreNotRight) {
            {std::string(20, '\xFF'), {}}}) {
     SegmentBuilder builder;
     builder.add(key, value);
-    auto segment = Segment::open(builder.encode());
+    auto segment = open_whole(builder.encode());
     ASSERT_TRUE(segment.ok());
     Facets facets;
     facets.set_frozen(*std::move(segment));
@@ -299,7 +300,7 @@ TEST(Facets, ListsOutOfAFileMayBeAnything) {
                                    std::string("\x01\xFE\xFF\xFF\xFF\x1F", 6)}) {
     SegmentBuilder builder;
     builder.add("ta", value);
-    auto segment = Segment::open(builder.encode());
+    auto segment = open_whole(builder.encode());
     ASSERT_TRUE(segment.ok());
     Facets facets;
     facets.set_frozen(*std::move(segment));
@@ -307,7 +308,7 @@ TEST(Facets, ListsOutOfAFileMayBeAnything) {
     PostingCursor cursor(facets.tag("a"));
     while (cursor.next() != kNoRow) {
     }
-    EXPECT_TRUE(Segment::open(facets.encode()).ok()) << "still a dictionary";
+    EXPECT_TRUE(open_whole(facets.encode()).ok()) << "still a dictionary";
   }
 }
 

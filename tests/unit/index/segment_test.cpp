@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "segment_fixture.h"
+
 namespace varve::index {
 namespace {
 
@@ -35,7 +37,7 @@ Map random_entries(uint32_t count) {
 TEST(Segment, FindsWhatWasAddedAndNothingElse) {
   for (const uint32_t count : {0u, 1u, 2u, 3u, 100u, 3000u}) {
     const Map entries = random_entries(count);
-    const auto segment = Segment::open(encoded(entries));
+    const auto segment = open_whole(encoded(entries));
     ASSERT_TRUE(segment.ok()) << segment.status().message();
     ASSERT_EQ(segment->size(), count);
     uint32_t number = 0;
@@ -58,7 +60,7 @@ TEST(Segment, FindsWhatWasAddedAndNothingElse) {
 
 TEST(Segment, LowerBoundIsThatOfASortedMap) {
   const Map entries = random_entries(500);
-  const auto segment = Segment::open(encoded(entries));
+  const auto segment = open_whole(encoded(entries));
   ASSERT_TRUE(segment.ok());
   for (const auto& [wanted, unused] : random_entries(777)) {
     const auto expected = std::distance(entries.begin(), entries.lower_bound(wanted));
@@ -67,7 +69,7 @@ TEST(Segment, LowerBoundIsThatOfASortedMap) {
 }
 
 TEST(Segment, KeysAreComparedAsBytesWithoutASign) {
-  const auto segment = Segment::open(encoded({{"a", "1"}, {"\x7F", "2"}, {"\x80", "3"}}));
+  const auto segment = open_whole(encoded({{"a", "1"}, {"\x7F", "2"}, {"\x80", "3"}}));
   ASSERT_TRUE(segment.ok());
   EXPECT_EQ(segment->key(2), "\x80");
   EXPECT_EQ(segment->find("\x80"), "3");
@@ -75,7 +77,7 @@ TEST(Segment, KeysAreComparedAsBytesWithoutASign) {
 
 TEST(Segment, AnEmptyOneHasNothing) {
   for (const std::string& bytes : {std::string(), encoded({})}) {
-    const auto segment = Segment::open(bytes);
+    const auto segment = open_whole(bytes);
     ASSERT_TRUE(segment.ok());
     EXPECT_EQ(segment->size(), 0u);
     EXPECT_EQ(segment->lower_bound("x"), 0u);
@@ -88,7 +90,7 @@ TEST(Segment, AnEmptyOneHasNothing) {
 }
 
 TEST(Segment, ACopySharesItsBytes) {
-  auto segment = Segment::open(encoded(random_entries(50)));
+  auto segment = open_whole(encoded(random_entries(50)));
   ASSERT_TRUE(segment.ok());
   const Segment copy = *segment;
   EXPECT_EQ(copy.bytes().data(), segment->bytes().data());
@@ -110,7 +112,7 @@ TEST(Segment, TheBytesAreTheDocumentedOnes) {
 // Whether it was refused; what was not is read as a whole.
 bool refuses(std::string bytes) {
   const size_t size = bytes.size();
-  const auto segment = Segment::open(std::move(bytes));
+  const auto segment = open_whole(std::move(bytes));
   if (!segment.ok()) {
     EXPECT_EQ(segment.code(), Code::kCorruption);
     return true;
@@ -172,7 +174,7 @@ TEST(Segment, KeysBehindTheBytesAreRefused) {
   std::memcpy(wrong.data() + 16, &values_bytes, sizeof(values_bytes));
   std::memcpy(wrong.data() + 24, &key_end, sizeof(key_end));
   std::memcpy(wrong.data() + 28, &values_bytes, sizeof(values_bytes));
-  EXPECT_FALSE(Segment::open(wrong).ok());
+  EXPECT_FALSE(open_whole(wrong).ok());
 }
 
 TEST(Segment, KeysThatAreNotSortedOrTwiceAreRefused) {

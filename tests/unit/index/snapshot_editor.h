@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "index/snapshot_file.h"
 
 namespace varve::index {
 
@@ -83,7 +84,7 @@ class SnapshotEditor {
     for (size_t i = 0; i < kSectionCount; ++i) {
       set_word(kDirectory + i * 3, offset);
       set_word(kDirectory + i * 3 + 1, sections[i].size());
-      set_word(kDirectory + i * 3 + 2, hash64(sections[i]));
+      set_word(kDirectory + i * 3 + 2, hash64(hashes_of(sections[i])));
       offset += sections[i].size();
     }
     return as_it_is();
@@ -94,7 +95,17 @@ class SnapshotEditor {
     set_word(kHeaderBytes / 8 - 1, hash64(std::string_view(header).substr(0, kHeaderBytes - 8)));
     std::string bytes = header;
     for (const auto& section : sections) bytes += section;
+    for (const auto& section : sections) bytes += hashes_of(section);
     return bytes;
+  }
+
+  [[nodiscard]] static std::string hashes_of(std::string_view section) {
+    std::string hashes;
+    for (size_t at = 0; at < section.size(); at += kSnapshotBlockBytes) {
+      const uint64_t hash = hash64(section.substr(at, kSnapshotBlockBytes));
+      hashes.append(reinterpret_cast<const char*>(&hash), sizeof(hash));
+    }
+    return hashes;
   }
 
   std::string header;

@@ -1,6 +1,7 @@
-// What of an index.bin is read late: facets and words.
+// What of an index.bin is read late: rows, facets and words.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "json/document.h"
 #include "posting_fixture.h"
 #include "snapshot_editor.h"
+#include "text_view.h"
 
 namespace varve::index {
 namespace {
@@ -38,7 +40,7 @@ void add_words(Index& index, uint32_t row) {
 }
 
 // Rows with facets, of which the first `text_count` have their words.
-Index index_of(uint32_t count, uint32_t text_count, const text::Settings& settings = {}) {
+Index index_with_words(uint32_t count, uint32_t text_count, const text::Settings& settings = {}) {
   Index index(settings);
   for (uint32_t row = 0; row < count; ++row) add_row(index, row);
   for (uint32_t row = 0; row < text_count; ++row) add_words(index, row);
@@ -70,102 +72,113 @@ void expect_same_text(const TextIndex& a, const TextIndex& b) {
   }
 }
 
-std::string part_of(std::string_view bytes, const SnapshotHeader::Range& range) {
-  return std::string(bytes.substr(range.offset, range.length));
+// An index with all of these bytes pending, which must be kept.
+Index pending_of(std::string_view bytes, const text::Settings& settings = {}) {
+  auto file = SnapshotFile::open(std::make_unique<TextView>(bytes));
+  EXPECT_TRUE(file.ok());
+  auto index = open_snapshot(*std::move(file), settings);
+  EXPECT_TRUE(index.ok());
+  return *std::move(index);
 }
 
-SnapshotHeader header_of(std::string_view bytes) {
-  const auto header = SnapshotHeader::parse(bytes.substr(0, kSnapshotHeaderBytes), bytes.size());
-  EXPECT_TRUE(header.ok());
-  return header.ok() ? *header : SnapshotHeader();
+TEST(SnapshotSections, OpenedAllIsPending) {
+  const std::string bytes = encode_snapshot(index_with_words(300, 300));
+  Index index = pending_of(bytes);
+  EXPECT_FALSE(index.has_rows());
+  EXPECT_FALSE(index.has_facets());
+  EXPECT_FALSE(index.has_text());
+  EXPECT_EQ(index.text_row_count(), 300u) << "also of what is pending";
+  EXPECT_EQ(index.coverage.last_seq, 300u);
+  ASSERT_TRUE(load_rows(&index).ok());
+  EXPECT_TRUE(index.has_rows());
+  EXPECT_EQ(index.size(), 300u);
+  EXPECT_EQ(index.find("e299"), 299u);
+  EXPECT_TRUE(index.pending().facets);
+  EXPECT_TRUE(index.pending().text);
+  ASSERT_TRUE(load_facets(&index).ok());
+  ASSERT_TRUE(load_text(&index).ok());
+  EXPECT_EQ(index.pending().file, nullptr) << "it is not kept open";
 }
 
-Status load_text_of(std::string_view bytes, const SnapshotHeader& header, Index* index) {
-  return load_text(header, part_of(bytes, header.text_lengths()),
-                   part_of(bytes, header.text_terms()), index);
-}
-
-TEST(SnapshotSections, RowsAloneAreReadAndTheRestIsPending) {
-  const Index original = index_of(300, 300);
-  const std::string bytes = encode_snapshot(original);
-  const SnapshotHeader header = header_of(bytes);
-  const std::string start = bytes.substr(0, header.rows_end());
-  ASSERT_LT(start.size(), bytes.size());
-  const auto decoded = decode_rows(start, bytes.size(), {});
-  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
-  EXPECT_EQ(decoded->size(), 300u);
-  EXPECT_EQ(decoded->find("e299"), 299u);
-  EXPECT_TRUE(decoded->pending().facets);
-  EXPECT_TRUE(decoded->pending().text);
-  EXPECT_EQ(decoded->pending().snapshot_hash, header.hash());
-  EXPECT_FALSE(decoded->has_facets());
-  EXPECT_FALSE(decoded->has_text());
-  EXPECT_EQ(decoded->text_row_count(), 300u) << "also of what is pending";
+TEST(SnapshotSections, TombstonesReadBeforeTheRowsHideThem) {
+  const std::string bytes = encode_snapshot(index_with_words(12, 12));
+  Index index = pending_of(bytes);
+  index.add_tombstone("e3");
+  index.add_tombstone("unknown");
+  index.coverage.tombstones_bytes = 77;
+  ASSERT_TRUE(load_rows(&index).ok());
+  EXPECT_TRUE(index.was_deleted("e3"));
+  EXPECT_TRUE(index.is_deleted(3));
+  EXPECT_FALSE(index.is_deleted(4));
+  EXPECT_EQ(index.deleted_count(), 1u);
+  EXPECT_EQ(index.tombstone_count(), 2u);
+  EXPECT_EQ(index.coverage.tombstones_bytes, 77u);
+  uint64_t live = 0;
+  for (const auto& [type, count] : index.type_counts()) live += count;
+  EXPECT_EQ(live, 11u);
 }
 
 TEST(SnapshotSections, LoadedTheyAnswerAsTheOriginal) {
   for (const uint32_t count : {0u, 1u, 12u, 128u, 500u}) {
-    const Index original = index_of(count, count);
+    const Index original = index_with_words(count, count);
     const std::string bytes = encode_snapshot(original);
-    const SnapshotHeader header = header_of(bytes);
-    auto decoded = decode_rows(bytes, bytes.size(), {});
-    ASSERT_TRUE(decoded.ok()) << decoded.status().message();
-    ASSERT_TRUE(load_facets(header, part_of(bytes, header.facets()), &*decoded).ok());
-    EXPECT_TRUE(decoded->has_facets());
-    expect_same_facets(original.facets(), decoded->facets(), count);
+    Index decoded = pending_of(bytes);
+    ASSERT_TRUE(load_rows(&decoded).ok());
+    ASSERT_TRUE(load_facets(&decoded).ok());
+    EXPECT_TRUE(decoded.has_facets());
+    expect_same_facets(original.facets(), decoded.facets(), count);
     if (count > 0) {
-      ASSERT_TRUE(decoded->pending().text);
-      ASSERT_TRUE(load_text_of(bytes, header, &*decoded).ok());
-      EXPECT_TRUE(decoded->has_text());
-      expect_same_text(original.text(), decoded->text());
+      ASSERT_TRUE(decoded.pending().text);
+      ASSERT_TRUE(load_text(&decoded).ok());
+      EXPECT_TRUE(decoded.has_text());
+      expect_same_text(original.text(), decoded.text());
     }
-    EXPECT_TRUE(encode_snapshot(*decoded) == bytes);
+    EXPECT_TRUE(encode_snapshot(decoded) == bytes);
   }
 }
 
 TEST(SnapshotSections, RowsAddedBeforeTheyAreLoadedAreBehindThem) {
-  const Index whole = index_of(400, 400);
-  const std::string bytes = encode_snapshot(index_of(250, 250));
-  const SnapshotHeader header = header_of(bytes);
-  auto grown = decode_rows(bytes, bytes.size(), {});
-  ASSERT_TRUE(grown.ok());
+  const Index whole = index_with_words(400, 400);
+  const std::string bytes = encode_snapshot(index_with_words(250, 250));
+  Index grown = pending_of(bytes);
+  ASSERT_TRUE(load_rows(&grown).ok());
   for (uint32_t row = 250; row < 400; ++row) {
-    add_row(*grown, row);
-    add_words(*grown, row);
+    add_row(grown, row);
+    add_words(grown, row);
   }
-  EXPECT_FALSE(grown->has_text());
-  EXPECT_EQ(grown->text_row_count(), 400u);
-  grown->compress();
-  ASSERT_TRUE(load_facets(header, part_of(bytes, header.facets()), &*grown).ok());
-  ASSERT_TRUE(load_text_of(bytes, header, &*grown).ok());
-  expect_same_facets(whole.facets(), grown->facets(), 400);
-  expect_same_text(whole.text(), grown->text());
-  expect_same_text(whole.text(), decode_snapshot(encode_snapshot(*grown))->text());
+  EXPECT_FALSE(grown.has_text());
+  EXPECT_EQ(grown.text_row_count(), 400u);
+  grown.compress();
+  ASSERT_TRUE(load_facets(&grown).ok());
+  ASSERT_TRUE(load_text(&grown).ok());
+  expect_same_facets(whole.facets(), grown.facets(), 400);
+  expect_same_text(whole.text(), grown.text());
+  expect_same_text(whole.text(), decode_snapshot(encode_snapshot(grown))->text());
 }
 
 TEST(SnapshotSections, WordsMayBeBehindTheRows) {
-  const Index original = index_of(50, 30);
+  const Index original = index_with_words(50, 30);
   const std::string bytes = encode_snapshot(original);
   auto decoded = decode_snapshot(bytes);
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->size(), 50u);
   EXPECT_EQ(decoded->text_row_count(), 30u);
   for (uint32_t row = 30; row < 50; ++row) add_words(*decoded, row);
-  expect_same_text(index_of(50, 50).text(), decoded->text());
+  expect_same_text(index_with_words(50, 50).text(), decoded->text());
 }
 
 TEST(SnapshotSections, WithoutWordsNoneArePending) {
-  const std::string bytes = encode_snapshot(index_of(20, 0));
+  const std::string bytes = encode_snapshot(index_with_words(20, 0));
   const auto decoded = decode_snapshot(bytes);
   ASSERT_TRUE(decoded.ok());
   EXPECT_FALSE(decoded->pending().text);
   EXPECT_FALSE(decoded->has_text());
   EXPECT_EQ(decoded->text_row_count(), 0u);
-  EXPECT_EQ(header_of(bytes).text_lengths().length, 0u);
+  EXPECT_TRUE(Editor(bytes).sections[Editor::kTextLengths].empty());
 }
 
 TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
-  const std::string bytes = encode_snapshot(index_of(30, 30));
+  const std::string bytes = encode_snapshot(index_with_words(30, 30));
   for (const text::Settings& other :
        {text::Settings{"none", {}, false}, text::Settings{"en", {"dogs"}, true}}) {
     auto decoded = decode_snapshot(bytes, other);
@@ -174,7 +187,7 @@ TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
     EXPECT_EQ(decoded->text_row_count(), 0u);
     EXPECT_TRUE(decoded->has_facets()) << "they are the same for all settings";
     for (uint32_t row = 0; row < 30; ++row) add_words(*decoded, row);
-    const Index anew = index_of(30, 30, other);
+    const Index anew = index_with_words(30, 30, other);
     expect_same_text(anew.text(), decoded->text());
     EXPECT_TRUE(encode_snapshot(*decoded) == encode_snapshot(anew));
   }
@@ -183,49 +196,28 @@ TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
 // --- damage --------------------------------------------------------------------------------------
 
 TEST(SnapshotSections, AnyFlippedBitIsRefusedByTheLoadOfItsSection) {
-  const std::string bytes = encode_snapshot(index_of(12, 12));
-  const SnapshotHeader header = header_of(bytes);
-  auto index = decode_rows(bytes, bytes.size(), {});
-  ASSERT_TRUE(index.ok());
-  const auto flipped = [](std::string part, size_t bit) {
-    part[bit / 8] = static_cast<char>(part[bit / 8] ^ (1 << (bit % 8)));
-    return part;
-  };
-  const std::string facets = part_of(bytes, header.facets());
-  const std::string lengths = part_of(bytes, header.text_lengths());
-  const std::string terms = part_of(bytes, header.text_terms());
-  for (size_t bit = 0; bit < facets.size() * 8; ++bit) {
-    ASSERT_EQ(load_facets(header, flipped(facets, bit), &*index).code(), Code::kCorruption);
-  }
-  for (size_t bit = 0; bit < lengths.size() * 8; ++bit) {
-    ASSERT_EQ(load_text(header, flipped(lengths, bit), terms, &*index).code(), Code::kCorruption);
-  }
-  for (size_t bit = 0; bit < terms.size() * 8; ++bit) {
-    ASSERT_EQ(load_text(header, lengths, flipped(terms, bit), &*index).code(), Code::kCorruption);
-  }
-  EXPECT_TRUE(index->pending().facets && index->pending().text) << "as it was";
-  EXPECT_TRUE(load_facets(header, facets, &*index).ok());
-  EXPECT_TRUE(load_text(header, lengths, terms, &*index).ok());
-  expect_same_facets(index->facets(), index->facets(), 12);
-}
-
-TEST(SnapshotSections, SectionsOfOtherLengthsAreRefused) {
-  const std::string bytes = encode_snapshot(index_of(12, 12));
-  const SnapshotHeader header = header_of(bytes);
-  auto index = decode_rows(bytes, bytes.size(), {});
-  ASSERT_TRUE(index.ok());
-  const std::string facets = part_of(bytes, header.facets());
-  const std::string lengths = part_of(bytes, header.text_lengths());
-  const std::string terms = part_of(bytes, header.text_terms());
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{20}}) {
-    EXPECT_EQ(load_facets(header, facets.substr(0, size), &*index).code(), Code::kCorruption);
-    EXPECT_EQ(load_text(header, lengths.substr(0, size), terms, &*index).code(), Code::kCorruption);
-    EXPECT_EQ(load_text(header, lengths, terms.substr(0, size), &*index).code(), Code::kCorruption);
+  const std::string right = encode_snapshot(index_with_words(12, 12));
+  const Editor editor(right);
+  size_t offset = Editor::kHeaderBytes;
+  for (size_t section = 0; section < Editor::kSectionCount; ++section) {
+    for (size_t bit = 0; bit < editor.sections[section].size() * 8; ++bit) {
+      std::string bytes = right;
+      char& byte = bytes[offset + bit / 8];
+      byte = static_cast<char>(byte ^ (1 << (bit % 8)));
+      Index index = pending_of(bytes);
+      const bool of_rows = section < Editor::kFacets;
+      ASSERT_EQ(load_rows(&index).ok(), !of_rows) << section << " " << bit;
+      ASSERT_EQ(load_facets(&index).ok(), section != Editor::kFacets);
+      ASSERT_EQ(load_text(&index).ok(), of_rows || section == Editor::kFacets);
+      ASSERT_EQ(index.pending().rows, of_rows) << "as it was";
+      ASSERT_EQ(index.pending().facets, section == Editor::kFacets);
+    }
+    offset += editor.sections[section].size();
   }
 }
 
 TEST(SnapshotSections, AnyFlippedBitOfTheWholeIsRefused) {
-  const std::string right = encode_snapshot(index_of(6, 6));
+  const std::string right = encode_snapshot(index_with_words(6, 6));
   ASSERT_TRUE(decode_snapshot(right).ok());
   for (size_t bit = 0; bit < right.size() * 8; ++bit) {
     std::string flipped = right;
@@ -234,20 +226,8 @@ TEST(SnapshotSections, AnyFlippedBitOfTheWholeIsRefused) {
   }
 }
 
-TEST(SnapshotSections, AStartThatEndsInTheRowsIsRefused) {
-  const std::string bytes = encode_snapshot(index_of(12, 12));
-  const uint64_t rows_end = header_of(bytes).rows_end();
-  for (const uint64_t size : {uint64_t{0}, uint64_t{kSnapshotHeaderBytes} - 1,
-                              uint64_t{kSnapshotHeaderBytes}, rows_end - 1}) {
-    EXPECT_EQ(decode_rows(std::string_view(bytes).substr(0, size), bytes.size(), {}).code(),
-              Code::kCorruption)
-        << size;
-  }
-  EXPECT_TRUE(decode_rows(std::string_view(bytes).substr(0, rows_end), bytes.size(), {}).ok());
-}
-
 TEST(SnapshotSections, UnderRightHashesTheyAreCheckedAllTheSame) {
-  Editor editor(encode_snapshot(index_of(20, 20)));
+  Editor editor(encode_snapshot(index_with_words(20, 20)));
   ASSERT_TRUE(decode_snapshot(editor.assembled()).ok());
   for (const Editor::Section section : {Editor::kFacets, Editor::kTextTerms}) {
     const std::string before = editor.sections[section];
@@ -263,7 +243,7 @@ TEST(SnapshotSections, UnderRightHashesTheyAreCheckedAllTheSame) {
 }
 
 TEST(SnapshotSections, LengthsThatAreNotOfTheRowsAreRefused) {
-  Editor editor(encode_snapshot(index_of(20, 20)));
+  Editor editor(encode_snapshot(index_with_words(20, 20)));
   const std::string before = editor.sections[Editor::kTextLengths];
   for (const std::string& wrong :
        {std::string(), before.substr(4), before.substr(1), before + "x", before + before}) {
@@ -279,7 +259,7 @@ TEST(SnapshotSections, LengthsThatAreNotOfTheRowsAreRefused) {
 }
 
 TEST(SnapshotSections, AnotherFingerprintMeansOtherSettings) {
-  Editor editor(encode_snapshot(index_of(20, 20)));
+  Editor editor(encode_snapshot(index_with_words(20, 20)));
   editor.set_word(Editor::kTextFingerprint, 12345);
   const auto decoded = decode_snapshot(editor.assembled());
   ASSERT_TRUE(decoded.ok());

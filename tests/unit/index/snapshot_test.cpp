@@ -97,10 +97,11 @@ TEST(Snapshot, WrongFilesAreRefusedWithTheReason) {
             "index.bin: shorter than its header");
   EXPECT_EQ(refused(std::string(1000, 'x')), "index.bin: not an index");
   std::string other = right;
-  other[8] = 1;
+  other[8] = 2;
   EXPECT_EQ(refused(other), "index.bin: of another version");
   EXPECT_EQ(refused(right + "x"), "index.bin: longer than its sections");
-  EXPECT_EQ(refused(right.substr(0, right.size() - 1)),
+  EXPECT_EQ(refused(right.substr(0, right.size() - 1)), "index.bin: shorter than its hashes");
+  EXPECT_EQ(refused(right.substr(0, right.size() / 2)),
             "index.bin: a section lies outside the file");
 }
 

@@ -1,4 +1,5 @@
 #include "index/text_index.h"
+#include "segment_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -224,7 +225,7 @@ void expect_same(const TextIndex& a, const TextIndex& b) {
 }
 
 Segment frozen_of(const TextIndex& index) {
-  auto segment = Segment::open(index.encode_terms());
+  auto segment = open_whole(index.encode_terms());
   EXPECT_TRUE(segment.ok());
   return segment.ok() ? *std::move(segment) : Segment();
 }

@@ -115,15 +115,14 @@ TEST_F(PosixFiles, RelativeRootsAreMadeBelowTheWorkingDirectory) {
   EXPECT_TRUE(std::filesystem::exists(temporary_.path_of("a/b/file")));
 }
 
-TEST_F(PosixFiles, ARootIsNotGivenBeforeItsNamesAreSynced) {
+TEST_F(PosixFiles, ARootIsNotGivenBeforeTheNamesThatItMadeAreSynced) {
   struct Case {
     const char* path;
     int os_errno;
     bool ok;
   };
-  // What was there already is synced as far as possible: a read-only disk is no reason to refuse.
   for (const Case& tried : {Case{"made/more", EDQUOT, false}, Case{"made/new", EIO, false},
-                            Case{"made", EIO, false}, Case{"made", EROFS, true}}) {
+                            Case{"made", EIO, true}, Case{"made", EROFS, true}}) {
     const std::string whole = temporary_.path_of(tried.path);
     EXPECT_TRUE(succeeds_in_child([&] {
       CHILD_EXPECT(deny_system_call(SYS_fsync, tried.os_errno));
@@ -134,6 +133,26 @@ TEST_F(PosixFiles, ARootIsNotGivenBeforeItsNamesAreSynced) {
       return true;
     })) << tried.path;
   }
+}
+
+TEST_F(PosixFiles, ARootThatWasThereHasItsNameSyncedByTheFirstSyncBelowIt) {
+  ASSERT_TRUE(root_->make_directory("made").ok());
+  ASSERT_TRUE((*root_->open_directory("made"))->make_directory("below").ok());
+  const std::string path = temporary_.path_of("made");
+  EXPECT_TRUE(succeeds_in_child([&] {
+    auto root = PosixFileSystem().open_root(path, true);
+    CHILD_EXPECT(root.ok() && (*root)->sync().ok());
+    auto other = PosixFileSystem().open_root(path, true);
+    CHILD_EXPECT(other.ok());
+    CHILD_EXPECT(deny_system_call(SYS_fsync, EIO));
+    // Of the first one it is done; what fails is its own.
+    CHILD_EXPECT((*root)->sync().message().starts_with("cannot sync the directory '"));
+    auto below = (*other)->open_directory("below");
+    CHILD_EXPECT(below.ok());
+    CHILD_EXPECT((*below)->sync().message().starts_with("cannot sync the directory above"));
+    CHILD_EXPECT((*other)->sync().message().starts_with("cannot sync the directory above"));
+    return true;
+  }));
 }
 
 TEST_F(PosixFiles, HardLinksAreCounted) {

@@ -1,10 +1,13 @@
 // When index.bin is saved, and what opening with it costs.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
+#include "index/snapshot_file.h"
 #include "session/session.h"
 #include "session_disk.h"
+#include "unit/index/snapshot_editor.h"
 
 namespace varve::session {
 namespace {
@@ -13,18 +16,17 @@ class SnapshotUse : public testing::Test {
  protected:
   void SetUp() override { disk_.make(); }
 
-  // [bytes] read from memory.jsonl, and how often, while `work` runs.
+  // [bytes] read from a file, and how often, while `work` runs.
   struct Reads {
     uint64_t bytes = 0;
     uint64_t count = 0;
   };
-  Reads reads_of(const std::function<void()>& work) {
+  Reads reads_of(const std::function<void()>& work, std::string_view file = "memory.jsonl") {
     disk_.disk.clear_trace();
     work();
     Reads reads;
     for (const auto& line : disk_.disk.trace()) {
-      if (line.find(" read ") == std::string::npos ||
-          line.find("memory.jsonl") == std::string::npos) {
+      if (line.find(" read ") == std::string::npos || line.find(file) == std::string::npos) {
         continue;
       }
       reads.count += 1;
@@ -37,9 +39,133 @@ class SnapshotUse : public testing::Test {
   }
   static json::Tree index_stats(Session& session) { return member(*session.stats(), "index"); }
 
+  // `count` entries of some bytes, saved with their index; none is open.
+  void fill(int count) {
+    auto session = disk_.open();
+    for (int i = 0; i < count; ++i) {
+      ASSERT_TRUE(session->add(entry_text("e" + std::to_string(i), std::string(50, 'x'))).ok());
+    }
+  }
+  // Changes a byte of a section of index.bin.
+  void damage(size_t section) {
+    std::string bytes = disk_.bytes("index.bin");
+    uint64_t offset = 0;
+    const size_t place = (index::SnapshotEditor::kDirectory + section * 3) * 8;
+    std::memcpy(&offset, bytes.data() + place, sizeof(offset));
+    bytes[offset] ^= 1;
+    disk_.write("index.bin", bytes);
+  }
+
   Host host_;
   SessionDisk disk_{host_};
 };
+
+// --- an entry without the other rows -------------------------------------------------------------
+
+TEST_F(SnapshotUse, OpeningAndAGetReadAFewBlocksOfIt) {
+  fill(5000);
+  ASSERT_GT(disk_.bytes("index.bin").size(), 400'000u);
+  std::shared_ptr<Session> session;
+  const Reads opening = reads_of([&] { session = disk_.open(); }, "index.bin");
+  EXPECT_EQ(opening.bytes, index::kSnapshotHeaderBytes);
+  const Reads getting = reads_of(
+      [&] {
+        ASSERT_TRUE(session->get("e1234").ok());
+        EXPECT_EQ(session->get("e5000").code(), Code::kNotFound);
+      },
+      "index.bin");
+  EXPECT_LT(getting.bytes, 25 * index::kSnapshotBlockBytes);
+  // Whatever else asks has all of them.
+  EXPECT_EQ(session->stats()->get_int64("entries"), 5000);
+  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0);
+  EXPECT_TRUE(index_stats(*session).get_bool("loaded"));
+}
+
+TEST_F(SnapshotUse, ManyGetsReadAllRowsOnce) {
+  fill(300);
+  auto session = disk_.open();
+  const auto get_all = [&] {
+    for (int i = 0; i < 300; ++i) ASSERT_TRUE(session->get("e" + std::to_string(i)).ok());
+  };
+  EXPECT_GT(reads_of(get_all, "index.bin").bytes, 0u);
+  EXPECT_EQ(reads_of(get_all, "index.bin").bytes, 0u);
+}
+
+TEST_F(SnapshotUse, WhatIsDeletedOrExpiredIsNotFoundInItsRow) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("stays")).ok());
+  ASSERT_TRUE(session->add(entry_text("goes")).ok());
+  ASSERT_TRUE(session->add(R"({"id":"ends","type":"note","content":"x","ttl_seconds":60})").ok());
+  session->close();
+  session = disk_.open();
+  ASSERT_TRUE(session->remove("goes", "").ok());
+  session.reset();
+  session = disk_.open();
+  EXPECT_TRUE(session->get("ends").ok());
+  host_.clock.advance_ms(61'000);
+  const auto gone = session->get("goes");
+  EXPECT_EQ(gone.code(), Code::kNotFound);
+  EXPECT_EQ(gone.status().message(), "entry 'goes' was deleted");
+  const auto ended = session->get("ends");
+  EXPECT_EQ(ended.code(), Code::kNotFound);
+  EXPECT_EQ(ended.status().message(), "entry 'ends' has expired");
+  const auto never = session->get("never");
+  EXPECT_EQ(never.code(), Code::kNotFound);
+  EXPECT_EQ(never.status().message(), "entry 'never' does not exist");
+  EXPECT_TRUE(session->get("stays").ok());
+}
+
+TEST_F(SnapshotUse, AnotherHandlesDeletionIsSeenWithoutTheRows) {
+  fill(10);
+  auto reader = disk_.open();
+  auto writer = disk_.open();
+  EXPECT_TRUE(reader->get("e3").ok());
+  ASSERT_TRUE(writer->remove("e3", "").ok());
+  EXPECT_EQ(reader->get("e3").code(), Code::kNotFound);
+  ASSERT_TRUE(writer->add(entry_text("new")).ok());
+  EXPECT_TRUE(reader->get("new").ok());
+  EXPECT_EQ(reader->get("e3").code(), Code::kNotFound);
+  EXPECT_EQ(reader->stats()->get_int64("entries"), 10);
+}
+
+TEST_F(SnapshotUse, DamageOfAnySectionCostsARebuildWhenItIsMet) {
+  fill(20);
+  const std::string right = disk_.bytes("index.bin");
+  for (size_t section = 0; section < index::SnapshotEditor::kSectionCount; ++section) {
+    disk_.write("index.bin", right);
+    damage(section);
+    auto session = disk_.open();
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_TRUE(session->get("e" + std::to_string(i)).ok()) << section;
+    }
+    ASSERT_EQ(session->query(R"({"text":"x"})").ok(), true) << section;
+    EXPECT_EQ(session->stats()->get_int64("entries"), 20) << section;
+    EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1) << section;
+    session.reset();
+    session = disk_.open();
+    EXPECT_EQ(session->stats()->get_int64("entries"), 20) << section;
+    EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0) << "a right one was saved";
+  }
+}
+
+TEST_F(SnapshotUse, AnAddBesideDamagedRowsTakesNoIdTwice) {
+  fill(20);
+  damage(index::SnapshotEditor::kTable);
+  auto session = disk_.open();
+  EXPECT_EQ(session->add(entry_text("e7")).code(), Code::kAlreadyExists);
+  EXPECT_TRUE(session->add(entry_text("new")).ok());
+  EXPECT_EQ(session->stats()->get_int64("entries"), 21);
+}
+
+TEST_F(SnapshotUse, AFileThatCannotBeReadAnyMoreCostsARebuild) {
+  fill(20);
+  auto session = disk_.open();
+  disk_.disk.set_fault_hook(io::FailNth(1, EIO, true).on_file("index.bin"));
+  EXPECT_TRUE(session->get("e7").ok());
+  EXPECT_EQ(session->get("none").code(), Code::kNotFound);
+  EXPECT_EQ(session->stats()->get_int64("entries"), 20);
+  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
+}
 
 TEST_F(SnapshotUse, ItIsSavedAtCloseAndOpeningReadsNoMoreThanTheLastLine) {
   auto session = disk_.open();

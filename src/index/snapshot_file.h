@@ -1,0 +1,111 @@
+// SnapshotFile: an open index.bin, of which any part can be read, each checked before it is given.
+//
+//   header    magic, version, counts, coverage, section directory, XXH3-64 of all that
+//   sections  one per column, then facets and words, one behind the other
+//   hashes    of each section in turn: the XXH3-64 of every kSnapshotBlockBytes of it
+//
+// The directory has for each section where it is, and the XXH3-64 of its hashes: so a part of a
+// section can be checked without the rest of it, and opening costs the header alone.
+//
+// Every integer is checked before it is used: a hostile file costs a rebuild, never memory beyond
+// its own size, or a crash.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "index/coverage.h"
+#include "log/storage.h"
+
+namespace varve::index {
+
+inline constexpr std::string_view kSnapshotFile = "index.bin";
+inline constexpr uint32_t kSnapshotVersion = 3;
+inline constexpr size_t kSnapshotHeaderBytes = 520;
+inline constexpr uint64_t kSnapshotBlockBytes = 8192;
+
+// In the file's order.
+enum SnapshotSection : uint32_t {
+  kOffsets,
+  kLengths,
+  kLineHashes,
+  kIdHashes,
+  kIdEnds,
+  kTimestamps,
+  kExpiries,
+  kImportances,
+  kSeqs,
+  kTypes,
+  kFlags,
+  kIds,
+  kTypeNames,  // names one behind the other, each ended by '\n'
+  kTable,
+  kFacets,  // from here on read when a query asks
+  kTextLengths,
+  kTextTerms,
+  kSectionCount
+};
+
+struct SectionPlace {
+  uint64_t offset = 0;
+  uint64_t length = 0;
+  uint64_t hash = 0;  // of the hashes of its blocks
+};
+
+struct SnapshotHeader {
+  std::array<char, 8> magic{};
+  uint32_t version = 0;
+  uint32_t section_count = 0;
+  uint64_t row_count = 0;
+  uint64_t text_row_count = 0;    // rows whose words are in it; 0: none
+  uint64_t text_fingerprint = 0;  // of the settings the words were found with
+  Coverage coverage;
+  std::array<SectionPlace, kSectionCount> sections;
+  uint64_t hash = 0;  // of everything before it
+};
+
+// The file of these sections; `header` comes with its counts and its coverage.
+std::string assemble_snapshot(SnapshotHeader header,
+                              const std::array<std::string_view, kSectionCount>& sections);
+
+// What is wrong with index.bin.
+Status wrong_snapshot(std::string_view what);
+
+// Any thread.
+class SnapshotFile {
+ public:
+  // kCorruption with the reason when it is no index.bin of this version.
+  static Result<std::shared_ptr<SnapshotFile>> open(std::unique_ptr<log::DocumentView> view);
+
+  [[nodiscard]] const SnapshotHeader& header() const { return header_; }
+  [[nodiscard]] uint64_t size_bytes() const { return view_->size_bytes(); }
+  [[nodiscard]] uint64_t length(SnapshotSection section) const {
+    return header_.sections[section].length;
+  }
+
+  // Fills `out` from `offset` in the section. kCorruption when it does not reach so far, or is not
+  // what its hashes say.
+  Status read(SnapshotSection section, uint64_t offset, std::span<char> out);
+
+ private:
+  explicit SnapshotFile(std::unique_ptr<log::DocumentView> view) : view_(std::move(view)) {}
+  Status read_header();
+  Status read_exactly(uint64_t offset, std::span<char> out);
+  Result<std::span<const uint64_t>> hashes_of(SnapshotSection section);
+  Status read_blocks(SnapshotSection section, uint64_t first_block, std::span<char> out);
+
+  std::unique_ptr<log::DocumentView> view_;
+  SnapshotHeader header_;
+  std::array<uint64_t, kSectionCount> hashes_at_{};  // offsets in the file
+  std::mutex mutex_;                                 // guards the hashes while they are read
+  std::array<std::vector<uint64_t>, kSectionCount> hashes_;
+};
+
+}  // namespace varve::index

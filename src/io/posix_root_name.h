@@ -1,0 +1,33 @@
+// The name of a store's root in the directory above it, which a crash may have kept from being
+// durable: it is made so when something below the root is, not by who only reads.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "io/posix_descriptor.h"
+
+namespace varve::io {
+
+// fsync of a directory of which only the place is open. 0, or the errno.
+int sync_directory(int directory) noexcept;
+
+// Any thread.
+class RootName {
+ public:
+  // `above`: the directory that has the name; `path` is for messages.
+  RootName(Descriptor above, std::string path) : above_(std::move(above)), path_(std::move(path)) {}
+
+  // Syncs once. A failure stays: no later sync of the same directory could be believed.
+  Status sync();
+
+ private:
+  std::mutex mutex_;
+  Descriptor above_;
+  std::string path_;
+  std::optional<Status> outcome_;
+};
+
+}  // namespace varve::io
