@@ -38,7 +38,7 @@ void add_words(Index& index, uint32_t row) {
 }
 
 // Rows with facets, of which the first `text_count` have their words.
-Index index_of(uint32_t count, uint32_t text_count, const text::Settings& settings = {}) {
+Index full_index_of(uint32_t count, uint32_t text_count, const text::Settings& settings = {}) {
   Index index(settings);
   for (uint32_t row = 0; row < count; ++row) add_row(index, row);
   for (uint32_t row = 0; row < text_count; ++row) add_words(index, row);
@@ -86,7 +86,7 @@ Status load_text_of(std::string_view bytes, const SnapshotHeader& header, Index*
 }
 
 TEST(SnapshotSections, RowsAloneAreReadAndTheRestIsPending) {
-  const Index original = index_of(300, 300);
+  const Index original = full_index_of(300, 300);
   const std::string bytes = encode_snapshot(original);
   const SnapshotHeader header = header_of(bytes);
   const std::string start = bytes.substr(0, header.rows_end());
@@ -105,7 +105,7 @@ TEST(SnapshotSections, RowsAloneAreReadAndTheRestIsPending) {
 
 TEST(SnapshotSections, LoadedTheyAnswerAsTheOriginal) {
   for (const uint32_t count : {0u, 1u, 12u, 128u, 500u}) {
-    const Index original = index_of(count, count);
+    const Index original = full_index_of(count, count);
     const std::string bytes = encode_snapshot(original);
     const SnapshotHeader header = header_of(bytes);
     auto decoded = decode_rows(bytes, bytes.size(), {});
@@ -124,8 +124,8 @@ TEST(SnapshotSections, LoadedTheyAnswerAsTheOriginal) {
 }
 
 TEST(SnapshotSections, RowsAddedBeforeTheyAreLoadedAreBehindThem) {
-  const Index whole = index_of(400, 400);
-  const std::string bytes = encode_snapshot(index_of(250, 250));
+  const Index whole = full_index_of(400, 400);
+  const std::string bytes = encode_snapshot(full_index_of(250, 250));
   const SnapshotHeader header = header_of(bytes);
   auto grown = decode_rows(bytes, bytes.size(), {});
   ASSERT_TRUE(grown.ok());
@@ -144,18 +144,18 @@ TEST(SnapshotSections, RowsAddedBeforeTheyAreLoadedAreBehindThem) {
 }
 
 TEST(SnapshotSections, WordsMayBeBehindTheRows) {
-  const Index original = index_of(50, 30);
+  const Index original = full_index_of(50, 30);
   const std::string bytes = encode_snapshot(original);
   auto decoded = decode_snapshot(bytes);
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->size(), 50u);
   EXPECT_EQ(decoded->text_row_count(), 30u);
   for (uint32_t row = 30; row < 50; ++row) add_words(*decoded, row);
-  expect_same_text(index_of(50, 50).text(), decoded->text());
+  expect_same_text(full_index_of(50, 50).text(), decoded->text());
 }
 
 TEST(SnapshotSections, WithoutWordsNoneArePending) {
-  const std::string bytes = encode_snapshot(index_of(20, 0));
+  const std::string bytes = encode_snapshot(full_index_of(20, 0));
   const auto decoded = decode_snapshot(bytes);
   ASSERT_TRUE(decoded.ok());
   EXPECT_FALSE(decoded->pending().text);
@@ -165,7 +165,7 @@ TEST(SnapshotSections, WithoutWordsNoneArePending) {
 }
 
 TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
-  const std::string bytes = encode_snapshot(index_of(30, 30));
+  const std::string bytes = encode_snapshot(full_index_of(30, 30));
   for (const text::Settings& other :
        {text::Settings{"none", {}, false}, text::Settings{"en", {"dogs"}, true}}) {
     auto decoded = decode_snapshot(bytes, other);
@@ -174,7 +174,7 @@ TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
     EXPECT_EQ(decoded->text_row_count(), 0u);
     EXPECT_TRUE(decoded->has_facets()) << "they are the same for all settings";
     for (uint32_t row = 0; row < 30; ++row) add_words(*decoded, row);
-    const Index anew = index_of(30, 30, other);
+    const Index anew = full_index_of(30, 30, other);
     expect_same_text(anew.text(), decoded->text());
     EXPECT_TRUE(encode_snapshot(*decoded) == encode_snapshot(anew));
   }
@@ -183,7 +183,7 @@ TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
 // --- damage --------------------------------------------------------------------------------------
 
 TEST(SnapshotSections, AnyFlippedBitIsRefusedByTheLoadOfItsSection) {
-  const std::string bytes = encode_snapshot(index_of(12, 12));
+  const std::string bytes = encode_snapshot(full_index_of(12, 12));
   const SnapshotHeader header = header_of(bytes);
   auto index = decode_rows(bytes, bytes.size(), {});
   ASSERT_TRUE(index.ok());
@@ -210,7 +210,7 @@ TEST(SnapshotSections, AnyFlippedBitIsRefusedByTheLoadOfItsSection) {
 }
 
 TEST(SnapshotSections, SectionsOfOtherLengthsAreRefused) {
-  const std::string bytes = encode_snapshot(index_of(12, 12));
+  const std::string bytes = encode_snapshot(full_index_of(12, 12));
   const SnapshotHeader header = header_of(bytes);
   auto index = decode_rows(bytes, bytes.size(), {});
   ASSERT_TRUE(index.ok());
@@ -225,7 +225,7 @@ TEST(SnapshotSections, SectionsOfOtherLengthsAreRefused) {
 }
 
 TEST(SnapshotSections, AnyFlippedBitOfTheWholeIsRefused) {
-  const std::string right = encode_snapshot(index_of(6, 6));
+  const std::string right = encode_snapshot(full_index_of(6, 6));
   ASSERT_TRUE(decode_snapshot(right).ok());
   for (size_t bit = 0; bit < right.size() * 8; ++bit) {
     std::string flipped = right;
@@ -235,7 +235,7 @@ TEST(SnapshotSections, AnyFlippedBitOfTheWholeIsRefused) {
 }
 
 TEST(SnapshotSections, AStartThatEndsInTheRowsIsRefused) {
-  const std::string bytes = encode_snapshot(index_of(12, 12));
+  const std::string bytes = encode_snapshot(full_index_of(12, 12));
   const uint64_t rows_end = header_of(bytes).rows_end();
   for (const uint64_t size : {uint64_t{0}, uint64_t{kSnapshotHeaderBytes} - 1,
                               uint64_t{kSnapshotHeaderBytes}, rows_end - 1}) {
@@ -247,7 +247,7 @@ TEST(SnapshotSections, AStartThatEndsInTheRowsIsRefused) {
 }
 
 TEST(SnapshotSections, UnderRightHashesTheyAreCheckedAllTheSame) {
-  Editor editor(encode_snapshot(index_of(20, 20)));
+  Editor editor(encode_snapshot(full_index_of(20, 20)));
   ASSERT_TRUE(decode_snapshot(editor.assembled()).ok());
   for (const Editor::Section section : {Editor::kFacets, Editor::kTextTerms}) {
     const std::string before = editor.sections[section];
@@ -263,7 +263,7 @@ TEST(SnapshotSections, UnderRightHashesTheyAreCheckedAllTheSame) {
 }
 
 TEST(SnapshotSections, LengthsThatAreNotOfTheRowsAreRefused) {
-  Editor editor(encode_snapshot(index_of(20, 20)));
+  Editor editor(encode_snapshot(full_index_of(20, 20)));
   const std::string before = editor.sections[Editor::kTextLengths];
   for (const std::string& wrong :
        {std::string(), before.substr(4), before.substr(1), before + "x", before + before}) {
@@ -279,7 +279,7 @@ TEST(SnapshotSections, LengthsThatAreNotOfTheRowsAreRefused) {
 }
 
 TEST(SnapshotSections, AnotherFingerprintMeansOtherSettings) {
-  Editor editor(encode_snapshot(index_of(20, 20)));
+  Editor editor(encode_snapshot(full_index_of(20, 20)));
   editor.set_word(Editor::kTextFingerprint, 12345);
   const auto decoded = decode_snapshot(editor.assembled());
   ASSERT_TRUE(decoded.ok());
