@@ -19,6 +19,12 @@ constexpr uint64_t kHighMask = (uint64_t{1} << 12) - 1;
 constexpr uint64_t kLowMask = (uint64_t{1} << 62) - 1;
 constexpr int kBase32Chars = 26;  // 130 bits: the first two are always 0
 
+// Tags are mostly of these alone: bytes and characters are the same number then.
+bool is_ascii_tag_character(char c) noexcept {
+  return is_lower(c) || is_upper(c) || is_digit(c) || c == '.' || c == '_' || c == ':' ||
+         c == '/' || c == '-';
+}
+
 bool is_tag_character(uint32_t code_point) noexcept {
   switch (code_point) {
     case '.':
@@ -65,6 +71,9 @@ bool is_valid_type(std::string_view type) noexcept {
 }
 
 bool is_valid_tag(std::string_view tag) noexcept {
+  if (std::all_of(tag.begin(), tag.end(), is_ascii_tag_character)) {
+    return !tag.empty() && tag.size() <= kTagCharsMax;
+  }
   size_t count = 0;
   while (!tag.empty()) {
     const auto code_point = take_code_point(tag);

@@ -19,11 +19,10 @@ Sha256Digest sha256(std::string_view first, std::string_view second) noexcept {
 
 std::string to_hex(const Sha256Digest& digest) {
   static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  hex.reserve(digest.size() * 2);
-  for (const uint8_t byte : digest) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
+  std::string hex(digest.size() * 2, '0');
+  for (size_t i = 0; i < digest.size(); ++i) {
+    hex[2 * i] = kDigits[digest[i] >> 4];
+    hex[2 * i + 1] = kDigits[digest[i] & 15];
   }
   return hex;
 }

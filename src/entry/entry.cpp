@@ -1,5 +1,9 @@
 #include "entry/entry.h"
 
+#include <array>
+#include <optional>
+#include <utility>
+
 #include "base/sha256.h"
 #include "entry/checksum.h"
 #include "entry/content_key.h"
@@ -22,60 +26,90 @@ void set_defaults(EntryFacts* facts) {
   facts->trace_id.clear();
 }
 
-Status read_needed(const FieldReader& fields, json::Value root, EntryFacts* facts) {
-  const auto id = root.find("id");
-  if (!id) return fields.missing(root, "id");
-  VARVE_TRY(fields.read_id(*id, &facts->id));
-  const auto type = root.find("type");
-  if (!type) return fields.missing(root, "type");
-  VARVE_TRY(fields.read_type(*type, &facts->type));
-  const auto timestamp = root.find("timestamp");
-  if (!timestamp) return fields.missing(root, "timestamp");
-  VARVE_TRY(fields.read_time(*timestamp, &facts->timestamp_ms));
-  const auto content = root.find("content");
-  if (!content) return fields.missing(root, "content");
-  read_content_keys(*content, &facts->content_keys);
+// The members that are read, found in one walk.
+struct Members {
+  using Member = std::optional<json::Value>;
+  Member batch, checksum, content, expires_at, id, importance, references, relations;
+  Member schema_version, seq, tags, timestamp, trace_id, type;
+
+  explicit Members(json::Value root) {
+    size_t at = 0;  // in kNames, which have the order of the members
+    root.for_each_member([&](std::string_view name, json::Value value) {
+      while (at < kNames.size() && kNames[at].first < name) ++at;
+      if (at < kNames.size() && kNames[at].first == name) this->*kNames[at].second = value;
+      return true;
+    });
+  }
+
+ private:
+  using Name = std::pair<std::string_view, Member Members::*>;
+  static const std::array<Name, 14> kNames;
+};
+
+const std::array<Members::Name, 14> Members::kNames = {{
+    {"batch", &Members::batch},
+    {"checksum", &Members::checksum},
+    {"content", &Members::content},
+    {"expires_at", &Members::expires_at},
+    {"id", &Members::id},
+    {"importance", &Members::importance},
+    {"references", &Members::references},
+    {"relations", &Members::relations},
+    {"schema_version", &Members::schema_version},
+    {"seq", &Members::seq},
+    {"tags", &Members::tags},
+    {"timestamp", &Members::timestamp},
+    {"trace_id", &Members::trace_id},
+    {"type", &Members::type},
+}};
+
+Status read_needed(const FieldReader& fields, json::Value root, const Members& members,
+                   EntryFacts* facts) {
+  if (!members.id) return fields.missing(root, "id");
+  VARVE_TRY(fields.read_id(*members.id, &facts->id));
+  if (!members.type) return fields.missing(root, "type");
+  VARVE_TRY(fields.read_type(*members.type, &facts->type));
+  if (!members.timestamp) return fields.missing(root, "timestamp");
+  VARVE_TRY(fields.read_time(*members.timestamp, &facts->timestamp_ms));
+  if (!members.content) return fields.missing(root, "content");
+  read_content_keys(*members.content, &facts->content_keys);
   return {};
 }
 
-Status read_optional(const FieldReader& fields, json::Value root, EntryFacts* facts) {
-  if (const auto value = root.find("expires_at")) {
-    VARVE_TRY(fields.read_time(*value, &facts->expires_at_ms));
+Status read_optional(const FieldReader& fields, const Members& members, EntryFacts* facts) {
+  if (members.expires_at) {
+    VARVE_TRY(fields.read_time(*members.expires_at, &facts->expires_at_ms));
   }
-  if (const auto value = root.find("importance")) {
-    VARVE_TRY(fields.read_fraction(*value, &facts->importance));
+  if (members.importance) {
+    VARVE_TRY(fields.read_fraction(*members.importance, &facts->importance));
   }
-  if (const auto value = root.find("seq")) VARVE_TRY(fields.read_seq(*value, &facts->seq));
-  if (const auto value = root.find("batch")) VARVE_TRY(fields.read_batch(*value, &facts->batch));
-  if (const auto value = root.find("trace_id")) {
-    VARVE_TRY(fields.read_trace(*value, &facts->trace_id));
-  }
+  if (members.seq) VARVE_TRY(fields.read_seq(*members.seq, &facts->seq));
+  if (members.batch) VARVE_TRY(fields.read_batch(*members.batch, &facts->batch));
+  if (members.trace_id) VARVE_TRY(fields.read_trace(*members.trace_id, &facts->trace_id));
   return {};
 }
 
-Status read_lists(const FieldReader& fields, json::Value root, EntryFacts* facts) {
-  if (const auto value = root.find("tags")) {
-    VARVE_TRY(fields.read_tags(*value, &facts->tags));
+Status read_lists(const FieldReader& fields, const Members& members, EntryFacts* facts) {
+  if (members.tags) {
+    VARVE_TRY(fields.read_tags(*members.tags, &facts->tags));
   } else {
     facts->tags.clear();
   }
-  if (const auto value = root.find("references")) {
-    VARVE_TRY(fields.read_references(*value, &facts->references));
+  if (members.references) {
+    VARVE_TRY(fields.read_references(*members.references, &facts->references));
   } else {
     facts->references.clear();
   }
-  if (const auto value = root.find("relations")) {
-    VARVE_TRY(fields.read_relations(*value, &facts->relations));
-  }
+  if (members.relations) VARVE_TRY(fields.read_relations(*members.relations, &facts->relations));
   return {};
 }
 
 // A wrong checksum goes before a later version: a damaged version number must cost one line, not
 // the whole file. A later version that changes the checksum will not call it sha256.
 Status check_whole(std::string_view line, const FieldReader& fields, json::Value root,
-                   bool* sealed) {
-  const auto version = root.find("schema_version");
-  const auto checksum = root.find("checksum");
+                   const Members& members, bool* sealed) {
+  const auto& version = members.schema_version;
+  const auto& checksum = members.checksum;
   const bool is_foreign = checksum && !checksum->text().starts_with("sha256:");
   if (version && is_foreign) VARVE_TRY(fields.check_schema_version(*version));
   VARVE_TRY(verify_checksum(line, root, sealed));
@@ -113,10 +147,11 @@ Status read_line(std::string_view line, json::Document& scratch, EntryFacts* fac
   if (!root.is_object()) {
     return as_corruption(fields.invalid(root, "the line must be a JSON object"));
   }
-  auto status = check_whole(line, fields, root, &facts->sealed);
-  if (status.ok()) status = read_needed(fields, root, facts);
-  if (status.ok()) status = read_optional(fields, root, facts);
-  if (status.ok()) status = read_lists(fields, root, facts);
+  const Members members(root);
+  auto status = check_whole(line, fields, root, members, &facts->sealed);
+  if (status.ok()) status = read_needed(fields, root, members, facts);
+  if (status.ok()) status = read_optional(fields, members, facts);
+  if (status.ok()) status = read_lists(fields, members, facts);
   return as_corruption(std::move(status));
 }
 

@@ -1,9 +1,10 @@
 #include "index/dictionary.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
+
+#include "index/list_renumberer.h"
 
 namespace varve::index {
 
@@ -23,13 +24,14 @@ uint64_t head_of(std::string_view key) {
 
 }  // namespace
 
-PostingBuffer& Dictionary::buffer(std::string_view key) {
+uint32_t Dictionary::list_number(std::string_view key) {
   const auto found = numbers_.find(key);
-  if (found != numbers_.end()) return buffers_[found->second];
+  if (found != numbers_.end()) return found->second;
+  const auto number = static_cast<uint32_t>(buffers_.size());
   buffers_.emplace_back();
-  numbers_.emplace(key, static_cast<uint32_t>(buffers_.size() - 1));
+  numbers_.emplace(key, number);
   added_bytes_ += key.size() + kKeyOverheadBytes;
-  return buffers_.back();
+  return number;
 }
 
 void Dictionary::put(std::string_view key, std::string_view value) {
@@ -151,11 +153,9 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
                                   Renumber& keys) const {
   SegmentBuilder builder;
   builder.reserve(frozen_);
-  PostingRun::Decoded decoded;
-  std::array<Posting, kBlockRows> staying;
-  PostingBuffer kept;  // used again for each key, as are these
+  ListRenumberer list(rows, new_length_of);  // used again for each key, as are these
   std::string text;
-  std::string encoded;
+  std::string added;
   for_each_sorted([&](std::string_view key, std::string_view frozen) {
     if (keys.has_value(key)) {
       text = key;
@@ -163,27 +163,18 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
       if (keys.keep_value(key, value, &text)) builder.add(text, value);
       return;
     }
-    kept.clear();
-    const PostingRun frozen_run = frozen.data() != nullptr ? PostingRun(frozen) : PostingRun();
-    for (const PostingRun& run : {frozen_run, added_run(key)}) {
-      for (uint32_t block = 0; block < run.block_count(); ++block) {
-        const uint32_t count = run.decode(block, &decoded);
-        size_t stays = 0;
-        for (uint32_t i = 0; i < count; ++i) {
-          const uint32_t row = rows.new_row(decoded.rows[i]);
-          if (row == kNoRow) continue;
-          staying[stays++] = {row, decoded.frequencies[i], new_length_of(row)};
-        }
-        kept.add({staying.data(), stays});
-      }
+    list.start();
+    if (frozen.data() != nullptr) list.add(frozen);
+    if (const auto found = numbers_.find(key); found != numbers_.end()) {
+      added.clear();
+      buffers_[found->second].append_encoded_to(&added);
+      list.add(added);
     }
-    if (kept.count() == 0) {
+    if (list.count() == 0) {
       keys.dropped_list(key);
-      return;
+    } else {
+      builder.add(key, list.encoded());
     }
-    encoded.clear();
-    kept.append_encoded_to(&encoded);
-    builder.add(key, encoded);
   });
   Dictionary dictionary;
   dictionary.set_frozen(Segment::adopt(builder.encode()));

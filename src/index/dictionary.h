@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "index/posting_list.h"
 #include "index/renumber.h"
+#include "index/row_lengths.h"
 #include "index/segment.h"
 
 namespace varve::index {
@@ -33,13 +34,6 @@ struct KeyHash {
   size_t operator()(std::string_view key) const noexcept { return hash64(key); }
 };
 
-// The [terms] of rows, for lists of words; without any, 0.
-struct RowLengths {
-  std::span<const uint32_t> lengths;
-  uint32_t bits = UINT32_MAX;  // of each that are the length
-  uint32_t operator()(uint32_t row) const { return row < lengths.size() ? lengths[row] & bits : 0; }
-};
-
 class Dictionary {
  public:
   // Puts a frozen part under what was added so far, whose rows must all come after its own.
@@ -50,8 +44,11 @@ class Dictionary {
   [[nodiscard]] bool is_damaged() const { return frozen_.is_damaged(); }
   [[nodiscard]] const Segment& frozen() const { return frozen_; }
 
-  // The buffer of what is added to a key's list; stays where it is until freeze() or clear().
-  PostingBuffer& buffer(std::string_view key);
+  // The number of a key's list, of the lists added to since the last freeze(): 0, 1, 2 ...
+  uint32_t list_number(std::string_view key);
+  // What is added to it; stays where it is until freeze().
+  [[nodiscard]] PostingBuffer& list(uint32_t number) { return buffers_[number]; }
+  PostingBuffer& buffer(std::string_view key) { return list(list_number(key)); }
   // Sets a key's value, unless it has one.
   void put(std::string_view key, std::string_view value);
 

@@ -60,34 +60,38 @@ void Facets::add_row(std::string_view key, uint32_t row) {
   postings_added_ += 1;
 }
 
+void Facets::add_field(char field, std::string_view rest, uint32_t row) {
+  key_.assign(1, field).append(rest);
+  add_row(key_, row);
+}
+
 void Facets::add_tag(std::string_view tag, uint32_t row) {
   for (size_t end = tag.find('.'); end != std::string_view::npos; end = tag.find('.', end + 1)) {
-    if (end > 0) add_row((key_ = field_key(kTag, tag.substr(0, end))), row);
+    if (end > 0) add_field(kTag, tag.substr(0, end), row);
   }
-  add_row((key_ = field_key(kTag, tag)), row);
+  add_field(kTag, tag, row);
 }
 
 void Facets::add_references(uint32_t row, const entry::EntryFacts& facts) {
-  std::string outgoing;
+  outgoing_.clear();
   const auto add = [&](std::string_view relation, const std::vector<std::string>& targets) {
     for (const auto& target : targets) {
-      add_row((key_ = field_key(kIncoming, target)), row);
-      add_row((key_ = relation_key(target, relation)), row);
-      append_text(&outgoing, relation);
-      append_text(&outgoing, target);
+      add_field(kIncoming, target, row);
+      key_.assign(1, kRelated).append(target).append(1, '\0').append(relation);
+      add_row(key_, row);
+      append_text(&outgoing_, relation);
+      append_text(&outgoing_, target);
     }
   };
   add("", facts.references);
   for (const auto& relation : facts.relations) add(relation.name, relation.ids);
-  if (!outgoing.empty()) dictionary_.put(outgoing_key(row), outgoing);
+  if (!outgoing_.empty()) dictionary_.put(outgoing_key(row), outgoing_);
 }
 
 void Facets::add(uint32_t row, const entry::EntryFacts& facts) {
   for (const auto& tag : facts.tags) add_tag(tag, row);
-  if (!facts.trace_id.empty()) add_row((key_ = field_key(kTrace, facts.trace_id)), row);
-  for (const auto& member : facts.content_keys) {
-    add_row((key_ = field_key(kContent, member)), row);
-  }
+  if (!facts.trace_id.empty()) add_field(kTrace, facts.trace_id, row);
+  for (const auto& member : facts.content_keys) add_field(kContent, member, row);
   add_references(row, facts);
 }
 

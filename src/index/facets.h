@@ -61,11 +61,13 @@ class Facets {
 
  private:
   void add_row(std::string_view key, uint32_t row);
+  void add_field(char field, std::string_view rest, uint32_t row);
   void add_tag(std::string_view tag, uint32_t row);
   void add_references(uint32_t row, const entry::EntryFacts& facts);
 
   Dictionary dictionary_;
-  std::string key_;              // scratch
+  std::string key_;              // scratch, as is
+  std::string outgoing_;         // what a row refers to
   uint64_t postings_added_ = 0;  // since the last compress()
 };
 

@@ -44,6 +44,11 @@ class TextIndex {
   void start_at(uint32_t row) { first_row_ = row; }
   // Adds the next row. Null: an entry that could not be read has no words.
   void add(const json::Value* entry);
+  // Adds rows by the lines of their entries; `scratch` reads those with rare escapes. They are
+  // found when settle() was called.
+  void add_line(std::string_view line, json::Document& scratch);
+  void add_unreadable() { end_row(); }
+  void settle();
 
   [[nodiscard]] PostingList rows_of(std::string_view term) const;
   // [terms] of a row; only for covered rows, with everything loaded.
@@ -75,23 +80,42 @@ class TextIndex {
  private:
   static constexpr uint32_t kAsks = uint32_t{1} << 31;
 
-  // A term of the rows added since the last compress(), and of the row being added.
+  // A term of the rows added since the last compress(), by the number of its list.
   struct Term {
-    PostingBuffer* rows;
+    uint32_t frequency = 0;  // in the row being added
+    uint32_t waiting = 0;    // occurrences_ of it
+  };
+  // A term of a row that is not in the term's list yet: lists are added to by many rows at once.
+  struct Occurrence {
+    uint32_t term;
     uint32_t frequency;
   };
 
   // Of rows that a damaged list invents: 0.
   [[nodiscard]] RowLengths length_lookup() const { return {lengths_, ~kAsks}; }
-  void add_text(std::string_view text);
   // A word, or a compound, that was met since the last compress().
   struct Word {
     uint32_t term;
     bool counts;  // in the row's length
   };
+  struct WordTable {
+    boost::unordered_flat_map<text::ShortWord, Word, text::ShortWordHash> shorts;
+    boost::unordered_flat_map<std::string, Word, KeyHash, std::equal_to<>> longs;
+    [[nodiscard]] const Word* find(std::string_view word) const;
+    void insert(std::string_view word, const Word& value);
+    [[nodiscard]] uint64_t memory_bytes() const;
+  };
+  bool add_raw_texts(std::string_view line);
+  void add_texts(json::Value entry);
+  void add_text(std::string_view text);
   Word make_word(std::string_view word, bool is_compound);
-  void count(std::string_view word, bool is_compound);
+  void count_word(std::string_view word, bool is_compound);
+  void count_short(const text::ShortWord& word);
+  void count(const Word& word);
   uint32_t term_number(std::string_view term);
+  void end_row();
+  void forget_row();
+  [[nodiscard]] std::vector<Posting> sort_occurrences();
 
   text::Analyzer analyzer_;
   uint64_t fingerprint_;
@@ -100,17 +124,19 @@ class TextIndex {
   std::vector<uint32_t> lengths_;
   uint64_t total_length_ = 0;
 
-  using Words = boost::unordered_flat_map<std::string, Word, KeyHash, std::equal_to<>>;
-  using Numbers = boost::unordered_flat_map<std::string, uint32_t, KeyHash, std::equal_to<>>;
-  Words words_;
-  Words compounds_;
-  Numbers terms_by_text_;
+  WordTable words_;
+  WordTable compounds_;
   std::vector<Term> terms_;
   std::vector<uint32_t> in_row_;  // terms of the row being added
   uint32_t row_length_ = 0;
   bool row_asks_ = false;
+  // Of rows since the last settle(), row after row.
+  std::vector<Occurrence> occurrences_;
+  std::vector<uint64_t> row_ends_;       // in occurrences_
+  std::vector<uint32_t> waiting_terms_;  // those with any
   uint64_t postings_added_ = 0;
-  std::string key_;  // scratch
+  std::string key_;      // scratch, as is
+  std::string decoded_;  // a string with escapes
 };
 
 }  // namespace varve::index

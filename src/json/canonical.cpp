@@ -14,10 +14,10 @@ namespace varve::json {
 namespace {
 
 constexpr double kExactIntegerMax = 9007199254740992.0;  // 2^53
-constexpr size_t kExactDigitsMax = 15;                   // any 15 digits fit a double exactly
-constexpr int kFixedDigitsMax = 21;  // ECMAScript writes integers up to 21 digits in full
-constexpr int kFixedZerosMax = 6;    // and at most 5 zeros between the point and the digits
-constexpr double kFixedMin = 1e-6;   // so fractions from here on are not written with an exponent
+constexpr size_t kExactDigitsMax = 15;  // any 15 digits fit a double, and come back from it
+constexpr int kFixedDigitsMax = 21;     // ECMAScript writes integers up to 21 digits in full
+constexpr int kFixedZerosMax = 6;       // and at most 5 zeros between the point and the digits
+constexpr double kFixedMin = 1e-6;  // so fractions from here on are not written with an exponent
 
 // The shortest digits of a positive double and where its point stands: 0.d1d2d3… * 10^exponent.
 struct Decimal {
@@ -72,6 +72,21 @@ void append_decimal(const Decimal& decimal, std::string& out) {
 bool is_integer_text(std::string_view text) {
   if (!text.empty() && text.front() == '-') text.remove_prefix(1);
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+// Decimals of few digits, as most are, are their own canonical form: any two texts of up to
+// 15 digits denote two doubles, so that no shorter one denotes this one.
+bool is_plain_decimal(std::string_view token) {
+  constexpr size_t kZerosMax = 5;  // from a millionth on there is no exponent
+  if (token.front() == '-') token.remove_prefix(1);
+  const size_t point_at = token.find('.');
+  if (point_at == std::string_view::npos || token.size() > kExactDigitsMax + 1 ||
+      token.back() == '0') {
+    return false;
+  }
+  const std::string_view fraction = token.substr(point_at + 1);
+  return is_integer_text(token.substr(0, point_at)) && is_integer_text(fraction) &&
+         (token.front() != '0' || fraction.find_first_not_of('0') <= kZerosMax);
 }
 
 // Whether a token too far from 1 for a double is too large, as opposed to too small.
@@ -181,7 +196,13 @@ void append_canonical(Value value, std::string& out) {
     case Kind::kTrue: out += "true"; return;
     case Kind::kInteger:
     case Kind::kDouble: out += value.text(); return;
-    case Kind::kString: append_string(value.text(), out); return;
+    case Kind::kString:
+      if (value.is_clean()) {
+        out.append(1, '"').append(value.text()).append(1, '"');
+      } else {
+        append_string(value.text(), out);
+      }
+      return;
     case Kind::kArray:
       out += '[';
       value.for_each_item([&out](Value item) {
@@ -235,6 +256,10 @@ void append_double(double number, std::string& out) {
 bool append_number(std::string_view token, std::string& out, bool* is_integer) {
   *is_integer = is_integer_text(token);
   if (*is_integer && token.size() <= kExactDigitsMax && token != "-0") {
+    out += token;
+    return true;
+  }
+  if (!*is_integer && is_plain_decimal(token)) {
     out += token;
     return true;
   }

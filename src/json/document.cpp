@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <limits>
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -64,8 +65,8 @@ class DocumentBuilder {
   static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
 
-  DocumentBuilder(Document& document, const Limits& limits)
-      : document_(document), limits_(limits) {}
+  DocumentBuilder(Document& document, std::string_view text, const Limits& limits)
+      : document_(document), text_(text), limits_(limits) {}
 
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) {
@@ -92,7 +93,7 @@ class DocumentBuilder {
   bool on_string_part(string_view part, std::size_t, error_code&) { return append(part); }
   bool on_string(string_view part, std::size_t size, error_code& ec) {
     append(part);
-    return add_text(Kind::kString, document_.buffer_.size() - size, ec);
+    return add_text(Kind::kString, document_.buffer_.size() - size, ec, is_as_given(part, size));
   }
 
   // The text is parsed in one piece, so a number that ends well comes in one part.
@@ -123,17 +124,24 @@ class DocumentBuilder {
     return true;
   }
 
-  bool add(Kind kind, size_t begin, size_t size) {
+  // What was escaped comes from the parser's own memory, or in several parts.
+  [[nodiscard]] bool is_as_given(string_view part, size_t size) const {
+    const std::less_equal<> in_order;
+    return part.size() == size && in_order(text_.data(), part.data()) &&
+           in_order(part.data() + size, text_.data() + text_.size());
+  }
+
+  bool add(Kind kind, size_t begin, size_t size, bool is_clean = false) {
     const auto next = static_cast<uint32_t>(document_.nodes_.size() + 1);
     document_.nodes_.push_back(
-        {kind, static_cast<uint32_t>(begin), static_cast<uint32_t>(size), next});
+        {kind, is_clean, static_cast<uint32_t>(begin), static_cast<uint32_t>(size), next});
     return true;
   }
 
-  bool add_text(Kind kind, size_t begin, error_code& ec) {
+  bool add_text(Kind kind, size_t begin, error_code& ec, bool is_clean = false) {
     const size_t end = document_.buffer_.size();
     if (end > std::numeric_limits<uint32_t>::max()) return refuse(Fault::kTextSize, ec);
-    return add(kind, begin, end - begin);
+    return add(kind, begin, end - begin, is_clean);
   }
 
   bool on_number(string_view token, error_code& ec) {
@@ -150,7 +158,7 @@ class DocumentBuilder {
 
   bool open(Kind kind) {
     const auto node = static_cast<uint32_t>(document_.nodes_.size());
-    document_.nodes_.push_back({kind, 0, 0, open_});
+    document_.nodes_.push_back({kind, false, 0, 0, open_});
     open_ = node;
     return true;
   }
@@ -172,6 +180,7 @@ class DocumentBuilder {
   void append_open_step(uint32_t container, uint32_t child, std::string& path) const;
 
   Document& document_;
+  std::string_view text_;
   const Limits& limits_;
   uint32_t open_ = kNoNode;       // innermost open array or object
   uint32_t duplicate_ = kNoNode;  // second key of a pair, of kDuplicate
@@ -301,7 +310,7 @@ Status Document::parse(std::string_view text, const Limits& limits) {
   if (text.data() == nullptr) text = "";
   boost::json::parse_options options;
   options.max_depth = limits.depth_max;
-  boost::json::basic_parser<DocumentBuilder> parser(options, *this, limits);
+  boost::json::basic_parser<DocumentBuilder> parser(options, *this, text, limits);
   boost::json::error_code ec;
   const size_t consumed = parser.write_some(false, text.data(), text.size(), ec);
   if (!ec && consumed == text.size()) return {};

@@ -43,6 +43,8 @@ class Value {
   }
   [[nodiscard]] bool is_bool() const { return kind() == Kind::kTrue || kind() == Kind::kFalse; }
 
+  // Of a string: whether its canonical form has no escapes, as is known of most from parsing.
+  [[nodiscard]] bool is_clean() const;
   // Decoded characters of a string, canonical text of a number, empty otherwise.
   [[nodiscard]] std::string_view text() const;
   [[nodiscard]] bool as_bool() const { return kind() == Kind::kTrue; }
@@ -94,6 +96,7 @@ class Document {
 
   struct Node {
     Kind kind;
+    bool is_clean;   // of a string: it stood in the text without escapes, so it needs none
     uint32_t begin;  // scalars: offset of the text in buffer_; objects: of the order in order_
     uint32_t size;   // scalars: [bytes] of the text; containers: items or members
     uint32_t next;   // node after this one and all inside it
@@ -105,6 +108,8 @@ class Document {
 };
 
 inline Kind Value::kind() const { return document_->nodes_[node_].kind; }
+
+inline bool Value::is_clean() const { return document_->nodes_[node_].is_clean; }
 
 inline std::string_view Value::text() const {
   const auto& self = document_->nodes_[node_];

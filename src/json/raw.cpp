@@ -101,6 +101,18 @@ bool for_each_raw_member(std::string_view text, const VisitRaw& visit) {
   return text[at] == '}';
 }
 
+// Outside strings a quote begins one, and a colon stands behind names only.
+bool for_each_raw_string(std::string_view value, const VisitRawString& visit) {
+  for (size_t at = value.find('"'); at < value.size(); at = value.find('"', at)) {
+    const size_t end = skip_string(value, at);
+    if (end == kNowhere) return false;
+    const size_t next = skip_blanks(value, end);
+    if (next == value.size() || value[next] != ':') visit(value.substr(at, end - at));
+    at = end;
+  }
+  return true;
+}
+
 bool decode_raw_string(std::string_view value, std::string* out) {
   if (value.size() < 2 || value.front() != '"' || value.back() != '"') return false;
   value = value.substr(1, value.size() - 2);

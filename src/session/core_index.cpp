@@ -68,6 +68,7 @@ Status Core::index_words_of(uint32_t first, uint32_t end) {
   VARVE_TRY_ASSIGN(const size_t got,
                    storage->read(log::Stream::kEntries, view.tail.generation, begin_bytes, bytes));
   json::Document document;
+  index::TextIndex& text = index.text_to_extend();
   for (uint32_t row = first; row < end; ++row) {
     const index::Location place = index.location(row);
     const uint64_t at = place.offset - begin_bytes;
@@ -75,12 +76,13 @@ Status Core::index_words_of(uint32_t first, uint32_t end) {
                                       ? std::string_view(bytes).substr(at, place.length)
                                       : std::string_view();
     // A line that changed since is no entry any more: whoever reads it is told.
-    const bool is_right = hash64(line) == place.line_hash &&
-                          document.parse(line, entry::line_limits()).ok() &&
-                          document.root().is_object();
-    const json::Value root = document.root();
-    index.text_to_extend().add(is_right ? &root : nullptr);
+    if (hash64(line) == place.line_hash) {
+      text.add_line(line, document);
+    } else {
+      text.add_unreadable();
+    }
   }
+  text.settle();
   return {};
 }
 

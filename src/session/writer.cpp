@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include "base/hash.h"
 #include "session/compaction.h"
 #include "session/expiry.h"
@@ -255,10 +257,11 @@ Status Writer::commit_locked(Group& group) {
 }
 
 Status Writer::check_ids(const WriteRequest& request, const Group& accepted) const {
-  std::unordered_set<std::string_view> taken;
+  boost::unordered_flat_set<std::string_view> taken;
   for (const WriteRequest* other : accepted) {
     for (const auto& draft : other->drafts) taken.insert(draft.facts.id);
   }
+  if (request.drafts.size() > 1) taken.reserve(taken.size() + request.drafts.size());
   const std::shared_lock lock(core_.index_mutex);
   for (const auto& draft : request.drafts) {
     const std::string& id = draft.facts.id;

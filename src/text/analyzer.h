@@ -36,6 +36,12 @@ class Analyzer {
     words_.read(text, english_);
     return words_;
   }
+  // As Words::read_others() in the language.
+  template <typename Visit>
+  const Words& read_others(std::string_view text, Visit visit) {
+    words_.read_others(text, english_, visit);
+    return words_;
+  }
   // The stem of a word (irregular English verbs by their base); valid until the next call.
   [[nodiscard]] std::string_view stem(std::string_view word);
   [[nodiscard]] bool is_stop_word(std::string_view word) const {

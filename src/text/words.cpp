@@ -43,23 +43,28 @@ std::string_view cut_word(std::string_view word) {
   return word.substr(0, end);
 }
 
-void Words::read(std::string_view text, bool english) {
+void Words::start(std::string_view text, bool english) {
   source_ = text;
   english_ = english;
   folded_.clear();
   words_.clear();
   compounds_.clear();
-  for (size_t at = 0; at < source_.size();) {
-    const Character character = character_at(source_, at);
-    if (character.character_class == CharacterClass::kWord) {
-      const size_t plain_end = end_of_plain_word(at);
-      at = plain_end > at ? add_plain_word(at, plain_end) : read_compound(at);
-    } else if (character.character_class == CharacterClass::kUnspaced) {
-      at = read_unspaced(at);
-    } else {
-      at += character.size_bytes;
-    }
+}
+
+void Words::read(std::string_view text, bool english) {
+  start(text, english);
+  for (size_t at = 0; at < source_.size();) at = read_next(at);
+}
+
+// Reads the word, compound or other character at `at`: where the next one begins.
+size_t Words::read_next(size_t at) {
+  const Character character = character_at(source_, at);
+  if (character.character_class == CharacterClass::kWord) {
+    const size_t plain_end = end_of_plain_word(at);
+    return plain_end > at ? add_plain_word(at, plain_end) : read_compound(at);
   }
+  if (character.character_class == CharacterClass::kUnspaced) return read_unspaced(at);
+  return at + character.size_bytes;
 }
 
 // --- scripts without spaces ----------------------------------------------------------------------

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/short_word.h"
+
 namespace varve::text {
 
 inline constexpr size_t kWordBytesMax = 128;  // longer words are cut, longer compounds left out
@@ -30,6 +32,9 @@ class Words {
 
   // `english`: apostrophes as English uses them.
   void read(std::string_view text, bool english);
+  // The same without the words that read_short_word() knows, nearly all: `visit` is given those.
+  template <typename Visit>  // Visit(const ShortWord& folded)
+  void read_others(std::string_view text, bool english, Visit visit);
 
   [[nodiscard]] const std::vector<Word>& words() const { return words_; }
   [[nodiscard]] const std::vector<Word>& compounds() const { return compounds_; }
@@ -46,6 +51,8 @@ class Words {
     char separator;  // before it; 0 for the first
   };
 
+  void start(std::string_view text, bool english);
+  size_t read_next(size_t at);
   size_t read_unspaced(size_t at);
   [[nodiscard]] size_t end_of_plain_word(size_t at) const;
   size_t add_plain_word(size_t begin, size_t end);
@@ -72,6 +79,20 @@ class Words {
   std::vector<Piece> pieces_;  // of the compound being read
   std::string tail_;           // "++" or "#" behind it
 };
+
+template <typename Visit>
+void Words::read_others(std::string_view text, bool english, Visit visit) {
+  start(text, english);
+  for (size_t at = 0; at < text.size();) {
+    const ReadShortWord word = read_short_word(text, at);
+    if (word.size_bytes == 0) {
+      at = read_next(at);
+      continue;
+    }
+    visit(word.folded);
+    at += word.size_bytes + 1;  // what is behind it begins no word
+  }
+}
 
 // Cut to kWordBytesMax bytes, at the end of a character.
 [[nodiscard]] std::string_view cut_word(std::string_view word);

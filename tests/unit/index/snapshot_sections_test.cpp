@@ -40,7 +40,7 @@ void add_words(Index& index, uint32_t row) {
 }
 
 // Rows with facets, of which the first `text_count` have their words.
-Index index_with_words(uint32_t count, uint32_t text_count, const text::Settings& settings = {}) {
+Index full_index_of(uint32_t count, uint32_t text_count, const text::Settings& settings = {}) {
   Index index(settings);
   for (uint32_t row = 0; row < count; ++row) add_row(index, row);
   for (uint32_t row = 0; row < text_count; ++row) add_words(index, row);
@@ -82,7 +82,7 @@ Index pending_of(std::string_view bytes, const text::Settings& settings = {}) {
 }
 
 TEST(SnapshotSections, OpenedAllIsPending) {
-  const std::string bytes = encode_snapshot(index_with_words(300, 300));
+  const std::string bytes = encode_snapshot(full_index_of(300, 300));
   Index index = pending_of(bytes);
   EXPECT_FALSE(index.has_rows());
   EXPECT_FALSE(index.has_facets());
@@ -101,7 +101,7 @@ TEST(SnapshotSections, OpenedAllIsPending) {
 }
 
 TEST(SnapshotSections, TombstonesReadBeforeTheRowsHideThem) {
-  const std::string bytes = encode_snapshot(index_with_words(12, 12));
+  const std::string bytes = encode_snapshot(full_index_of(12, 12));
   Index index = pending_of(bytes);
   index.add_tombstone("e3");
   index.add_tombstone("unknown");
@@ -120,7 +120,7 @@ TEST(SnapshotSections, TombstonesReadBeforeTheRowsHideThem) {
 
 TEST(SnapshotSections, LoadedTheyAnswerAsTheOriginal) {
   for (const uint32_t count : {0u, 1u, 12u, 128u, 500u}) {
-    const Index original = index_with_words(count, count);
+    const Index original = full_index_of(count, count);
     const std::string bytes = encode_snapshot(original);
     Index decoded = pending_of(bytes);
     ASSERT_TRUE(load_rows(&decoded).ok());
@@ -138,8 +138,8 @@ TEST(SnapshotSections, LoadedTheyAnswerAsTheOriginal) {
 }
 
 TEST(SnapshotSections, RowsAddedBeforeTheyAreLoadedAreBehindThem) {
-  const Index whole = index_with_words(400, 400);
-  const std::string bytes = encode_snapshot(index_with_words(250, 250));
+  const Index whole = full_index_of(400, 400);
+  const std::string bytes = encode_snapshot(full_index_of(250, 250));
   Index grown = pending_of(bytes);
   ASSERT_TRUE(load_rows(&grown).ok());
   for (uint32_t row = 250; row < 400; ++row) {
@@ -157,18 +157,18 @@ TEST(SnapshotSections, RowsAddedBeforeTheyAreLoadedAreBehindThem) {
 }
 
 TEST(SnapshotSections, WordsMayBeBehindTheRows) {
-  const Index original = index_with_words(50, 30);
+  const Index original = full_index_of(50, 30);
   const std::string bytes = encode_snapshot(original);
   auto decoded = decode_snapshot(bytes);
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->size(), 50u);
   EXPECT_EQ(decoded->text_row_count(), 30u);
   for (uint32_t row = 30; row < 50; ++row) add_words(*decoded, row);
-  expect_same_text(index_with_words(50, 50).text(), decoded->text());
+  expect_same_text(full_index_of(50, 50).text(), decoded->text());
 }
 
 TEST(SnapshotSections, WithoutWordsNoneArePending) {
-  const std::string bytes = encode_snapshot(index_with_words(20, 0));
+  const std::string bytes = encode_snapshot(full_index_of(20, 0));
   const auto decoded = decode_snapshot(bytes);
   ASSERT_TRUE(decoded.ok());
   EXPECT_FALSE(decoded->pending().text);
@@ -178,7 +178,7 @@ TEST(SnapshotSections, WithoutWordsNoneArePending) {
 }
 
 TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
-  const std::string bytes = encode_snapshot(index_with_words(30, 30));
+  const std::string bytes = encode_snapshot(full_index_of(30, 30));
   for (const text::Settings& other :
        {text::Settings{"none", {}, false}, text::Settings{"en", {"dogs"}, true}}) {
     auto decoded = decode_snapshot(bytes, other);
@@ -187,7 +187,7 @@ TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
     EXPECT_EQ(decoded->text_row_count(), 0u);
     EXPECT_TRUE(decoded->has_facets()) << "they are the same for all settings";
     for (uint32_t row = 0; row < 30; ++row) add_words(*decoded, row);
-    const Index anew = index_with_words(30, 30, other);
+    const Index anew = full_index_of(30, 30, other);
     expect_same_text(anew.text(), decoded->text());
     EXPECT_TRUE(encode_snapshot(*decoded) == encode_snapshot(anew));
   }
@@ -196,7 +196,7 @@ TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
 // --- damage --------------------------------------------------------------------------------------
 
 TEST(SnapshotSections, AnyFlippedBitIsRefusedByTheLoadOfItsSection) {
-  const std::string right = encode_snapshot(index_with_words(12, 12));
+  const std::string right = encode_snapshot(full_index_of(12, 12));
   const Editor editor(right);
   size_t offset = Editor::kHeaderBytes;
   for (size_t section = 0; section < Editor::kSectionCount; ++section) {
@@ -217,7 +217,7 @@ TEST(SnapshotSections, AnyFlippedBitIsRefusedByTheLoadOfItsSection) {
 }
 
 TEST(SnapshotSections, AnyFlippedBitOfTheWholeIsRefused) {
-  const std::string right = encode_snapshot(index_with_words(6, 6));
+  const std::string right = encode_snapshot(full_index_of(6, 6));
   ASSERT_TRUE(decode_snapshot(right).ok());
   for (size_t bit = 0; bit < right.size() * 8; ++bit) {
     std::string flipped = right;
@@ -227,7 +227,7 @@ TEST(SnapshotSections, AnyFlippedBitOfTheWholeIsRefused) {
 }
 
 TEST(SnapshotSections, UnderRightHashesTheyAreCheckedAllTheSame) {
-  Editor editor(encode_snapshot(index_with_words(20, 20)));
+  Editor editor(encode_snapshot(full_index_of(20, 20)));
   ASSERT_TRUE(decode_snapshot(editor.assembled()).ok());
   for (const Editor::Section section : {Editor::kFacets, Editor::kTextTerms}) {
     const std::string before = editor.sections[section];
@@ -243,7 +243,7 @@ TEST(SnapshotSections, UnderRightHashesTheyAreCheckedAllTheSame) {
 }
 
 TEST(SnapshotSections, LengthsThatAreNotOfTheRowsAreRefused) {
-  Editor editor(encode_snapshot(index_with_words(20, 20)));
+  Editor editor(encode_snapshot(full_index_of(20, 20)));
   const std::string before = editor.sections[Editor::kTextLengths];
   for (const std::string& wrong :
        {std::string(), before.substr(4), before.substr(1), before + "x", before + before}) {
@@ -259,7 +259,7 @@ TEST(SnapshotSections, LengthsThatAreNotOfTheRowsAreRefused) {
 }
 
 TEST(SnapshotSections, AnotherFingerprintMeansOtherSettings) {
-  Editor editor(encode_snapshot(index_with_words(20, 20)));
+  Editor editor(encode_snapshot(full_index_of(20, 20)));
   editor.set_word(Editor::kTextFingerprint, 12345);
   const auto decoded = decode_snapshot(editor.assembled());
   ASSERT_TRUE(decoded.ok());

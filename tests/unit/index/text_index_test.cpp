@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
@@ -278,6 +279,72 @@ TEST(TextIndex, IsNotCompressedBeforeAllOfItIsThere) {
   expect_same(rest, whole);
   rest.compress();
   expect_same(rest, whole);
+}
+
+std::string random_line(std::mt19937& random) {
+  static constexpr std::string_view kPieces[] = {"Running",
+                                                 " ",
+                                                 "runs",
+                                                 "c++",
+                                                 "pr-12",
+                                                 "1,200",
+                                                 "don't",
+                                                 "caf\xC3\xA9",
+                                                 "\\n",
+                                                 "\\\"",
+                                                 "\\u0041b",
+                                                 "\\u00e9t",
+                                                 "\xE6\x9D\xB1",
+                                                 ", ",
+                                                 "?",
+                                                 "aVeryLongWordIndeed",
+                                                 "a/b.py",
+                                                 "\\ud83d\\ude00",
+                                                 "the"};
+  const auto text = [&] {
+    std::string made;
+    for (size_t n = random() % 8; n > 0; --n) made += kPieces[random() % std::size(kPieces)];
+    return "\"" + made + "\"";
+  };
+  std::string line = R"({"id":"x","metadata":)" + text() + R"(,"tags":[)" + text() + "," + text();
+  line += R"(],"content":{"a":)" + text() + R"(,"b":[1,)" + text() + R"(,{"c":)" + text();
+  line += random() % 50 == 0 ? R"(}]},"cont\u0065nts":)" + text() + "}" : "}]}}";
+  return line;
+}
+
+// Lines, of which most are not parsed, many at once; and their documents, one by one.
+TEST(TextIndex, RowsByLinesAreRowsByDocuments) {
+  std::mt19937 random(4);
+  TextIndex by_lines{text::Settings{}};
+  TextIndex by_documents{text::Settings{}};
+  json::Document scratch;
+  for (int round = 0; round < 300; ++round) {
+    for (size_t rows = random() % 9; rows > 0; --rows) {
+      const std::string line = random_line(random);
+      by_lines.add_line(line, scratch);
+      add(by_documents, line);
+    }
+    if (random() % 20 == 0) {
+      by_lines.add_unreadable();
+      by_documents.add(nullptr);
+    }
+    by_lines.settle();
+  }
+  EXPECT_EQ(by_lines.lengths(), by_documents.lengths());
+  EXPECT_EQ(by_lines.total_length(100), by_documents.total_length(100));
+  EXPECT_EQ(by_lines.encode_terms(), by_documents.encode_terms());
+}
+
+TEST(TextIndex, ALineThatIsNoEntryHasNoWords) {
+  TextIndex index{text::Settings{}};
+  json::Document scratch;
+  for (const auto* line : {"", "[\"red\"]", R"({"content":"red)", R"({"content":"red","tags)"}) {
+    index.add_line(line, scratch);
+  }
+  index.add_line(R"({"content":"red"})", scratch);
+  index.settle();
+  EXPECT_EQ(rows_of(index, "red"), Found({{4, 1}}));
+  EXPECT_EQ(index.length(0), 0u);
 }
 
 // Blocks whose bound is too low would lose results of ranked queries.

@@ -1,9 +1,11 @@
 #include "json/canonical.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
@@ -203,6 +205,27 @@ TEST(Canonical, FractionsAreWrittenInTheFewestDigits) {
   }
 }
 
+// Those that are their own canonical form are not converted; all must come out as if they were.
+TEST(Canonical, DecimalsAreWhatTheirDoubleIsWrittenAs) {
+  std::mt19937_64 random(12);
+  const auto digits = [&](size_t count) {
+    std::string text;
+    for (; count > 0; --count)
+      text += static_cast<char>('0' + (random() % 3 == 0 ? 0 : random() % 10));
+    return text;
+  };
+  for (int round = 0; round < 300'000; ++round) {
+    std::string whole = digits(random() % 10);
+    whole.erase(0, std::min(whole.find_first_not_of('0'), whole.size()));
+    if (whole.empty()) whole = "0";
+    std::string token = random() % 4 == 0 ? "-" + whole : whole;
+    token += "." + digits(1 + random() % 12);
+    double number = 0;
+    std::from_chars(token.data(), token.data() + token.size(), number);
+    ASSERT_EQ(canonical(token), of_double(number)) << token;
+  }
+}
+
 TEST(Canonical, FormatsAroundTheTurningPointsOfNotation) {
   const struct {
     double number;
@@ -250,6 +273,43 @@ TEST(Canonical, StringsEscapeOnlyWhatMustBe) {
       append_string(std::string(before, 'a') + byte + "é", out);
       ASSERT_EQ(out, '"' + std::string(before, 'a') + expected + "é\"") << c;
     }
+  }
+}
+
+// Strings that stood in the text without escapes are not looked through again.
+TEST(Canonical, StringsOfADocumentAreThoseOfTheirText) {
+  static constexpr std::string_view kParts[] = {"a",
+                                                "some words ",
+                                                "\\n",
+                                                "\\\"",
+                                                "\\\\",
+                                                "\\/",
+                                                "\\u0041",
+                                                "\\u0007",
+                                                "\xC3\xA9",
+                                                "\x7F",
+                                                "\\u00e9",
+                                                "\\ud83d\\ude00",
+                                                "0123456789abcdef0123456789"};
+  std::mt19937 random(6);
+  Document document;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text = "[";
+    for (int strings = 0; strings < 3; ++strings) {
+      text += strings == 0 ? "\"" : ",\"";
+      for (size_t n = random() % 4; n > 0; --n) text += kParts[random() % std::size(kParts)];
+      text += "\"";
+    }
+    text += "]";
+    ASSERT_TRUE(document.parse(text).ok()) << text;
+    document.root().for_each_item([&](Value item) {
+      std::string expected;
+      append_string(item.text(), expected);
+      std::string written;
+      append_canonical(item, written);
+      EXPECT_EQ(written, expected) << text;
+      return true;
+    });
   }
 }
 

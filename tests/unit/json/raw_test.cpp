@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <random>
 #include <string>
@@ -65,6 +66,30 @@ TEST(Raw, DecodesEscapesOfOneCharacter) {
   EXPECT_FALSE(decode_raw_string("\"", &out));
 }
 
+void collect_strings(Value value, std::vector<std::string>* out) {
+  if (value.is_string()) out->emplace_back(value.text());
+  value.for_each_item([&](Value item) {
+    collect_strings(item, out);
+    return true;
+  });
+  value.for_each_member([&](std::string_view, Value member) {
+    collect_strings(member, out);
+    return true;
+  });
+}
+
+void expect_same_strings(std::string_view text, Value root) {
+  std::vector<std::string> raw;
+  ASSERT_TRUE(for_each_raw_string(text, [&](std::string_view string) {
+    ASSERT_TRUE(decode_raw_string(string, &raw.emplace_back())) << text;
+  })) << text;
+  std::vector<std::string> expected;
+  collect_strings(root, &expected);
+  std::sort(raw.begin(), raw.end());  // members come in another order
+  std::sort(expected.begin(), expected.end());
+  ASSERT_EQ(raw, expected) << text;
+}
+
 // Whatever a Document accepts is seen the same way.
 TEST(Raw, AgreesWithADocument) {
   static constexpr std::string_view kParts[] = {
@@ -81,6 +106,7 @@ TEST(Raw, AgreesWithADocument) {
     if (!document.parse(text).ok()) continue;
     ASSERT_TRUE(raw) << text;
     ASSERT_EQ(raw->size(), document.root().size()) << text;
+    expect_same_strings(text, document.root());
     accepted += raw->empty() ? 0 : 1;
     for (const auto& [raw_name, value] : *raw) {
       std::string name;
@@ -96,6 +122,27 @@ TEST(Raw, AgreesWithADocument) {
     }
   }
   EXPECT_GT(accepted, 100);
+}
+
+std::vector<std::string> strings_of(std::string_view value) {
+  std::vector<std::string> strings;
+  EXPECT_TRUE(for_each_raw_string(value, [&](auto text) { strings.emplace_back(text); })) << value;
+  return strings;
+}
+
+TEST(Raw, StringsAreThoseThatAreNoNames) {
+  using Strings = std::vector<std::string>;
+  EXPECT_EQ(strings_of("12"), Strings());
+  EXPECT_EQ(strings_of(R"("a:b")"), Strings({R"("a:b")"}));
+  EXPECT_EQ(strings_of(R"({"a":"x","b":["y",{"c" : "z\"q"},1,{}],"d":{"":""},"e":null})"),
+            Strings({R"("x")", R"("y")", R"("z\"q")", R"("")"}));
+  EXPECT_EQ(strings_of(R"([ "a" , "b\\" ,[ "c" ]])"), Strings({R"("a")", R"("b\\")", R"("c")"}));
+}
+
+TEST(Raw, AStringWithoutAnEndIsNone) {
+  for (const auto* value : {R"(")", R"(["a)", R"({"a":"b\")", R"("\)"}) {
+    EXPECT_FALSE(for_each_raw_string(value, [](auto) {})) << value;
+  }
 }
 
 }  // namespace

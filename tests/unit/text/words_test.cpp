@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -166,6 +167,123 @@ TEST(Words, PlainWordsAreReadAsAllOthersAre) {
       ASSERT_EQ(compounds_of(plain, english), compounds_of(hyphened, english)) << plain;
     }
   }
+}
+
+// What read() gives, sorted, and what read_others() and its visitor give together.
+Texts sorted_words_of(std::string_view text, bool english) {
+  Texts words = words_of(text, english);
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+Texts words_read_apart(std::string_view text, bool english, Texts* compounds) {
+  Words words;
+  Texts all;
+  words.read_others(text, english, [&](const ShortWord& word) {
+    ShortWordText memory;
+    all.emplace_back(text_of(word, &memory));
+  });
+  for (const auto& word : words.words()) all.emplace_back(words.text(word));
+  for (const auto& word : words.compounds()) compounds->emplace_back(words.text(word));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+void expect_read_apart_alike(std::string_view text) {
+  for (const bool english : {false, true}) {
+    Texts compounds;
+    ASSERT_EQ(words_read_apart(text, english, &compounds), sorted_words_of(text, english)) << text;
+    ASSERT_EQ(compounds, compounds_of(text, english)) << text;
+  }
+}
+
+// Pieces that meet in every order: letters, joints, digits, scripts, marks, and bytes of no text.
+TEST(Words, ShortWordsReadApartAreTheSameWords) {
+  const std::vector<std::string> pieces = {"a",
+                                           "Z",
+                                           "0",
+                                           "9",
+                                           "@",
+                                           "[",
+                                           "`",
+                                           "{",
+                                           "/",
+                                           ":",
+                                           "\x7F",
+                                           " ",
+                                           "\n",
+                                           ".",
+                                           ",",
+                                           ",",
+                                           "-",
+                                           "_",
+                                           "'",
+                                           "+",
+                                           "++",
+                                           "#",
+                                           "~",
+                                           "\\",
+                                           "?",
+                                           "word",
+                                           "don't",
+                                           "eightlet",
+                                           "sevenle",
+                                           "fifteenletters1",
+                                           "sixteen letters2",
+                                           "sixteenletters22",
+                                           "1,200",
+                                           "c++",
+                                           "C#",
+                                           "200",
+                                           "\xC3\xA9",
+                                           "\xCC\x81",
+                                           "\xC2\xAD",
+                                           "\xE2\x80\x99",
+                                           "\xE2\x80\x90",
+                                           "\xE6\x9D\xB1",
+                                           "\xE4\xBA\xAC",
+                                           "\xF0\x9F\x98\x80",
+                                           "\xEF\xBB\xBF",
+                                           "\xCE\xA3",
+                                           "\xD1\x8F",
+                                           "\xE0\xB8\x81",
+                                           "\xEF\xBC\xA1",
+                                           "\xC3\x9F",
+                                           std::string(1, '\0'),
+                                           std::string(130, 'q')};
+  std::mt19937 random(9);
+  for (int round = 0; round < 40'000; ++round) {
+    std::string text;
+    for (size_t count = random() % 10; count > 0; --count) text += pieces[random() % pieces.size()];
+    expect_read_apart_alike(text);
+  }
+}
+
+TEST(Words, EveryByteEndsAShortWordOrDoesNot) {
+  for (int first = 0; first < 128; ++first) {
+    for (int second = 0; second < 128; ++second) {
+      std::string text = "ab";
+      text += static_cast<char>(first);
+      text += static_cast<char>(second);
+      expect_read_apart_alike(text + "cd1");
+      expect_read_apart_alike(text);
+      text.pop_back();
+      expect_read_apart_alike(text);
+      expect_read_apart_alike("seven77" + text + "x");
+    }
+  }
+}
+
+TEST(Words, ShortWordsAreTheirText) {
+  ShortWordText memory;
+  for (const std::string word : {"a", "12345678", "123456789", "1234567890123456", "caf\xC3\xA9"}) {
+    EXPECT_EQ(text_of(short_word_of(word), &memory), word);
+  }
+  EXPECT_EQ(read_short_word("Word9 x", 0).folded, short_word_of("word9"));
+  EXPECT_EQ(read_short_word("Fifteen letters", 0).size_bytes, 7u);
+  EXPECT_EQ(read_short_word("FifteenLetters1.", 0).folded, short_word_of("fifteenletters1"));
+  EXPECT_EQ(read_short_word("sixteenletters16", 0).size_bytes, 0u);
+  EXPECT_EQ(read_short_word("", 0).size_bytes, 0u);
 }
 
 TEST(Words, LongWordsAreCutAtTheEndOfACharacter) {
