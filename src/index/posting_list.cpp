@@ -152,14 +152,44 @@ uint32_t PostingRun::rows_in(uint32_t block) const {
 
 namespace {
 
-// As take_varint(), of bytes that are mostly alone; null when it fails.
-const char* take_short(const char* at, const char* end, uint64_t* value) {
-  if (at != end && static_cast<uint8_t>(*at) < 0x80) {
-    *value = static_cast<uint8_t>(*at);
-    return at + 1;
+// One posting of any length; false when the bytes are not right.
+bool decode_one(const char** at, const char* end, uint64_t* row, uint32_t* frequency) {
+  std::string_view rest(*at, static_cast<size_t>(end - *at));
+  uint64_t value = 0;
+  if (!take_varint(&rest, &value)) return false;
+  *row += value >> 1;
+  if (value <= 1 || *row >= kNoRow) return false;
+  uint64_t more = 0;  // frequency beyond 2
+  const bool has_frequency = (value & 1) != 0;
+  if (has_frequency && (!take_varint(&rest, &more) || more > UINT32_MAX - 2)) return false;
+  *frequency = has_frequency ? static_cast<uint32_t>(more) + 2 : 1;
+  *at = rest.data();
+  return true;
+}
+
+// Postings of one byte, or of one and another for the frequency, as nearly all are: until one is
+// longer, or not right, or the last byte is near. How many. Rows may come out above kNoRow: they
+// rise, so it is enough to look at the last.
+uint32_t decode_short(const char** at, const char* end, uint32_t first, uint32_t wanted,
+                      uint64_t* row, PostingRun::Decoded* out) {
+  if (*at == end) return first;
+  const auto* byte = reinterpret_cast<const uint8_t*>(*at);
+  const auto* const last = reinterpret_cast<const uint8_t*>(end) - 1;
+  uint64_t at_row = *row;
+  uint32_t i = first;
+  for (; i < wanted && byte < last; ++i) {
+    const uint32_t value = byte[0];
+    const uint32_t has_frequency = value & 1;
+    const uint32_t more = byte[1] & (0 - has_frequency);
+    if (value - 2 >= 0x80 - 2 || more >= 0x80) break;
+    at_row += value >> 1;
+    out->rows[i] = static_cast<uint32_t>(at_row);
+    out->frequencies[i] = 1 + has_frequency + more;
+    byte += 1 + has_frequency;
   }
-  std::string_view rest(at, static_cast<size_t>(end - at));
-  return take_varint(&rest, value) ? rest.data() : nullptr;
+  *at = reinterpret_cast<const char*>(byte);
+  *row = at_row;
+  return i;
 }
 
 }  // namespace
@@ -179,18 +209,12 @@ uint32_t PostingRun::decode(uint32_t block, Decoded* out) const {
   const char* const end = body_.data() + end_bytes;
   const uint32_t wanted = rows_in(block);
   for (uint32_t i = 0; i < wanted; ++i) {
-    uint64_t value = 0;
-    at = take_short(at, end, &value);
-    if (at == nullptr) return i;
-    row += value >> 1;
-    if (value <= 1 || row >= kNoRow) return i;
-    uint64_t more = 0;  // frequency beyond 2
-    if ((value & 1) != 0) {
-      at = take_short(at, end, &more);
-      if (at == nullptr || more > UINT32_MAX - 2) return i;
-    }
+    const uint32_t first_long = decode_short(&at, end, i, wanted, &row, out);
+    if (first_long > i && row >= kNoRow) return i;
+    i = first_long;
+    if (i == wanted) break;
+    if (!decode_one(&at, end, &row, &out->frequencies[i])) return i;
     out->rows[i] = static_cast<uint32_t>(row);
-    out->frequencies[i] = (value & 1) != 0 ? static_cast<uint32_t>(more) + 2 : 1;
   }
   // The next block counts on from what the summary says: rows would not rise.
   if (block < summary_count_ && row != summary(block).last_row) return 0;
@@ -325,7 +349,11 @@ const BlockSummary* PostingCursor::block_for(uint32_t row) {
   if (summary_block_ != kNoRow && row >= summary_first_ && row <= summary_.last_row) {
     return &summary_;
   }
-  const uint32_t block = find_block(row);
+  // Mostly the next one.
+  uint32_t block = summary_block_ + 1;
+  const bool is_next = summary_block_ != kNoRow && row == summary_.last_row + 1 &&
+                       block < blocks() && summary_of(block).last_row >= row;
+  if (!is_next) block = find_block(row);
   if (block >= blocks()) return nullptr;
   summary_first_ = block == 0 ? 0 : summary_of(block - 1).last_row + 1;
   summary_ = summary_of(block);

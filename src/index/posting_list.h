@@ -132,6 +132,25 @@ class PostingCursor {
     return next_block();
   }
 
+  // The posting last found and those behind it in its block, for walks that take many. Only when
+  // one was found, and until the cursor moves.
+  struct Stretch {
+    std::span<const uint32_t> rows;
+    std::span<const uint32_t> frequencies;
+  };
+  [[nodiscard]] Stretch stretch() const {
+    const size_t count = loaded_count_ - at_;
+    return {{decoded_.rows.data() + at_, count}, {decoded_.frequencies.data() + at_, count}};
+  }
+  // Past the first `count` postings of the stretch: the next row; kNoRow at the end.
+  uint32_t skip(size_t count) {
+    if (at_ + count < loaded_count_) {
+      at_ += static_cast<uint32_t>(count);
+      return row_ = decoded_.rows[at_];
+    }
+    return next_block();
+  }
+
   [[nodiscard]] uint32_t count() const { return list_.count(); }
   // How many rows are not below `row`. Cost: one block.
   uint32_t count_from(uint32_t row);

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/ascii.h"
+#include "json/shortest.h"
 
 namespace varve::json {
 namespace {
@@ -67,6 +68,23 @@ void append_decimal(const Decimal& decimal, std::string& out) {
     out += n > 0 ? "e+" : "e-";
     append_integer(std::abs(n - 1), out);
   }
+}
+
+// Without an exponent.
+void append_fixed(const ShortDecimal& decimal, std::string& out) {
+  std::array<char, 48> text;  // "0." and zeros, before up to 20 digits
+  char* const digits = text.data() + text.size() / 2;
+  char* const end = std::to_chars(digits, text.data() + text.size(), decimal.digits).ptr;
+  const ptrdiff_t whole = end - digits - static_cast<ptrdiff_t>(decimal.scale);
+  if (whole > 0) {
+    out.append(digits, static_cast<size_t>(whole)).push_back('.');
+    out.append(digits + whole, end);
+    return;
+  }
+  char* const begin = digits + whole - 2;
+  std::fill(begin, digits, '0');
+  begin[1] = '.';
+  out.append(begin, end);
 }
 
 bool is_integer_text(std::string_view text) {
@@ -241,6 +259,11 @@ void append_string(std::string_view text, std::string& out) {
 void append_double(double number, std::string& out) {
   if (std::abs(number) < kExactIntegerMax && std::trunc(number) == number) {
     append_integer(static_cast<int64_t>(number), out);
+    return;
+  }
+  if (const auto decimal = shortest_digits(std::abs(number))) {
+    if (number < 0) out += '-';
+    append_fixed(*decimal, out);
     return;
   }
   if (std::abs(number) >= kFixedMin && std::abs(number) < kExactIntegerMax) {

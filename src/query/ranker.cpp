@@ -21,6 +21,9 @@ constexpr uint64_t kLookupCost = 3;
 // For each row that is wanted, so many are looked for in every list until the rest can be left.
 constexpr uint64_t kLookupsSaved = 16;
 
+// As many lookups as for so many rows are made for fewer, too: a posting that is added up is cheap.
+constexpr uint64_t kFewWanted = 64;
+
 }  // namespace
 
 namespace {
@@ -111,8 +114,11 @@ uint32_t Ranker::next_row_of(Term& term, uint32_t row) {
   return term.row;
 }
 
-void Ranker::add_up(const std::function<void(uint32_t, double)>& visit) {
-  const auto window = std::make_unique<ScoreWindow>();
+template <typename Visit>
+void Ranker::add_up(Visit visit) {
+  const auto window = std::make_unique_for_overwrite<ScoreWindow>();
+  const index::TextIndex& text = index_.text();
+  const Bm25 bm25 = bm25_;  // of its own, so that it stays in registers
   for (Term& term : terms_) next_row_of(term, 0);
   for (uint32_t row = 0; row < row_end_;) {
     row = kNoRow;
@@ -120,12 +126,34 @@ void Ranker::add_up(const std::function<void(uint32_t, double)>& visit) {
     window->start(row);
     const uint32_t end = std::min(row_end_, row + std::min(ScoreWindow::kRows, kNoRow - row));
     for (Term& term : terms_) {
-      for (; term.row < end; term.row = term.cursor.next()) {
-        window->add(term.row, part_of(term, term.row));
+      const double idf = term.idf;
+      while (term.row < end) {
+        const auto [rows, frequencies] = term.cursor.stretch();
+        size_t count = 0;
+        for (; count < rows.size() && rows[count] < end; ++count) {
+          const uint32_t length = text.length(rows[count]);
+          window->add(rows[count], bm25.score(idf, frequencies[count], length));
+        }
+        term.row = term.cursor.skip(count);
       }
     }
     window->take(visit);
   }
+}
+
+// A threshold refuses most rows; where many are wanted it refuses few, and all are sorted out once.
+void Ranker::add_up_best(RowFilter& filter, TopK* best) {
+  if (best->count() <= kFewWanted) {
+    add_up([&](uint32_t row, double score) {
+      if (best->may_take(score) && filter.accepts(row)) best->offer(place_of(row, score));
+    });
+    return;
+  }
+  std::vector<Place> places;
+  add_up([&](uint32_t row, double score) {
+    if (filter.accepts(row)) places.push_back(place_of(row, score));
+  });
+  best->fill(std::move(places));
 }
 
 void Ranker::for_each(RowFilter& filter, bool any_row,
@@ -148,12 +176,9 @@ void Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
     for_each(filter, true, [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
   } else if (any_row || filter.walk_count_max() < list_rows / (terms_.size() * kLookupCost + 1)) {
     walk_filter(filter, any_row, best);
-  } else if (list_rows / (terms_.size() * kLookupsSaved + 1) < best->count()) {
-    std::vector<Place> places;
-    add_up([&](uint32_t row, double score) {
-      if (filter.accepts(row)) places.push_back(place_of(row, score));
-    });
-    best->fill(std::move(places));
+  } else if (list_rows / (terms_.size() * kLookupsSaved + 1) <
+             std::max(best->count(), kFewWanted)) {
+    add_up_best(filter, best);
   } else {
     walk_lists(filter, best);
   }
@@ -172,6 +197,15 @@ uint32_t Ranker::skip_hopeless(uint32_t row, const TopK& best) {
     if (!best.is_beyond(bound)) return row;
     if (last_row == kNoRow || last_row < row) return kNoRow;
     row = last_row + 1;
+  }
+  return kNoRow;
+}
+
+uint32_t Ranker::skip_hopeless(Term& term, uint32_t row, double rest, const TopK& best) {
+  while (const index::BlockSummary* block = term.cursor.block_for(row)) {
+    if (!best.is_beyond(block_bound(term, *block) + rest)) return row;
+    if (block->last_row < row || block->last_row == kNoRow) break;
+    row = block->last_row + 1;
   }
   return kNoRow;
 }
@@ -220,11 +254,11 @@ void Ranker::walk_list(const std::vector<Term*>& order, size_t at, double rest, 
   uint32_t block_end = 0;  // of the block that was looked at last
   for (uint32_t row = next_row_of(term, 0); row < row_end_;) {
     if (row >= block_end && best->is_full()) {
-      const index::BlockSummary* block = term.cursor.block_for(row);
-      if (block == nullptr) return;
-      block_end = block->last_row + 1;
-      if (best->is_beyond(block_bound(term, *block) + rest)) {
-        row = next_row_of(term, block_end);
+      const uint32_t worth = skip_hopeless(term, row, rest, *best);
+      if (worth == kNoRow) return;
+      block_end = term.cursor.block_for(worth)->last_row + 1;
+      if (worth != row) {
+        row = next_row_of(term, worth);
         continue;
       }
     }

@@ -84,7 +84,9 @@ class Ranker {
   uint32_t next_row_of(Term& term, uint32_t row);
   // Calls `visit` with every row that has a word and its score, rising. Words are added in the
   // order of score(), so that the sum is the same.
-  void add_up(const std::function<void(uint32_t row, double score)>& visit);
+  template <typename Visit>
+  void add_up(Visit visit);
+  void add_up_best(RowFilter& filter, TopK* best);
   void walk_filter(RowFilter& filter, bool any_row, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);
   void walk_list(const std::vector<Term*>& order, size_t at, double rest, RowFilter& filter,
@@ -93,6 +95,8 @@ class Ranker {
              RowFilter& filter, TopK* best);
   // The first row not below `row` whose blocks can give more than the threshold; kNoRow: none.
   uint32_t skip_hopeless(uint32_t row, const TopK& best);
+  // The same of one list, where others give `rest` at most.
+  uint32_t skip_hopeless(Term& term, uint32_t row, double rest, const TopK& best);
   [[nodiscard]] Place place_of(uint32_t row, double score) const {
     return {score, index_.timestamp_ms(row), row};
   }

@@ -23,8 +23,10 @@ class ScoreWindow {
   // `row` is in the window.
   void add(uint32_t row, double part) {
     const uint32_t at = row - first_row_;
-    scores_[at] += part;
-    marks_[at / kMarkBits] |= uint64_t{1} << at % kMarkBits;
+    const uint64_t mark = uint64_t{1} << at % kMarkBits;
+    uint64_t& marks = marks_[at / kMarkBits];
+    scores_[at] = (marks & mark) != 0 ? scores_[at] + part : part;
+    marks |= mark;
   }
 
   // Calls `visit(row, score)` with each row that something was added to, in rising order, and is
@@ -34,9 +36,7 @@ class ScoreWindow {
     for (size_t i = 0; i < marks_.size(); ++i) {
       for (uint64_t left = marks_[i]; left != 0; left &= left - 1) {
         const size_t at = i * kMarkBits + static_cast<size_t>(std::countr_zero(left));
-        const double score = scores_[at];
-        scores_[at] = 0;
-        visit(first_row_ + static_cast<uint32_t>(at), score);
+        visit(first_row_ + static_cast<uint32_t>(at), scores_[at]);
       }
       marks_[i] = 0;
     }
@@ -45,7 +45,7 @@ class ScoreWindow {
  private:
   static constexpr size_t kMarkBits = 64;
 
-  std::array<double, kRows> scores_{};
+  std::array<double, kRows> scores_;  // what is not marked has no value
   std::array<uint64_t, kRows / kMarkBits> marks_{};
   uint32_t first_row_ = 0;
 };

@@ -63,6 +63,11 @@ class TopK {
   // The last of the best so far: what a row must come before to matter. Only when is_full() and
   // count is not 0.
   [[nodiscard]] const Place& threshold() const { return heap_.front(); }
+  // Whether a row with this key (descending) may be one of them: cheaper than to find that out by
+  // offering it.
+  [[nodiscard]] bool may_take(double key) const {
+    return !is_full() || (count_ > 0 && key >= heap_.front().key);
+  }
   // Whether nothing with a key up to `bound` (descending) can matter any more.
   [[nodiscard]] bool is_beyond(double bound) const {
     return count_ == 0 || (is_full() && with_slack(bound) < threshold().key);

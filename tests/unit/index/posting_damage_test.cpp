@@ -43,6 +43,16 @@ void exercise(std::string_view bytes, Walked* walked) {
     const BlockSummary* block = other.block_for(wanted);
     ASSERT_TRUE(block == nullptr || block->last_row >= wanted);
   }
+  // From each block to the next.
+  PostingCursor blocks(list);
+  uint32_t steps = 0;
+  for (uint32_t row = 0; row != kNoRow && steps <= list.count(); ++steps) {
+    const BlockSummary* block = blocks.block_for(row);
+    if (block == nullptr) break;
+    ASSERT_GE(block->last_row, row);
+    row = block->last_row == kNoRow ? kNoRow : block->last_row + 1;
+  }
+  ASSERT_LE(steps, list.count());
 }
 
 const std::vector<uint32_t> kDamagedCounts = {0, 1, 3, 127, 128, 129, 300, 513};
@@ -72,6 +82,16 @@ TEST(PostingDamage, AnyFlippedBitIsHarmless) {
       if (HasFatalFailure()) FAIL() << count << " rows, bit " << bit;
     }
   }
+}
+
+// Bytes behind the last posting, so that nothing else shows it.
+TEST(PostingDamage, AShortDistanceBeyondTheLastRowIsNone) {
+  std::string bytes;
+  append_varint(&bytes, 2);
+  append_varint(&bytes, uint64_t{kNoRow} << 1);  // the last row there may be
+  append_varint(&bytes, uint64_t{1} << 1);
+  bytes.append(4, '\0');
+  EXPECT_TRUE(PostingRun(bytes).is_damaged());
 }
 
 TEST(PostingDamage, RandomBytesAreHarmless) {

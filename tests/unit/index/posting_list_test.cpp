@@ -58,6 +58,32 @@ TEST(PostingList, GivesBackWhatWasAdded) {
   }
 }
 
+// A walk by stretches, of random parts, is the walk by next().
+TEST(PostingList, StretchesAreWhatNextGives) {
+  std::mt19937 random(3);
+  for (const uint32_t count : kCounts) {
+    const Postings postings = random_postings(count, 300, kNoRow, count);
+    const auto middle = postings.begin() + count / 3;
+    const std::string frozen = encoded(Postings(postings.begin(), middle));
+    const PostingBuffer added = buffer_of(Postings(middle, postings.end()));
+    PostingList list;
+    list.runs[0] = PostingRun(frozen);
+    list.runs[1] = PostingRun(added);
+    Postings found;
+    PostingCursor cursor(list);
+    for (uint32_t row = cursor.seek(0); row != kNoRow;) {
+      const auto [rows, frequencies] = cursor.stretch();
+      ASSERT_EQ(rows.front(), row);
+      ASSERT_EQ(rows.size(), frequencies.size());
+      const size_t taken = 1 + random() % rows.size();
+      for (size_t i = 0; i < taken; ++i) found.push_back({rows[i], frequencies[i], 0});
+      row = cursor.skip(taken);
+      ASSERT_EQ(row, cursor.row());
+    }
+    EXPECT_TRUE(found == without_lengths(postings)) << count;
+  }
+}
+
 TEST(PostingList, ManyAtOnceAreAsOneByOne) {
   for (const uint32_t count : kCounts) {
     const Postings postings = random_postings(count, 300, kNoRow, count);

@@ -67,6 +67,8 @@ TEST(TopK, ItsThresholdIsTheLastOfTheBest) {
       const Place& last = seen[count - 1];
       ASSERT_TRUE(same(best.threshold(), last));
       ASSERT_FALSE(best.is_beyond(last.key));
+      ASSERT_TRUE(best.may_take(last.key)) << "a later time decides among equal keys";
+      ASSERT_FALSE(best.may_take(last.key - 1));
       ASSERT_TRUE(best.is_beyond(last.key - 1));
     }
   }
@@ -76,6 +78,7 @@ TEST(TopK, OfNoneIsBeyondEverything) {
   TopK none(0, false, std::nullopt);
   none.offer({1, 1, 1});
   EXPECT_TRUE(none.is_beyond(1e300));
+  EXPECT_FALSE(none.may_take(1e300));
   EXPECT_TRUE(none.take().empty());
 }
 
