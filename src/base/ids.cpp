@@ -19,6 +19,16 @@ constexpr uint64_t kHighMask = (uint64_t{1} << 12) - 1;
 constexpr uint64_t kLowMask = (uint64_t{1} << 62) - 1;
 constexpr int kBase32Chars = 26;  // 130 bits: the first two are always 0
 
+constexpr auto kIsIdCharacter = [] {
+  std::array<bool, 256> table{};
+  for (size_t c = 0; c < table.size(); ++c) {
+    const char character = static_cast<char>(c);
+    table[c] = is_lower(character) || is_upper(character) || is_digit(character) ||
+               character == '_' || character == '-';
+  }
+  return table;
+}();
+
 bool is_tag_character(uint32_t code_point) noexcept {
   switch (code_point) {
     case '.':
@@ -53,9 +63,8 @@ void append_base32(uint64_t high, uint64_t low, std::string& out) {
 
 bool is_valid_id(std::string_view id) noexcept {
   if (id.empty() || id.size() > kIdCharsMax || id.front() == '-') return false;
-  return std::all_of(id.begin(), id.end(), [](char c) {
-    return is_lower(c) || is_upper(c) || is_digit(c) || c == '_' || c == '-';
-  });
+  return std::all_of(id.begin(), id.end(),
+                     [](char c) { return kIsIdCharacter[static_cast<uint8_t>(c)]; });
 }
 
 bool is_valid_type(std::string_view type) noexcept {
