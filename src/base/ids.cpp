@@ -25,6 +25,16 @@ bool is_ascii_tag_character(char c) noexcept {
          c == '/' || c == '-';
 }
 
+constexpr auto kIsIdCharacter = [] {
+  std::array<bool, 256> table{};
+  for (size_t c = 0; c < table.size(); ++c) {
+    const char character = static_cast<char>(c);
+    table[c] = is_lower(character) || is_upper(character) || is_digit(character) ||
+               character == '_' || character == '-';
+  }
+  return table;
+}();
+
 bool is_tag_character(uint32_t code_point) noexcept {
   switch (code_point) {
     case '.':
@@ -59,9 +69,8 @@ void append_base32(uint64_t high, uint64_t low, std::string& out) {
 
 bool is_valid_id(std::string_view id) noexcept {
   if (id.empty() || id.size() > kIdCharsMax || id.front() == '-') return false;
-  return std::all_of(id.begin(), id.end(), [](char c) {
-    return is_lower(c) || is_upper(c) || is_digit(c) || c == '_' || c == '-';
-  });
+  return std::all_of(id.begin(), id.end(),
+                     [](char c) { return kIsIdCharacter[static_cast<uint8_t>(c)]; });
 }
 
 bool is_valid_type(std::string_view type) noexcept {

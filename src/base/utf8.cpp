@@ -42,6 +42,10 @@ std::optional<size_t> find_invalid_utf8(std::string_view text) noexcept {
         continue;
       }
     }
+    if (byte_at(text, at) < 0x80) {
+      ++at;
+      continue;
+    }
     const size_t length = sequence_length(text.substr(at));
     if (length == 0) return at;
     at += length;

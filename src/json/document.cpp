@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint32_t kNoNode = std::numeric_limits<uint32_t>::max();
 constexpr size_t kPathKeyBytesMax = 64;
+constexpr size_t kRoomBytesMax = 4096;  // of a text: longer ones are worth growing for
 // So many keys are compared one by one: mostly their lengths differ.
 constexpr uint32_t kFewMembers = 16;
 
@@ -308,6 +309,12 @@ Status Document::parse(std::string_view text, const Limits& limits) {
             std::move(place)};
   }
   if (text.data() == nullptr) text = "";
+  // Room for what most texts have, so that a new document's memory grows once.
+  constexpr size_t kBytesPerNode = 8;
+  const size_t bytes = std::min(text.size(), kRoomBytesMax);
+  nodes_.reserve(bytes / kBytesPerNode);
+  order_.reserve(bytes / kBytesPerNode / 2);
+  buffer_.reserve(bytes);
   boost::json::parse_options options;
   options.max_depth = limits.depth_max;
   boost::json::basic_parser<DocumentBuilder> parser(options, *this, text, limits);

@@ -248,6 +248,7 @@ class QueryParser {
   // Two texts of one meaning hash alike: members in any order, with any white space.
   void hash_query(json::Value root) {
     std::string meaning;
+    meaning.reserve(text_.size());
     root.for_each_member([&](std::string_view name, json::Value value) {
       if (name == "after" || name == "limit" || name == "explain") return true;
       json::append_string(name, meaning);

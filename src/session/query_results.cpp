@@ -9,17 +9,15 @@ namespace {
 // Of a result's JSON, besides what it shows: names and numbers. More of them cost one copy.
 constexpr size_t kResultBytes = 160;
 
-void append_member(std::string_view name, double value, std::string* out) {
-  out->append(",\"").append(name).append("\":");
-  json::append_double(value, *out);
-}
-
 void append_result(const QueryResult& result, std::string* out) {
   out->append("{\"entry\":").append(*result.line).append(",\"session_id\":");
   json::append_string(result.session_id, *out);
-  append_member("relevance", result.relevance, out);
-  append_member("decay_factor", result.decay_factor, out);
-  append_member("match_quality", result.match_quality, out);
+  out->append(",\"relevance\":");
+  json::append_double(result.relevance, *out);
+  out->append(",\"decay_factor\":");
+  json::append_double(result.decay_factor, *out);
+  out->append(",\"match_quality\":");
+  json::append_double(result.match_quality, *out);
   if (!result.explanation.empty()) out->append(",\"explain\":").append(result.explanation);
   out->push_back('}');
 }
