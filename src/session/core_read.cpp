@@ -24,7 +24,10 @@ Status no_entry(std::string_view wanted, bool was_deleted, bool is_there) {
 }  // namespace
 
 Result<Core::Found> Core::find(std::string_view wanted) {
-  const int64_t now_ms = context.clock->now_ms();
+  // Few entries expire: the clock is asked for those alone.
+  const auto is_over = [&](int64_t expires_at_ms) {
+    return expires_at_ms != entry::kNeverExpires && expires_at_ms <= context.clock->now_ms();
+  };
   std::shared_ptr<index::SnapshotFile> unread;
   Found found{};
   bool was_deleted = false;
@@ -32,7 +35,7 @@ Result<Core::Found> Core::find(std::string_view wanted) {
     const std::shared_lock lock(index_mutex);
     if (index.has_rows()) {
       const auto row = index.find(wanted);
-      if (!row || index.is_deleted(*row) || index.is_expired(*row, now_ms)) {
+      if (!row || index.is_deleted(*row) || is_over(index.expires_at_ms(*row))) {
         return no_entry(wanted, index.was_deleted(wanted), row.has_value());
       }
       return Found{*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
@@ -43,8 +46,7 @@ Result<Core::Found> Core::find(std::string_view wanted) {
   }
   unread_lookups_ += 1;
   VARVE_TRY_ASSIGN(const auto stored, index::find_row(*unread, wanted));
-  const bool has_expired =
-      stored && stored->expires_at_ms <= now_ms && stored->expires_at_ms != entry::kNeverExpires;
+  const bool has_expired = stored && is_over(stored->expires_at_ms);
   if (!stored || was_deleted || has_expired) return no_entry(wanted, was_deleted, has_expired);
   found.row = stored->row;
   found.location = stored->location;
