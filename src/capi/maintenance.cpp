@@ -5,7 +5,6 @@
 
 #include "capi/calls.h"
 #include "capi/text.h"
-#include "json/document.h"
 #include "json/object_reader.h"
 #include "session/compaction.h"
 
@@ -16,8 +15,8 @@ using varve::capi::optional_json_in;
 using varve::capi::text_in;
 using varve::capi::TextOut;
 using varve::capi::with_session;
-using varve::json::Document;
 using varve::json::ObjectReader;
+using varve::json::read_object;
 using varve::session::CompactionCause;
 using varve::session::CompactionOptions;
 using varve::session::Session;
@@ -38,16 +37,13 @@ enum class Call { kVerify, kRepair, kMigrate, kOther };
 Result<Options> read_options(const char* text, size_t len, Call call) {
   VARVE_TRY_ASSIGN(const auto json, optional_json_in(text, len, "options_json"));
   Options options;
-  if (json.empty()) return options;
-  Document document;
-  VARVE_TRY(document.parse(json));
-  ObjectReader reader(json, document.root());
-  if (call == Call::kVerify) reader.read_bool("deep", &options.deep);
-  if (call == Call::kRepair || call == Call::kMigrate) {
-    reader.read_bool("dry_run", &options.dry_run);
-  }
-  if (call == Call::kRepair) reader.read_bool("accept_edits", &options.accept_edits);
-  VARVE_TRY(reader.finish());
+  VARVE_TRY(read_object(json, [&](ObjectReader& reader) {
+    if (call == Call::kVerify) reader.read_bool("deep", &options.deep);
+    if (call == Call::kRepair || call == Call::kMigrate) {
+      reader.read_bool("dry_run", &options.dry_run);
+    }
+    if (call == Call::kRepair) reader.read_bool("accept_edits", &options.accept_edits);
+  }));
   return options;
 }
 
@@ -56,15 +52,12 @@ varve::Result<CompactionOptions> read_compaction_options(const char* text, size_
   VARVE_TRY_ASSIGN(const auto json, optional_json_in(text, len, "options_json"));
   CompactionOptions options;
   options.cause = cause;
-  if (json.empty()) return options;
-  Document document;
-  VARVE_TRY(document.parse(json));
-  ObjectReader reader(json, document.root());
-  reader.read_bool("dry_run", &options.dry_run);
-  if (cause == CompactionCause::kAsked) {
-    reader.read_double("evict_below", &options.evict_below, 0, 2);
-  }
-  VARVE_TRY(reader.finish());
+  VARVE_TRY(read_object(json, [&](ObjectReader& reader) {
+    reader.read_bool("dry_run", &options.dry_run);
+    if (cause == CompactionCause::kAsked) {
+      reader.read_double("evict_below", &options.evict_below, 0, 2);
+    }
+  }));
   return options;
 }
 

@@ -58,6 +58,17 @@ class ObjectReader {
   Status failure_;
 };
 
+// Has `read` take the members of the object that `text` is, and finishes; an empty text has none.
+template <typename Read>
+Status read_object(std::string_view text, Read&& read) {
+  if (text.empty()) return {};
+  Document document;
+  VARVE_TRY(document.parse(text));
+  ObjectReader reader(text, document.root());
+  read(reader);
+  return reader.finish();
+}
+
 // kInvalidArgument with the value's member path and byte offset in `text`.
 Status invalid_at(std::string_view text, Value value, std::string_view message);
 

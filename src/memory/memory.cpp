@@ -68,15 +68,12 @@ Status without_offset(const Status& status) {
 
 Result<MemoryOptions> parse_memory_options(std::string_view text) {
   MemoryOptions options;
-  if (text.empty()) return options;
-  json::Document document;
-  VARVE_TRY(document.parse(text));
-  json::ObjectReader reader(text, document.root());
-  reader.read_string("user_id", &options.user_id);
-  reader.read_string("agent_id", &options.agent_id);
-  reader.read_uint("window", &options.window, 1, kWindowMax);
-  reader.read_double("ttl_hours", &options.ttl_hours, 0, kTtlHoursMax);
-  VARVE_TRY(reader.finish());
+  VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
+    reader.read_string("user_id", &options.user_id);
+    reader.read_string("agent_id", &options.agent_id);
+    reader.read_uint("window", &options.window, 1, kWindowMax);
+    reader.read_double("ttl_hours", &options.ttl_hours, 0, kTtlHoursMax);
+  }));
   return options;
 }
 

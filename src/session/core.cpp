@@ -93,8 +93,8 @@ void Core::watch_durability() noexcept {
 
 // --- loading -------------------------------------------------------------------------------------
 
-// The tail of the log and metadata no older than its generation: whoever replaced the log wrote down
-// first which gaps in seq that makes legal.
+// The tail of the log and metadata no older than its generation: whoever replaced the log wrote
+// down first which gaps in seq that makes legal.
 Result<log::Tail> Core::load_metadata_of_tail() {
   VARVE_TRY_ASSIGN(log::Tail before, storage->tail());
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {

@@ -84,26 +84,23 @@ Status replaced_too_often() {
 
 Result<ExportOptions> parse_export_options(std::string_view json, bool has_file) {
   ExportOptions options;
-  if (json.empty()) return options;
-  json::Document document;
-  VARVE_TRY(document.parse(json));
-  json::ObjectReader reader(json, document.root());
-  std::string name;
-  reader.read_string("format", &name);
-  const auto format = document.root().is_object() ? document.root().find("format") : std::nullopt;
-  if (format && format->is_string()) {
-    const auto known = transfer::export_format(name);
-    if (!known) {
-      reader.fail(*format, "the format is \"jsonl\", \"json\" or \"markdown\", not \"" +
-                               name.substr(0, 32) + "\"");
+  VARVE_TRY(json::read_object(json, [&](json::ObjectReader& reader) {
+    std::string name;
+    reader.read_string("format", &name);
+    const auto format = reader.read_any("format");
+    if (format && format->is_string()) {
+      const auto known = transfer::export_format(name);
+      if (!known) {
+        reader.fail(*format, "the format is \"jsonl\", \"json\" or \"markdown\", not \"" +
+                                 name.substr(0, 32) + "\"");
+      }
+      options.format = known.value_or(options.format);
     }
-    options.format = known.value_or(options.format);
-  }
-  if (const auto query = reader.read_object("query")) {
-    options.query = json::Tree::from(*query).canonical();
-  }
-  if (has_file) reader.read_bool("overwrite", &options.overwrite);
-  VARVE_TRY(reader.finish());
+    if (const auto query = reader.read_object("query")) {
+      options.query = json::Tree::from(*query).canonical();
+    }
+    if (has_file) reader.read_bool("overwrite", &options.overwrite);
+  }));
   return options;
 }
 

@@ -198,24 +198,21 @@ class Import {
 
 Result<ImportOptions> parse_import_options(std::string_view json) {
   ImportOptions options;
-  if (json.empty()) return options;
-  json::Document document;
-  VARVE_TRY(document.parse(json));
-  json::ObjectReader reader(json, document.root());
-  std::string name;
-  reader.read_string("format", &name);
-  const auto format = document.root().is_object() ? document.root().find("format") : std::nullopt;
-  if (format && format->is_string()) {
-    const auto known = transfer::import_format(name);
-    if (!known) {
-      reader.fail(*format,
-                  "the format is \"auto\", \"jsonl\", \"json\", \"mcp\" or \"chat\", not \"" +
-                      name.substr(0, 32) + "\"");
+  VARVE_TRY(json::read_object(json, [&](json::ObjectReader& reader) {
+    std::string name;
+    reader.read_string("format", &name);
+    const auto format = reader.read_any("format");
+    if (format && format->is_string()) {
+      const auto known = transfer::import_format(name);
+      if (!known) {
+        reader.fail(*format,
+                    "the format is \"auto\", \"jsonl\", \"json\", \"mcp\" or \"chat\", not \"" +
+                        name.substr(0, 32) + "\"");
+      }
+      options.format = known.value_or(options.format);
     }
-    options.format = known.value_or(options.format);
-  }
-  reader.read_bool("dry_run", &options.dry_run);
-  VARVE_TRY(reader.finish());
+    reader.read_bool("dry_run", &options.dry_run);
+  }));
   return options;
 }
 

@@ -28,13 +28,10 @@ struct BackupOptions {
 
 Result<BackupOptions> parse_backup_options(std::string_view text) {
   BackupOptions options;
-  if (text.empty()) return options;
-  json::Document document;
-  VARVE_TRY(document.parse(text));
-  json::ObjectReader reader(text, document.root());
-  reader.read_strings("sessions", &options.sessions);
-  reader.read_bool("delete_missing", &options.delete_missing);
-  VARVE_TRY(reader.finish());
+  VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
+    reader.read_strings("sessions", &options.sessions);
+    reader.read_bool("delete_missing", &options.delete_missing);
+  }));
   return options;
 }
 

@@ -29,17 +29,14 @@ struct RestoreOptions {
 
 Result<RestoreOptions> parse_restore_options(std::string_view text) {
   RestoreOptions options;
-  if (text.empty()) return options;
-  json::Document document;
-  VARVE_TRY(document.parse(text));
-  json::ObjectReader reader(text, document.root());
-  reader.read_strings("sessions", &options.sessions);
-  reader.read_bool("overwrite", &options.overwrite);
-  reader.read_string("tombstones_from", &options.tombstones_from);
-  VARVE_TRY(reader.finish());
-  if (document.root().find("tombstones_from")) {
-    VARVE_TRY(check_path(options.tombstones_from, "tombstones_from"));
-  }
+  bool has_tombstones = false;
+  VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
+    reader.read_strings("sessions", &options.sessions);
+    reader.read_bool("overwrite", &options.overwrite);
+    reader.read_string("tombstones_from", &options.tombstones_from);
+    has_tombstones = reader.read_any("tombstones_from").has_value();
+  }));
+  if (has_tombstones) VARVE_TRY(check_path(options.tombstones_from, "tombstones_from"));
   return options;
 }
 

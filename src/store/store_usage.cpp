@@ -109,16 +109,13 @@ json::Tree UsageReport::tree() const {
 
 Result<UsageFilter> parse_usage_filter(std::string_view text) {
   UsageFilter filter;
-  if (text.empty()) return filter;
-  json::Document document;
-  VARVE_TRY(document.parse(text));
-  json::ObjectReader reader(text, document.root());
   Status failure;
-  reader.read_string("user_id", &filter.user_id);
-  reader.read_string("agent_id", &filter.agent_id);
-  reader.read_strings("session_ids", &filter.session_ids);
-  read_time_range(text, reader, &filter, &failure);
-  VARVE_TRY(reader.finish());
+  VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
+    reader.read_string("user_id", &filter.user_id);
+    reader.read_string("agent_id", &filter.agent_id);
+    reader.read_strings("session_ids", &filter.session_ids);
+    read_time_range(text, reader, &filter, &failure);
+  }));
   VARVE_TRY(failure);
   return filter;
 }
