@@ -28,6 +28,7 @@ void Steps::expect_stale(SessionModel& model) {
     if (session == nullptr || process->wounded.contains(id)) continue;
     const ModelEntry entry = random_entry(model);
     const Status added = session->add(entry.text()).status();
+    if (world_.was_disturbed()) break;  // late, by what was meant for the call before
     if (added.code() != Code::kNotFound) {
       world_.fail("a handle of the old session took " + entry.id + ": " + added.message());
     }
@@ -53,7 +54,12 @@ void Steps::drop(SessionModel& model) {
   const bool is_sure = outcome == Outcome::kDone && !world_.was_disturbed();
   const bool probes_early = dice_.one_in(2);
   if (is_sure && probes_early) expect_stale(model);
-  if (!is_sure) close_everywhere(id);
+  if (!is_sure) {
+    close_everywhere(id);
+    for (size_t slot = 0; slot < world_.process_count(); ++slot) {
+      if (const SimulatedProcess* process = world_.living(slot)) model.disown(process->id());
+    }
+  }
   end();
   if (world_.failed()) return;
   if (!is_sure) {

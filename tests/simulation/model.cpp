@@ -144,6 +144,14 @@ void SessionModel::make_durable(std::optional<int64_t> process_id) {
   if (!process_id && !inside.transcript) transcript.make_durable();
 }
 
+void SessionModel::disown(int64_t process_id) {
+  for (auto& [id, entry] : entries) {
+    for (Fact* fact : {&entry.added, &entry.removed}) {
+      if (fact->process_id == process_id) fact->process_id = 0;
+    }
+  }
+}
+
 void SessionModel::lose_power() {
   for (auto& [id, entry] : entries) {
     // Without a sync between them, writes reach the disk in any order, and in part.
@@ -166,7 +174,11 @@ void SessionModel::restore(SessionModel copy) {
   for (auto& [id, entry] : copy.entries) {
     const ModelEntry* present = find(id);
     if (present == nullptr || present->removed.now == Truth::kNo) continue;
-    if (entry.removed.now != Truth::kYes) entry.removed.now = present->removed.now;
+    if (entry.removed.now == Truth::kYes) continue;
+    // Of one that is gone for lack of what a power loss took nobody deleted anything.
+    const bool was_deleted =
+        present->removed.now == Truth::kYes && present->added.now == Truth::kYes;
+    entry.removed.now = was_deleted ? Truth::kYes : Truth::kMaybe;
   }
   *this = std::move(copy);
   make_durable(std::nullopt);

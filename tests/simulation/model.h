@@ -103,6 +103,8 @@ class SessionModel {
   }
   // Of one process, or of all.
   void make_durable(std::optional<int64_t> process_id);
+  // A handle of this process went without syncing: the next one does not know of what it wrote.
+  void disown(int64_t process_id);
   void lose_power();
   // Replaced by what `copy` was when it was backed up, but for what was deleted since.
   void restore(SessionModel copy);

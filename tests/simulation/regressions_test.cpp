@@ -140,6 +140,27 @@ TEST(Model, WhatAnInnerCallDeletedIsOpenUntilTheOuterOneEnds) {
   EXPECT_EQ(model.shown(*model.find("a"), 0), Truth::kNo);
 }
 
+// A handle that was closed while another held the lock synced nothing, nor does the next one of its
+// process (seed 301150).
+TEST(Model, WhatAHandleThatIsGoneWroteIsNotSyncedByTheNextOne) {
+  SessionModel model = with_entry("a", "interval");
+  model.disown(1);
+  model.make_durable(1);
+  model.lose_power();
+  EXPECT_EQ(model.shown(*model.find("a"), 0), Truth::kMaybe);
+}
+
+// An entry that is gone because a power loss took it was not deleted: a backup may have it (seed
+// 300116).
+TEST(Model, ARestoreMayBringBackWhatAPowerLossTook) {
+  SessionModel model = with_entry("a", "interval");
+  const SessionModel copy = model;
+  model.lose_power();
+  model.note_removed_if_there(*model.find("a"), Outcome::kDone, 1);
+  model.restore(copy);
+  EXPECT_EQ(model.shown(*model.find("a"), 0), Truth::kMaybe);
+}
+
 // Restoring brings nothing back that was deleted since.
 TEST(Model, ARestoreKeepsDeletions) {
   SessionModel model = with_entry("a", "commit");

@@ -71,7 +71,11 @@ void Steps::close(SessionModel& model) {
   // Inside another call its lock may be in the way of saving.
   const bool is_sure =
       !world_.was_disturbed() && world_.caller().is_alive() && !is_wounded && !is_inside_;
-  if (is_sure) model.make_durable(process_id());
+  if (is_sure) {
+    model.make_durable(process_id());
+  } else {
+    model.disown(process_id());
+  }
   end();
 }
 
@@ -88,6 +92,7 @@ void Steps::close_store(SessionModel& model) {
   if (!world_.was_disturbed() && world_.caller().is_alive() && !is_inside_) {
     for (SessionModel* each : closed) each->make_durable(process_id());
   }
+  for (SessionModel& each : world_.sessions) each.disown(process_id());
   end();
 }
 
