@@ -44,28 +44,35 @@ void ListRenumberer::add(std::string_view encoded) {
 }
 
 void ListRenumberer::add_postings(Source source) {
-  std::array<char, 2 * kVarintBytesMax> written;
+  std::array<char, size_t{kBlockRows} * 2 * kVarintBytesMax> written;  // of the open block
+  char* end = written.data();
+  const auto flush = [&] {
+    body_.append(written.data(), end);
+    end = written.data();
+  };
   uint64_t row = UINT64_MAX;  // -1: what the first distance counts from
   for (; source.count > 0; --source.count) {
     uint64_t value = 0;
     uint64_t more = 0;  // frequency beyond 2
-    if (!source.take(&value)) return;
+    if (!source.take(&value)) break;
     const bool is_frequent = (value & 1) != 0;
-    if (is_frequent && (!source.take(&more) || more > UINT32_MAX - 2)) return;
+    if (is_frequent && (!source.take(&more) || more > UINT32_MAX - 2)) break;
     row += value >> 1;
-    if (value <= 1 || row >= kNoRow) return;
+    if (value <= 1 || row >= kNoRow) break;
     const uint32_t new_row = rows_.new_row(static_cast<uint32_t>(row));
     if (new_row == kNoRow) continue;
     const uint64_t distance = new_row - open_.last_row;  // from kNoRow, that is -1, to the first
-    char* end = write_varint(written.data(), distance << 1 | (is_frequent ? 1 : 0));
+    end = write_varint(end, distance << 1 | (is_frequent ? 1 : 0));
     if (is_frequent) end = write_varint(end, more);
-    body_.append(written.data(), end);
     open_.last_row = new_row;
     open_.frequency_max =
         std::max(open_.frequency_max, is_frequent ? static_cast<uint32_t>(more) + 2 : 1);
     open_.length_min = std::min(open_.length_min, new_length_of_(new_row));
-    if (++count_ % kBlockRows == 0) close_block();
+    if (++count_ % kBlockRows != 0) continue;
+    flush();
+    close_block();
   }
+  flush();
 }
 
 void ListRenumberer::close_block() {
