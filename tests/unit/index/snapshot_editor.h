@@ -16,26 +16,8 @@ namespace varve::index {
 class SnapshotEditor {
  public:
   // docs/format.md#index.bin
-  enum Section : size_t {
-    kOffsets,
-    kLengths,
-    kLineHashes,
-    kIdHashes,
-    kIdEnds,
-    kTimestamps,
-    kExpiries,
-    kImportances,
-    kSeqs,
-    kTypes,
-    kFlags,
-    kIds,
-    kTypeNames,
-    kTable,
-    kFacets,
-    kTextLengths,
-    kTextTerms,
-    kSectionCount
-  };
+  using Section = SnapshotSection;
+  using enum SnapshotSection;
   enum Word : size_t {  // [8-byte words] in the header
     kRowCount = 2,
     kTextRowCount = 3,
