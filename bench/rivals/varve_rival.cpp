@@ -2,17 +2,13 @@
 
 #include <string_view>
 
+#include "check.h"
 #include "query_json.h"
 #include "rival.h"
 
 namespace varve::bench {
 
 namespace {
-
-void check(varve_status_t status, varve_error_t* error, const char* action) {
-  if (status == VARVE_OK) return;
-  give_up(std::string("varve: ") + action + ": " + varve_error_message(error));
-}
 
 class VarveRival final : public Rival {
  public:

@@ -23,12 +23,6 @@ std::string taken(char* text, size_t size) {
 
 }  // namespace
 
-void check(varve_status_t status, const varve_error_t* error, const char* action) {
-  if (status == VARVE_OK) return;
-  give_up(std::string("varve: ") + action + ": " +
-          (error == nullptr ? "failed" : varve_error_message(error)));
-}
-
 std::string without_id(const WorkloadEntry& entry) {
   return "{" + entry.json.substr(entry.json.find("\"type\""));
 }

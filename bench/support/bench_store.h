@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "check.h"
 #include "query_json.h"
 #include "workload.h"
 
@@ -66,9 +67,6 @@ class BenchStore {
   varve_store_t* store_ = nullptr;
   varve_session_t* session_ = nullptr;
 };
-
-// The status of a call, checked; frees nothing, since what fails ends the program.
-void check(varve_status_t status, const varve_error_t* error, const char* action);
 
 // The entry as given to varve_session_add without its id: each add makes a new one.
 std::string without_id(const WorkloadEntry& entry);

@@ -17,6 +17,13 @@ Status invalid_at(std::string_view text, Value value, std::string_view message) 
   return {Code::kInvalidArgument, std::move(line), std::move(place)};
 }
 
+std::string not_a_choice(std::string_view name, std::string_view choices, std::string_view text) {
+  constexpr size_t kShownBytesMax = 32;
+  std::string message = "the ";
+  message.append(name).append(" is ").append(choices).append(", not \"");
+  return message.append(text.substr(0, kShownBytesMax)).append("\"");
+}
+
 ObjectReader::ObjectReader(std::string_view text, Value value) : text_(text), value_(value) {
   if (!value_.is_object()) fail(value_, "must be an object");
   members_.reserve(value_.is_object() ? value_.size() : 0);

@@ -18,6 +18,9 @@
 
 namespace varve::json {
 
+// "the format is "json" or "jsonl", not "xml"".
+std::string not_a_choice(std::string_view name, std::string_view choices, std::string_view text);
+
 class ObjectReader {
  public:
   // `text` is what the value's document was parsed from (for offsets); both must outlive this.
@@ -31,6 +34,16 @@ class ObjectReader {
   void read_double(std::string_view name, double* out, double min, double max);
   void read_string(std::string_view name, std::string* out);
   void read_strings(std::string_view name, std::vector<std::string>* out);
+  // Text that `known` makes an optional choice of; `choices` names them to who gave another.
+  template <typename Choice, typename Known>
+  void read_choice(std::string_view name, Choice* out, Known&& known, std::string_view choices) {
+    const auto value = take(name);
+    if (!value) return;
+    if (!value->is_string()) return fail(*value, "must be a string");
+    const auto choice = known(value->text());
+    if (!choice) return fail(*value, not_a_choice(name, choices, value->text()));
+    *out = *choice;
+  }
   // RFC 3339 text -> ms.
   void read_time(std::string_view name, std::optional<int64_t>* out);
   // Any value, for the caller to read further; nullopt when absent. Counts as asked for.

@@ -37,6 +37,8 @@ Result<std::unique_ptr<DirectoryEngine>> DirectoryEngine::open(std::string_view 
   return engine;
 }
 
+// In this order, each made durable before the next: whoever finds the second there may rely on the
+// first, also when its maker was killed before its sync. Nothing that lasts needs the third.
 Status DirectoryEngine::open_folders() {
   VARVE_TRY(open_folder("sessions", &sessions_));
   VARVE_TRY(open_folder("indices", &indices_));

@@ -76,6 +76,8 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
   return written;
 }
 
+constexpr std::string_view kFormats = R"("jsonl", "json" or "markdown")";
+
 Status replaced_too_often() {
   return {Code::kBusy, "the log is being replaced over and over; try again"};
 }
@@ -85,17 +87,7 @@ Status replaced_too_often() {
 Result<ExportOptions> parse_export_options(std::string_view json, bool has_file) {
   ExportOptions options;
   VARVE_TRY(json::read_object(json, [&](json::ObjectReader& reader) {
-    std::string name;
-    reader.read_string("format", &name);
-    const auto format = reader.read_any("format");
-    if (format && format->is_string()) {
-      const auto known = transfer::export_format(name);
-      if (!known) {
-        reader.fail(*format, "the format is \"jsonl\", \"json\" or \"markdown\", not \"" +
-                                 name.substr(0, 32) + "\"");
-      }
-      options.format = known.value_or(options.format);
-    }
+    reader.read_choice("format", &options.format, transfer::export_format, kFormats);
     if (const auto query = reader.read_object("query")) {
       options.query = json::Tree::from(*query).canonical();
     }
@@ -110,9 +102,7 @@ Result<ExportOptions> parse_export_format(std::string_view text) {
   if (!format) {
     Place place;
     place.member = "format";
-    return Status(Code::kInvalidArgument,
-                  "the format is \"jsonl\", \"json\" or \"markdown\", not \"" +
-                      std::string(text.substr(0, 32)) + "\"",
+    return Status(Code::kInvalidArgument, json::not_a_choice("format", kFormats, text),
                   std::move(place));
   }
   ExportOptions options;

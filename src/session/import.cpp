@@ -199,18 +199,8 @@ class Import {
 Result<ImportOptions> parse_import_options(std::string_view json) {
   ImportOptions options;
   VARVE_TRY(json::read_object(json, [&](json::ObjectReader& reader) {
-    std::string name;
-    reader.read_string("format", &name);
-    const auto format = reader.read_any("format");
-    if (format && format->is_string()) {
-      const auto known = transfer::import_format(name);
-      if (!known) {
-        reader.fail(*format,
-                    "the format is \"auto\", \"jsonl\", \"json\", \"mcp\" or \"chat\", not \"" +
-                        name.substr(0, 32) + "\"");
-      }
-      options.format = known.value_or(options.format);
-    }
+    reader.read_choice("format", &options.format, transfer::import_format,
+                       R"("auto", "jsonl", "json", "mcp" or "chat")");
     reader.read_bool("dry_run", &options.dry_run);
   }));
   return options;

@@ -1,13 +1,12 @@
 #include "session/writer.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <exception>
 #include <new>
 #include <optional>
 #include <unordered_set>
 #include <utility>
-
-#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "base/hash.h"
 #include "session/compaction.h"
