@@ -54,6 +54,9 @@ class Counter {
   // kCallback when the host's function reports failure.
   Result<uint64_t> count(std::string_view text) const;
 
+  // Whether it counts lines as it counts them together (see text/token_estimate.h).
+  [[nodiscard]] bool adds_up() const { return function_ == nullptr; }
+
   // What count_keyed() was told under this key, if it is still known.
   [[nodiscard]] std::optional<uint64_t> known(uint64_t key) const;
   // As count(), remembered. `key` must stand for this text.

@@ -44,6 +44,7 @@ class LineReader {
   // False when it has no content; and when a name before it or in it has an escape, unless the line
   // is canonical: none of the names looked for has one then.
   bool read(std::string_view line, std::string_view type, EntryText* out) {
+    out->is_tool = is_tool(type);
     std::string_view content;
     json::for_each_raw_member(line, [&](auto name, auto value) {
       if (name == "content") content = value;
@@ -139,7 +140,7 @@ class LineReader {
     const bool has_own = !find("call_id").empty();
     const std::string_view call_name = has_own ? "call_id" : "tool_call_id";
     if (is_string(find(call_name))) read_call_id(call_name, out);
-    if (is_tool(type)) {
+    if (out->is_tool) {
       const bool is_call = type == "tool_call";
       out->label = label_of(type);
       out->speaker = is_call ? Speaker::kAssistant : Speaker::kTool;

@@ -17,6 +17,7 @@ struct EntryText {
   std::string text;
   std::string role;  // as in the content; empty when it has none
   Speaker speaker = Speaker::kOther;
+  bool is_tool = false;  // a call, or a result
   std::string call_id;
   std::string call_key;  // entry::content_key of the call id; empty when there is none
 };

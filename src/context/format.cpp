@@ -68,17 +68,25 @@ size_t longest_run(std::string_view text, char mark) {
   return longest;
 }
 
-// Items between marks, with their headings.
-std::string block(Format format, const std::vector<const Item*>& items) {
+std::string marks_around(Format format, const std::vector<const Item*>& items) {
   const char mark = format == Format::kPlain ? '=' : '`';
   size_t chars = 3;
   for (const Item* item : items) chars = std::max(chars, longest_run(item->piece, mark) + 1);
-  const std::string marks(std::min(chars, kMarkCharsMax), mark);
+  return std::string(std::min(chars, kMarkCharsMax), mark);
+}
+
+std::string start_of_block(const std::string& marks) {
+  return std::string(kNotice) + "\n" + marks + "\n";
+}
+
+// Items between marks, with their headings.
+std::string block(Format format, const std::vector<const Item*>& items) {
+  const std::string marks = marks_around(format, items);
   size_t bytes = kNotice.size() + 2 * marks.size() + 3;
   for (const Item* item : items) bytes += item->piece.size() + item->heading.size();
   std::string out;
   out.reserve(bytes);
-  out.append(kNotice).append("\n").append(marks).append("\n");
+  out.append(start_of_block(marks));
   std::string_view heading;
   for (const Item* item : items) {
     if (item->heading != heading) out.append(item->heading);
@@ -150,6 +158,12 @@ std::string put_together(Format format, const std::vector<const Item*>& items) {
     case Format::kChat: return messages(items);
     default: return block(format, items);
   }
+}
+
+std::optional<std::string> frame_of(Format format, const std::vector<const Item*>& items) {
+  if (format != Format::kMarkdown && format != Format::kPlain) return std::nullopt;
+  const std::string marks = marks_around(format, items);
+  return start_of_block(marks) + marks + "\n";
 }
 
 bool stands_before(Format format, const Item& a, const Item& b) {

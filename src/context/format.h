@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,13 @@ void write_piece(Format format, const EntryText& entry, Item* item);
 [[nodiscard]] std::string counted_form(Format format, Source source, std::string part);
 
 // The whole text of items that are in order; of none, the frame that every text has. Items with the
-// same heading stand together.
+// same heading stand together: it is written above the first of them.
 [[nodiscard]] std::string put_together(Format format, const std::vector<const Item*>& items);
+
+// Formats whose text is lines: what put_together() writes beside the items' headings and pieces.
+// Nothing for the other formats.
+[[nodiscard]] std::optional<std::string> frame_of(Format format,
+                                                  const std::vector<const Item*>& items);
 
 // The order of the text: pinned items, then the others; each by time, then by place in the log. In
 // `chat` what is recalled comes before what is recent.

@@ -2,22 +2,22 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/hash.h"
 #include "context/entry_text.h"
+#include "context/text_count.h"
 
 namespace varve::context {
 
 namespace {
 
+constexpr size_t kItemsUsual = 128;
 constexpr uint64_t kItemTokensMin = 3;  // a label, a colon, a word: less room is no room
-
-bool is_tool(const session::Selected& entry) {
-  return entry.type == "tool_call" || entry.type == "tool_result";
-}
 
 uint32_t row_of(const Candidate& candidate) { return candidate.entry.place.row; }
 
@@ -31,6 +31,7 @@ class Window {
     found_ = &found;
     const std::string frame = put_together(request_.format, {});
     VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(frame), frame));
+    items_.reserve(kItemsUsual);
     left_ = request_.token_budget() > tokens ? request_.token_budget() - tokens : 0;
     VARVE_TRY(take_pinned(candidates));
     VARVE_TRY(take_recent(candidates));
@@ -43,9 +44,10 @@ class Window {
   }
 
  private:
-  // What is taken or left together.
+  // Items from `begin` to the end, or to the next unit: taken or left together.
   struct Unit {
-    std::vector<Item> items;
+    explicit Unit(size_t items_before) : begin(items_before) {}
+    size_t begin;
     std::vector<std::string> headings;  // that no item before it has
     uint64_t tokens = 0;
   };
@@ -95,27 +97,39 @@ class Window {
     if (unreadable_.contains(row_of(candidate))) return false;
     const auto known = counter_.known(key_of(candidate.entry, source));
     if (known && *known > tokens_max) return false;
-    Unit unit;
+    Unit unit(items_.size());
     VARVE_TRY_ASSIGN(bool whole, gather(candidate, source, tokens_max, &unit));
     if (whole && source == Source::kRecent && is_without_call(unit)) {
-      unit = {};
+      drop(unit);
+      unit = Unit(items_.size());
       VARVE_TRY_ASSIGN(whole, gather(candidate, Source::kRecalled, tokens_max, &unit));
     }
-    if (!whole) return false;
-    VARVE_TRY(add_headings(&unit));
-    if (unit.tokens > tokens_max) return false;
+    if (whole) VARVE_TRY(add_headings(&unit));
+    if (!whole || unit.tokens > tokens_max) {
+      drop(unit);
+      return false;
+    }
     left_ -= unit.tokens;
     for (const auto& heading : unit.headings) headings_.insert(heading);
-    for (const auto& item : unit.items) taken_.insert(item.row);
+    for (const auto& item : items_of(unit)) taken_.insert(item.row);
     units_.push_back(std::move(unit));
     return true;
+  }
+
+  // Of the last unit, which may not be among the units yet.
+  [[nodiscard]] std::span<const Item> items_of(const Unit& last) const {
+    return std::span(items_).subspan(last.begin);
+  }
+  void drop(const Unit& last) {
+    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(last.begin), items_.end());
   }
 
   // As messages, a result needs its call before it; alone it is something that is recalled.
   [[nodiscard]] bool is_without_call(const Unit& unit) const {
     if (request_.format != Format::kChat) return false;
+    const auto items = items_of(unit);
     const auto has = [&](Speaker speaker) {
-      return std::any_of(unit.items.begin(), unit.items.end(),
+      return std::any_of(items.begin(), items.end(),
                          [speaker](const Item& item) { return item.speaker == speaker; });
     };
     return has(Speaker::kTool) && !has(Speaker::kAssistant);
@@ -127,7 +141,7 @@ class Window {
     EntryText entry;
     VARVE_TRY_ASSIGN(const bool readable, add_item(first, candidate.rank, source, unit, &entry));
     if (!readable) return false;
-    if (!request_.keep_together || !is_tool(first)) return true;
+    if (!request_.keep_together || !entry.is_tool) return true;
     const auto all = session_.select_tool_call(first, entry.call_key, now_ms_);
     if (all.code() == Code::kSizeLimit) return false;  // too many for any context
     VARVE_TRY(all);
@@ -162,8 +176,8 @@ class Window {
       unreadable_.insert(selected.place.row);
       return false;
     }
-    VARVE_TRY_ASSIGN(*entry, read_entry_text(*read.line, selected.type, scratch_));
-    Item item;
+    VARVE_TRY_ASSIGN(*entry, read_entry_text(*read.line, read.type, scratch_));
+    Item& item = items_.emplace_back();
     item.id = std::move(read.id);
     item.source = source;
     item.speaker = entry->speaker;
@@ -173,12 +187,11 @@ class Window {
     write_piece(request_.format, *entry, &item);
     VARVE_TRY_ASSIGN(item.tokens, count(key_of(selected, source), source, item.piece));
     unit->tokens = add_tokens(unit->tokens, item.tokens);
-    unit->items.push_back(std::move(item));
     return true;
   }
 
   Status add_headings(Unit* unit) {
-    for (const auto& item : unit->items) {
+    for (const auto& item : items_of(*unit)) {
       if (item.heading.empty() || headings_.contains(item.heading)) continue;
       if (std::find(unit->headings.begin(), unit->headings.end(), item.heading) !=
           unit->headings.end()) {
@@ -208,7 +221,8 @@ class Window {
       std::vector<const Item*> items = items_in_order();
       Content content;
       content.text = put_together(request_.format, items);
-      VARVE_TRY_ASSIGN(content.token_count, counter_.count(content.text));
+      VARVE_TRY_ASSIGN(content.token_count,
+                       count_text(counter_, request_.format, items, content.text));
       if (content.token_count <= request_.token_budget()) {
         for (const Item* item : items) {
           content.entries.push_back({item->id, item->tokens, item->rank, item->source});
@@ -222,9 +236,8 @@ class Window {
 
   [[nodiscard]] std::vector<const Item*> items_in_order() const {
     std::vector<const Item*> items;
-    for (const auto& unit : units_) {
-      for (const auto& item : unit.items) items.push_back(&item);
-    }
+    items.reserve(items_.size());
+    for (const auto& item : items_) items.push_back(&item);
     std::sort(items.begin(), items.end(), [this](const Item* a, const Item* b) {
       return stands_before(request_.format, *a, *b);
     });
@@ -236,7 +249,8 @@ class Window {
     uint64_t gone = 0;
     do {
       gone = add_tokens(gone, units_.back().tokens);
-      for (const auto& item : units_.back().items) taken_.erase(item.row);
+      for (const auto& item : items_of(units_.back())) taken_.erase(item.row);
+      drop(units_.back());
       units_.pop_back();
     } while (gone < tokens && !units_.empty());
   }
@@ -248,6 +262,7 @@ class Window {
   const Candidates* found_ = nullptr;
   uint64_t left_ = 0;
   std::vector<Unit> units_;  // in the order they were taken
+  std::vector<Item> items_;  // of all units, and of one that is being gathered
   std::set<std::string> headings_;
   boost::unordered_flat_set<uint32_t> taken_;  // rows
   boost::unordered_flat_set<uint32_t> unreadable_;

@@ -9,16 +9,21 @@ RowFilter::RowFilter(const index::Index& index, uint32_t row_end, int64_t now_ms
     : index_(index), log_end_(row_end), row_end_(row_end), now_ms_(now_ms) {}
 
 void RowFilter::require(RowSet set) {
+  has_conditions_ = true;
   required_.push_back(std::move(set));
   if (!driver_ || required_.back().count_max() < required_[*driver_].count_max()) {
     driver_ = required_.size() - 1;
   }
 }
 
-void RowFilter::exclude(RowSet set) { excluded_.push_back(std::move(set)); }
+void RowFilter::exclude(RowSet set) {
+  has_conditions_ = true;
+  excluded_.push_back(std::move(set));
+}
 
 void RowFilter::require_types(const std::vector<std::string>& types) {
   if (types.empty()) return;
+  has_conditions_ = true;
   const auto& names = index_.type_names();
   types_.resize(std::max<size_t>(names.size(), 1));
   for (size_t number = 0; number < names.size(); ++number) {
@@ -27,6 +32,7 @@ void RowFilter::require_types(const std::vector<std::string>& types) {
 }
 
 void RowFilter::require_time(int64_t start_ms, int64_t end_ms) {
+  has_conditions_ = true;
   start_ms_ = std::max(start_ms_, start_ms);
   end_ms_ = std::min(end_ms_, end_ms);
   if (!index_.is_in_time_order()) return;
@@ -64,7 +70,7 @@ bool RowFilter::accepts_sets(uint32_t row, bool is_from_driver) {
          (!holds_ || holds_(row));
 }
 
-bool RowFilter::accepts(uint32_t row) {
+bool RowFilter::fulfils(uint32_t row) {
   return row >= row_begin_ && row < row_end_ && accepts_columns(row) && accepts_sets(row, false);
 }
 

@@ -27,12 +27,20 @@ class RowFilter {
   void exclude(RowSet set);
   void require_types(const std::vector<std::string>& types);
   void require_time(int64_t start_ms, int64_t end_ms);  // [start, end)
-  void require_importance(double importance_min) { importance_min_ = importance_min; }
+  void require_importance(double importance_min) {
+    importance_min_ = importance_min;
+    has_conditions_ = has_conditions_ || importance_min > 0;
+  }
   // Any other condition, asked last.
-  void require_that(std::function<bool(uint32_t row)> holds) { holds_ = std::move(holds); }
+  void require_that(std::function<bool(uint32_t row)> holds) {
+    holds_ = std::move(holds);
+    has_conditions_ = true;
+  }
 
   // Whether a row fulfils everything.
-  bool accepts(uint32_t row);
+  bool accepts(uint32_t row) {
+    return has_conditions_ ? fulfils(row) : row < row_end_ && is_live(row);
+  }
   // The first accepted row not below `row`, the last one not above it; kNoRow when there is none.
   uint32_t next(uint32_t row);
   uint32_t previous(uint32_t row);
@@ -51,6 +59,7 @@ class RowFilter {
   [[nodiscard]] bool is_damaged() const;
 
  private:
+  bool fulfils(uint32_t row);
   bool accepts_columns(uint32_t row) const;
   bool accepts_sets(uint32_t row, bool is_from_driver);
 
@@ -58,7 +67,8 @@ class RowFilter {
   uint32_t log_end_;
   uint32_t row_end_;
   int64_t now_ms_;
-  uint32_t row_begin_ = 0;  // no row before it is in the time range
+  bool has_conditions_ = false;  // beside those of the constructor
+  uint32_t row_begin_ = 0;       // no row before it is in the time range
   int64_t start_ms_ = std::numeric_limits<int64_t>::min();
   int64_t end_ms_ = std::numeric_limits<int64_t>::max();
   double importance_min_ = 0;

@@ -304,6 +304,7 @@ Result<std::vector<Selected>> select(Core& core, const query::Query& query) {
   VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
     VARVE_TRY_ASSIGN(const query::Answer answer, search.run());
     selected.clear();
+    selected.reserve(answer.hits.size());
     for (const query::Hit& hit : answer.hits) {
       Selected& entry = selected.emplace_back(selected_row(core, hit.place.row));
       entry.key = hit.place.key;

@@ -91,7 +91,6 @@ Status gone() { return {Code::kGone, "the log was replaced"}; }
 Selected selected_row(const Core& core, uint32_t row) {
   const index::Index& index = core.index;
   Selected selected;
-  selected.type = index.type(row);
   selected.timestamp_ms = index.timestamp_ms(row);
   selected.importance = index.importance(row);
   selected.place =
@@ -119,9 +118,9 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
   if (!core.index.has_facets() || !stands(core, entry.place)) return gone();
   const uint32_t row = entry.place.row;
   const ToolCalls calls(core.index, call_key, now_ms);
-  const auto call = entry.type == kCall     ? std::optional(row)
-                    : entry.type == kResult ? calls.call_of(row)
-                                            : std::nullopt;
+  const auto call = core.index.type(row) == kCall     ? std::optional(row)
+                    : core.index.type(row) == kResult ? calls.call_of(row)
+                                                      : std::nullopt;
   std::vector<Selected> all;
   if (!call && !core.index.is_damaged()) {
     all.push_back(entry);
@@ -143,6 +142,7 @@ Result<SelectedLine> read_selected(Core& core, const Selected& entry) {
     const std::shared_lock lock(core.index_mutex);
     if (!stands(core, entry.place)) return gone();
     read.id = core.index.id(entry.place.row);
+    read.type = core.index.type(entry.place.row);
   }
   auto line = core.read_row(read.id, entry.place);
   if (line.code() != Code::kCorruption) {

@@ -13,9 +13,8 @@
 
 namespace varve::session {
 
-// Without its id, which only those that are read need: a row stands for it.
+// Without its id and type, which only those that are read need: a row stands for them.
 struct Selected {
-  std::string type;
   int64_t timestamp_ms = 0;
   double importance = 0;
   double key = 0;  // of the query's order
@@ -42,6 +41,7 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
 
 struct SelectedLine {
   std::string id;
+  std::string type;
   EntryLine line;  // null when it is damaged, which is counted and told to the log
 };
 

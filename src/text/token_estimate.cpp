@@ -165,6 +165,10 @@ Walks parts_of(std::string_view text) {
 
 }  // namespace
 
+bool counts_alone(std::string_view part) noexcept {
+  return part.empty() || kind_of(static_cast<unsigned char>(part.front())) != Kind::kControl;
+}
+
 uint64_t estimate_tokens(std::string_view text) noexcept {
   Walks walks = parts_of(text);
   const auto is_shorter = [](const Walk& a, const Walk& b) { return a.left() < b.left(); };

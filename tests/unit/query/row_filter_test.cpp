@@ -154,6 +154,40 @@ TEST(RowFilter, WithoutConditionsWalksTheLiveRows) {
   }
 }
 
+TEST(RowFilter, EachConditionHoldsAlone) {
+  std::mt19937 random(5);
+  FilterLog log(true);
+  const Lists lists = random_lists(random, 1, 0.5);
+  struct Case {
+    void (*add)(RowFilter& filter, const Lists& lists);
+    bool (*holds)(uint32_t row, const Lists& lists);
+  };
+  const Case cases[] = {
+      {[](RowFilter& filter, const Lists&) { filter.require_types({"t1"}); },
+       [](uint32_t row, const Lists&) { return row % 5 == 1; }},
+      {[](RowFilter& filter, const Lists&) { filter.require_time(30'000, 40'000); },
+       [](uint32_t row, const Lists&) { return row / 3 >= 30 && row / 3 < 40; }},
+      {[](RowFilter& filter, const Lists&) { filter.require_importance(0.4); },
+       [](uint32_t row, const Lists&) { return (row % 11) / 10.0 >= 0.4; }},
+      {[](RowFilter& filter, const Lists& in) { filter.require(RowSet::of_lists(in.lists)); },
+       [](uint32_t row, const Lists& in) { return in.rows.contains(row); }},
+      {[](RowFilter& filter, const Lists& in) { filter.exclude(RowSet::of_lists(in.lists)); },
+       [](uint32_t row, const Lists& in) { return !in.rows.contains(row); }},
+      {[](RowFilter& filter, const Lists&) {
+         filter.require_that([](uint32_t row) { return row % 2 == 1; });
+       },
+       [](uint32_t row, const Lists&) { return row % 2 == 1; }},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(&one - cases);
+    RowFilter filter(log.index(), kRows, -1);
+    one.add(filter, lists);
+    expect_walks(
+        filter, [&](uint32_t row) { return FilterLog::is_live(row, -1) && one.holds(row, lists); },
+        kRows);
+  }
+}
+
 TEST(RowFilter, CombinesAnyConditionsByAnd) {
   std::mt19937 random(4);
   for (int round = 0; round < 60; ++round) {

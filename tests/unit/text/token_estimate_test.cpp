@@ -41,5 +41,25 @@ TEST(TokenEstimate, ATextIsNeverMoreThanItsLines) {
   }
 }
 
+TEST(TokenEstimate, LinesThatCountAloneAddUp) {
+  std::mt19937 random(4);
+  size_t alone = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string left;
+    std::string right;
+    for (size_t n = random() % 12; n > 0; --n) left += static_cast<char>(random());
+    for (size_t n = random() % 12; n > 0; --n) right += static_cast<char>(random());
+    left += '\n';
+    const uint64_t sum = estimate_tokens(left) + estimate_tokens(right);
+    if (!counts_alone(right)) {
+      ASSERT_LT(estimate_tokens(left + right), sum);
+      continue;
+    }
+    ASSERT_EQ(estimate_tokens(left + right), sum);
+    alone += 1;
+  }
+  EXPECT_GT(alone, 10000U);
+}
+
 }  // namespace
 }  // namespace varve::text
