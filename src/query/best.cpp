@@ -44,7 +44,7 @@ class BestSearch {
   void find_candidates(bool any_row) {
     TopK best(weights_.candidate_count, false, std::nullopt);
     ranker_.find_best(filter_, any_row, &best);
-    for (const Place& place : best.take()) {
+    for (const Place& place : best.take_unsorted()) {
       peak_ = std::max(peak_, place.key);
       candidates_.push_back(place.row);
     }
@@ -57,7 +57,7 @@ class BestSearch {
     on_dates.require_that(
         [this](uint32_t row) { return date_match(dates_, index_.timestamp_ms(row)) > 0; });
     ranker_.find_best(on_dates, any_row, &dated);
-    for (const Place& place : dated.take()) candidates_.push_back(place.row);
+    for (const Place& place : dated.take_unsorted()) candidates_.push_back(place.row);
     std::sort(candidates_.begin(), candidates_.end());
     candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
   }
@@ -161,8 +161,6 @@ class BestSearch {
       parts.relevance = weights_.relevance * relevance_.of(row);
       found.rows.push_back({{parts.sum(), timestamp_ms, row}, parts});
     }
-    std::sort(found.rows.begin(), found.rows.end(),
-              [](const BestRow& a, const BestRow& b) { return comes_before(a.place, b.place); });
     return found;
   }
 
@@ -181,6 +179,13 @@ class BestSearch {
 };
 
 }  // namespace
+
+const BestRow* BestRows::find(uint32_t row) const {
+  const auto found =
+      std::lower_bound(rows.begin(), rows.end(), row,
+                       [](const BestRow& one, uint32_t other) { return one.place.row < other; });
+  return found != rows.end() && found->place.row == row ? &*found : nullptr;
+}
 
 BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& filter, bool any_row,
                         const Relevance& relevance, std::string_view question,

@@ -62,8 +62,11 @@ struct BestRow {
 };
 
 struct BestRows {
-  std::vector<BestRow> rows;  // in order
+  std::vector<BestRow> rows;  // in the order of the log
   double best_match = 0;      // [BM25]
+
+  // Null when the row is not among them.
+  [[nodiscard]] const BestRow* find(uint32_t row) const;
 };
 
 // `filter` decides what may be found; neighbours lend their scores whether it takes them or not.

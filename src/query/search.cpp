@@ -53,6 +53,7 @@ struct Search::Parts {
 
   Answer run();
   void run_by_best(Answer* answer);
+  void take_best(const BestRows& found, Answer* answer);
   void run_by_match(Answer* answer);
   void run_by_words(Answer* answer);
   void run_by_order(Answer* answer);
@@ -214,27 +215,38 @@ void Search::Parts::run_by_match(Answer* answer) {
   }
 }
 
+// Fewer are wanted than were found: only those are sorted.
+void Search::Parts::take_best(const BestRows& found, Answer* answer) {
+  const auto hit_of_row = [&](const BestRow& row) {
+    Hit hit = hit_of(row.place, row.parts.match * found.best_match, found.best_match);
+    hit.best = row.parts;
+    return hit;
+  };
+  std::vector<Place> places;
+  places.reserve(found.rows.size());
+  for (const BestRow& row : found.rows) {
+    const bool counts =
+        query.relevance_min <= 0 || hit_of_row(row).relevance >= query.relevance_min;
+    if (counts) places.push_back(row.place);
+  }
+  TopK best(wanted(), false, after_place());
+  best.fill(std::move(places));
+  const std::vector<Place> in_order = best.take();
+  answer->hits.reserve(in_order.size());
+  for (const Place& place : in_order) answer->hits.push_back(hit_of_row(*found.find(place.row)));
+}
+
 void Search::Parts::run_by_best(Answer* answer) {
   answer->strategy = "best matches with their surroundings";
   BestRows found = find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text,
                                   text.words, *input.analyzer, answer->best_match, input.weights);
   answer->best_match = found.best_match;
-  const auto after = after_place();
-  std::vector<uint32_t> ranked;
-  for (const BestRow& row : found.rows) {
-    ranked.push_back(row.place.row);
-    if (after && !comes_before(*after, row.place)) continue;
-    if (answer->hits.size() >= wanted()) continue;
-    Hit hit = hit_of(row.place, row.parts.match * found.best_match, found.best_match);
-    hit.best = row.parts;
-    if (hit.relevance >= query.relevance_min) answer->hits.push_back(std::move(hit));
-  }
+  take_best(found, answer);
   if (answer->hits.size() >= wanted()) return;
   // The rest of the matches, by their match.
-  std::sort(ranked.begin(), ranked.end());
-  TopK rest(wanted() - answer->hits.size(), false, after);
+  TopK rest(wanted() - answer->hits.size(), false, after_place());
   ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
-    if (std::binary_search(ranked.begin(), ranked.end(), row)) return;
+    if (found.find(row) != nullptr) return;
     const double quality = found.best_match > 0 ? score / found.best_match : 0;
     const Place place{quality - kUnrankedOffset, index.timestamp_ms(row), row};
     if (hit_of(place, score, found.best_match).relevance >= query.relevance_min) rest.offer(place);

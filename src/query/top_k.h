@@ -73,7 +73,8 @@ class TopK {
     return count_ == 0 || (is_full() && with_slack(bound) < threshold().key);
   }
 
-  // In order; leaves nothing behind.
+  // Leave nothing behind; take() gives them in order.
+  std::vector<Place> take_unsorted() { return std::move(heap_); }
   std::vector<Place> take() {
     std::sort(heap_.begin(), heap_.end(), IsFirst{ascending_});
     return std::move(heap_);

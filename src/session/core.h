@@ -65,6 +65,9 @@ class Core {
   // Catches up, and brings what queries need besides the rows up to them: facets, the order of
   // time, and with `text` the words. Any thread, without the storage's lock.
   Status prepare_query(bool text);
+  // Facets of the rows there are: for who goes on with what a query found, which need not be asked
+  // of the files again.
+  Status prepare_facets();
   // Indexes words of rows that have none yet when they are many, so that no query waits long for
   // it; with `always` also when they are few. A bounded part of them: the rest is left for the next
   // call, or for the query that needs them. Best effort.

@@ -172,6 +172,14 @@ Status Core::adopt_compacted(index::Index renumbered) {
 
 // --- for a query ---------------------------------------------------------------------------------
 
+Status Core::prepare_facets() {
+  {
+    const std::shared_lock lock(index_mutex);
+    if (index_is_whole_ && !index.is_damaged() && index.has_facets()) return {};
+  }
+  return prepare_query(false);
+}
+
 Status Core::prepare_query(bool text) {
   VARVE_TRY(catch_up());
   uint32_t wanted_count = 0;

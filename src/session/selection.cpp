@@ -113,7 +113,7 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
 
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
                                                std::string_view call_key, int64_t now_ms) {
-  VARVE_TRY(core.prepare_query(false));
+  VARVE_TRY(core.prepare_facets());
   const std::shared_lock lock(core.index_mutex);
   if (!core.index.has_facets() || !stands(core, entry.place)) return gone();
   const uint32_t row = entry.place.row;
