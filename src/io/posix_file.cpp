@@ -1,5 +1,6 @@
 #include "io/posix_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <limits>
@@ -82,7 +83,7 @@ Status PosixFile::truncate(uint64_t size_bytes) {
 
 // Whatever fails here fails again in sync_data(), which says so.
 void PosixFile::start_sync() noexcept {
-#ifdef SYNC_FILE_RANGE_WRITE
+#ifdef __linux__
   (void)::sync_file_range(descriptor_.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
 #endif
 }

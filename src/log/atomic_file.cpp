@@ -54,6 +54,7 @@ Status replace_file(io::Directory& directory, std::string_view name, Random& ran
                     const ReplaceOptions& options, const std::function<Status(Sink&)>& produce) {
   const std::string temporary = temporary_name(name, random);
   Status status = write_new_file(directory, temporary, options, produce);
+  if (status.ok() && options.sync_names_before) status = directory.sync();
   if (status.ok()) {
     status = options.overwrite ? directory.rename(temporary, name)
                                : directory.move_to(temporary, directory, name);
@@ -63,7 +64,7 @@ Status replace_file(io::Directory& directory, std::string_view name, Random& ran
     (void)directory.remove(temporary).ok();
     return status;
   }
-  if (!options.durable) return {};
+  if (!options.durable || !options.sync_name) return {};
   status = directory.sync();
   if (!status.ok()) return {Code::kUnknown, status.message(), status.place()};
   return {};

@@ -71,7 +71,8 @@ class DirectoryStorage final : public SessionStorage {
   Status remove_vectors() override;
   Status remove_document(std::string_view name) override;
   Status remove_residue(std::span<const std::string_view> documents) override;
-  Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
+  Status put_document(std::string_view name, std::string_view bytes,
+                      DocumentDurability durability) override;
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
                               bool durable) override;
 
@@ -159,6 +160,7 @@ class DirectoryStorage final : public SessionStorage {
   bool says_suspect_ = false;  // the lock file does, as far as is known
   // The files whose names are known to be durable, and whether the directory's own name is.
   bool own_name_synced_ = false;
+  bool has_unsynced_name_ = false;  // of a document, which is durable itself
   io::FileIdentity entries_name_synced_;
   io::FileIdentity tombstones_name_synced_;
   io::FileIdentity vectors_name_synced_;

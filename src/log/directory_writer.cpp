@@ -430,10 +430,13 @@ Status DirectoryStorage::truncate(Stream stream, uint64_t size_bytes) {
 
 Status DirectoryStorage::replace(Stream stream, const std::function<Status(Sink&)>& produce) {
   VARVE_TRY(refuse_if_poisoned());
+  ReplaceOptions options;
+  options.sync_names_before = has_unsynced_name_;
   Status replaced =
-      replace_file(*directory_, name_in_directory(stream), *environment_.random, {}, produce);
+      replace_file(*directory_, name_in_directory(stream), *environment_.random, options, produce);
   if (replaced.code() == Code::kUnknown) poison(replaced);
   VARVE_TRY(std::move(replaced));
+  has_unsynced_name_ = false;
   // It has the name for good: what fails from here on is no failure of this.
   const auto now = tail();
   if (!now.ok() || !adopt_new_log(stream, now->entries_bytes).ok()) forget(stream);
@@ -474,11 +477,15 @@ Status DirectoryStorage::remove_document(std::string_view name) {
   return removed.code() == Code::kNotFound ? Status() : removed;
 }
 
-Status DirectoryStorage::put_document(std::string_view name, std::string_view bytes, bool durable) {
-  if (durable) VARVE_TRY(sync_names());
+Status DirectoryStorage::put_document(std::string_view name, std::string_view bytes,
+                                      DocumentDurability durability) {
   ReplaceOptions options;
-  options.durable = durable;
-  return replace_file(*directory_, name, *environment_.random, options, bytes);
+  options.durable = durability != DocumentDurability::kNone;
+  options.sync_name = durability == DocumentDurability::kNamed;
+  if (options.durable) VARVE_TRY(sync_names());
+  VARVE_TRY(replace_file(*directory_, name, *environment_.random, options, bytes));
+  if (options.durable) has_unsynced_name_ = !options.sync_name;
+  return {};
 }
 
 }  // namespace varve::log

@@ -166,11 +166,12 @@ Status FailureBuffer::remove_vectors() { return below_->remove_vectors(); }
 
 // Also documents wait for the lines: an index.bin that knows more than the log would be thrown
 // away.
-Status FailureBuffer::put_document(std::string_view name, std::string_view bytes, bool durable) {
+Status FailureBuffer::put_document(std::string_view name, std::string_view bytes,
+                                   DocumentDurability durability) {
   if (holds()) {
     return {Code::kIo, "the disk does not take what was added before; this waits for it"};
   }
-  return below_->put_document(name, bytes, durable);
+  return below_->put_document(name, bytes, durability);
 }
 
 Status FailureBuffer::append_to_transcript(uint64_t expected_bytes, std::string_view bytes,

@@ -201,7 +201,8 @@ Status MemoryStorage::remove_document(std::string_view name) {
   return {};
 }
 
-Status MemoryStorage::put_document(std::string_view name, std::string_view bytes, bool) {
+Status MemoryStorage::put_document(std::string_view name, std::string_view bytes,
+                                   DocumentDurability) {
   const std::lock_guard guard(session_->mutex);
   session_->documents.insert_or_assign(std::string(name), std::string(bytes));
   session_->put_counts[std::string(name)] += 1;

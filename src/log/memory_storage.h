@@ -54,7 +54,8 @@ class MemoryStorage : public SessionStorage {
   Status remove_vectors() override;
   Status remove_document(std::string_view name) override;
   Status remove_residue(std::span<const std::string_view> documents) override;
-  Status put_document(std::string_view name, std::string_view bytes, bool durable) override;
+  Status put_document(std::string_view name, std::string_view bytes,
+                      DocumentDurability durability) override;
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
                               bool durable) override;
 

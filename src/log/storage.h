@@ -111,6 +111,13 @@ class Sink {
 // The name of the vectors as a document of a copy.
 inline constexpr std::string_view kVectorsFile = "vectors.bin";
 
+// What a power loss may do to a document that was put.
+enum class DocumentDurability : uint8_t {
+  kNone,     // anything: it can be made anew
+  kContent,  // the one before is back, unless a stream was replaced since: not before this was safe
+  kNamed,    // nothing
+};
+
 class SessionStorage {
  public:
   virtual ~SessionStorage() = default;
@@ -170,7 +177,9 @@ class SessionStorage {
   virtual Status remove_residue(std::span<const std::string_view> documents) = 0;
   // Replaces a small document in one atomic step; durable when this answers ok and `durable`.
   // Derived documents may be put without the lock: the last one wins.
-  virtual Status put_document(std::string_view name, std::string_view bytes, bool durable) = 0;
+  // In one step: whoever reads it sees the one before or this one, whole.
+  virtual Status put_document(std::string_view name, std::string_view bytes,
+                              DocumentDurability durability) = 0;
   // Removes a derived document. Not durable: it may be back after a crash. Success when it is not
   // there.
   virtual Status remove_document(std::string_view name) = 0;

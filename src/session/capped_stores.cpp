@@ -105,7 +105,7 @@ Status set_aside(Core& core, CappedStore store, std::string_view bytes, uint64_t
 }
 
 Status put_file(Core& core, CappedStore store, std::string_view text) {
-  VARVE_TRY(core.storage->put_document(file_of(store), text, true));
+  VARVE_TRY(core.storage->put_document(file_of(store), text, log::DocumentDurability::kNamed));
   state_of(core, store).size_bytes = text.size();
   return {};
 }

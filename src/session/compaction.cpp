@@ -281,9 +281,10 @@ class Compaction {
     }
   }
 
-  // First the number that makes the gaps legal: a crash behind it leaves a log as it was.
+  // First the number that makes the gaps legal: a crash behind it leaves a log as it was. It is
+  // durable before the new log has the name.
   Status make_gaps_legal() {
-    return core_.save_metadata(true, [&](Metadata& metadata) {
+    return core_.save_metadata(log::DocumentDurability::kContent, [&](Metadata& metadata) {
       json::Tree& tree = metadata.tree();
       tree.set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
       tree.set("durable_seq", json::Tree::integer_unsigned(last_seq_));
@@ -363,8 +364,12 @@ class Compaction {
   std::string read_;                        // scratch
 };
 
+// After a power loss a compaction may be done and not noted; that of a purge is kept.
 Status save_history(Core& core, const CompactionOptions& options, const CompactionReport& report) {
-  return core.save_metadata(true, [&](Metadata& metadata) {
+  const auto durability = options.cause == CompactionCause::kPurge
+                              ? log::DocumentDurability::kNamed
+                              : log::DocumentDurability::kContent;
+  return core.save_metadata(durability, [&](Metadata& metadata) {
     const json::Tree now = json::Tree::string(format_rfc3339(core.context.clock->now_ms()));
     json::Tree item = report.tree();
     item.erase("changed");

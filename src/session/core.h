@@ -168,7 +168,8 @@ class Core {
   [[nodiscard]] bool has_words_to_save() const;
 
   // Reads metadata.json anew (holder of the lock), applies `change` and current counts, writes it.
-  Status save_metadata(bool durable, const std::function<Status(Metadata&)>& change);
+  Status save_metadata(log::DocumentDurability durability,
+                       const std::function<Status(Metadata&)>& change);
   // The members of metadata.json that are counted.
   void count_into(json::Tree& metadata) const;
 

@@ -51,7 +51,8 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
 void Core::put_snapshot(const Snapshot& snapshot) {
   const auto tail = storage->tail();  // under the lock it stays
   if (!tail.ok() || tail->generation != snapshot.generation) return;
-  const Status saved = storage->put_document(index::kSnapshotFile, snapshot.bytes, false);
+  const Status saved =
+      storage->put_document(index::kSnapshotFile, snapshot.bytes, log::DocumentDurability::kNone);
   if (!saved.ok()) {
     post(Level::kDebug, "index.bin was not saved: " + saved.message());
     return;
@@ -80,7 +81,8 @@ void Core::count_into(json::Tree& tree) const {
   tree.set("last_accessed", json::Tree::string(format_rfc3339(context.clock->now_ms())));
 }
 
-Status Core::save_metadata(bool durable, const std::function<Status(Metadata&)>& change) {
+Status Core::save_metadata(log::DocumentDurability durability,
+                           const std::function<Status(Metadata&)>& change) {
   // Another process may have changed it since we read it: what is in the file counts.
   Metadata fresh;
   {
@@ -103,7 +105,7 @@ Status Core::save_metadata(bool durable, const std::function<Status(Metadata&)>&
   }
   VARVE_TRY(change(fresh));
   count_into(fresh.tree());
-  VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), durable));
+  VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), durability));
   const std::unique_lock lock(index_mutex);
   set_metadata(std::move(fresh));
   return {};

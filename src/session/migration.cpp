@@ -73,7 +73,7 @@ class Migration {
           *core_.storage, log::Stream::kEntries, tail_.generation, range.offset, range.length,
           {kLogName, "no entry, when the log was migrated", core_.context.clock->now_ms()}));
     }
-    VARVE_TRY(core_.save_metadata(true, [&](Metadata& metadata) {
+    VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       note_in(metadata);
       return Status();
     }));

@@ -161,7 +161,7 @@ class Repair {
   Status mend() {
     // First the number that makes the gaps legal: a crash between the two steps leaves a log with
     // damage, as before, and no new alarm.
-    VARVE_TRY(core_.save_metadata(true, [&](Metadata& metadata) {
+    VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.tree().set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
       metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq_));
       metadata.tree().set("generation", json::Tree::integer_unsigned(metadata.generation() + 1));

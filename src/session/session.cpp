@@ -285,8 +285,8 @@ Status Session::update(std::string_view patch) {
                        cap_of(core, CappedStore::kTranscript));
     };
     const auto before = caps();
-    VARVE_TRY(
-        core.save_metadata(true, [&](Metadata& metadata) { return metadata.apply_patch(patch); }));
+    VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed,
+                                 [&](Metadata& metadata) { return metadata.apply_patch(patch); }));
     if (caps() == before) return {};
     // Nothing beyond a cap is ever shown; here it goes from the files, too.
     const Status tidied = tidy_stores(core, Remains::kSetAside);
@@ -367,7 +367,7 @@ Status Session::sync() {
     core.watch_durability();
     parts_->writer.set_synced();
     core.context.counters->syncs += 1;
-    return core.save_metadata(true, [&](Metadata& metadata) {
+    return core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq));
       return Status();
     });

@@ -340,7 +340,8 @@ void Writer::renew_expiry() noexcept {
       const std::shared_lock lock(core_.index_mutex);
       if (!wants_renewal(core_.metadata.tree(), core_.context.clock->now_ms())) return;
     }
-    (void)core_.save_metadata(true, [](Metadata&) { return Status(); }).ok();
+    (void)core_.save_metadata(log::DocumentDurability::kNamed, [](Metadata&) { return Status(); })
+        .ok();
   } catch (const std::bad_alloc&) {
     // The next write renews it.
   }

@@ -162,7 +162,7 @@ Status SessionBackup::put_if_other(log::SessionStorage& copy, const std::string&
   const auto present = copy.get_document(name);
   if (present.ok() && *present == text) return {};
   if (!present.ok() && present.code() != Code::kNotFound) return present.status();
-  VARVE_TRY(copy.put_document(name, text, true));
+  VARVE_TRY(copy.put_document(name, text, log::DocumentDurability::kNamed));
   written_bytes_ += text.size();
   return {};
 }

@@ -241,6 +241,36 @@ TEST_F(InDirectory, BytesOfAWriterThatDiedBeforeItsSyncAreSyncedBeforeOthersFoll
   EXPECT_EQ(*disk_.crash()->read_file("s/memory.jsonl"), "one\ntwo\nthree\n");
 }
 
+TEST_F(InDirectory, ADocumentPutBeforeIsThereWhenANewStreamIs) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(storage_->put_document("metadata.json", "old", DocumentDurability::kNamed).ok());
+  size_t states = 0;
+  size_t with_new_log = 0;
+  bool is_looking = false;
+  const auto look = [&] {
+    is_looking = true;
+    disk_.for_each_crash_state([&](auto state, const io::CrashPlan& plan) {
+      states += 1;
+      const std::string document = *state->read_file("s/metadata.json");
+      const bool is_new = *state->read_file("s/memory.jsonl") == "new\n";
+      with_new_log += is_new ? 1 : 0;
+      EXPECT_TRUE(document == "new" || (document == "old" && !is_new)) << disk_.describe(plan);
+    });
+    is_looking = false;
+  };
+  disk_.set_fault_hook([&](const io::OperationInfo&) {
+    if (!is_looking) look();
+    return std::optional<io::Fault>();
+  });
+  ASSERT_TRUE(storage_->put_document("metadata.json", "new", DocumentDurability::kContent).ok());
+  ASSERT_TRUE(
+      storage_->replace(Stream::kEntries, [](Sink& sink) { return sink.append("new\n"); }).ok());
+  disk_.set_fault_hook(nullptr);
+  look();
+  EXPECT_GT(states, 20U);
+  EXPECT_GT(with_new_log, 0U);
+}
+
 TEST_F(InDirectory, AnAnsweredAppendSurvivesPowerLossNameAndAll) {
   // The log's own name was never synced: whoever made it died before.
   io::SimulatedFileSystem disk;

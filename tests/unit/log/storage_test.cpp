@@ -251,16 +251,17 @@ TEST_P(Storage, UnlockingTwiceIsHarmless) {
 
 TEST_P(Storage, DocumentsAreReplacedWhole) {
   EXPECT_EQ(storage_->get_document("nothing.json").code(), Code::kNotFound);
-  ASSERT_TRUE(storage_->put_document("index.bin", std::string("a\0b", 3), false).ok());
+  ASSERT_TRUE(
+      storage_->put_document("index.bin", std::string("a\0b", 3), DocumentDurability::kNone).ok());
   EXPECT_EQ(*other_->get_document("index.bin"), std::string("a\0b", 3));
-  ASSERT_TRUE(other_->put_document("index.bin", "", true).ok());
+  ASSERT_TRUE(other_->put_document("index.bin", "", DocumentDurability::kNamed).ok());
   EXPECT_EQ(*storage_->get_document("index.bin"), "");
   EXPECT_EQ(*storage_->get_document("metadata.json"), "{}");
 }
 
 TEST_P(Storage, ADocumentIsRemovedForEverybody) {
   EXPECT_TRUE(storage_->remove_document("index.bin").ok()) << "none there";
-  ASSERT_TRUE(storage_->put_document("index.bin", "a", false).ok());
+  ASSERT_TRUE(storage_->put_document("index.bin", "a", DocumentDurability::kNone).ok());
   ASSERT_TRUE(other_->remove_document("index.bin").ok());
   EXPECT_EQ(storage_->get_document("index.bin").code(), Code::kNotFound);
   EXPECT_EQ(*storage_->get_document("metadata.json"), "{}");
@@ -290,7 +291,7 @@ TEST_P(Storage, TheTranscriptIsAppendedToAndReadAsItWas) {
   EXPECT_EQ(read_view(*second, 7, 3), "");
   EXPECT_EQ(first->identity(), second->identity());
   EXPECT_EQ(*other_->get_document(kTranscriptFile), "one two");
-  ASSERT_TRUE(storage_->put_document(kTranscriptFile, "anew", true).ok());
+  ASSERT_TRUE(storage_->put_document(kTranscriptFile, "anew", DocumentDurability::kNamed).ok());
   const auto third = *other_->open_document(kTranscriptFile);
   EXPECT_NE(third->identity(), second->identity());
   EXPECT_EQ(read_view(*third, 0, 99), "anew");

@@ -74,8 +74,9 @@ class WatchedStorage final : public log::SessionStorage {
   Status remove_residue(std::span<const std::string_view> documents) override {
     return inner_->remove_residue(documents);
   }
-  Status put_document(std::string_view name, std::string_view bytes, bool durable) override {
-    return inner_->put_document(name, bytes, durable);
+  Status put_document(std::string_view name, std::string_view bytes,
+                      log::DocumentDurability durability) override {
+    return inner_->put_document(name, bytes, durability);
   }
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
                               bool durable) override {
