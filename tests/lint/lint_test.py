@@ -134,6 +134,19 @@ class Lines(unittest.TestCase):
         self.assertIn("blanks", complaints("src/io/a.cpp", "int a; \n")[0])
         self.assertIn("tab", complaints("src/io/a.cpp", "\tint a;\n")[0])
 
+    def test_macros_of_headers_are_not_asked_for_without_them(self):
+        path = "src/io/posix_file.cpp"
+        for line in ("#ifdef SYNC_FILE_RANGE_WRITE", "#if defined(__linux__) && defined(O_TMPFILE)",
+                     "#if defined(SYS_openat2)", "#ifndef F_OFD_SETLK"):
+            with self.subTest(line):
+                self.assertEqual(len(complaints(path, f"{line}\n#endif\n")), 1)
+        for text in ("#ifdef __linux__\n#endif\n",
+                     "#if defined(VARVE_CLI) || !defined(NDEBUG)\n#endif\n",
+                     "#include <sys/syscall.h>\n#if defined(SYS_openat2)\n#endif\n",
+                     "#if __has_include(<fcntl.h>)\n#endif\n"):
+            with self.subTest(text):
+                self.assertEqual(complaints(path, text), [])
+
     def test_pragma_once(self):
         self.assertIn("#pragma once", complaints("src/io/a.h", "int f();\n")[0])
 

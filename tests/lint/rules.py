@@ -128,6 +128,28 @@ def _internal_include(folder, name, quoted):
     return None
 
 
+# Where a macro comes from that may or may not be defined: without the include it never is, and what
+# it switches is silently gone. Those of the compiler and of the build need none.
+FEATURES = {"SYS_openat2": "<sys/syscall.h>", "RESOLVE_BENEATH": "<linux/openat2.h>"}
+BUILT_IN = re.compile(r"__\w+|VARVE_\w+|NDEBUG|XXH_INLINE_ALL")
+
+
+def features(path, text):
+    if not path.startswith("src/"):
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        condition = re.match(r"\s*#\s*(ifdef|ifndef|if|elif)\b(.*)", line)
+        names = re.findall(r"\bdefined\s*\(?\s*(\w+)", line) if condition else []
+        if condition and condition[1] in ("ifdef", "ifndef"):
+            names = condition[2].split()[:1]
+        for name in names:
+            header = FEATURES.get(name)
+            if BUILT_IN.fullmatch(name) or header and f"#include {header}" in text:
+                continue
+            yield number, (f"{name} may be undefined for want of an include: ask for the platform, "
+                           "or name its header in FEATURES (tests/lint/rules.py)")
+
+
 def pragma_once(path, text):
     if path.startswith("src/") and path.endswith(".h") and "\n#pragma once\n" not in "\n" + text:
         yield 1, "#pragma once is missing"
@@ -210,7 +232,7 @@ def function_size(_path, text):
             yield line, f"{count} lines, {FUNCTION_LINES_MAX} are allowed: {head[:60]}"
 
 
-CXX_RULES = [layers, pragma_once, columns, file_size, function_size, forbidden_words]
+CXX_RULES = [layers, features, pragma_once, columns, file_size, function_size, forbidden_words]
 CODE_RULES = [columns, file_size, forbidden_words]
 TEXT_RULES = [forbidden_words]
 CXX_ENDINGS = (".h", ".hpp", ".c", ".cpp")
