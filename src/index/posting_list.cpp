@@ -125,7 +125,8 @@ void PostingRun::summarize_short() {
   }
   const auto* begin = decoded.frequencies.data();
   open_.last_row = decoded.rows[count_ - 1];
-  open_.frequency_max = *std::max_element(begin, begin + count_);
+  const bool has_frequencies = body_.size() != count_;  // or long distances
+  open_.frequency_max = has_frequencies ? *std::max_element(begin, begin + count_) : 1;
 }
 
 PostingRun::PostingRun(const PostingBuffer& buffer)
@@ -167,25 +168,63 @@ bool decode_one(const char** at, const char* end, uint64_t* row, uint32_t* frequ
   return true;
 }
 
-// Postings of one byte, or of one and another for the frequency, as nearly all are: until one is
-// longer, or not right, or the last byte is near. How many. Rows may come out above kNoRow: they
-// rise, so it is enough to look at the last.
+constexpr uint32_t kPlainRun = 4;  // postings looked at together
+
+// Whether each of four bytes is a posting by itself: a distance, and no frequency.
+bool are_plain(const uint8_t* bytes) {
+  constexpr uint32_t kLongOrFrequent = 0x81818181;
+  constexpr uint32_t kHighs = 0x80808080;
+  uint32_t four = 0;
+  std::memcpy(&four, bytes, sizeof(four));
+  return (four & kLongOrFrequent) == 0 && ((four + ~kHighs) & kHighs) == kHighs;  // none is 0
+}
+
+// Postings whose distance takes one or two bytes, and their frequency none or one, as nearly all
+// are: until one is longer, or not right, or the end is near. How many. Rows may come out above
+// kNoRow: they rise, so it is enough to look at the last.
 uint32_t decode_short(const char** at, const char* end, uint32_t first, uint32_t wanted,
                       uint64_t* row, PostingRun::Decoded* out) {
-  if (*at == end) return first;
+  constexpr uint32_t kBytesMax = 3;  // of one
   const auto* byte = reinterpret_cast<const uint8_t*>(*at);
-  const auto* const last = reinterpret_cast<const uint8_t*>(end) - 1;
+  const auto* const past = reinterpret_cast<const uint8_t*>(end);
   uint64_t at_row = *row;
   uint32_t i = first;
-  for (; i < wanted && byte < last; ++i) {
-    const uint32_t value = byte[0];
-    const uint32_t has_frequency = value & 1;
-    const uint32_t more = byte[1] & (0 - has_frequency);
-    if (value - 2 >= 0x80 - 2 || more >= 0x80) break;
-    at_row += value >> 1;
-    out->rows[i] = static_cast<uint32_t>(at_row);
-    out->frequencies[i] = 1 + has_frequency + more;
-    byte += 1 + has_frequency;
+  // Taken one by one before the next look for a run: more and more in lists that have none.
+  uint32_t patience = kPlainRun;
+  while (i < wanted) {
+    if (wanted - i >= kPlainRun && past - byte >= kPlainRun && are_plain(byte)) {
+      for (uint32_t k = 0; k < kPlainRun; ++k) {
+        at_row += byte[k] >> 1;
+        out->rows[i + k] = static_cast<uint32_t>(at_row);
+        out->frequencies[i + k] = 1;
+      }
+      byte += kPlainRun;
+      i += kPlainRun;
+      patience = kPlainRun;
+      continue;
+    }
+    const auto there = static_cast<uint32_t>(past - byte) / kBytesMax;  // at least
+    const uint32_t stop = i + std::min({wanted - i, patience, there});
+    if (stop == i) break;
+    patience *= 2;
+    for (; i < stop; ++i) {
+      uint32_t value = byte[0];
+      const uint8_t* after = byte + 1;
+      if (value - 2 >= 0x80 - 2) {  // 0 and 1 too, which no distance gives
+        if (value < 0x80 || byte[1] >= 0x80) break;
+        value = (value & 0x7F) | uint32_t{byte[1]} << 7;
+        if (value < 2) break;
+        after = byte + 2;
+      }
+      const uint32_t has_frequency = value & 1;
+      const uint32_t more = *after & (0 - has_frequency);
+      if (more >= 0x80) break;
+      at_row += value >> 1;
+      out->rows[i] = static_cast<uint32_t>(at_row);
+      out->frequencies[i] = 1 + has_frequency + more;
+      byte = after + has_frequency;
+    }
+    if (i < stop) break;
   }
   *at = reinterpret_cast<const char*>(byte);
   *row = at_row;

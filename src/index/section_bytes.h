@@ -26,7 +26,7 @@ class SectionBytes {
   // A part of it, which ends no further than size(). Null data when it cannot be read or is not
   // what was written: then is_damaged().
   [[nodiscard]] std::string_view view(uint64_t offset, uint64_t length) {
-    if (!is_whole_.load(std::memory_order_acquire) && !read(offset, length)) return {};
+    if (!is_there(offset, length) && !read(offset, length)) return {};
     return {data_ + offset, length};
   }
   // Reads what is missing.
@@ -41,6 +41,12 @@ class SectionBytes {
  private:
   [[nodiscard]] bool is_read(uint64_t block) const {
     return is_read_[block].load(std::memory_order_acquire);
+  }
+  // Of what lies in one block, as nearly all that is looked at: whether it was read before.
+  [[nodiscard]] bool is_there(uint64_t offset, uint64_t length) const {
+    if (is_whole_.load(std::memory_order_acquire)) return true;
+    const uint64_t block = offset / kSnapshotBlockBytes;
+    return (offset + length) / kSnapshotBlockBytes == block && is_read(block);
   }
   bool read(uint64_t offset, uint64_t length);
   Status read_blocks(uint64_t first, uint64_t end);

@@ -2,11 +2,6 @@
 
 namespace varve::query {
 
-Relevance::Relevance(const index::Index& index, const decay::Rules& rules, int64_t now_ms)
-    : index_(index), now_ms_(now_ms) {
-  for (const auto& type : index.type_names()) rules_.push_back(rules.of(type));
-}
-
 Relevance::Factors Relevance::factors(uint32_t row) const {
   const double age = decay::age_hours(index_.timestamp_ms(row), now_ms_);
   return {index_.importance(row), age, decay::factor(rule(index_.type_number(row)), age),

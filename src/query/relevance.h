@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "decay/decay.h"
@@ -12,7 +13,9 @@ namespace varve::query {
 
 class Relevance {
  public:
-  Relevance(const index::Index& index, const decay::Rules& rules, int64_t now_ms);
+  // Borrows both. One thread at a time.
+  Relevance(const index::Index& index, const decay::Rules& rules, int64_t now_ms)
+      : index_(index), all_rules_(rules), rules_(index.type_names().size()), now_ms_(now_ms) {}
 
   struct Factors {
     double importance = 0;
@@ -26,11 +29,15 @@ class Relevance {
   // Not below of() for every row of the type with at most this importance, not after this time.
   [[nodiscard]] double bound(uint16_t type, double importance_max, int64_t newest_ms) const;
 
-  [[nodiscard]] const decay::Rule& rule(uint16_t type) const { return rules_[type]; }
+  [[nodiscard]] const decay::Rule& rule(uint16_t type) const {
+    if (!rules_[type]) rules_[type] = all_rules_.of(index_.type_names()[type]);
+    return *rules_[type];
+  }
 
  private:
   const index::Index& index_;
-  std::vector<decay::Rule> rules_;  // by type number
+  const decay::Rules& all_rules_;
+  mutable std::vector<std::optional<decay::Rule>> rules_;  // by type number, when asked for
   int64_t now_ms_;
 };
 

@@ -10,10 +10,10 @@ RowFilter::RowFilter(const index::Index& index, uint32_t row_end, int64_t now_ms
 
 void RowFilter::require(RowSet set) {
   has_conditions_ = true;
-  required_.push_back(std::move(set));
-  if (!driver_ || required_.back().count_max() < required_[*driver_].count_max()) {
-    driver_ = required_.size() - 1;
-  }
+  const auto behind = std::upper_bound(
+      required_.begin(), required_.end(), set.count_max(),
+      [](uint64_t count, const RowSet& other) { return count < other.count_max(); });
+  required_.insert(behind, std::move(set));
 }
 
 void RowFilter::exclude(RowSet set) {
@@ -27,7 +27,8 @@ void RowFilter::require_types(const std::vector<std::string>& types) {
   const auto& names = index_.type_names();
   types_.resize(std::max<size_t>(names.size(), 1));
   for (size_t number = 0; number < names.size(); ++number) {
-    types_[number] = std::find(types.begin(), types.end(), names[number]) != types.end();
+    const bool is_taken = std::find(types.begin(), types.end(), names[number]) != types.end();
+    types_[number] = is_taken ? 1 : 0;
   }
 }
 
@@ -61,8 +62,7 @@ bool RowFilter::accepts_columns(uint32_t row) const {
 
 bool RowFilter::accepts_sets(uint32_t row, bool is_from_driver) {
   if (required_.empty() && excluded_.empty() && !holds_) return true;
-  for (size_t i = 0; i < required_.size(); ++i) {
-    if (is_from_driver && i == *driver_) continue;
+  for (size_t i = is_from_driver ? 1 : 0; i < required_.size(); ++i) {
     if (!required_[i].contains(row)) return false;
   }
   return std::none_of(excluded_.begin(), excluded_.end(),
@@ -77,9 +77,9 @@ bool RowFilter::fulfils(uint32_t row) {
 uint32_t RowFilter::next(uint32_t row) {
   row = std::max(row, row_begin_);
   for (;; ++row) {
-    if (driver_) row = required_[*driver_].seek(row);
+    if (has_driver()) row = required_.front().seek(row);
     if (row >= row_end_) return kNoRow;  // kNoRow too
-    if (accepts_columns(row) && accepts_sets(row, driver_.has_value())) return row;
+    if (accepts_columns(row) && accepts_sets(row, has_driver())) return row;
   }
 }
 
@@ -87,16 +87,16 @@ uint32_t RowFilter::previous(uint32_t row) {
   if (row_end_ == 0) return kNoRow;
   row = std::min(row, row_end_ - 1);
   for (;; --row) {
-    if (driver_) row = required_[*driver_].seek_back(row);
+    if (has_driver()) row = required_.front().seek_back(row);
     if (row == kNoRow || row < row_begin_) return kNoRow;
-    if (accepts_columns(row) && accepts_sets(row, driver_.has_value())) return row;
+    if (accepts_columns(row) && accepts_sets(row, has_driver())) return row;
     if (row == 0) return kNoRow;
   }
 }
 
 uint64_t RowFilter::walk_count_max() const {
   const uint64_t range = row_end_ > row_begin_ ? row_end_ - row_begin_ : 0;
-  return driver_ ? std::min(range, required_[*driver_].count_max()) : range;
+  return has_driver() ? std::min(range, required_.front().count_max()) : range;
 }
 
 bool RowFilter::is_damaged() const {

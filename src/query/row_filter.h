@@ -1,14 +1,13 @@
 // RowFilter: all conditions of a query but the words it ranks by, as a walk over the rows that
 // fulfil them.
 //
-// The smallest set drives the walk; the other sets and the columns are asked for each row it comes
-// to. Without a set every row in the range is walked.
+// The smallest set drives the walk; the columns and the other sets, smaller ones first, are asked
+// for each row it comes to. Without a set every row in the range is walked.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,7 +46,7 @@ class RowFilter {
 
   [[nodiscard]] bool is_live(uint32_t row) const { return index_.is_live(row, now_ms_); }
   [[nodiscard]] bool accepts_type(uint16_t type) const {
-    return types_.empty() || (type < types_.size() && types_[type]);
+    return types_.empty() || (type < types_.size() && types_[type] != 0);
   }
   [[nodiscard]] int64_t start_ms() const { return start_ms_; }
   [[nodiscard]] int64_t end_ms() const { return end_ms_; }
@@ -55,7 +54,7 @@ class RowFilter {
   [[nodiscard]] uint32_t log_end() const { return log_end_; }
   // At most so many rows are walked. Rows without a set to drive the walk count all.
   [[nodiscard]] uint64_t walk_count_max() const;
-  [[nodiscard]] bool has_driver() const { return driver_.has_value(); }
+  [[nodiscard]] bool has_driver() const { return !required_.empty(); }
   [[nodiscard]] bool is_damaged() const;
 
  private:
@@ -72,10 +71,9 @@ class RowFilter {
   int64_t start_ms_ = std::numeric_limits<int64_t>::min();
   int64_t end_ms_ = std::numeric_limits<int64_t>::max();
   double importance_min_ = 0;
-  std::vector<bool> types_;  // by type number; empty: all
-  std::vector<RowSet> required_;
+  std::vector<uint8_t> types_;    // by type number, whether it is taken; empty: all
+  std::vector<RowSet> required_;  // the smallest first
   std::vector<RowSet> excluded_;
-  std::optional<size_t> driver_;  // in required_
   std::function<bool(uint32_t)> holds_;
 };
 

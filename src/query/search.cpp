@@ -21,6 +21,8 @@ constexpr uint64_t kWalkedPerResult = 64;
 // Results beyond those that `best` ranks come after them, by their match: their keys are below 0.
 constexpr double kUnrankedOffset = 1;
 
+constexpr uint64_t kHitsAtFirst = 16;  // that there is room for, if so many are wanted
+
 Status damaged_index() { return {Code::kCorruption, "index.bin: a list is damaged"}; }
 
 }  // namespace
@@ -410,6 +412,7 @@ Answer Search::Parts::run() {
   answer.best_match = query.after ? query.after->best_match : input.best_match;
   const bool nothing = query.has_vector() ? text.matches_nothing : finds_nothing;
   if (nothing || query.limit == 0) return answer;
+  answer.hits.reserve(std::min(wanted(), kHitsAtFirst));
   const bool plain = query.relevance_min == 0 && !query.ascending;
   if (query.has_vector()) {
     run_by_vector(&answer);

@@ -14,10 +14,6 @@ namespace {
 using Kind = TextClause::Kind;
 using Sign = TextClause::Sign;
 
-bool contains(const std::vector<std::string>& all, std::string_view one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
 std::string fold_pattern(std::string_view pattern) {
   std::string folded;
   text::append_folded_word(pattern, &folded);
@@ -200,9 +196,24 @@ class TextPlanner {
     }
   }
 
-  index::PostingList rows_of_word(std::string_view word) {
-    return index_.text().rows_of(analyzer_.stem(word));
+  // What was found of a word: a clause asks for it, and the ranking again.
+  struct KnownWord {
+    std::string word;
+    std::string term;
+    index::PostingList rows;
+  };
+
+  // Valid until the next one is looked up.
+  const KnownWord& look_up(const std::string& word) {
+    for (const KnownWord& known : known_words_) {
+      if (known.word == word) return known;
+    }
+    std::string term(analyzer_.stem(word));
+    const index::PostingList rows = index_.text().rows_of(term);
+    return known_words_.emplace_back(KnownWord{word, std::move(term), rows});
   }
+
+  const index::PostingList& rows_of_word(const std::string& word) { return look_up(word).rows; }
 
   void read(std::string_view text, std::vector<std::string>* words,
             std::vector<std::string>* compounds) {
@@ -218,27 +229,28 @@ class TextPlanner {
       if (!analyzer_.is_stop_word(word)) kept.push_back(word);
     }
     if (kept.empty()) kept = words_;
-    std::vector<std::string> terms;
     for (const auto& word : kept) {
-      const std::string term(analyzer_.stem(word));
-      if (!is_lone_character(word) && !contains(terms, term)) terms.push_back(term);
+      if (is_lone_character(word)) continue;
+      const KnownWord& known = look_up(word);
+      rank_term(known.term, known.rows);
     }
-    for (const auto& compound : compounds_) {
-      if (!contains(terms, compound)) terms.push_back(compound);
-    }
-    for (auto& term : terms) {
-      const index::PostingList rows = index_.text().rows_of(term);
-      if (!rows.is_empty()) plan_.terms.push_back({std::move(term), rows});
-    }
+    for (const auto& compound : compounds_) rank_term(compound, index_.text().rows_of(compound));
     for (auto& wildcard : wildcards_) {
       if (!wildcard.rows.is_empty()) plan_.terms.push_back(std::move(wildcard));
     }
     plan_.words = std::move(words_);
   }
 
+  void rank_term(const std::string& term, const index::PostingList& rows) {
+    const bool is_ranked = std::any_of(plan_.terms.begin(), plan_.terms.end(),
+                                       [&](const auto& ranked) { return ranked.text == term; });
+    if (!rows.is_empty() && !is_ranked) plan_.terms.push_back({term, rows});
+  }
+
   const index::Index& index_;
   text::Analyzer& analyzer_;
   TextPlan plan_;
+  std::vector<KnownWord> known_words_;
   std::vector<std::string> words_;
   std::vector<std::string> compounds_;
   std::vector<RankedTerm> wildcards_;

@@ -1,5 +1,8 @@
 #include "session/query_results.h"
 
+#include <bit>
+#include <string_view>
+
 #include "json/canonical.h"
 
 namespace varve::session {
@@ -9,18 +12,52 @@ namespace {
 // Of a result's JSON, besides what it shows: names and numbers. More of them cost one copy.
 constexpr size_t kResultBytes = 160;
 
-void append_result(const QueryResult& result, std::string* out) {
-  out->append("{\"entry\":").append(*result.line).append(",\"session_id\":");
-  json::append_string(result.session_id, *out);
-  out->append(",\"relevance\":");
-  json::append_double(result.relevance, *out);
-  out->append(",\"decay_factor\":");
-  json::append_double(result.decay_factor, *out);
-  out->append(",\"match_quality\":");
-  json::append_double(result.match_quality, *out);
-  if (!result.explanation.empty()) out->append(",\"explain\":").append(result.explanation);
-  out->push_back('}');
-}
+// A member of results one behind the other: a value that is that of the result before is copied
+// from there, as the decay factor of most and the match of all without words are.
+class NumberColumn {
+ public:
+  explicit NumberColumn(std::string_view name) : name_(name) {}
+
+  void append(double number, std::string* out) {
+    const auto bits = std::bit_cast<uint64_t>(number);
+    if (bits == bits_ && size_ > 0) {
+      out->append(*out, begin_, size_);
+      return;
+    }
+    bits_ = bits;
+    begin_ = out->size();
+    out->append(name_);
+    json::append_double(number, *out);
+    size_ = out->size() - begin_;
+  }
+
+ private:
+  std::string_view name_;
+  uint64_t bits_ = 0;
+  size_t begin_ = 0;  // of what was written last
+  size_t size_ = 0;
+};
+
+class ResultWriter {
+ public:
+  explicit ResultWriter(std::string* out) : out_(out) {}
+
+  void append(const QueryResult& result) {
+    out_->append("{\"entry\":").append(*result.line).append(",\"session_id\":");
+    json::append_string(result.session_id, *out_);
+    relevance_.append(result.relevance, out_);
+    decay_factor_.append(result.decay_factor, out_);
+    match_quality_.append(result.match_quality, out_);
+    if (!result.explanation.empty()) out_->append(",\"explain\":").append(result.explanation);
+    out_->push_back('}');
+  }
+
+ private:
+  std::string* out_;
+  NumberColumn relevance_{",\"relevance\":"};
+  NumberColumn decay_factor_{",\"decay_factor\":"};
+  NumberColumn match_quality_{",\"match_quality\":"};
+};
 
 }  // namespace
 
@@ -33,9 +70,10 @@ std::string QueryResults::json() const {
   std::string out;
   out.reserve(bytes);
   out.append("{\"results\":[");
+  ResultWriter writer(&out);
   for (const auto& result : results) {
     if (&result != &results.front()) out.push_back(',');
-    append_result(result, &out);
+    writer.append(result);
   }
   out.append("],\"next\":");
   if (next.empty()) {

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "query/row_set.h"
@@ -214,9 +215,12 @@ TEST(RowFilter, CombinesAnyConditionsByAnd) {
       filter.require_importance(0.4);
       all.push_back([](uint32_t row) { return (row % 11) / 10.0 >= 0.4; });
     }
-    for (auto sets = random() % 3; sets > 0; --sets) {
+    uint64_t smallest = row_end;
+    for (auto sets = random() % 4; sets > 0; --sets) {
       const Lists& lists = held.emplace_back(random_lists(random, 2, 0.4));
-      filter.require(RowSet::of_lists(lists.lists));
+      RowSet set = RowSet::of_lists(lists.lists);
+      smallest = std::min(smallest, set.count_max());
+      filter.require(std::move(set));
       all.push_back([&lists](uint32_t row) { return lists.rows.contains(row); });
     }
     if (random() % 2 == 0) {
@@ -232,6 +236,7 @@ TEST(RowFilter, CombinesAnyConditionsByAnd) {
       return std::all_of(all.begin(), all.end(), [row](const Holds& one) { return one(row); });
     };
     expect_walks(filter, holds, row_end);
+    EXPECT_LE(filter.walk_count_max(), smallest) << "the smallest set is what is walked";
   }
 }
 

@@ -305,6 +305,22 @@ TEST_F(Wording, RequiredAndRefusedWords) {
   EXPECT_EQ(found("nobody"), "");
 }
 
+// A word is looked up once for its clauses and the ranking, whatever forms of it are asked for.
+TEST_F(Wording, AWordThatIsAskedForAgainCountsOnce) {
+  const auto scores = [&](const std::string& text) {
+    std::string told;
+    const Answer answer =
+        log_.answer(R"({"sort_by":"match","explain":true,"text":")" + text + "\"}");
+    for (const Hit& hit : answer.hits) told += std::to_string(hit.match) + " ";
+    EXPECT_EQ(answer.terms.size(), 2u) << text;
+    return log_.ids_of(answer) + ": " + told;
+  };
+  const std::string once = scores("+authorization code");
+  EXPECT_EQ(once.substr(0, 5), "c a d");
+  EXPECT_EQ(scores("+authorization authorizations code codes"), once);
+  EXPECT_EQ(scores("+authorization +authorizations code code"), once);
+}
+
 TEST_F(Wording, PhrasesAreWordsInTheirOrder) {
   EXPECT_EQ(found(R"("authorization code")"), "a");
   EXPECT_EQ(found(R"("code authorization")"), "");
