@@ -81,8 +81,7 @@ bool read_reserved_error(Token token, varve_status_t* status) noexcept {
 }
 
 const char* reserved_message(varve_status_t status) noexcept {
-  return status == VARVE_NO_MEMORY ? "memory ran out; nothing was changed"
-                                   : "no memory was left to describe this error";
+  return status == VARVE_NO_MEMORY ? "memory ran out" : "no memory was left to describe this error";
 }
 
 varve_status_t report_defect(const char* what, varve_error_t** error_out) noexcept {

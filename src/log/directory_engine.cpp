@@ -1,6 +1,7 @@
 #include "log/directory_engine.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/ids.h"
@@ -185,23 +186,28 @@ Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
   return moved;
 }
 
+// Best effort: what cannot be removed is left to whoever tidies up next.
 void DirectoryEngine::remove_tree(io::Directory& parent, std::string_view name) {
-  {
-    const auto directory = parent.open_directory(name);
-    if (!directory.ok()) return;
-    const auto items = (*directory)->list();
-    if (!items.ok()) return;
-    for (const auto& item : *items) {
-      if (item.name == kLockFile) continue;
-      if (item.kind == io::FileKind::kDirectory) {
-        (void)(*directory)->remove_directory(item.name).ok();
-      } else {
-        (void)(*directory)->remove(item.name).ok();
+  try {
+    {
+      const auto directory = parent.open_directory(name);
+      if (!directory.ok()) return;
+      const auto items = (*directory)->list();
+      if (!items.ok()) return;
+      for (const auto& item : *items) {
+        if (item.name == kLockFile) continue;
+        if (item.kind == io::FileKind::kDirectory) {
+          (void)(*directory)->remove_directory(item.name).ok();
+        } else {
+          (void)(*directory)->remove(item.name).ok();
+        }
       }
+      (void)(*directory)->remove(kLockFile).ok();
     }
-    (void)(*directory)->remove(kLockFile).ok();
+    (void)parent.remove_directory(name).ok();
+  } catch (const std::bad_alloc&) {
+    // The session is gone by its name already.
   }
-  (void)parent.remove_directory(name).ok();
 }
 
 void DirectoryEngine::sweep_left_overs() {

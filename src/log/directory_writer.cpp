@@ -377,11 +377,17 @@ Status DirectoryStorage::sync_stream(Stream stream) {
   return {};
 }
 
+// What is durable is answered so, whether it can be written down or not: taken back for want of
+// memory it would be told as lost later.
 void DirectoryStorage::publish(uint64_t durable_bytes, uint64_t last_seq) {
   if (state_.durable_bytes == durable_bytes && state_.last_seq >= last_seq) return;
   state_.durable_bytes = durable_bytes;
   state_.last_seq = std::max(state_.last_seq, last_seq);
-  (void)write_state().ok();
+  try {
+    (void)write_state().ok();
+  } catch (const std::bad_alloc&) {
+    // As a state that could not be written: the next writer syncs once more.
+  }
 }
 
 Status DirectoryStorage::heal(Stream stream, uint64_t keep_bytes) {

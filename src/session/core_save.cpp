@@ -6,6 +6,7 @@
 #include "index/snapshot.h"
 #include "log/quarantine.h"
 #include "session/core.h"
+#include "session/decay_config.h"
 
 namespace varve::session {
 
@@ -105,9 +106,13 @@ Status Core::save_metadata(log::DocumentDurability durability,
   }
   VARVE_TRY(change(fresh));
   count_into(fresh.tree());
+  // Nothing may fail once it is in the file.
+  auto own = own_decay_rules(fresh.tree(), settings.decay);
+  auto rules = std::make_shared<const decay::Rules>(own ? *std::move(own) : settings.decay);
   VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), durability));
   const std::unique_lock lock(index_mutex);
-  set_metadata(std::move(fresh));
+  decay_rules_ = std::move(rules);
+  metadata = std::move(fresh);
   return {};
 }
 

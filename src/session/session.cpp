@@ -377,22 +377,33 @@ Status Session::sync() {
   return {};
 }
 
+// The end of a session may come when memory has ended: what was answered is in the log all the
+// same.
 void Session::close() {
   if (!parts_) return;
   Core& core = parts_->core;
-  if (is_over(*this)) {
-    // Saving would note the time of now, and bring it back.
-  } else if (parts_->writer.has_changes()) {
-    const Status saved = sync();
-    const bool loses = core.storage->undurable().bytes > 0 || parts_->writer.has_unsynced();
+  Status saved;
+  try {
+    if (is_over(*this)) {
+      // Saving would note the time of now, and bring it back.
+    } else if (parts_->writer.has_changes()) {
+      saved = sync();
+    } else {
+      // An index that had to be rebuilt is worth keeping, even if nothing was written since.
+      parts_->writer.save_snapshot(!core.snapshot_was_loaded || core.has_words_to_save());
+    }
+  } catch (const std::bad_alloc&) {
+    saved = Status::out_of_memory();
+  }
+  try {
     if (!saved.ok()) {
+      const bool loses = core.storage->undurable().bytes > 0 || parts_->writer.has_unsynced();
       core.post(loses ? Level::kError : Level::kWarn, "closed without saving: " + saved.message());
     }
-  } else {
-    // An index that had to be rebuilt is worth keeping, even if nothing was written since.
-    parts_->writer.save_snapshot(!core.snapshot_was_loaded || core.has_words_to_save());
+    if (!parts_->closed.exchange(true)) core.post(Level::kInfo, "session closed");
+  } catch (const std::bad_alloc&) {
+    // Nobody can be told.
   }
-  if (!parts_->closed.exchange(true)) core.post(Level::kInfo, "session closed");
 }
 
 Result<json::Tree> Session::stats() { return session::stats(parts_->core); }

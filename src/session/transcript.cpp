@@ -165,6 +165,10 @@ Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
     const bool is_full = entry_count_ >= cap + kSlackMin + cap / kSlackShare;
     if (seen_ && (cap == 0 || is_full || !ends_whole_ || !fits.ok())) return write_anew(entry);
     VARVE_TRY(fits);
+    // Before it is appended: nothing may fail behind that.
+    std::string end = seen_end_ + added;
+    end.erase(0,
+              end.size() - std::min<size_t>({kEndBytes, seen_bytes_ + added.size(), end.size()}));
     const Status appended = core_.storage->append_to_transcript(seen_bytes_, added, durable);
     if (appended.code() == Code::kConflict) continue;
     VARVE_TRY(appended);
@@ -172,9 +176,7 @@ Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
     if (seen_) {
       entry_count_ += 1;
       seen_bytes_ += added.size();
-      seen_end_ =
-          (seen_end_ + added)
-              .substr(seen_end_.size() + added.size() - std::min<size_t>(kEndBytes, seen_bytes_));
+      seen_end_ = std::move(end);
     }
     note_written(core_, writer_, added.size(), durable);
     return {};

@@ -85,6 +85,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   Result<std::shared_ptr<session::Session>> adopt(const std::string& id,
                                                   std::unique_ptr<log::SessionStorage> storage);
   Status drop(std::string_view id, const log::Engine::DropWanted& wanted);
+  void tell(std::string_view session_id, std::string_view what) noexcept;
   Status remove_expired(std::string_view id);
   Status make_way_for(const std::string& id);
   static Result<std::shared_ptr<session::Session>> unless_expired(
@@ -198,6 +199,15 @@ Result<std::shared_ptr<session::Session>> OpenStore::adopt(
   return session;
 }
 
+// Of what was done, which stays done when there is no memory to tell of it.
+void OpenStore::tell(std::string_view session_id, std::string_view what) noexcept {
+  try {
+    events_.post(session::Level::kInfo, "store", session_id, what);
+  } catch (const std::bad_alloc&) {
+    // A line less.
+  }
+}
+
 // A session that expired is gone for everybody, so its id is free.
 Status OpenStore::make_way_for(const std::string& id) {
   const auto text = engine_->session_document(id, "metadata.json");
@@ -220,7 +230,7 @@ Result<std::shared_ptr<session::Session>> OpenStore::create_session(std::string_
   VARVE_TRY_ASSIGN(auto storage,
                    engine_->create({options.session_id, options.user_id, options.agent_id, now_ms},
                                    metadata.encode()));
-  events_.post(session::Level::kInfo, "store", options.session_id, "session created");
+  tell(options.session_id, "session created");
   return adopt(options.session_id, std::move(storage));
 }
 
@@ -294,7 +304,7 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
     if (found != open_.end()) open_.erase(found);
   }
   quota_.forget();
-  events_.post(session::Level::kInfo, "store", id, "session deleted");
+  tell(id, "session deleted");
   return {};
 }
 
@@ -564,7 +574,11 @@ void OpenStore::close() {
     flusher = std::move(flusher_);
   }
   flusher.reset();
-  for (const auto& session : open_sessions()) session->close();
+  try {
+    for (const auto& session : open_sessions()) session->close();
+  } catch (const std::bad_alloc&) {
+    // Each is closed with its last handle.
+  }
 }
 
 }  // namespace

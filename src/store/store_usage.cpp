@@ -133,7 +133,8 @@ Result<json::Tree> sum_usage(const UsageFilter& filter, std::vector<std::string>
       return {};
     }();
     if (added.ok() || added.code() == Code::kNotFound) continue;  // deleted or expired meanwhile
-    if (added.code() == Code::kInvalidArgument) return added;     // an id that cannot be one
+    // An id that cannot be one, or a total that nobody could tell to be short.
+    if (added.code() == Code::kInvalidArgument || added.code() == Code::kNoMemory) return added;
     report.add_problem(id, added.message());
   }
   return report.tree();

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 #include <sstream>
-
-#include "client.h"
 
 namespace varve_test {
 namespace {
@@ -29,7 +28,10 @@ std::string function_name(std::string_view declaration) {
 }  // namespace
 
 std::string source_file(const std::string& path) {
-  return read_file(std::string(VARVE_SOURCE_DIR) + "/" + path);
+  std::ifstream file(std::string(VARVE_SOURCE_DIR) + "/" + path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
 }
 
 std::set<std::string> words_with_prefix(std::string_view text, std::string_view prefix) {

@@ -30,6 +30,14 @@ torture_faults() {
   crash_tests faults 3600 fault_sweep '*'
 }
 
+# Every allocation of every function of the ABI; in memory, for the disk is not tried here.
+torture_allocations() {
+  local stores=${TMPDIR:-/tmp}
+  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-100}
+  [ -n "${TMPDIR:-}" ] || [ ! -w /dev/shm ] || stores=/dev/shm
+  TMPDIR=$stores crash_tests allocations $(($1 * 4 + 1800)) allocation_sweep '*'
+}
+
 # A log of 64 kB, five times the everyday one, with all that may be behind a cut and beside it:
 # about a million cuts. Less time than they take leaves out all but every so many of them.
 torture_cut_files() {

@@ -18,4 +18,11 @@ class NoMemory {
   [[nodiscard]] bool was_met() const;
 };
 
+// Counts an allocation of this thread; whether it is to be refused. For other allocators than
+// operator new (wrapped_malloc.cpp).
+bool refuses_allocation();
+
+// Blocks that operator new of any thread has given and operator delete has not taken back.
+int64_t live_blocks();
+
 }  // namespace varve_test

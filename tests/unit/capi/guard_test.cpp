@@ -70,7 +70,7 @@ TEST(Guard, RunningOutOfMemoryNeedsNoMemoryToReport) {
   }
   EXPECT_EQ(status, VARVE_NO_MEMORY);
   EXPECT_EQ(varve_error_status(error), VARVE_NO_MEMORY);
-  EXPECT_STREQ(varve_error_message(error), "memory ran out; nothing was changed");
+  EXPECT_STREQ(varve_error_message(error), "memory ran out");
   EXPECT_STREQ(varve_error_details(error), "{}");
   varve_error_free(error);
   EXPECT_EQ(varve_error_status(error), VARVE_NO_MEMORY);  // reserved: freeing it changes nothing

@@ -214,6 +214,23 @@ TEST(Ranker, FindsTheSameInManyWindows) {
   }
 }
 
+// Of a stretch one posting alone is in the window, and those behind it are not passed over.
+TEST(Ranker, ARowAloneInItsWindowTakesNoOtherWithIt) {
+  const std::set<uint32_t> rows = {0, ScoreWindow::kRows + 1, ScoreWindow::kRows + 2};
+  QueryLog log(plain_words());
+  for (uint32_t row = 0; row <= *rows.rbegin(); ++row) {
+    log.add(rows.contains(row) ? R"({"type":"note","content":"rare"})"
+                               : R"({"type":"note","content":"x"})");
+  }
+  const auto plan = plan_text("rare", log.index(), log.analyzer());
+  ASSERT_TRUE(plan.ok());
+  Ranker ranker(log.index(), *plan, log.index().size());
+  RowFilter filter(log.index(), log.index().size(), kNowMs);
+  std::set<uint32_t> found;
+  ranker.for_each(filter, false, [&](uint32_t row, double) { found.insert(row); });
+  EXPECT_EQ(found, rows);
+}
+
 TEST(Ranker, ScoresOfManyRowsAreThoseOfEach) {
   ZipfLog log(21, 2000, 20);
   for (int round = 0; round < 10; ++round) {
