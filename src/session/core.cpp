@@ -1,6 +1,7 @@
 #include "session/core.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -20,6 +21,9 @@ namespace {
 constexpr uint64_t kLimitParts = 10;
 constexpr uint64_t kNearLimitParts = 9;
 
+// What a waiting writer reads of the others' lines: some milliseconds.
+constexpr uint64_t kCloseBytesMax = uint64_t{256} << 10;
+
 }  // namespace
 
 Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_storage,
@@ -32,6 +36,7 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       index(session_context.settings.text),
       cache_(session_context.settings.cached_entries_max) {
   storage->set_sync_histogram(&context.counters->sync_us);
+  storage->set_work_while_waiting([this] { follow_closely(); });
   analyzers_.reserve(kIdleAnalyzersMax);  // giving one back must not fail
 }
 
@@ -254,6 +259,25 @@ Status Core::catch_up() {
 Status Core::follow() {
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   return catch_up_to(tail);
+}
+
+void Core::follow_closely() noexcept {
+  try {
+    const auto tail = storage->tail();
+    if (!tail.ok()) return;
+    {
+      const std::shared_lock lock(index_mutex);
+      const uint64_t covered_bytes = index.coverage.entries_bytes;
+      if (!index_is_whole_ || !index.has_rows() || tail->generation != view.tail.generation ||
+          tail->entries_bytes < covered_bytes ||
+          tail->entries_bytes - covered_bytes > kCloseBytesMax) {
+        return;
+      }
+    }
+    (void)catch_up_to(*tail).ok();
+  } catch (const std::exception&) {
+    // The index is made anew by who needs it next.
+  }
 }
 
 Status Core::catch_up_to(const log::Tail& tail) {

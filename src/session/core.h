@@ -51,6 +51,9 @@ class Core {
   Status catch_up();
   // The same, but rows that are still in index.bin alone stay there (index.has_rows()).
   Status follow();
+  // The same, unless there is much to read: for a writer that waits for the storage's lock, and
+  // would read under it what it did not read before.
+  void follow_closely() noexcept;
   // Reads those.
   Status load_rows();
 
