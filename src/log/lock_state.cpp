@@ -90,7 +90,7 @@ std::optional<LockState> decode_lock_state(std::string_view bytes) {
   json::Document document;
   if (!document.parse(bytes).ok() || !document.root().is_object()) return std::nullopt;
   const json::Value root = document.root();
-  const auto state = read_state(root);
+  auto state = read_state(root);
   if (!state) return std::nullopt;
   // As we write it: then its check is right, and needs no canonical form.
   if (encode_lock_state(*state) == bytes || has_right_check(root)) return state;
