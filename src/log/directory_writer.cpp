@@ -82,6 +82,7 @@ Status DirectoryStorage::wait_for_lock(int64_t deadline_us, bool* waited) {
     if (waited != nullptr) *waited = true;
     const int64_t left_us = deadline_us - environment_.clock->monotonic_us();
     if (left_us <= 0) return busy_status();
+    if (work_while_waiting_) work_while_waiting_();
     environment_.clock->sleep_us(std::min(left_us, jittered(back_off_us, *environment_.random)));
     back_off_us = std::min(back_off_us * 2, kBackOffMaxUs);
   }

@@ -71,6 +71,9 @@ std::string FailureBuffer::name_of(Stream stream) const { return below_->name_of
 void FailureBuffer::set_sync_histogram(Histogram* histogram) {
   below_->set_sync_histogram(histogram);
 }
+void FailureBuffer::set_work_while_waiting(std::function<void()> work) {
+  below_->set_work_while_waiting(std::move(work));
+}
 
 // --- the lock ------------------------------------------------------------------------------------
 

@@ -65,6 +65,7 @@ class FailureBuffer final : public SessionStorage {
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
                               bool durable) override;
   void set_sync_histogram(Histogram* histogram) override;
+  void set_work_while_waiting(std::function<void()> work) override;
 
  private:
   Status write_held();

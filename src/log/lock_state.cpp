@@ -5,13 +5,13 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "entry/entry.h"
+#include "json/canonical.h"
+#include "json/document.h"
 #include "json/tree.h"
 
 namespace varve::log {
 
 namespace {
-
-std::string check_of(const json::Tree& state) { return std::to_string(hash64(state.canonical())); }
 
 std::string identity_text(const io::FileIdentity& file) {
   return std::to_string(file.device) + ":" + std::to_string(file.inode);
@@ -28,22 +28,58 @@ std::optional<io::FileIdentity> parse_identity(std::string_view text) {
   return file;
 }
 
+std::string_view text_of(json::Value root, std::string_view name) {
+  const auto member = root.find(name);
+  return member && member->is_string() ? member->text() : std::string_view();
+}
+
+int64_t number_of(json::Value root, std::string_view name) {
+  const auto member = root.find(name);
+  return member ? member->as_int64().value_or(0) : 0;
+}
+
+bool has_right_check(json::Value root) {
+  json::Tree tree = json::Tree::from(root);
+  const std::string check = tree.get_string("check");
+  tree.erase("check");
+  return check == std::to_string(hash64(tree.canonical()));
+}
+
+std::optional<LockState> read_state(json::Value root) {
+  const auto file = parse_identity(text_of(root, "file"));
+  if (!file) return std::nullopt;
+  LockState state;
+  state.process_id = number_of(root, "pid");
+  state.boot_id = text_of(root, "boot_id");
+  state.operation = text_of(root, "operation");
+  state.timestamp_ms = parse_rfc3339(text_of(root, "timestamp")).value_or(0);
+  state.expires_at_ms = parse_rfc3339(text_of(root, "expires_at")).value_or(0);
+  state.file = *file;
+  state.durable_bytes = static_cast<uint64_t>(number_of(root, "durable_bytes"));
+  state.last_seq = static_cast<uint64_t>(number_of(root, "seq"));
+  const auto suspect = root.find("suspect");
+  state.suspect = suspect && suspect->kind() == json::Kind::kTrue;
+  if (state.last_seq > entry::kSeqMax) return std::nullopt;
+  return state;
+}
+
 }  // namespace
 
 std::string encode_lock_state(const LockState& state) {
-  json::Tree tree = json::Tree::object();
-  tree.set("pid", json::Tree::integer(state.process_id));
-  tree.set("boot_id", json::Tree::string(state.boot_id));
-  tree.set("operation", json::Tree::string(std::string_view(state.operation).substr(0, 32)));
-  tree.set("timestamp", json::Tree::string(format_rfc3339(state.timestamp_ms)));
-  tree.set("expires_at", json::Tree::string(format_rfc3339(state.expires_at_ms)));
-  tree.set("file", json::Tree::string(identity_text(state.file)));
-  tree.set("durable_bytes", json::Tree::integer_unsigned(state.durable_bytes));
-  tree.set("seq", json::Tree::integer_unsigned(state.last_seq));
-  tree.set("suspect", json::Tree::boolean(state.suspect));
-  const std::string check = check_of(tree);
-  tree.set("check", json::Tree::string(check));
-  std::string text = tree.canonical();
+  // By hand: it is written at every change of hands. Members in canonical order.
+  std::string text = "{\"boot_id\":";
+  json::append_string(state.boot_id, text);
+  text += ',';
+  const size_t check_at = text.size();
+  text.append("\"durable_bytes\":").append(std::to_string(state.durable_bytes));
+  text.append(",\"expires_at\":\"").append(format_rfc3339(state.expires_at_ms));
+  text.append("\",\"file\":\"").append(identity_text(state.file)).append("\",\"operation\":");
+  json::append_string(std::string_view(state.operation).substr(0, 32), text);
+  text.append(",\"pid\":").append(std::to_string(state.process_id));
+  text.append(",\"seq\":").append(std::to_string(state.last_seq));
+  text.append(",\"suspect\":").append(state.suspect ? "true" : "false");
+  text.append(",\"timestamp\":\"").append(format_rfc3339(state.timestamp_ms)).append("\"}");
+  text.insert(check_at, "\"check\":\"" + std::to_string(hash64(text)) + "\",");
   text.resize(kLockStateBytes - 1, ' ');
   text.push_back('\n');
   return text;
@@ -51,25 +87,14 @@ std::string encode_lock_state(const LockState& state) {
 
 std::optional<LockState> decode_lock_state(std::string_view bytes) {
   if (bytes.size() != kLockStateBytes) return std::nullopt;
-  auto parsed = json::Tree::parse(bytes);
-  if (!parsed.ok() || !parsed->is_object()) return std::nullopt;
-  const std::string check = parsed->get_string("check");
-  parsed->erase("check");
-  if (check.empty() || check != check_of(*parsed)) return std::nullopt;
-  const auto file = parse_identity(parsed->get_string("file"));
-  if (!file) return std::nullopt;
-  LockState state;
-  state.process_id = parsed->get_int64("pid");
-  state.boot_id = parsed->get_string("boot_id");
-  state.operation = parsed->get_string("operation");
-  state.timestamp_ms = parse_rfc3339(parsed->get_string("timestamp")).value_or(0);
-  state.expires_at_ms = parse_rfc3339(parsed->get_string("expires_at")).value_or(0);
-  state.file = *file;
-  state.durable_bytes = static_cast<uint64_t>(parsed->get_int64("durable_bytes"));
-  state.last_seq = static_cast<uint64_t>(parsed->get_int64("seq"));
-  state.suspect = parsed->get_bool("suspect");
-  if (state.last_seq > entry::kSeqMax) return std::nullopt;
-  return state;
+  json::Document document;
+  if (!document.parse(bytes).ok() || !document.root().is_object()) return std::nullopt;
+  const json::Value root = document.root();
+  auto state = read_state(root);
+  if (!state) return std::nullopt;
+  // As we write it: then its check is right, and needs no canonical form.
+  if (encode_lock_state(*state) == bytes || has_right_check(root)) return state;
+  return std::nullopt;
 }
 
 }  // namespace varve::log

@@ -194,9 +194,15 @@ class SessionStorage {
 
   // Where the durations of syncs are counted [us]; none when null. Set before the first write.
   virtual void set_sync_histogram(Histogram* histogram) { sync_us_ = histogram; }
+  // What lock() does between two attempts while somebody else holds the lock; it must not need the
+  // lock, nor take long. Set before the first write.
+  virtual void set_work_while_waiting(std::function<void()> work) {
+    work_while_waiting_ = std::move(work);
+  }
 
  protected:
   Histogram* sync_us_ = nullptr;
+  std::function<void()> work_while_waiting_;
 };
 
 // One row of the registry: what never changes about a session.

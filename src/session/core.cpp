@@ -1,6 +1,7 @@
 #include "session/core.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -20,6 +21,9 @@ namespace {
 constexpr uint64_t kLimitParts = 10;
 constexpr uint64_t kNearLimitParts = 9;
 
+// What a waiting writer reads of the others' lines: some milliseconds.
+constexpr uint64_t kCloseBytesMax = uint64_t{256} << 10;
+
 }  // namespace
 
 Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_storage,
@@ -32,6 +36,7 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       index(session_context.settings.text),
       cache_(session_context.settings.cached_entries_max) {
   storage->set_sync_histogram(&context.counters->sync_us);
+  storage->set_work_while_waiting([this] { follow_closely(); });
   analyzers_.reserve(kIdleAnalyzersMax);  // giving one back must not fail
 }
 
@@ -186,16 +191,19 @@ Status Core::load_metadata() {
   return {};
 }
 
-Status Core::load_snapshot() {
+// index.bin, when it is of this log.
+Result<index::Index> Core::open_snapshot_of_log() {
   auto document = storage->open_document(index::kSnapshotFile);
-  if (document.code() == Code::kNotFound) return {Code::kNotFound, "there was no index.bin"};
+  if (document.code() == Code::kNotFound) {
+    return Status(Code::kNotFound, "there was no index.bin");
+  }
   if (!document.ok()) return std::move(document).status();
   VARVE_TRY_ASSIGN(auto file, index::SnapshotFile::open(*std::move(document)));
   snapshot_size_bytes = file->size_bytes();
   VARVE_TRY_ASSIGN(index::Index loaded, index::open_snapshot(std::move(file), settings.text));
   const index::Coverage& coverage = loaded.coverage;
   if (coverage.entries_bytes > view.tail.entries_bytes) {
-    return {Code::kCorruption, "index.bin covers more than there is"};
+    return Status(Code::kCorruption, "index.bin covers more than there is");
   }
   if (coverage.entries_bytes > 0) {
     // The last covered line, and that the covered part ends with a line.
@@ -208,10 +216,15 @@ Status Core::load_snapshot() {
                      storage->read(log::Stream::kEntries, generation, coverage.entries_bytes - 1,
                                    std::span<char>(&last, 1)));
     if (got != line.size() || hash64(line) != coverage.last_line_hash || one != 1 || last != '\n') {
-      return {Code::kCorruption, "index.bin is of another log"};
+      return Status(Code::kCorruption, "index.bin is of another log");
     }
   }
-  snapshot_covered_bytes = coverage.entries_bytes;
+  return loaded;
+}
+
+Status Core::load_snapshot() {
+  VARVE_TRY_ASSIGN(index::Index loaded, open_snapshot_of_log());
+  snapshot_covered_bytes = loaded.coverage.entries_bytes;
   snapshot_text_rows = loaded.text_row_count();
   index = std::move(loaded);
   index_epoch += 1;
@@ -254,6 +267,25 @@ Status Core::catch_up() {
 Status Core::follow() {
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   return catch_up_to(tail);
+}
+
+void Core::follow_closely() noexcept {
+  try {
+    const auto tail = storage->tail();
+    if (!tail.ok()) return;
+    {
+      const std::shared_lock lock(index_mutex);
+      const uint64_t covered_bytes = index.coverage.entries_bytes;
+      if (!index_is_whole_ || !index.has_rows() || tail->generation != view.tail.generation ||
+          tail->entries_bytes < covered_bytes ||
+          tail->entries_bytes - covered_bytes > kCloseBytesMax) {
+        return;
+      }
+    }
+    (void)catch_up_to(*tail).ok();
+  } catch (const std::exception&) {
+    // The index is made anew by who needs it next.
+  }
 }
 
 Status Core::catch_up_to(const log::Tail& tail) {
@@ -464,6 +496,7 @@ Status Core::rebuild() {
 void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
                          uint64_t end_bytes) noexcept {
   const std::unique_lock lock(index_mutex);
+  written_bytes_ += end_bytes - start_bytes;
   // A reader may have caught up with these very lines already.
   if (index.coverage.entries_bytes != start_bytes || !index_is_whole_) return;
   index_is_whole_ = false;

@@ -51,6 +51,9 @@ class Core {
   Status catch_up();
   // The same, but rows that are still in index.bin alone stay there (index.has_rows()).
   Status follow();
+  // The same, unless there is much to read: for a writer that waits for the storage's lock, and
+  // would read under it what it did not read before.
+  void follow_closely() noexcept;
   // Reads those.
   Status load_rows();
 
@@ -195,9 +198,10 @@ class Core {
   mutable std::shared_mutex index_mutex;  // guards everything below
   index::Index index;
   LogView view;
-  Metadata metadata;                    // changed by set_metadata()
-  uint64_t durable_seq_seen = 0;        // the highest seq anybody is known to have made durable
-  uint64_t snapshot_covered_bytes = 0;  // of the log, by index.bin as last read or written
+  Metadata metadata;              // changed by set_metadata()
+  uint64_t durable_seq_seen = 0;  // the highest seq anybody is known to have made durable
+  // Of the log, by index.bin as last seen or written; 0: by none that may be relied on.
+  uint64_t snapshot_covered_bytes = 0;
   uint64_t snapshot_size_bytes = 0;
   uint32_t snapshot_text_rows = 0;  // rows whose words are in it
   uint64_t torn_tail_count = 0;     // moved to quarantine by this object
@@ -209,12 +213,15 @@ class Core {
   bool metadata_was_damaged = false;
 
  private:
+  [[nodiscard]] bool is_snapshot_wanted(bool always) const;
+  void note_snapshot_of_others();
   void post_index_load(const Status& loaded);
   Status load_metadata();
   Result<log::Tail> load_metadata_of_tail();
   Result<Metadata> read_metadata();
   // Index lock held exclusively:
   Status load_snapshot();
+  Result<index::Index> open_snapshot_of_log();
   Status catch_up_to(const log::Tail& tail);
   [[nodiscard]] bool is_current(const log::Tail& tail) const;
   Status read_changes(log::Tail tail);
@@ -235,7 +242,9 @@ class Core {
   Status load_pending(Part last);
   Status load_missing(Part last);
   Status index_words(uint64_t bytes_max);
-  Status extend_index(bool text);
+  Status extend_index(uint64_t words_bytes);
+  [[nodiscard]] uint64_t pending_words_bytes() const;
+  uint64_t words_bytes_due();
   Status index_words_of(uint32_t first, uint32_t end);
 
   Result<Found> find(std::string_view id);
@@ -255,6 +264,10 @@ class Core {
   std::atomic<bool> is_ours_to_read_{false};
   std::atomic<uint64_t> unread_lookups_{0};  // of entries while their rows were in index.bin alone
   bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail
+  // Of the log: what was written here since a write last looked for words to index, and how much of
+  // it such writes are to index yet.
+  uint64_t written_bytes_ = 0;
+  uint64_t owed_words_bytes_ = 0;
 };
 
 }  // namespace varve::session

@@ -17,9 +17,15 @@ constexpr int kAttempts = 4;  // the log may be replaced while a query prepares
 constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
 // What words may take in memory uncompressed while a log is indexed.
 constexpr uint64_t kUncompressedBytesMax = uint64_t{16} << 20;
-// Steps of that size that a write, and a close, may take: neither waits for a whole log.
-constexpr int kStepsOfWrite = 2;
-constexpr int kStepsOfClose = 16;
+// What a close may index: it does not wait for a whole log.
+constexpr uint64_t kWordsBytesOfClose = 16 * kWordsBytes;
+// What a write may: in proportion to what was written here, so that what waits after a bulk load
+// ends, and no single add pays for it. Not a little each time, but every few writes some times what
+// one of them wrote. What others write is indexed by whoever asks.
+constexpr uint64_t kWordsPerGrowth = 2;
+constexpr uint64_t kWordsPerWrite = 8;
+constexpr uint64_t kWordsBytesOfWriteMin = uint64_t{64} << 10;
+constexpr uint64_t kWordsBytesOfWriteMax = 2 * kWordsBytes;
 constexpr uint32_t kWordsRowsWorthSaving = 256;
 
 }  // namespace
@@ -99,25 +105,52 @@ Status Core::index_words(uint64_t bytes_max) {
   return index_words_of(first, end);
 }
 
+uint64_t Core::pending_words_bytes() const {
+  const uint32_t covered = index.text_row_count();
+  if (!index_is_whole_ || covered >= index.size()) return 0;
+  return index.coverage.entries_bytes - index.location(covered).offset;
+}
+
+// 0 while too little was written here to be worth a step, or too little waits.
+uint64_t Core::words_bytes_due() {
+  const uint64_t written_bytes = std::exchange(written_bytes_, 0);
+  if (pending_words_bytes() < kWordsBytes) {
+    owed_words_bytes_ = 0;
+    return 0;
+  }
+  owed_words_bytes_ += kWordsPerGrowth * written_bytes;
+  const uint64_t step_bytes =
+      std::clamp(kWordsPerWrite * written_bytes, kWordsBytesOfWriteMin, kWordsBytesOfWriteMax);
+  if (owed_words_bytes_ < step_bytes) return 0;
+  owed_words_bytes_ = 0;  // what a bulk load owes above that is left for later writes to owe
+  return step_bytes;
+}
+
 void Core::index_pending_words(bool always) {
-  for (int step = 0; step < (always ? kStepsOfClose : kStepsOfWrite); ++step) {
+  uint64_t due_bytes = kWordsBytesOfClose;
+  if (!always) {
     const std::unique_lock lock(index_mutex);
-    const uint32_t covered = index.text_row_count();
-    if (!index_is_whole_ || covered >= index.size()) return;
-    const uint64_t pending_bytes = index.coverage.entries_bytes - index.location(covered).offset;
-    if (!always && pending_bytes < kWordsBytes) return;
-    if (!extend_index(true).ok()) return;  // replaced, or unreadable: a query will tell
+    due_bytes = words_bytes_due();
+  }
+  // A step at a time, so that readers wait for no more than that.
+  while (due_bytes > 0) {
+    const uint64_t step_bytes = std::min(due_bytes, kWordsBytes);
+    const std::unique_lock lock(index_mutex);
+    if (pending_words_bytes() == 0) return;
+    if (!extend_index(step_bytes).ok()) return;  // replaced, or unreadable: a query will tell
+    due_bytes -= step_bytes;
   }
 }
 
-// What derives from the rows, a step further. The index counts as not whole while this runs: when
-// memory ends in the middle, it is made anew from the log.
-Status Core::extend_index(bool text) {
+// What derives from the rows, a step further: with `words_bytes` the words of so much of the log.
+// The index counts as not whole while this runs: when memory ends in the middle, it is made anew
+// from the log.
+Status Core::extend_index(uint64_t words_bytes) {
   index_is_whole_ = false;
   index.arrange();
-  Status words = text ? index_words(kWordsBytes) : Status();
+  Status words = words_bytes > 0 ? index_words(words_bytes) : Status();
   // While there are more to come, compressing would do much of it again and again.
-  const bool more_comes = text && index.text_row_count() < index.size();
+  const bool more_comes = words_bytes > 0 && index.text_row_count() < index.size();
   index.compress(more_comes ? kUncompressedBytesMax : 0);
   index_is_whole_ = true;
   return words;
@@ -203,7 +236,7 @@ Status Core::prepare_query(bool text) {
     if (!index_is_whole_) continue;
     wanted_count = std::min(wanted_count, index.size());
     VARVE_TRY(load_missing(text ? Part::kWords : Part::kFacets));
-    Status words = extend_index(text);
+    Status words = extend_index(text ? kWordsBytes : 0);
     if (words.code() == Code::kGone) {
       ++attempt;
       continue;

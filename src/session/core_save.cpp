@@ -26,20 +26,34 @@ std::string statistic_name(const std::string& type) {
 
 }  // namespace
 
+bool Core::is_snapshot_wanted(bool always) const {
+  const std::shared_lock lock(index_mutex);
+  const uint64_t covered_bytes = index.coverage.entries_bytes;
+  const uint64_t uncovered = covered_bytes - std::min(covered_bytes, snapshot_covered_bytes);
+  const bool due = uncovered > std::max(kUncoveredBytesMin, snapshot_covered_bytes / 2);
+  const bool up_to_date = covered_bytes == snapshot_covered_bytes && snapshot_size_bytes > 0 &&
+                          index.text_row_count() <= snapshot_text_rows;
+  const bool nothing = covered_bytes == 0 && snapshot_size_bytes == 0;
+  return index_is_whole_ && !nothing && (due || always) && !(up_to_date && snapshot_was_loaded);
+}
+
+// What another process has saved since needs no saving again, unless we found index.bin wrong.
+void Core::note_snapshot_of_others() {
+  const std::unique_lock lock(index_mutex);
+  if (snapshot_covered_bytes == 0) return;
+  const auto saved = open_snapshot_of_log();
+  if (!saved.ok() || saved->coverage.entries_bytes <= snapshot_covered_bytes) return;
+  snapshot_covered_bytes = saved->coverage.entries_bytes;
+  snapshot_text_rows = saved->text_row_count();
+}
+
 std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
   if (!storage->writable()) return std::nullopt;
   if (words) index_pending_words(always);
-  {
-    const std::shared_lock lock(index_mutex);
-    const uint64_t covered_bytes = index.coverage.entries_bytes;
-    const uint64_t uncovered = covered_bytes - std::min(covered_bytes, snapshot_covered_bytes);
-    const bool due = uncovered > std::max(kUncoveredBytesMin, snapshot_covered_bytes / 2);
-    const bool up_to_date = covered_bytes == snapshot_covered_bytes && snapshot_size_bytes > 0 &&
-                            index.text_row_count() <= snapshot_text_rows;
-    const bool nothing = covered_bytes == 0 && snapshot_size_bytes == 0;
-    if (!index_is_whole_ || nothing || (!due && !always) || (up_to_date && snapshot_was_loaded)) {
-      return std::nullopt;
-    }
+  if (!is_snapshot_wanted(always)) return std::nullopt;
+  if (!always) {
+    note_snapshot_of_others();
+    if (!is_snapshot_wanted(false)) return std::nullopt;
   }
   // What it has and we never read goes into the new one.
   if (!load_sections().ok()) return std::nullopt;

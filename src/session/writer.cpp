@@ -19,6 +19,7 @@ namespace varve::session {
 namespace {
 
 constexpr uint64_t kGroupBytesMax = uint64_t{4} << 20;
+constexpr size_t kSealBytes = 192;         // what seal() adds to an entry, about
 constexpr uint64_t kPatientWaitMs = 200;   // for a lock that is wanted, not needed
 constexpr uint64_t kRetriesPerLimit = 50;  // automatic compactions while a session fills up
 
@@ -51,6 +52,11 @@ Status defect_status(const char* what) noexcept {
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
+}
+
+// The first `count` ids of a request that is refused.
+void give_back(const WriteRequest& request, size_t count, Writer::TakenIds* taken) {
+  for (size_t i = 0; i < count; ++i) taken->erase(request.drafts[i].facts.id);
 }
 
 void append_request(WriteRequest& request, uint64_t start_bytes, uint64_t* seq, Lines* lines) {
@@ -255,21 +261,16 @@ Status Writer::commit_locked(Group& group) {
   return {Code::kBusy, "somebody appends to the log without taking its lock"};
 }
 
-Status Writer::check_ids(const WriteRequest& request, const Group& accepted) const {
-  boost::unordered_flat_set<std::string_view> taken;
-  for (const WriteRequest* other : accepted) {
-    for (const auto& draft : other->drafts) taken.insert(draft.facts.id);
-  }
-  if (request.drafts.size() > 1) taken.reserve(taken.size() + request.drafts.size());
+Status Writer::check_ids(const WriteRequest& request, TakenIds* taken) const {
   const std::shared_lock lock(core_.index_mutex);
-  for (const auto& draft : request.drafts) {
-    const std::string& id = draft.facts.id;
-    if (core_.index.was_deleted(id)) {
-      return {Code::kAlreadyExists, "entry '" + id + "' was deleted; an id is used once, ever"};
-    }
-    if (core_.index.find(id) || !taken.insert(id).second) {
-      return {Code::kAlreadyExists, "an entry '" + id + "' exists already"};
-    }
+  for (size_t i = 0; i < request.drafts.size(); ++i) {
+    const std::string& id = request.drafts[i].facts.id;
+    const bool was_deleted = core_.index.was_deleted(id);
+    if (!was_deleted && !core_.index.find(id) && taken->insert(id).second) continue;
+    give_back(request, i, taken);
+    return {Code::kAlreadyExists, was_deleted
+                                      ? "entry '" + id + "' was deleted; an id is used once, ever"
+                                      : "an entry '" + id + "' exists already"};
   }
   return {};
 }
@@ -358,23 +359,29 @@ Status Writer::add_group(Group& group) {
     start_bytes = core_.index.coverage.entries_bytes;
   }
   uint64_t seq = core_.next_seq();
+  size_t count = 0;
+  for (const WriteRequest* request : group) count += request->drafts.size();
   Lines lines;
-  Group accepted;
+  lines.text.reserve(new_bytes + count * kSealBytes);
+  lines.rows.reserve(count);
+  TakenIds taken;
+  taken.reserve(count);
   for (WriteRequest* request : group) {
-    request->status = check_ids(*request, accepted);
-    if (request->status.ok()) {
-      request->status = check_size(lines.text.size() + bytes_of(*request));
-    }
+    request->status = check_ids(*request, &taken);
+    if (!request->status.ok()) continue;
+    request->status = check_size(lines.text.size() + bytes_of(*request));
     if (request->status.ok() && request->drafts.size() > entry::kSeqMax - seq + 1) {
       request->status = {Code::kCorruption,
                          "the log has no sequence numbers left: a line of it, or "
                          "metadata.json, carries the highest there is"};
     }
-    if (!request->status.ok()) continue;
+    if (!request->status.ok()) {
+      give_back(*request, request->drafts.size(), &taken);
+      continue;
+    }
     append_request(*request, start_bytes, &seq, &lines);
-    accepted.push_back(request);
   }
-  if (accepted.empty()) return {};
+  if (lines.rows.empty()) return {};
   const bool durable = is_durable(core_.settings);
   VARVE_TRY(
       core_.storage->append(log::Stream::kEntries, start_bytes, lines.text, durable, seq - 1));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <boost/container/static_vector.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "entry/entry.h"
@@ -37,6 +39,9 @@ struct WriteRequest {
 
 class Writer {
  public:
+  // Ids of the entries that a group adds, for those behind them.
+  using TakenIds = boost::unordered_flat_set<std::string_view>;
+
   explicit Writer(Core& core) : core_(core) {}
 
   // Returns when every request has its outcome in `status`. Requests keep their order.
@@ -79,7 +84,7 @@ class Writer {
   Status commit_locked(Group& group);
   Status add_group(Group& group);
   Status delete_group(Group& group);
-  Status check_ids(const WriteRequest& request, const Group& accepted) const;
+  Status check_ids(const WriteRequest& request, TakenIds* taken) const;
   [[nodiscard]] std::string user_id() const;
   Status put_vector_locked(std::string_view id, std::span<const float> values);
   Status make_room(uint64_t new_bytes);

@@ -4,6 +4,9 @@
 
 #include <string>
 
+#include "base/hash.h"
+#include "json/tree.h"
+
 namespace varve::log {
 namespace {
 
@@ -53,6 +56,35 @@ TEST(LockState, TheLargestValuesFit) {
   EXPECT_EQ(read->operation.size(), 32u);
   EXPECT_EQ(read->file, state.file);
   EXPECT_EQ(read->last_seq, state.last_seq);
+}
+
+TEST(LockState, IsCanonicalJsonWhoseCheckIsOfTheRest) {
+  LockState odd = sample();
+  odd.boot_id = "a \"quoted\" \\ one\n";
+  odd.operation = "\x01";
+  odd.process_id = -1;
+  odd.suspect = false;
+  for (const LockState& state : {sample(), odd, LockState()}) {
+    const std::string text = encode_lock_state(state);
+    auto tree = json::Tree::parse(text);
+    ASSERT_TRUE(tree.ok()) << text;
+    std::string canonical = tree->canonical();
+    canonical.resize(kLockStateBytes - 1, ' ');
+    EXPECT_EQ(text, canonical + "\n");
+    const std::string check = tree->get_string("check");
+    tree->erase("check");
+    EXPECT_EQ(check, std::to_string(hash64(tree->canonical())));
+  }
+}
+
+TEST(LockState, AnotherFormOfTheSameIsRead) {
+  const auto tree = json::Tree::parse(encode_lock_state(sample()));
+  std::string pretty = tree->pretty();
+  ASSERT_LT(pretty.size(), kLockStateBytes);
+  pretty.resize(kLockStateBytes, ' ');
+  const auto read = decode_lock_state(pretty);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(encode_lock_state(*read), encode_lock_state(sample()));
 }
 
 TEST(LockState, ANumberThatNoLogReachesIsNoState) {

@@ -110,6 +110,53 @@ TEST(Readers, WhoSawAnOlderTailDoNotTakeTheIndexBack) {
   EXPECT_EQ(session->get("small").code(), Code::kNotFound);
 }
 
+TEST(WaitingWriter, ReadsWhatOthersWriteBeforeItHasTheLock) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto session = disk.open();
+  const auto other = disk.open();
+  const auto holder = *disk.storage();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(other->add(entry_text("e" + std::to_string(i))).ok());
+  ASSERT_TRUE(holder->lock(host.clock.monotonic_us(), "test", nullptr).ok());
+  int tries = 0;
+  int reads = 0;
+  int reads_before_lock = 0;
+  disk.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_try = operation.kind == io::OperationKind::kLock;
+    if (operation.kind == io::OperationKind::kRead && operation.name == "memory.jsonl") ++reads;
+    if (is_try && ++tries == 3) {
+      reads_before_lock = reads;
+      holder->unlock();
+    }
+    return std::nullopt;
+  });
+  EXPECT_TRUE(session->add(entry_text("mine")).ok());
+  disk.disk.set_fault_hook({});
+  EXPECT_EQ(tries, 3);
+  EXPECT_EQ(reads_before_lock, 1);
+  EXPECT_EQ(reads, 1) << "read under the lock, or twice";
+  EXPECT_EQ(session->stats()->get_int64("entries"), 11);
+}
+
+TEST(WaitingWriter, LeavesALongLogForWhenItHasTheLock) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto session = disk.open();
+  ASSERT_TRUE(disk.open()->add(entry_text("long", std::string(300'000, 'x'))).ok());
+  const auto holder = *disk.storage();
+  ASSERT_TRUE(holder->lock(host.clock.monotonic_us(), "test", nullptr).ok());
+  int reads = 0;
+  disk.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kRead && operation.name == "memory.jsonl") ++reads;
+    return std::nullopt;
+  });
+  EXPECT_EQ(session->add(entry_text("mine")).code(), Code::kBusy);
+  disk.disk.set_fault_hook({});
+  EXPECT_EQ(reads, 0);
+}
+
 TEST(GroupCommit, EightThreadsShareSyncsAndLoseNothing) {
   io::TemporaryDirectory directory;
   io::put_file(directory.path_of("memory.jsonl"), "");

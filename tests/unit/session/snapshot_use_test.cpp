@@ -135,6 +135,64 @@ TEST_F(SnapshotUse, AnotherHandlesDeletionIsSeenWithoutTheRows) {
   EXPECT_EQ(reader->stats()->get_int64("entries"), 10);
 }
 
+TEST_F(SnapshotUse, WordsThatABulkLoadLeftEndAndNoAddPaysForThem) {
+  constexpr uint64_t kAddedMax = uint64_t{9} << 10;  // by one add
+  constexpr uint64_t kStepMax = 8 * kAddedMax;
+  constexpr uint64_t kMayWait = uint64_t{1} << 20;
+  std::string content;
+  while (content.size() < 8000) content += "word ";
+  std::string lines;
+  for (int i = 0; i < 600; ++i) lines += entry_text("b" + std::to_string(i), content) + "\n";
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add_batch(lines).ok());
+  const auto waiting_bytes = [&] {
+    const int64_t indexed = index_stats(*session).get_int64("words_of_entries");
+    return (session->stats()->get_int64("entries") - indexed) * 8000;
+  };
+  ASSERT_GT(waiting_bytes(), 5 << 19);
+  uint64_t read_bytes = 0;
+  int count = 0;
+  for (; waiting_bytes() > static_cast<int64_t>(kMayWait) && count < 1000; ++count) {
+    const Reads reads = reads_of(
+        [&] { ASSERT_TRUE(session->add(entry_text("a" + std::to_string(count), content)).ok()); });
+    ASSERT_LE(reads.bytes, kStepMax);  // what an add reads of the log are lines to index
+    read_bytes += reads.bytes;
+    ASSERT_LE(read_bytes, 2 * kAddedMax * static_cast<uint64_t>(count + 1));
+  }
+  EXPECT_LT(count, 350) << "what waits does not end";
+  // And then it stays so.
+  for (int i = 0; i < 50; ++i, ++count) {
+    const Reads reads = reads_of(
+        [&] { ASSERT_TRUE(session->add(entry_text("a" + std::to_string(count), content)).ok()); });
+    ASSERT_LE(reads.bytes, kStepMax);
+    ASSERT_LE(waiting_bytes(), static_cast<int64_t>(kMayWait + 2 * kStepMax));
+  }
+}
+
+TEST_F(SnapshotUse, WhatAnotherHandleSavedIsNotSavedAgain) {
+  fill(10);
+  auto session = disk_.open();
+  auto other = disk_.open();
+  int count = 0;
+  const auto saves_by = [&](Session& writer, size_t content_bytes) {
+    disk_.disk.clear_trace();
+    const std::string id = "s" + std::to_string(count++);
+    EXPECT_TRUE(writer.add(entry_text(id, std::string(content_bytes, 'x'))).ok());
+    int saves = 0;
+    for (const auto& line : disk_.disk.trace()) {
+      saves +=
+          line.find(" rename ") != std::string::npos && line.find("index.bin") != std::string::npos;
+    }
+    return saves;
+  };
+  EXPECT_EQ(saves_by(*session, 900'000), 0);
+  EXPECT_EQ(saves_by(*session, 900'000), 1);
+  EXPECT_EQ(saves_by(*other, 10), 0) << "saved again";
+  EXPECT_EQ(saves_by(*other, 900'000), 0);
+  EXPECT_EQ(saves_by(*other, 900'000), 1);
+  EXPECT_EQ(saves_by(*session, 10), 0) << "saved again";
+}
+
 TEST_F(SnapshotUse, DamageOfAnySectionCostsARebuildWhenItIsMet) {
   fill(20);
   const std::string right = disk_.bytes("index.bin");
