@@ -83,7 +83,7 @@ enum {
   /* The environment. */
   VARVE_IO = 20,        /**< the file system answered with an error */
   VARVE_NO_SPACE = 21,  /**< disk or quota full; nothing was added */
-  VARVE_NO_MEMORY = 22, /**< allocation failed; nothing was changed */
+  VARVE_NO_MEMORY = 22, /**< allocation failed; nothing was added, deleted or set */
   /* The data on disk. */
   VARVE_CORRUPTION = 40,     /**< what is stored there is damaged */
   VARVE_FORMAT_VERSION = 41, /**< written by a newer version; left untouched */

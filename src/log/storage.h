@@ -175,9 +175,8 @@ class SessionStorage {
   // Removes what is kept beside the streams and may hold bytes that left them: quarantine, the
   // named (derived) documents, and what killed processes left. Durable when this answers ok.
   virtual Status remove_residue(std::span<const std::string_view> documents) = 0;
-  // Replaces a small document in one atomic step; durable when this answers ok and `durable`.
+  // Replaces a small document in one step: whoever reads it sees the one before or this one, whole.
   // Derived documents may be put without the lock: the last one wins.
-  // In one step: whoever reads it sees the one before or this one, whole.
   virtual Status put_document(std::string_view name, std::string_view bytes,
                               DocumentDurability durability) = 0;
   // Removes a derived document. Not durable: it may be back after a crash. Success when it is not
