@@ -45,6 +45,10 @@ uint64_t vector_end_key(std::string_view session_id) {
   return hash64(std::string(session_id) + "#vectors");
 }
 
+uint64_t seq_end_key(std::string_view session_id) {
+  return hash64(std::string(session_id) + "#seq");
+}
+
 // No id holds a dot.
 std::string format_cursor(const Cursor& cursor) {
   std::string text(kVersion);
@@ -76,8 +80,8 @@ bool parse_row_ends(std::string_view text, RowEnds* row_ends) {
     if (middle == std::string_view::npos) return false;
     const auto session = parse_hex(one.substr(0, middle));
     const auto rows = parse_hex(one.substr(middle + 1));
-    if (!session || !rows || *rows > UINT32_MAX) return false;
-    row_ends->emplace(*session, static_cast<uint32_t>(*rows));
+    if (!session || !rows) return false;
+    row_ends->emplace(*session, *rows);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return true;

@@ -28,10 +28,14 @@ struct ContentCondition {
 };
 
 // How many rows sessions had, by hash64 of their ids: what is added later is in no page.
-using RowEnds = std::map<uint64_t, uint32_t>;
+using RowEnds = std::map<uint64_t, uint64_t>;
 
 // Where RowEnds has the number of records that a session's vectors.bin had.
 [[nodiscard]] uint64_t vector_end_key(std::string_view session_id);
+
+// Where it has the seq of a session's newest row at the first page: numbers of rows change with a
+// compaction, and what was added since has a higher seq. Not there when that row had none.
+[[nodiscard]] uint64_t seq_end_key(std::string_view session_id);
 
 // Where the page before ended (cursor.h).
 struct Cursor {

@@ -40,7 +40,10 @@ struct Search::Parts {
   [[nodiscard]] uint32_t find_row_end() const {
     uint32_t end = index.arranged_count();
     if (query.has_text()) end = std::min(end, index.text_row_count());
-    if (input.row_end_max) end = std::min(end, *input.row_end_max);
+    if (input.row_end_max && *input.row_end_max < end) {
+      end = static_cast<uint32_t>(*input.row_end_max);
+    }
+    while (input.seq_end_max && end > 0 && index.seq(end - 1) > *input.seq_end_max) --end;
     if (!query.after) return end;
     const auto last = index.find(query.after->last_id);
     return last ? std::min(end, *last + 1) : end;
@@ -408,7 +411,10 @@ Answer Search::Parts::run() {
   Answer answer;
   answer.walk_count_max = filter.walk_count_max();
   answer.row_end = row_end;
-  if (row_end > 0) answer.last_id = index.id(row_end - 1);
+  if (row_end > 0) {
+    answer.last_id = index.id(row_end - 1);
+    answer.last_seq = index.seq(row_end - 1);
+  }
   answer.best_match = query.after ? query.after->best_match : input.best_match;
   const bool nothing = query.has_vector() ? text.matches_nothing : finds_nothing;
   if (nothing || query.limit == 0) return answer;

@@ -38,7 +38,8 @@ struct SearchInput {
   std::string session_id;
   const TextStatistics* statistics = nullptr;
   double best_match = 0;
-  std::optional<uint32_t> row_end_max;  // rows behind it came later
+  std::optional<uint64_t> row_end_max;  // rows behind it came later
+  std::optional<uint64_t> seq_end_max;  // so did rows with a higher seq
   const RankKeys* rank_keys = nullptr;  // of all sessions, sorted
   // Of a query with a vector: the rows that have one, rising.
   std::vector<VectorMatch> vectors;
@@ -69,6 +70,7 @@ struct Answer {
   double best_match = 0;  // [BM25] what match_quality is measured against
   uint32_t row_end = 0;   // rows that were looked at
   std::string last_id;    // the newest entry that was looked at; empty when there was none
+  uint64_t last_seq = 0;  // its seq; 0: it has none
   std::string strategy;   // how the rows were found: for explain
   uint64_t walk_count_max = 0;
   std::vector<Term> terms;

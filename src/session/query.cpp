@@ -1,5 +1,7 @@
 #include "session/query.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
@@ -64,6 +66,15 @@ class SessionQuery {
   [[nodiscard]] uint32_t vector_end() const {
     return static_cast<uint32_t>(similarities_.by_record.size());
   }
+  // What came behind it came after the first page.
+  [[nodiscard]] std::optional<uint64_t> end_of(uint64_t key) const {
+    const query::RowEnds* ends = shared_ != nullptr ? &shared_->row_ends
+                                 : query_.after     ? &query_.after->row_ends
+                                                    : nullptr;
+    if (ends == nullptr) return std::nullopt;
+    const auto end = ends->find(key);
+    return end == ends->end() ? std::nullopt : std::optional(end->second);
+  }
 
   // Of a row, under the lock.
   [[nodiscard]] FoundRow found_row(uint32_t row) const {
@@ -96,25 +107,21 @@ class SessionQuery {
     input.now_ms = now_ms_;
     input.weights = core_.settings.best;
     input.session_id = core_.id;
+    input.seq_end_max = end_of(query::seq_end_key(core_.id));
     if (shared_ == nullptr) return input;
     // Before they are counted, a session's own.
     if (shared_->statistics.entry_count > 0) input.statistics = &shared_->statistics;
     input.best_match = shared_->best_match;
-    const auto row_end = shared_->row_ends.find(hash64(core_.id));
-    if (row_end != shared_->row_ends.end()) input.row_end_max = row_end->second;
+    input.row_end_max = end_of(hash64(core_.id));
     const bool fuses = query_.has_vector() && query_.has_text();
     if (fuses) input.rank_keys = &shared_->rank_keys;
     return input;
   }
 
-  // Records behind it came after the first page.
   [[nodiscard]] std::optional<uint32_t> vector_end_max() const {
-    const query::RowEnds* ends = shared_ != nullptr ? &shared_->row_ends
-                                 : query_.after     ? &query_.after->row_ends
-                                                    : nullptr;
-    if (ends == nullptr) return std::nullopt;
-    const auto end = ends->find(query::vector_end_key(core_.id));
-    return end == ends->end() ? std::nullopt : std::optional(end->second);
+    const auto end = end_of(query::vector_end_key(core_.id));
+    if (!end) return std::nullopt;
+    return static_cast<uint32_t>(std::min<uint64_t>(*end, UINT32_MAX));
   }
 
   [[nodiscard]] bool is_ready() const {
@@ -222,6 +229,7 @@ class ResultReader {
       results.results.push_back(result_of(i, *std::move(line)));
     }
     results.row_end = answer_.row_end;
+    results.last_seq = answer_.last_seq;
     results.vector_end = session_query_.vector_end();
     if (query_.explain) results.explanation = explain_answer(query_, answer_);
     return results;
@@ -255,6 +263,10 @@ class ResultReader {
     cursor.timestamp_ms = last.place.timestamp_ms;
     cursor.session_id = core_.id;
     cursor.id = rows_.back().id;
+    // The first page's, as long as there are pages.
+    const uint64_t seq_end =
+        session_query_.end_of(query::seq_end_key(core_.id)).value_or(answer_.last_seq);
+    if (seq_end > 0) cursor.row_ends[query::seq_end_key(core_.id)] = seq_end;
     if (query_.has_vector()) {
       cursor.row_ends[query::vector_end_key(core_.id)] = session_query_.vector_end();
     }

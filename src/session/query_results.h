@@ -24,6 +24,7 @@ struct QueryResult {
 struct QueryResults {
   std::vector<QueryResult> results;  // in order
   uint32_t row_end = 0;              // rows of the session that were looked at
+  uint64_t last_seq = 0;             // of the last of them; 0: it has none
   uint32_t vector_end = 0;           // records of vectors.bin that were
   std::string next;                  // cursor of the next page; empty: there is none
   std::string explanation;           // JSON; empty unless it was asked for

@@ -41,7 +41,7 @@ class StoreQuery {
         const std::lock_guard guard(mutex_);
         statistics_.add(statistics);
         // What is added from here on is in no page.
-        row_ends_[hash64(session.id())] = static_cast<uint32_t>(statistics.entry_count);
+        row_ends_[hash64(session.id())] = statistics.entry_count;
         return {};
       }));
       shared_.statistics = statistics_;
@@ -60,6 +60,9 @@ class StoreQuery {
       const std::lock_guard guard(mutex_);
       has_more_ = has_more_ || !found.next.empty();
       row_ends_[hash64(session.id())] = found.row_end;
+      if (!query_.after && found.last_seq > 0) {
+        row_ends_[query::seq_end_key(session.id())] = found.last_seq;
+      }
       if (query_.has_vector()) row_ends_[query::vector_end_key(session.id())] = found.vector_end;
       for (auto& result : found.results) results_.push_back(std::move(result));
       return {};

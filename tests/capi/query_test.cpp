@@ -425,6 +425,40 @@ TEST(QueryPages, NeitherSkipNorRepeatWhileAThreadAdds) {
   }
 }
 
+// A compaction numbers the rows anew, and may take away the newest entry of the first page.
+TEST(QueryPages, ShowNothingThatWasAddedSinceAlsoAfterACompaction) {
+  for (const bool is_of_store : {false, true}) {
+    for (const bool goes_newest : {false, true}) {
+      SCOPED_TRACE((is_of_store ? "store " : "session ") + std::to_string(goes_newest));
+      const TempDirectory directory;
+      const Store store(directory.path());
+      const Session session(store, R"({"session_id":"s"})");
+      for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
+        ASSERT_TRUE(session.add(entry(id)).ok());
+      }
+      const auto page = [&](const std::string& after) {
+        const std::string query =
+            R"({"sort_by":"time","order":"asc","limit":2,"after":)" + after + "}";
+        return is_of_store ? store.query(query) : session.query(query);
+      };
+      const Results first = page("null");
+      EXPECT_EQ(first.ids(), "a b");
+      ASSERT_TRUE(session.remove(goes_newest ? "f" : "a").ok());
+      for (const char* id : {"late", "later", "latest"}) ASSERT_TRUE(session.add(entry(id)).ok());
+      ASSERT_EQ(varve_session_compact(session.get(), nullptr, 0, nullptr, nullptr, nullptr),
+                VARVE_OK);
+      std::string rest;
+      for (std::string next = first.next(); !next.empty();) {
+        const Results more = page('"' + next + '"');
+        ASSERT_TRUE(more.ok()) << more.outcome();
+        rest += more.ids() + " ";
+        next = more.next();
+      }
+      EXPECT_EQ(rest, goes_newest ? "c d e " : "c d e f ");
+    }
+  }
+}
+
 TEST(QueryPages, ACursorOfAnotherQueryOrGarbageIsRefused) {
   const Store store;
   const Session session(store);

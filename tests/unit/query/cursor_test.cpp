@@ -20,7 +20,7 @@ Cursor cursor_with(double key, int64_t time_ms) {
   cursor.timestamp_ms = time_ms;
   cursor.session_id = "S_1";
   cursor.id = "mem_abc123xyz";
-  cursor.row_ends = {{1, 0}, {0xffffffffffffffff, 0xfffffffe}};
+  cursor.row_ends = {{1, 0}, {0xffffffffffffffff, 0xfffffffffffffffe}};
   return cursor;
 }
 
@@ -75,7 +75,7 @@ TEST(Cursor, GarbageIsNone) {
                                   std::string("\0\0\0\0\0\0\0\0", 8),
                                   std::string("v1.1.2.3.4.5.a.b.c.1"),
                                   std::string("v1.1.2.3.4.5.a.b.c.-1"),
-                                  std::string("v1.1.2.3.4.5.a.b.c.1-100000000"),
+                                  std::string("v1.1.2.3.4.5.a.b.c.1-10000000000000000"),
                                   std::string("v1.1.2.3.4.5.a.b.c.1-2__3-4"),
                                   format_cursor(cursor_with(none, 1)),
                                   format_cursor(cursor_with(endless, 1))}) {
