@@ -25,13 +25,13 @@ class Union {
     return {};
   }
 
-  Status add(session::Selected entry, Source source, double match) {
+  Status add(const session::Selected& entry, Source source, double match) {
     VARVE_TRY(check_generation(entry));
     const uint32_t row = entry.place.row;
     if (excluded_.contains(row)) return {};
     const auto [number, is_new] = numbers_.try_emplace(row, all_.size());
     if (is_new) {
-      all_.push_back({std::move(entry), source, match, 0});
+      all_.push_back({entry, source, match, 0});
       return {};
     }
     Candidate& known = all_[number->second];
@@ -96,7 +96,7 @@ bool comes_before(const Candidate& a, const Candidate& b) {
 }
 
 // Pinned ones as they are, then the others. Their numbers are sorted, being smaller.
-std::vector<Candidate> in_order(std::vector<Candidate> candidates) {
+std::vector<Candidate> in_order(const std::vector<Candidate>& candidates) {
   std::vector<uint32_t> numbers(candidates.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   const auto first_found = std::find_if(numbers.begin(), numbers.end(), [&](uint32_t number) {
@@ -106,7 +106,7 @@ std::vector<Candidate> in_order(std::vector<Candidate> candidates) {
             [&](uint32_t a, uint32_t b) { return comes_before(candidates[a], candidates[b]); });
   std::vector<Candidate> sorted;
   sorted.reserve(candidates.size());
-  for (const uint32_t number : numbers) sorted.push_back(std::move(candidates[number]));
+  for (const uint32_t number : numbers) sorted.push_back(candidates[number]);
   return sorted;
 }
 
@@ -132,20 +132,20 @@ Result<Candidates> find_candidates(session::Session& session, const Request& req
   Union all;
   VARVE_TRY_ASSIGN(const auto excluded, session.select_ids(request.exclude_ids, now_ms));
   VARVE_TRY(all.exclude(excluded));
-  VARVE_TRY_ASSIGN(auto pinned, session.select_ids(request.pinned, now_ms));
-  for (auto& entry : pinned) VARVE_TRY(all.add(std::move(entry), Source::kPinned, 0));
+  VARVE_TRY_ASSIGN(const auto pinned, session.select_ids(request.pinned, now_ms));
+  for (const auto& entry : pinned) VARVE_TRY(all.add(entry, Source::kPinned, 0));
   for (const auto& retrieval : request.retrievals) {
-    VARVE_TRY_ASSIGN(auto found, session.select(retrieval.query));
+    VARVE_TRY_ASSIGN(const auto found, session.select(retrieval.query));
     const double best_key = found.empty() ? 0 : found.front().key;
     const Source source = retrieval.is_recency ? Source::kRecent : Source::kRecalled;
-    for (auto& entry : found) {
+    for (const auto& entry : found) {
       const double match = match_of(retrieval.query, entry, best_key);
-      VARVE_TRY(all.add(std::move(entry), source, match));
+      VARVE_TRY(all.add(entry, source, match));
     }
   }
   std::vector<Candidate> candidates = all.take();
   rank_candidates(request.rank, &candidates);
-  return Candidates{in_order(std::move(candidates)), all.take_excluded()};
+  return Candidates{in_order(candidates), all.take_excluded()};
 }
 
 }  // namespace varve::context
