@@ -40,6 +40,8 @@ bool is_id_or_empty(std::string_view text) { return text.empty() || is_valid_id(
 
 }  // namespace
 
+uint64_t row_end_key(std::string_view session_id) { return hash64(session_id); }
+
 // No id holds a '#', so that no session has this for its own.
 uint64_t vector_end_key(std::string_view session_id) {
   return hash64(std::string(session_id) + "#vectors");

@@ -27,10 +27,14 @@ struct ContentCondition {
   std::string key;
 };
 
-// How many rows sessions had, by hash64 of their ids: what is added later is in no page.
+// What sessions had at the first page, so that what is added later is in no page. By these keys of
+// their ids:
 using RowEnds = std::map<uint64_t, uint64_t>;
 
-// Where RowEnds has the number of records that a session's vectors.bin had.
+// Where RowEnds has the number of a session's rows.
+[[nodiscard]] uint64_t row_end_key(std::string_view session_id);
+
+// Where it has the number of records that a session's vectors.bin had.
 [[nodiscard]] uint64_t vector_end_key(std::string_view session_id);
 
 // Where it has the seq of a session's newest row at the first page: numbers of rows change with a

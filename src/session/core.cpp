@@ -10,7 +10,6 @@
 #include "entry/entry.h"
 #include "index/snapshot.h"
 #include "log/quarantine.h"
-#include "session/decay_config.h"
 #include "session/retries.h"
 
 namespace varve::session {

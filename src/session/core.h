@@ -139,6 +139,7 @@ class Core {
 
   // How entries decay: the session's own rules, else the store's.
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;
+  [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules_of(const Metadata& of) const;
   // When it is compacted without being asked: the session's own rules, else the store's.
   [[nodiscard]] CompactionPolicy compaction_policy() const;
   // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.

@@ -141,9 +141,13 @@ uint64_t Core::deleted_count() const {
   return index.deleted_count();
 }
 
+std::shared_ptr<const decay::Rules> Core::decay_rules_of(const Metadata& of) const {
+  auto own = own_decay_rules(of.tree(), settings.decay);
+  return std::make_shared<const decay::Rules>(own ? *std::move(own) : settings.decay);
+}
+
 void Core::set_metadata(Metadata fresh) {
-  auto own = own_decay_rules(fresh.tree(), settings.decay);
-  decay_rules_ = std::make_shared<const decay::Rules>(own ? *std::move(own) : settings.decay);
+  decay_rules_ = decay_rules_of(fresh);
   metadata = std::move(fresh);
 }
 

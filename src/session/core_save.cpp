@@ -6,7 +6,6 @@
 #include "index/snapshot.h"
 #include "log/quarantine.h"
 #include "session/core.h"
-#include "session/decay_config.h"
 
 namespace varve::session {
 
@@ -121,8 +120,7 @@ Status Core::save_metadata(log::DocumentDurability durability,
   VARVE_TRY(change(fresh));
   count_into(fresh.tree());
   // Nothing may fail once it is in the file.
-  auto own = own_decay_rules(fresh.tree(), settings.decay);
-  auto rules = std::make_shared<const decay::Rules>(own ? *std::move(own) : settings.decay);
+  auto rules = decay_rules_of(fresh);
   VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), durability));
   const std::unique_lock lock(index_mutex);
   decay_rules_ = std::move(rules);

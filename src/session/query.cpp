@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/hash.h"
 #include "query/cursor.h"
 #include "session/query_explanation.h"
 #include "session/selection.h"
@@ -66,13 +65,13 @@ class SessionQuery {
   [[nodiscard]] uint32_t vector_end() const {
     return static_cast<uint32_t>(similarities_.by_record.size());
   }
-  // What came behind it came after the first page.
-  [[nodiscard]] std::optional<uint64_t> end_of(uint64_t key) const {
+  // What came behind it came after the first page. `key_of`: makes the key of a session's id.
+  [[nodiscard]] std::optional<uint64_t> end_of(uint64_t (*key_of)(std::string_view)) const {
     const query::RowEnds* ends = shared_ != nullptr ? &shared_->row_ends
                                  : query_.after     ? &query_.after->row_ends
                                                     : nullptr;
     if (ends == nullptr) return std::nullopt;
-    const auto end = ends->find(key);
+    const auto end = ends->find(key_of(core_.id));
     return end == ends->end() ? std::nullopt : std::optional(end->second);
   }
 
@@ -107,19 +106,19 @@ class SessionQuery {
     input.now_ms = now_ms_;
     input.weights = core_.settings.best;
     input.session_id = core_.id;
-    input.seq_end_max = end_of(query::seq_end_key(core_.id));
+    input.seq_end_max = end_of(query::seq_end_key);
     if (shared_ == nullptr) return input;
     // Before they are counted, a session's own.
     if (shared_->statistics.entry_count > 0) input.statistics = &shared_->statistics;
     input.best_match = shared_->best_match;
-    input.row_end_max = end_of(hash64(core_.id));
+    input.row_end_max = end_of(query::row_end_key);
     const bool fuses = query_.has_vector() && query_.has_text();
     if (fuses) input.rank_keys = &shared_->rank_keys;
     return input;
   }
 
   [[nodiscard]] std::optional<uint32_t> vector_end_max() const {
-    const auto end = end_of(query::vector_end_key(core_.id));
+    const auto end = end_of(query::vector_end_key);
     if (!end) return std::nullopt;
     return static_cast<uint32_t>(std::min<uint64_t>(*end, UINT32_MAX));
   }
@@ -264,8 +263,7 @@ class ResultReader {
     cursor.session_id = core_.id;
     cursor.id = rows_.back().id;
     // The first page's, as long as there are pages.
-    const uint64_t seq_end =
-        session_query_.end_of(query::seq_end_key(core_.id)).value_or(answer_.last_seq);
+    const uint64_t seq_end = session_query_.end_of(query::seq_end_key).value_or(answer_.last_seq);
     if (seq_end > 0) cursor.row_ends[query::seq_end_key(core_.id)] = seq_end;
     if (query_.has_vector()) {
       cursor.row_ends[query::vector_end_key(core_.id)] = session_query_.vector_end();

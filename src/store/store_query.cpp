@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/hash.h"
 #include "json/tree.h"
 #include "query/cursor.h"
 #include "session/query.h"
@@ -41,7 +40,7 @@ class StoreQuery {
         const std::lock_guard guard(mutex_);
         statistics_.add(statistics);
         // What is added from here on is in no page.
-        row_ends_[hash64(session.id())] = statistics.entry_count;
+        row_ends_[query::row_end_key(session.id())] = statistics.entry_count;
         return {};
       }));
       shared_.statistics = statistics_;
@@ -59,7 +58,7 @@ class StoreQuery {
       VARVE_TRY_ASSIGN(auto found, session.query_among(query_, shared_));
       const std::lock_guard guard(mutex_);
       has_more_ = has_more_ || !found.next.empty();
-      row_ends_[hash64(session.id())] = found.row_end;
+      row_ends_[query::row_end_key(session.id())] = found.row_end;
       if (!query_.after && found.last_seq > 0) {
         row_ends_[query::seq_end_key(session.id())] = found.last_seq;
       }
@@ -128,7 +127,7 @@ class StoreQuery {
 
   // Sessions made since the first page are in no page.
   [[nodiscard]] bool is_new(const std::string& id) const {
-    return query_.after && !query_.after->row_ends.contains(hash64(id));
+    return query_.after && !query_.after->row_ends.contains(query::row_end_key(id));
   }
 
   Status visit_one(size_t number, const Step& step) {
