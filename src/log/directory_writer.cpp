@@ -489,9 +489,12 @@ Status DirectoryStorage::put_document(std::string_view name, std::string_view by
   ReplaceOptions options;
   options.durable = durability != DocumentDurability::kNone;
   options.sync_name = durability == DocumentDurability::kNamed;
-  if (options.durable) VARVE_TRY(sync_names());
+  if (options.durable) {
+    VARVE_TRY(sync_names());
+    has_unsynced_name_ = true;  // also when the sync of the name fails
+  }
   VARVE_TRY(replace_file(*directory_, name, *environment_.random, options, bytes));
-  if (options.durable) has_unsynced_name_ = !options.sync_name;
+  if (options.sync_name) has_unsynced_name_ = false;
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "io/simulated.h"
 #include "log/lock_state.h"
@@ -241,34 +242,62 @@ TEST_F(InDirectory, BytesOfAWriterThatDiedBeforeItsSyncAreSyncedBeforeOthersFoll
   EXPECT_EQ(*disk_.crash()->read_file("s/memory.jsonl"), "one\ntwo\nthree\n");
 }
 
-TEST_F(InDirectory, ADocumentPutBeforeIsThereWhenANewStreamIs) {
-  ASSERT_TRUE(lock(*storage_).ok());
-  ASSERT_TRUE(storage_->put_document("metadata.json", "old", DocumentDurability::kNamed).ok());
-  size_t states = 0;
-  size_t with_new_log = 0;
-  bool is_looking = false;
-  const auto look = [&] {
-    is_looking = true;
+// Puts the document, replaces the log, and looks at every state that a power loss may leave.
+class DocumentBeforeStream : public InDirectory {
+ protected:
+  void SetUp() override {
+    InDirectory::SetUp();
+    ASSERT_TRUE(lock(*storage_).ok());
+    ASSERT_TRUE(storage_->put_document("metadata.json", "old", DocumentDurability::kNamed).ok());
+  }
+  void replace_log() {
+    ASSERT_TRUE(
+        storage_->replace(Stream::kEntries, [](Sink& sink) { return sink.append("new\n"); }).ok());
+  }
+  void look() {
     disk_.for_each_crash_state([&](auto state, const io::CrashPlan& plan) {
-      states += 1;
+      states_ += 1;
       const std::string document = *state->read_file("s/metadata.json");
       const bool is_new = *state->read_file("s/memory.jsonl") == "new\n";
-      with_new_log += is_new ? 1 : 0;
+      with_new_log_ += is_new ? 1 : 0;
       EXPECT_TRUE(document == "new" || (document == "old" && !is_new)) << disk_.describe(plan);
     });
-    is_looking = false;
-  };
-  disk_.set_fault_hook([&](const io::OperationInfo&) {
-    if (!is_looking) look();
-    return std::optional<io::Fault>();
-  });
+  }
+  void look_before_each_operation() {
+    disk_.set_fault_hook([this](const io::OperationInfo&) {
+      if (!std::exchange(is_looking_, true)) {
+        look();
+        is_looking_ = false;
+      }
+      return std::optional<io::Fault>();
+    });
+  }
+
+  size_t states_ = 0;
+  size_t with_new_log_ = 0;
+  bool is_looking_ = false;
+};
+
+TEST_F(DocumentBeforeStream, IsThereWhenTheNewStreamIs) {
+  look_before_each_operation();
   ASSERT_TRUE(storage_->put_document("metadata.json", "new", DocumentDurability::kContent).ok());
-  ASSERT_TRUE(
-      storage_->replace(Stream::kEntries, [](Sink& sink) { return sink.append("new\n"); }).ok());
+  replace_log();
   disk_.set_fault_hook(nullptr);
   look();
-  EXPECT_GT(states, 20U);
-  EXPECT_GT(with_new_log, 0U);
+  EXPECT_GT(states_, 20U);
+  EXPECT_GT(with_new_log_, 0U);
+}
+
+TEST_F(DocumentBeforeStream, IsThereAlsoWhenItsNameCouldNotBeSynced) {
+  disk_.set_fault_hook(FailNth(1, EIO, false, {OperationKind::kSyncDirectory}));
+  EXPECT_EQ(storage_->put_document("metadata.json", "new", DocumentDurability::kNamed).code(),
+            Code::kUnknown);
+  look_before_each_operation();
+  replace_log();
+  disk_.set_fault_hook(nullptr);
+  look();
+  EXPECT_GT(states_, 20U);
+  EXPECT_GT(with_new_log_, 0U);
 }
 
 TEST_F(InDirectory, AnAnsweredAppendSurvivesPowerLossNameAndAll) {
