@@ -320,6 +320,23 @@ TEST_P(CompactionSuite, WhatWasForgottenTwiceIsPurgedOnce) {
   EXPECT_EQ(dropped(compact(purge()), "deleted"), 0);
 }
 
+// It is what shows that somebody's data is gone, and when.
+TEST(CompactionAndPowerLoss, ThePurgesNoteIsThereWithItsAnswer) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto session = disk.open();
+  ASSERT_TRUE(session->add(entry_text("a", "x")).ok());
+  ASSERT_TRUE(session->remove("a", "").ok());
+  ASSERT_TRUE(session->compact(purge()).ok());
+  const auto after = disk.open(disk.disk.crash().get());
+  const auto metadata = after->metadata();
+  const json::Tree* notes = metadata->get("compactions");
+  ASSERT_NE(notes, nullptr);
+  ASSERT_EQ(notes->items().size(), 1u);
+  EXPECT_EQ(notes->items()[0].get_string("cause"), "purge");
+}
+
 // A process that prepared an index before another one purged must not put it down after.
 // The compactor's index still knows a form of a word that only the forgotten had.
 TEST(CompactionOfTwo, TheCompactorsIndexIsNotSavedBehindAPurgeOfAnother) {
