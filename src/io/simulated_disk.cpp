@@ -463,6 +463,7 @@ std::string Image::signature() const {
 }
 
 void Image::collect_garbage() {
+  if (nodes.size() <= needed_node_count_ + needed_node_count_ / 4) return;
   std::set<NodeId> needed;
   add_tree(nodes, kRoot, needed);
   for (const auto& [id, node] : nodes) {
@@ -476,6 +477,7 @@ void Image::collect_garbage() {
   }
   std::erase_if(nodes, [&](const auto& item) { return !needed.contains(item.first); });
   std::erase_if(pending, [&](const Change& change) { return !nodes.contains(change.node); });
+  needed_node_count_ = nodes.size();
 }
 
 Fault Disk::start(const Process& process, OperationKind kind, const std::string& path,

@@ -86,7 +86,8 @@ struct Image {
   [[nodiscard]] Image after_kill() const;
   // All paths and bytes that are visible, as one text: equal for equal trees.
   [[nodiscard]] std::string signature() const;
-  // Forgets files without a name and a handle.
+  // Forgets files without a name and a handle; sometimes: it looks at all there are. What it leaves
+  // matters to no answer, and is at most a quarter of what is needed.
   void collect_garbage();
 
   std::map<NodeId, Node> nodes;
@@ -99,6 +100,8 @@ struct Image {
   int64_t now_ms = 1'767'225'600'000;  // 2026-01-01
 
  private:
+  size_t needed_node_count_ = 0;  // at the last collection
+
   void record(Change change);
   NodeId add_node(FileKind kind, uint32_t permissions);
   void drop_link(NodeId node);
