@@ -1,4 +1,5 @@
 """A header as a list of tokens. Comments and preprocessor lines are understood or refused here."""
+import functools
 import re
 from typing import NamedTuple
 
@@ -31,9 +32,10 @@ def clean_comment(text):
     return "\n".join(lines).strip()
 
 
+@functools.lru_cache(maxsize=64)  # where one header of many is changed at a time
 def tokens(text, where):
     """The tokens of a header; `where` is its name in refusals."""
-    return _Reader(where).read(text)
+    return tuple(_Reader(where).read(text))
 
 
 class _Reader:

@@ -44,6 +44,23 @@ count_results() {
   done < <(sed -n 's/.*<testcase name="\([^"]*\)".*status="\(notrun\|disabled\)".*/\1/p' "$1")
 }
 
+# Where the stores of tests are: in memory when there is room. What they try of a disk they make
+# themselves, or simulate; what is left is waiting for this one, minutes of it.
+memory_folder=/dev/shm
+memory_wanted_kib=$((1024 * 1024))
+
+# in_memory COMMAND...: runs it with its temporary files there.
+in_memory() {
+  local free_kib
+  free_kib=$(df --output=avail "$memory_folder" 2>/dev/null | tail -n 1)
+  if [ -n "${TMPDIR:-}" ] || [ ! -w "$memory_folder" ] ||
+    [ "${free_kib:-0}" -lt "$memory_wanted_kib" ]; then
+    "$@"
+  else
+    TMPDIR=$memory_folder "$@"
+  fi
+}
+
 # run_ctest PRESET ARGUMENTS...
 run_ctest() {
   local preset=$1 results
@@ -128,7 +145,7 @@ run_sanitized() {
   fi
   build "$preset" "${targets[@]}" || return
   heading "Tests in build/$preset: ${targets[*]}"
-  run_ctest "$preset" "$@"
+  in_memory run_ctest "$preset" "$@"
 }
 
 # test_address_sanitizer LABELS

@@ -1,6 +1,8 @@
 // Runs a fuzz target without libFuzzer: each seed as it is, cut short at every byte, and with every
-// byte replaced by a few awkward ones. A target with a mutator of its own also runs what that makes
-// of each seed, many times. Fails when there is no seed.
+// byte replaced by awkward ones: of a short seed by all of them, of a long one by one in turn. A
+// target with a mutator of its own also runs what that makes of each seed, many times. Fails when
+// there is no seed.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +20,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t size_max);
 namespace {
 
 constexpr size_t kDamagedBytesMax = 4096;  // of one seed; the rest is only run whole
+constexpr size_t kReplacedPerSeed = 800;   // about, but each byte once
 constexpr unsigned int kMutationsPerSeed = 300;
 constexpr size_t kMutatedBytesMax = size_t{1} << 20;
 constexpr char kAwkwardBytes[] = {'\0', '"', '\\', '{', ']', '9', '\x80', '\xff'};
@@ -38,17 +41,19 @@ void run_mutated(std::string input, unsigned int seed) {
 }
 
 size_t run_with_damages(const std::string& seed) {
+  const size_t per_byte =
+      std::clamp<size_t>(kReplacedPerSeed / (seed.size() + 1), 1, sizeof(kAwkwardBytes));
   size_t run_count = 1;
   run(seed);
   for (unsigned int i = 0; i < kMutationsPerSeed; ++i) run_mutated(seed, i);
   for (size_t at = 0; at < seed.size() && at < kDamagedBytesMax; ++at) {
     run(seed.substr(0, at));
     std::string damaged = seed;
-    for (const char awkward : kAwkwardBytes) {
-      damaged[at] = awkward;
+    for (size_t i = 0; i < per_byte; ++i) {
+      damaged[at] = kAwkwardBytes[(at + i) % sizeof(kAwkwardBytes)];
       run(damaged);
     }
-    run_count += 1 + sizeof(kAwkwardBytes);
+    run_count += 1 + per_byte;
   }
   return run_count;
 }
