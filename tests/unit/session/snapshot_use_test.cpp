@@ -177,6 +177,22 @@ TEST_F(SnapshotUse, WordsThatABulkLoadLeftEndAndNoAddPaysForThem) {
   }
 }
 
+TEST_F(SnapshotUse, ASmallAddBehindABulkLoadIndexesAFewLines) {
+  const std::string content(1000, 'x');
+  std::string lines;
+  for (int i = 0; i < 3000; ++i) lines += entry_text("b" + std::to_string(i), content) + "\n";
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add_batch(lines).ok());
+  uint64_t steps = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Reads reads =
+        reads_of([&] { ASSERT_TRUE(session->add(entry_text("a" + std::to_string(i), "x")).ok()); });
+    ASSERT_LE(reads.bytes, uint64_t{10} << 10);
+    steps += reads.bytes > 0 ? 1 : 0;
+  }
+  EXPECT_GT(steps, 5U);
+}
+
 TEST_F(SnapshotUse, WhatAnotherHandleSavedIsNotSavedAgain) {
   fill(10);
   auto session = disk_.open();
