@@ -43,12 +43,20 @@ void ListRenumberer::add(std::string_view encoded) {
   add_postings({encoded.data(), encoded.data() + encoded.size(), count});
 }
 
+// What changes with each posting is in variables of its own: for all a compiler knows the bytes
+// that are written may be those of any member, which it would read again each time.
 void ListRenumberer::add_postings(Source source) {
   std::array<char, size_t{kBlockRows} * 2 * kVarintBytesMax> written;  // of the open block
   char* end = written.data();
+  const std::span<const uint32_t> new_rows = rows_.new_rows();
+  const RowLengths new_length_of = new_length_of_;
+  BlockSummary open = open_;
+  uint32_t open_count = count_ % kBlockRows;
   const auto flush = [&] {
     body_.append(written.data(), end);
     end = written.data();
+    count_ += open_count - count_ % kBlockRows;
+    open_ = open;
   };
   uint64_t row = UINT64_MAX;  // -1: what the first distance counts from
   for (; source.count > 0; --source.count) {
@@ -58,19 +66,21 @@ void ListRenumberer::add_postings(Source source) {
     const bool is_frequent = (value & 1) != 0;
     if (is_frequent && (!source.take(&more) || more > UINT32_MAX - 2)) break;
     row += value >> 1;
-    if (value <= 1 || row >= kNoRow) break;
-    const uint32_t new_row = rows_.new_row(static_cast<uint32_t>(row));
+    if (value <= 1 || row >= new_rows.size()) break;
+    const uint32_t new_row = new_rows[row];
     if (new_row == kNoRow) continue;
-    const uint64_t distance = new_row - open_.last_row;  // from kNoRow, that is -1, to the first
-    end = write_varint(end, distance << 1 | (is_frequent ? 1 : 0));
+    // From kNoRow, that is -1, to the first.
+    end = write_varint(end, uint64_t{new_row - open.last_row} << 1 | (is_frequent ? 1 : 0));
     if (is_frequent) end = write_varint(end, more);
-    open_.last_row = new_row;
-    open_.frequency_max =
-        std::max(open_.frequency_max, is_frequent ? static_cast<uint32_t>(more) + 2 : 1);
-    open_.length_min = std::min(open_.length_min, new_length_of_(new_row));
-    if (++count_ % kBlockRows != 0) continue;
+    open.last_row = new_row;
+    const uint32_t frequency = is_frequent ? static_cast<uint32_t>(more) + 2 : 1;
+    open.frequency_max = std::max(open.frequency_max, frequency);
+    open.length_min = std::min(open.length_min, new_length_of(new_row));
+    if (++open_count < kBlockRows) continue;
     flush();
     close_block();
+    open = open_;
+    open_count = 0;
   }
   flush();
 }

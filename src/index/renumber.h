@@ -19,6 +19,8 @@ class Renumbering {
   }
 
   [[nodiscard]] std::span<const uint32_t> kept() const { return kept_; }
+  // By old row; kNoRow: it goes.
+  [[nodiscard]] std::span<const uint32_t> new_rows() const { return new_rows_; }
   // kNoRow: the row goes, or never was.
   [[nodiscard]] uint32_t new_row(uint32_t row) const {
     return row < new_rows_.size() ? new_rows_[row] : kNoRow;
