@@ -232,6 +232,19 @@ TEST_F(InDirectory, AFailedSyncThatCannotHealStopsWritingAndLeavesTheSuspicion) 
   EXPECT_GE(durable.size(), before.entries_bytes);
 }
 
+// Those who wait in memory are woken by who unlocks.
+TEST_F(InDirectory, WhoWaitsForTheLockWorksMeanwhile) {
+  const auto other = open();
+  ASSERT_TRUE(lock(*storage_).ok());
+  int worked = 0;
+  other->set_work_while_waiting([&] {
+    if (++worked == 3) storage_->unlock();
+  });
+  EXPECT_TRUE(other->lock(clock_.monotonic_us() + 1'000'000, "test", nullptr).ok());
+  EXPECT_EQ(worked, 3);
+  other->unlock();
+}
+
 TEST_F(InDirectory, BytesOfAWriterThatDiedBeforeItsSyncAreSyncedBeforeOthersFollow) {
   const auto other_process = disk_.process(4711);
   auto dying = try_open(*other_process);

@@ -230,18 +230,6 @@ TEST_P(Storage, TheLockKeepsTheOtherOutUntilTheDeadline) {
   other_->unlock();
 }
 
-TEST_P(Storage, WhoWaitsForTheLockWorksMeanwhile) {
-  if (GetParam() == Backend::kMemory) GTEST_SKIP() << "memory waits by the system's clock";
-  lock(*storage_);
-  int worked = 0;
-  other_->set_work_while_waiting([&] {
-    if (++worked == 3) storage_->unlock();
-  });
-  EXPECT_TRUE(other_->lock(clock_.monotonic_us() + 1'000'000, "test", nullptr).ok());
-  EXPECT_EQ(worked, 3);
-  other_->unlock();
-}
-
 TEST_P(Storage, ReadersGoOnWhileTheLockIsHeld) {
   append("one\n");
   lock(*storage_);
