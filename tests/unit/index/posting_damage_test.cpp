@@ -20,9 +20,9 @@ struct Walked {
 };
 
 // All that a cursor can be asked of bytes that may be anything.
-void exercise(std::string_view bytes, Walked* walked) {
+void exercise_run(const PostingRun& run, Walked* walked) {
   PostingList list;
-  list.runs[0] = PostingRun(bytes);
+  list.runs[0] = run;
   PostingCursor cursor(list);
   uint32_t before = kNoRow;
   for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) {
@@ -53,6 +53,15 @@ void exercise(std::string_view bytes, Walked* walked) {
     row = block->last_row == kNoRow ? kNoRow : block->last_row + 1;
   }
   ASSERT_LE(steps, list.count());
+}
+
+void exercise(std::string_view bytes, Walked* walked) {
+  Walked rows_alone;
+  exercise_run(PostingRun::of_rows(bytes), &rows_alone);
+  if (testing::Test::HasFatalFailure()) return;
+  exercise_run(PostingRun(bytes), walked);
+  ASSERT_EQ(rows_alone.count, walked->count);
+  ASSERT_EQ(rows_alone.damaged, walked->damaged);
 }
 
 const std::vector<uint32_t> kDamagedCounts = {0, 1, 3, 127, 128, 129, 300, 513};
