@@ -93,6 +93,17 @@ TEST(PostingDamage, AnyFlippedBitIsHarmless) {
   }
 }
 
+// A list of rows alone has no summary to tell where it ends.
+TEST(PostingDamage, BehindTheLastRowIsNoDamage) {
+  const std::string bytes = encoded(random_postings(5, 9, kNoRow, 5));
+  PostingList list;
+  list.runs[0] = PostingRun::of_rows(bytes);
+  PostingCursor cursor(list);
+  EXPECT_EQ(cursor.seek(kNoRow - 1), kNoRow);
+  EXPECT_FALSE(cursor.is_damaged());
+  EXPECT_NE(cursor.seek_back(kNoRow - 1), kNoRow);
+}
+
 // Bytes behind the last posting, so that nothing else shows it.
 TEST(PostingDamage, AShortDistanceBeyondTheLastRowIsNone) {
   std::string bytes;
