@@ -48,6 +48,16 @@ PostingList Dictionary::find(std::string_view key) const {
   return list;
 }
 
+PostingList Dictionary::find_rows(std::string_view key) const {
+  PostingList list;
+  list.runs[1] = added_run(key);
+  const std::string_view encoded = frozen_.find(key);
+  if (encoded.data() == nullptr) return list;
+  const bool is_alone = list.runs[1].count() == 0;
+  list.runs[0] = is_alone ? PostingRun::of_rows(encoded) : PostingRun(encoded);
+  return list;
+}
+
 PostingRun Dictionary::added_run(std::string_view key) const {
   if (numbers_.empty()) return {};
   const auto found = numbers_.find(key);

@@ -53,6 +53,8 @@ class Dictionary {
   void put(std::string_view key, std::string_view value);
 
   [[nodiscard]] PostingList find(std::string_view key) const;
+  // The same for who asks for rows alone (PostingRun::of_rows).
+  [[nodiscard]] PostingList find_rows(std::string_view key) const;
   // Null data when there is none.
   [[nodiscard]] std::string_view find_value(std::string_view key) const;
   // Every key that starts with `prefix`, in no particular order, until `visit` answers false.

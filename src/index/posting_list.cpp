@@ -93,16 +93,29 @@ void PostingBuffer::append_encoded_to(std::string* out) const {
 // --- a run ---------------------------------------------------------------------------------------
 
 PostingRun::PostingRun(std::string_view encoded) {
+  if (read_header(encoded) && summary_count_ == 0) summarize_short();
+}
+
+PostingRun PostingRun::of_rows(std::string_view encoded) {
+  PostingRun run;
+  if (run.read_header(encoded) && run.summary_count_ == 0) {
+    run.open_ = {kNoRow, static_cast<uint32_t>(run.body_.size()), UINT32_MAX, 0};
+  }
+  return run;
+}
+
+// Whether there are postings to be read.
+bool PostingRun::read_header(std::string_view encoded) {
   uint64_t count = 0;
   damaged_ = !take_varint(&encoded, &count) || count >= kNoRow;
-  if (damaged_ || count == 0) return;
+  if (damaged_ || count == 0) return false;
   block_count_ = static_cast<uint32_t>((count + kBlockRows - 1) / kBlockRows);
   if (block_count_ > 1) {
     const uint64_t bytes = uint64_t{block_count_} * sizeof(BlockSummary);
     damaged_ = encoded.size() < bytes;
     if (damaged_) {
       block_count_ = 0;
-      return;
+      return false;
     }
     summaries_ = encoded.data();
     summary_count_ = block_count_;
@@ -110,7 +123,7 @@ PostingRun::PostingRun(std::string_view encoded) {
   }
   count_ = static_cast<uint32_t>(count);
   body_ = encoded;
-  if (summary_count_ == 0) summarize_short();
+  return true;
 }
 
 // A short list has no summary: what is in it is known once it is decoded.
@@ -336,12 +349,15 @@ uint32_t PostingCursor::seek(uint32_t row) {
   const auto* begin = decoded_.rows.data();
   const auto* end = begin + loaded_count_;
   const auto* found = std::lower_bound(begin + at_, end, row);
-  if (found == end) return fail();  // its summary says otherwise
+  if (found == end) {
+    // Behind the last of a list without a summary; else its summary says otherwise.
+    return summary_of(loaded_).last_row == kNoRow ? row_ = kNoRow : fail();
+  }
   at_ = static_cast<uint32_t>(found - begin);
   return row_ = *found;
 }
 
-uint32_t PostingCursor::seek_back(uint32_t row) {
+uint32_t PostingCursor::seek_far_back(uint32_t row) {
   if (damaged_ || blocks() == 0) return row_ = kNoRow;
   // Often one of the few before.
   if (row_ != kNoRow && row <= row_) {

@@ -76,6 +76,9 @@ class PostingRun {
  public:
   PostingRun() = default;
   explicit PostingRun(std::string_view encoded);
+  // The same for who asks for rows alone, and only when nothing stands behind it: a list of one
+  // block is looked through when it is walked, not before, and what is wrong with it shows then.
+  static PostingRun of_rows(std::string_view encoded);
   explicit PostingRun(const PostingBuffer& buffer);
 
   [[nodiscard]] uint32_t count() const { return count_; }
@@ -92,6 +95,7 @@ class PostingRun {
   [[nodiscard]] bool is_damaged() const { return damaged_; }
 
  private:
+  bool read_header(std::string_view encoded);
   void summarize_short();
 
   const char* summaries_ = nullptr;  // as they lie in memory, not aligned
@@ -121,7 +125,13 @@ class PostingCursor {
   // rising or falling order: then each block is decoded once.
   uint32_t seek(uint32_t row);
   // The last row not above `row`; kNoRow when there is none.
-  uint32_t seek_back(uint32_t row);
+  uint32_t seek_back(uint32_t row) {
+    // Mostly the one before.
+    if (row_ != kNoRow && row < row_ && at_ > 0 && decoded_.rows[at_ - 1] <= row) {
+      return row_ = decoded_.rows[--at_];
+    }
+    return seek_far_back(row);
+  }
   [[nodiscard]] bool contains(uint32_t row) { return seek(row) == row; }
   // Of the posting last found.
   [[nodiscard]] uint32_t row() const { return row_; }
@@ -169,6 +179,7 @@ class PostingCursor {
   [[nodiscard]] uint32_t find_block(
       uint32_t row) const;  // the first whose last row is not below `row`
   bool load(uint32_t block);
+  uint32_t seek_far_back(uint32_t row);
   uint32_t next_block();
   uint32_t fail();
 

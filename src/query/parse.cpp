@@ -1,7 +1,6 @@
 #include "query/parse.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -14,42 +13,14 @@
 #include "json/document.h"
 #include "json/object_reader.h"
 #include "query/cursor.h"
+#include "query/parse_plain.h"
+#include "query/vocabulary.h"
 
 namespace varve::query {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, SortBy>, 5> kSorts = {{
-    {"best", SortBy::kBest},
-    {"relevance", SortBy::kRelevance},
-    {"match", SortBy::kMatch},
-    {"time", SortBy::kTime},
-    {"importance", SortBy::kImportance},
-}};
-
 constexpr size_t kTextBytesMax = 64 << 10;
-constexpr int64_t kMillisecondsMax = int64_t{1} << 50;  // 35,000 years
-
-// "7d" -> ms. Units s, m, h, d, w.
-std::optional<int64_t> parse_span(std::string_view text) {
-  if (text.size() < 2 || text.size() > 10) return std::nullopt;
-  int64_t count = 0;
-  for (const char c : text.substr(0, text.size() - 1)) {
-    if (c < '0' || c > '9') return std::nullopt;
-    count = count * 10 + (c - '0');
-  }
-  int64_t unit_ms = 0;
-  switch (text.back()) {
-    case 's': unit_ms = 1000; break;
-    case 'm': unit_ms = 60 * 1000; break;
-    case 'h': unit_ms = 3600 * 1000; break;
-    case 'd': unit_ms = 24 * 3600 * 1000; break;
-    case 'w': unit_ms = 7 * 24 * 3600 * int64_t{1000}; break;
-    default: return std::nullopt;
-  }
-  const int64_t span_ms = count * unit_ms;
-  return span_ms > 0 && span_ms <= kMillisecondsMax ? std::optional(span_ms) : std::nullopt;
-}
 
 // Infinite for what float32 does not reach: such a conversion has no defined result.
 float to_float(double value) {
@@ -219,10 +190,8 @@ class QueryParser {
     query_.sort_by = query_.has_text() || query_.has_vector() ? SortBy::kBest : SortBy::kRelevance;
     std::string name(sort_name(query_.sort_by));
     reader.read_string("sort_by", &name);
-    const auto* sort = std::find_if(kSorts.begin(), kSorts.end(),
-                                    [&](const auto& one) { return one.first == name; });
-    if (sort != kSorts.end()) {
-      query_.sort_by = sort->second;
+    if (const auto sort = find_sort(name)) {
+      query_.sort_by = *sort;
     } else if (const auto value = reader.read_any("sort_by")) {
       reader.fail(*value, "must be best, relevance, match, time or importance");
     }
@@ -283,9 +252,13 @@ class QueryParser {
 
 }  // namespace
 
-std::string_view sort_name(SortBy sort_by) { return kSorts[static_cast<size_t>(sort_by)].first; }
-
 Result<Query> parse_query(std::string_view text, Scope scope) {
+  Result<Query> plain{Query()};
+  if (parse_plain(text, scope, &*plain)) return plain;
+  return parse_any(text, scope);
+}
+
+Result<Query> parse_any(std::string_view text, Scope scope) {
   return QueryParser(text.empty() ? "{}" : text, scope).parse();
 }
 

@@ -21,4 +21,7 @@ enum class Scope {
 //         out of range), a cursor of another query.
 Result<Query> parse_query(std::string_view text, Scope scope);
 
+// The same, always the long way; for tests of the short one (parse_plain.h).
+Result<Query> parse_any(std::string_view text, Scope scope);
+
 }  // namespace varve::query

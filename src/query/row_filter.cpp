@@ -36,7 +36,8 @@ void RowFilter::require_time(int64_t start_ms, int64_t end_ms) {
   has_conditions_ = true;
   start_ms_ = std::max(start_ms_, start_ms);
   end_ms_ = std::min(end_ms_, end_ms);
-  if (!index_.is_in_time_order()) return;
+  asks_time_ = !index_.is_in_time_order();
+  if (asks_time_) return;
   const auto first_not_before = [&](int64_t time_ms) {
     uint32_t low = 0;
     uint32_t high = row_end_;
@@ -55,9 +56,10 @@ void RowFilter::require_time(int64_t start_ms, int64_t end_ms) {
 }
 
 bool RowFilter::accepts_columns(uint32_t row) const {
-  const int64_t timestamp_ms = index_.timestamp_ms(row);
-  return is_live(row) && timestamp_ms >= start_ms_ && timestamp_ms < end_ms_ &&
-         accepts_type(index_.type_number(row)) && index_.importance(row) >= importance_min_;
+  // First what turns most away and is in memory that was looked at lately.
+  if (!types_.empty() && !accepts_type(index_.type_number(row))) return false;
+  return is_live(row) && (!asks_time_ || is_in_time(index_.timestamp_ms(row))) &&
+         (importance_min_ <= 0 || index_.importance(row) >= importance_min_);
 }
 
 bool RowFilter::accepts_sets(uint32_t row, bool is_from_driver) {

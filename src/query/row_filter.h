@@ -59,7 +59,10 @@ class RowFilter {
 
  private:
   bool fulfils(uint32_t row);
-  bool accepts_columns(uint32_t row) const;
+  [[nodiscard]] bool accepts_columns(uint32_t row) const;
+  [[nodiscard]] bool is_in_time(int64_t timestamp_ms) const {
+    return timestamp_ms >= start_ms_ && timestamp_ms < end_ms_;
+  }
   bool accepts_sets(uint32_t row, bool is_from_driver);
 
   const index::Index& index_;
@@ -70,6 +73,7 @@ class RowFilter {
   uint32_t row_begin_ = 0;       // no row before it is in the time range
   int64_t start_ms_ = std::numeric_limits<int64_t>::min();
   int64_t end_ms_ = std::numeric_limits<int64_t>::max();
+  bool asks_time_ = false;  // of a row from row_begin_ up to row_end_
   double importance_min_ = 0;
   std::vector<uint8_t> types_;    // by type number, whether it is taken; empty: all
   std::vector<RowSet> required_;  // the smallest first

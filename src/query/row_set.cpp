@@ -7,6 +7,7 @@ namespace varve::query {
 
 RowSet RowSet::of_lists(const std::vector<index::PostingList>& lists) {
   RowSet set;
+  set.cursors_.reserve(lists.size());
   for (const auto& list : lists) {
     if (list.is_empty() && !list.runs[0].is_damaged()) continue;
     set.cursors_.emplace_back(list);
@@ -24,14 +25,14 @@ RowSet RowSet::of_rows(std::vector<uint32_t> rows) {
   return set;
 }
 
-uint32_t RowSet::seek(uint32_t row) {
+uint32_t RowSet::seek_in_all(uint32_t row) {
   const auto known = std::lower_bound(rows_.begin(), rows_.end(), row);
   uint32_t first = known == rows_.end() ? kNoRow : *known;
   for (auto& cursor : cursors_) first = std::min(first, cursor.seek(row));
   return first;
 }
 
-uint32_t RowSet::seek_back(uint32_t row) {
+uint32_t RowSet::seek_back_in_all(uint32_t row) {
   const auto after = std::upper_bound(rows_.begin(), rows_.end(), row);
   uint32_t last = after == rows_.begin() ? kNoRow : *std::prev(after);
   for (auto& cursor : cursors_) {

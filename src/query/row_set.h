@@ -18,9 +18,11 @@ class RowSet {
   static RowSet of_rows(std::vector<uint32_t> rows);
 
   // The first row not below `row`; kNoRow when there is none. Cheap in rising or falling order.
-  uint32_t seek(uint32_t row);
+  uint32_t seek(uint32_t row) { return is_one_list() ? cursors_[0].seek(row) : seek_in_all(row); }
   // The last row not above `row`; kNoRow when there is none.
-  uint32_t seek_back(uint32_t row);
+  uint32_t seek_back(uint32_t row) {
+    return is_one_list() ? cursors_[0].seek_back(row) : seek_back_in_all(row);
+  }
   bool contains(uint32_t row) { return seek(row) == row; }
 
   // At least as many as there are.
@@ -28,6 +30,10 @@ class RowSet {
   [[nodiscard]] bool is_damaged() const;
 
  private:
+  [[nodiscard]] bool is_one_list() const { return cursors_.size() == 1 && rows_.empty(); }
+  uint32_t seek_in_all(uint32_t row);
+  uint32_t seek_back_in_all(uint32_t row);
+
   std::vector<index::PostingCursor> cursors_;
   std::vector<uint32_t> rows_;
   uint64_t count_max_ = 0;

@@ -227,14 +227,32 @@ class ResultReader {
       VARVE_TRY(line);
       results.results.push_back(result_of(i, *std::move(line)));
     }
-    results.row_end = answer_.row_end;
-    results.last_seq = answer_.last_seq;
-    results.vector_end = session_query_.vector_end();
-    if (query_.explain) results.explanation = explain_answer(query_, answer_);
+    complete(&results);
     return results;
   }
 
+  // Instead of read(): to be read later.
+  UnreadResults unread() {
+    UnreadResults found;
+    found.has_more = answer_.has_more;
+    found.answer.results.reserve(rows_.size());
+    found.places.reserve(rows_.size());
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      found.places.push_back(rows_[i].place);
+      found.answer.results.push_back(result_of(i, nullptr));
+    }
+    complete(&found.answer);
+    return found;
+  }
+
  private:
+  void complete(QueryResults* results) const {
+    results->row_end = answer_.row_end;
+    results->last_seq = answer_.last_seq;
+    results->vector_end = session_query_.vector_end();
+    if (query_.explain) results->explanation = explain_answer(query_, answer_);
+  }
+
   QueryResult result_of(size_t number, EntryLine line) {
     const query::Hit& hit = answer_.hits[number];
     QueryResult result;
@@ -305,6 +323,19 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
     }
   }
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+Result<UnreadResults> find_unread(Core& core, const query::Query& query,
+                                  const SharedQuery& shared) {
+  SessionQuery session_query(core, query, &shared);
+  session_query.use_vectors();
+  ResultReader reader(core, query, session_query);
+  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
+    VARVE_TRY_ASSIGN(query::Answer answer, search.run());
+    reader.take(std::move(answer));
+    return {};
+  }));
+  return reader.unread();
 }
 
 Result<std::vector<Selected>> select(Core& core, const query::Query& query) {

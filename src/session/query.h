@@ -30,6 +30,14 @@ struct SharedQuery {
 // on this session alone.
 Result<QueryResults> run_query(Core& core, const query::Query& query, const SharedQuery* shared);
 
+// What a query across sessions finds in one of them, to be read when it is known to be wanted.
+struct UnreadResults {
+  QueryResults answer;              // without lines and without `next`
+  std::vector<Core::Found> places;  // of its results
+  bool has_more = false;
+};
+Result<UnreadResults> find_unread(Core& core, const query::Query& query, const SharedQuery& shared);
+
 // What this session adds to SharedQuery.
 Result<query::TextStatistics> count_words(Core& core, const query::Query& query,
                                           const SharedQuery& shared);

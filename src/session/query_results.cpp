@@ -43,8 +43,8 @@ class ResultWriter {
   explicit ResultWriter(std::string* out) : out_(out) {}
 
   void append(const QueryResult& result) {
-    out_->append("{\"entry\":").append(*result.line).append(",\"session_id\":");
-    json::append_string(result.session_id, *out_);
+    out_->append("{\"entry\":").append(*result.line);
+    append_session(result.session_id);
     relevance_.append(result.relevance, out_);
     decay_factor_.append(result.decay_factor, out_);
     match_quality_.append(result.match_quality, out_);
@@ -53,7 +53,23 @@ class ResultWriter {
   }
 
  private:
+  // Copied from the result before, too, when it is the same.
+  void append_session(const std::string& session_id) {
+    if (session_id_ != nullptr && *session_id_ == session_id) {
+      out_->append(*out_, session_begin_, session_size_);
+      return;
+    }
+    session_id_ = &session_id;
+    session_begin_ = out_->size();
+    out_->append(",\"session_id\":");
+    json::append_string(session_id, *out_);
+    session_size_ = out_->size() - session_begin_;
+  }
+
   std::string* out_;
+  const std::string* session_id_ = nullptr;
+  size_t session_begin_ = 0;  // of the member written last
+  size_t session_size_ = 0;
   NumberColumn relevance_{",\"relevance\":"};
   NumberColumn decay_factor_{",\"decay_factor\":"};
   NumberColumn match_quality_{",\"match_quality\":"};

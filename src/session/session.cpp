@@ -195,6 +195,10 @@ Result<QueryResults> Session::query_among(const query::Query& query, const Share
   return run_query(parts_->core, query, &shared);
 }
 
+Result<UnreadResults> Session::find_among(const query::Query& query, const SharedQuery& shared) {
+  return find_unread(parts_->core, query, shared);
+}
+
 Result<query::TextStatistics> Session::count_words(const query::Query& query,
                                                    const SharedQuery& shared) {
   return session::count_words(parts_->core, query, shared);

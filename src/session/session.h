@@ -39,6 +39,7 @@ struct RankedKeys;
 struct Selected;
 struct SelectedLine;
 struct SharedQuery;
+struct UnreadResults;
 
 class Session {
  public:
@@ -77,13 +78,14 @@ class Session {
   // A query's JSON text, see docs/query.md.
   Result<QueryResults> query(std::string_view text);
   Result<uint64_t> count(std::string_view query);
-  // For a query across sessions, see query.h.
+  // For a query across sessions, see query.h; what the second finds is read by read() below.
   Result<QueryResults> query_among(const query::Query& query, const SharedQuery& shared);
+  Result<UnreadResults> find_among(const query::Query& query, const SharedQuery& shared);
   Result<query::TextStatistics> count_words(const query::Query& query, const SharedQuery& shared);
   Result<RankedKeys> find_rank_keys(const query::Query& query, const SharedQuery& shared);
   Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
-  // For a context, which reads only some of what was found, see selection.h. kGone from the last
-  // two: select anew.
+  // For who reads only some of what was found, see selection.h. kGone from the last two: select
+  // anew.
   Result<std::vector<Selected>> select(const query::Query& query);
   Result<std::vector<Selected>> select_ids(const std::vector<std::string>& ids, int64_t now_ms);
   Result<std::vector<Selected>> select_tool_call(const Selected& entry, std::string_view call_key,

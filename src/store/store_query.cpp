@@ -11,6 +11,7 @@
 #include "json/tree.h"
 #include "query/cursor.h"
 #include "session/query.h"
+#include "session/selection.h"
 
 namespace varve::store {
 
@@ -35,7 +36,7 @@ class StoreQuery {
 
   Result<session::QueryResults> run() {
     if (query_.has_text()) {
-      VARVE_TRY(for_each_session([this](session::Session& session) -> Status {
+      VARVE_TRY(for_each_session([this](session::Session& session, size_t) -> Status {
         VARVE_TRY_ASSIGN(const auto statistics, session.count_words(query_, shared_));
         const std::lock_guard guard(mutex_);
         statistics_.add(statistics);
@@ -45,7 +46,7 @@ class StoreQuery {
       }));
       shared_.statistics = statistics_;
       shared_.row_ends = row_ends_;
-      VARVE_TRY(for_each_session([this](session::Session& session) -> Status {
+      VARVE_TRY(for_each_session([this](session::Session& session, size_t) -> Status {
         VARVE_TRY_ASSIGN(const double best, session.find_best_match(query_, shared_));
         const std::lock_guard guard(mutex_);
         best_match_ = std::max(best_match_, best);
@@ -54,28 +55,62 @@ class StoreQuery {
       shared_.best_match = query_.after ? query_.after->best_match : best_match_;
       if (query_.has_vector()) VARVE_TRY(gather_ranks());
     }
-    VARVE_TRY(for_each_session([this](session::Session& session) -> Status {
-      VARVE_TRY_ASSIGN(auto found, session.query_among(query_, shared_));
-      const std::lock_guard guard(mutex_);
-      has_more_ = has_more_ || !found.next.empty();
-      row_ends_[query::row_end_key(session.id())] = found.row_end;
-      if (!query_.after && found.last_seq > 0) {
-        row_ends_[query::seq_end_key(session.id())] = found.last_seq;
-      }
-      if (query_.has_vector()) row_ends_[query::vector_end_key(session.id())] = found.vector_end;
-      for (auto& result : found.results) results_.push_back(std::move(result));
-      return {};
+    VARVE_TRY(for_each_session([this](session::Session& session, size_t number) {
+      // What is not kept open is read at once.
+      return number < kept_.size() ? find(session, number) : find_and_read(session, number);
     }));
     return merge();
   }
 
  private:
-  using Step = std::function<Status(session::Session&)>;
+  using Step = std::function<Status(session::Session&, size_t number)>;
+
+  // A result of one session, which is read when it is known to be among the first of all.
+  struct Candidate {
+    session::QueryResult result;  // without its line until then
+    size_t session_number = 0;
+    session::Selected place;
+    bool is_unreadable = false;
+  };
+
+  Status find(session::Session& session, size_t number) {
+    VARVE_TRY_ASSIGN(auto found, session.find_among(query_, shared_));
+    const std::lock_guard guard(mutex_);
+    note_ends(session, found.answer, found.has_more);
+    for (size_t i = 0; i < found.places.size(); ++i) {
+      Candidate& candidate = candidates_.emplace_back();
+      candidate.result = std::move(found.answer.results[i]);
+      candidate.session_number = number;
+      candidate.place.place = found.places[i];
+    }
+    return {};
+  }
+
+  Status find_and_read(session::Session& session, size_t number) {
+    VARVE_TRY_ASSIGN(auto found, session.query_among(query_, shared_));
+    const std::lock_guard guard(mutex_);
+    note_ends(session, found, !found.next.empty());
+    for (auto& result : found.results) {
+      candidates_.push_back({std::move(result), number, {}, false});
+    }
+    return {};
+  }
+
+  // The mutex is held.
+  void note_ends(const session::Session& session, const session::QueryResults& found,
+                 bool has_more) {
+    has_more_ = has_more_ || has_more;
+    row_ends_[query::row_end_key(session.id())] = found.row_end;
+    if (!query_.after && found.last_seq > 0) {
+      row_ends_[query::seq_end_key(session.id())] = found.last_seq;
+    }
+    if (query_.has_vector()) row_ends_[query::vector_end_key(session.id())] = found.vector_end;
+  }
 
   // Ranks are among the entries of all sessions.
   Status gather_ranks() {
     query::RankKeys keys;
-    VARVE_TRY(for_each_session([&](session::Session& session) -> Status {
+    VARVE_TRY(for_each_session([&](session::Session& session, size_t) -> Status {
       VARVE_TRY_ASSIGN(const auto found, session.find_rank_keys(query_, shared_));
       const std::lock_guard guard(mutex_);
       keys.add(found.keys);
@@ -109,19 +144,22 @@ class StoreQuery {
   void visit(size_t number, const Step& step) noexcept {
     try {
       Status status = visit_one(number, step);
-      if (status.ok() || status.code() == Code::kNotFound) return;
-      const std::lock_guard guard(mutex_);
-      if (status.code() == Code::kInvalidArgument || status.code() == Code::kNoMemory) {
-        if (failure_.ok()) failure_ = std::move(status);
-      } else {
-        note_(ids_[number], status);
-      }
+      if (!status.ok() && status.code() != Code::kNotFound) leave_out(number, std::move(status));
     } catch (const std::bad_alloc&) {
       const std::lock_guard guard(mutex_);
       no_memory_ = true;
     } catch (const std::exception& defect) {
       const std::lock_guard guard(mutex_);
       failure_ = Status(Code::kInternal, defect.what());
+    }
+  }
+
+  void leave_out(size_t number, Status status) {
+    const std::lock_guard guard(mutex_);
+    if (status.code() == Code::kInvalidArgument || status.code() == Code::kNoMemory) {
+      if (failure_.ok()) failure_ = std::move(status);
+    } else {
+      note_(ids_[number], status);
     }
   }
 
@@ -138,7 +176,7 @@ class StoreQuery {
       VARVE_TRY_ASSIGN(session, open_(ids_[number]));
       if (number < kept_.size()) kept_[number] = session;
     }
-    return step(*session);
+    return step(*session, number);
   }
 
   [[nodiscard]] bool comes_before(const session::QueryResult& a,
@@ -150,14 +188,23 @@ class StoreQuery {
   }
 
   Result<session::QueryResults> merge() {
-    if (no_memory_) return Status(Code::kNoMemory, "no memory for the query's threads");
-    // Results of one session are in order already, and stay so.
-    std::stable_sort(results_.begin(), results_.end(),
-                     [this](const auto& a, const auto& b) { return comes_before(a, b); });
+    bool is_read = false;
+    while (!is_read) {
+      if (no_memory_) return Status(Code::kNoMemory, "no memory for the query's threads");
+      VARVE_TRY(failure_);
+      // Results of one session are in order already, and stay so.
+      std::stable_sort(
+          candidates_.begin(), candidates_.end(),
+          [this](const auto& a, const auto& b) { return comes_before(a.result, b.result); });
+      is_read = read_first();
+    }
     session::QueryResults merged;
-    has_more_ = has_more_ || results_.size() > query_.limit;
-    if (results_.size() > query_.limit) results_.resize(query_.limit);
-    merged.results = std::move(results_);
+    for (Candidate& candidate : candidates_) {
+      if (candidate.is_unreadable) continue;
+      has_more_ = has_more_ || merged.results.size() == query_.limit;
+      if (merged.results.size() == query_.limit) break;
+      merged.results.push_back(std::move(candidate.result));
+    }
     if (has_more_ && !merged.results.empty()) merged.next = next_page(merged.results.back());
     if (query_.explain) {
       json::Tree tree = json::Tree::object();
@@ -166,6 +213,36 @@ class StoreQuery {
       merged.explanation = tree.canonical();
     }
     return merged;
+  }
+
+  // The entries of the first `limit` that can be read. False: a session's candidates changed, and
+  // the first may be others. That happens once to each at most.
+  bool read_first() {
+    uint64_t count = 0;
+    for (Candidate& candidate : candidates_) {
+      if (count == query_.limit) break;
+      if (candidate.result.line == nullptr && !candidate.is_unreadable) {
+        auto read = kept_[candidate.session_number]->read(candidate.place);
+        if (!read.ok()) {
+          renew(candidate.session_number, std::move(read).status());
+          return false;
+        }
+        candidate.result.line = std::move(read->line);
+        candidate.is_unreadable = candidate.result.line == nullptr;
+      }
+      if (!candidate.is_unreadable) ++count;
+    }
+    return true;
+  }
+
+  // What was found in a session cannot be read: kGone, the log or a wrong index was replaced since,
+  // and it is found anew, and read at once; else the session is left out.
+  void renew(size_t number, Status why) {
+    std::erase_if(candidates_, [&](const Candidate& one) { return one.session_number == number; });
+    if (why.code() != Code::kGone) return leave_out(number, std::move(why));
+    visit(number, [this](session::Session& session, size_t again) {
+      return find_and_read(session, again);
+    });
   }
 
   [[nodiscard]] std::string next_page(const session::QueryResult& last) const {
@@ -193,7 +270,7 @@ class StoreQuery {
   query::TextStatistics statistics_;
   query::RowEnds row_ends_;  // as they were looked at
   double best_match_ = 0;
-  std::vector<session::QueryResult> results_;
+  std::vector<Candidate> candidates_;
   bool has_more_ = false;
   bool no_memory_ = false;
   Status failure_;

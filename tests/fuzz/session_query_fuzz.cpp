@@ -70,6 +70,8 @@ void check_parsers(std::string_view text) {
   for (const Scope scope : {Scope::kSession, Scope::kStore, Scope::kSet}) {
     const auto parsed = varve::query::parse_query(text, scope);
     require(parsed.ok() || !parsed.status().message().empty());
+    const auto any = varve::query::parse_any(text, scope);
+    require(parsed.ok() == any.ok() && (!any.ok() || parsed->hash == any->hash));
   }
   const auto cursor = varve::query::parse_cursor(text);
   if (!cursor) return;

@@ -20,9 +20,9 @@ struct Walked {
 };
 
 // All that a cursor can be asked of bytes that may be anything.
-void exercise(std::string_view bytes, Walked* walked) {
+void exercise_run(const PostingRun& run, Walked* walked) {
   PostingList list;
-  list.runs[0] = PostingRun(bytes);
+  list.runs[0] = run;
   PostingCursor cursor(list);
   uint32_t before = kNoRow;
   for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) {
@@ -55,6 +55,15 @@ void exercise(std::string_view bytes, Walked* walked) {
   ASSERT_LE(steps, list.count());
 }
 
+void exercise(std::string_view bytes, Walked* walked) {
+  Walked rows_alone;
+  exercise_run(PostingRun::of_rows(bytes), &rows_alone);
+  if (testing::Test::HasFatalFailure()) return;
+  exercise_run(PostingRun(bytes), walked);
+  ASSERT_EQ(rows_alone.count, walked->count);
+  ASSERT_EQ(rows_alone.damaged, walked->damaged);
+}
+
 const std::vector<uint32_t> kDamagedCounts = {0, 1, 3, 127, 128, 129, 300, 513};
 
 TEST(PostingDamage, EveryTruncationIsNoticed) {
@@ -82,6 +91,17 @@ TEST(PostingDamage, AnyFlippedBitIsHarmless) {
       if (HasFatalFailure()) FAIL() << count << " rows, bit " << bit;
     }
   }
+}
+
+// A list of rows alone has no summary to tell where it ends.
+TEST(PostingDamage, BehindTheLastRowIsNoDamage) {
+  const std::string bytes = encoded(random_postings(5, 9, kNoRow, 5));
+  PostingList list;
+  list.runs[0] = PostingRun::of_rows(bytes);
+  PostingCursor cursor(list);
+  EXPECT_EQ(cursor.seek(kNoRow - 1), kNoRow);
+  EXPECT_FALSE(cursor.is_damaged());
+  EXPECT_NE(cursor.seek_back(kNoRow - 1), kNoRow);
 }
 
 // Bytes behind the last posting, so that nothing else shows it.
