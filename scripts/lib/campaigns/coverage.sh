@@ -13,7 +13,7 @@ COVERAGE_TESTS=(
 # in the log.
 torture_coverage() {
   local pair name profiles=$PWD/build/coverage/profiles log=$torture_logs/coverage.log programs=()
-  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-4} LLVM_PROFILE_FILE=$profiles/%m.profraw
+  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-10} LLVM_PROFILE_FILE=$profiles/%m.profraw
   have llvm-cov-14 coverage && have llvm-profdata-14 coverage || return
   configure coverage && build coverage "${COVERAGE_TESTS[@]%%:*}" || return
   rm -rf "$profiles"
