@@ -188,6 +188,39 @@ TEST(LineReader, AnOversizedTailIsATailAndTheLongestLineIsALine) {
   EXPECT_EQ(line.bytes.size(), kLineBytesMax);
 }
 
+// The second read fails, once.
+class FailingOnce final : public log::MemoryStorage {
+ public:
+  FailingOnce(std::shared_ptr<MemorySession> session, test::ManualClock& clock)
+      : MemoryStorage(std::move(session), clock) {}
+
+  Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
+                      std::span<char> out) override {
+    reads_ += 1;
+    if (reads_ == 2) return Status(Code::kIo, "this once");
+    return MemoryStorage::read(stream, generation, offset, out);
+  }
+
+ private:
+  int reads_ = 0;
+};
+
+TEST(LineReader, WhatAFailedReadWouldHaveGivenIsGivenByTheNext) {
+  test::ManualClock clock;
+  auto session = std::make_shared<MemorySession>();
+  const std::string longer = std::string(kChunk + 10, 'a') + "\n";
+  session->entries = longer + "last\n";
+  FailingOnce storage(session, clock);
+  LineReader reader(storage, Stream::kEntries, 1, 0, session->entries.size());
+  Line line;
+  EXPECT_EQ(reader.next(&line).code(), Code::kIo);
+  ASSERT_TRUE(*reader.next(&line));
+  EXPECT_EQ(line.length, longer.size());
+  EXPECT_EQ(std::string(line.bytes) + "\n", longer);
+  ASSERT_TRUE(*reader.next(&line));
+  EXPECT_EQ(line.bytes, "last");
+}
+
 TEST(LineReader, AnotherGenerationIsGone) {
   LogText log("one\n");
   LineReader reader(log.storage(), Stream::kEntries, 2, 0, 4);

@@ -93,6 +93,18 @@ TEST(LockState, ANumberThatNoLogReachesIsNoState) {
   EXPECT_FALSE(decode_lock_state(encode_lock_state(state)).has_value());
 }
 
+TEST(LockState, AFileThatIsNotNamedByTwoNumbersIsNoStateHoweverRightTheCheck) {
+  for (const std::string name : {"x:131", "2049:x", "2049", "2049:131x", ""}) {
+    auto tree = *json::Tree::parse(encode_lock_state(sample()));
+    tree.erase("check");
+    tree.set("file", json::Tree::string(name));
+    tree.set("check", json::Tree::string(std::to_string(hash64(tree.canonical()))));
+    std::string text = tree.canonical();
+    text.resize(kLockStateBytes, ' ');
+    EXPECT_FALSE(decode_lock_state(text).has_value()) << name;
+  }
+}
+
 TEST(LockState, AnyFlippedBitIsNoStateOrTheSame) {
   const std::string text = encode_lock_state(sample());
   for (size_t bit = 0; bit < text.size() * 8; ++bit) {

@@ -338,6 +338,7 @@ TEST(ScanTombstones, FollowTheSameRules) {
   edited[edited.find("why")] = 'W';
   EXPECT_EQ(scan_stones(a + b).ids, "a b ");
   EXPECT_EQ(scan_stones(a + "\r\n" + b).report.damaged_count, 0u);
+  EXPECT_EQ(scan_stones(a + "\r\n").report.committed_end, a.size() + 2);
   const Seen damage = scan_stones(a + edited + b);
   EXPECT_EQ(damage.ids, "a b ");
   ASSERT_EQ(damage.report.damaged_count, 1u);

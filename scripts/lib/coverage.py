@@ -1,0 +1,100 @@
+"""What the tests reach of the library, by branches (scripts/torture --only coverage).
+
+    coverage.py ROOT PROFILE PROGRAM...   a table of the folders, one of the components that a crash
+                                          must not break, and what of these was never taken
+
+Branches are counted as llvm-cov does: each condition has two, also one in a macro. ROOT is the
+folder of the sources, PROFILE what llvm-profdata made of all runs.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+
+# Of these every branch is to be taken.
+COMPONENTS = (
+    ("log", ("src/log/",)),
+    ("lock", ("src/io/posix_lock", "src/log/lock_state", "src/session/writer")),
+    ("recovery", ("src/session/core", "src/session/repair", "src/log/scan", "src/log/quarantine")),
+    ("compaction", ("src/session/compaction",)),
+)
+
+
+def exported(tool, root, profile, programs):
+    """What llvm-cov knows of the files under src/."""
+    command = [tool, "export", "-skip-functions", f"-instr-profile={profile}", programs[0]]
+    for program in programs[1:]:
+        command += ["-object", program]
+    done = subprocess.run(command + [str(root / "src")], check=True, capture_output=True)
+    return json.loads(done.stdout)["data"][0]["files"]
+
+
+class Branches:
+    """How many there are, and how many were taken."""
+
+    def __init__(self):
+        self.count = self.covered = 0
+
+    def add(self, summary):
+        self.count += summary["count"]
+        self.covered += summary["covered"]
+
+    def text(self):
+        percent = 100 * self.covered / self.count if self.count else 100
+        return f"{self.covered:6} of {self.count:6}  {percent:6.1f} %"
+
+
+def never_taken(root, name, file):
+    """A line for each condition that was never true, never false, or never asked."""
+    counts = collections.defaultdict(lambda: [0, 0])
+    for branch in file["branches"]:
+        place = (branch[0], branch[1])
+        counts[place][0] += branch[4]
+        counts[place][1] += branch[5]
+    lines = (root / name).read_text().splitlines()
+    for (line, column), (true, false) in sorted(counts.items()):
+        if true and false:
+            continue
+        what = "never asked" if not true and not false else "never true" if not true else (
+            "never false")
+        yield f"{name}:{line}:{column}: {what}: {lines[line - 1].strip()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tool", default="llvm-cov-14")
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("profile")
+    parser.add_argument("programs", nargs="+")
+    arguments = parser.parse_args()
+    root = arguments.root.resolve()
+    folders = collections.defaultdict(Branches)
+    components = collections.defaultdict(Branches)
+    untaken = []
+    for file in exported(arguments.tool, root, arguments.profile, arguments.programs):
+        name = str(pathlib.Path(file["filename"]).relative_to(root))
+        summary = file["summary"]["branches"]
+        folders[str(pathlib.Path(name).parent)].add(summary)
+        named = [component for component, starts in COMPONENTS if name.startswith(starts)]
+        for component in named:
+            components[component].add(summary)
+        if named:
+            untaken += never_taken(root, name, file)
+    for title, table in (("folder", folders), ("component", components)):
+        for name, branches in sorted(table.items()):
+            print(f"{title} {name:16} {branches.text()}")
+    print("\n".join(untaken))
+    total = Branches()
+    for branches in folders.values():
+        total.add({"count": branches.count, "covered": branches.covered})
+    if total.covered == 0:
+        sys.exit("no branch was taken: nothing was measured")
+    print(f"[  counted ] branches taken {total.covered}")
+    print(f"[  counted ] branches never taken {total.count - total.covered}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+// What a failure leaves behind for the next write, and for the next writer: suspicion, marks,
+// streams that nobody may append to, and a transcript that heals as the logs do.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/simulated.h"
+#include "log/directory_storage.h"
+#include "log/lock_state.h"
+#include "support/environment.h"
+
+namespace varve::log {
+namespace {
+
+class AfterAFailure : public testing::Test {
+ protected:
+  void SetUp() override {
+    disk_.write_file("s/metadata.json", "{}");
+    disk_.write_file("s/memory.jsonl", "one\n");
+    storage_ = open_in(disk_);
+    ASSERT_NE(storage_, nullptr);
+  }
+  std::unique_ptr<DirectoryStorage> open_in(io::SimulatedFileSystem& system) {
+    auto directory = system.open_root("s", false);
+    auto opened = DirectoryStorage::open(*std::move(directory), {&system, &clock_, &random_});
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+  Status lock() { return storage_->lock(clock_.monotonic_us(), "write", nullptr); }
+  Status add(std::string_view lines, bool durable) {
+    return storage_->append(Stream::kEntries, storage_->tail()->entries_bytes, lines, durable, 0);
+  }
+  std::optional<LockState> told() {
+    return decode_lock_state(disk_.read_file("s/lock").value_or(""));
+  }
+  uint64_t inode_of(std::string_view name) {
+    return (*disk_.open_root("s", false))->info(name)->identity.inode;
+  }
+  void fail(uint64_t n, bool sticky, io::OperationKind kind, std::string name) {
+    disk_.set_fault_hook(io::FailNth(n, EIO, sticky, {kind}).on_file(std::move(name)));
+  }
+  // As a writer leaves the lock file that was killed between a sync that failed and saying so.
+  void plant_suspicion() {
+    LockState state = *told();
+    state.suspect = true;
+    disk_.write_file("s/lock", encode_lock_state(state));
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<DirectoryStorage> storage_;
+};
+
+TEST_F(AfterAFailure, ASuspicionOfAnotherMakesEveryFileAnew) {
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(add("two\n", true).ok());
+  ASSERT_TRUE(storage_->append(Stream::kTombstones, 0, "gone\n", true, 0).ok());
+  ASSERT_TRUE(storage_->append(Stream::kVectors, 0, "vectors", true, 0).ok());
+  ASSERT_TRUE(storage_->append_to_transcript(0, "said", true).ok());
+  storage_->unlock();
+  const auto names = {"memory.jsonl", "tombstones.jsonl", "vectors.bin", "transcript.md"};
+  std::vector<uint64_t> before;
+  for (const auto* name : names) before.push_back(inode_of(name));
+  plant_suspicion();
+  ASSERT_TRUE(lock().ok());
+  size_t at = 0;
+  for (const auto* name : names) EXPECT_NE(inode_of(name), before[at++]) << name;
+  EXPECT_EQ(disk_.crash()->read_file("s/memory.jsonl"), "one\ntwo\n");
+  EXPECT_EQ(disk_.crash()->read_file("s/tombstones.jsonl"), "gone\n");
+  ASSERT_TRUE(told().has_value());
+  EXPECT_FALSE(told()->suspect);
+  storage_->unlock();
+  const uint64_t made_anew = inode_of("memory.jsonl");
+  ASSERT_TRUE(lock().ok());
+  EXPECT_EQ(inode_of("memory.jsonl"), made_anew) << "once is enough";
+}
+
+TEST_F(AfterAFailure, ASuspicionMakesNoFileThatWasNotThere) {
+  ASSERT_TRUE(lock().ok());
+  storage_->unlock();
+  plant_suspicion();
+  ASSERT_TRUE(lock().ok());
+  EXPECT_FALSE(disk_.exists("s/tombstones.jsonl"));
+  EXPECT_FALSE(disk_.exists("s/vectors.bin"));
+}
+
+TEST_F(AfterAFailure, WhatWasHealedIsNotSuspectAnyMore) {
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(add("before\n", true).ok());
+  fail(1, false, io::OperationKind::kSyncData, "memory.jsonl");
+  EXPECT_EQ(add("two\n", true).code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  ASSERT_TRUE(told().has_value());
+  EXPECT_FALSE(told()->suspect) << "the next writer would copy the log for nothing";
+}
+
+TEST_F(AfterAFailure, TheLogIsSuspectWhileItIsSynced) {
+  ASSERT_TRUE(lock().ok());
+  bool was_suspect = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kSyncData && operation.name == "memory.jsonl") {
+      was_suspect = told().has_value() && told()->suspect;
+    }
+    return std::nullopt;
+  });
+  EXPECT_TRUE(add("two\n", true).ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_TRUE(was_suspect);
+}
+
+TEST_F(AfterAFailure, ThatCannotBeUndoneNothingIsWrittenUnderTheSameLock) {
+  ASSERT_TRUE(lock().ok());
+  disk_.set_fault_hook(io::FailNth(1, EIO, true, {io::OperationKind::kSyncData}));
+  EXPECT_EQ(add("two\n", true).code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  const std::string log = *disk_.read_file("s/memory.jsonl");
+  EXPECT_EQ(add("three\n", true).code(), Code::kReadOnly);
+  EXPECT_EQ(storage_->sync(1).code(), Code::kReadOnly);
+  EXPECT_EQ(storage_->truncate(Stream::kEntries, 0).code(), Code::kReadOnly);
+  EXPECT_EQ(storage_->remove_vectors().code(), Code::kReadOnly);
+  EXPECT_EQ(storage_->append_to_transcript(0, "said", true).code(), Code::kReadOnly);
+  const auto nothing = [](Sink&) { return Status(); };
+  EXPECT_EQ(storage_->replace(Stream::kEntries, nothing).code(), Code::kReadOnly);
+  EXPECT_EQ(disk_.read_file("s/memory.jsonl"), log);
+}
+
+TEST_F(AfterAFailure, TheMarkNeverCoversWhatWasAppendedBehindACutAndNotSynced) {
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(add("two\nthree\n", true).ok());
+  ASSERT_TRUE(storage_->truncate(Stream::kEntries, 4).ok());
+  ASSERT_TRUE(add("four\n", false).ok());
+  storage_->unlock();
+  EXPECT_LE(storage_->durable_mark().entries_bytes, 4u);
+}
+
+TEST_F(AfterAFailure, ALockFileThatWasCutShortIsWrittenAnew) {
+  ASSERT_TRUE(lock().ok());
+  storage_->unlock();
+  disk_.write_file("s/lock", "cut");
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(told().has_value());
+  EXPECT_EQ(told()->operation, "write");
+  EXPECT_EQ(told()->expires_at_ms, told()->timestamp_ms + 5000);
+}
+
+TEST_F(AfterAFailure, WhatIsInQuarantineSurvivesPowerLoss) {
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(storage_->append(Stream::kQuarantine, 0, "torn\n", true, 0).ok());
+  EXPECT_EQ(disk_.crash()->read_file("s/quarantine.jsonl"), "torn\n");
+}
+
+TEST_F(AfterAFailure, ALockThatCannotBeGivenBackIsGivenBackByClosing) {
+  const auto other_process = disk_.process(4711);
+  const auto other = open_in(*other_process);
+  ASSERT_TRUE(lock().ok());
+  fail(1, false, io::OperationKind::kUnlock, "lock");
+  storage_->unlock();
+  disk_.set_fault_hook(nullptr);
+  EXPECT_TRUE(other->lock(clock_.monotonic_us(), "write", nullptr).ok());
+}
+
+TEST_F(AfterAFailure, ADocumentIsReadInParts) {
+  ASSERT_TRUE(storage_->put_document("d", "0123456789", DocumentDurability::kNamed).ok());
+  const auto middle = storage_->read_document("d", 3, 4);
+  ASSERT_TRUE(middle.ok());
+  EXPECT_EQ(middle->bytes, "3456");
+  EXPECT_EQ(middle->document_bytes, 10u);
+  EXPECT_EQ(storage_->read_document("d", 8, 4)->bytes, "89");
+  const auto behind = storage_->read_document("d", 10, 4);
+  ASSERT_TRUE(behind.ok());
+  EXPECT_EQ(behind->bytes, "");
+  EXPECT_EQ(behind->document_bytes, 10u);
+}
+
+// --- the transcript ------------------------------------------------------------------------------
+
+class TranscriptAfterAFailure : public AfterAFailure {
+ protected:
+  void SetUp() override {
+    AfterAFailure::SetUp();
+    ASSERT_TRUE(lock().ok());
+    ASSERT_TRUE(storage_->append_to_transcript(0, "one", true).ok());
+  }
+  std::string path() { return std::string("s/") + std::string(kTranscriptFile); }
+  std::string transcript() { return disk_.read_file(path()).value_or("(none)"); }
+};
+
+TEST_F(TranscriptAfterAFailure, OfASyncMovesIntoANewFileWithoutWhatWasRefused) {
+  const uint64_t before = inode_of(kTranscriptFile);
+  fail(1, false, io::OperationKind::kSyncData, std::string(kTranscriptFile));
+  const Status failed = storage_->append_to_transcript(3, " two", true);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(failed.code(), Code::kIo);
+  EXPECT_NE(failed.message().find("nothing was added"), std::string::npos) << failed.message();
+  EXPECT_EQ(transcript(), "one");
+  EXPECT_NE(inode_of(kTranscriptFile), before);
+  EXPECT_FALSE(told()->suspect);
+  EXPECT_TRUE(storage_->append_to_transcript(3, " three", true).ok());
+  EXPECT_EQ(disk_.crash()->read_file(path()), "one three");
+}
+
+TEST_F(TranscriptAfterAFailure, OfASyncThatCannotHealStopsWriting) {
+  disk_.set_fault_hook(io::FailNth(1, EIO, true, {io::OperationKind::kSyncData}));
+  const Status failed = storage_->append_to_transcript(3, " two", true);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_NE(failed.message().find("the outcome is unknown"), std::string::npos) << failed.message();
+  EXPECT_EQ(storage_->append_to_transcript(3, " three", true).code(), Code::kReadOnly);
+  EXPECT_TRUE(told()->suspect);
+}
+
+TEST_F(TranscriptAfterAFailure, OfAWriteIsCutOffAgain) {
+  disk_.set_fault_hook(io::FailNth(1, ENOSPC, false, {io::OperationKind::kAppend})
+                           .on_file(std::string(kTranscriptFile))
+                           .after_bytes(2));
+  EXPECT_EQ(storage_->append_to_transcript(3, " two", true).code(), Code::kNoSpace);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(transcript(), "one");
+  EXPECT_TRUE(storage_->append_to_transcript(3, " two", true).ok());
+}
+
+TEST_F(TranscriptAfterAFailure, OfAWriteThatCannotBeCutOffMovesIntoANewFile) {
+  const uint64_t before = inode_of(kTranscriptFile);
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.name != kTranscriptFile) return std::nullopt;
+    if (operation.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, 2};
+    if (operation.kind == io::OperationKind::kTruncate) return io::Fault{EIO};
+    return std::nullopt;
+  });
+  EXPECT_EQ(storage_->append_to_transcript(3, " two", true).code(), Code::kNoSpace);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(transcript(), "one");
+  EXPECT_NE(inode_of(kTranscriptFile), before);
+}
+
+}  // namespace
+}  // namespace varve::log
