@@ -25,7 +25,8 @@ std::string metadata_text() {
   return Metadata::make(options, test::kStartMs).encode();
 }
 
-// Hands everything on, counts what is read, and calls `after_tail` once a tail was seen.
+// Hands everything on, counts what is read, and calls `after_tail` once a tail was seen, and
+// `before_append` each time.
 class WatchedStorage final : public log::SessionStorage {
  public:
   explicit WatchedStorage(std::unique_ptr<log::SessionStorage> inner) : inner_(std::move(inner)) {}
@@ -61,6 +62,7 @@ class WatchedStorage final : public log::SessionStorage {
   Result<log::Tail> locked_tail() override { return inner_->locked_tail(); }
   Status append(log::Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq) override {
+    if (before_append) before_append();
     return inner_->append(stream, expected_bytes, lines, durable, last_seq);
   }
   Status sync(uint64_t last_seq) override { return inner_->sync(last_seq); }
@@ -84,6 +86,7 @@ class WatchedStorage final : public log::SessionStorage {
   }
 
   std::function<void()> after_tail;
+  std::function<void()> before_append;
   std::atomic<uint64_t> read_bytes{0};
 
  private:
@@ -167,22 +170,34 @@ TEST(GroupCommit, EightThreadsShareSyncsAndLoseNothing) {
   EventLog events(clock);
   Counters counters;
   const Session::Context context{&clock, &random, &events, &counters, {}};
-  const auto open = [&] {
-    return *Session::open(std::string(kSessionId),
-                          *log::DirectoryStorage::open(*posix.open_root(directory.path(), false),
-                                                       {&posix, &clock, &random}),
-                          context);
+  const auto open_storage = [&] {
+    return *log::DirectoryStorage::open(*posix.open_root(directory.path(), false),
+                                        {&posix, &clock, &random});
   };
-  auto session = open();
+  const auto open = [&](std::unique_ptr<log::SessionStorage> storage) {
+    return *Session::open(std::string(kSessionId), std::move(storage), context);
+  };
+  // Whoever writes waits for the others to come, however fast the disk is.
+  std::atomic<int> adding{0};
+  std::atomic<int> working{kThreads};
+  auto watched = std::make_unique<WatchedStorage>(open_storage());
+  watched->before_append = [&] {
+    while (adding.load() < working.load()) std::this_thread::yield();
+  };
+  auto session = open(std::move(watched));
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < kAddsPerThread; ++i) {
         const std::string id = "t" + std::to_string(thread) + "_" + std::to_string(i);
+        adding += 1;
+        const bool is_added = session->add(entry_text(id)).ok();
+        adding -= 1;
         // What was answered is readable at once, by the one who asked.
-        if (!session->add(entry_text(id)).ok() || !session->get(id).ok()) failed += 1;
+        if (!is_added || !session->get(id).ok()) failed += 1;
       }
+      working -= 1;
     });
   }
   for (auto& thread : threads) thread.join();
@@ -192,7 +207,7 @@ TEST(GroupCommit, EightThreadsShareSyncsAndLoseNothing) {
   EXPECT_LT(counters.syncs.load(), kAll);
   EXPECT_EQ(counters.syncs.load(), counters.commits.load());
   session.reset();
-  session = open();
+  session = open(open_storage());
   const auto report = session->verify();
   ASSERT_TRUE(report.ok());
   EXPECT_TRUE(report->get_bool("ok")) << report->canonical();
