@@ -12,7 +12,7 @@ TEST_PACKAGES=(
   libsqlite3-dev liblmdb-dev libleveldb-dev librocksdb-dev libxapian-dev)
 STYLE_PACKAGES=(clang-format-14 clang-tidy-14)
 SANITIZER_PACKAGES=(clang-14 libclang-rt-14-dev)
-TORTURE_PACKAGES=("${SANITIZER_PACKAGES[@]}" strace valgrind)
+TORTURE_PACKAGES=("${SANITIZER_PACKAGES[@]}" strace valgrind e2fsprogs xfsprogs btrfs-progs)
 
 # missing_language_packages: what tests of the bindings need and is not there under any name. The
 # cargo and go of Debian 12 are older than the crates and modules want: where there are none, those

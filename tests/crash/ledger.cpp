@@ -155,9 +155,9 @@ bool may_be_absent(const SessionPromise& promise) {
 // One look at a disk, from opening the store to closing it.
 class Visit {
  public:
-  Visit(io::SimulatedFileSystem& disk, const Ledger& ledger, Findings& findings)
+  Visit(io::FileSystem& file_system, const Ledger& ledger, Findings& findings)
       : ledger_(ledger), findings_(findings) {
-    auto opened = store::Store::open(kRoot, {}, environment_.with(disk));
+    auto opened = store::Store::open(kRoot, {}, environment_.with(file_system));
     if (!opened.ok()) {
       findings_.add("OPEN", "store: " + opened.status().message());
       return;
@@ -376,45 +376,66 @@ Result<uint32_t> vector_shown(session::Session& session, const std::string& id,
 
 std::string canary_of(std::string_view id) { return "zebra" + std::string(id) + "stripe"; }
 
-std::vector<std::string> files_with_canary(const io::SimulatedFileSystem& disk,
-                                           std::string_view id) {
-  std::vector<std::string> files;
-  for (const std::string& path : disk.list_all()) {
-    std::string bytes = disk.read_file(path).value_or("");
-    std::transform(bytes.begin(), bytes.end(), bytes.begin(),
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+Files files_of(const io::SimulatedFileSystem& disk) {
+  Files files;
+  for (const std::string& path : disk.list_all()) files[path] = disk.read_file(path).value_or("");
+  return files;
+}
+
+std::vector<std::string> paths_with(const Files& files, std::string_view bytes) {
+  std::vector<std::string> paths;
+  for (const auto& [path, content] : files) {
+    if (content.find(bytes) != std::string::npos) paths.push_back(path);
+  }
+  return paths;
+}
+
+Files folded(Files files) {
+  for (auto& [path, content] : files) {
+    std::transform(content.begin(), content.end(), content.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    if (bytes.find(canary_of(id)) != std::string::npos) files.push_back(path);
   }
   return files;
 }
 
-namespace {
-
-void check_tidy(const io::SimulatedFileSystem& disk, Findings& findings) {
-  for (const std::string& path : disk.list_all()) {
+void check_tidy(const Files& files, Findings& findings) {
+  for (const auto& [path, content] : files) {
     if (path.find("/sessions/") == std::string::npos) continue;
     if (path.find(".tmp-") != std::string::npos) findings.add("TIDY", path + " is left");
   }
 }
 
-void check_vector_canaries(const io::SimulatedFileSystem& disk, const std::string& id,
-                           const EntryPromise& entry, Findings& findings) {
+void check_vector_canaries(const Files& files, const std::string& id, const EntryPromise& entry,
+                           Findings& findings) {
   for (const uint32_t number : entry.purged_vectors) {
     const std::vector<float> values = vector_of(id, number);
     const std::string bytes(reinterpret_cast<const char*>(values.data()), 4 * sizeof(float));
-    for (const std::string& path : disk.list_all()) {
-      if (disk.read_file(path).value_or("").find(bytes) == std::string::npos) continue;
+    for (const std::string& path : paths_with(files, bytes)) {
       findings.add("CANARY", id + ": vector " + std::to_string(number) + " is in " + path);
     }
   }
 }
 
-void check_canaries(const io::SimulatedFileSystem& disk, const Ledger& ledger, Findings& findings) {
+bool has_purged(const Ledger& ledger) {
+  return std::any_of(ledger.begin(), ledger.end(), [](const auto& session) {
+    const auto& entries = session.second.entries;
+    return std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
+      return entry.second.purged || !entry.second.purged_vectors.empty();
+    });
+  });
+}
+
+void check_canaries(const Files& files, const Ledger& ledger, Findings& findings) {
+  const Files lower = folded(files);
   for (const auto& [session, promise] : ledger) {
     for (const auto& [id, entry] : promise.entries) {
-      check_vector_canaries(disk, id, entry, findings);
+      check_vector_canaries(files, id, entry, findings);
       if (!entry.purged) continue;
-      for (const auto& path : files_with_canary(disk, id)) {
+      for (const auto& path : paths_with(lower, canary_of(id))) {
         findings.add("CANARY", session + "/" + id + ": its word is in " + path);
       }
     }
@@ -423,26 +444,37 @@ void check_canaries(const io::SimulatedFileSystem& disk, const Ledger& ledger, F
 
 }  // namespace
 
-void check_disk(io::SimulatedFileSystem& disk, const Ledger& ledger, const Demands& demands,
-                Findings& findings) {
+std::vector<std::string> files_with_canary(const io::SimulatedFileSystem& disk,
+                                           std::string_view id) {
+  return paths_with(folded(files_of(disk)), canary_of(id));
+}
+
+void check_place(const Place& place, const Ledger& ledger, const Demands& demands,
+                 Findings& findings) {
   const size_t before = findings.count();
-  check_canaries(disk, ledger, findings);
+  if (has_purged(ledger)) check_canaries(place.files(), ledger, findings);
   std::map<std::string, Shown> first;
   {
-    Visit visit(disk, ledger, findings);
+    Visit visit(place.file_system, ledger, findings);
     visit.check(demands);
     first = visit.shown();
   }
   if (findings.count() != before) return;  // what follows would only repeat it
   {
-    Visit visit(disk, ledger, findings);
+    Visit visit(place.file_system, ledger, findings);
     if (visit.shown() != first) findings.add("IDEMP", "the second opening shows something else");
     visit.add_late();
-    const auto again = disk.crash();  // before the close, which syncs
-    Visit last(*again, ledger, findings);
+    Visit last(place.restart(), ledger, findings);  // before the close, which syncs
     if (findings.count() == before) check_late(first, last.shown(), ledger, findings);
   }
-  check_tidy(disk, findings);
+  check_tidy(place.files(), findings);
+}
+
+void check_disk(io::SimulatedFileSystem& disk, const Ledger& ledger, const Demands& demands,
+                Findings& findings) {
+  std::unique_ptr<io::SimulatedFileSystem> again;
+  const auto restart = [&]() -> io::FileSystem& { return *(again = disk.crash()); };
+  check_place({disk, [&] { return files_of(disk); }, restart}, ledger, demands, findings);
 }
 
 }  // namespace varve::crash

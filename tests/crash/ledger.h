@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -113,8 +114,21 @@ Result<Shown> shown_by(session::Session& session);
 void check_session(session::Session& session, const std::string& id, const SessionPromise& promise,
                    const Demands& demands, Findings& findings);
 
-// Opens the store on `disk` as after a restart and checks all invariants, the last three by
-// reopening, adding, and losing power once more.
+// Where a store lies after a restart, and what a check asks of that place besides.
+struct Place {
+  io::FileSystem& file_system;
+  // Of all files that are there, the bytes by their paths.
+  std::function<std::map<std::string, std::string>()> files;
+  // The place after one more restart; what it gives lives until this object goes.
+  std::function<io::FileSystem&()> restart;
+};
+
+// Opens the store as after a restart and checks all invariants, the last three by reopening,
+// adding, and restarting once more.
+void check_place(const Place& place, const Ledger& ledger, const Demands& demands,
+                 Findings& findings);
+
+// The same for a simulated disk, whose restarts are power losses.
 void check_disk(io::SimulatedFileSystem& disk, const Ledger& ledger, const Demands& demands,
                 Findings& findings);
 

@@ -10,6 +10,11 @@ namespace {
 
 const Status kNotOpen(Code::kBadHandle, "an earlier step failed");
 
+bool is_read_only(session::Session& session) {
+  const auto stats = session.stats();
+  return stats.ok() && stats->get_bool("read_only");
+}
+
 }  // namespace
 
 std::string content_of(const std::string& id, size_t bytes) {
@@ -41,10 +46,18 @@ Promise promise_of(const Status& status) {
   return unknown ? Promise::kUnknown : Promise::kRefused;
 }
 
-Program::Program(io::FileSystem& file_system, Ledger& ledger, std::function<void()> changed)
-    : ledger_(ledger), changed_(std::move(changed)), view_(environment_.with(file_system)) {}
+Program::Program(io::FileSystem& file_system, Ledger& ledger, std::function<void()> changed,
+                 std::function<void()> asked)
+    : ledger_(ledger),
+      changed_(std::move(changed)),
+      asked_(std::move(asked)),
+      view_(environment_.with(file_system)) {}
 
 Program::~Program() { close_store(); }
+
+void Program::ask() {
+  if (asked_) asked_();
+}
 
 void Program::answer(std::string step, Status status) {
   answers_.push_back({std::move(step), std::move(status)});
@@ -93,6 +106,7 @@ void Program::create(const std::string& session, std::string_view durability) {
   }
   SessionPromise& promise = ledger_[session];
   if (promise.dropped == Promise::kGiven) promise = SessionPromise();  // the id again
+  ask();
   auto created = store_->create_session(options.canonical());
   if (created.ok()) {
     sessions_[session] = *created;
@@ -106,8 +120,10 @@ void Program::open(const std::string& session) {
   auto opened = store_->open_session(session);
   if (opened.ok()) {
     sessions_[session] = *opened;
-    // Who can open a session may rely on it, whatever its maker was told.
-    ledger_[session].created = Promise::kGiven;
+    // Who can open a session may rely on it, whatever its maker was told; but who may only read
+    // could not sync its name, and sees what the system remembers.
+    Promise& created = ledger_[session].created;
+    if (created != Promise::kGiven && !is_read_only(**opened)) created = Promise::kGiven;
   }
   answer("open " + session, std::move(opened).status());
 }
@@ -126,6 +142,7 @@ void Program::close(const std::string& session) {
 void Program::drop(const std::string& session) {
   if (!store_) return answer("drop " + session, kNotOpen);
   ledger_[session].dropped = Promise::kAsked;
+  ask();
   Status dropped = store_->delete_session(session);
   ledger_[session].dropped = dropped.ok() ? Promise::kGiven : Promise::kUnknown;
   sessions_.erase(session);
@@ -155,6 +172,7 @@ void Program::add(const std::string& session, const std::string& id, size_t cont
   session::Session* open = find(session);
   if (open == nullptr) return answer("add " + id, kNotOpen);
   const std::string content = submit(session, id, content_bytes).content;
+  ask();
   auto added = open->add(entry_text(id, content));
   settle_added(session, {id}, added.status());
   answer("add " + id, std::move(added).status());
@@ -172,6 +190,7 @@ void Program::add_batch(const std::string& session, const std::vector<std::strin
     entry.batch = number;
     text += entry_text(id, entry.content) + "\n";
   }
+  ask();
   auto added = open->add_batch(text);
   settle_added(session, ids, added.status());
   answer(step, std::move(added).status());
@@ -183,6 +202,7 @@ void Program::import_lines(const std::string& session, const std::vector<std::st
   if (open == nullptr) return answer(step, kNotOpen);
   std::string text;
   for (const auto& id : ids) text += entry_text(id, submit(session, id, 60).content) + "\n";
+  ask();
   auto imported = open->import_text(text);
   settle_added(session, ids, imported.status());
   answer(step, std::move(imported).status());
@@ -194,6 +214,7 @@ void Program::remove(const std::string& session, const std::string& id) {
   std::optional<Promise>& removed = ledger_[session].entries[id].removed;
   const bool was_removed = removed == Promise::kGiven;
   if (!was_removed) removed = Promise::kAsked;
+  ask();
   Status status = open->remove(id, "");
   if (!was_removed && (!status.ok() || is_durable_at_once(session))) removed = promise_of(status);
   answer("remove " + id, std::move(status));
@@ -206,6 +227,7 @@ void Program::put_vector(const std::string& session, const std::string& id) {
   const uint32_t number = entry.given_vectors.back() + 1;
   entry.given_vectors.push_back(number);
   entry.vectors.push_back(number);
+  ask();
   Status status = open->put_vector(id, vector_of(id, number));
   if (promise_of(status) == Promise::kRefused) {
     entry.vectors.pop_back();
@@ -222,6 +244,7 @@ void Program::update(const std::string& session, const std::string& title) {
   titles.push_back(title);
   json::Tree patch = json::Tree::object();
   patch.set("title", json::Tree::string(title));
+  ask();
   Status status = open->update(patch.canonical());
   if (status.ok()) titles = {title};
   answer("update " + title, std::move(status));

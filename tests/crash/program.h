@@ -22,8 +22,10 @@ struct Answer {
 
 class Program {
  public:
-  // Both must outlive it. `changed` is called after every answer, when the ledger is up to date.
-  Program(io::FileSystem& file_system, Ledger& ledger, std::function<void()> changed = {});
+  // Both must outlive it. `changed` is called after every answer, when the ledger is up to date;
+  // `asked` before the library is, when the ledger says what is about to be asked of it.
+  Program(io::FileSystem& file_system, Ledger& ledger, std::function<void()> changed = {},
+          std::function<void()> asked = {});
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -59,6 +61,7 @@ class Program {
   [[nodiscard]] std::string failures() const;
 
  private:
+  void ask();
   void answer(std::string step, Status status);
   EntryPromise& submit(const std::string& session, const std::string& id, size_t content_bytes);
   void settle_added(const std::string& session, const std::vector<std::string>& ids,
@@ -67,6 +70,7 @@ class Program {
 
   Ledger& ledger_;
   std::function<void()> changed_;
+  std::function<void()> asked_;
   TestEnvironment environment_;
   store::Store::Environment view_;
   std::shared_ptr<store::Store> store_;
