@@ -3,8 +3,8 @@
 # What one processor takes for all of it.
 BLOCKS_S=1200
 
-# More time looks at more states and begins to fail at more places; the known mistakes are looked for
-# in any case. Where mounting is not allowed, or a file system cannot be made, each of its tests is
+# More time looks at more states and begins to fail at more places; the known mistakes are looked
+# for in any case. Where mounting is not allowed, or a file system cannot be made, each of its tests is
 # named as not run.
 torture_blocks() {
   local percent=$(($1 * 100 * jobs / BLOCKS_S))
