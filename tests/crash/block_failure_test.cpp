@@ -25,13 +25,13 @@ struct Sweep {
   explicit Sweep(const Ill& given, Sabotage defect = Sabotage::kNone)
       : ill(given), rig(given.kind, defect) {}
 
-  void run() {
+  void run(size_t moments_max) {
     rig.run(change_everything);
     const auto& events = rig.events();
     const auto moments = static_cast<size_t>(
         std::count_if(events.begin(), events.end(),
                       [&](const BlockEvent& event) { return may_fail(ill.failure, event); }));
-    const size_t step = std::max<size_t>(1, moments / block_share(kMomentsMax));
+    const size_t step = std::max<size_t>(1, moments / moments_max);
     bool failed = true;
     for (size_t passed = 0; passed < moments && failed; passed += step) {
       failed = run_once(passed);
@@ -62,7 +62,7 @@ class IllDisks : public testing::TestWithParam<Ill> {};
 TEST_P(IllDisks, LoseNothingThatWasAnswered) {
   VARVE_SKIP_UNLESS_POSSIBLE(GetParam().kind);
   Sweep sweep(GetParam());
-  sweep.run();
+  sweep.run(block_share(kMomentsMax));
   EXPECT_EQ(sweep.rig.findings().count(), 0U) << sweep.rig.findings().text();
   EXPECT_GT(sweep.refusing, 0U);
   test::counted(std::string("failures of ") + GetParam().kind.name, sweep.runs);
@@ -74,7 +74,7 @@ TEST_P(IllDisks, LoseNothingThatWasAnswered) {
 TEST(IllDisk, ASyncTriedAgainIsFoundToLoseWhatWasAnswered) {
   VARVE_SKIP_UNLESS_POSSIBLE(kExt4);
   Sweep sweep({"ext4", kExt4, DiskFailure::kText}, Sabotage::kSyncRetried);
-  sweep.run();
+  sweep.run(kMomentsMax);  // whatever the scale
   EXPECT_GT(sweep.rig.findings().count("ACK"), 0U) << sweep.rig.findings().text();
   if (sweep.rig.findings().count("ACK") > 0) test::counted("defects found", 1);
 }
