@@ -86,8 +86,8 @@ struct Image {
   [[nodiscard]] Image after_kill() const;
   // All paths and bytes that are visible, as one text: equal for equal trees.
   [[nodiscard]] std::string signature() const;
-  // Forgets files without a name and a handle; sometimes: it looks at all there are. What it leaves
-  // matters to no answer, and is at most a quarter of what is needed.
+  // Forgets files without a name and a handle; not at each call, for it looks at all there are, but
+  // when there is a quarter more than the last time needed. What it leaves matters to no answer.
   void collect_garbage();
 
   std::map<NodeId, Node> nodes;

@@ -24,7 +24,7 @@ constexpr uint64_t kWordsBytesOfClose = 16 * kWordsBytes;
 // one of them wrote. What others write is indexed by whoever asks.
 constexpr uint64_t kWordsPerGrowth = 2;
 constexpr uint64_t kWordsPerWrite = 8;
-constexpr uint64_t kWordsBytesOfWriteMin = uint64_t{8} << 10;
+constexpr uint64_t kWordsBytesOfWriteMin = uint64_t{16} << 10;
 constexpr uint64_t kWordsBytesOfWriteMax = 2 * kWordsBytes;
 constexpr uint32_t kWordsRowsWorthSaving = 256;
 

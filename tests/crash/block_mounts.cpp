@@ -54,8 +54,10 @@ class LoopDevice {
       device_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
       if (device_ < 0) throw_errno("open " + path_);
       if (::ioctl(device_, LOOP_CONFIGURE, &config) == 0) return;
+      const int error = errno;
       ::close(device_);
-      if (errno != EBUSY) throw_errno("loop device");  // EBUSY: somebody else was faster
+      errno = error;
+      if (error != EBUSY) throw_errno("loop device");  // EBUSY: somebody else was faster
     }
   }
   ~LoopDevice() { ::close(device_); }
