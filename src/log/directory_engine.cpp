@@ -123,15 +123,15 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
     return make_session(directory, metadata, held);
   };
   VARVE_TRY(stage_session(fill, &temporary, &lock));
+  bool is_nameless = true;
   const Status status = registry_->add(row, deadline_us(), [&]() -> Status {
     VARVE_TRY(temporary_->move_to(temporary, *sessions_, row.session_id));
     Status synced = sessions_->sync();
-    // Not answered, not there: nobody wrote to it yet, for we hold its lock.
-    if (!synced.ok()) (void)sessions_->move_to(row.session_id, *temporary_, temporary).ok();
+    if (!synced.ok()) is_nameless = take_back(row.session_id, temporary);
     return synced;
   });
   if (!status.ok()) {
-    remove_tree(*temporary_, temporary);
+    if (is_nameless) remove_tree(*temporary_, temporary);
     if (status.code() == Code::kAlreadyExists) {
       return Status(Code::kAlreadyExists, "a session '" + row.session_id + "' exists already");
     }
@@ -139,6 +139,12 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
   }
   lock.reset();  // and with it the lock on it
   return open(row.session_id);
+}
+
+// Not answered, not there: nobody wrote to it yet, for we hold its lock. False: a power loss may
+// bring the name back, and what is under it has to stay whole.
+bool DirectoryEngine::take_back(std::string_view session_id, std::string_view temporary) {
+  return sessions_->move_to(session_id, *temporary_, temporary).ok() && sessions_->sync().ok();
 }
 
 Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view session_id) {
@@ -160,7 +166,7 @@ Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
   auto directory = sessions_->open_directory(session_id);
   if (directory.code() == Code::kNotFound) return no_session(session_id);
   if (!directory.ok()) return std::move(directory).status();
-  auto storage = DirectoryStorage::open(*std::move(directory), environment_);
+  auto storage = DirectoryStorage::open(*std::move(directory), environment_, sessions_.get());
   // A directory without a session in it (a hand-made or half-copied one) has no writer to wait for.
   if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
   if (storage.ok()) {
@@ -178,7 +184,10 @@ Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
     if (moved.ok()) {
       remove_tree(*temporary_, temporary);
     } else {
-      (void)temporary_->move_to(temporary, *sessions_, session_id).ok();
+      const bool is_back =
+          temporary_->move_to(temporary, *sessions_, session_id).ok() && sessions_->sync().ok();
+      // Whoever has it open holds its name for durable.
+      if (!is_back && storage.ok()) (*storage)->suspect_names();
     }
   }
   if (storage.ok()) (*storage)->unlock();
@@ -233,7 +242,8 @@ void DirectoryEngine::sweep_one(std::string_view name) {
     const auto held = (*file)->try_lock();
     if (!held.ok() || !*held) return;  // its maker is alive
   }
-  remove_tree(*temporary_, name);
+  // A name that it had may come back with a power loss, and then has to have all of it.
+  if (sessions_->sync().ok()) remove_tree(*temporary_, name);
 }
 
 // --- documents and the registry ------------------------------------------------------------------

@@ -55,11 +55,15 @@ class DirectoryEngine final : public Engine {
   Status stage_session(const Fill& fill, std::string* name, std::unique_ptr<io::File>* lock);
   Status make_session(io::Directory& directory, std::string_view metadata,
                       std::unique_ptr<io::File>* lock);
-  // Parts of install().
+  bool take_back(std::string_view session_id, std::string_view temporary);
+  // Parts of install(), and what the temporary directory is after them: kUnknown when a power loss
+  // may decide it.
+  enum class Staged : uint8_t { kNew, kOld, kUnknown };
   Status give_name(const std::string& temporary, const std::string& session_id, Existing existing,
-                   bool* replaced);
+                   Staged* staged);
+  Status sync_exchange(const std::string& temporary, const std::string& session_id, Staged* staged);
   Status put_in_place(const std::string& temporary, const SessionRow& row,
-                      const SessionContents& contents, Existing existing, bool* replaced);
+                      const SessionContents& contents, Existing existing, Staged* staged);
   Result<std::vector<SessionRow>> collect_rows();
   void sweep_left_overs();
   void sweep_one(std::string_view name);

@@ -33,20 +33,24 @@ Status write_tombstones(io::Directory& directory, const SessionContents& content
 
 }  // namespace
 
-// Swaps or moves the staged directory to its name, durably. *replaced: `temporary` now is the
-// session that was there before.
+// Both names are exchanged already, which is taken back when it is not durable.
+Status DirectoryEngine::sync_exchange(const std::string& temporary, const std::string& session_id,
+                                      Staged* staged) {
+  *staged = Staged::kOld;
+  Status synced = sessions_->sync();
+  if (synced.ok()) return {};
+  if (temporary_->exchange(temporary, *sessions_, session_id).ok()) {
+    *staged = sessions_->sync().ok() ? Staged::kNew : Staged::kUnknown;
+  }
+  return synced;
+}
+
+// Swaps or moves the staged directory to its name, durably.
 Status DirectoryEngine::give_name(const std::string& temporary, const std::string& session_id,
-                                  Existing existing, bool* replaced) {
+                                  Existing existing, Staged* staged) {
   if (existing != Existing::kRefuse) {
     Status swapped = temporary_->exchange(temporary, *sessions_, session_id);
-    if (swapped.ok()) {
-      *replaced = true;
-      Status synced = sessions_->sync();
-      if (!synced.ok() && temporary_->exchange(temporary, *sessions_, session_id).ok()) {
-        *replaced = false;
-      }
-      return synced;
-    }
+    if (swapped.ok()) return sync_exchange(temporary, session_id, staged);
     if (swapped.code() == Code::kUnsupported && existing == Existing::kSwapOrMove) {
       const std::string old = temporary_name("deleted", *environment_.random);
       Status moved = sessions_->move_to(session_id, *temporary_, old);
@@ -64,19 +68,18 @@ Status DirectoryEngine::give_name(const std::string& temporary, const std::strin
   }
   VARVE_TRY(temporary_->move_to(temporary, *sessions_, session_id));
   Status synced = sessions_->sync();
-  // Not answered, not there: nobody wrote to it yet, for we hold its lock.
-  if (!synced.ok()) (void)sessions_->move_to(session_id, *temporary_, temporary).ok();
+  if (!synced.ok() && !take_back(session_id, temporary)) *staged = Staged::kUnknown;
   return synced;
 }
 
 // With the writers of the present session kept out, when there is one.
 Status DirectoryEngine::put_in_place(const std::string& temporary, const SessionRow& row,
                                      const SessionContents& contents, Existing existing,
-                                     bool* replaced) {
-  VARVE_TRY_ASSIGN(auto staged, temporary_->open_directory(temporary));
-  VARVE_TRY(write_tombstones(*staged, contents));
+                                     Staged* staged) {
+  VARVE_TRY_ASSIGN(auto directory, temporary_->open_directory(temporary));
+  VARVE_TRY(write_tombstones(*directory, contents));
   return registry_->add(row, deadline_us(), [&]() -> Status {
-    return give_name(temporary, row.session_id, existing, replaced);
+    return give_name(temporary, row.session_id, existing, staged);
   });
 }
 
@@ -98,8 +101,9 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
   Status status;
   if (existing != Existing::kRefuse && sessions_->info(row.session_id).ok()) {
     auto directory = sessions_->open_directory(row.session_id);
-    auto opened = directory.ok() ? DirectoryStorage::open(*std::move(directory), environment_)
-                                 : Result<std::unique_ptr<DirectoryStorage>>(directory.status());
+    auto opened = directory.ok()
+                      ? DirectoryStorage::open(*std::move(directory), environment_, sessions_.get())
+                      : Result<std::unique_ptr<DirectoryStorage>>(directory.status());
     // A directory without a session in it has no writer to wait for.
     if (opened.ok()) {
       status = (*opened)->lock(deadline_us, "restore", nullptr);
@@ -108,11 +112,14 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
       status = opened.status();
     }
   }
-  bool replaced = false;
-  if (status.ok()) status = put_in_place(temporary, row, contents, existing, &replaced);
+  Staged staged = Staged::kNew;
+  if (status.ok()) status = put_in_place(temporary, row, contents, existing, &staged);
   // What was replaced goes only when it is known to be replaced for good.
-  if (status.ok() == replaced) remove_tree(*temporary_, temporary);
-  if (present) present->unlock();
+  if (staged == (status.ok() ? Staged::kOld : Staged::kNew)) remove_tree(*temporary_, temporary);
+  if (present) {
+    if (staged == Staged::kUnknown) present->suspect_names();
+    present->unlock();
+  }
   return status.code() == Code::kAlreadyExists ? taken() : status;
 }
 

@@ -76,6 +76,10 @@ class DirectoryStorage final : public SessionStorage {
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
                               bool durable) override;
 
+  // With the lock held: the name of the directory may not be durable any more. The next writers,
+  // also those who have it open already, sync it before they answer.
+  void suspect_names();
+
  private:
   // An open stream: the file that had the name when we last looked.
   struct OpenStream {
@@ -118,6 +122,7 @@ class DirectoryStorage final : public SessionStorage {
   Status cut(Stream stream, io::File& file, uint64_t size_bytes);
   Status make_durable(io::File& file, Stream stream);
   Status sync_names();
+  Status sync_own_name();
   Status sync_stream(Stream stream);
   Status sync_unpublished(Stream stream, uint64_t bytes, io::FileIdentity* synced,
                           uint64_t* synced_bytes);

@@ -124,6 +124,8 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
     (void)write_state().ok();  // what it says of us is for people only
   }
   if (!state_.suspect) return {};
+  own_name_synced_ = false;
+  VARVE_TRY(sync_own_name());
   VARVE_TRY(renew(Stream::kEntries, now.entries_bytes));
   if (now.tombstones_bytes > 0) VARVE_TRY(renew(Stream::kTombstones, now.tombstones_bytes));
   VARVE_TRY(renew_transcript());
@@ -173,6 +175,11 @@ Status DirectoryStorage::write_state() {
   state_bytes_ = written.ok() ? std::move(bytes) : std::string();
   if (written.ok()) says_suspect_ = state_.suspect;
   return written;
+}
+
+void DirectoryStorage::suspect_names() {
+  state_.suspect = true;
+  (void)write_state().ok();
 }
 
 void DirectoryStorage::clear_suspicion() {
@@ -319,10 +326,7 @@ Status DirectoryStorage::make_durable(io::File& file, Stream stream) {
 // file without a name are lost all the same. So before the first answer that relies on a file,
 // once.
 Status DirectoryStorage::sync_names() {
-  if (!own_name_synced_) {
-    if (parent_ != nullptr) VARVE_TRY(parent_->sync());
-    own_name_synced_ = true;
-  }
+  VARVE_TRY(sync_own_name());
   const io::FileIdentity entries = snapshot_of(Stream::kEntries).identity;
   const io::FileIdentity tombstones = snapshot_of(Stream::kTombstones).identity;
   const io::FileIdentity vectors = snapshot_of(Stream::kVectors).identity;
@@ -334,6 +338,13 @@ Status DirectoryStorage::sync_names() {
   entries_name_synced_ = entries;
   tombstones_name_synced_ = tombstones;
   vectors_name_synced_ = vectors;
+  return {};
+}
+
+Status DirectoryStorage::sync_own_name() {
+  if (own_name_synced_) return {};
+  if (parent_ != nullptr) VARVE_TRY(parent_->sync());
+  own_name_synced_ = true;
   return {};
 }
 

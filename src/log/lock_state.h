@@ -29,7 +29,8 @@ struct LockState {
   uint64_t durable_bytes = 0;
   uint64_t last_seq = 0;  // of the last durable entry
   // A sync of the logs failed, or its caller was killed in it: copy them into new files before
-  // relying on another sync of them. Set before every sync, cleared after it.
+  // relying on another sync of them, and sync the name of the session's directory, of which the same
+  // may be true. Set before every sync, cleared after it.
   bool suspect = false;
 };
 

@@ -402,9 +402,11 @@ Files folded(Files files) {
   return files;
 }
 
+// Of the store that was opened; there may be another beside it, of which it is a copy.
 void check_tidy(const Files& files, Findings& findings) {
+  const std::string sessions = std::string(kRoot) + "/sessions/";
   for (const auto& [path, content] : files) {
-    if (path.find("/sessions/") == std::string::npos) continue;
+    if (path.find(sessions) == std::string::npos) continue;
     if (path.find(".tmp-") != std::string::npos) findings.add("TIDY", path + " is left");
   }
 }

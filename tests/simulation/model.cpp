@@ -170,6 +170,13 @@ void SessionModel::lose_power() {
   may_be_damaged = true;
 }
 
+bool SessionModel::has_writes_to_lose() const {
+  const auto is_open = [](const Fact& fact) { return fact.now != Truth::kNo && !fact.is_durable; };
+  return std::any_of(entries.begin(), entries.end(), [&](const auto& item) {
+    return is_open(item.second.added) || is_open(item.second.removed);
+  });
+}
+
 void SessionModel::restore(SessionModel copy) {
   for (auto& [id, entry] : copy.entries) {
     const ModelEntry* present = find(id);

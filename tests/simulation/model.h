@@ -106,6 +106,8 @@ class SessionModel {
   // A handle of this process went without syncing: the next one does not know of what it wrote.
   void disown(int64_t process_id);
   void lose_power();
+  // Whether a power loss may cut what was written: nobody was told that it is durable.
+  [[nodiscard]] bool has_writes_to_lose() const;
   // Replaced by what `copy` was when it was backed up, but for what was deleted since.
   void restore(SessionModel copy);
 

@@ -83,7 +83,28 @@ void World::lose_power() {
   disk_->set_fault_hook({});
   disk_ = std::move(next);
   watch_disk();
-  for (SessionModel& session : sessions) session.lose_power();
+  for (SessionModel& session : sessions) {
+    const bool may_be_torn = session.has_writes_to_lose();
+    session.lose_power();
+    if (may_be_torn && !failed()) repair_where_strict(session.settings.id);
+  }
+}
+
+// A strict store refuses a log that ends in half a line, and says what to do about it.
+void World::repair_where_strict(const std::string& id) {
+  constexpr std::string_view kStrict = R"("recovery":"strict")";
+  const size_t at = store_config.find(kStrict);
+  if (at == std::string::npos) return;
+  std::string config = store_config;
+  config.replace(at, kStrict.size(), R"("recovery":"tail")");
+  const auto operating = visitor();
+  Status status = operating->open_store(config);
+  if (status.ok()) status = operating->open(id);
+  if (status.code() == Code::kNotFound) return;
+  if (status.ok()) status = operating->find(id)->repair(false, false).status();
+  note(id + " is repaired: " + (status.ok() ? "ok" : status.message()));
+  if (!status.ok()) fail("it cannot be repaired: " + status.message());
+  operating->close_store();
 }
 
 std::optional<io::Fault> World::before_operation(const io::OperationInfo& operation) {
@@ -166,7 +187,7 @@ bool World::is_answer(const Status& status, std::initializer_list<Code> expected
 }
 
 void World::fail(std::string_view what) {
-  tell("*** " + std::string(what));
+  if (!calls_.empty()) tell("*** " + std::string(what));
   if (violation_.empty()) violation_ = what;
 }
 

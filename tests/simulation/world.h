@@ -92,6 +92,7 @@ class World {
   void watch_disk();
   std::optional<io::Fault> before_operation(const io::OperationInfo& operation);
   io::CrashPlan random_plan();
+  void repair_where_strict(const std::string& id);
 
   crash::Sabotage defect_;
   std::unique_ptr<io::SimulatedFileSystem> disk_;
