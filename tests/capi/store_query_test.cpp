@@ -251,6 +251,16 @@ TEST(StoreQuery, SessionsDeletedMeanwhileAreLeftOut) {
   EXPECT_EQ(sessions_of(store.query(R"({"text":"tea"})")), std::set<std::string>{"s0"});
 }
 
+// More than stay open between the steps of one query.
+TEST(StoreQuery, FindsInHundredsOfSessionsWhatAFewHold) {
+  const Store store;
+  fill(store, 270);
+  EXPECT_EQ(sessions_of(store.query(R"({"tags":{"include":["t3.x"]},"limit":1000})")).size(), 270u);
+  EXPECT_EQ(store.query(R"({"text":"word269"})").count(), 5u);
+  EXPECT_EQ(store.query(R"({"text":"word0 word269"})").count(), 10u);
+  EXPECT_EQ(sessions_of(store.query(R"({"tags":{"include":["t4.x"]},"limit":269})")).size(), 269u);
+}
+
 TEST(StoreQuery, AWrongQueryIsRefused) {
   const Store store;
   fill(store, 3);

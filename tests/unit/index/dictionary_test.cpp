@@ -56,6 +56,25 @@ std::vector<std::pair<uint32_t, uint32_t>> postings_of(const PostingList& list) 
   return rows;
 }
 
+// What a walk finds from `first` on.
+std::vector<uint32_t> rows_from(uint32_t first, const PostingList& list) {
+  std::vector<uint32_t> rows;
+  PostingCursor cursor(list);
+  for (uint32_t row = cursor.seek(first); row != kNoRow; row = cursor.next()) rows.push_back(row);
+  EXPECT_FALSE(cursor.is_damaged());
+  return rows;
+}
+
+void expect_same_rows(const PostingList& list,
+                      const std::vector<std::pair<uint32_t, uint32_t>>& postings) {
+  ASSERT_EQ(list.count(), postings.size());
+  std::vector<uint32_t> rows;
+  for (const auto& posting : postings) rows.push_back(posting.first);
+  ASSERT_EQ(rows_from(0, list), rows);
+  const auto middle = rows.begin() + static_cast<ptrdiff_t>(rows.size() / 2);
+  ASSERT_EQ(rows_from(*middle, list), std::vector<uint32_t>(middle, rows.end()));
+}
+
 std::vector<std::string> keys_of(const Dictionary& dictionary, std::string_view prefix) {
   std::vector<std::string> keys;
   dictionary.for_each_key(prefix, [&](std::string_view key) {
@@ -67,8 +86,10 @@ std::vector<std::string> keys_of(const Dictionary& dictionary, std::string_view 
 }
 
 void expect_same(const Dictionary& dictionary, const Both& both) {
-  for (const auto& [key, rows] : both.lists)
+  for (const auto& [key, rows] : both.lists) {
     ASSERT_EQ(postings_of(dictionary.find(key)), rows) << key;
+    ASSERT_NO_FATAL_FAILURE(expect_same_rows(dictionary.find_rows(key), rows)) << key;
+  }
   for (const auto& [key, value] : both.values) {
     ASSERT_NE(dictionary.find_value(key).data(), nullptr) << key;
     ASSERT_EQ(dictionary.find_value(key), value) << key;
