@@ -28,9 +28,9 @@ struct LockState {
   io::FileIdentity file;      // the memory.jsonl that the rest is about
   uint64_t durable_bytes = 0;
   uint64_t last_seq = 0;  // of the last durable entry
-  // A sync of the logs failed, or its caller was killed in it: copy them into new files before
-  // relying on another sync of them, and sync the name of the session's directory, of which the same
-  // may be true. Set before every sync, cleared after it.
+  // A sync of the logs or of the directory's name failed, or its caller was killed in it: sync that
+  // name, and copy the logs into new files before relying on another sync of them. Set before every
+  // sync of a log, cleared after it.
   bool suspect = false;
 };
 
