@@ -27,6 +27,7 @@ torture_seeded_bugs() {
 }
 
 torture_faults() {
+  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-100}
   crash_tests faults 3600 fault_sweep '*'
 }
 
@@ -38,11 +39,11 @@ torture_allocations() {
   TMPDIR=$stores crash_tests allocations $(($1 * 4 + 1800)) allocation_sweep '*'
 }
 
-# A log of 64 kB, five times the everyday one, with all that may be behind a cut and beside it:
-# about a million cuts. Less time than they take leaves out all but every so many of them.
+# A log of 70 kB, more than five times the everyday one, with all that may be behind a cut and
+# beside it: more than a million cuts. Less time than they take leaves out all but every so many of them.
 torture_cut_files() {
   local step=$((CUTS_S / ($1 * jobs + 1)))
-  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-100}
+  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-110}
   local -x VARVE_CUT_STEP=${VARVE_CUT_STEP:-$((step > 1 ? step : 1))}
   build_tests unit_session &&
     run_tests cut-files $(($1 * 4 + 900)) build/ci/tests/unit/session/unit_session \
