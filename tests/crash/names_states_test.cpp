@@ -112,6 +112,49 @@ TEST(CrashStatesOfNames, ASessionThatCouldNotBeMadeIsWholeOrNotThere) {
   test::counted("states", state_count);
 }
 
+// Whatever else a session is used for.
+TEST(CrashStatesOfNames, NothingAnsweredIsLostWhereverASyncOfADirectoryFails) {
+  size_t state_count = 0;
+  for (uint64_t count = 1; count <= 2; ++count) {
+    uint64_t first = 1;
+    for (uint64_t seen = first; seen >= first; ++first) {
+      CrashRig rig;
+      seen = 0;
+      CrashRig::Process agent = rig.process(2001);
+      agent->open_store();
+      agent->create("s");
+      CrashRig::Process other = rig.process(2002);
+      other->open_store();
+      other->open("s");
+      rig.watch(12);
+      rig.fail(fail_syncs(first, count, &seen));
+      agent->add("s", "a1");
+      agent->add_batch("s", {"b1", "b2"});
+      other->remove("s", "a1");
+      agent->put_vector("s", "b1");
+      other->add("s", "a2");
+      agent->update("s", "title");
+      agent->compact("s");
+      other->add("s", "a3");
+      agent->remove("s", "b1");
+      agent->purge("s");
+      other->put_vector("s", "a3");
+      other->add("s", "a4");
+      agent->repair("s");
+      agent->close("s");
+      other->add("s", "a5");
+      rig.unwatch();
+      rig.look(200);
+      state_count += rig.state_count();
+      ASSERT_EQ(rig.findings().count(), 0U)
+          << count << " from sync " << first << " on failed: " << rig.findings().text() << "\n"
+          << agent->failures() << other->failures();
+    }
+    EXPECT_GT(first, 10U);
+  }
+  test::counted("states", state_count);
+}
+
 // A session with entries "a1" and "a2", the latter newer than its copy.
 class Restored {
  public:
