@@ -35,7 +35,7 @@ PROGRAMS = (
 OWN_FIRST = 20
 
 # [s] What the tests of a mutant take, without it, until a round leaves it to the next one.
-ROUNDS = (3, 20, 1e6)
+ROUNDS = (4, 30, 1e6)
 
 # As many tests are named to a program at once.
 NAMES_MAX = 400

@@ -93,6 +93,14 @@ TEST_F(LockWait, IsRefusedToWhoeverMayNotWrite) {
   EXPECT_EQ(lock(*storage_).code(), Code::kReadOnly);
 }
 
+TEST_F(LockWait, WhereTheLockMayNotBeOpenedNothingIsWritable) {
+  disk_.set_fault_hook(io::FailNth(1, EACCES, true, {io::OperationKind::kOpen}).on_file("lock"));
+  storage_ = open_in(disk_);
+  ASSERT_NE(storage_, nullptr);
+  EXPECT_FALSE(storage_->writable());
+  EXPECT_EQ(storage_->tail()->entries_bytes, 4u);
+}
+
 TEST_F(LockWait, ALogThatMayOnlyBeReadIsRead) {
   bool refused = false;
   disk_.set_fault_hook([&refused](const io::OperationInfo& operation) -> std::optional<io::Fault> {

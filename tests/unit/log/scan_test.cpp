@@ -163,6 +163,14 @@ TEST(Scan, AThousandDamagedLinesAreListedAndAllAreCounted) {
 // --- lines of other makers
 // ---------------------------------------------------------------------------
 
+TEST(Scan, NoMoreThanAThousandAreListedAlsoWhereEachIsSettledByItself) {
+  std::string text = kA;
+  for (size_t i = 0; i < kDamageListMax + 5; ++i) text += "{}\n";
+  const Seen seen = scan(text);
+  EXPECT_EQ(seen.report.damaged.size(), kDamageListMax);
+  EXPECT_EQ(seen.report.damaged_count, kDamageListMax + 5);
+}
+
 TEST(Scan, BlankLinesAndCrLfAreFine) {
   const std::string crlf = without_line_end(kB) + "\r\n";
   const std::string text = "\n\r\n" + kA + "\n  \t \r\n" + crlf + "\n";
