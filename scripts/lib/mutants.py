@@ -15,6 +15,7 @@ import argparse
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 
@@ -238,6 +239,7 @@ def main():
     judging.add_argument("results", nargs="+")
     judging.set_defaults(work=judge)
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # and what it runs with it
     arguments.work(arguments)
 
 
