@@ -35,7 +35,7 @@ PROGRAMS = (
 OWN_FIRST = 20
 
 # [s] What the tests of a mutant take, without it, until a round leaves it to the next one.
-ROUNDS = (4, 30, 1e6)
+ROUNDS = (0.5, 4, 30, 1e6)
 
 # As many tests are named to a program at once.
 NAMES_MAX = 400
@@ -46,7 +46,7 @@ NAMES_MAX = 400
 HUNG_FACTOR = 4
 HUNG_SECONDS_MIN = 5
 WAITING_FACTOR = 20
-WAITING_SECONDS_MIN = 20
+WAITING_SECONDS_MIN = 15
 
 # What a mutant that does not stop may take of the machine.
 MEMORY_BYTES_MAX = 8 << 30
