@@ -2,6 +2,7 @@
 mutants).
 
     mutants.py make SOURCES COPY [--sample N] [--seed N]   a copy of the tree with all of them in it
+    mutants.py reach COPY BUILD [--part I/N]               which of them each test asks for
     mutants.py run COPY BUILD [--part I/N] [--minutes N]   each of them under the tests
     mutants.py judge RESULTS...                            figures; fails where too few were killed
 
@@ -11,16 +12,14 @@ copy does.
 """
 
 import argparse
-import os
 import pathlib
 import random
 import re
-import resource
 import signal
 import subprocess
 import sys
-import tempfile
-import time
+
+import mutant_tests
 
 # What is broken: recovery, the log, its lock, compaction.
 FILES = (
@@ -41,57 +40,36 @@ FILES = (
     "src/session/writer.cpp",
 )
 
-# Tests in the order in which they are asked: those that kill most in a second stand first, and
-# only when all mutants have seen those, the rigs see who survived. Program, folders or files whose
-# mutants it is asked about, filter, variables.
-LONG_LINES = "LineReader.*Oversized*"
-DAMAGED = "EveryByte/*:*EveryLength*:*Truncated*:*LogFlips*:Snapshots.*:MetadataFlips.*:Hostile.*"
-LARGE = "*Export.*:*Import.ALineOfFive*:*Import.ACallback*:*LargeEntries*:Lifecycle.TenThousand*"
-OTHERS = "*Concurrency*:GroupCommit.*:CappedFiles.Larger*:MigrationTest.APowerLoss*"
-OF_READING = "Rounds.InMemory*:StoreQuery.*:Context*:Query*:ThreadsOf*:Fork.WhileOther*"
-DEFECTS = "*SeededDefects*:*AMissingSyncIsFound:*TheCanaryFindsWhatIsThere"
-ALL = ("src/io", "src/log", "src/session")
-FAST_TESTS = (
-    ("unit_io", ("src/io",), "*", {}),
-    ("unit_log", ("src/log",), f"-{LONG_LINES}", {}),
-    ("unit_log", ("src/log/line_reader.cpp",), LONG_LINES, {}),
-    ("unit_session", ALL[1:], f"-{DAMAGED}:{LARGE}:{OTHERS}", {"VARVE_CRASH_SCALE": "5"}),
-    ("capi", ALL, f"-{OF_READING}", {}),
-    ("unit_store", ALL[1:], "*Restore*:*Backup*:*Quota*-*WhateverOthers*", {}),
-)
-RIGS = (
-    ("simulation", ALL[1:], "*Seeds*:Regressions.*", {"VARVE_SIMULATION_SEEDS": "60"}),
-    ("fault_sweep", ALL[1:], "*", {"VARVE_CRASH_SCALE": "3"}),
-    ("crash_states", ALL[1:], f"-CrashStatesOfKilled.*:{DEFECTS}", {"VARVE_CRASH_SCALE": "10"}),
-    ("unit_session", ALL[1:], "EveryByte/*", {"VARVE_CRASH_SCALE": "2"}),
-)
-
 # Of those that are not equivalent.
 KILLED_PERCENT_MIN = 90
 
-# One that counts as hung took so many times the processor that the tests take without a mutant, and
-# some seconds; or, where it waits for ever, so much longer by the clock of a machine that has
-# other work.
-HUNG_FACTOR = 4
-HUNG_SECONDS_MIN = 5
-WAITING_FACTOR = 20
-
-# What a mutant that does not stop may take of the machine.
-MEMORY_BYTES_MAX = 8 << 30
-FILE_BYTES_MAX = 1 << 30
-
-EQUIVALENT = pathlib.Path(__file__).with_name("mutants_equivalent.tsv")
-
 SWITCH = """\
-// Which mutant is on.
+// Which mutant is on, and which were asked for: a byte of the file VARVE_MUTANTS_REACHED for each,
+// which processes that a test starts share with it.
 #pragma once
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
 namespace varve_mutant {
 inline const int kChosen = [] {
   const char* text = std::getenv("VARVE_MUTANT");
   return text == nullptr ? 0 : std::atoi(text);
 }();
-inline bool is(int number) { return number == kChosen; }
+inline char* const kReached = []() -> char* {
+  const char* path = std::getenv("VARVE_MUTANTS_REACHED");
+  const int file = path == nullptr ? -1 : ::open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  const ::off_t length = ::lseek(file, 0, SEEK_END);
+  void* const bytes = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  return bytes == MAP_FAILED ? nullptr : static_cast<char*>(bytes);
+}();
+inline bool is(int number) {
+  if (kReached != nullptr) kReached[number] = 1;
+  return number == kChosen;
+}
 }  // namespace varve_mutant
 """
 
@@ -224,112 +202,9 @@ def make(arguments):
     print(f"{len(chosen)} of {len(mutants.listed)} mutants, seed {arguments.seed}")
 
 
-def equivalent_ones():
-    """What is listed as equivalent: (file, line, what is broken, what it is instead)."""
-    rows = (line.split("\t") for line in EQUIVALENT.read_text().splitlines()
-            if line and not line.startswith("#"))
-    return {tuple(row[:4]) for row in rows}
-
-
-def restrain(processor_seconds):
-    """In the child: no core files, an end to memory, files and time."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
-    resource.setrlimit(resource.RLIMIT_CPU, (processor_seconds, processor_seconds))
-
-
-def run_program(program, filter_text, variables, seconds, processor_seconds):
-    """The output and exit status of a test program; None for the status when it did not end."""
-    with tempfile.TemporaryDirectory(prefix="varve-mutant-", ignore_cleanup_errors=True) as folder:
-        child = subprocess.Popen(
-            [program, f"--gtest_filter={filter_text}", "--gtest_fail_fast", "--gtest_brief=1"],
-            env=dict(os.environ, TMPDIR=folder, **variables), start_new_session=True, cwd=folder,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            preexec_fn=lambda: restrain(processor_seconds))
-        try:
-            output, _ = child.communicate(timeout=seconds)
-            hung = child.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
-            return output.decode(errors="replace"), None if hung else child.returncode
-        except subprocess.TimeoutExpired:
-            return "", None
-        finally:
-            try:
-                os.killpg(child.pid, signal.SIGKILL)  # also what it started
-            except ProcessLookupError:
-                pass
-            child.wait()
-            child.stdout.close()
-
-
-class Judge:
-    """Runs tests with a mutant on."""
-
-    def __init__(self, build, tests):
-        self.tests = []  # with its program, and its limits of time
-        for name, of, filter_text, variables in tests:
-            program = next(path for path in build.resolve().rglob(name) if path.is_file())
-            start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-            output, status = run_program(program, filter_text, variables, 3600, 900)
-            if status != 0:
-                sys.exit(f"without a mutant {name} ends with {status}:\n{output[-2000:]}")
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            seconds = time.monotonic() - start
-            processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            limits = (HUNG_SECONDS_MIN + WAITING_FACTOR * seconds,
-                      int(HUNG_SECONDS_MIN + HUNG_FACTOR * processor))
-            self.tests.append((name, of, program, filter_text, variables, limits))
-            print(f"{name} {filter_text}: {seconds:.1f} s, {processor:.1f} s of the processor",
-                  flush=True)
-
-    def killer_of(self, number, file):
-        """Which test notices the mutant; nothing when none does."""
-        for name, of, program, filter_text, variables, limits in self.tests:
-            if file not in of and os.path.dirname(file) not in of:
-                continue
-            variables = dict(variables, VARVE_MUTANT=str(number))
-            output, status = run_program(program, filter_text, variables, *limits)
-            if status is None:
-                return f"{name}: does not end"
-            if status != 0:
-                failed = re.search(r"^\[  FAILED  \] ([^\s,]+)", output, re.MULTILINE)
-                return f"{name}: {failed.group(1) if failed else f'ended with {status}'}"
-        return None
-
-
-def run(arguments):
-    """Prints each mutant with the test that kills it."""
-    end = time.monotonic() + arguments.minutes * 60
-    build = pathlib.Path(arguments.build)
-    equivalent = equivalent_ones()
-    part, parts = (int(text) for text in arguments.part.split("/"))
-    rows = (pathlib.Path(arguments.copy) / "mutants.tsv").read_text().splitlines()[part::parts]
-    rows = [row.split("\t") for row in rows]
-
-    def tell(row, killer):
-        _, file, line, text, was, now = row
-        print("\t".join((killer, f"{file}:{line}", text, was, now)), flush=True)
-
-    for tests in (FAST_TESTS, RIGS):
-        judge_of_these = Judge(build, tests)
-        survivors = []
-        for row in rows:
-            if tuple(row[i] for i in (1, 3, 4, 5)) in equivalent:
-                tell(row, "equivalent")
-            elif time.monotonic() < end:
-                killer = judge_of_these.killer_of(int(row[0]), row[1])
-                survivors.append(row) if killer is None else tell(row, killer)
-            elif tests is RIGS:
-                survivors.append(row)  # of what it was asked by
-        rows = survivors
-        print(f"{len(rows)} left", flush=True)
-    for row in rows:
-        tell(row, "SURVIVED")
-
-
 def judge(arguments):
     """Figures of what was run; the exit status tells whether enough were killed."""
-    counts = {"killed": 0, "SURVIVED": 0, "equivalent": 0}
+    counts = {"killed": 0, "SURVIVED": 0, mutant_tests.UNASKED: 0, "equivalent": 0}
     for path in arguments.results:
         for line in pathlib.Path(path).read_text().splitlines():
             cells = line.split("\t")
@@ -337,8 +212,9 @@ def judge(arguments):
                 counts[cells[0] if cells[0] in counts else "killed"] += 1
     print(f"[  counted ] mutants killed {counts['killed']}")
     print(f"[  counted ] mutants that survived {counts['SURVIVED']}")
+    print(f"[  counted ] mutants that no test asks for {counts[mutant_tests.UNASKED]}")
     print(f"[  counted ] equivalent mutants {counts['equivalent']}")
-    judged = counts["killed"] + counts["SURVIVED"]
+    judged = counts["killed"] + counts["SURVIVED"] + counts[mutant_tests.UNASKED]
     if judged == 0 or counts["killed"] * 100 < judged * KILLED_PERCENT_MIN:
         sys.exit(f"{counts['killed']} of {judged} killed: less than {KILLED_PERCENT_MIN} %")
 
@@ -352,16 +228,18 @@ def main():
     making.add_argument("--sample", type=int, default=0)
     making.add_argument("--seed", type=int, default=1)
     making.set_defaults(work=make)
-    running = commands.add_parser("run")
-    running.add_argument("copy")
-    running.add_argument("build")
-    running.add_argument("--part", default="0/1")
-    running.add_argument("--minutes", type=float, default=1e6)
-    running.set_defaults(work=run)
+    for name, work in (("reach", mutant_tests.reach), ("run", mutant_tests.run)):
+        running = commands.add_parser(name)
+        running.add_argument("copy")
+        running.add_argument("build")
+        running.add_argument("--part", default="0/1")
+        running.add_argument("--minutes", type=float, default=1e6)
+        running.set_defaults(work=work)
     judging = commands.add_parser("judge")
     judging.add_argument("results", nargs="+")
     judging.set_defaults(work=judge)
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # and what it runs with it
     arguments.work(arguments)
 
 

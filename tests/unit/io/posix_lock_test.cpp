@@ -136,6 +136,38 @@ TEST_F(PosixLock, SurvivesAStoppedHolderAndDiesWithAKilledOne) {
   EXPECT_TRUE(is_free());
 }
 
+// docs/format.md: so that other programs can keep writers out, and nothing else.
+TEST_F(PosixLock, IsOnTheFirstByte) {
+  auto file = open_lock();
+  ASSERT_TRUE(*file->try_lock());
+  const int other = ::open(temporary_.path_of("lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(other, 0);
+  for (const off_t byte : {0, 1}) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = byte;
+    lock.l_len = 1;
+    EXPECT_EQ(::fcntl(other, F_OFD_SETLK, &lock) == 0, byte == 1) << byte;
+  }
+  ::close(other);
+}
+
+TEST_F(PosixLock, ADescriptorThatWasClosedIsNoBusinessOfAChild) {
+  Descriptor descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  {
+    const auto no_forks = LockDescriptors::of_process().block_forks();
+    LockDescriptors::of_process().add(descriptor);
+  }
+  LockDescriptors::of_process().close(descriptor);
+  EXPECT_FALSE(descriptor.is_open());
+  descriptor = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  EXPECT_TRUE(succeeds_in_child([&] {
+    CHILD_EXPECT(::fcntl(descriptor.get(), F_GETFD) != -1);
+    return true;
+  }));
+}
+
 // The sanitizers' allocators take no locks before fork(): the child of a process with another
 // thread in them waits for ever. Plain builds have this test.
 #ifndef VARVE_TEST_IS_SANITIZED

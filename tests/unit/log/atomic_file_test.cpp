@@ -40,6 +40,31 @@ TEST_F(AtomicFile, ReplacesWithTheGivenPermissions) {
   EXPECT_EQ(directory_->info("name")->permissions, 0600u);
 }
 
+TEST_F(AtomicFile, WhatIsMadeOfManyPiecesIsWrittenOnce) {
+  std::string expected;
+  const Status replaced = replace_file(*directory_, "name", random_, {}, [&](Sink& sink) -> Status {
+    for (int i = 0; i < 30; ++i) {
+      const std::string piece(100'000, static_cast<char>('a' + i % 26));
+      expected += piece;
+      VARVE_TRY(sink.append(piece));
+    }
+    return {};
+  });
+  ASSERT_TRUE(replaced.ok());
+  EXPECT_TRUE(disk_.read_file("s/name") == expected) << disk_.read_file("s/name")->size();
+}
+
+TEST_F(AtomicFile, AFileThatShrinksWhileItIsReadIsWhatIsLeft) {
+  disk_.set_fault_hook([this](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kRead) disk_.write_file("s/name", "o");
+    return std::nullopt;
+  });
+  const auto bytes = read_file(*directory_, "name", 100);
+  disk_.set_fault_hook(nullptr);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(*bytes, "o");
+}
+
 TEST_F(AtomicFile, ADurableOneSurvivesPowerLoss) {
   ASSERT_TRUE(replace(true).ok());
   EXPECT_EQ(disk_.crash()->read_file("s/name"), "new");

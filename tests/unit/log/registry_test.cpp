@@ -75,6 +75,26 @@ TEST_F(Rows, ARowThatCannotBeWrittenGivesNoName) {
   EXPECT_EQ(registry().list("", 10)->rows.front().session_id, "s2");
 }
 
+TEST_F(Rows, ARowThatIsHalfWrittenIsCutOffAgain) {
+  ASSERT_TRUE(add("s1").ok());
+  const std::string before = rows();
+  disk_.set_fault_hook(io::FailNth(1, ENOSPC, false, {io::OperationKind::kAppend})
+                           .on_file("sessions.jsonl")
+                           .after_bytes(5));
+  EXPECT_EQ(add("s2").code(), Code::kNoSpace);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(rows(), before);
+}
+
+TEST_F(Rows, AListWhoseSyncFailedIsMadeAnewInsteadOfBelieved) {
+  ASSERT_TRUE(add("s1").ok());
+  disk_.set_fault_hook(
+      io::FailNth(1, EIO, false, {io::OperationKind::kSyncData}).on_file("sessions.jsonl"));
+  EXPECT_EQ(add("s2").code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_FALSE(registry().exists());
+}
+
 TEST_F(Rows, AnotherProcessCreatingIsBusyAtTheDeadline) {
   const auto other = disk_.process(4711);
   auto lock = *(*other->open_root("indices", false))->open("lock", io::OpenMode::kUpdateOrCreate);

@@ -108,8 +108,10 @@ TEST(Scan, WhatIsFollowedByACommittedLineIsDamage) {
 }
 
 TEST(Scan, ATerminatedObjectAtTheEndIsDamageAndStays) {
+  std::string deep = "1";  // deeper than any entry may be
+  for (int depth = 0; depth < 100; ++depth) deep = R"({"a":)" + deep + "}";
   for (const std::string& edited :
-       {wrong(kB), "{}\n"s, "{\"id\":\"x\"}\r\n"s, " {\"a\":[1]} \n"s}) {
+       {wrong(kB), deep + "\n", "{}\n"s, "{\"id\":\"x\"}\r\n"s, " {\"a\":[1]} \n"s}) {
     const Seen seen = scan(kA + edited);
     EXPECT_EQ(seen.ids, "a ") << edited;
     EXPECT_EQ(seen.report.damaged_count, 1u) << edited;
@@ -160,6 +162,14 @@ TEST(Scan, AThousandDamagedLinesAreListedAndAllAreCounted) {
 
 // --- lines of other makers
 // ---------------------------------------------------------------------------
+
+TEST(Scan, NoMoreThanAThousandAreListedAlsoWhereEachIsSettledByItself) {
+  std::string text = kA;
+  for (size_t i = 0; i < kDamageListMax + 5; ++i) text += "{}\n";
+  const Seen seen = scan(text);
+  EXPECT_EQ(seen.report.damaged.size(), kDamageListMax);
+  EXPECT_EQ(seen.report.damaged_count, kDamageListMax + 5);
+}
 
 TEST(Scan, BlankLinesAndCrLfAreFine) {
   const std::string crlf = without_line_end(kB) + "\r\n";

@@ -82,6 +82,18 @@ TEST_P(SweepTest, ASlidingTtlCountsFromTheLastWrite) {
   EXPECT_EQ(sweep().get_int64("sessions_removed"), 1);
 }
 
+TEST_P(SweepTest, ADeletionIsAWriteToo) {
+  auto session = create(R"({"session_id":"s1","ttl_hours":2})");
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
+  clock_.advance_ms(kHourMs + kHourMs / 2);
+  ASSERT_TRUE(session->remove("a", "").ok());
+  clock_.advance_ms(kHourMs);
+  EXPECT_EQ(opened("s1"), Code::kOk);
+  session.reset();
+  clock_.advance_ms(2 * kHourMs);
+  EXPECT_EQ(opened("s1"), Code::kNotFound);
+}
+
 TEST_P(SweepTest, WithoutATtlOrWithZeroASessionStays) {
   create(R"({"session_id":"s1"})");
   create(R"({"session_id":"s2","ttl_hours":0})");
@@ -224,6 +236,19 @@ TEST_F(Quotas, AUsersSessionsTogetherHaveALimit) {
   EXPECT_TRUE(other->add(entry()).ok()) << "another user";
   ASSERT_TRUE(store->delete_session("s1").ok());
   EXPECT_TRUE(two->add(entry()).ok());
+}
+
+TEST_F(Quotas, CountKeysAndTurnsAtOnce) {
+  const auto store = open(R"({"max_user_size_mb":0.2})");
+  const auto one = *store->create_session(R"({"session_id":"s1","user_id":"u"})");
+  const auto two = *store->create_session(R"({"session_id":"s2","user_id":"u"})");
+  ASSERT_TRUE(two->add(entry()).ok());
+  ASSERT_TRUE(one->kv_set("k", "v").ok());
+  int turns = 0;
+  while (turns < 200 && one->transcript_append("user", std::string(2000, 't')).ok()) ++turns;
+  EXPECT_GT(turns, 90);
+  EXPECT_LT(turns, 105);
+  EXPECT_EQ(two->add(entry()).code(), Code::kSizeLimit);
 }
 
 TEST_F(Quotas, CountWhatAnotherProcessWrote) {

@@ -1,0 +1,202 @@
+// What is there after a power loss: whatever sync() answered for, whoever wrote it, and the names
+// as well as the bytes; and what is spared where nobody asked for it.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "io/simulated.h"
+#include "log/directory_storage.h"
+#include "support/environment.h"
+
+namespace varve::log {
+namespace {
+
+class Durable : public testing::Test {
+ protected:
+  void SetUp() override {
+    disk_.write_file("s/metadata.json", "{}");
+    disk_.write_file("s/memory.jsonl", "one\n");
+    storage_ = open();
+    other_ = open();
+    ASSERT_TRUE(storage_ && other_);
+  }
+  std::unique_ptr<DirectoryStorage> open() {
+    auto opened = DirectoryStorage::open(*disk_.open_root("s", false), {&disk_, &clock_, &random_});
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+  Status lock(DirectoryStorage& storage) {
+    return storage.lock(clock_.monotonic_us(), "write", nullptr);
+  }
+  static uint64_t size_of(DirectoryStorage& storage, Stream stream) {
+    return stream == Stream::kVectors      ? storage.vectors_tail()->bytes
+           : stream == Stream::kTombstones ? storage.tail()->tombstones_bytes
+                                           : storage.tail()->entries_bytes;
+  }
+  static Status append(DirectoryStorage& storage, Stream stream, std::string_view bytes,
+                       bool durable = false) {
+    return storage.append(stream, size_of(storage, stream), bytes, durable, 0);
+  }
+  // Under a lock of its own, and without a sync.
+  void append_and_leave(DirectoryStorage& storage, Stream stream, std::string_view bytes) {
+    ASSERT_TRUE(lock(storage).ok());
+    ASSERT_TRUE(append(storage, stream, bytes).ok());
+    storage.unlock();
+  }
+  std::string kept(std::string_view name) {
+    return disk_.crash()->read_file("s/" + std::string(name)).value_or("(none)");
+  }
+  size_t syncs_since_clear() {
+    size_t count = 0;
+    for (const std::string& line : disk_.trace()) count += line.find(" sync_") != line.npos;
+    return count;
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<DirectoryStorage> storage_;
+  std::unique_ptr<DirectoryStorage> other_;
+};
+
+TEST_F(Durable, IsAllOfEveryStreamAfterASync) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(append(*storage_, Stream::kEntries, "two\n").ok());
+    ASSERT_TRUE(append(*storage_, Stream::kTombstones, "gone\n").ok());
+    ASSERT_TRUE(append(*storage_, Stream::kVectors, "vector").ok());
+    const uint64_t said = std::string("said").size() * static_cast<uint64_t>(round);
+    ASSERT_TRUE(storage_->append_to_transcript(said, "said", false).ok());
+    ASSERT_TRUE(storage_->sync(1).ok());
+  }
+  EXPECT_EQ(kept("memory.jsonl"), "one\ntwo\ntwo\n");
+  EXPECT_EQ(kept("tombstones.jsonl"), "gone\ngone\n");
+  EXPECT_EQ(kept("vectors.bin"), "vectorvector");
+  EXPECT_EQ(kept(kTranscriptFile), "saidsaid");
+}
+
+TEST_F(Durable, IsAlsoWhatAnotherWriterDidNotSync) {
+  for (int round = 0; round < 2; ++round) {
+    append_and_leave(*other_, Stream::kEntries, "two\n");
+    append_and_leave(*other_, Stream::kTombstones, "gone\n");
+    append_and_leave(*other_, Stream::kVectors, "vector");
+    ASSERT_TRUE(lock(*storage_).ok());
+    ASSERT_TRUE(storage_->sync(1).ok());
+    storage_->unlock();
+  }
+  EXPECT_EQ(kept("memory.jsonl"), "one\ntwo\ntwo\n");
+  EXPECT_EQ(kept("tombstones.jsonl"), "gone\ngone\n");
+  EXPECT_EQ(kept("vectors.bin"), "vectorvector");
+}
+
+TEST_F(Durable, IsWhatStandsBeforeALineThatIs) {
+  append_and_leave(*other_, Stream::kEntries, "two\n");
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(append(*storage_, Stream::kEntries, "three\n", true).ok());
+  EXPECT_EQ(kept("memory.jsonl"), "one\ntwo\nthree\n");
+}
+
+TEST_F(Durable, ASecondSyncHasNothingToDo) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(append(*storage_, Stream::kTombstones, "gone\n").ok());
+  ASSERT_TRUE(append(*storage_, Stream::kVectors, "vector").ok());
+  ASSERT_TRUE(storage_->append_to_transcript(0, "said", false).ok());
+  ASSERT_TRUE(storage_->sync(1).ok());
+  disk_.clear_trace();
+  ASSERT_TRUE(storage_->sync(1).ok());
+  EXPECT_EQ(syncs_since_clear(), 0u);
+}
+
+TEST_F(Durable, IsTheTranscriptInAFileThatAnotherPutInItsPlace) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(storage_->append_to_transcript(0, "said", true).ok());
+  storage_->unlock();
+  ASSERT_TRUE(lock(*other_).ok());
+  ASSERT_TRUE((*disk_.open_root("s", false))->remove(kTranscriptFile).ok());
+  ASSERT_TRUE(other_->append_to_transcript(0, "new!", false).ok());
+  other_->unlock();
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(storage_->sync(1).ok());
+  EXPECT_EQ(kept(kTranscriptFile), "new!");
+}
+
+TEST_F(Durable, ADerivedDocumentWaitsForNoDisk) {
+  disk_.clear_trace();
+  ASSERT_TRUE(storage_->put_document("index.bin", "derived", DocumentDurability::kNone).ok());
+  EXPECT_EQ(syncs_since_clear(), 0u);
+  EXPECT_EQ(disk_.read_file("s/index.bin"), "derived");
+}
+
+TEST_F(Durable, ADocumentOfWhichOnlyTheBytesMatterWaitsForNoName) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(storage_->sync(1).ok());
+  disk_.clear_trace();
+  ASSERT_TRUE(storage_->put_document("d", "bytes", DocumentDurability::kContent).ok());
+  EXPECT_EQ(syncs_since_clear(), 1u);
+  ASSERT_TRUE(storage_->put_document("d", "bytes", DocumentDurability::kNamed).ok());
+  EXPECT_EQ(kept("d"), "bytes");
+}
+
+TEST_F(Durable, ThatVectorsWereRemoved) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(append(*storage_, Stream::kVectors, "vector", true).ok());
+  ASSERT_TRUE(storage_->remove_vectors().ok());
+  EXPECT_EQ(kept("vectors.bin"), "(none)");
+  disk_.write_file("s/vectors.bin", "");
+  ASSERT_TRUE(storage_->remove_vectors().ok()) << "also those of nobody";
+  EXPECT_FALSE(disk_.exists("s/vectors.bin"));
+  EXPECT_TRUE(storage_->remove_vectors().ok());
+}
+
+// --- a session whose maker was killed before its name was durable --------------------------------
+
+class DurableName : public testing::Test {
+ protected:
+  void SetUp() override {
+    parent_ = *disk_.open_root("sessions", true);
+    ASSERT_TRUE(parent_->make_directory("s").ok());
+    auto directory = *parent_->open_directory("s");
+    for (const auto name : {"metadata.json", "memory.jsonl"}) {
+      auto file = *directory->open(name, io::OpenMode::kCreateExclusive);
+      ASSERT_TRUE(file->sync_data().ok());
+    }
+    ASSERT_TRUE(directory->sync().ok());
+    ASSERT_FALSE(disk_.crash()->exists("sessions/s/memory.jsonl")) << "or nothing is tested";
+    storage_ =
+        *DirectoryStorage::open(std::move(directory), {&disk_, &clock_, &random_}, parent_.get());
+    ASSERT_TRUE(storage_->lock(clock_.monotonic_us(), "write", nullptr).ok());
+  }
+  std::string kept(std::string_view name) {
+    return disk_.crash()->read_file("sessions/s/" + std::string(name)).value_or("(none)");
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<io::Directory> parent_;
+  std::unique_ptr<DirectoryStorage> storage_;
+};
+
+TEST_F(DurableName, IsThereWithTheFirstSyncOfNothing) {
+  ASSERT_TRUE(storage_->sync(0).ok());
+  EXPECT_EQ(kept("memory.jsonl"), "");
+}
+
+TEST_F(DurableName, IsThereWithTheFirstWordOfATranscript) {
+  ASSERT_TRUE(storage_->append_to_transcript(0, "said", true).ok());
+  EXPECT_EQ(kept(kTranscriptFile), "said");
+}
+
+TEST_F(DurableName, IsThereWithADocument) {
+  ASSERT_TRUE(storage_->put_document("d", "bytes", DocumentDurability::kNamed).ok());
+  EXPECT_EQ(kept("d"), "bytes");
+}
+
+TEST_F(DurableName, IsThereWithTheFirstLine) {
+  ASSERT_TRUE(storage_->append(Stream::kEntries, 0, "one\n", true, 1).ok());
+  EXPECT_EQ(kept("memory.jsonl"), "one\n");
+}
+
+}  // namespace
+}  // namespace varve::log

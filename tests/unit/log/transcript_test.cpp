@@ -1,0 +1,46 @@
+// The transcript while it moves into a new file: whoever is killed in between leaves a word of it.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/simulated.h"
+#include "log/directory_storage.h"
+#include "log/lock_state.h"
+#include "support/environment.h"
+
+namespace varve::log {
+namespace {
+
+TEST(MovedTranscript, IsSuspectUntilItIsInItsNewFile) {
+  test::ManualClock clock;
+  test::SeededRandom random;
+  io::SimulatedFileSystem disk;
+  disk.write_file("s/metadata.json", "{}");
+  const auto storage =
+      *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
+  ASSERT_TRUE(storage->lock(clock.monotonic_us(), "write", nullptr).ok());
+  ASSERT_TRUE(storage->append_to_transcript(0, "one", false).ok());
+  const auto is_suspect = [&] {
+    const auto told = decode_lock_state(disk.read_file("s/lock").value_or(""));
+    return told.has_value() && told->suspect;
+  };
+  bool was_suspect = false;
+  disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kRename) was_suspect = is_suspect();
+    if (operation.name != kTranscriptFile) return std::nullopt;
+    if (operation.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, 2};
+    if (operation.kind == io::OperationKind::kTruncate) return io::Fault{EIO};
+    return std::nullopt;
+  });
+  EXPECT_EQ(storage->append_to_transcript(3, " two", true).code(), Code::kNoSpace);
+  disk.set_fault_hook(nullptr);
+  EXPECT_TRUE(was_suspect);
+  EXPECT_FALSE(is_suspect()) << "the next writer would copy it for nothing";
+  EXPECT_EQ(disk.crash()->read_file("s/transcript.md"), "one");
+}
+
+}  // namespace
+}  // namespace varve::log

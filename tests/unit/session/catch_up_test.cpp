@@ -1,0 +1,132 @@
+// What one process knows of a log that another one goes on with: torn tails that the other cut,
+// batches that it is in the middle of, entries and deletions that are there already.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "session/compaction.h"
+#include "session_disk.h"
+
+namespace varve::session {
+namespace {
+
+class CatchingUp : public testing::Test {
+ protected:
+  void SetUp() override {
+    disk_.make();
+    other_ = disk_.open(process_.get());
+    ASSERT_TRUE(other_->add(entry_text("a")).ok());
+    ASSERT_TRUE(other_->add(entry_text("b")).ok());
+    ASSERT_TRUE(other_->remove("b", "").ok());
+  }
+  void append_to(std::string_view name, std::string_view bytes) {
+    disk_.write(name, disk_.bytes(name) + std::string(bytes));
+  }
+  static int64_t torn_tails(Session& session) {
+    return member(*session.stats(), "corruption").get_int64("torn_tails", -1);
+  }
+  // Two of the three lines of a batch that ends the log.
+  std::string begin_of_a_batch() {
+    Host host;
+    SessionDisk elsewhere(host);
+    elsewhere.make();
+    const auto session = elsewhere.open();
+    EXPECT_TRUE(session->add(entry_text("1")).ok());
+    EXPECT_TRUE(session->add(entry_text("2")).ok());
+    const size_t begin = elsewhere.bytes("memory.jsonl").size();
+    EXPECT_TRUE(
+        session
+            ->add_batch("[" + entry_text("x") + "," + entry_text("y") + "," + entry_text("z") + "]")
+            .ok());
+    const std::string batch = elsewhere.bytes("memory.jsonl").substr(begin);
+    const auto lines = lines_of(batch);
+    EXPECT_EQ(lines.size(), 3u);
+    return std::string(lines[0]) + std::string(lines[1]);
+  }
+  static bool has(Session& session, std::string_view id) { return session.get(id).ok(); }
+
+  Host host_;
+  SessionDisk disk_{host_};
+  std::unique_ptr<io::SimulatedFileSystem> process_ = disk_.disk.process(4711);
+  std::shared_ptr<Session> other_;
+};
+
+// Who saw a torn tail and finds it cut has nothing to cut, and nothing to tell.
+TEST_F(CatchingUp, ATornTailThatAnotherCutIsNoTornTailAnyMore) {
+  for (const auto name : {"memory.jsonl", "tombstones.jsonl"}) {
+    append_to(name, "torn");
+    const auto session = disk_.open();
+    ASSERT_TRUE(has(*session, "a"));
+    EXPECT_EQ(other_->remove("nobody", "").code(), Code::kNotFound);
+    ASSERT_EQ(disk_.bytes(name).find("torn"), std::string::npos) << "or nothing is tested";
+    ASSERT_TRUE(has(*session, "a"));
+    EXPECT_EQ(session->remove("nobody", "").code(), Code::kNotFound);
+    EXPECT_EQ(torn_tails(*session), 0) << name;
+  }
+  EXPECT_EQ(torn_tails(*other_), 2);
+  EXPECT_EQ(disk_.quarantine().size(), 2u);
+}
+
+TEST_F(CatchingUp, AWriterKeepsTheLinesOfABatchWhoseWriterDied) {
+  host_.context.settings.recovery = Recovery::kSalvage;
+  const auto session = disk_.open();
+  append_to("memory.jsonl", begin_of_a_batch());
+  ASSERT_TRUE(session->add(entry_text("c")).ok());
+  for (const auto id : {"a", "x", "y", "c"}) EXPECT_TRUE(has(*session, id)) << id;
+  EXPECT_TRUE(session->verify()->get_bool("ok")) << session->verify()->canonical();
+}
+
+TEST_F(CatchingUp, WhoWroteOnceShowsNoPartOfABatchThatAnotherIsWriting) {
+  host_.context.settings.recovery = Recovery::kSalvage;
+  host_.context.settings.durability = log::Durability::kOs;
+  const auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("c")).ok());
+  const auto writer = *disk_.storage(process_.get());
+  ASSERT_TRUE(writer->lock(host_.clock.monotonic_us(), "write", nullptr).ok());
+  std::string batch = begin_of_a_batch();
+  append_to("memory.jsonl", batch);
+  EXPECT_FALSE(has(*session, "x"));
+  EXPECT_FALSE(has(*session, "y"));
+  writer->unlock();
+  EXPECT_TRUE(has(*session, "c"));
+}
+
+TEST_F(CatchingUp, ALineThatStandsTwiceIsCountedAsPassedOver) {
+  const auto lines = disk_.bytes("memory.jsonl");
+  append_to("memory.jsonl", lines_of(lines)[0]);
+  const auto session = disk_.open();
+  ASSERT_TRUE(has(*session, "a"));
+  EXPECT_EQ(member(*session->stats(), "corruption").get_int64("skipped"), 1);
+}
+
+TEST_F(CatchingUp, DamagedTombstonesAreCountedAsPassedOver) {
+  append_to("tombstones.jsonl", "garbage\n" + entry::seal_tombstone({"x", "", 1}));
+  const auto session = disk_.open();
+  ASSERT_TRUE(has(*session, "a"));
+  EXPECT_EQ(member(*session->stats(), "corruption").get_int64("skipped"), 1);
+}
+
+TEST_F(CatchingUp, EveryRebuildIsCounted) {
+  const auto session = disk_.open();
+  ASSERT_TRUE(has(*session, "a"));
+  const int64_t before = member(*session->stats(), "index").get_int64("rebuilds");
+  ASSERT_TRUE(session->rebuild_index().ok());
+  EXPECT_EQ(member(*session->stats(), "index").get_int64("rebuilds"), before + 1);
+}
+
+TEST_F(CatchingUp, TheLastNumberThereIsIsGivenOut) {
+  Metadata metadata = *Metadata::parse(disk_.bytes("metadata.json"), kSessionId);
+  const auto highest = static_cast<uint64_t>(entry::kSeqMax);
+  metadata.tree().set("compacted_through_seq", json::Tree::integer_unsigned(highest - 1));
+  disk_.write("metadata.json", metadata.encode());
+  const auto session = disk_.open();
+  EXPECT_EQ(session->add_batch("[" + entry_text("x") + "," + entry_text("y") + "]").code(),
+            Code::kCorruption);
+  ASSERT_TRUE(session->add(entry_text("x")).ok());
+  EXPECT_NE(session->get("x")->find("\"seq\":" + std::to_string(highest)), std::string::npos);
+  EXPECT_EQ(session->add(entry_text("y")).code(), Code::kCorruption);
+}
+
+}  // namespace
+}  // namespace varve::session
