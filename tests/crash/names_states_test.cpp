@@ -182,7 +182,8 @@ class Restored {
     disk_.for_each_crash_state(
         [&](auto state, const io::CrashPlan& plan) {
           states += 1;
-          const auto found = open(*state)->open_session("s");
+          const auto store = open(*state);
+          const auto found = store->open_session("s");
           ASSERT_TRUE(found.ok()) << found.status().message() << disk_.describe(plan);
           const auto shown = shown_by(**found);
           ASSERT_TRUE(shown.ok());
