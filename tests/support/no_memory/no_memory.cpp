@@ -1,6 +1,7 @@
 #include "support/no_memory/no_memory.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <limits>
 #include <new>
