@@ -47,15 +47,23 @@ class Branches:
         return f"{self.covered:6} of {self.count:6}  {percent:6.1f} %"
 
 
+def conditions(file):
+    """Where each is, where in the macro that it comes from, how often it was true and false."""
+    for branch in file["branches"]:
+        yield branch[:2], None, branch[4:6]
+    for expansion in file["expansions"]:
+        for branch in expansion["branches"]:
+            yield expansion["source_region"][:2], tuple(branch[:2]), branch[4:6]
+
+
 def never_taken(root, name, file):
     """A line for each condition that was never true, never false, or never asked."""
     counts = collections.defaultdict(lambda: [0, 0])
-    for branch in file["branches"]:
-        place = (branch[0], branch[1])
-        counts[place][0] += branch[4]
-        counts[place][1] += branch[5]
+    for place, in_macro, (true, false) in conditions(file):
+        counts[(*place, in_macro or ())][0] += true
+        counts[(*place, in_macro or ())][1] += false
     lines = (root / name).read_text().splitlines()
-    for (line, column), (true, false) in sorted(counts.items()):
+    for (line, column, _), (true, false) in sorted(counts.items()):
         if true and false:
             continue
         what = "never asked" if not true and not false else "never true" if not true else (

@@ -216,14 +216,8 @@ Status PosixDirectory::exchange(std::string_view name, Directory& other,
                      there.c_str(), kRenameExchange);
   });
   if (answer == 0) return {};
-  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
-    Place place;
-    place.path = target.path_of(other_name);
-    place.os_errno = errno;
-    return {Code::kUnsupported, "this file system cannot swap two directories in one step",
-            std::move(place)};
-  }
-  return status_from_errno(errno, "swap '" + path_of(name) + "' with", target.path_of(other_name));
+  const int os_errno = errno;
+  return answer_of_refused_exchange(os_errno, path_of(name), target.path_of(other_name));
 }
 
 Status PosixDirectory::remove(std::string_view name) {

@@ -40,4 +40,8 @@ Status not_a_directory(int os_errno, std::string_view path, std::string_view wha
 // where there are no such locks (ENOLCK, EINVAL, ENOSYS, ENOTSUP), the failure otherwise.
 Result<bool> answer_of_refused_lock(int os_errno, std::string_view path);
 
+// What a refused exchange of `from` and `to` means: kUnsupported where there is none (EINVAL,
+// ENOSYS, EOPNOTSUPP), the failure otherwise.
+Status answer_of_refused_exchange(int os_errno, std::string_view from, std::string_view to);
+
 }  // namespace varve::io

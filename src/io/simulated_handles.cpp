@@ -241,11 +241,12 @@ Status SimulatedDirectory::exchange(std::string_view name, Directory& other,
   VARVE_TRY(check_name(other_name));
   const auto& target = static_cast<const SimulatedDirectory&>(other);
   const std::string there = target.path_of(other_name);
-  return handle_.run(OperationKind::kMove, "swap", path_of(name), "with " + there,
-                     [&](Image& image) {
-                       if (target.handle_.disk != handle_.disk) return EXDEV;
-                       return image.exchange(handle_.node, name, target.handle_.node, other_name);
-                     });
+  const int os_errno =
+      handle_.attempt(OperationKind::kMove, path_of(name), "with " + there, [&](Image& image) {
+        if (target.handle_.disk != handle_.disk) return EXDEV;
+        return image.exchange(handle_.node, name, target.handle_.node, other_name);
+      });
+  return os_errno == 0 ? Status() : answer_of_refused_exchange(os_errno, path_of(name), there);
 }
 
 Status SimulatedDirectory::remove(std::string_view name) {

@@ -62,14 +62,14 @@ Status DirectoryEngine::open_folder(std::string_view name, std::unique_ptr<io::D
     VARVE_TRY(root_->sync());
     opened = root_->open_directory(name);
   }
-  if (opened.code() == Code::kNotFound) return {};  // read-only, and not there
+  if (opened.code() == Code::kNotFound && !writable_) return {};  // read-only, and not there
   if (!opened.ok()) return std::move(opened).status();
   *folder = *std::move(opened);
   return {};
 }
 
 Status DirectoryEngine::refuse_if_read_only() const {
-  if (writable_ && sessions_ && indices_ && temporary_) return {};
+  if (writable_) return {};  // then all folders are there
   return Status(Code::kReadOnly, "the store is open for reading: no permission to write")
       .in_file(root_->path_of(""));
 }

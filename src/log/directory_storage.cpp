@@ -12,16 +12,6 @@ namespace {
 
 constexpr uint64_t kSnapshotBytesMax = uint64_t{8} << 30;
 
-std::string_view file_name(Stream stream) {
-  switch (stream) {
-    case Stream::kEntries: return kEntriesFile;
-    case Stream::kTombstones: return kTombstonesFile;
-    case Stream::kVectors: return kVectorsFile;
-    case Stream::kQuarantine: break;
-  }
-  return kQuarantineFile;
-}
-
 class FileView final : public DocumentView {
  public:
   FileView(std::unique_ptr<io::File> file, const io::FileInfo& info)
@@ -78,7 +68,7 @@ Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
 }
 
 std::string DirectoryStorage::name_of(Stream stream) const {
-  return directory_->path_of(file_name(stream));
+  return directory_->path_of(name_in_directory(stream));
 }
 
 io::OpenMode DirectoryStorage::append_mode() const {
@@ -123,7 +113,7 @@ Result<VectorsTail> DirectoryStorage::vectors_tail() {
 }
 
 Status DirectoryStorage::look_at(Stream stream, OpenStream* open) {
-  const std::string_view name = file_name(stream);
+  const std::string_view name = name_in_directory(stream);
   VARVE_TRY_ASSIGN(const std::optional<io::FileInfo> info, directory_->find(name));
   if (!info) {
     if (open->file) generation_of(stream) += 1;

@@ -16,16 +16,6 @@ constexpr int64_t kBackOffMinUs = 50;
 constexpr int64_t kBackOffMaxUs = 2000;
 constexpr int64_t kStateValidMs = 5000;
 
-std::string_view name_in_directory(Stream stream) {
-  switch (stream) {
-    case Stream::kEntries: return kEntriesFile;
-    case Stream::kTombstones: return kTombstonesFile;
-    case Stream::kVectors: return kVectorsFile;
-    case Stream::kQuarantine: break;
-  }
-  return kQuarantineFile;
-}
-
 // Between half of `back_off_us` and all of it, so that waiters do not march in step.
 int64_t jittered(int64_t back_off_us, Random& random) {
   std::array<uint8_t, 1> byte{};

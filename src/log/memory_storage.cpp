@@ -1,6 +1,7 @@
 #include "log/memory_storage.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -49,13 +50,9 @@ class TextView final : public DocumentView {
 }  // namespace
 
 std::string& MemoryStorage::stream_of(Stream stream) {
-  switch (stream) {
-    case Stream::kEntries: return session_->entries;
-    case Stream::kTombstones: return session_->tombstones;
-    case Stream::kVectors: return session_->vectors;
-    case Stream::kQuarantine: break;
-  }
-  return session_->quarantine;
+  const std::array streams = {&session_->entries, &session_->tombstones, &session_->quarantine,
+                              &session_->vectors};
+  return *streams[static_cast<size_t>(stream)];
 }
 
 Status MemoryStorage::refuse_if_dropped() const {
@@ -63,13 +60,9 @@ Status MemoryStorage::refuse_if_dropped() const {
 }
 
 std::string MemoryStorage::name_of(Stream stream) const {
-  switch (stream) {
-    case Stream::kEntries: return "memory:memory.jsonl";
-    case Stream::kTombstones: return "memory:tombstones.jsonl";
-    case Stream::kVectors: return "memory:vectors.bin";
-    case Stream::kQuarantine: break;
-  }
-  return "memory:quarantine.jsonl";
+  constexpr std::array kNames = {"memory:memory.jsonl", "memory:tombstones.jsonl",
+                                 "memory:quarantine.jsonl", "memory:vectors.bin"};
+  return kNames[static_cast<size_t>(stream)];
 }
 
 Result<Tail> MemoryStorage::tail() {

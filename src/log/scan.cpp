@@ -1,7 +1,6 @@
 #include "log/scan.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "json/document.h"
@@ -28,6 +27,7 @@ class Suspects {
 
   void suspect(const Line& line, std::string reason) {
     if (report_->tail_reason.empty()) report_->tail_reason = reason;
+    if (pending_count_ == held_count_) held_tail_reason_ = reason;
     pending_count_ += 1;
     if (pending_.size() < kDamageListMax) {
       pending_.push_back({stream_, line.offset, line.length, std::move(reason)});
@@ -40,6 +40,7 @@ class Suspects {
     report_->tail_reason.clear();
     report_->damaged_count += pending_count_;
     pending_count_ = 0;
+    held_count_ = 0;
     for (auto& damage : pending_) {
       if (report_->damaged.size() >= kDamageListMax) break;
       report_->damaged.push_back(std::move(damage));
@@ -47,20 +48,18 @@ class Suspects {
     pending_.clear();
   }
 
-  // As commit_to(), in the middle of what is suspect: what is behind `end` stays so.
+  // A line of a batch was held back: should it be kept, what was suspect before it is damage.
+  void hold() { held_count_ = pending_count_; }
+
+  // At the end of the log: as commit_to() the end of the line that was held back last. What is
+  // suspect behind it is a torn tail; blank lines are none.
   void salvage_to(uint64_t end, uint64_t line_count) {
-    const auto behind = std::find_if(pending_.begin(), pending_.end(),
-                                     [end](const Damage& damage) { return damage.offset >= end; });
-    std::vector<Damage> rest(std::make_move_iterator(behind),
-                             std::make_move_iterator(pending_.end()));
-    const uint64_t rest_count = pending_count_ - static_cast<uint64_t>(behind - pending_.begin());
-    pending_.erase(behind, pending_.end());
-    pending_count_ -= rest_count;
-    commit_to(end);
+    const bool is_torn = pending_count_ > held_count_;
+    pending_count_ = held_count_;
+    pending_.resize(std::min<uint64_t>(pending_.size(), held_count_));
+    commit_to(is_torn ? end : report_->scanned_end);
+    if (is_torn) report_->tail_reason = std::move(held_tail_reason_);
     report_->salvaged_count += line_count;
-    if (!rest.empty()) report_->tail_reason = rest.front().reason;
-    pending_ = std::move(rest);
-    pending_count_ = rest_count;
   }
 
   // A blank line is nobody's: it proves nothing about what is before it.
@@ -77,6 +76,8 @@ class Suspects {
   ScanReport* report_;
   std::vector<Damage> pending_;
   uint64_t pending_count_ = 0;
+  uint64_t held_count_ = 0;       // of those, before the line that was held back last
+  std::string held_tail_reason_;  // of the first behind it
 };
 
 // What to do with a line that is not right: a terminated JSON object is damage at once, anything
@@ -156,6 +157,7 @@ class EntryScan {
     }
     if (batch.count > 1 && !settled) {
       held_.push_back({std::string(line.bytes), line.offset, facts_});
+      suspects_.hold();
       if (held_.size() < batch.count) return {};
       VARVE_TRY(release());
     } else {

@@ -32,6 +32,7 @@ class Directory;
 
 namespace varve::log {
 
+// In this order in tables of their names.
 enum class Stream : uint8_t { kEntries, kTombstones, kQuarantine, kVectors };
 
 // The documents with a session's capped stores.

@@ -40,7 +40,8 @@ torture_allocations() {
 }
 
 # A log of 70 kB, more than five times the everyday one, with all that may be behind a cut and
-# beside it: more than a million cuts. Less time than they take leaves out all but every so many of them.
+# beside it: more than a million cuts. Less time than they take leaves out all but every so many of
+# them.
 torture_cut_files() {
   local step=$((CUTS_S / ($1 * jobs + 1)))
   local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-110}

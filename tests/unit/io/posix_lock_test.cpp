@@ -217,6 +217,26 @@ TEST_F(PosixLock, WhereThereAreNoLocksSaysSo) {
     CHILD_EXPECT(file->unlock().code() == Code::kIo);
     return true;
   }));
+  EXPECT_TRUE(succeeds_in_child([&] {
+    auto file = open_lock();
+    CHILD_EXPECT(deny_system_call(SYS_fcntl, ENOLCK, F_OFD_GETLK));
+    const Status status = file->is_locked().status();
+    CHILD_EXPECT(status.code() == Code::kUnsupported);
+    CHILD_EXPECT(status.message().find("no locks between processes") != std::string::npos);
+    return true;
+  }));
+}
+
+// As a child that was forked has them.
+TEST_F(PosixLock, OfADescriptorThatIsClosedNothingIsClaimed) {
+  const Status answers[] = {try_lock_descriptor(-1, "a/lock").status(),
+                            unlock_descriptor(-1, "a/lock"),
+                            is_descriptor_locked(-1, "a/lock").status()};
+  for (const Status& answer : answers) {
+    EXPECT_EQ(answer.code(), Code::kIo);
+    EXPECT_EQ(answer.place().os_errno, EBADF);
+    EXPECT_NE(answer.message().find("'a/lock'"), std::string::npos) << answer.message();
+  }
 }
 
 }  // namespace

@@ -288,6 +288,22 @@ TEST_F(PosixFiles, MovesWithoutReplacingWhereTheKernelCannotPromiseIt) {
   }
 }
 
+TEST_F(PosixFiles, WhereDirectoriesCannotBeSwappedSaysSo) {
+  ASSERT_TRUE(root_->make_directory("one").ok());
+  ASSERT_TRUE(root_->make_directory("two").ok());
+  for (const int os_errno : {EINVAL, ENOSYS, EOPNOTSUPP, EIO}) {
+    EXPECT_TRUE(succeeds_in_child([&] {
+      CHILD_EXPECT(deny_system_call(SYS_renameat2, os_errno));
+      const Status refused = root_->exchange("one", *root_, "two");
+      CHILD_EXPECT(refused.code() == (os_errno == EIO ? Code::kIo : Code::kUnsupported));
+      CHILD_EXPECT(refused.place().os_errno == os_errno);
+      CHILD_EXPECT(refused.place().path == temporary_.path_of("two"));
+      CHILD_EXPECT(refused.message().find("swap") != std::string::npos);
+      return true;
+    })) << os_errno;
+  }
+}
+
 TEST_F(PosixFiles, EveryFailedSystemCallIsTold) {
   struct Case {
     long number;

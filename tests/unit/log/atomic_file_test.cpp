@@ -122,6 +122,28 @@ TEST_F(AtomicFile, AFailingProducerLeavesTheOldFile) {
   EXPECT_EQ(file_count(), 2u);
 }
 
+TEST_F(AtomicFile, ACopyOfTheStartIsWholeOrAnError) {
+  const std::string text(size_t{3} << 20, 'x');
+  disk_.write_file("s/log", text);
+  auto file = *directory_->open("log", io::OpenMode::kRead);
+  const auto copy = [&](uint64_t keep_bytes) {
+    return replace_file(*directory_, "name", random_, {},
+                        [&](Sink& sink) { return copy_start(*file, keep_bytes, sink); });
+  };
+  for (const auto kind : {io::OperationKind::kRead, io::OperationKind::kAppend}) {
+    disk_.set_fault_hook(io::FailNth(2, EIO, false, {kind}));
+    EXPECT_EQ(copy(text.size()).code(), Code::kIo);
+    disk_.set_fault_hook(nullptr);
+    EXPECT_EQ(disk_.read_file("s/name"), "old");
+  }
+  const Status short_of_it = copy(text.size() + 1);
+  EXPECT_EQ(short_of_it.code(), Code::kIo);
+  EXPECT_EQ(short_of_it.message(), "the log is shorter than what was written to it");
+  EXPECT_EQ(disk_.read_file("s/name"), "old");
+  ASSERT_TRUE(copy(text.size() - 7).ok());
+  EXPECT_EQ(disk_.read_file("s/name")->size(), text.size() - 7);
+}
+
 TEST_F(AtomicFile, WhatIsDerivedIsNotSynced) {
   disk_.clear_trace();
   ASSERT_TRUE(replace(false).ok());

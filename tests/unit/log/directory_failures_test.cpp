@@ -160,20 +160,31 @@ TEST_F(AfterAFailure, ALockThatCannotBeGivenBackIsGivenBackByClosing) {
   fail(1, false, io::OperationKind::kUnlock, "lock");
   storage_->unlock();
   disk_.set_fault_hook(nullptr);
+  storage_->unlock();  // as somebody does who was not told
   EXPECT_TRUE(other->lock(clock_.monotonic_us(), "write", nullptr).ok());
 }
 
-TEST_F(AfterAFailure, ADocumentIsReadInParts) {
-  ASSERT_TRUE(storage_->put_document("d", "0123456789", DocumentDurability::kNamed).ok());
-  const auto middle = storage_->read_document("d", 3, 4);
-  ASSERT_TRUE(middle.ok());
-  EXPECT_EQ(middle->bytes, "3456");
-  EXPECT_EQ(middle->document_bytes, 10u);
-  EXPECT_EQ(storage_->read_document("d", 8, 4)->bytes, "89");
-  const auto behind = storage_->read_document("d", 10, 4);
-  ASSERT_TRUE(behind.ok());
-  EXPECT_EQ(behind->bytes, "");
-  EXPECT_EQ(behind->document_bytes, 10u);
+TEST_F(AfterAFailure, AStreamThatIsNotThereIsCutToNothingWithoutBeingMade) {
+  ASSERT_TRUE(lock().ok());
+  EXPECT_TRUE(storage_->truncate(Stream::kTombstones, 0).ok());
+  EXPECT_FALSE(disk_.exists("s/tombstones.jsonl"));
+}
+
+TEST_F(AfterAFailure, AlsoVectorsOfNoBytesAreRemoved) {
+  disk_.write_file("s/vectors.bin", "");
+  ASSERT_TRUE(lock().ok());
+  EXPECT_TRUE(storage_->remove_vectors().ok());
+  EXPECT_FALSE(disk_.crash()->exists("s/vectors.bin"));
+  EXPECT_TRUE(storage_->remove_vectors().ok()) << "there are none";
+}
+
+TEST_F(AfterAFailure, OfAHolderWhoseLockFileSaysNothingItIsKnownThatThereIsOne) {
+  ASSERT_TRUE(lock().ok());
+  disk_.write_file("s/lock", std::string(kLockStateBytes, 'x'));
+  const LockHolder holder = storage_->lock_holder();
+  EXPECT_TRUE(holder.is_held);
+  EXPECT_EQ(holder.process_id, 0);
+  EXPECT_EQ(holder.operation, "");
 }
 
 // --- the transcript ------------------------------------------------------------------------------
@@ -222,18 +233,21 @@ TEST_F(TranscriptAfterAFailure, OfAWriteIsCutOffAgain) {
   EXPECT_TRUE(storage_->append_to_transcript(3, " two", true).ok());
 }
 
-TEST_F(TranscriptAfterAFailure, OfAWriteThatCannotBeCutOffMovesIntoANewFile) {
-  const uint64_t before = inode_of(kTranscriptFile);
-  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
-    if (operation.name != kTranscriptFile) return std::nullopt;
-    if (operation.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, 2};
-    if (operation.kind == io::OperationKind::kTruncate) return io::Fault{EIO};
-    return std::nullopt;
-  });
-  EXPECT_EQ(storage_->append_to_transcript(3, " two", true).code(), Code::kNoSpace);
-  disk_.set_fault_hook(nullptr);
-  EXPECT_EQ(transcript(), "one");
-  EXPECT_NE(inode_of(kTranscriptFile), before);
+TEST_F(TranscriptAfterAFailure, OfAWriteThatCannotBeCutOffDurablyMovesIntoANewFile) {
+  for (const auto failing : {io::OperationKind::kTruncate, io::OperationKind::kSyncData}) {
+    const uint64_t before = inode_of(kTranscriptFile);
+    disk_.set_fault_hook([=](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      if (operation.name != kTranscriptFile) return std::nullopt;
+      if (operation.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, 2};
+      if (operation.kind == failing) return io::Fault{EIO};
+      return std::nullopt;
+    });
+    EXPECT_EQ(storage_->append_to_transcript(3, " two", true).code(), Code::kNoSpace);
+    disk_.set_fault_hook(nullptr);
+    EXPECT_EQ(transcript(), "one");
+    EXPECT_EQ(disk_.crash()->read_file(path()), "one");
+    EXPECT_NE(inode_of(kTranscriptFile), before);
+  }
 }
 
 }  // namespace

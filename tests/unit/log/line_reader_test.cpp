@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "log_text.h"
+#include "long_line.h"
 #include "support/build_kind.h"
 
 namespace varve::log {
@@ -118,33 +119,6 @@ TEST(LineReader, ManyShortLinesAcrossManyChunks) {
   }
 }
 
-// "before\n", then 'x' up to a line end at `end`, then "after\n"; made as it is read.
-class LongLine final : public log::MemoryStorage {
- public:
-  LongLine(uint64_t end, test::ManualClock& clock)
-      : MemoryStorage(std::make_shared<MemorySession>(), clock), end_(end) {}
-
-  Result<size_t> read(Stream, uint64_t, uint64_t offset, std::span<char> out) override {
-    largest_read = std::max(largest_read, out.size());
-    std::fill(out.begin(), out.end(), 'x');
-    for (uint64_t i = 0; i < 7; ++i) {
-      put(out, offset, i, "before\n"[i]);
-      put(out, offset, end_ + i, "\nafter\n"[i]);
-    }
-    return out.size();
-  }
-  [[nodiscard]] uint64_t size() const { return end_ + 7; }
-
-  size_t largest_read = 0;
-
- private:
-  static void put(std::span<char> out, uint64_t offset, uint64_t at, char byte) {
-    if (at >= offset && at - offset < out.size()) out[at - offset] = byte;
-  }
-
-  uint64_t end_;
-};
-
 TEST(LineReader, AnOversizedLineIsPassedOver) {
   if (!test::kFastBuild) GTEST_SKIP() << "a gigabyte of bytes";
   test::ManualClock clock;
@@ -186,6 +160,17 @@ TEST(LineReader, AnOversizedTailIsATailAndTheLongestLineIsALine) {
   ASSERT_TRUE(*reader.next(&line));
   EXPECT_FALSE(line.oversized);
   EXPECT_EQ(line.bytes.size(), kLineBytesMax);
+}
+
+TEST(LineReader, AReadThatFailsWithinAnOversizedLineIsTold) {
+  if (!test::kFastBuild) GTEST_SKIP() << "a gigabyte of bytes";
+  test::ManualClock clock;
+  LongLine storage(7 + kLineBytesMax + (uint64_t{64} << 20), clock);
+  storage.fails_from = kLineBytesMax + (uint64_t{1} << 20);
+  Line line;
+  LineReader reader(storage, Stream::kEntries, 1, 0, storage.size());
+  ASSERT_TRUE(*reader.next(&line));
+  EXPECT_EQ(reader.next(&line).code(), Code::kIo);
 }
 
 // The second read fails, once.

@@ -138,9 +138,10 @@ TEST(LockState, TornAndForeignBytesAreNoState) {
   for (const char fill : {'\0', ' ', 'x', '{'}) {
     EXPECT_FALSE(decode_lock_state(std::string(kLockStateBytes, fill)).has_value());
   }
-  std::string other = R"({"pid":1})";
-  other.resize(kLockStateBytes, ' ');
-  EXPECT_FALSE(decode_lock_state(other).has_value());
+  for (std::string other : {R"({"pid":1})", R"({"file":7})", "[]", "7"}) {
+    other.resize(kLockStateBytes, ' ');
+    EXPECT_FALSE(decode_lock_state(other).has_value()) << other;
+  }
 }
 
 }  // namespace

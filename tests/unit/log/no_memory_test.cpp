@@ -45,6 +45,25 @@ class OnAFailingDisk {
     disk_.set_fault_hook(
         io::FailNth(1, EIO, false, {io::OperationKind::kSyncData}).on_file("memory.jsonl"));
   }
+  // Neither can what was written be cut off: by this call, from now on.
+  void fail_every(io::OperationKind kind) {
+    disk_.set_fault_hook(io::FailNth(1, EIO, true, {kind}));
+  }
+  // Tries an append to the transcript behind "said".
+  Status say_with_allocations(int64_t allowed, bool* was_met) {
+    EXPECT_TRUE(storage_->lock(clock_.monotonic_us(), "write", nullptr).ok());
+    const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
+    Status status;
+    try {
+      status = storage_->append_to_transcript(0, "said", true);
+    } catch (const std::bad_alloc&) {
+      status = Status::out_of_memory();
+    }
+    *was_met = limit.was_met();
+    storage_->unlock();
+    return status;
+  }
+  std::string transcript() { return disk_.read_file("s/transcript.md").value_or(""); }
   void mend() { disk_.set_fault_hook(nullptr); }
   std::string log_after_power_loss() {
     return disk_.crash()->read_file("s/memory.jsonl").value_or("(none)");
@@ -80,6 +99,53 @@ TEST(MemoryEndsUnderAnAppend, ALineBehindAFailedSyncIsNoPromiseThatIsBroken) {
         << "after " << allowed << " allocations: " << third.message();
   }
   EXPECT_GT(acknowledged_after, 0) << "writing went on after none of the failures";
+}
+
+// What is in the file and was refused: nothing may ever follow it.
+TEST(MemoryEndsUnderAnAppend, WhatCanNeitherBeToldNorTakenBackStopsWriting) {
+  int stopped = 0;
+  for (const auto kind : {io::OperationKind::kTruncate, io::OperationKind::kSyncData}) {
+    bool was_met = true;
+    for (int64_t allowed = 0; was_met; ++allowed) {
+      OnAFailingDisk disk;
+      ASSERT_TRUE(disk.append("two\n").ok());
+      disk.fail_every(kind);
+      const Status third = disk.append_with_allocations("three\n", allowed, &was_met);
+      disk.mend();
+      const Status fourth = disk.append("four\n");
+      const std::string log = disk.log_after_power_loss();
+      EXPECT_TRUE(log.starts_with("one\ntwo\n")) << log;
+      if (fourth.ok()) {
+        const std::string added = third.ok() ? "three\n" : "";
+        EXPECT_EQ(log, "one\ntwo\n" + added + "four\n") << allowed;
+      } else {
+        EXPECT_EQ(fourth.code(), Code::kReadOnly) << fourth.message();
+        stopped += third.code() == Code::kNoMemory ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(stopped, 0);
+}
+
+TEST(MemoryEndsUnderAnAppend, OfTheTranscriptTheSame) {
+  int stopped = 0;
+  for (const auto kind : {io::OperationKind::kTruncate, io::OperationKind::kSyncData}) {
+    bool was_met = true;
+    for (int64_t allowed = 0; was_met; ++allowed) {
+      OnAFailingDisk disk;
+      disk.fail_every(kind);
+      const Status said = disk.say_with_allocations(allowed, &was_met);
+      disk.mend();
+      const Status next = disk.append("two\n");
+      if (next.ok()) {
+        EXPECT_EQ(disk.transcript(), said.ok() ? "said" : "") << allowed;
+      } else {
+        EXPECT_EQ(next.code(), Code::kReadOnly) << next.message();
+        stopped += said.code() == Code::kNoMemory ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(stopped, 0);
 }
 
 }  // namespace

@@ -108,6 +108,58 @@ TEST_F(Rows, AnotherProcessCreatingIsBusyAtTheDeadline) {
   EXPECT_TRUE(add("s1").ok());
 }
 
+// A page of a list of several blocks, each call on files failing in turn.
+TEST_F(Rows, AListThatCannotBeReadIsAnErrorAndNoShorterList) {
+  std::string text;
+  for (int i = 0; i < 500; ++i) {
+    text += R"({"agent_id":"","created_at":"2026-01-10T14:23:45.678Z","session_id":"s)" +
+            std::to_string(i) + "\",\"user_id\":\"\"}\n";
+  }
+  disk_.write_file("indices/sessions.jsonl", text);
+  uint64_t failures = 0;
+  for (uint64_t step = 1;; ++step) {
+    const io::FailNth fault(step, EIO);
+    disk_.set_fault_hook(fault);
+    const auto page = registry().list("", 1000);
+    disk_.set_fault_hook(nullptr);
+    if (fault.matched() < step) {
+      ASSERT_TRUE(page.ok());
+      EXPECT_EQ(page->rows.size(), 500u);
+      break;
+    }
+    failures += 1;
+    EXPECT_EQ(page.code(), Code::kIo) << "step " << step;
+    EXPECT_NE(page.status().message().find("sessions.jsonl"), std::string::npos);
+  }
+  EXPECT_GE(failures, 5u) << "open, examine, and a read for each block";
+}
+
+TEST_F(Rows, AListThatShrinksWhileItIsReadIsAnError) {
+  disk_.write_file("indices/sessions.jsonl", std::string(100, 'x') + "\n");
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kRead) disk_.write_file("indices/sessions.jsonl", "");
+    return std::nullopt;
+  });
+  const auto page = registry().list("", 10);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(page.code(), Code::kIo);
+  EXPECT_EQ(page.status().message(), "the registry shrank while it was read");
+}
+
+TEST_F(Rows, ReplacingManyOnAFullDiskLeavesTheOldOnes) {
+  ASSERT_TRUE(add("old").ok());
+  disk_.set_fault_hook(io::FailNth(1, ENOSPC, false, {io::OperationKind::kAppend}));
+  const Status failed = registry().replace(clock_.monotonic_us(), [] {
+    return Result<std::vector<SessionRow>>(
+        std::vector<SessionRow>(3, {"s", std::string(size_t{1} << 20, 'u'), "", 1}));
+  });
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(failed.code(), Code::kNoSpace);
+  const auto page = registry().list("", 10);
+  ASSERT_EQ(page->rows.size(), 1u);
+  EXPECT_EQ(page->rows[0].session_id, "old");
+}
+
 TEST_F(Rows, ReplacingThemIsOneStep) {
   ASSERT_TRUE(add("old").ok());
   const Status failed = registry().replace(clock_.monotonic_us(), [] {

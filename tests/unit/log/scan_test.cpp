@@ -7,6 +7,8 @@
 
 #include "log/line_reader.h"
 #include "log_text.h"
+#include "long_line.h"
+#include "support/build_kind.h"
 
 namespace varve::log {
 namespace {
@@ -223,11 +225,72 @@ TEST(Scan, AFailureOfTheVisitorEndsIt) {
   EXPECT_EQ(visited, 1);
 }
 
+// Wherever it fails: at an entry, at a line of a batch that is released by what follows it.
+TEST(Scan, AFailureOfTheVisitorIsTheAnswerWhateverReleasesTheLine) {
+  const std::string b0 = line_of("b0", 2, {3, 0});
+  const std::string b1 = line_of("b1", 3, {3, 1});
+  const std::string b2 = line_of("b2", 4, {3, 2});
+  struct Case {
+    std::string text;
+    int visits;
+  };
+  const Case cases[] = {
+      {b0 + b1 + b2, 3},             // the last of them
+      {b0 + line_of("z", 5), 2},     // a later line
+      {b0 + "{\"edited\":1}\n", 1},  // a line that is wrong
+      {b0 + b1, 2},                  // the end
+  };
+  for (const auto& row : cases) {
+    for (int fails_at = 1; fails_at <= row.visits; ++fails_at) {
+      LogText log(row.text);
+      int visited = 0;
+      const auto report = scan_entries(
+          log.storage(), 1, 0, row.text.size(), 0,
+          [&](const ScannedEntry&) -> Status {
+            visited += 1;
+            return visited == fails_at ? Status(Code::kNoMemory, "on purpose") : Status();
+          },
+          UnfinishedBatch::kKept);
+      EXPECT_EQ(report.code(), Code::kNoMemory) << row.text;
+      EXPECT_EQ(visited, fails_at) << row.text;
+    }
+  }
+  LogText log;
+  log.session().tombstones = tombstone_of("a") + tombstone_of("b");
+  const auto stones = scan_tombstones(
+      log.storage(), 1, 0, log.session().tombstones.size(),
+      [](const ScannedTombstone&) { return Status(Code::kNoMemory, "on purpose"); });
+  EXPECT_EQ(stones.code(), Code::kNoMemory);
+}
+
+TEST(Scan, ALineLongerThanAnyEntryIsDamageAndIsNotKeptInMemory) {
+  if (!test::kFastBuild) GTEST_SKIP() << "a gigabyte of bytes";
+  test::ManualClock clock;
+  LongLine storage(7 + kLineBytesMax + 1, clock);
+  const auto entries =
+      scan_entries(storage, 1, 0, storage.size(), 0, [](const ScannedEntry&) { return Status(); });
+  ASSERT_TRUE(entries.ok());
+  const auto stones = scan_tombstones(storage, 1, 0, storage.size(),
+                                      [](const ScannedTombstone&) { return Status(); });
+  ASSERT_TRUE(stones.ok());
+  for (const ScanReport& report : {*entries, *stones}) {
+    EXPECT_EQ(report.committed_end, 0u) << "nothing behind it is right";
+    EXPECT_EQ(report.scanned_end, storage.size());
+  }
+  const auto long_alone =
+      scan_entries(storage, 1, 7, storage.size(), 0, [](const ScannedEntry&) { return Status(); });
+  EXPECT_EQ(long_alone->tail_reason, "the line is longer than any entry can be");
+}
+
 TEST(Scan, AnotherGenerationIsGone) {
   LogText log(kA);
   const auto report =
       scan_entries(log.storage(), 7, 0, kA.size(), 0, [](const ScannedEntry&) { return Status(); });
   EXPECT_EQ(report.code(), Code::kGone);
+  log.session().tombstones = tombstone_of("a");
+  const auto stones = scan_tombstones(log.storage(), 7, 0, log.session().tombstones.size(),
+                                      [](const ScannedTombstone&) { return Status(); });
+  EXPECT_EQ(stones.code(), Code::kGone);
 }
 
 // --- batches
@@ -269,6 +332,8 @@ TEST(ScanBatches, ItsWholeLinesAreKeptWhenThatIsAskedFor) {
       {"", 0, ""},
       {line_of("b2", 4, {3, 2}).substr(0, 30), 0, "the last line has no line end"},
       {"garbage\n\x01\x02\n", 0, "some"},
+      {"\n\n", 0, ""},  // nobody's, and nothing to be set aside
+      {"\ngarbage\n", 0, "some"},
   };
   for (const auto& row : cases) {
     const std::string whole = kA + batch_0 + batch_1;
@@ -284,7 +349,8 @@ TEST(ScanBatches, ItsWholeLinesAreKeptWhenThatIsAskedFor) {
         UnfinishedBatch::kKept);
     ASSERT_TRUE(report.ok());
     EXPECT_EQ(ids, "a b0 b1 ");
-    EXPECT_EQ(report->committed_end, whole.size());
+    const bool is_torn = !row.tail_reason.empty();
+    EXPECT_EQ(report->committed_end, is_torn ? whole.size() : report->scanned_end);
     EXPECT_EQ(report->salvaged_count, 2u);
     EXPECT_EQ(report->damaged_count, row.damaged_count);
     EXPECT_EQ(report->tail_reason.empty(), row.tail_reason.empty()) << report->tail_reason;
@@ -301,6 +367,25 @@ TEST(ScanBatches, ItsWholeLinesAreKeptWhenThatIsAskedFor) {
   EXPECT_EQ(report->damaged_count, 1u);
   EXPECT_EQ(report->committed_end, log.session().entries.size() - 4);
   EXPECT_EQ(report->tail_reason, "the last line has no line end");
+}
+
+// More of them than are listed, before the last line that is kept and behind it.
+TEST(ScanBatches, WhatIsSuspectAroundKeptLinesIsToldApartHoweverMuchItIs) {
+  std::string garbage;
+  for (size_t i = 0; i <= kDamageListMax; ++i) garbage += "x\n";
+  for (const std::string behind : {"", "torn"}) {
+    LogText log;
+    log.session().entries = kB0 + garbage + kB1 + behind;
+    const auto report = scan_entries(
+        log.storage(), 1, 0, log.session().entries.size(), 0,
+        [](const ScannedEntry&) { return Status(); }, UnfinishedBatch::kKept);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(report->salvaged_count, 2u);
+    EXPECT_EQ(report->damaged_count, kDamageListMax + 1);
+    EXPECT_EQ(report->damaged.size(), kDamageListMax);
+    EXPECT_EQ(report->committed_end, log.session().entries.size() - behind.size());
+    EXPECT_EQ(report->tail_reason, behind.empty() ? "" : "the last line has no line end");
+  }
 }
 
 TEST(ScanBatches, ALaterLineProvesThatItWasWrittenAndKeepsWhatIsWhole) {

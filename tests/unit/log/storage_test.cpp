@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -298,6 +299,38 @@ TEST_P(Storage, TheTranscriptIsAppendedToAndReadAsItWas) {
   ASSERT_TRUE(storage_->append_to_transcript(4, "!", true).ok());
   storage_->unlock();
   EXPECT_EQ(*other_->get_document(kTranscriptFile), "anew!");
+}
+
+TEST_P(Storage, ADocumentIsReadInParts) {
+  ASSERT_TRUE(storage_->put_document("d", "0123456789", DocumentDurability::kNamed).ok());
+  const auto middle = storage_->read_document("d", 3, 4);
+  ASSERT_TRUE(middle.ok());
+  EXPECT_EQ(middle->bytes, "3456");
+  EXPECT_EQ(middle->document_bytes, 10u);
+  EXPECT_EQ(storage_->read_document("d", 8, 4)->bytes, "89");
+  for (const uint64_t offset : {10u, 99u}) {
+    const auto behind = storage_->read_document("d", offset, 4);
+    ASSERT_TRUE(behind.ok());
+    EXPECT_EQ(behind->bytes, "");
+    EXPECT_EQ(behind->document_bytes, 10u);
+  }
+  EXPECT_EQ(storage_->read_document("nothing", 0, 4).code(), Code::kNotFound);
+}
+
+TEST(StorageInFiles, ADocumentThatNoneCanBeIsRefusedUnread) {
+  io::TemporaryDirectory directory;
+  io::put_file(directory.path_of("metadata.json"), "{}");
+  io::put_file(directory.path_of("giant"), "");
+  std::filesystem::resize_file(directory.path_of("giant"), (uint64_t{8} << 30) + 1);  // a hole
+  io::PosixFileSystem posix;
+  test::ManualClock clock;
+  test::SeededRandom random;
+  auto storage =
+      *DirectoryStorage::open(*posix.open_root(directory.path(), false), {&posix, &clock, &random});
+  const auto refused = storage->read_document("giant", 0, 4);
+  EXPECT_EQ(refused.code(), Code::kSizeLimit);
+  EXPECT_EQ(refused.status().message(), "the file is too large");
+  EXPECT_EQ(storage->get_document("giant").code(), Code::kSizeLimit);
 }
 
 TEST_P(Storage, QuarantineIsOnlyEverAppendedTo) {

@@ -1,0 +1,348 @@
+// The k-th call on files fails, once and from then on, under each thing that a store is asked to
+// do: sessions from before stay whole, others are there as a whole or not at all, and the store
+// works again. Then what stands in the way of a store besides failures.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/simulated.h"
+#include "log/directory_engine.h"
+#include "support/environment.h"
+
+namespace varve::log {
+namespace {
+
+using io::OperationKind;
+
+constexpr std::string_view kRegistry = "store/indices/sessions.jsonl";
+
+// A store with a session "old" and what somebody's death left behind.
+class StoreGround {
+ public:
+  StoreGround() {
+    engine = *open(disk);
+    EXPECT_TRUE(engine->create({"old", "u", "a", test::kStartMs}, "{\"old\":1}").ok());
+    disk.write_file("store/sessions/old/memory.jsonl", "one\n");
+  }
+  Result<std::unique_ptr<DirectoryEngine>> open(io::FileSystem& system) {
+    return DirectoryEngine::open("store", {&system, &clock, &random}, 1);
+  }
+  [[nodiscard]] std::string log_of(const std::string& id) const {
+    return disk.read_file("store/sessions/" + id + "/memory.jsonl").value_or("(none)");
+  }
+  Status install(const std::string& id, Existing existing) {
+    const auto text = [](std::string bytes) {
+      return [bytes = std::move(bytes)](Sink& sink) { return sink.append(bytes); };
+    };
+    const SessionContents contents{
+        text("two\n"), [](Sink&) { return Status(); }, {{"metadata.json", text("{\"new\":1}")}}};
+    return engine->install({id, "u", "a", test::kStartMs}, contents, existing,
+                           clock.monotonic_us());
+  }
+  void leave_behind() {
+    disk.write_file("store/tmp/deleted.tmp-0000000000000001/memory.jsonl", "old");
+    disk.write_file("store/tmp/deleted.tmp-0000000000000001/lock", "");
+    disk.write_file("store/tmp/new.tmp-0000000000000002/memory.jsonl", "new");
+  }
+  void remove_registry() {
+    auto indices = *(*disk.open_root("store", false))->open_directory("indices");
+    ASSERT_TRUE(indices->remove(kRegistryFile).ok());
+  }
+
+  test::ManualClock clock;
+  test::SeededRandom random;
+  io::SimulatedFileSystem disk;
+  std::unique_ptr<DirectoryEngine> engine;
+};
+
+struct StoreWork {
+  const char* name;
+  void (*prepare)(StoreGround&);
+  Status (*run)(StoreGround&);
+  bool makes_new = false;
+  bool may_take_old = false;
+};
+void PrintTo(const StoreWork& work, std::ostream* out) { *out << work.name; }
+
+void unchanged(StoreGround&) {}
+void without_registry(StoreGround& ground) { ground.remove_registry(); }
+
+const StoreWork kStoreWorks[] = {
+    {"OpenANewStore", unchanged,
+     [](StoreGround& ground) {
+       return DirectoryEngine::open("other", {&ground.disk, &ground.clock, &ground.random}, 1)
+           .status();
+     }},
+    {"OpenAndTidyUp", [](StoreGround& ground) { ground.leave_behind(); },
+     [](StoreGround& ground) { return ground.open(ground.disk).status(); }},
+    {"Create", unchanged,
+     [](StoreGround& ground) {
+       return ground.engine->create({"new", "u", "a", 0}, "{\"new\":1}").status();
+     },
+     true},
+    {"CreateWithoutRegistry", without_registry,
+     [](StoreGround& ground) {
+       return ground.engine->create({"new", "u", "a", 0}, "{\"new\":1}").status();
+     },
+     true},
+    {"OpenASession", unchanged,
+     [](StoreGround& ground) { return ground.engine->open("old").status(); }},
+    {"Drop", unchanged,
+     [](StoreGround& ground) {
+       return ground.engine->drop("old", ground.clock.monotonic_us(), {});
+     },
+     false, true},
+    {"Install", unchanged,
+     [](StoreGround& ground) { return ground.install("new", Existing::kRefuse); }, true},
+    {"InstallWithoutRegistry", without_registry,
+     [](StoreGround& ground) { return ground.install("new", Existing::kSwap); }, true},
+    {"InstallOver", unchanged,
+     [](StoreGround& ground) { return ground.install("old", Existing::kSwapOrMove); }, false, true},
+    {"List", unchanged,
+     [](StoreGround& ground) {
+       VARVE_TRY_ASSIGN(const RowPage page, ground.engine->list("", 10));
+       EXPECT_EQ(page.rows.size(), 1u);
+       return Status();
+     }},
+    {"ListWithoutRegistry", without_registry,
+     [](StoreGround& ground) { return ground.engine->list("", 10).status(); }},
+    {"Rescan", unchanged, [](StoreGround& ground) { return ground.engine->rescan(); }},
+    {"Ids", unchanged,
+     [](StoreGround& ground) {
+       VARVE_TRY_ASSIGN(const auto ids, ground.engine->session_ids());
+       EXPECT_EQ(ids, std::vector<std::string>{"old"});
+       return Status();
+     }},
+    {"Document", unchanged,
+     [](StoreGround& ground) {
+       VARVE_TRY_ASSIGN(const auto text, ground.engine->session_document("old", kMetadataFile));
+       EXPECT_EQ(text, "{\"old\":1}");
+       return Status();
+     }},
+    {"IsKeptIn", unchanged,
+     [](StoreGround& ground) {
+       VARVE_TRY_ASSIGN(const auto root, ground.disk.open_root("store", false));
+       // What cannot be told is not so.
+       (void)ground.engine->is_kept_in(*root);
+       return Status();
+     }},
+};
+
+class EngineFaults : public testing::TestWithParam<StoreWork> {
+ protected:
+  // One run with one fault; false when the work ends before the fault comes.
+  bool run(uint64_t number, bool sticky) {
+    SCOPED_TRACE("call " + std::to_string(number) + (sticky ? " and later ones" : ""));
+    StoreGround ground;
+    GetParam().prepare(ground);
+    const io::FailNth fault(number, EIO, sticky);
+    ground.disk.set_fault_hook(fault);
+    const Status answer = GetParam().run(ground);
+    ground.disk.set_fault_hook(nullptr);
+    const bool happened = fault.matched() >= number;
+    if (!happened) {
+      EXPECT_TRUE(answer.ok()) << answer.message();
+    } else if (!answer.ok()) {
+      EXPECT_TRUE(answer.code() == Code::kIo || answer.code() == Code::kUnknown)
+          << answer.message();
+      EXPECT_EQ(answer.place().os_errno, EIO) << answer.message();
+    }
+    expect_what_it_says(answer, ground);
+    return happened;
+  }
+
+  static void expect_what_it_says(const Status& answer, StoreGround& ground) {
+    ground.engine.reset();
+    ground.disk.release_locks();
+    auto next = ground.open(ground.disk);
+    ASSERT_TRUE(next.ok()) << next.status().message();
+    const std::string old = ground.log_of("old");
+    if (!GetParam().may_take_old) {
+      EXPECT_EQ(old, "one\n");
+    } else if (answer.ok()) {
+      EXPECT_NE(old, "one\n");
+    } else {
+      EXPECT_TRUE(old == "one\n" || old == "two\n" || old == "(none)") << old;
+    }
+    if (GetParam().makes_new && answer.ok()) {
+      EXPECT_TRUE((*next)->open("new").ok());
+    }
+    // There as a whole, also when the call that made it could not say so.
+    const auto made = (*next)->session_document("new", kMetadataFile);
+    EXPECT_TRUE(made.ok() ? *made == "{\"new\":1}" : made.code() == Code::kNotFound);
+    ASSERT_TRUE((*next)->rescan().ok());
+    ASSERT_TRUE((*next)->create({"again", "u", "a", 1}, "{}").ok());
+    const auto page = (*next)->list("", 10);
+    ASSERT_TRUE(page.ok());
+    EXPECT_EQ(page->rows.size(), (*next)->session_ids()->size());
+  }
+};
+
+TEST_P(EngineFaults, LeaveWholeSessionsAndAStoreThatWorks) {
+  uint64_t count = 0;
+  for (const bool sticky : {false, true}) {
+    for (uint64_t number = 1; run(number, sticky); ++number) count += 1;
+  }
+  EXPECT_GT(count, 1u) << "no call on files was made";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EngineFaults, testing::ValuesIn(kStoreWorks),
+                         [](const auto& given) { return std::string(given.param.name); });
+
+// --- what stands in the way ----------------------------------------------------------------------
+
+class InTheWay : public testing::Test {
+ protected:
+  // While `kind` is asked of a path with `part` in it, for the first time.
+  void at(OperationKind kind, const std::string& part, const std::function<void()>& act) {
+    ground_.disk.set_fault_hook([=, is_done = false](const io::OperationInfo& operation) mutable
+                                -> std::optional<io::Fault> {
+      const bool is_it = operation.kind == kind && operation.path.find(part) != std::string::npos;
+      if (is_it && !std::exchange(is_done, true)) act();
+      return std::nullopt;
+    });
+  }
+  void mend() { ground_.disk.set_fault_hook(nullptr); }
+  DirectoryEngine& engine() { return *ground_.engine; }
+  Status drop(const std::string& id) { return engine().drop(id, ground_.clock.monotonic_us(), {}); }
+  io::SimulatedFileSystem& disk() { return ground_.disk; }
+
+  StoreGround ground_;
+};
+
+TEST_F(InTheWay, AFolderThatAnotherMakesMeanwhileIsUsed) {
+  io::SimulatedFileSystem disk;
+  disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == OperationKind::kMakeDirectory && operation.name == "sessions") {
+      disk.write_file("store/sessions/s/metadata.json", "{}");
+    }
+    return std::nullopt;
+  });
+  auto engine = DirectoryEngine::open("store", {&disk, &ground_.clock, &ground_.random}, 1);
+  disk.set_fault_hook(nullptr);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  EXPECT_TRUE((*engine)->open("s").ok());
+}
+
+TEST_F(InTheWay, AFolderThatAnotherRemovesMeanwhileIsAFailureAndNoStoreWithoutIt) {
+  io::SimulatedFileSystem disk;
+  disk.set_fault_hook(
+      [&, is_made = false](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+        if (operation.name != "sessions") return std::nullopt;
+        is_made = is_made || operation.kind == OperationKind::kMakeDirectory;
+        const bool is_gone = is_made && operation.kind == OperationKind::kOpenDirectory;
+        return is_gone ? std::optional(io::Fault{ENOENT}) : std::nullopt;
+      });
+  const auto engine = DirectoryEngine::open("store", {&disk, &ground_.clock, &ground_.random}, 1);
+  disk.set_fault_hook(nullptr);
+  EXPECT_EQ(engine.code(), Code::kNotFound);
+  EXPECT_NE(engine.status().message().find("store/sessions"), std::string::npos);
+}
+
+TEST_F(InTheWay, ASessionThatAnotherMakesMeanwhileIsKept) {
+  at(OperationKind::kMove, "tmp/new.tmp-",
+     [&] { disk().write_file("store/sessions/s/metadata.json", "{\"theirs\":1}"); });
+  const Status refused = engine().create({"s", "", "", 0}, "{\"ours\":1}").status();
+  mend();
+  EXPECT_EQ(refused.code(), Code::kAlreadyExists);
+  EXPECT_EQ(refused.message(), "a session 's' exists already");
+  EXPECT_EQ(*engine().session_document("s", kMetadataFile), "{\"theirs\":1}");
+  for (const auto& path : disk().list_all()) {
+    EXPECT_EQ(path.find("new.tmp-"), std::string::npos) << path;
+  }
+}
+
+TEST_F(InTheWay, ASessionThatAnotherDropsMeanwhileIsNotFound) {
+  disk().write_file("store/sessions/copied/notes.txt", "no session");
+  at(OperationKind::kMove, "sessions/copied", [&] {
+    auto root = *disk().open_root("store", false);
+    auto sessions = *root->open_directory("sessions");
+    ASSERT_TRUE(sessions->rename("copied", "elsewhere").ok());
+  });
+  const Status dropped = drop("copied");
+  mend();
+  EXPECT_EQ(dropped.code(), Code::kNotFound);
+  EXPECT_EQ(dropped.message(), "there is no session 'copied'");
+}
+
+TEST_F(InTheWay, ADirectoryWithoutASessionIsDroppedWithItsSubdirectories) {
+  disk().write_file("store/sessions/copied/notes.txt", "no session");
+  auto root = *disk().open_root("store", false);
+  auto copied = *(*root->open_directory("sessions"))->open_directory("copied");
+  ASSERT_TRUE(copied->make_directory("empty").ok());
+  EXPECT_TRUE(drop("copied").ok());
+  for (const auto& path : disk().list_all()) {
+    EXPECT_EQ(path.find("copied"), std::string::npos) << path;
+    EXPECT_EQ(path.find("deleted.tmp-"), std::string::npos) << path;
+  }
+}
+
+TEST_F(InTheWay, AFileInTmpIsNobodysLeftOver) {
+  disk().write_file("store/tmp/notes.txt", "mine");
+  ASSERT_TRUE(ground_.open(disk()).ok());
+  EXPECT_EQ(disk().read_file("store/tmp/notes.txt"), "mine");
+}
+
+TEST_F(InTheWay, WhatDescribesASessionInNoWayIsARowWithoutAnOwner) {
+  disk().write_file("store/sessions/bare/memory.jsonl", "");
+  disk().write_file("store/sessions/list/metadata.json", "[]");
+  disk().write_file("store/sessions/bad id/metadata.json", "{}");
+  disk().write_file("store/sessions/file", "");
+  ASSERT_TRUE(engine().rescan().ok());
+  const auto page = engine().list("", 10);
+  ASSERT_TRUE(page.ok());
+  ASSERT_EQ(page->rows.size(), 3u);
+  for (const auto& row : page->rows) EXPECT_EQ(row.user_id, "") << row.session_id;
+  EXPECT_EQ(*engine().session_ids(), (std::vector<std::string>{"bare", "list", "old"}));
+}
+
+// Of a store on a medium that cannot be written, some folders may never have been made.
+TEST_F(InTheWay, WithoutPermissionToWriteAndWithoutFoldersWhatIsThereIsRead) {
+  for (const std::string has : {"", "sessions", "sessions indices"}) {
+    io::SimulatedFileSystem disk;
+    disk.write_file("store/config.json", "{}");
+    if (has.starts_with("sessions")) {
+      disk.write_file("store/sessions/s/metadata.json", "{\"s\":1}");
+      disk.write_file("store/sessions/s/memory.jsonl", "one\n");
+    }
+    if (has.ends_with("indices")) {
+      disk.write_file(kRegistry, R"({"agent_id":"","created_at":"2026-01-10T14:23:45.678Z",)"
+                                 R"("session_id":"s","user_id":"u"})"
+                                 "\n");
+    }
+    disk.set_read_only(true);
+    auto opened = DirectoryEngine::open("store", {&disk, &ground_.clock, &ground_.random}, 1);
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    DirectoryEngine& engine = **opened;
+    const bool has_session = !has.empty();
+    EXPECT_EQ(engine.open("s").code(), has_session ? Code::kOk : Code::kNotFound) << has;
+    EXPECT_EQ(engine.session_document("s", kMetadataFile).code(),
+              has_session ? Code::kOk : Code::kNotFound);
+    EXPECT_EQ(engine.session_ids()->size(), has_session ? 1u : 0u);
+    EXPECT_EQ(engine.list("", 10)->rows.size(), has.ends_with("indices") ? 1u : 0u);
+    const Status refused[] = {engine.create({"t", "", "", 0}, "{}").status(),
+                              engine.drop("s", 0, {}), engine.rescan(),
+                              engine.install({"t", "", "", 0}, {}, Existing::kSwap, 0)};
+    for (const Status& status : refused) {
+      EXPECT_EQ(status.code(), Code::kReadOnly) << status.message();
+      EXPECT_EQ(status.message(), "the store is open for reading: no permission to write");
+      EXPECT_NE(status.place().path.find("store"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(InTheWay, AStoreThatIsNotThereAndMayNotBeMadeSaysWhy) {
+  io::SimulatedFileSystem disk;
+  disk.set_read_only(true);
+  const auto opened = DirectoryEngine::open("nowhere", {&disk, &ground_.clock, &ground_.random}, 1);
+  EXPECT_EQ(opened.code(), Code::kReadOnly);
+  EXPECT_EQ(opened.status().place().os_errno, EROFS);
+}
+
+}  // namespace
+}  // namespace varve::log

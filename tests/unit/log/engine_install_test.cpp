@@ -1,0 +1,305 @@
+// Sessions that come with their contents: in every kind of store, then moves in a directory that
+// fail. More of a directory is in install_test.cpp.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/simulated.h"
+#include "log/directory_engine.h"
+#include "log/memory_engine.h"
+#include "support/environment.h"
+
+namespace varve::log {
+namespace {
+
+SessionContents::Produce bytes_of_text(std::string bytes) {
+  return [bytes = std::move(bytes)](Sink& sink) { return sink.append(bytes); };
+}
+
+SessionContents contents_of(const std::string& word) {
+  return {bytes_of_text(word + "\n"),
+          bytes_of_text(word + " gone\n"),
+          {{"metadata.json", bytes_of_text("{\"of\":\"" + word + "\"}")},
+           {"vectors.bin", bytes_of_text(word)}}};
+}
+
+const SessionRow kInstalled = {"s", "u", "a", test::kStartMs};
+
+std::string stream_of(SessionStorage& storage, Stream stream) {
+  const auto tail = storage.tail();
+  const auto vectors = storage.vectors_tail();
+  if (!tail.ok() || !vectors.ok()) return "(gone)";
+  std::string bytes(100, ' ');
+  const auto got = storage.read(
+      stream, stream == Stream::kVectors ? vectors->generation : tail->generation, 0, bytes);
+  return got.ok() ? bytes.substr(0, *got) : "(failed)";
+}
+
+enum class StoreKind { kDirectory, kMemory };
+
+class InstallingAnywhere : public testing::TestWithParam<StoreKind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == StoreKind::kMemory) {
+      engine_ = std::make_unique<MemoryEngine>(clock_);
+    } else {
+      engine_ = *DirectoryEngine::open("store", {&disk_, &clock_, &random_}, 100);
+    }
+  }
+  Status install(const std::string& word, Existing existing) {
+    return install(contents_of(word), existing);
+  }
+  Status install(const SessionContents& contents, Existing existing) {
+    return engine_->install(kInstalled, contents, existing, clock_.monotonic_us());
+  }
+  // The session's log, tombstones, vectors and metadata; "(none)" when there is none.
+  std::string there() {
+    auto storage = engine_->open("s");
+    if (!storage.ok()) return "(none)";
+    return stream_of(**storage, Stream::kEntries) + stream_of(**storage, Stream::kTombstones) +
+           stream_of(**storage, Stream::kVectors) +
+           engine_->session_document("s", "metadata.json").status().message();
+  }
+  static std::string all_of(const std::string& word) {
+    return word + "\n" + word + " gone\n" + word;
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<Engine> engine_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Over, InstallingAnywhere,
+                         testing::Values(StoreKind::kDirectory, StoreKind::kMemory),
+                         [](const auto& given) {
+                           return given.param == StoreKind::kMemory ? "Memory" : "Directory";
+                         });
+
+TEST_P(InstallingAnywhere, ItIsThereWithAllItsParts) {
+  for (const Existing existing : {Existing::kRefuse, Existing::kSwap, Existing::kSwapOrMove}) {
+    ASSERT_TRUE(install("new", existing).ok());
+    EXPECT_EQ(there(), all_of("new"));
+    EXPECT_EQ(*engine_->session_document("s", "metadata.json"), "{\"of\":\"new\"}");
+    EXPECT_EQ(engine_->list("", 10)->rows.front().session_id, "s");
+    ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+  }
+}
+
+TEST_P(InstallingAnywhere, OneThatExistsIsKeptOrReplacedAsItIsAskedFor) {
+  ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  const auto open_before = engine_->open("s");
+  const Status refused = install("new", Existing::kRefuse);
+  EXPECT_EQ(refused.code(), Code::kAlreadyExists);
+  EXPECT_EQ(refused.message(), "a session 's' exists already");
+  EXPECT_EQ(there(), all_of("old"));
+  ASSERT_TRUE(install("new", Existing::kSwap).ok());
+  EXPECT_EQ(there(), all_of("new"));
+  EXPECT_EQ((*open_before)->lock(clock_.monotonic_us(), "write", nullptr).code(), Code::kNotFound)
+      << "a handle of the one that was replaced";
+}
+
+TEST_P(InstallingAnywhere, ItsWriterIsWaitedForAndKeepsItWhenItGoesOn) {
+  ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  const auto writer = engine_->open("s");
+  ASSERT_TRUE((*writer)->lock(clock_.monotonic_us(), "write", nullptr).ok());
+  EXPECT_EQ(install("new", Existing::kSwap).code(), Code::kBusy);
+  EXPECT_EQ(there(), all_of("old"));
+  (*writer)->unlock();
+  EXPECT_TRUE(install("new", Existing::kSwap).ok());
+}
+
+TEST_P(InstallingAnywhere, APartThatCannotBeMadeLeavesWhatWasThere) {
+  const auto failing = [](Sink&) { return Status(Code::kCorruption, "on purpose"); };
+  for (const bool is_there : {false, true}) {
+    if (is_there) {
+      ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+    }
+    SessionContents bad[] = {contents_of("new"), contents_of("new"), contents_of("new")};
+    bad[0].entries = failing;
+    bad[1].tombstones = failing;
+    bad[2].documents[0].second = failing;
+    for (const auto& contents : bad) {
+      EXPECT_EQ(install(contents, Existing::kSwap).code(), Code::kCorruption);
+      EXPECT_EQ(there(), is_there ? all_of("old") : "(none)");
+    }
+    ASSERT_TRUE(install("good", Existing::kSwap).ok());
+    ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+  }
+}
+
+// Tombstones are asked for last: in between others may do anything.
+TEST_P(InstallingAnywhere, OneThatAppearedMeanwhileIsKept) {
+  for (const Existing existing : {Existing::kRefuse, Existing::kSwap}) {
+    SessionContents contents = contents_of("late");
+    contents.tombstones = [&](Sink&) { return install("early", Existing::kRefuse); };
+    EXPECT_EQ(install(contents, existing).code(),
+              existing == Existing::kSwap && GetParam() == StoreKind::kDirectory
+                  ? Code::kOk
+                  : Code::kAlreadyExists);
+    if (existing == Existing::kRefuse || GetParam() == StoreKind::kMemory) {
+      EXPECT_EQ(there(), all_of("early"));
+    }
+    ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+  }
+}
+
+TEST_P(InstallingAnywhere, WithoutDeletionsThereAreNone) {
+  SessionContents contents = contents_of("new");
+  contents.tombstones = [](Sink&) { return Status(); };
+  ASSERT_TRUE(install(contents, Existing::kRefuse).ok());
+  EXPECT_EQ((*engine_->open("s"))->tail()->tombstones_bytes, 0u);
+  EXPECT_FALSE(disk_.exists("store/sessions/s/tombstones.jsonl"));
+}
+
+TEST_P(InstallingAnywhere, WhoAsksBeforeADropMayKeepTheSession) {
+  ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  const auto drop = [&](const Result<bool>& answer) {
+    return engine_->drop("s", clock_.monotonic_us(), [&](SessionStorage&) { return answer; });
+  };
+  EXPECT_EQ(drop(false).code(), Code::kConflict);
+  EXPECT_EQ(drop(Status(Code::kCorruption, "on purpose")).code(), Code::kCorruption);
+  EXPECT_EQ(there(), all_of("old"));
+  const auto writer = engine_->open("s");
+  EXPECT_TRUE((*writer)->lock(clock_.monotonic_us(), "write", nullptr).ok()) << "it was given back";
+  (*writer)->unlock();
+  EXPECT_TRUE(drop(true).ok());
+  EXPECT_EQ(there(), "(none)");
+}
+
+// --- where directories cannot be swapped, and other ways a directory differs ---------------------
+
+class InstallingInDirectories : public testing::Test {
+ protected:
+  void SetUp() override { engine_ = open(disk_); }
+  std::unique_ptr<DirectoryEngine> open(io::SimulatedFileSystem& system) {
+    return *DirectoryEngine::open("store", {&system, &clock_, &random_}, 100);
+  }
+  Status install(const std::string& word, Existing existing) {
+    return engine_->install(kInstalled, contents_of(word), existing, clock_.monotonic_us());
+  }
+  std::string log() { return disk_.read_file("store/sessions/s/memory.jsonl").value_or("(none)"); }
+  [[nodiscard]] std::vector<std::string> left_overs() const {
+    std::vector<std::string> found;
+    for (const auto& path : disk_.list_all()) {
+      if (path.find("store/tmp/") != std::string::npos && !path.ends_with("/tmp/")) {
+        found.push_back(path);
+      }
+    }
+    return found;
+  }
+  // Faults by what the trace says of an operation, "swap" told from "move" by its detail.
+  void fail_each(std::string_view detail, uint64_t first, uint64_t last, int os_errno,
+                 io::OperationKind kind = io::OperationKind::kMove) {
+    disk_.set_fault_hook([=, this, seen = uint64_t{0}](const io::OperationInfo& operation) mutable
+                         -> std::optional<io::Fault> {
+      const std::string line = disk_.trace().back();
+      if (operation.kind != kind || line.find(detail) == std::string::npos) return std::nullopt;
+      seen += 1;
+      return seen >= first && seen <= last ? std::optional(io::Fault{os_errno}) : std::nullopt;
+    });
+  }
+  void mend() { disk_.set_fault_hook(nullptr); }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<DirectoryEngine> engine_;
+};
+
+TEST_F(InstallingInDirectories, WhatCannotBeSwappedIsRefusedOrMovedAsItIsAskedFor) {
+  ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  fail_each(" with ", 1, 99, EINVAL);
+  const Status refused = install("new", Existing::kSwap);
+  EXPECT_EQ(refused.code(), Code::kUnsupported);
+  EXPECT_NE(refused.message().find("cannot swap two directories"), std::string::npos);
+  EXPECT_EQ(log(), "old\n");
+  EXPECT_TRUE(left_overs().empty());
+  ASSERT_TRUE(install("new", Existing::kSwapOrMove).ok());
+  EXPECT_EQ(log(), "new\n");
+  EXPECT_EQ(disk_.crash()->read_file("store/sessions/s/memory.jsonl"), "new\n");
+  EXPECT_TRUE(left_overs().empty());
+  ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+  ASSERT_TRUE(install("first", Existing::kSwapOrMove).ok()) << "with none to be moved away";
+  EXPECT_EQ(log(), "first\n");
+}
+
+TEST_F(InstallingInDirectories, AMoveThatFailsPutsBackWhatWasThere) {
+  ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  for (const uint64_t nth : {1u, 2u}) {
+    disk_.set_fault_hook([=, this, seen = uint64_t{0}](const io::OperationInfo& operation) mutable
+                         -> std::optional<io::Fault> {
+      if (operation.kind != io::OperationKind::kMove) return std::nullopt;
+      if (disk_.trace().back().find(" with ") != std::string::npos) return io::Fault{ENOSYS};
+      return ++seen == nth ? std::optional(io::Fault{EIO}) : std::nullopt;
+    });
+    EXPECT_EQ(install("new", Existing::kSwapOrMove).code(), Code::kIo) << nth;
+    mend();
+    EXPECT_EQ(log(), "old\n") << nth;
+    EXPECT_TRUE(left_overs().empty()) << nth;
+  }
+}
+
+TEST_F(InstallingInDirectories, ASwapThatCanBeNeitherSyncedNorUndoneKeepsBoth) {
+  ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  disk_.set_fault_hook(
+      [this, swaps = 0](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+        if (operation.kind == io::OperationKind::kSyncDirectory && operation.name == "sessions") {
+          return io::Fault{EIO};
+        }
+        const bool is_swap = operation.kind == io::OperationKind::kMove &&
+                             disk_.trace().back().find(" with ") != std::string::npos;
+        return is_swap && ++swaps == 2 ? std::optional(io::Fault{EIO}) : std::nullopt;
+      });
+  EXPECT_EQ(install("new", Existing::kSwap).code(), Code::kIo);
+  mend();
+  EXPECT_EQ(log(), "new\n");
+  bool has_old = false;
+  for (const auto& path : left_overs()) {
+    has_old = has_old || disk_.read_file(path) == std::optional<std::string>("old\n");
+  }
+  EXPECT_TRUE(has_old) << "a power loss may need it";
+}
+
+// Whoever opens the store tidies tmp/ up, and may take the new directory for a left-over.
+TEST_F(InstallingInDirectories, WhoTidiesUpMeanwhileIsNoObstacleUnlessItIsOverAndOver) {
+  struct Case {
+    io::OperationKind kind;
+    int os_errno;
+  };
+  const Case cases[] = {{io::OperationKind::kLock, EAGAIN},
+                        {io::OperationKind::kOpen, ENOENT},
+                        {io::OperationKind::kOpenDirectory, ENOENT}};
+  for (const Case& tried : cases) {
+    for (const bool creates : {false, true}) {
+      for (const bool always : {false, true}) {
+        disk_.set_fault_hook(
+            [=, seen = 0](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+              const bool is_staged = operation.path.find("/tmp/new.tmp-") != std::string::npos;
+              const bool is_it = operation.kind == tried.kind && is_staged && (always || seen == 0);
+              seen += is_it ? 1 : 0;
+              return is_it ? std::optional(io::Fault{tried.os_errno}) : std::nullopt;
+            });
+        const Status answer = creates ? engine_->create(kInstalled, "{}").status()
+                                      : install("new", Existing::kRefuse);
+        mend();
+        EXPECT_EQ(answer.code(), always ? Code::kBusy : Code::kOk) << answer.message();
+        EXPECT_EQ(engine_->open("s").ok(), !always);
+        if (always) {
+          EXPECT_NE(answer.message().find("try again later"), std::string::npos);
+        } else {
+          ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+        }
+      }
+    }
+    open(disk_);
+    EXPECT_TRUE(left_overs().empty());
+  }
+}
+
+}  // namespace
+}  // namespace varve::log
