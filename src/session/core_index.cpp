@@ -61,7 +61,7 @@ Status Core::load_rows() {
     if (index.has_rows()) return {};
   }
   const std::unique_lock lock(index_mutex);
-  return index.has_rows() ? Status() : load_missing(Part::kRows);
+  return load_missing(Part::kRows);
 }
 
 // --- words ---------------------------------------------------------------------------------------
@@ -233,9 +233,8 @@ Status Core::prepare_query(bool text) {
     }
     VARVE_TRY(catch_up());  // the index may have been made anew
     const std::unique_lock lock(index_mutex);
-    if (!index_is_whole_) continue;
-    wanted_count = std::min(wanted_count, index.size());
     VARVE_TRY(load_missing(text ? Part::kWords : Part::kFacets));
+    wanted_count = std::min(wanted_count, index.size());
     Status words = extend_index(text ? kWordsBytes : 0);
     if (words.code() == Code::kGone) {
       ++attempt;
