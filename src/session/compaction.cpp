@@ -23,12 +23,8 @@ constexpr uint64_t kChunkBytes = uint64_t{1} << 20;  // read and written at once
 constexpr size_t kHistoryMax = 20;                   // compactions remembered in metadata.json
 
 std::string_view cause_name(CompactionCause cause) {
-  switch (cause) {
-    case CompactionCause::kAsked: return "asked";
-    case CompactionCause::kAutomatic: return "automatic";
-    case CompactionCause::kPurge: break;
-  }
-  return "purge";
+  constexpr std::array<std::string_view, 3> kNames = {"asked", "automatic", "purge"};
+  return kNames[static_cast<size_t>(cause)];
 }
 
 void note_if_failed(Core& core, std::string_view what, const Status& outcome) {
@@ -122,7 +118,7 @@ class Compaction {
   // Words that only the forgotten had may stand in a renumbered index in a form of their own: a
   // purge makes it anew.
   void renumber() {
-    if (options_.cause == CompactionCause::kPurge || !report_.changed) return;
+    if (options_.cause == CompactionCause::kPurge) return;
     std::vector<uint32_t> rows;
     rows.reserve(kept_.size());
     for (const KeptLine& line : kept_) rows.push_back(line.row);
@@ -404,19 +400,20 @@ void post_end(Core& core, const CompactionOptions& options, const CompactionRepo
   core.post(Level::kInfo, "session compaction completed", std::move(details));
 }
 
+Result<CompactionReport> attempt(Core& core, const CompactionOptions& options) {
+  Compaction compaction(core, options);
+  VARVE_TRY(compaction.plan());
+  if (!options.dry_run) VARVE_TRY(compaction.carry_out());
+  return compaction.report();
+}
+
 // Plans, and carries out unless it is a dry run. When index.bin turns out to be wrong, once more by
 // the log alone.
 Result<CompactionReport> plan_and_carry_out(Core& core, const CompactionOptions& options) {
-  Status status;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    Compaction compaction(core, options);
-    status = compaction.plan();
-    if (status.ok() && !options.dry_run) status = compaction.carry_out();
-    if (status.ok()) return compaction.report();
-    if (status.code() != Code::kConflict) return status;
-    VARVE_TRY(core.rebuild());
-  }
-  return status;
+  auto report = attempt(core, options);
+  if (report.code() != Code::kConflict) return report;
+  VARVE_TRY(core.rebuild());
+  return attempt(core, options);
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ Status Core::check_line(std::string_view wanted, const Found& found, std::string
     place.offset = found.location.offset;
     return Status(Code::kCorruption, std::move(message), std::move(place));
   };
-  if (hash64(line) != found.location.line_hash || line.size() != found.location.length) {
+  if (line.size() != found.location.length || hash64(line) != found.location.line_hash) {
     return damaged("the line of entry '" + std::string(wanted) + "' is not what was indexed");
   }
   if (found.verified) return {};

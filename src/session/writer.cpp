@@ -76,7 +76,6 @@ void append_request(WriteRequest& request, uint64_t start_bytes, uint64_t* seq, 
 }  // namespace
 
 void Writer::submit(std::span<WriteRequest> requests) {
-  if (requests.empty()) return;
   std::optional<DurationRecorder> recorder;
   if (requests.front().kind != WriteRequest::Kind::kCall) {
     recorder.emplace(*core_.context.clock, core_.context.counters->write_us);
@@ -88,7 +87,7 @@ void Writer::submit(std::span<WriteRequest> requests) {
   for (;;) {
     turn_.wait(lock, [&] {
       return all_done() || std::any_of(requests.begin(), requests.end(), [&](auto& request) {
-               return !queue_.empty() && queue_.front() == &request;
+               return queue_.front() == &request;  // which ours are in until they are done
              });
     });
     if (all_done()) return;
@@ -245,16 +244,13 @@ void Writer::note_failure(std::string_view operation, const Status& failure) noe
 }
 
 Status Writer::commit_locked(Group& group) {
-  if (!group.front()->recover) return group.front()->call();
+  const WriteRequest& first = *group.front();
+  if (!first.recover) return first.call();
   for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
     VARVE_TRY(core_.catch_up_as_writer(attempt > 0));
     VARVE_TRY(migrate_if_older(core_, &current_generation_));
-    Status status;
-    switch (group.front()->kind) {
-      case WriteRequest::Kind::kAdd: status = add_group(group); break;
-      case WriteRequest::Kind::kDelete: status = delete_group(group); break;
-      case WriteRequest::Kind::kCall: return group.front()->call();
-    }
+    if (first.kind == WriteRequest::Kind::kCall) return first.call();
+    Status status = first.kind == WriteRequest::Kind::kAdd ? add_group(group) : delete_group(group);
     if (status.code() != Code::kConflict) return status;
     for (WriteRequest* request : group) request->status = Status();
   }

@@ -44,7 +44,8 @@ class Writer {
 
   explicit Writer(Core& core) : core_(core) {}
 
-  // Returns when every request has its outcome in `status`. Requests keep their order.
+  // Returns when every request has its outcome in `status`. Requests, at least one, keep their
+  // order.
   void submit(std::span<WriteRequest> requests);
 
   // Runs `call` alone, holding the storage's lock, the index caught up and the tail whole.

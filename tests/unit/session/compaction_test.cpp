@@ -178,7 +178,7 @@ TEST_P(CompactionSuite, EvictionTakesTheLeastRelevantAndSparesTheProtected) {
   add_aged("old_small", 365, 0.4, "finding");  // .04
   add_aged("old_large", 365, 0.9, "finding");  // .09
   add_aged("new_small", 0, 0.04, "finding");   // .06, boosted
-  add_aged("liked", 365, 0.1, "preference");   // never decays
+  add_aged("liked", 365, 0.04, "preference");  // never decays
   add_aged("pinned", 365, 0.1, "finding", R"(,"tags":["pinned"])");
   add_aged("pinned_below", 365, 0.1, "finding", R"(,"tags":["pinned.by_hand"])");
   add_aged("named", 365, 0.1, "finding");

@@ -142,15 +142,15 @@ std::string text_of(const std::vector<Line>& lines, size_t count) {
   return text;
 }
 
-struct Case {
+struct CutCase {
   log::Stream stream;
   Behind behind;
   Beside beside;
   size_t part;
 };
 
-std::string case_name(const testing::TestParamInfo<Case>& info) {
-  const Case& c = info.param;
+std::string case_name(const testing::TestParamInfo<CutCase>& info) {
+  const CutCase& c = info.param;
   return std::string(c.stream == log::Stream::kEntries ? "Memory" : "Tombstones") + "Then" +
          name_of(c.behind) +
          (c.beside == Beside::kAll   ? "Closed"
@@ -159,7 +159,7 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
          "Part" + std::to_string(c.part);
 }
 
-class Cut : public testing::TestWithParam<Case> {
+class Cut : public testing::TestWithParam<CutCase> {
  protected:
   [[nodiscard]] bool cuts_entries() const { return GetParam().stream == log::Stream::kEntries; }
   [[nodiscard]] const std::vector<Line>& cut_lines() const {
@@ -315,8 +315,8 @@ TEST_P(Cut, KeepsWholeLinesAndTakesTheNextOne) {
 }
 
 // Everything behind a cut with everything beside it.
-std::vector<Case> every_case() {
-  std::vector<Case> cases;
+std::vector<CutCase> every_case() {
+  std::vector<CutCase> cases;
   for (const auto stream : {log::Stream::kEntries, log::Stream::kTombstones}) {
     for (const auto behind : {Behind::kNothing, Behind::kNuls, Behind::kPage, Behind::kGarbage}) {
       for (const auto beside : {Beside::kAll, Beside::kNone, Beside::kOld}) {
@@ -330,9 +330,9 @@ std::vector<Case> every_case() {
 }
 
 // All of it in campaigns; with every change, a part of each.
-std::vector<Case> all_cases() {
+std::vector<CutCase> all_cases() {
   if (test::scaled(100, 0, 0) >= 100) return every_case();
-  std::vector<Case> cases;
+  std::vector<CutCase> cases;
   for (const auto stream : {log::Stream::kEntries, log::Stream::kTombstones}) {
     for (const auto behind : {Behind::kNothing, Behind::kNuls, Behind::kGarbage}) {
       for (size_t part = 0; part < kPartCount; ++part) {

@@ -18,12 +18,12 @@ namespace {
 
 using index::SnapshotEditor;
 
-const size_t kSessionBytes = test::scaled(size_t{64} << 10, 20, 10);
+const size_t kFlippedBytes = test::scaled(size_t{64} << 10, 20, 10);
 
-struct Whole {
-  Whole() {
+struct Unflipped {
+  Unflipped() {
     Host host;
-    files = make_session_of(host, kSessionBytes);
+    files = make_session_of(host, kFlippedBytes);
     SessionDisk disk(host);
     disk.put(files);
     const auto session = disk.open();
@@ -54,8 +54,8 @@ struct Whole {
   std::vector<std::string> lines;  // without line ends
 };
 
-const Whole& whole() {
-  static const Whole kWhole;
+const Unflipped& unflipped() {
+  static const Unflipped kWhole;
   return kWhole;
 }
 
@@ -66,15 +66,15 @@ class Damaged : public testing::Test {
   uint64_t rebuilds_with(std::string_view snapshot) {
     Host host;
     SessionDisk disk(host);
-    SessionFiles files = whole().files;
+    SessionFiles files = unflipped().files;
     files.snapshot = snapshot;
     disk.put(files);
     const auto session = disk.open();
     if (session == nullptr) return 0;
     const auto exported = session->export_text("jsonl");
     EXPECT_TRUE(exported.ok()) << exported.status().message();
-    EXPECT_TRUE(exported.ok() && *exported == whole().exported);
-    EXPECT_EQ(Whole::found_in(*session), whole().found);
+    EXPECT_TRUE(exported.ok() && *exported == unflipped().exported);
+    EXPECT_EQ(Unflipped::found_in(*session), unflipped().found);
     return host.counters.index_rebuilds.load();
   }
 
@@ -88,10 +88,12 @@ class Damaged : public testing::Test {
 using Snapshots = Damaged;
 using MetadataFlips = Damaged;
 
-TEST_F(Snapshots, OfTheLogIsUsedAsItIs) { EXPECT_EQ(rebuilds_with(*whole().files.snapshot), 0u); }
+TEST_F(Snapshots, OfTheLogIsUsedAsItIs) {
+  EXPECT_EQ(rebuilds_with(*unflipped().files.snapshot), 0u);
+}
 
 TEST_F(Snapshots, WithAnyBitFlippedIsRefused) {
-  const std::string& snapshot = *whole().files.snapshot;
+  const std::string& snapshot = *unflipped().files.snapshot;
   for (size_t bit = 0; bit < snapshot.size() * 8; ++bit) {
     ASSERT_EQ(index::decode_snapshot(flipped(snapshot, bit)).code(), Code::kCorruption)
         << "bit " << bit;
@@ -100,7 +102,7 @@ TEST_F(Snapshots, WithAnyBitFlippedIsRefused) {
 }
 
 TEST_F(Snapshots, WithAnyBitOfTheHeaderFlippedCostsARebuildAndNothingElse) {
-  const std::string& snapshot = *whole().files.snapshot;
+  const std::string& snapshot = *unflipped().files.snapshot;
   const size_t step = test::kFastBuild ? 1 : 13;
   size_t flip_count = 0;
   for (size_t bit = 0; bit < SnapshotEditor::kHeaderBytes * 8; bit += step) {
@@ -112,7 +114,7 @@ TEST_F(Snapshots, WithAnyBitOfTheHeaderFlippedCostsARebuildAndNothingElse) {
 }
 
 TEST_F(Snapshots, WithABitOfASectionFlippedCostsARebuildAndNothingElse) {
-  const std::string& snapshot = *whole().files.snapshot;
+  const std::string& snapshot = *unflipped().files.snapshot;
   const size_t step = test::kFastBuild ? 37 : 131;
   size_t flip_count = 0;
   for (size_t bit = SnapshotEditor::kHeaderBytes * 8; bit < snapshot.size() * 8; bit += step) {
@@ -124,7 +126,7 @@ TEST_F(Snapshots, WithABitOfASectionFlippedCostsARebuildAndNothingElse) {
 }
 
 TEST_F(Snapshots, TruncatedAtAnyLengthCostsARebuildAndNothingElse) {
-  const std::string& snapshot = *whole().files.snapshot;
+  const std::string& snapshot = *unflipped().files.snapshot;
   std::mt19937_64 generator(5);
   size_t cut_count = 0;
   for (size_t length = 0; length < snapshot.size(); ++length) {
@@ -159,22 +161,22 @@ TEST_F(Snapshots, OfGarbageCostARebuildAndNothingElse) {
 TEST_F(Snapshots, OfAnotherLogIsNotUsed) {
   Host host;
   host.clock.advance_ms(77);  // other timestamps, lines as long as ours
-  const SessionFiles other = make_session_of(host, kSessionBytes);
-  ASSERT_EQ(other.entries->size(), whole().files.entries->size());
+  const SessionFiles other = make_session_of(host, kFlippedBytes);
+  ASSERT_EQ(other.entries->size(), unflipped().files.entries->size());
   EXPECT_EQ(rebuilds_with(*other.snapshot), 1u);
 }
 
 TEST_F(Snapshots, ThatCoverMoreThanTheLogAreNotUsed) {
   Host host;
-  const SessionFiles longer = make_session_of(host, kSessionBytes + 1000);
-  ASSERT_GT(longer.entries->size(), whole().files.entries->size());
+  const SessionFiles longer = make_session_of(host, kFlippedBytes + 1000);
+  ASSERT_GT(longer.entries->size(), unflipped().files.entries->size());
   EXPECT_EQ(rebuilds_with(*longer.snapshot), 1u);
 }
 
 TEST_F(Snapshots, ThatCoverLessAreCaughtUpWith) {
   Host host;
-  const SessionFiles shorter = make_session_of(host, kSessionBytes / 2);
-  ASSERT_TRUE(whole().files.entries->starts_with(*shorter.entries));
+  const SessionFiles shorter = make_session_of(host, kFlippedBytes / 2);
+  ASSERT_TRUE(unflipped().files.entries->starts_with(*shorter.entries));
   EXPECT_EQ(rebuilds_with(*shorter.snapshot), 0u);
 }
 
@@ -186,16 +188,16 @@ class Hostile : public Damaged {
   void check(std::string_view snapshot) {
     Host host;
     SessionDisk disk(host);
-    SessionFiles files = whole().files;
+    SessionFiles files = unflipped().files;
     files.snapshot = snapshot;
     disk.put(files);
     const auto session = disk.open();
     ASSERT_NE(session, nullptr);
     check_export(*session);
-    for (size_t i = 0; i < whole().ids.size(); i += kStep) {
-      const auto line = session->get(whole().ids[i]);
+    for (size_t i = 0; i < unflipped().ids.size(); i += kStep) {
+      const auto line = session->get(unflipped().ids[i]);
       if (line.ok()) {
-        ASSERT_EQ(*line, whole().lines[i]);
+        ASSERT_EQ(*line, unflipped().lines[i]);
       } else {
         ASSERT_EQ(line.code(), Code::kNotFound) << line.status().message();
       }
@@ -207,7 +209,7 @@ class Hostile : public Damaged {
     ASSERT_EQ(session->get("one_more").ok(), added);
     const auto exported = session->export_text("jsonl");
     ASSERT_TRUE(exported.ok());
-    ASSERT_TRUE(exported->starts_with(whole().exported));
+    ASSERT_TRUE(exported->starts_with(unflipped().exported));
   }
 
   // An index that leaves entries out cannot be told from one of a shorter log; but what is
@@ -217,14 +219,14 @@ class Hostile : public Damaged {
     ASSERT_TRUE(exported.ok()) << exported.status().message();
     size_t at = 0;
     for (const auto line : lines_of(*exported)) {
-      while (at < whole().lines.size() && whole().lines[at] + "\n" != line) at += 1;
-      ASSERT_LT(at, whole().lines.size()) << "not an entry: " << line;
+      while (at < unflipped().lines.size() && unflipped().lines[at] + "\n" != line) at += 1;
+      ASSERT_LT(at, unflipped().lines.size()) << "not an entry: " << line;
       at += 1;
     }
   }
 
   static constexpr size_t kStep = test::kFastBuild ? 1 : 3;
-  SnapshotEditor editor_{*whole().files.snapshot};
+  SnapshotEditor editor_{*unflipped().files.snapshot};
 };
 
 constexpr uint64_t kValues[] = {0,          1,          2,
@@ -317,7 +319,7 @@ TEST_F(Hostile, IdsExchangedBetweenTwoRowsGiveTheRightLines) {
   ASSERT_EQ(editor_.sections[SnapshotEditor::kIds].substr(0, 4), "e1e0");
   Host host;
   SessionDisk disk(host);
-  SessionFiles files = whole().files;
+  SessionFiles files = unflipped().files;
   files.snapshot = editor_.assembled();
   files.tombstones.reset();
   disk.put(files);
@@ -354,7 +356,7 @@ TEST_F(Hostile, AnEmptyTableOfMillionsOfRowsTakesNoMemory) {
 // --- metadata.json -------------------------------------------------------------------------------
 
 TEST_F(MetadataFlips, EveryBitLeavesEveryEntryReadable) {
-  const std::string& metadata = *whole().files.metadata;
+  const std::string& metadata = *unflipped().files.metadata;
   const size_t version_at = metadata.find("\"version\": 1") + 11;
   ASSERT_EQ(metadata[version_at], '1');
   size_t refused = 0;
@@ -363,7 +365,7 @@ TEST_F(MetadataFlips, EveryBitLeavesEveryEntryReadable) {
     flip_count += 1;
     Host host;
     SessionDisk disk(host);
-    SessionFiles files = whole().files;
+    SessionFiles files = unflipped().files;
     files.metadata = flipped(metadata, bit);
     disk.put(files);
     auto session = disk.try_open();
@@ -374,14 +376,15 @@ TEST_F(MetadataFlips, EveryBitLeavesEveryEntryReadable) {
       continue;
     }
     ASSERT_TRUE(session.ok()) << "bit " << bit << ": " << session.status().message();
-    ASSERT_TRUE(*(*session)->export_text("jsonl") == whole().exported) << "bit " << bit;
+    ASSERT_TRUE(*(*session)->export_text("jsonl") == unflipped().exported) << "bit " << bit;
     const auto added = (*session)->add(entry_text("one_more"));
     ASSERT_TRUE(added.ok()) << "bit " << bit << ": " << added.status().message();
     *session = nullptr;
     session = disk.try_open();
     ASSERT_TRUE(session.ok()) << "bit " << bit;
     ASSERT_TRUE((*session)->get("one_more").ok()) << "bit " << bit;
-    ASSERT_TRUE((*session)->export_text("jsonl")->starts_with(whole().exported)) << "bit " << bit;
+    ASSERT_TRUE((*session)->export_text("jsonl")->starts_with(unflipped().exported))
+        << "bit " << bit;
   }
   // '1' becomes '3', '5' and '9'.
   EXPECT_TRUE(refused == 3u || !test::kFastBuild) << refused;
@@ -389,17 +392,17 @@ TEST_F(MetadataFlips, EveryBitLeavesEveryEntryReadable) {
 }
 
 TEST_F(MetadataFlips, EveryLengthLeavesEveryEntryReadable) {
-  const std::string& metadata = *whole().files.metadata;
+  const std::string& metadata = *unflipped().files.metadata;
   size_t cut_count = 0;
   for (size_t length = 0; length < metadata.size() - 1; length += test::kFastBuild ? 1 : 5) {
     Host host;
     SessionDisk disk(host);
-    SessionFiles files = whole().files;
+    SessionFiles files = unflipped().files;
     files.metadata = metadata.substr(0, length);
     disk.put(files);
     const auto session = disk.open();
     ASSERT_NE(session, nullptr) << length;
-    ASSERT_TRUE(*session->export_text("jsonl") == whole().exported) << length;
+    ASSERT_TRUE(*session->export_text("jsonl") == unflipped().exported) << length;
     if (length + 2 < metadata.size()) {
       ASSERT_TRUE(member(*session->stats(), "corruption").get_bool("metadata")) << length;
     }

@@ -525,5 +525,30 @@ TEST(RecoveryOfBatches, ABatchWithAGapStaysWhenTheOneBehindItIsCut) {
   EXPECT_EQ(disk.quarantine()[0].bytes, lines[3]);
 }
 
+// Kept lines, and behind them nobody's: the next append belongs behind both.
+TEST_F(Recovery, ABlankLineBehindAnUnfinishedBatchThatIsKeptStopsNoWriting) {
+  Host host;
+  host.context.settings.recovery = varve::session::Recovery::kSalvage;
+  host.context.settings.durability = log::Durability::kOs;
+  SessionDisk disk(host);
+  disk.make();
+  {
+    const auto session = disk.open();
+    ASSERT_TRUE(session->add_batch("[" + entry_text("x") + "," + entry_text("y") + "]").ok());
+  }
+  const std::string text = disk.bytes(log::kEntriesFile);
+  disk.make();
+  for (const auto name : {"index.bin", "lock"}) {
+    if (disk.read(name)) disk.remove(name);
+  }
+  disk.write(log::kEntriesFile, std::string(lines_of(text)[0]) + "\n");
+  const auto session = disk.open();
+  EXPECT_TRUE(session->get("x").ok());
+  const auto added = session->add(entry_text("after"));
+  EXPECT_TRUE(added.ok()) << added.status().message();
+  EXPECT_TRUE(disk.quarantine().empty());
+  EXPECT_TRUE(disk.open()->get("after").ok());
+}
+
 }  // namespace
 }  // namespace varve::session

@@ -1,0 +1,372 @@
+// The moments of a reader: what others do between two of its steps, and storages that fail in them.
+#include "session/core.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "planted_index.h"
+#include "session/compaction.h"
+#include "session/writer.h"
+#include "session_disk.h"
+#include "watched_storage.h"
+
+namespace varve::session {
+namespace {
+
+constexpr std::string_view kOverAndOver = "the log is being replaced over and over; try again";
+
+class Moments : public testing::Test {
+ protected:
+  void SetUp() override { begin_anew(); }
+  void begin_anew() {
+    core_.reset();
+    other_.reset();
+    for (const auto name : {"tombstones.jsonl", "index.bin", "lock", "quarantine.jsonl"}) {
+      if (disk_.read(name)) disk_.remove(name);
+    }
+    disk_.make();
+    other_ = disk_.open();
+    for (const std::string id : {"a", "b", "c"}) add(id);
+  }
+  void add(const std::string& id) { ASSERT_TRUE(other_->add(entry_text(id, "tea of " + id)).ok()); }
+  // Another handle on the same session, that is watched.
+  void load() {
+    auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+    storage_ = owned.get();
+    core_ = std::make_unique<Core>(std::string(kSessionId), std::move(owned), host_.context);
+    const Status loaded = core_->load();
+    ASSERT_TRUE(loaded.ok()) << loaded.message();
+  }
+  std::shared_ptr<Session> watched_session() {
+    auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+    storage_ = owned.get();
+    auto session = Session::open(std::string(kSessionId), std::move(owned), host_.context);
+    EXPECT_TRUE(session.ok()) << session.status().message();
+    return session.ok() ? *session : nullptr;
+  }
+  // As somebody who does not take the lock: a line that the watched one has not seen.
+  void add_without_lock() { disk_.write(log::kEntriesFile, disk_.bytes(log::kEntriesFile) + "\n"); }
+  static Result<size_t> gone(log::Stream, uint64_t, size_t) {
+    return Status(Code::kGone, "the log was replaced");
+  }
+  void compact_by_other() {
+    ASSERT_TRUE(other_->remove("a", "").ok());
+    ASSERT_TRUE(other_->compact({}).ok());
+  }
+
+  Host host_;
+  SessionDisk disk_{host_};
+  std::shared_ptr<Session> other_;
+  WatchedStorage* storage_ = nullptr;
+  std::unique_ptr<Core> core_;
+};
+
+// --- a log that is replaced while it is read -----------------------------------------------------
+
+TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoOpensIt) {
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  owned->change_tail = [n = uint64_t{0}](log::Tail tail) mutable {
+    tail.generation += ++n;
+    return tail;
+  };
+  const auto opened = Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  EXPECT_EQ(opened.code(), Code::kBusy);
+  EXPECT_EQ(opened.status().message(), kOverAndOver);
+}
+
+TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoCatchesUp) {
+  load();
+  add("new");
+  storage_->change_read = gone;
+  EXPECT_EQ(core_->catch_up().message(), kOverAndOver);
+  storage_->change_read = [this](log::Stream, uint64_t, size_t) {
+    storage_->change_tail = [](const log::Tail&) { return Status(Code::kIo, "no tail"); };
+    return Status(Code::kGone, "the log was replaced");
+  };
+  EXPECT_EQ(core_->catch_up().message(), "no tail");
+  storage_->change_read = nullptr;
+  storage_->change_tail = nullptr;
+  EXPECT_TRUE(core_->read_entry("new").ok());
+}
+
+TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoReadsAnEntry) {
+  load();
+  ASSERT_TRUE(core_->catch_up().ok());
+  int times = 0;
+  storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
+    if (++times < 3) return Status(Code::kGone, "the log was replaced");
+    return got;
+  };
+  EXPECT_TRUE(core_->read_entry("a").ok());
+  storage_->change_read = gone;
+  const auto busy = core_->read_entry("b");
+  EXPECT_EQ(busy.code(), Code::kBusy);
+  EXPECT_EQ(busy.status().message(), kOverAndOver);
+  storage_->change_read = [](log::Stream, uint64_t, size_t) { return Status(Code::kIo, "no"); };
+  EXPECT_EQ(core_->read_entry("b").code(), Code::kIo);
+}
+
+TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForAQuery) {
+  load();
+  ASSERT_TRUE(core_->catch_up().ok());
+  storage_->change_read = gone;
+  EXPECT_EQ(core_->prepare_query(true).message(), kOverAndOver);
+  int times = 0;
+  storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
+    if (++times < 2) return Status(Code::kGone, "the log was replaced");
+    return got;
+  };
+  EXPECT_TRUE(core_->prepare_query(true).ok());
+  EXPECT_EQ(core_->index.text_row_count(), 3u);
+}
+
+// --- what others leave behind --------------------------------------------------------------------
+
+TEST_F(Moments, AfterAReplacementMetadataThatCannotBeReadIsAnErrorAndDamagedOnesAreNot) {
+  load();
+  compact_by_other();
+  disk_.disk.set_fault_hook(
+      io::FailNth(1, EIO, true, {io::OperationKind::kOpen}).on_file("metadata.json"));
+  EXPECT_EQ(core_->catch_up().code(), Code::kIo);
+  disk_.write(log::kMetadataFile, "{");
+  disk_.disk.set_fault_hook(nullptr);
+  EXPECT_TRUE(core_->catch_up().ok());
+  EXPECT_TRUE(core_->read_entry("b").ok());
+  EXPECT_EQ(core_->read_entry("a").code(), Code::kNotFound);
+}
+
+TEST_F(Moments, TombstonesThatWereCutTakeTheirDeletionsBack) {
+  ASSERT_TRUE(other_->remove("a", "").ok());
+  load();
+  ASSERT_TRUE(core_->catch_up().ok());
+  EXPECT_EQ(core_->read_entry("a").code(), Code::kNotFound);
+  disk_.write(log::kTombstonesFile, "");
+  EXPECT_TRUE(core_->read_entry("a").ok()) << "the files decide";
+}
+
+TEST_F(Moments, AnIndexThatEndsElsewhereThanItsLogIsNotUsed) {
+  other_.reset();
+  const std::function<void(index::Coverage&)> changes[] = {
+      [](index::Coverage& coverage) { coverage.last_line_length += 1000; },
+      [](index::Coverage& coverage) { coverage.entries_bytes -= 1; },
+  };
+  for (const auto& change : changes) {
+    plant_index(disk_, {.index = [&](index::Index& index) { change(index.coverage); }});
+    const auto session = disk_.open();
+    const json::Tree stats = *session->stats();
+    EXPECT_FALSE(member(stats, "index").get_bool("loaded", true));
+    EXPECT_EQ(stats.get_int64("entries"), 3);
+    EXPECT_TRUE(session->verify(true)->get_bool("ok"));
+  }
+}
+
+TEST_F(Moments, ARowOfAnIndexThatStandsForNoEntryIsTold) {
+  other_.reset();
+  std::string text = disk_.bytes(log::kEntriesFile);
+  plant_index(disk_, {});
+  const size_t begin = text.find("tea of b");
+  ASSERT_NE(begin, std::string::npos);
+  text[begin] = 'p';
+  disk_.write(log::kEntriesFile, text);
+  // An index of the changed log with a right hash of a line that is wrong.
+  index::Index made;
+  uint64_t offset = 0;
+  json::Document document;
+  const std::string whole = text;
+  for (const auto line : lines_of(whole)) {
+    const std::string_view bare = line.substr(0, line.size() - 1);
+    std::string right(bare);
+    if (const size_t at = right.find("pea of b"); at != std::string::npos) right[at] = 't';
+    entry::EntryFacts facts;
+    ASSERT_TRUE(entry::read_line(right, document, &facts).ok());
+    made.add(facts, {offset, bare.size(), hash64(bare)}, 0);
+    ASSERT_TRUE(document.parse(right, entry::line_limits()).ok());
+    const json::Value root = document.root();
+    made.text_to_extend().add(&root);
+    offset += line.size();
+  }
+  made.coverage.entries_bytes = offset;
+  made.compress();
+  disk_.write("index.bin", index::encode_snapshot(made));
+  const auto session = disk_.open();
+  ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded"));
+  const auto refused = session->get("b");
+  EXPECT_EQ(refused.code(), Code::kCorruption);
+  EXPECT_NE(refused.status().message().find("checksum"), std::string::npos)
+      << refused.status().message();
+  EXPECT_NE(refused.status().place().path.find("memory.jsonl"), std::string::npos);
+  EXPECT_TRUE(session->get("a").ok());
+  EXPECT_TRUE(session->get("c").ok());
+}
+
+// --- a wrong index that cannot be made anew ------------------------------------------------------
+
+TEST_F(Moments, WhenItCannotBeMadeAnewTheFailureIsTheAnswer) {
+  other_.reset();
+  plant_index(disk_, {.facts = [](entry::EntryFacts& facts) {
+                if (facts.id == "b") facts.id = "x";
+              }});
+  load();
+  storage_->change_read = [](log::Stream, uint64_t offset, size_t got) -> Result<size_t> {
+    if (offset == 0) return Status(Code::kIo, "no read");  // where making it anew begins
+    return got;
+  };
+  EXPECT_EQ(core_->read_entry("x").code(), Code::kIo);
+  storage_->change_read = nullptr;
+  EXPECT_EQ(core_->read_entry("x").code(), Code::kNotFound);
+  EXPECT_TRUE(core_->read_entry("b").ok());
+}
+
+TEST_F(Moments, AnExportThatCannotMakeItAnewIsAFailure) {
+  other_.reset();
+  plant_index(disk_, {.facts = [](entry::EntryFacts& facts) {
+                if (facts.id == "b") facts.id = "x";
+              }});
+  load();
+  auto live = core_->live_rows();
+  ASSERT_TRUE(live.ok());
+  const auto nothing = [](std::string_view) { return Status(); };
+  int reads = 0;
+  storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
+    if (++reads > 2) return Status(Code::kIo, "no read");
+    return got;
+  };
+  EXPECT_EQ(core_->for_each_line(*live, nothing).code(), Code::kIo);
+  storage_->change_read = nullptr;
+  EXPECT_EQ(core_->for_each_line(*live, nothing).code(), Code::kGone) << "rows of another index";
+  live = core_->live_rows();
+  EXPECT_TRUE(core_->for_each_line(*live, nothing).ok());
+  live->generation += 1;
+  EXPECT_EQ(core_->for_each_line(*live, nothing).code(), Code::kGone) << "rows of another log";
+}
+
+// --- while a line is read, nothing is locked -----------------------------------------------------
+
+TEST_F(Moments, ALineThatWasReadIsRightWhateverBecomesOfItsLog) {
+  const std::function<void()> changes[] = {
+      [this] { compact_by_other(); },                  // another generation
+      [this] { disk_.write(log::kEntriesFile, ""); },  // fewer rows
+      [this] {                                         // other rows
+        const std::string text = disk_.bytes(log::kEntriesFile);
+        const auto lines = lines_of(text);
+        disk_.write(log::kEntriesFile, std::string(lines[1]));
+        EXPECT_TRUE(core_->catch_up().ok());
+        disk_.write(log::kEntriesFile, std::string(lines[1]) + std::string(lines[0]));
+      },
+  };
+  for (const auto& change : changes) {
+    begin_anew();
+    other_->close();  // leaves an index.bin, whose rows are not known to be right
+    load();
+    bool is_done = false;
+    const std::string before = *other_->get("a");
+    storage_->change_read = [&](log::Stream stream, uint64_t offset, size_t got) -> Result<size_t> {
+      if (stream == log::Stream::kEntries && offset == 0 && !std::exchange(is_done, true)) {
+        change();
+        EXPECT_TRUE(core_->catch_up().ok());
+      }
+      return got;
+    };
+    const auto read = core_->read_entry("a");
+    EXPECT_TRUE(is_done);
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(**read, before);
+  }
+}
+
+TEST_F(Moments, ALineIsReadAlsoWhileSomebodyChangesTheIndex) {
+  other_->close();
+  load();
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_held = false;
+  bool is_read = false;
+  std::thread changer;
+  storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
+    if (!changer.joinable()) {
+      changer = std::thread([&] {
+        const std::unique_lock index_lock(core_->index_mutex);
+        std::unique_lock lock(mutex);
+        is_held = true;
+        changed.notify_all();
+        changed.wait(lock, [&] { return is_read; });
+      });
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return is_held; });
+    }
+    return got;
+  };
+  const auto read = core_->read_entry("a");
+  {
+    const std::lock_guard lock(mutex);
+    is_read = true;
+  }
+  changed.notify_all();
+  if (changer.joinable()) changer.join();
+  EXPECT_TRUE(read.ok()) << read.status().message();
+}
+
+// A log that is cut while its words are read: those lines have none, and are damage to who reads.
+TEST_F(Moments, LinesThatAreNotThereAnyMoreHaveNoWords) {
+  load();
+  ASSERT_TRUE(core_->catch_up().ok());
+  storage_->change_read = [](log::Stream, uint64_t, size_t got) -> Result<size_t> {
+    return got / 2;
+  };
+  EXPECT_TRUE(core_->prepare_query(true).ok());
+  EXPECT_EQ(core_->index.text_row_count(), 3u);
+  storage_->change_read = nullptr;
+  EXPECT_TRUE(core_->read_entry("c").ok());
+}
+
+// --- who waits for the lock ----------------------------------------------------------------------
+
+TEST_F(Moments, WhatAWaitingWriterCannotFollowItReadsWhenItHasTheLock) {
+  const std::function<void()> disturbances[] = {
+      [this] { storage_->change_tail = [](const log::Tail&) { return Status(Code::kIo, "no"); }; },
+      [this] { disk_.write(log::kEntriesFile, ""); },
+      [this] {
+        storage_->change_read = [](log::Stream, uint64_t, size_t) {
+          return Status(Code::kIo, "no read");
+        };
+        EXPECT_FALSE(core_->catch_up().ok());  // the index is not whole now
+        storage_->change_read = nullptr;
+      },
+  };
+  for (const auto& disturb : disturbances) {
+    begin_anew();
+    load();
+    Writer writer(*core_);
+    const auto holder = *disk_.storage();
+    ASSERT_TRUE(holder->lock(host_.clock.monotonic_us(), "test", nullptr).ok());
+    add_without_lock();
+    int tries = 0;
+    disk_.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      if (operation.kind != io::OperationKind::kLock) return std::nullopt;
+      tries += 1;
+      if (tries == 1) disturb();
+      if (tries == 3) {
+        storage_->change_tail = nullptr;
+        holder->unlock();
+      }
+      return std::nullopt;
+    });
+    const Status answer = writer.run("test", [] { return Status(); });
+    disk_.disk.set_fault_hook(nullptr);
+    EXPECT_TRUE(answer.ok()) << answer.message();
+    EXPECT_EQ(tries, 3);
+    const bool is_cut = disk_.bytes(log::kEntriesFile).empty();
+    EXPECT_EQ(core_->read_entry("a").ok(), !is_cut);
+  }
+}
+
+}  // namespace
+}  // namespace varve::session

@@ -1,0 +1,144 @@
+// Which edited lines repair accepts, and what it tells of; integrity_test.cpp has the usual ones.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "session_disk.h"
+
+namespace varve::session {
+namespace {
+
+class Repairing : public testing::Test {
+ protected:
+  // Entries "a" to "e", closed; "d" deleted.
+  void SetUp() override {
+    disk_.make();
+    const auto session = disk_.open();
+    for (const std::string id : {"a", "b", "c", "d", "e"}) {
+      ASSERT_TRUE(session->add(entry_text(id, "tea of " + id)).ok());
+    }
+    ASSERT_TRUE(session->remove("d", "").ok());
+  }
+  void edit(const std::string& from, const std::string& to) {
+    std::string text = disk_.bytes(log::kEntriesFile);
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    disk_.write(log::kEntriesFile, text.replace(at, from.size(), to));
+    if (disk_.read("index.bin")) disk_.remove("index.bin");
+  }
+  json::Tree repair() {
+    auto report = disk_.open()->repair(false, true);
+    EXPECT_TRUE(report.ok()) << report.status().message();
+    return report.ok() ? *report : json::Tree::object();
+  }
+  // The ids of those that are there.
+  std::string ids() {
+    const auto session = disk_.open();
+    std::string found;
+    for (const std::string id : {"a", "b", "c", "d", "e"}) {
+      if (session->get(id).ok()) found += id;
+    }
+    return found;
+  }
+
+  Host host_;
+  SessionDisk disk_{host_};
+};
+
+TEST_F(Repairing, EditsAreAcceptedWhereverTheyStand) {
+  for (const std::string edited : {"a", "ab", "bc", "ac", "abc", "be", "abce"}) {
+    for (const char id : edited) edit(std::string("tea of ") + id, "milk");
+    const json::Tree report = repair();
+    EXPECT_EQ(report.get_int64("resealed"), static_cast<int64_t>(edited.size())) << edited;
+    EXPECT_EQ(report.get_int64("entries"), 4) << edited;
+    EXPECT_EQ(report.get_int64("missing"), 0) << edited;
+    EXPECT_EQ(ids(), "abce") << edited;
+    for (const char id : edited) edit("milk", std::string("tea of ") + id);
+    EXPECT_EQ(repair().get_int64("resealed"), static_cast<int64_t>(edited.size())) << edited;
+  }
+}
+
+TEST_F(Repairing, AnEditOfADeletedEntryMakesItNoLivingOne) {
+  edit("tea of d", "milk");
+  const json::Tree report = repair();
+  EXPECT_EQ(report.get_int64("resealed"), 1);
+  EXPECT_EQ(report.get_int64("entries"), 4);
+  EXPECT_EQ(ids(), "abce");
+}
+
+TEST_F(Repairing, OfTwoEditsThatClaimOneIdTheFirstHasIt) {
+  edit(R"("id":"b")", R"("id":"n")");
+  edit(R"("id":"c")", R"("id":"n")");
+  const json::Tree report = repair();
+  EXPECT_EQ(report.get_int64("resealed"), 1);
+  EXPECT_EQ(report.get_int64("quarantined"), 1);
+  const auto session = disk_.open();
+  EXPECT_NE(session->get("n")->find("tea of b"), std::string::npos);
+  EXPECT_NE(disk_.quarantine().at(0).bytes.find("tea of c"), std::string::npos);
+}
+
+TEST_F(Repairing, AnEditThatTakesTheNumberAwayIsNone) {
+  edit(R"("seq":2,)", "");
+  const json::Tree report = repair();
+  EXPECT_EQ(report.get_int64("resealed"), 0);
+  EXPECT_EQ(report.get_int64("quarantined"), 1);
+  EXPECT_EQ(ids(), "ace");
+}
+
+TEST_F(Repairing, LinesThatAreMissingAreToldAndNeedARepairByThemselves) {
+  std::string text = disk_.bytes(log::kEntriesFile);
+  const auto lines = lines_of(text);
+  disk_.write(log::kEntriesFile, std::string(lines[0]) + std::string(lines[2]) +
+                                     std::string(lines[3]) + std::string(lines[4]));
+  if (disk_.read("index.bin")) disk_.remove("index.bin");
+  const json::Tree report = repair();
+  EXPECT_EQ(report.get_int64("missing"), 1);
+  EXPECT_EQ(report.get_int64("quarantined"), 0);
+  EXPECT_TRUE(report.get_bool("changed"));
+  EXPECT_TRUE(disk_.open()->verify()->get_bool("ok")) << "the gap is legal now";
+  EXPECT_FALSE(repair().get_bool("changed", true));
+}
+
+TEST_F(Repairing, MetadataThatWasDamagedIsWrittenAnew) {
+  disk_.write(log::kMetadataFile, "{");
+  const json::Tree report = repair();
+  EXPECT_TRUE(report.get_bool("changed"));
+  EXPECT_EQ(disk_.quarantine().at(0).file, "metadata.json");
+  EXPECT_EQ(disk_.quarantine().at(0).bytes, "{");
+  EXPECT_TRUE(disk_.open()->verify()->get_bool("ok"));
+}
+
+TEST_F(Repairing, TornAndDamagedTombstonesAreCountedAndKept) {
+  const std::string whole = disk_.bytes(log::kTombstonesFile);
+  disk_.write(log::kTombstonesFile, "no tombstone\n" + whole + "{\"torn");
+  const json::Tree report = repair();
+  EXPECT_EQ(report.get_int64("quarantined"), 2);
+  EXPECT_TRUE(report.get_bool("changed"));
+  EXPECT_EQ(disk_.bytes(log::kTombstonesFile), whole);
+  std::string kept;
+  for (const auto& record : disk_.quarantine()) kept += record.file + ":" + record.bytes + ";";
+  EXPECT_EQ(kept, "tombstones.jsonl:{\"torn;tombstones.jsonl:no tombstone\n;");
+  EXPECT_EQ(ids(), "abce");
+}
+
+TEST_F(Repairing, ALogThatShrinksWhileItIsCopiedIsAnError) {
+  edit("tea of b", "milk");
+  const auto session = disk_.open();
+  bool is_copying = false;
+  disk_.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    is_copying = is_copying || operation.name.starts_with("memory.jsonl.tmp-");
+    if (is_copying && operation.kind == io::OperationKind::kRead) {
+      disk_.write(log::kEntriesFile, "");
+    }
+    return std::nullopt;
+  });
+  const auto report = session->repair(false, true);
+  disk_.disk.set_fault_hook(nullptr);
+  EXPECT_EQ(report.code(), Code::kIo);
+  EXPECT_EQ(report.status().message(), "the log is shorter than it was");
+}
+
+}  // namespace
+}  // namespace varve::session
