@@ -1303,6 +1303,9 @@ class Functions:
 
         @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_CALLBACK; damage is in the report,
                  not an error
+                 VARVE_BUSY    the last line is not whole, and a writer held the lock for longer than
+                               "lock_timeout_ms": it may be writing it; or the log was replaced over and
+                               over
         @cost    reads the whole log; O(log). With "deep" also memory for another index, and the time of
                  making it
         @thread  any; writers and readers go on"""
