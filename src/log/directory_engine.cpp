@@ -183,16 +183,18 @@ Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
     moved = sessions_->sync();
     if (moved.ok()) {
       remove_tree(*temporary_, temporary);
-    } else {
-      const bool is_back =
-          temporary_->move_to(temporary, *sessions_, session_id).ok() && sessions_->sync().ok();
-      // Whoever has it open holds its name for durable.
-      if (!is_back && storage.ok()) (*storage)->suspect_names();
+    } else if (!put_back(temporary, session_id) && storage.ok()) {
+      (*storage)->suspect_names();  // whoever has it open holds its name for durable
     }
   }
   if (storage.ok()) (*storage)->unlock();
   if (moved.code() == Code::kNotFound) return no_session(session_id);
   return moved;
+}
+
+// What was moved away has its name again, durably; false: a power loss may take it.
+bool DirectoryEngine::put_back(std::string_view temporary, std::string_view session_id) {
+  return temporary_->move_to(temporary, *sessions_, session_id).ok() && sessions_->sync().ok();
 }
 
 // Best effort: what cannot be removed is left to whoever tidies up next.

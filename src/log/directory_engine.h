@@ -56,12 +56,15 @@ class DirectoryEngine final : public Engine {
   Status make_session(io::Directory& directory, std::string_view metadata,
                       std::unique_ptr<io::File>* lock);
   bool take_back(std::string_view session_id, std::string_view temporary);
+  bool put_back(std::string_view temporary, std::string_view session_id);
   // Parts of install(), and what the temporary directory is after them: kUnknown when a power loss
   // may decide it.
   enum class Staged : uint8_t { kNew, kOld, kUnknown };
   Status give_name(const std::string& temporary, const std::string& session_id, Existing existing,
                    Staged* staged);
   Status sync_exchange(const std::string& temporary, const std::string& session_id, Staged* staged);
+  Status replace_by_moves(const std::string& temporary, const std::string& session_id,
+                          Staged* staged);
   Status put_in_place(const std::string& temporary, const SessionRow& row,
                       const SessionContents& contents, Existing existing, Staged* staged);
   Result<std::vector<SessionRow>> collect_rows();

@@ -45,6 +45,22 @@ Status DirectoryEngine::sync_exchange(const std::string& temporary, const std::s
   return synced;
 }
 
+// Where two directories cannot be swapped.
+Status DirectoryEngine::replace_by_moves(const std::string& temporary,
+                                         const std::string& session_id, Staged* staged) {
+  const std::string old = temporary_name("deleted", *environment_.random);
+  Status moved = sessions_->move_to(session_id, *temporary_, old);
+  if (!moved.ok() && moved.code() != Code::kNotFound) return moved;
+  Status named = temporary_->move_to(temporary, *sessions_, session_id);
+  if (!named.ok()) {
+    if (moved.ok() && !put_back(old, session_id)) *staged = Staged::kUnknown;
+    return named;
+  }
+  VARVE_TRY(sessions_->sync());
+  remove_tree(*temporary_, old);
+  return {};
+}
+
 // Swaps or moves the staged directory to its name, durably.
 Status DirectoryEngine::give_name(const std::string& temporary, const std::string& session_id,
                                   Existing existing, Staged* staged) {
@@ -52,17 +68,7 @@ Status DirectoryEngine::give_name(const std::string& temporary, const std::strin
     Status swapped = temporary_->exchange(temporary, *sessions_, session_id);
     if (swapped.ok()) return sync_exchange(temporary, session_id, staged);
     if (swapped.code() == Code::kUnsupported && existing == Existing::kSwapOrMove) {
-      const std::string old = temporary_name("deleted", *environment_.random);
-      Status moved = sessions_->move_to(session_id, *temporary_, old);
-      if (!moved.ok() && moved.code() != Code::kNotFound) return moved;
-      Status named = temporary_->move_to(temporary, *sessions_, session_id);
-      if (!named.ok()) {
-        (void)temporary_->move_to(old, *sessions_, session_id).ok();
-        return named;
-      }
-      VARVE_TRY(sessions_->sync());
-      remove_tree(*temporary_, old);
-      return {};
+      return replace_by_moves(temporary, session_id, staged);
     }
     if (swapped.code() != Code::kNotFound) return swapped;
   }

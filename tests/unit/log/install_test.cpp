@@ -9,6 +9,7 @@
 
 #include "io/simulated.h"
 #include "log/directory_engine.h"
+#include "log/lock_state.h"
 #include "no_exchange.h"
 #include "support/environment.h"
 
@@ -216,7 +217,30 @@ TEST_F(InstallingWithoutExchange, AMoveThatFailsLeavesTheOldOne) {
     mend();
     EXPECT_EQ(metadata(), R"({"old":1})") << step;
     EXPECT_EQ(left_overs(), 0u) << step;
+    disk_.for_each_crash_state(
+        [&](auto state, const io::CrashPlan& plan) {
+          EXPECT_EQ(state->read_file("store/sessions/s1/metadata.json"), R"({"old":1})")
+              << step << disk_.describe(plan);
+        },
+        200);
   }
+}
+
+TEST_F(InstallingWithoutExchange, WhatWasPutBackAndCouldNotBeSyncedIsSaidToBeSuspect) {
+  const auto engine = open(old_kernel_);
+  int moves = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    moves += operation.kind == io::OperationKind::kMove ? 1 : 0;
+    const bool is_second = operation.kind == io::OperationKind::kMove && moves == 2;
+    const bool is_sync = operation.kind == io::OperationKind::kSyncDirectory && moves > 2;
+    return is_second || is_sync ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  EXPECT_EQ(install(*engine, Existing::kSwapOrMove).code(), Code::kIo);
+  mend();
+  EXPECT_EQ(metadata(), R"({"old":1})");
+  const auto told = decode_lock_state(disk_.read_file("store/sessions/s1/lock").value_or(""));
+  ASSERT_TRUE(told.has_value());
+  EXPECT_TRUE(told->suspect) << "the next writer is to sync its name";
 }
 
 TEST_F(InstallingWithoutExchange, ASyncThatFailsIsToldAndTheOldOneIsKept) {
