@@ -60,14 +60,7 @@ class Compaction {
     const bool evicts = options_.evict_below > 0;
     const bool only_the_log_will_do = options_.cause == CompactionCause::kPurge || evicts;
     if (only_the_log_will_do && !is_index_from_log()) VARVE_TRY(core_.rebuild());
-    if (evicts) VARVE_TRY(core_.prepare_query(false));
-    VARVE_TRY(core_.load_sections());
-    VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
-    {
-      const std::shared_lock lock(core_.index_mutex);
-      index_from_log_ = core_.index_from_log;
-      judge_rows();
-    }
+    VARVE_TRY(judge());
     VARVE_TRY(look_between());
     if (index_from_log_) return {};
     // Without a copy nobody would see that a line has changed since.
@@ -122,7 +115,7 @@ class Compaction {
     std::vector<uint32_t> rows;
     rows.reserve(kept_.size());
     for (const KeptLine& line : kept_) rows.push_back(line.row);
-    renumbered_ = core_.index_of_kept(rows);
+    renumbered_ = core_.index_of_kept(rows, epoch_);
   }
 
   [[nodiscard]] bool is_index_from_log() const {
@@ -134,8 +127,10 @@ class Compaction {
   // read stays as it is, but not in a purge.
   Status choose_vectors() {
     const bool purges = options_.cause == CompactionCause::kPurge;
+    bool knows_rows = true;
     auto chosen = core_.vectors.file().select([&](std::string_view id) {
       const std::shared_lock lock(core_.index_mutex);
+      knows_rows = knows_rows && core_.has_rows_of(epoch_);
       const auto row = core_.index.find(id);
       const auto is_below = [](const KeptLine& line, uint32_t value) { return line.row < value; };
       const auto found =
@@ -149,8 +144,8 @@ class Compaction {
     if (chosen.code() == Code::kFormatVersion && !purges) return {};
     VARVE_TRY_ASSIGN(vectors_, std::move(chosen));
     if (vectors_.dimension == 0) return {};
-    if (vectors_.drops() && !index_from_log_) {
-      return {Code::kConflict, "rows of index.bin do not decide what goes"};
+    if (vectors_.drops() && !(index_from_log_ && knows_rows)) {
+      return {Code::kConflict, "rows of index.bin, or of another index, do not decide what goes"};
     }
     report_.vectors_before = vectors_.record_count;
     report_.vectors_after = vectors_.kept.size();
@@ -167,6 +162,20 @@ class Compaction {
     if (options_.cause == CompactionCause::kPurge) core_.vectors.forget();
     core_.vectors.look();
     return status;
+  }
+
+  // Not by an index that is not whole: rows that are missing would be taken for damage.
+  Status judge() {
+    for (;;) {
+      VARVE_TRY(core_.load_sections());
+      VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
+      const std::shared_lock lock(core_.index_mutex);
+      epoch_ = core_.index_epoch;
+      if (!core_.has_rows_of(epoch_)) continue;
+      index_from_log_ = core_.index_from_log;
+      judge_rows();
+      return {};
+    }
   }
 
   // Index lock held.
@@ -217,7 +226,8 @@ class Compaction {
       VARVE_TRY_ASSIGN(const size_t got,
                        core_.storage->read(log::Stream::kEntries, tail_.generation,
                                            dropped.location.offset, read_));
-      const bool is_same = got == read_.size() && hash64(read_) == dropped.location.line_hash;
+      read_.resize(got);
+      const bool is_same = hash64(read_) == dropped.location.line_hash;
       const auto found = entry::read_identity(read_, scratch);
       if (!is_same || !found.ok() || found->id != dropped.id) {
         return doubt(dropped.location.offset);
@@ -247,7 +257,7 @@ class Compaction {
     if (pinned.contains(row)) return true;
     index::PostingCursor referring(index.facets().referring(index.id(row)));
     for (uint32_t from = referring.seek(0); from != index::kNoRow; from = referring.next()) {
-      if (from < index.size() && index.is_live(from, now_ms_)) return true;
+      if (index.is_live(from, now_ms_)) return true;
     }
     return false;
   }
@@ -351,6 +361,7 @@ class Compaction {
   std::vector<index::Location> rows_;  // all, in the order of the log
   std::vector<KeptLine> kept_;
   bool index_from_log_ = false;
+  uint64_t epoch_ = 0;               // of the index whose rows were judged
   std::vector<DroppedRow> dropped_;  // when it is not
   std::vector<log::Damage> damage_;
   VectorFile::Selection vectors_;
@@ -407,13 +418,14 @@ Result<CompactionReport> attempt(Core& core, const CompactionOptions& options) {
   return compaction.report();
 }
 
-// Plans, and carries out unless it is a dry run. When index.bin turns out to be wrong, once more by
-// the log alone.
+// Plans, and carries out unless it is a dry run. When index.bin turns out to be wrong, or somebody
+// made the index anew in between, once more by the log alone.
 Result<CompactionReport> plan_and_carry_out(Core& core, const CompactionOptions& options) {
-  auto report = attempt(core, options);
-  if (report.code() != Code::kConflict) return report;
-  VARVE_TRY(core.rebuild());
-  return attempt(core, options);
+  for (;;) {
+    auto report = attempt(core, options);
+    if (report.code() != Code::kConflict) return report;
+    VARVE_TRY(core.rebuild());
+  }
 }
 
 }  // namespace

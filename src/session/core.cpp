@@ -207,14 +207,13 @@ Result<index::Index> Core::open_snapshot_of_log() {
   if (coverage.entries_bytes > 0) {
     // The last covered line, and that the covered part ends with a line.
     std::string line(coverage.last_line_length, '\0');
-    char last = '\0';
+    char last = '\0';  // and stays when there is none
     const uint64_t generation = view.tail.generation;
     VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, generation,
                                                      coverage.last_line_offset, line));
-    VARVE_TRY_ASSIGN(const size_t one,
-                     storage->read(log::Stream::kEntries, generation, coverage.entries_bytes - 1,
-                                   std::span<char>(&last, 1)));
-    if (got != line.size() || hash64(line) != coverage.last_line_hash || one != 1 || last != '\n') {
+    VARVE_TRY(storage->read(log::Stream::kEntries, generation, coverage.entries_bytes - 1,
+                            std::span<char>(&last, 1)));
+    if (got != line.size() || hash64(line) != coverage.last_line_hash || last != '\n') {
       return Status(Code::kCorruption, "index.bin is of another log");
     }
   }
@@ -245,6 +244,9 @@ void Core::give_up_snapshot(const Status& why) {
 
 void Core::forget_index() {
   index = index::Index(settings.text);
+  // Where a torn tail begins is where the index ends: a writer would cut off all before it.
+  view.torn_entries.clear();
+  view.torn_tombstones.clear();
   index_epoch += 1;
   snapshot_text_rows = 0;
   index_from_log = true;
@@ -507,7 +509,7 @@ void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
     return;
   }
   index.coverage.entries_bytes = end_bytes;
-  if (view.tail.entries_bytes == start_bytes) view.tail.entries_bytes = end_bytes;
+  view.tail.entries_bytes = end_bytes;  // nothing lies behind what was covered: or no append
   index_is_whole_ = true;
 }
 

@@ -78,9 +78,16 @@ class Core {
 
   // Reads what index.bin has and nobody asked for yet: afterwards it may be replaced.
   Status load_sections();
+  // Index lock held: whether its rows are those of that epoch, and all there. They are not when
+  // memory ended while a thread changed it, until load_sections() or the next reader makes it anew.
+  [[nodiscard]] bool has_rows_of(uint64_t epoch) const {
+    return index_is_whole_ && index_epoch == epoch;
+  }
+  // The same, as a status: kConflict.
+  [[nodiscard]] Status check_rows(uint64_t epoch) const;
   // The index of a log that has the lines of these rows only, made without reading it; readers go
-  // on meanwhile. load_sections() came before.
-  index::Index index_of_kept(const std::vector<uint32_t>& kept);
+  // on meanwhile. load_sections() came before. Nothing without has_rows_of(epoch).
+  std::optional<index::Index> index_of_kept(const std::vector<uint32_t>& kept, uint64_t epoch);
   // After the holder of the storage's lock replaced the log: the index of the new one.
   Status adopt_compacted(index::Index renumbered);
 

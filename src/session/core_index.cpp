@@ -61,7 +61,7 @@ Status Core::load_rows() {
     if (index.has_rows()) return {};
   }
   const std::unique_lock lock(index_mutex);
-  return index.has_rows() ? Status() : load_missing(Part::kRows);
+  return load_missing(Part::kRows);
 }
 
 // --- words ---------------------------------------------------------------------------------------
@@ -184,15 +184,20 @@ Status Core::load_sections() {
   return load_missing(Part::kWhole);
 }
 
-index::Index Core::index_of_kept(const std::vector<uint32_t>& kept) {
+Status Core::check_rows(uint64_t epoch) const {
+  if (has_rows_of(epoch)) return {};
+  return {Code::kConflict, "the index is being made anew; try again"};
+}
+
+std::optional<index::Index> Core::index_of_kept(const std::vector<uint32_t>& kept, uint64_t epoch) {
   const std::shared_lock lock(index_mutex);
+  if (!has_rows_of(epoch)) return std::nullopt;
   return index.renumbered(kept);
 }
 
 Status Core::adopt_compacted(index::Index renumbered) {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
-  if (!index_is_whole_) return read_changes(tail);  // memory ended: anew from the log
   index = std::move(renumbered);
   index_epoch += 1;
   cache_.clear();
@@ -233,9 +238,8 @@ Status Core::prepare_query(bool text) {
     }
     VARVE_TRY(catch_up());  // the index may have been made anew
     const std::unique_lock lock(index_mutex);
-    if (!index_is_whole_) continue;
-    wanted_count = std::min(wanted_count, index.size());
     VARVE_TRY(load_missing(text ? Part::kWords : Part::kFacets));
+    wanted_count = std::min(wanted_count, index.size());
     Status words = extend_index(text ? kWordsBytes : 0);
     if (words.code() == Code::kGone) {
       ++attempt;

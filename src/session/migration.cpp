@@ -48,6 +48,7 @@ class Migration {
   Status look() {
     {
       const std::shared_lock lock(core_.index_mutex);
+      VARVE_TRY(core_.check_rows(core_.index_epoch));  // or the new log ends too early
       tail_ = core_.view.tail;
       end_ = core_.index.coverage.entries_bytes;
       last_seq_ = std::max({core_.index.coverage.last_seq, core_.durable_seq_seen,

@@ -17,6 +17,7 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
   uint64_t log_bytes = 0;
   {
     const std::shared_lock lock(core_.index_mutex);
+    VARVE_TRY(core_.check_rows(core_.index_epoch));
     const auto row = core_.index.find(id);
     if (!row || !core_.index.is_live(*row, now_ms)) {
       const std::string why = core_.index.was_deleted(id) ? "was deleted"

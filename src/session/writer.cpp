@@ -350,9 +350,11 @@ Status Writer::add_group(Group& group) {
   VARVE_TRY(make_room(new_bytes));
   const std::string user = user_id();  // before anything is written: this may fail
   uint64_t start_bytes = 0;
+  uint64_t epoch = 0;
   {
     const std::shared_lock lock(core_.index_mutex);
     start_bytes = core_.index.coverage.entries_bytes;
+    epoch = core_.index_epoch;
   }
   uint64_t seq = core_.next_seq();
   size_t count = 0;
@@ -376,6 +378,11 @@ Status Writer::add_group(Group& group) {
       continue;
     }
     append_request(*request, start_bytes, &seq, &lines);
+  }
+  {
+    // Numbers and ids are of these rows.
+    const std::shared_lock lock(core_.index_mutex);
+    VARVE_TRY(core_.check_rows(epoch));
   }
   if (lines.rows.empty()) return {};
   const bool durable = is_durable(core_.settings);
@@ -406,6 +413,7 @@ Status Writer::delete_group(Group& group) {
   {
     const int64_t now_ms = core_.context.clock->now_ms();
     const std::shared_lock lock(core_.index_mutex);
+    VARVE_TRY(core_.check_rows(core_.index_epoch));
     start_bytes = core_.index.coverage.tombstones_bytes;
     std::unordered_set<std::string_view> taken;
     for (WriteRequest* request : group) {

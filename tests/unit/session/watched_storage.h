@@ -31,7 +31,8 @@ class WatchedStorage final : public log::SessionStorage {
   Result<size_t> read(log::Stream stream, uint64_t generation, uint64_t offset,
                       std::span<char> out) override {
     read_bytes += out.size();
-    auto got = inner_->read(stream, generation, offset, out);
+    auto got = read_instead ? read_instead(stream, offset, out)
+                            : inner_->read(stream, generation, offset, out);
     if (got.ok() && change_read) return change_read(stream, offset, *got);
     return got;
   }
@@ -43,6 +44,12 @@ class WatchedStorage final : public log::SessionStorage {
   }
   Result<std::vector<log::StoredFile>> files() override { return inner_->files(); }
   log::DurableMark durable_mark() override { return inner_->durable_mark(); }
+  log::LockHolder lock_holder() override { return inner_->lock_holder(); }
+  [[nodiscard]] log::Undurable undurable() const override { return inner_->undurable(); }
+  void set_sync_histogram(Histogram* histogram) override { inner_->set_sync_histogram(histogram); }
+  void set_work_while_waiting(std::function<void()> work) override {
+    inner_->set_work_while_waiting(std::move(work));
+  }
   [[nodiscard]] bool writable() const override { return inner_->writable(); }
   [[nodiscard]] std::string name_of(log::Stream stream) const override {
     return inner_->name_of(stream);
@@ -85,6 +92,7 @@ class WatchedStorage final : public log::SessionStorage {
   // Instead of what the storage answered.
   std::function<Result<log::Tail>(const log::Tail&)> change_tail;
   std::function<Result<size_t>(log::Stream, uint64_t offset, size_t got)> change_read;
+  std::function<Result<size_t>(log::Stream, uint64_t offset, std::span<char> out)> read_instead;
   std::atomic<uint64_t> read_bytes{0};
 
  private:
