@@ -1,7 +1,8 @@
 """What the tests reach of the library, by branches (scripts/torture --only coverage).
 
     coverage.py ROOT PROFILE PROGRAM...   a table of the folders, one of the components that a crash
-                                          must not break, and what of these was never taken
+                                          must not break, and what was never taken of those that
+                                          have less than is asked of them; exits with 1 then
 
 Branches are counted as llvm-cov does: each condition has two, also one in a macro. ROOT is the
 folder of the sources, PROFILE what llvm-profdata made of all runs.
@@ -15,12 +16,15 @@ import subprocess
 import sys
 
 # Of these every branch is to be taken.
+COMPONENT_PERCENT = 100
 COMPONENTS = (
     ("log", ("src/log/",)),
     ("lock", ("src/io/posix_lock", "src/log/lock_state", "src/session/writer")),
     ("recovery", ("src/session/core", "src/session/repair", "src/log/scan", "src/log/quarantine")),
     ("compaction", ("src/session/compaction",)),
 )
+
+FOLDER_PERCENT = 90
 
 
 def exported(tool, root, profile, programs):
@@ -42,9 +46,11 @@ class Branches:
         self.count += summary["count"]
         self.covered += summary["covered"]
 
+    def percent(self):
+        return 100 * self.covered / self.count if self.count else 100
+
     def text(self):
-        percent = 100 * self.covered / self.count if self.count else 100
-        return f"{self.covered:6} of {self.count:6}  {percent:6.1f} %"
+        return f"{self.covered:6} of {self.count:6}  {self.percent():6.1f} %"
 
 
 def conditions(file):
@@ -81,20 +87,24 @@ def main():
     root = arguments.root.resolve()
     folders = collections.defaultdict(Branches)
     components = collections.defaultdict(Branches)
-    untaken = []
+    untaken = collections.defaultdict(list)  # by folder, and by component
     for file in exported(arguments.tool, root, arguments.profile, arguments.programs):
         name = str(pathlib.Path(file["filename"]).relative_to(root))
-        summary = file["summary"]["branches"]
-        folders[str(pathlib.Path(name).parent)].add(summary)
+        folder = str(pathlib.Path(name).parent)
         named = [component for component, starts in COMPONENTS if name.startswith(starts)]
-        for component in named:
-            components[component].add(summary)
-        if named:
-            untaken += never_taken(root, name, file)
-    for title, table in (("folder", folders), ("component", components)):
+        for table, keys in ((folders, [folder]), (components, named)):
+            for key in keys:
+                table[key].add(file["summary"]["branches"])
+                untaken[key] += never_taken(root, name, file)
+    missed = []
+    for title, table, wanted in (("folder", folders, FOLDER_PERCENT),
+                                 ("component", components, COMPONENT_PERCENT)):
         for name, branches in sorted(table.items()):
             print(f"{title} {name:16} {branches.text()}")
-    print("\n".join(untaken))
+            if branches.percent() < wanted:
+                missed.append(name)
+    for name in missed:
+        print(f"too few of {name}; never taken:", *untaken[name], sep="\n")
     total = Branches()
     for branches in folders.values():
         total.add({"count": branches.count, "covered": branches.covered})
@@ -102,7 +112,8 @@ def main():
         sys.exit("no branch was taken: nothing was measured")
     print(f"[  counted ] branches taken {total.covered}")
     print(f"[  counted ] branches never taken {total.count - total.covered}")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

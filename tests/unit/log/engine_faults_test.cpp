@@ -282,6 +282,19 @@ TEST_F(InTheWay, ADirectoryWithoutASessionIsDroppedWithItsSubdirectories) {
   }
 }
 
+// Nobody holds the name of such a one for durable.
+TEST_F(InTheWay, ADirectoryWithoutASessionThatCannotBeDroppedIsThere) {
+  disk().write_file("store/sessions/copied/notes.txt", "no session");
+  disk().set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_sync = operation.kind == OperationKind::kSyncDirectory;
+    return is_sync ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  EXPECT_EQ(drop("copied").code(), Code::kIo);
+  mend();
+  EXPECT_EQ(disk().read_file("store/sessions/copied/notes.txt"), "no session");
+  EXPECT_TRUE(drop("copied").ok());
+}
+
 TEST_F(InTheWay, AFileInTmpIsNobodysLeftOver) {
   disk().write_file("store/tmp/notes.txt", "mine");
   ASSERT_TRUE(ground_.open(disk()).ok());

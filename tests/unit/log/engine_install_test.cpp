@@ -244,6 +244,21 @@ TEST_F(InstallingInDirectories, AMoveThatFailsPutsBackWhatWasThere) {
   }
 }
 
+TEST_F(InstallingInDirectories, AMoveThatFailsWhereNothingWasLeavesNothing) {
+  disk_.set_fault_hook([this](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind != io::OperationKind::kMove) return std::nullopt;
+    const std::string line = disk_.trace().back();
+    if (line.find(" with ") != std::string::npos) return io::Fault{ENOSYS};
+    const bool is_given = line.find("/tmp/") < line.find("/sessions/");
+    return is_given ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  EXPECT_EQ(install("new", Existing::kSwapOrMove).code(), Code::kIo);
+  mend();
+  EXPECT_EQ(log(), "(none)");
+  EXPECT_TRUE(left_overs().empty());
+  EXPECT_TRUE(install("new", Existing::kRefuse).ok());
+}
+
 TEST_F(InstallingInDirectories, ASwapThatCanBeNeitherSyncedNorUndoneKeepsBoth) {
   ASSERT_TRUE(install("old", Existing::kRefuse).ok());
   disk_.set_fault_hook(

@@ -171,6 +171,22 @@ TEST_F(CompactionReports, ALineThatChangedIsToldWithItsFile) {
       << refused.status().place().path;
 }
 
+// In the file that is open, as no writer of ours would.
+TEST_F(CompactionReports, ALineThatLostItsEndIsRefused) {
+  add("a");
+  add("b");
+  add("c");
+  remove("a");
+  const std::string log = disk_.bytes("memory.jsonl");
+  auto file =
+      *(*disk_.disk.open_root(kFolder, false))->open("memory.jsonl", io::OpenMode::kUpdateOrCreate);
+  const size_t end_of_b = log.find('\n', log.find('\n') + 1);
+  ASSERT_TRUE(file->write_at(end_of_b, " ").ok());
+  EXPECT_EQ(session_->compact({}).code(), Code::kCorruption);
+  ASSERT_TRUE(file->write_at(end_of_b, "\n").ok());
+  EXPECT_TRUE(compact().get_bool("changed"));
+}
+
 // --- vectors -------------------------------------------------------------------------------------
 
 TEST_F(CompactionReports, DamagedVectorsGoToQuarantineWhetherEntriesGoOrNot) {
@@ -188,6 +204,28 @@ TEST_F(CompactionReports, DamagedVectorsGoToQuarantineWhetherEntriesGoOrNot) {
     ASSERT_EQ(disk_.quarantine().size(), before + 1) << drops_entry;
     EXPECT_EQ(disk_.quarantine().back().reason, "a damaged vector");
     EXPECT_EQ(disk_.quarantine().back().file, "vectors.bin");
+    EXPECT_EQ(vector_count(), drops_entry ? 1u : 2u);
+  }
+}
+
+TEST_F(CompactionReports, WithoutRoomInQuarantineNothingIsDropped) {
+  for (const bool drops_entry : {false, true}) {
+    disk_.write("vectors.bin", "");
+    for (const std::string id : {"a", "b", "c"}) {
+      const std::string own = id + (drops_entry ? "1" : "0");
+      add(own);
+      ASSERT_TRUE(session_->put_vector(own, Values{1, 2, 3}).ok());
+    }
+    if (drops_entry) remove("c1");
+    damage_vector(1);
+    const std::string log = disk_.bytes("memory.jsonl");
+    const std::string vectors = disk_.bytes("vectors.bin");
+    disk_.disk.set_fault_hook(io::FailNth(1, ENOSPC, true).on_file("quarantine.jsonl"));
+    EXPECT_EQ(session_->compact({}).code(), Code::kNoSpace);
+    disk_.disk.set_fault_hook(nullptr);
+    EXPECT_EQ(disk_.bytes("memory.jsonl"), log);
+    EXPECT_EQ(disk_.bytes("vectors.bin"), vectors);
+    compact();
     EXPECT_EQ(vector_count(), drops_entry ? 1u : 2u);
   }
 }

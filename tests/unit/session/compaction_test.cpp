@@ -478,6 +478,32 @@ TEST(CompactionOnAFullDisk, LeavesTheOldLogAndTheSessionGoesOn) {
   }
 }
 
+// The new log is written in parts, one of which is full in the middle of what was read at once.
+TEST(CompactionOnAFullDisk, IsNoticedInTheMiddleOfTheLog) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto session = disk.open();
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(session->add(entry_text("e" + std::to_string(i), std::string(50'000, 'x'))).ok());
+  }
+  for (int i = 0; i < 50; i += 5) {
+    ASSERT_TRUE(session->remove("e" + std::to_string(i), "").ok());
+  }
+  const std::string log = disk.bytes("memory.jsonl");
+  disk.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_new_log = operation.path.find("memory.jsonl.tmp-") != std::string::npos;
+    if (!is_new_log || operation.kind != io::OperationKind::kAppend) return std::nullopt;
+    return io::Fault{ENOSPC};
+  });
+  EXPECT_EQ(session->compact(asked()).code(), Code::kNoSpace);
+  disk.disk.set_fault_hook(nullptr);
+  EXPECT_EQ(disk.bytes("memory.jsonl"), log);
+  ASSERT_TRUE(session->compact(asked()).ok());
+  EXPECT_LT(disk.bytes("memory.jsonl").size(), log.size());
+  EXPECT_TRUE(session->verify()->get_bool("ok"));
+}
+
 // --- by itself
 // ------------------------------------------------------------------------------------
 

@@ -74,6 +74,45 @@ TEST_F(CompactionTrust, OfTwoNamesThatChangedPlacesTheRightOneGoes) {
             "ac");
 }
 
+// A row of something that is no entry, which is said to be deleted.
+TEST_F(CompactionTrust, ADeletedRowThatStandsForNoEntryIsDamage) {
+  constexpr std::string_view kNoEntry = R"({"no":"entry"})";
+  const std::string log = disk_.bytes(log::kEntriesFile);
+  plant_index(disk_, {.index = [&](index::Index& index) {
+                entry::EntryFacts facts;
+                facts.id = "ghost";
+                facts.type = "message";
+                facts.seq = 4;
+                index.add(facts, {log.size(), kNoEntry.size(), hash64(kNoEntry)}, 0);
+                index.add_tombstone("ghost");
+                index.coverage.entries_bytes = log.size() + kNoEntry.size() + 1;
+              }});
+  disk_.write(log::kEntriesFile, log + std::string(kNoEntry) + "\n");
+  const auto session = disk_.open();
+  ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded")) << "or nothing is tested";
+  const auto report = session->compact({});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get("dropped")->get_int64("damaged"), 1);
+  EXPECT_EQ(report->get("dropped")->get_int64("deleted"), 0);
+  ASSERT_EQ(disk_.quarantine().size(), 1u);
+  EXPECT_EQ(disk_.quarantine()[0].bytes, std::string(kNoEntry) + "\n");
+}
+
+// A deletion that was made, of a line that is not what it was.
+TEST_F(CompactionTrust, ADeletedLineThatWentBadSinceIsDamage) {
+  remove("b");
+  plant_index(disk_, {.index = [](index::Index& index) { index.add_tombstone("b"); }});
+  std::string log = disk_.bytes(log::kEntriesFile);
+  log[log.find("word of b")] = 'W';
+  disk_.write(log::kEntriesFile, log);
+  const auto session = disk_.open();
+  ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded")) << "or nothing is tested";
+  const auto report = session->compact({});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get("dropped")->get_int64("damaged"), 1);
+  EXPECT_EQ(disk_.quarantine().size(), 1u);
+}
+
 TEST_F(CompactionTrust, ALineThatWentBadSinceIsDamageAlsoWhenNothingElseGoes) {
   plant_index(disk_, {});
   std::string log = disk_.bytes(log::kEntriesFile);

@@ -3,15 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "failing_reader.h"
+#include "log/line_reader.h"
 #include "planted_index.h"
 #include "session/compaction.h"
 #include "session/writer.h"
@@ -54,6 +58,11 @@ class Moments : public testing::Test {
   }
   // As somebody who does not take the lock: a line that the watched one has not seen.
   void add_without_lock() { disk_.write(log::kEntriesFile, disk_.bytes(log::kEntriesFile) + "\n"); }
+  // The file stays, and ends sooner.
+  void cut(std::string_view name, uint64_t size_bytes) {
+    const auto root = *disk_.disk.open_root(kFolder, false);
+    ASSERT_TRUE((*root->open(name, io::OpenMode::kUpdateOrCreate))->truncate(size_bytes).ok());
+  }
   static Result<size_t> gone(log::Stream, uint64_t, size_t) {
     return Status(Code::kGone, "the log was replaced");
   }
@@ -148,8 +157,12 @@ TEST_F(Moments, TombstonesThatWereCutTakeTheirDeletionsBack) {
   load();
   ASSERT_TRUE(core_->catch_up().ok());
   EXPECT_EQ(core_->read_entry("a").code(), Code::kNotFound);
-  disk_.write(log::kTombstonesFile, "");
+  cut(log::kTombstonesFile, 0);
   EXPECT_TRUE(core_->read_entry("a").ok()) << "the files decide";
+  ASSERT_TRUE(other_->remove("b", "").ok());
+  EXPECT_EQ(core_->read_entry("b").code(), Code::kNotFound);
+  disk_.write(log::kTombstonesFile, "");
+  EXPECT_TRUE(core_->read_entry("b").ok()) << "another file, too";
 }
 
 TEST_F(Moments, AnIndexThatEndsElsewhereThanItsLogIsNotUsed) {
@@ -223,6 +236,61 @@ TEST_F(Moments, WhenItCannotBeMadeAnewTheFailureIsTheAnswer) {
   storage_->change_read = nullptr;
   EXPECT_EQ(core_->read_entry("x").code(), Code::kNotFound);
   EXPECT_TRUE(core_->read_entry("b").ok());
+}
+
+TEST_F(Moments, WhoseTailCannotBeSeenIsNotMadeAnew) {
+  load();
+  fail_to_read(*core_, *storage_, false);
+  storage_->change_tail = [](const log::Tail&) { return Status(Code::kIo, "no tail"); };
+  EXPECT_EQ(core_->load_sections().code(), Code::kIo);
+  storage_->change_tail = nullptr;
+  EXPECT_TRUE(core_->load_sections().ok());
+  EXPECT_TRUE(core_->read_entry("c").ok());
+}
+
+// For who goes on with what a query found.
+TEST_F(Moments, FacetsAreThereWhateverTheIndexLacked) {
+  for (int i = 0; i < 1500; ++i) {  // more than are read at once
+    const std::string number = std::to_string(i);
+    ASSERT_TRUE(other_
+                    ->add(R"({"id":"e)" + number + R"(","type":"note","content":"x","tags":["t)" +
+                          number + "\"]}")
+                    .ok());
+  }
+  other_->close();
+  const std::function<void()> lacks[] = {
+      [] {},  // they are in index.bin
+      [this] { fail_to_read(*core_, *storage_, false); },
+      [this] {
+        ASSERT_TRUE(core_->prepare_facets().ok());
+        disk_.disk.set_fault_hook(io::FailNth(1, EIO, true).on_file("index.bin"));
+        const auto rows = core_->index.facets().tag("t777");
+        EXPECT_EQ(index::PostingCursor(rows).seek(0), index::kNoRow);
+        EXPECT_TRUE(core_->index.is_damaged());
+      },
+  };
+  for (const auto& lack : lacks) {
+    load();
+    lack();
+    EXPECT_TRUE(core_->prepare_facets().ok());
+    EXPECT_TRUE(core_->index.has_facets());
+    EXPECT_FALSE(core_->index.is_damaged());
+    EXPECT_EQ(core_->index.size(), 1503U);
+    disk_.disk.set_fault_hook(nullptr);
+  }
+}
+
+TEST_F(Moments, NoMoreAnalyzersAreKeptThanAFew) {
+  load();
+  std::vector<std::unique_ptr<text::Analyzer>> taken;
+  for (int i = 0; i < 20; ++i) taken.push_back(core_->take_analyzer());
+  std::vector<text::Analyzer*> given;
+  for (auto& analyzer : taken) {
+    given.push_back(analyzer.get());
+    core_->give_back(std::move(analyzer));
+  }
+  const auto again = core_->take_analyzer();
+  EXPECT_EQ(again.get(), given[7]) << "the last of eight that were kept";
 }
 
 TEST_F(Moments, AnExportThatCannotMakeItAnewIsAFailure) {
@@ -327,12 +395,50 @@ TEST_F(Moments, LinesThatAreNotThereAnyMoreHaveNoWords) {
   EXPECT_TRUE(core_->read_entry("c").ok());
 }
 
+// --- a line that no memory has room for ----------------------------------------------------------
+
+TEST_F(Moments, ALineLongerThanAnyEntryIsDamageToACompaction) {
+  const std::string log = disk_.bytes(log::kEntriesFile);
+  const uint64_t long_at = log.rfind('\n', log.size() - 2) + 1;  // before the last
+  const uint64_t long_end = long_at + log::kLineBytesMax + 10;
+  const uint64_t end = long_end + log.size() - long_at;
+  const auto byte_at = [&](uint64_t at) {
+    if (at < long_at) return log[at];
+    return at >= long_end ? log[at - long_end + long_at] : at + 1 == long_end ? '\n' : 'x';
+  };
+  other_.reset();
+  disk_.remove("index.bin");
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  owned->change_tail = [&](log::Tail tail) {
+    tail.entries_bytes = end;
+    return tail;
+  };
+  owned->read_instead = [&](log::Stream, uint64_t offset, std::span<char> out) -> Result<size_t> {
+    const size_t size = std::min<uint64_t>(out.size(), end - std::min(end, offset));
+    if (offset > long_at && offset + size < long_end) {
+      std::fill_n(out.begin(), size, 'x');
+    } else {
+      for (size_t i = 0; i < size; ++i) out[i] = byte_at(offset + i);
+    }
+    return size;
+  };
+  const auto session = Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  CompactionOptions options;
+  options.dry_run = true;
+  const auto report = (*session)->compact(options);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(member(*report, "dropped").get_int64("damaged"), 1);
+  EXPECT_EQ(report->get_int64("entries_after"), 3);
+}
+
 // --- who waits for the lock ----------------------------------------------------------------------
 
 TEST_F(Moments, WhatAWaitingWriterCannotFollowItReadsWhenItHasTheLock) {
   const std::function<void()> disturbances[] = {
       [this] { storage_->change_tail = [](const log::Tail&) { return Status(Code::kIo, "no"); }; },
       [this] { disk_.write(log::kEntriesFile, ""); },
+      [this] { cut(log::kEntriesFile, 0); },
       [this] {
         storage_->change_read = [](log::Stream, uint64_t, size_t) {
           return Status(Code::kIo, "no read");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "session_disk.h"
+#include "watched_storage.h"
 
 namespace varve::session {
 namespace {
@@ -46,6 +47,23 @@ class Repairing : public testing::Test {
   Host host_;
   SessionDisk disk_{host_};
 };
+
+// The log ends while an edited line is read anew.
+TEST_F(Repairing, AnEditThatIsNotThereAnyMoreIsNotAccepted) {
+  edit("tea of b", "milk");
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  const std::string log = disk_.bytes(log::kEntriesFile);
+  const uint64_t offset_of_b = log.find('\n') + 1;
+  owned->change_read = [=](log::Stream, uint64_t offset, size_t got) -> Result<size_t> {
+    return offset == offset_of_b ? size_t{0} : got;
+  };
+  const auto session = Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  ASSERT_TRUE(session.ok());
+  const auto report = (*session)->repair(true, true);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get_int64("resealed"), 0);
+  EXPECT_EQ(repair().get_int64("resealed"), 1) << "when it is there";
+}
 
 TEST_F(Repairing, EditsAreAcceptedWhereverTheyStand) {
   for (const std::string edited : {"a", "ab", "bc", "ac", "abc", "be", "abce"}) {

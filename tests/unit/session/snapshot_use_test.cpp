@@ -217,6 +217,18 @@ TEST_F(SnapshotUse, WhatAnotherHandleSavedIsNotSavedAgain) {
   EXPECT_EQ(saves_by(*session, 10), 0) << "saved again";
 }
 
+TEST_F(SnapshotUse, WhatAnotherLeftInItsPlaceThatIsNoneIsReplaced) {
+  fill(10);
+  const auto session = disk_.open();
+  disk_.write("index.bin", "no index");
+  for (int i = 0; i < 3; ++i) {
+    const std::string id = "s" + std::to_string(i);
+    ASSERT_TRUE(session->add(entry_text(id, std::string(900'000, 'x'))).ok());
+  }
+  EXPECT_NE(disk_.bytes("index.bin"), "no index");
+  EXPECT_TRUE(index_stats(*disk_.open()).get_bool("loaded"));
+}
+
 TEST_F(SnapshotUse, DamageOfAnySectionCostsARebuildWhenItIsMet) {
   fill(20);
   const std::string right = disk_.bytes("index.bin");
