@@ -153,7 +153,8 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view s
   if (directory.code() == Code::kNotFound) return no_session(session_id);
   if (!directory.ok()) return std::move(directory).status();
   // Its maker may have been killed before the name was durable.
-  auto storage = DirectoryStorage::open(*std::move(directory), environment_, sessions_.get());
+  auto storage =
+      DirectoryStorage::open(*std::move(directory), environment_, own_name_of(session_id));
   if (!storage.ok()) return std::move(storage).status();
   return std::unique_ptr<SessionStorage>(*std::move(storage));
 }
@@ -166,7 +167,8 @@ Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
   auto directory = sessions_->open_directory(session_id);
   if (directory.code() == Code::kNotFound) return no_session(session_id);
   if (!directory.ok()) return std::move(directory).status();
-  auto storage = DirectoryStorage::open(*std::move(directory), environment_, sessions_.get());
+  auto storage =
+      DirectoryStorage::open(*std::move(directory), environment_, own_name_of(session_id));
   // A directory without a session in it (a hand-made or half-copied one) has no writer to wait for.
   if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
   if (storage.ok()) {

@@ -57,6 +57,9 @@ class DirectoryEngine final : public Engine {
                       std::unique_ptr<io::File>* lock);
   bool take_back(std::string_view session_id, std::string_view temporary);
   bool put_back(std::string_view temporary, std::string_view session_id);
+  [[nodiscard]] DirectoryStorage::OwnName own_name_of(std::string_view session_id) const {
+    return {sessions_.get(), std::string(session_id)};
+  }
   // Parts of install(), and what the temporary directory is after them: kUnknown when a power loss
   // may decide it.
   enum class Staged : uint8_t { kNew, kOld, kUnknown };

@@ -56,9 +56,13 @@ Status DirectoryEngine::replace_by_moves(const std::string& temporary,
     if (moved.ok() && !put_back(old, session_id)) *staged = Staged::kUnknown;
     return named;
   }
-  VARVE_TRY(sessions_->sync());
-  remove_tree(*temporary_, old);
-  return {};
+  Status synced = sessions_->sync();
+  if (synced.ok()) {
+    remove_tree(*temporary_, old);
+  } else {
+    *staged = Staged::kUnknown;
+  }
+  return synced;
 }
 
 // Swaps or moves the staged directory to its name, durably.
@@ -107,9 +111,9 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
   Status status;
   if (existing != Existing::kRefuse && sessions_->info(row.session_id).ok()) {
     auto directory = sessions_->open_directory(row.session_id);
-    auto opened = directory.ok()
-                      ? DirectoryStorage::open(*std::move(directory), environment_, sessions_.get())
-                      : Result<std::unique_ptr<DirectoryStorage>>(directory.status());
+    auto opened = directory.ok() ? DirectoryStorage::open(*std::move(directory), environment_,
+                                                          own_name_of(row.session_id))
+                                 : Result<std::unique_ptr<DirectoryStorage>>(directory.status());
     // A directory without a session in it has no writer to wait for.
     if (opened.ok()) {
       status = (*opened)->lock(deadline_us, "restore", nullptr);
@@ -120,10 +124,12 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
   }
   Staged staged = Staged::kNew;
   if (status.ok()) status = put_in_place(temporary, row, contents, existing, &staged);
-  // What was replaced goes only when it is known to be replaced for good.
-  if (staged == (status.ok() ? Staged::kOld : Staged::kNew)) remove_tree(*temporary_, temporary);
+  // What was replaced goes only when it is known to be replaced for good. Else who has it open
+  // looks first whether the name is still its own.
+  const bool is_clear = staged == (status.ok() ? Staged::kOld : Staged::kNew);
+  if (is_clear) remove_tree(*temporary_, temporary);
   if (present) {
-    if (staged == Staged::kUnknown) present->suspect_names();
+    if (!is_clear) present->suspect_names();
     present->unlock();
   }
   return status.code() == Code::kAlreadyExists ? taken() : status;

@@ -37,17 +37,16 @@ bool exists(io::Directory& directory, std::string_view name) {
 }  // namespace
 
 DirectoryStorage::DirectoryStorage(std::unique_ptr<io::Directory> directory,
-                                   const Environment& environment, io::Directory* parent)
+                                   const Environment& environment, OwnName own_name)
     : directory_(std::move(directory)),
-      parent_(parent),
+      own_name_(std::move(own_name)),
       environment_(environment),
       boot_id_(environment.file_system->boot_id()) {}
 
 Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
-    std::unique_ptr<io::Directory> directory, const Environment& environment,
-    io::Directory* parent) {
+    std::unique_ptr<io::Directory> directory, const Environment& environment, OwnName own_name) {
   std::unique_ptr<DirectoryStorage> storage(
-      new DirectoryStorage(std::move(directory), environment, parent));
+      new DirectoryStorage(std::move(directory), environment, std::move(own_name)));
   io::Directory& own = *storage->directory_;
   if (!exists(own, kMetadataFile) && !exists(own, kEntriesFile)) {
     return Status(Code::kNotFound, "there is no session in '" + own.path_of("") + "'");

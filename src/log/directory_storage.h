@@ -46,12 +46,22 @@ class DirectoryStorage final : public SessionStorage {
     Random* random = nullptr;
   };
 
-  // `directory` is the session's own. kNotFound when no session lives in it. `parent`, which must
-  // outlive this, is where the name of `directory` is: nothing durable is answered before that name
-  // is. nullptr: it is known to be.
+  // Where a session's directory has its name. `parent` outlives the storage; nullptr: the name is
+  // known to be durable.
+  struct OwnName {
+    io::Directory* parent = nullptr;
+    std::string name;
+  };
+
+  // `directory` is the session's own. kNotFound when no session lives in it. Nothing durable is
+  // answered before its name is durable and leads to it.
   static Result<std::unique_ptr<DirectoryStorage>> open(std::unique_ptr<io::Directory> directory,
                                                         const Environment& environment,
-                                                        io::Directory* parent = nullptr);
+                                                        OwnName own_name);
+  static Result<std::unique_ptr<DirectoryStorage>> open(std::unique_ptr<io::Directory> directory,
+                                                        const Environment& environment) {
+    return open(std::move(directory), environment, OwnName());
+  }
 
   Result<Tail> tail() override;
   Result<VectorsTail> vectors_tail() override;
@@ -96,7 +106,7 @@ class DirectoryStorage final : public SessionStorage {
   };
 
   DirectoryStorage(std::unique_ptr<io::Directory> directory, const Environment& environment,
-                   io::Directory* parent);
+                   OwnName own_name);
 
   // tail() with the mutex held.
   Result<Tail> look();
@@ -151,7 +161,7 @@ class DirectoryStorage final : public SessionStorage {
   void poison(const Status& cause);
 
   std::unique_ptr<io::Directory> directory_;
-  io::Directory* parent_;
+  OwnName own_name_;
   Environment environment_;
   std::string boot_id_;
   bool writable_ = true;

@@ -163,8 +163,8 @@ class DurableName : public testing::Test {
     }
     ASSERT_TRUE(directory->sync().ok());
     ASSERT_FALSE(disk_.crash()->exists("sessions/s/memory.jsonl")) << "or nothing is tested";
-    storage_ =
-        *DirectoryStorage::open(std::move(directory), {&disk_, &clock_, &random_}, parent_.get());
+    storage_ = *DirectoryStorage::open(std::move(directory), {&disk_, &clock_, &random_},
+                                       {parent_.get(), "s"});
     ASSERT_TRUE(storage_->lock(clock_.monotonic_us(), "write", nullptr).ok());
   }
   std::string kept(std::string_view name) {
@@ -191,6 +191,16 @@ TEST_F(DurableName, IsThereWithTheFirstWordOfATranscript) {
 TEST_F(DurableName, IsThereWithADocument) {
   ASSERT_TRUE(storage_->put_document("d", "bytes", DocumentDurability::kNamed).ok());
   EXPECT_EQ(kept("d"), "bytes");
+}
+
+TEST_F(DurableName, OfAnotherOrOfNobodyNothingIsAnswered) {
+  ASSERT_TRUE(parent_->rename("s", "away").ok());
+  EXPECT_EQ(storage_->append(Stream::kEntries, 0, "one\n", true, 1).code(), Code::kNotFound);
+  ASSERT_TRUE(parent_->make_directory("s").ok());
+  EXPECT_EQ(storage_->sync(1).code(), Code::kNotFound);
+  ASSERT_TRUE(parent_->remove_directory("s").ok());
+  ASSERT_TRUE(parent_->rename("away", "s").ok());
+  EXPECT_TRUE(storage_->sync(1).ok());
 }
 
 TEST_F(DurableName, IsThereWithTheFirstLine) {

@@ -261,6 +261,11 @@ TEST_F(InstallingInDirectories, AMoveThatFailsWhereNothingWasLeavesNothing) {
 
 TEST_F(InstallingInDirectories, ASwapThatCanBeNeitherSyncedNorUndoneKeepsBoth) {
   ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  const auto old = *engine_->open("s");
+  const auto old_and_used = *engine_->open("s");
+  ASSERT_TRUE(old_and_used->lock(clock_.monotonic_us(), "write", nullptr).ok());
+  ASSERT_TRUE(old_and_used->append(Stream::kEntries, 4, "2\n", true, 2).ok());
+  old_and_used->unlock();
   disk_.set_fault_hook(
       [this, swaps = 0](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
         if (operation.kind == io::OperationKind::kSyncDirectory && operation.name == "sessions") {
@@ -275,12 +280,35 @@ TEST_F(InstallingInDirectories, ASwapThatCanBeNeitherSyncedNorUndoneKeepsBoth) {
   EXPECT_EQ(log(), "new\n");
   bool has_old = false;
   for (const auto& path : left_overs()) {
-    has_old = has_old || disk_.read_file(path) == std::optional<std::string>("old\n");
+    has_old = has_old || disk_.read_file(path) == std::optional<std::string>("old\n2\n");
   }
   EXPECT_TRUE(has_old) << "a power loss may need it";
+  for (const auto& storage : {old.get(), old_and_used.get()}) {
+    EXPECT_EQ(storage->lock(clock_.monotonic_us(), "write", nullptr).code(), Code::kNotFound)
+        << "what is written there is removed later";
+  }
+  EXPECT_TRUE(install("newest", Existing::kSwap).ok());
+  EXPECT_EQ(log(), "newest\n");
 }
 
 // Whoever opens the store tidies tmp/ up, and may take the new directory for a left-over.
+TEST_F(InstallingInDirectories, AMoveThatCannotBeSyncedTellsWhoHadTheOldOneOpen) {
+  ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  const auto old = *engine_->open("s");
+  disk_.set_fault_hook([this](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_swap = operation.kind == io::OperationKind::kMove &&
+                         disk_.trace().back().find(" with ") != std::string::npos;
+    if (is_swap) return io::Fault{ENOSYS};
+    const bool is_sync =
+        operation.kind == io::OperationKind::kSyncDirectory && operation.name == "sessions";
+    return is_sync ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  EXPECT_EQ(install("new", Existing::kSwapOrMove).code(), Code::kIo);
+  mend();
+  EXPECT_EQ(log(), "new\n");
+  EXPECT_EQ(old->lock(clock_.monotonic_us(), "write", nullptr).code(), Code::kNotFound);
+}
+
 TEST_F(InstallingInDirectories, WhoTidiesUpMeanwhileIsNoObstacleUnlessItIsOverAndOver) {
   struct Case {
     io::OperationKind kind;

@@ -45,7 +45,8 @@ class StorageGround {
                                                  std::unique_ptr<io::Directory>* name_in) {
     VARVE_TRY_ASSIGN(*name_in, system.open_root("store", false));
     VARVE_TRY_ASSIGN(auto directory, (*name_in)->open_directory("s"));
-    return DirectoryStorage::open(std::move(directory), {&system, &clock, &random}, name_in->get());
+    return DirectoryStorage::open(std::move(directory), {&system, &clock, &random},
+                                  {name_in->get(), "s"});
   }
   void open_one() {
     auto opened = open(disk, &parent);
