@@ -158,5 +158,5 @@ test_address_sanitizer() {
 test_thread_sanitizer() {
   heading "Build: thread sanitizer, gcc (build/tsan)"
   use_gcc
-  run_sanitized tsan -R '^(unit_(io|log|session|store|capi)|capi|threads)'
+  run_sanitized tsan -R '^(unit_|capi|threads|simulation)'
 }

@@ -95,8 +95,8 @@ std::optional<Diagnosis> check_escape(std::string_view text, size_t* at) {
   if (!unit) return Diagnosis{"\\u without four hexadecimal digits", begin};
   *at += 6;
   if (*unit < 0xD800 || *unit > 0xDFFF) return std::nullopt;
-  const auto trail = *unit <= 0xDBFF ? escaped_unit(text, begin + 6) : std::nullopt;
-  if (!trail || *trail < 0xDC00 || *trail > 0xDFFF) {
+  const uint32_t trail = *unit <= 0xDBFF ? escaped_unit(text, begin + 6).value_or(0) : 0;
+  if (trail < 0xDC00 || trail > 0xDFFF) {
     return Diagnosis{"lone surrogate " + std::string(text.substr(begin, 6)), begin};
   }
   *at += 6;

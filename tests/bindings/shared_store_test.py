@@ -263,6 +263,7 @@ def main():
     entries = sum(len(worker.told) for worker in workers)
     if kills == 0 and arguments.kills:
         sys.exit("nobody was killed: the test shows nothing")
+    print(f"[  counted ] kills {kills}\n[  counted ] answered adds {entries}")
     print(f"{len(workers)} processes of {len(commands)} languages, killed {kills} times: "
           f"{entries} entries acknowledged, each there once, in {seconds:.0f} s")
     return 0

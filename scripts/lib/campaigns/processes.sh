@@ -20,3 +20,24 @@ torture_kills() {
 torture_limits() {
   build_tests crash_limits && run_tests limits 900 build/ci/tests/crash/crash_limits
 }
+
+# One session, written by processes of C, Rust, Go, Node and Python at once that are killed, over
+# and over until the time is used up.
+torture_languages() {
+  local end_s=$((SECONDS + $1)) log status
+  build_tests varve varve_cli bindings_worker || return
+  local -x VARVE_LIBRARY=build/ci/libvarve.so
+  while :; do
+    log=$torture_logs/languages.$((${tried[rounds]:-0} + 1)).log
+    timeout --kill-after=10 3600 python3 -B tests/bindings/shared_store_test.py --whole \
+      --program build/ci/src/cli/varve --c-worker build/ci/tests/bindings/bindings_worker \
+      >"$log" 2>&1
+    status=$?
+    case $status in
+      0) count rounds 1 && count_from "$log" ;;
+      77) note_not_run "languages: $(tail -1 "$log")" ;;
+      *) note_failure "languages: ended with $status (see $log)" ;;
+    esac
+    [ "$status" -eq 0 ] && [ "$SECONDS" -lt "$end_s" ] || return
+  done
+}
