@@ -23,8 +23,10 @@ class OnAFailingDisk {
   }
   Status append(std::string_view lines, bool durable = true) {
     VARVE_TRY(storage_->lock(clock_.monotonic_us(), "write", nullptr));
-    const uint64_t start_bytes = storage_->tail()->entries_bytes;
-    Status status = storage_->append(Stream::kEntries, start_bytes, lines, durable, 0);
+    const auto tail = storage_->tail();
+    Status status = tail.ok()
+                        ? storage_->append(Stream::kEntries, tail->entries_bytes, lines, durable, 0)
+                        : tail.status();
     storage_->unlock();
     return status;
   }
