@@ -149,8 +149,7 @@ struct CutCase {
   size_t part;
 };
 
-std::string case_name(const testing::TestParamInfo<CutCase>& info) {
-  const CutCase& c = info.param;
+std::string name_of(const CutCase& c) {
   return std::string(c.stream == log::Stream::kEntries ? "Memory" : "Tombstones") + "Then" +
          name_of(c.behind) +
          (c.beside == Beside::kAll   ? "Closed"
@@ -158,6 +157,7 @@ std::string case_name(const testing::TestParamInfo<CutCase>& info) {
                                      : "Never") +
          "Part" + std::to_string(c.part);
 }
+void PrintTo(const CutCase& c, std::ostream* out) { *out << name_of(c); }
 
 class Cut : public testing::TestWithParam<CutCase> {
  protected:
@@ -346,7 +346,8 @@ std::vector<CutCase> all_cases() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryByte, Cut, testing::ValuesIn(all_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(EveryByte, Cut, testing::ValuesIn(all_cases()),
+                         [](const auto& given) { return name_of(given.param); });
 
 }  // namespace
 }  // namespace varve::session
