@@ -123,7 +123,7 @@ Result<std::unique_ptr<File>> PosixFileSystem::open_file(std::string_view path) 
   std::string text(path);
   // O_NONBLOCK: a FIFO without a writer must not hang us; it is refused below.
   Descriptor opened = open_followed(AT_FDCWD, text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (!opened.is_open()) return status_from_errno(errno, "open", text);
+  if (!opened.is_open()) return refused_reading(status_from_errno(errno, "open", text));
   VARVE_TRY_ASSIGN(const struct stat status, stat_of(opened.get(), text));
   if (!S_ISREG(status.st_mode)) {
     return not_a_file(S_ISDIR(status.st_mode) ? EISDIR : ENXIO, text,

@@ -9,6 +9,8 @@
 #include <linux/openat2.h>
 #endif
 
+#include "io/rules.h"
+
 namespace varve::io {
 namespace {
 
@@ -98,7 +100,7 @@ FileInfo info_of(const struct stat& status) noexcept {
 Result<struct stat> stat_of(int descriptor, std::string_view path) {
   struct stat status {};
   if (retry_interrupted([&] { return ::fstat(descriptor, &status); }) != 0) {
-    return status_from_errno(errno, "examine", path);
+    return refused_reading(status_from_errno(errno, "examine", path));
   }
   return status;
 }

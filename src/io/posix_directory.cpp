@@ -91,7 +91,7 @@ Result<Descriptor> PosixDirectory::open_or_create(const std::string& name, OpenM
       Descriptor existing = open_component(descriptor_.get(), name, flags);
       if (existing.is_open()) return require_regular(std::move(existing), name);
       os_errno = errno;
-      if (os_errno != ENOENT || !creates(mode)) return open_failure(os_errno, name);
+      if (os_errno != ENOENT || !creates(mode)) return open_failure(os_errno, name, mode);
     }
     Descriptor created =
         open_component(descriptor_.get(), name, flags | O_CREAT | O_EXCL, permissions);
@@ -123,7 +123,7 @@ Result<Descriptor> PosixDirectory::finish_creation(Descriptor descriptor, const 
 }
 
 // Says what is there, when that is why it cannot be opened.
-Status PosixDirectory::open_failure(int os_errno, const std::string& name) {
+Status PosixDirectory::open_failure(int os_errno, const std::string& name, OpenMode mode) {
   const std::string path = path_of(name);
   if (os_errno == ELOOP || os_errno == EISDIR || os_errno == ENXIO || os_errno == ENODEV) {
     struct stat status {};
@@ -131,7 +131,8 @@ Status PosixDirectory::open_failure(int os_errno, const std::string& name) {
       return not_a_file(os_errno, path, describe_mode(status.st_mode));
     }
   }
-  return status_from_errno(os_errno, "open", path);
+  Status failure = status_from_errno(os_errno, "open", path);
+  return may_write(mode) ? failure : refused_reading(std::move(failure));
 }
 
 Status PosixDirectory::directory_failure(int os_errno, const std::string& name) {
@@ -142,14 +143,22 @@ Status PosixDirectory::directory_failure(int os_errno, const std::string& name) 
       return not_a_directory(os_errno, path, describe_mode(status.st_mode));
     }
   }
-  return status_from_errno(os_errno, "open", path);
+  return refused_reading(status_from_errno(os_errno, "open", path));
+}
+
+Status PosixDirectory::examine_failure(int os_errno, std::string_view name) const {
+  return refused_reading(status_from_errno(os_errno, "examine", path_of(name)));
+}
+
+Status PosixDirectory::list_failure(int os_errno) const {
+  return refused_reading(status_from_errno(os_errno, "list", path_));
 }
 
 Result<FileInfo> PosixDirectory::info(std::string_view name) {
   VARVE_TRY(check_name(name));
   struct stat status {};
   const int os_errno = stat_of_name(descriptor_.get(), std::string(name).c_str(), &status);
-  if (os_errno != 0) return status_from_errno(os_errno, "examine", path_of(name));
+  if (os_errno != 0) return examine_failure(os_errno, name);
   return info_of(status);
 }
 
@@ -160,7 +169,7 @@ Result<std::optional<FileInfo>> PosixDirectory::find(std::string_view name) {
   struct stat status {};
   const int os_errno = stat_of_name(descriptor_.get(), text.data(), &status);
   if (os_errno == ENOENT) return std::optional<FileInfo>();
-  if (os_errno != 0) return status_from_errno(os_errno, "examine", path_of(name));
+  if (os_errno != 0) return examine_failure(os_errno, name);
   return std::optional<FileInfo>(info_of(status));
 }
 
@@ -256,9 +265,9 @@ Result<std::vector<DirectoryItem>> PosixDirectory::list() {
   // A descriptor of its own: the position in a directory belongs to the open file.
   Descriptor own = raise_above_standard(Descriptor(retry_interrupted(
       [&] { return ::openat(descriptor_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); })));
-  if (!own.is_open()) return status_from_errno(errno, "list", path_);
+  if (!own.is_open()) return list_failure(errno);
   const std::unique_ptr<DIR, CloseDirectory> stream(::fdopendir(own.get()));
-  if (!stream) return status_from_errno(errno, "list", path_);
+  if (!stream) return list_failure(errno);
   static_cast<void>(own.release());  // the stream closes it
   std::vector<DirectoryItem> items;
   for (;;) {
@@ -276,7 +285,7 @@ Result<std::vector<DirectoryItem>> PosixDirectory::list() {
     }
     items.push_back({std::string(name), kind});
   }
-  if (errno != 0) return status_from_errno(errno, "list", path_);
+  if (errno != 0) return list_failure(errno);
   return items;
 }
 

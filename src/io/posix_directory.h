@@ -41,7 +41,9 @@ class PosixDirectory final : public Directory {
   Result<Descriptor> require_regular(Descriptor descriptor, const std::string& name);
   Result<Descriptor> finish_creation(Descriptor descriptor, const std::string& name,
                                      uint32_t permissions);
-  Status open_failure(int os_errno, const std::string& name);
+  Status open_failure(int os_errno, const std::string& name, OpenMode mode);
+  Status examine_failure(int os_errno, std::string_view name) const;
+  Status list_failure(int os_errno) const;
   Status directory_failure(int os_errno, const std::string& name);
   int rename_without_replacing(const std::string& from, int target, const std::string& to);
 

@@ -62,6 +62,11 @@ Status not_a_directory(int os_errno, std::string_view path, std::string_view wha
                      ", not a directory");
 }
 
+Status refused_reading(Status failure) {
+  if (failure.code() != Code::kReadOnly) return failure;
+  return Status(Code::kIo, failure.message(), failure.place());
+}
+
 Result<bool> answer_of_refused_lock(int os_errno, std::string_view path) {
   switch (os_errno) {
     case EAGAIN:

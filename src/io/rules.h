@@ -36,6 +36,10 @@ Status wrong_mode(std::string_view action, std::string_view path);
 Status not_a_file(int os_errno, std::string_view path, std::string_view what_is_there);
 Status not_a_directory(int os_errno, std::string_view path, std::string_view what_is_there);
 
+// The failure of something that only reads: without permission for it kIo, for kReadOnly says that
+// writing is what is not permitted.
+Status refused_reading(Status failure);
+
 // What a refused lock means: false when somebody else holds it (EAGAIN, EACCES), kUnsupported
 // where there are no such locks (ENOLCK, EINVAL, ENOSYS, ENOTSUP), the failure otherwise.
 Result<bool> answer_of_refused_lock(int os_errno, std::string_view path);

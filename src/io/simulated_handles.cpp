@@ -61,7 +61,7 @@ SimulatedFile::SimulatedFile(std::shared_ptr<Disk> disk, std::shared_ptr<Process
 Result<size_t> SimulatedFile::read_at(uint64_t offset, std::span<char> out) {
   size_t count = 0;
   const std::string detail = bytes_text(out.size()) + " at " + std::to_string(offset);
-  VARVE_TRY(handle_.run(OperationKind::kRead, "read", handle_.path, detail, [&](Image& image) {
+  VARVE_TRY(handle_.read(OperationKind::kRead, "read", handle_.path, detail, [&](Image& image) {
     const std::string& bytes = image.nodes.at(handle_.node).visible.bytes;
     if (offset >= bytes.size()) return 0;
     count = std::min<size_t>(out.size(), bytes.size() - static_cast<size_t>(offset));
@@ -119,7 +119,7 @@ Status SimulatedFile::sync_data() {
 
 Result<FileInfo> SimulatedFile::info() {
   FileInfo found;
-  VARVE_TRY(handle_.run(OperationKind::kInfo, "examine", handle_.path, {}, [&](Image& image) {
+  VARVE_TRY(handle_.read(OperationKind::kInfo, "examine", handle_.path, {}, [&](Image& image) {
     found = info_of(image, handle_.node);
     return 0;
   }));
@@ -152,7 +152,7 @@ Status SimulatedFile::unlock() {
 
 Result<bool> SimulatedFile::is_locked() {
   bool held = false;
-  VARVE_TRY(handle_.run(OperationKind::kInfo, "examine", handle_.path, {}, [&](Image& image) {
+  VARVE_TRY(handle_.read(OperationKind::kInfo, "examine", handle_.path, {}, [&](Image& image) {
     const Node& node = image.nodes.at(handle_.node);
     held = node.lock_handle != 0 && node.lock_handle != handle_.serial;
     return 0;
@@ -170,14 +170,15 @@ Result<std::unique_ptr<File>> SimulatedDirectory::open(std::string_view name, Op
   const std::string path = path_of(name);
   Status failure;
   std::unique_ptr<File> file;
-  VARVE_TRY(handle_.run(OperationKind::kOpen, "open", path, {}, [&](Image& image) {
+  Status ran = handle_.run(OperationKind::kOpen, "open", path, {}, [&](Image& image) {
     NodeId node = 0;
     failure = open_node(image, name, mode, permissions, node);
     if (failure.ok()) {
       file = std::make_unique<SimulatedFile>(handle_.disk, handle_.process, node, path, mode);
     }
     return 0;
-  }));
+  });
+  VARVE_TRY(may_write(mode) ? std::move(ran) : refused_reading(std::move(ran)));
   if (!failure.ok()) return failure;
   return file;
 }
@@ -202,7 +203,7 @@ Status SimulatedDirectory::open_node(Image& image, std::string_view name, OpenMo
 Result<FileInfo> SimulatedDirectory::info(std::string_view name) {
   VARVE_TRY(check_name(name));
   FileInfo found;
-  VARVE_TRY(handle_.run(OperationKind::kInfo, "examine", path_of(name), {}, [&](Image& image) {
+  VARVE_TRY(handle_.read(OperationKind::kInfo, "examine", path_of(name), {}, [&](Image& image) {
     const NodeId node = lookup(image, handle_.node, name);
     if (node == 0) return ENOENT;
     found = info_of(image, node);
@@ -269,7 +270,7 @@ Result<std::unique_ptr<Directory>> SimulatedDirectory::open_directory(std::strin
   const std::string path = path_of(name);
   FileKind kind = FileKind::kDirectory;
   std::unique_ptr<Directory> opened;
-  VARVE_TRY(handle_.run(OperationKind::kOpenDirectory, "open", path, {}, [&](Image& image) {
+  VARVE_TRY(handle_.read(OperationKind::kOpenDirectory, "open", path, {}, [&](Image& image) {
     const NodeId node = lookup(image, handle_.node, name);
     if (node == 0) return ENOENT;
     kind = image.nodes.at(node).kind;
@@ -291,7 +292,7 @@ Status SimulatedDirectory::remove_directory(std::string_view name) {
 
 Result<std::vector<DirectoryItem>> SimulatedDirectory::list() {
   std::vector<DirectoryItem> items;
-  VARVE_TRY(handle_.run(OperationKind::kList, "list", handle_.path, {}, [&](Image& image) {
+  VARVE_TRY(handle_.read(OperationKind::kList, "list", handle_.path, {}, [&](Image& image) {
     for (const auto& [name, child] : image.nodes.at(handle_.node).visible.names) {
       items.push_back({name, image.nodes.at(child).kind});
     }
@@ -320,7 +321,7 @@ Result<uint64_t> SimulatedDirectory::free_bytes() {
 
 Result<FileInfo> SimulatedDirectory::self_info() {
   FileInfo found;
-  VARVE_TRY(handle_.run(OperationKind::kInfo, "examine", handle_.path, {}, [&](Image& image) {
+  VARVE_TRY(handle_.read(OperationKind::kInfo, "examine", handle_.path, {}, [&](Image& image) {
     found = info_of(image, handle_.node);
     return 0;
   }));

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "io/rules.h"
 #include "io/simulated_disk.h"
 
 namespace varve::io::simulated {
@@ -36,6 +37,12 @@ class Handle {
              const std::string& detail, Work work) const {
     const int os_errno = attempt(kind, on, detail, work);
     return os_errno == 0 ? Status() : status_from_errno(os_errno, action, on);
+  }
+  // The same of what only reads.
+  template <typename Work>
+  Status read(OperationKind kind, std::string_view action, const std::string& on,
+              const std::string& detail, Work work) const {
+    return refused_reading(run(kind, action, on, detail, work));
   }
 
   const std::shared_ptr<Disk> disk;

@@ -22,6 +22,15 @@ TEST(Rules, OddButWholeNamesAreFine) {
   }
 }
 
+TEST(Rules, WhoMayNotReadIsNotToldThatWritingIsNotPermitted) {
+  const Status refused = refused_reading(status_from_errno(EACCES, "open", "log"));
+  EXPECT_EQ(refused.code(), Code::kIo);
+  EXPECT_EQ(refused.message(), status_from_errno(EACCES, "open", "log").message());
+  EXPECT_EQ(refused.place().os_errno, EACCES);
+  EXPECT_EQ(refused_reading(status_from_errno(ENOENT, "open", "log")).code(), Code::kNotFound);
+  EXPECT_TRUE(refused_reading(Status()).ok());
+}
+
 TEST(Rules, ARefusedLockIsHeldUnsupportedOrAFailure) {
   for (const int os_errno : {EAGAIN, EACCES}) {
     const Result<bool> answer = answer_of_refused_lock(os_errno, "lock");
