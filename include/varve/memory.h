@@ -205,7 +205,8 @@ varve_memory_search(varve_memory_t *memory, const char *query_json VARVE_NULLABL
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Deletes an entry wherever it is among the user's sessions, as varve_session_delete does.
+ * Deletes an entry wherever it is among the user's sessions, as varve_session_delete does. When one
+ * of them cannot be read or written, the answer says so; in others it may be deleted then.
  *
  * @param[in]  memory     open memory.
  * @param[in]  id         entry id.
@@ -217,7 +218,7 @@ varve_memory_search(varve_memory_t *memory, const char *query_json VARVE_NULLABL
  *
  * @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
  *          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
- *          VARVE_BAD_HANDLE
+ *          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
  * @cost    a lookup in each session of the user, and one write in those that have it
  * @thread  any
  */

@@ -190,7 +190,7 @@ Status Memory::remove(std::string_view entry_id, std::string_view reason) {
   json::Tree wanted = json::Tree::array();
   wanted.push(json::Tree::string(entry_id));
   query.set("ids", std::move(wanted));
-  VARVE_TRY_ASSIGN(const auto found, store_.query_of_user(query.canonical(), options_.user_id));
+  VARVE_TRY_ASSIGN(auto found, store_.query_of_user(query.canonical(), options_.user_id));
   bool is_deleted = false;
   for (const auto& result : found.results) {
     VARVE_TRY_ASSIGN(const auto session, store_.open_session(result.session_id));
@@ -198,6 +198,7 @@ Status Memory::remove(std::string_view entry_id, std::string_view reason) {
     if (!removed.ok() && removed.code() != Code::kNotFound) return removed;
     is_deleted = is_deleted || removed.ok();
   }
+  if (!found.left_out.ok()) return std::move(found.left_out);  // it may be there, too
   if (is_deleted) return {};
   return {Code::kNotFound, "there is no entry '" + std::string(entry_id) + "' to delete"};
 }

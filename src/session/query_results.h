@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "session/entry_cache.h"
 
 namespace varve::session {
@@ -28,6 +29,7 @@ struct QueryResults {
   uint32_t vector_end = 0;           // records of vectors.bin that were
   std::string next;                  // cursor of the next page; empty: there is none
   std::string explanation;           // JSON; empty unless it was asked for
+  Status left_out;                   // of a store: why the first session that was, was left out
 
   // {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
   // docs/query.md#results.

@@ -160,6 +160,7 @@ class StoreQuery {
       if (failure_.ok()) failure_ = std::move(status);
     } else {
       note_(ids_[number], status);
+      if (left_out_.ok()) left_out_ = std::move(status);
     }
   }
 
@@ -199,6 +200,7 @@ class StoreQuery {
       is_read = read_first();
     }
     session::QueryResults merged;
+    merged.left_out = std::move(left_out_);
     for (Candidate& candidate : candidates_) {
       if (candidate.is_unreadable) continue;
       has_more_ = has_more_ || merged.results.size() == query_.limit;
@@ -274,6 +276,7 @@ class StoreQuery {
   bool has_more_ = false;
   bool no_memory_ = false;
   Status failure_;
+  Status left_out_;
 };
 
 }  // namespace

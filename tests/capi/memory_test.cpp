@@ -736,5 +736,29 @@ TEST(MemoryErrors, ALockThatIsHeldIsBusyAndLeavesWorkingMemoryAlone) {
   EXPECT_EQ(memory.contents("chat"), "m1 m2");
 }
 
+TEST(MemoryErrors, AnIdThatMayBeInASessionThatCannotBeReadIsNotSaidToBeNowhere) {
+  const TempDirectory directory;
+  {
+    const Store store(directory.path());
+    const Memory memory(store);
+    for (const char* session : {"one", "two"}) {
+      ASSERT_TRUE(memory.record(session, R"({"id":"same","content":"x"})").ok());
+    }
+  }
+  const std::string log = directory.path() + "/sessions/two/memory.jsonl";
+  std::filesystem::rename(log, log + ".away");
+  std::filesystem::create_directory(log);
+  const Store store(directory.path());
+  const Memory memory(store);
+  EXPECT_EQ(memory.remove("same").status, VARVE_IO);
+  EXPECT_EQ(memory.search().count(), 0U) << "where it can be deleted it is";
+  EXPECT_EQ(memory.remove("none").status, VARVE_IO);
+  std::filesystem::remove(log);
+  std::filesystem::rename(log + ".away", log);
+  EXPECT_TRUE(memory.remove("same").ok());
+  EXPECT_EQ(memory.search().count(), 0U);
+  EXPECT_EQ(memory.remove("same").status, VARVE_NOT_FOUND);
+}
+
 }  // namespace
 }  // namespace varve_test
