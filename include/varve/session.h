@@ -35,6 +35,7 @@ typedef struct varve_session varve_session_t;
  * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
  *          VARVE_ALREADY_EXISTS    a session of that id exists
  *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
+ *          VARVE_BUSY              other processes open the store over and over
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
  * @cost    a new directory made durable before the answer; independent of the number of sessions
  * @thread  any

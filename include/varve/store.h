@@ -110,7 +110,7 @@ VARVE_API void varve_store_close(varve_store_t *store VARVE_NULLABLE);
  * @param[in]  store     open store.
  * @param[out] error_out caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY
+ * @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
  * @cost    one fdatasync for each session that has anything to make durable
  * @thread  any
  */
@@ -150,7 +150,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_sessions(
  * @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out caller frees; may be NULL.
  *
- * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_IO
+ * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
+ *          VARVE_IO
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t

@@ -134,7 +134,7 @@ export interface Raw {
    * @param[in]  store     open store.
    * @param[out] error_out caller frees; may be NULL.
    *
-   * @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY
+   * @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
    * @cost    one fdatasync for each session that has anything to make durable
    * @thread  any
    */
@@ -176,7 +176,8 @@ export interface Raw {
    * @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out caller frees; may be NULL.
    *
-   * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_IO
+   * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
+   *          VARVE_IO
    * @thread  any
    */
   varve_store_delete_session(store: Handle | null, id: Text): void;
@@ -713,7 +714,8 @@ export interface Raw {
   varve_memory_search_async(memory: Handle | null, query_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<Handle>;
 
   /**
-   * Deletes an entry wherever it is among the user's sessions, as varve_session_delete does.
+   * Deletes an entry wherever it is among the user's sessions, as varve_session_delete does. When one
+   * of them cannot be read or written, the answer says so; in others it may be deleted then.
    *
    * @param[in]  memory     open memory.
    * @param[in]  id         entry id.
@@ -725,7 +727,7 @@ export interface Raw {
    *
    * @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
    *          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
-   *          VARVE_BAD_HANDLE
+   *          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
    * @cost    a lookup in each session of the user, and one write in those that have it
    * @thread  any
    */
@@ -765,6 +767,7 @@ export interface Raw {
    * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
    *          VARVE_ALREADY_EXISTS    a session of that id exists
    *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
+   *          VARVE_BUSY              other processes open the store over and over
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
    * @cost    a new directory made durable before the answer; independent of the number of sessions
    * @thread  any

@@ -364,7 +364,7 @@ pub struct Api {
     /// @param[in]  store     open store.
     /// @param[out] error_out caller frees; may be NULL.
     ///
-    /// @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY
+    /// @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
     /// @cost    one fdatasync for each session that has anything to make durable
     /// @thread  any
     /// ```
@@ -398,7 +398,8 @@ pub struct Api {
     /// @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] error_out caller frees; may be NULL.
     ///
-    /// @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_IO
+    /// @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
+    ///          VARVE_IO
     /// @thread  any
     /// ```
     pub varve_store_delete_session: unsafe extern "C" fn(store: *mut varve_store_t, id: *const c_char, id_len: usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
@@ -843,7 +844,8 @@ pub struct Api {
     /// ```
     pub varve_memory_search: unsafe extern "C" fn(memory: *mut varve_memory_t, query_json: *const c_char, query_len: usize, results_out: *mut *mut varve_results_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Deletes an entry wherever it is among the user's sessions, as varve_session_delete does.
+    /// Deletes an entry wherever it is among the user's sessions, as varve_session_delete does. When one
+    /// of them cannot be read or written, the answer says so; in others it may be deleted then.
     ///
     /// @param[in]  memory     open memory.
     /// @param[in]  id         entry id.
@@ -855,7 +857,7 @@ pub struct Api {
     ///
     /// @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
     ///          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
-    ///          VARVE_BAD_HANDLE
+    ///          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
     /// @cost    a lookup in each session of the user, and one write in those that have it
     /// @thread  any
     /// ```
@@ -887,6 +889,7 @@ pub struct Api {
     /// @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
     ///          VARVE_ALREADY_EXISTS    a session of that id exists
     ///          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
+    ///          VARVE_BUSY              other processes open the store over and over
     ///          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
     /// @cost    a new directory made durable before the answer; independent of the number of sessions
     /// @thread  any

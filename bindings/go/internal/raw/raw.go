@@ -526,7 +526,7 @@ func StoreClose(store Store) {
 // @param[in]  store     open store.
 // @param[out] error_out caller frees; may be NULL.
 //
-// @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY
+// @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
 // @cost    one fdatasync for each session that has anything to make durable
 // @thread  any
 func StoreSync(store Store) (failure *Failure) {
@@ -577,7 +577,8 @@ func StoreSessions(store Store, filterJSON string) (json []byte, failure *Failur
 // @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] error_out caller frees; may be NULL.
 //
-// @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_IO
+// @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
+// VARVE_IO
 // @thread  any
 func StoreDeleteSession(store Store, id string) (failure *Failure) {
 	out := new(struct {
@@ -1238,7 +1239,8 @@ func MemorySearch(memory Memory, queryJSON string) (results Results, failure *Fa
 
 // MemoryDelete is varve_memory_delete (memory.h).
 //
-// Deletes an entry wherever it is among the user's sessions, as varve_session_delete does.
+// Deletes an entry wherever it is among the user's sessions, as varve_session_delete does. When one
+// of them cannot be read or written, the answer says so; in others it may be deleted then.
 //
 // @param[in]  memory     open memory.
 // @param[in]  id         entry id.
@@ -1250,7 +1252,7 @@ func MemorySearch(memory Memory, queryJSON string) (results Results, failure *Fa
 //
 // @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
 // VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
-// VARVE_BAD_HANDLE
+// VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
 // @cost    a lookup in each session of the user, and one write in those that have it
 // @thread  any
 func MemoryDelete(memory Memory, id string, reason string) (failure *Failure) {
@@ -1292,6 +1294,7 @@ func MemoryClose(memory Memory) {
 // @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
 // VARVE_ALREADY_EXISTS    a session of that id exists
 // VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
+// VARVE_BUSY              other processes open the store over and over
 // VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
 // @cost    a new directory made durable before the answer; independent of the number of sessions
 // @thread  any

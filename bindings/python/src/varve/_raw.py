@@ -269,7 +269,7 @@ class Functions:
         @param[in]  store     open store.
         @param[out] error_out caller frees; may be NULL.
 
-        @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY
+        @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
         @cost    one fdatasync for each session that has anything to make durable
         @thread  any"""
         self.varve_store_sessions = _function(
@@ -307,7 +307,8 @@ class Functions:
         @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
         @param[out] error_out caller frees; may be NULL.
 
-        @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_IO
+        @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
+                 VARVE_IO
         @thread  any"""
         self.varve_store_query = _function(
             library, "varve_store_query", c_int32,
@@ -804,7 +805,8 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p),))
         """varve_status_t varve_memory_delete(varve_memory_t *memory, const char *id, size_t id_len, const char *reason, size_t reason_len, varve_error_t **error_out)
 
-        Deletes an entry wherever it is among the user's sessions, as varve_session_delete does.
+        Deletes an entry wherever it is among the user's sessions, as varve_session_delete does. When one
+        of them cannot be read or written, the answer says so; in others it may be deleted then.
 
         @param[in]  memory     open memory.
         @param[in]  id         entry id.
@@ -816,7 +818,7 @@ class Functions:
 
         @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
                  VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
-                 VARVE_BAD_HANDLE
+                 VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
         @cost    a lookup in each session of the user, and one write in those that have it
         @thread  any"""
         self.varve_memory_close = _function(
@@ -852,6 +854,7 @@ class Functions:
         @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
                  VARVE_ALREADY_EXISTS    a session of that id exists
                  VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
+                 VARVE_BUSY              other processes open the store over and over
                  VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
         @cost    a new directory made durable before the answer; independent of the number of sessions
         @thread  any"""
