@@ -104,7 +104,7 @@ class BackwardLines {
 
 }  // namespace
 
-bool Registry::exists() { return indices_.info(kRegistryFile).ok(); }
+bool Registry::exists() { return indices_.info(kRegistryFile).code() != Code::kNotFound; }
 
 Result<std::unique_ptr<io::File>> Registry::lock(int64_t deadline_us) {
   VARVE_TRY_ASSIGN(auto file, indices_.open(kRegistryLock, io::OpenMode::kUpdateOrCreate, 0644));

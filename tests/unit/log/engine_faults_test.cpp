@@ -314,6 +314,20 @@ TEST_F(InTheWay, WhatDescribesASessionInNoWayIsARowWithoutAnOwner) {
   EXPECT_EQ(*engine().session_ids(), (std::vector<std::string>{"bare", "list", "old"}));
 }
 
+// A rebuild that one failure brings about would be a write where somebody only asked.
+TEST_F(InTheWay, ARegistryThatCannotBeLookedForIsNotWrittenAnew) {
+  disk().clear_trace();
+  disk().set_fault_hook(
+      io::FailNth(1, EIO, false, {OperationKind::kInfo}).on_file("sessions.jsonl"));
+  const auto page = engine().list("", 10);
+  mend();
+  ASSERT_TRUE(page.ok()) << page.status().message();
+  EXPECT_EQ(page->rows.size(), 1u);
+  for (const std::string& line : disk().trace()) {
+    EXPECT_EQ(line.find("lock"), std::string::npos) << line;
+  }
+}
+
 // Of a store on a medium that cannot be written, some folders may never have been made.
 TEST_F(InTheWay, WithoutPermissionToWriteAndWithoutFoldersWhatIsThereIsRead) {
   for (const std::string has : {"", "sessions", "sessions indices"}) {
