@@ -11,15 +11,6 @@ namespace {
 
 std::string page() { return source_file("docs/errors.md"); }
 
-// The codes that a function's @errors names.
-std::set<std::string> documented_errors(const Function& function) {
-  const size_t start = function.comment.find("@errors");
-  EXPECT_NE(start, std::string::npos) << function.name;
-  if (start == std::string::npos) return {};
-  const size_t end = function.comment.find("\n * @", start + 1);
-  return words_with_prefix(function.comment.substr(start, end - start), "VARVE_");
-}
-
 // The part of the page about one code.
 std::string section_of(const std::string& text, const std::string& code) {
   const std::string heading = "\n### " + code + "\n";

@@ -1,5 +1,7 @@
 #include "headers.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -23,6 +25,15 @@ std::string function_name(std::string_view declaration) {
   size_t start = parenthesis;
   while (start > 0 && is_word(declaration[start - 1])) --start;
   return word_at(declaration, start);
+}
+
+// What stands behind @errors.
+std::string errors_of(const Function& function) {
+  const size_t start = function.comment.find("@errors");
+  EXPECT_NE(start, std::string::npos) << function.name;
+  if (start == std::string::npos) return {};
+  const size_t end = function.comment.find("\n * @", start + 1);
+  return function.comment.substr(start, end - start);
 }
 
 }  // namespace
@@ -62,6 +73,22 @@ std::vector<Function> declared_functions() {
     }
   }
   return functions;
+}
+
+std::set<std::string> documented_errors(const Function& function) {
+  return words_with_prefix(errors_of(function), "VARVE_");
+}
+
+std::set<std::string> all_documented_errors(const std::string& name) {
+  for (const Function& function : declared_functions()) {
+    if (function.name != name) continue;
+    std::set<std::string> codes = documented_errors(function);
+    for (const auto& other : words_with_prefix(errors_of(function), "varve_")) {
+      codes.merge(all_documented_errors(other));
+    }
+    return codes;
+  }
+  return {};  // a word that is no function
 }
 
 std::map<std::string, std::string> status_codes() {

@@ -24,6 +24,11 @@ struct Function {
 // Every function that the public headers declare.
 std::vector<Function> declared_functions();
 
+// The codes that a function's @errors names.
+std::set<std::string> documented_errors(const Function& function);
+// With those of the functions it refers to: "as varve_session_query".
+std::set<std::string> all_documented_errors(const std::string& function);
+
 // Name and value of every status code, as base.h defines them.
 std::map<std::string, std::string> status_codes();
 

@@ -5,8 +5,7 @@
 // With every change some of the k are tried; VARVE_CRASH_SCALE=100 tries all.
 #include <gtest/gtest.h>
 
-#include "allocation_ground.h"
-#include "capi/headers.h"
+#include "abi_checks.h"
 #include "support/counted.h"
 #include "support/no_memory/no_memory.h"
 #include "support/scale.h"
@@ -20,21 +19,6 @@ constexpr const char* kOs = R"({"durability":"os"})";
 constexpr const char* kCommit = R"({"durability":"commit"})";
 
 bool tries_all() { return test::scaled(100, 0, 0) >= 100; }
-
-// What is in "s" before any call.
-const std::set<std::string> kIds = {"a", "b", "c", "e"};
-
-std::string answer_of(const Outs& outs) {
-  if (outs.text != nullptr) return std::string(outs.text, outs.len);
-  std::string ids = std::to_string(outs.count);
-  for (size_t i = 0; i < varve_results_count(outs.results); ++i) {
-    const char* json = nullptr;
-    size_t len = 0;
-    EXPECT_EQ(varve_results_entry(outs.results, i, &json, &len, nullptr), VARVE_OK);
-    ids += " " + std::string(json, len);
-  }
-  return ids;
-}
 
 class AllocationSweep : public testing::TestWithParam<SweptCall> {
  protected:
@@ -50,7 +34,7 @@ class AllocationSweep : public testing::TestWithParam<SweptCall> {
     Outs outs;
     const varve_status_t status = GetParam().run(ground, outs);
     EXPECT_EQ(status, VARVE_OK) << varve_error_message(outs.error);
-    check(ground, true);
+    check(ground, Outcome::kDone);
     return answer_of(outs);
   }
 
@@ -77,74 +61,14 @@ class AllocationSweep : public testing::TestWithParam<SweptCall> {
     } else {
       check_refused(outs, status);
     }
-    check(ground, status == VARVE_OK);
+    const Outcome refused = GetParam().effect.is_whole ? Outcome::kRefused : Outcome::kUnknown;
+    check(ground, status == VARVE_OK ? Outcome::kDone : refused);
     return was_met;
   }
 
-  static void check_refused(const Outs& outs, varve_status_t status) {
-    EXPECT_EQ(varve_error_status(outs.error), status);
-    EXPECT_EQ(outs.text, nullptr);
-    EXPECT_EQ(outs.len, 0U);
-    EXPECT_EQ(outs.borrowed, nullptr);
-    EXPECT_EQ(outs.count, 0U);
-    EXPECT_EQ(outs.results, nullptr);
-    EXPECT_EQ(outs.session, nullptr);
-    EXPECT_EQ(outs.store, nullptr);
-    EXPECT_EQ(outs.memory, nullptr);
-    EXPECT_EQ(outs.window, nullptr);
-  }
-
-  // What is open, and then the same opened again.
-  static void check(Ground& ground, bool done) {
-    const bool closes_store = std::string(GetParam().function) == "varve_store_close";
-    const auto& is_done = GetParam().effect.is_done;
-    if (!closes_store && ground.session != nullptr) check_session(ground.session, done);
-    if (!closes_store && is_done && (done || GetParam().effect.is_whole)) {
-      EXPECT_EQ(is_done(ground), done);
-    }
-    if (!closes_store && ground.session != nullptr) {
-      EXPECT_EQ(varve_session_add(ground.session, R"({"id":"after","type":"note","content":"x"})",
-                                  kNul, nullptr, nullptr, nullptr),
-                VARVE_OK);
-      EXPECT_TRUE(entry_of(ground.session, "after").has_value());
-    }
-    const bool added = !closes_store && ground.session != nullptr;
-    ground.close();
-    ground.open();
-    ground.session = ground.open_session("s");
-    ASSERT_NE(ground.session, nullptr);
-    check_session(ground.session, done);
-    EXPECT_EQ(entry_of(ground.session, "after").has_value(), added);
-    check_whole(ground);
-  }
-
-  static void check_session(varve_session_t* session, bool done) {
-    const Effect& effect = GetParam().effect;
-    std::set<std::string> ids = kIds;
-    if (done) {
-      for (const auto& id : effect.removes) ids.erase(id);
-    }
-    for (const auto& id : ids) EXPECT_TRUE(entry_of(session, id).has_value()) << id;
-    EXPECT_FALSE(entry_of(session, "gone").has_value());
-    for (const auto& id : effect.removes) {
-      EXPECT_EQ(entry_of(session, id).has_value(), !done) << id;
-    }
-    for (const auto& id : effect.adds) {
-      if (done || effect.is_whole) {
-        EXPECT_EQ(entry_of(session, id).has_value(), done) << id;
-      }
-    }
-  }
-
-  // Nothing is damaged that was not before.
-  static void check_whole(Ground& ground) {
-    Outs outs;
-    ASSERT_EQ(varve_session_verify(ground.session, nullptr, 0, &outs.text, &outs.len, &outs.error),
-              VARVE_OK)
-        << varve_error_message(outs.error);
-    const std::string report(outs.text, outs.len);
-    const bool was_damaged = std::string(GetParam().function) == "varve_session_repair";
-    EXPECT_TRUE(was_damaged || report.find(R"("ok":true)") != std::string::npos) << report;
+  static void check(Ground& ground, Outcome outcome) {
+    const bool has_after = check_open(ground, GetParam(), outcome, false);
+    check_anew(ground, GetParam(), outcome, has_after);
   }
 
   // Both differ in what they do behind the write alone: all of it is tried once.
@@ -181,18 +105,8 @@ TEST_P(AllocationSweep, IsAnsweredWithNoMemoryOrAsAlways) {
   test::counted("failed allocations", tried_);
 }
 
-std::string name_of(const testing::TestParamInfo<SweptCall>& given) {
-  std::string name = given.param.function;
-  if (*given.param.variant != '\0') name += std::string(" ") + given.param.variant;
-  for (size_t at = name.find_first_of(" _"); at != std::string::npos;
-       at = name.find_first_of(" _")) {
-    name.erase(at, 1);
-    if (at < name.size()) name[at] = static_cast<char>(std::toupper(name[at]));
-  }
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, AllocationSweep, testing::ValuesIn(swept_calls()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, AllocationSweep, testing::ValuesIn(swept_calls()),
+                         [](const auto& given) { return test_name(given.param); });
 
 TEST(AllocationSweepOfTheRest, NeedsNoMemory) {
   for (const SweptCall& call : calls_without_memory()) {
@@ -214,17 +128,7 @@ TEST(AllocationSweepOfTheRest, NeedsNoMemory) {
 }
 
 // A function that is added to the headers is added here, or this fails.
-TEST(AllocationSweepOfAll, HasEveryFunctionOfTheHeaders) {
-  std::set<std::string> declared;
-  for (const auto& function : varve_test::declared_functions()) declared.insert(function.name);
-  std::set<std::string> swept;
-  for (const SweptCall& call : swept_calls()) swept.insert(call.function);
-  for (const SweptCall& call : calls_without_memory()) {
-    EXPECT_TRUE(swept.insert(call.function).second) << call.function;
-  }
-  EXPECT_GT(declared.size(), 60U);
-  EXPECT_EQ(swept, declared);
-}
+TEST(AllocationSweepOfAll, HasEveryFunctionOfTheHeaders) { expect_every_function_of_the_headers(); }
 
 }  // namespace
 }  // namespace varve::crash

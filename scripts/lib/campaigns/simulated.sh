@@ -26,9 +26,14 @@ torture_seeded_bugs() {
   crash_tests seeded-bugs 900 crash_states "$SEEDED"
 }
 
+# Every call on files of sessions on a simulated disk, and every system call of every function of the
+# ABI; that in memory, for it is not the disk that is tried.
 torture_faults() {
+  local stores=${TMPDIR:-/tmp}
   local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-100}
+  [ -n "${TMPDIR:-}" ] || [ ! -w /dev/shm ] || stores=/dev/shm
   crash_tests faults 3600 fault_sweep '*'
+  TMPDIR=$stores crash_tests system-calls 3600 system_call_sweep '*'
 }
 
 # Every allocation of every function of the ABI; in memory, for the disk is not tried here.

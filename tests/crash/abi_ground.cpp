@@ -1,4 +1,4 @@
-#include "allocation_ground.h"
+#include "abi_ground.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string new_directory() {
-  std::string pattern = (fs::temp_directory_path() / "varve-memory-XXXXXX").string();
+  std::string pattern = (fs::temp_directory_path() / "varve-ground-XXXXXX").string();
   EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
   return pattern;
 }
@@ -130,10 +130,14 @@ void Ground::open() {
             VARVE_OK);
 }
 
+void Ground::open_memory() {
+  ASSERT_EQ(varve_memory_open(store, R"({"user_id":"me"})", kNul, &memory, nullptr), VARVE_OK);
+}
+
 void Ground::open_all() {
   open();
   session = open_session("s");
-  ASSERT_EQ(varve_memory_open(store, R"({"user_id":"me"})", kNul, &memory, nullptr), VARVE_OK);
+  open_memory();
   ASSERT_EQ(varve_memory_record(memory, "chat", kNul, R"({"role":"user","content":"Hello"})", kNul,
                                 nullptr, nullptr, nullptr),
             VARVE_OK);

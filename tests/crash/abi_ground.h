@@ -1,5 +1,5 @@
-// A store on disk that is made once and copied for each run of the allocation sweep, with what is
-// open in it, and where a call puts its answer.
+// A store on disk that is made once and copied for each run of a sweep, with what is open in it,
+// and where a call puts its answer.
 #pragma once
 
 #include <varve/varve.h>
@@ -57,6 +57,7 @@ class Ground {
     return path("store/sessions/s/" + name);
   }
   varve_session_t* open_session(const char* id);
+  void open_memory();
 
   // Made beforehand: a call that is swept has no memory for them.
   struct Paths {
@@ -85,8 +86,10 @@ class Ground {
 struct Effect {
   std::set<std::string> adds;  // ids in "s"
   std::set<std::string> removes;
-  bool is_whole = true;  // not: some of it may be there when memory ended
-  bool keeps_s = true;   // whether "s" can be looked at afterwards
+  // Not: some of it may be there when memory ended; when the disk or the system refused.
+  bool is_whole = true;
+  bool is_whole_on_disk = true;
+  bool is_in_memory = false;  // gone when everything is closed
   // Whether what else it changes is there; nothing: there is nothing else.
   std::function<bool(Ground&)> is_done;
 };
@@ -99,7 +102,9 @@ struct SweptCall {
   void (*prepare)(Ground&) = nullptr;
   varve_status_t (*run)(Ground&, Outs&) = nullptr;
   Effect effect;
-  bool same_text = false;  // the answer is the same text each time
+  bool same_text = false;         // the answer is the same text each time
+  bool is_without_files = false;  // asks nothing of the operating system
+  bool leaves_out = false;        // is answered without what cannot be read
 
   SweptCall& named(const char* what) {
     variant = what;
@@ -111,6 +116,14 @@ struct SweptCall {
   }
   SweptCall& that(Effect changes) {
     effect = std::move(changes);
+    return *this;
+  }
+  SweptCall& without_files() {
+    is_without_files = true;
+    return *this;
+  }
+  SweptCall& leaving_out() {
+    leaves_out = true;
     return *this;
   }
   SweptCall& always_the_same() {

@@ -1,9 +1,9 @@
-// Every function of the ABI as the allocation sweep calls it.
+// Every function of the ABI as the sweeps call it.
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
 
-#include "allocation_ground.h"
+#include "abi_ground.h"
 
 namespace varve::crash {
 namespace {
@@ -33,8 +33,18 @@ Effect does(std::function<bool(Ground&)> is_done) {
   effect.is_done = std::move(is_done);
   return effect;
 }
+Effect in_memory(Effect effect) {
+  effect.is_in_memory = true;
+  return effect;
+}
 Effect partly(Effect effect) {
   effect.is_whole = false;
+  return effect;
+}
+
+// When a call on files fails it is whole or not there, and its maker is not told which.
+Effect either(Effect effect) {
+  effect.is_whole_on_disk = false;
   return effect;
 }
 
@@ -67,6 +77,35 @@ bool is_in_another(Ground& ground, const char* session_id, const char* id) {
     return false;
   }
   return is_in(outs.session, id);
+}
+
+// Whether a search of the user's memory finds what has that in its line.
+bool remembers(Ground& ground, std::string_view text) {
+  Outs outs;
+  if (varve_memory_search(ground.memory, R"({"text":"kettles likes"})", kNul, &outs.results,
+                          nullptr) != VARVE_OK ||
+      varve_results_json(outs.results, &outs.borrowed, &outs.len, nullptr) != VARVE_OK) {
+    return false;
+  }
+  return std::string_view(outs.borrowed, outs.len).find(text) != std::string_view::npos;
+}
+
+// Whether a copy of the store is a store with what was in it.
+bool is_copied(const std::string& path) {
+  Outs outs;
+  return varve_store_open(path.c_str(), kNul, nullptr, 0, &outs.store, nullptr) == VARVE_OK &&
+         varve_session_open(outs.store, "s", kNul, &outs.session, nullptr) == VARVE_OK &&
+         is_in(outs.session, "a");
+}
+
+// Of the entry that was deleted before.
+bool has_no_trace(Ground& ground) {
+  for (const auto& item : fs::directory_iterator(ground.session_file(""))) {
+    std::ifstream file(item.path(), std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    if (text.find("to be forgotten") != std::string::npos) return false;
+  }
+  return true;
 }
 
 void without_index(Ground& ground) { fs::remove(ground.session_file("index.bin")); }
@@ -127,6 +166,7 @@ Calls store_calls() {
                [](Ground&, Outs& o) {
                  return varve_store_open("memory:", kNul, nullptr, 0, &o.store, &o.error);
                })
+              .without_files()
               .named("in memory"),
           call("varve_store_open",
                [](Ground& g, Outs& o) {
@@ -149,22 +189,27 @@ Calls store_calls() {
                [](Ground& g, Outs& o) {
                  return varve_store_query(g.store, kText, kNul, &o.results, &o.error);
                })
+              .leaving_out()
               .always_the_same(),
           call("varve_store_backup",
                [](Ground& g, Outs& o) {
                  return varve_store_backup(g.store, g.paths.copy.c_str(), kNul, nullptr, 0, &o.text,
                                            &o.len, &o.error);
-               }),
+               })
+              .that(partly(either(does([](Ground& g) { return is_copied(g.paths.copy); }))))
+              .leaving_out(),
           call("varve_store_backup",
                [](Ground& g, Outs& o) {
                  return varve_store_backup(g.store, g.paths.backup.c_str(), kNul, nullptr, 0,
                                            &o.text, &o.len, &o.error);
                })
-              .named("once more"),
+              .named("once more")
+              .that(partly(either(does([](Ground& g) { return is_copied(g.paths.backup); }))))
+              .leaving_out(),
           call("varve_store_restore", [](Ground& g, Outs& o) {
             return varve_store_restore(g.store, g.paths.backup.c_str(), kNul,
                                        R"({"sessions":["r"]})", kNul, &o.text, &o.len, &o.error);
-          }).that(partly(does([](Ground& g) { return has_session(g, "r"); })))};
+          }).that(partly(either(does([](Ground& g) { return has_session(g, "r"); }))))};
 }
 
 Calls store_figure_calls() {
@@ -180,6 +225,7 @@ Calls store_figure_calls() {
                [](Ground& g, Outs& o) {
                  return varve_store_usage(g.store, nullptr, 0, &o.text, &o.len, &o.error);
                })
+              .leaving_out()
               .always_the_same(),
           call("varve_store_metrics",
                [](Ground& g, Outs& o) {
@@ -188,15 +234,18 @@ Calls store_figure_calls() {
           call("varve_store_set_log",
                [](Ground& g, Outs& o) {
                  return varve_store_set_log(g.store, VARVE_LOG_DEBUG, hear, nullptr, &o.error);
-               }),
+               })
+              .without_files(),
           call("varve_store_set_clock",
                [](Ground& g, Outs& o) {
                  return varve_store_set_clock(g.store, tell_time, nullptr, &o.error);
-               }),
+               })
+              .without_files(),
           call("varve_store_set_token_counter",
                [](Ground& g, Outs& o) {
                  return varve_store_set_token_counter(g.store, count_tokens, nullptr, &o.error);
-               }),
+               })
+              .without_files(),
           call("varve_store_close", [](Ground& g, Outs&) {
             varve_store_close(g.store);
             return VARVE_OK;
@@ -209,7 +258,7 @@ Calls session_calls() {
                  return varve_session_create(g.store, R"({"session_id":"n","title":"new"})", kNul,
                                              &o.session, &o.error);
                })
-              .that(partly(does([](Ground& g) { return has_session(g, "n"); }))),
+              .that(partly(either(does([](Ground& g) { return has_session(g, "n"); })))),
           call("varve_session_open",
                [](Ground& g, Outs& o) {
                  return varve_session_open(g.store, "t", kNul, &o.session, &o.error);
@@ -223,7 +272,8 @@ Calls session_calls() {
           call("varve_session_id",
                [](Ground& g, Outs&) {
                  return varve_session_id(g.session) != nullptr ? VARVE_OK : VARVE_INTERNAL;
-               }),
+               })
+              .without_files(),
           call("varve_session_metadata",
                [](Ground& g, Outs& o) {
                  return varve_session_metadata(g.session, &o.text, &o.len, &o.error);
@@ -250,7 +300,7 @@ Calls session_calls() {
                }),
           call("varve_session_set_progress", [](Ground& g, Outs& o) {
             return varve_session_set_progress(g.session, go_on, nullptr, &o.error);
-          })};
+          }).without_files()};
 }
 
 Calls query_calls() {
@@ -288,6 +338,7 @@ Calls query_calls() {
            [](Ground& g, Outs& o) {
              return varve_results_json(g.results, &o.borrowed, &o.len, &o.error);
            })
+          .without_files()
           .after(find_results),
       call("varve_context_build",
            [](Ground& g, Outs& o) {
@@ -395,7 +446,8 @@ Calls maintenance_calls() {
           call("varve_session_purge",
                [](Ground& g, Outs& o) {
                  return varve_session_purge(g.session, nullptr, 0, &o.text, &o.len, &o.error);
-               }),
+               })
+              .that(partly(either(does(has_no_trace)))),
           call("varve_session_migrate",
                [](Ground& g, Outs& o) {
                  return varve_session_migrate(g.old, nullptr, 0, &o.text, &o.len, &o.error);
@@ -446,7 +498,8 @@ Calls memory_calls() {
       call("varve_memory_open",
            [](Ground& g, Outs& o) {
              return varve_memory_open(g.store, R"({"user_id":"me"})", kNul, &o.memory, &o.error);
-           }),
+           })
+          .without_files(),
       call("varve_memory_record",
            [](Ground& g, Outs& o) {
              return varve_memory_record(g.memory, "chat", kNul,
@@ -477,10 +530,7 @@ Calls memory_calls() {
              return varve_memory_store(g.memory, R"({"id":"m","content":"likes kettles"})", kNul,
                                        &o.text, &o.len, &o.error);
            })
-          .that(does([](Ground& g) {
-            Outs outs;
-            return varve_memory_delete(g.memory, "m", kNul, nullptr, 0, nullptr) == VARVE_OK;
-          })),
+          .that(does([](Ground& g) { return remembers(g, R"("id":"m")"); })),
       call("varve_memory_search",
            [](Ground& g, Outs& o) {
              return varve_memory_search(g.memory, kText, kNul, &o.results, &o.error);
@@ -489,7 +539,7 @@ Calls memory_calls() {
            [](Ground& g, Outs& o) {
              return varve_memory_delete(g.memory, "a", kNul, nullptr, 0, &o.error);
            })
-          .that(removes({"a"})),
+          .that(either(removes({"a"}))),
       call("varve_memory_close", [](Ground& g, Outs&) {
         varve_memory_close(g.memory);
         g.memory = nullptr;
@@ -500,25 +550,30 @@ Calls memory_calls() {
 Calls window_calls() {
   return {
       call("varve_window_new",
-           [](Ground&, Outs& o) { return varve_window_new(3, &o.window, &o.error); }),
+           [](Ground&, Outs& o) { return varve_window_new(3, &o.window, &o.error); })
+          .without_files(),
       call("varve_window_add",
            [](Ground& g, Outs& o) { return varve_window_add(g.window, kMessage, kNul, &o.error); })
-          .that(does([](Ground& g) {
+          .without_files()
+          .that(in_memory(does([](Ground& g) {
             Outs outs;
             const varve_status_t status =
                 varve_window_text(g.window, &outs.text, &outs.len, nullptr);
             return text_of(status, outs).find("kettle") != std::string::npos;
-          })),
+          }))),
       call("varve_window_recent",
            [](Ground& g, Outs& o) {
              return varve_window_recent(g.window, 5, &o.text, &o.len, &o.error);
-           }),
+           })
+          .without_files(),
       call(
           "varve_window_text",
           [](Ground& g, Outs& o) { return varve_window_text(g.window, &o.text, &o.len, &o.error); })
+          .without_files()
           .always_the_same(),
-      call("varve_window_clear",
-           [](Ground& g, Outs& o) { return varve_window_clear(g.window, &o.error); })};
+      call("varve_window_clear", [](Ground& g, Outs& o) {
+        return varve_window_clear(g.window, &o.error);
+      }).without_files()};
 }
 
 Calls base_calls() {

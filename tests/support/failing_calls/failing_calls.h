@@ -1,0 +1,74 @@
+// Calls of the operating system that fail, in a program that is linked with --wrap for each of
+// wrapped_calls(): what its own code and the archives in it call, not what shared objects do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace varve_test {
+
+enum class CallKind : uint8_t {
+  kOpen,         // to read
+  kOpenToWrite,  // what is there
+  kCreate,       // may also open what is there
+  kRead,
+  kWrite,
+  kTruncate,
+  kSync,
+  kRename,
+  kRemove,
+  kMakeDirectory,
+  kExamine,
+  kLock,
+  kList,
+  kPermit,
+  kSpace,
+  kHint,
+  kClose,
+  kRandom,
+  kOther,
+};
+
+enum class Part : uint8_t { kNothing, kOneByte, kHalf };
+
+struct CallFault {
+  const char* name = "";
+  int os_errno = 0;               // 0: the call does no more than a part, and says so
+  Part done = Part::kNothing;     // of a read or write, which says so; the next one then fails
+  std::vector<CallKind> kinds{};  // only these are counted and fail; empty: all
+};
+
+// While it lives, the `number`-th call (from 1) of this program that the fault counts fails; with
+// `sticky` all later ones, too. One at a time. Descriptors that are closed are closed, whatever the
+// call answers.
+class FailingCalls {
+ public:
+  FailingCalls(CallFault fault, uint64_t number, bool sticky);
+  // Fails nothing and counts.
+  FailingCalls() : FailingCalls({}, 0, false) {}
+  ~FailingCalls();
+  FailingCalls(const FailingCalls&) = delete;
+  FailingCalls& operator=(const FailingCalls&) = delete;
+
+  // So many calls that the fault counts were made.
+  [[nodiscard]] uint64_t count() const;
+  [[nodiscard]] bool happened() const { return !where().empty(); }
+  // The first call that failed: "fdatasync /tmp/store/memory.jsonl".
+  [[nodiscard]] std::string where() const;
+  // The names of all calls that were counted.
+  [[nodiscard]] std::set<std::string> functions() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  friend struct Judge;
+};
+
+// What a program must be linked with --wrap for.
+const std::set<std::string>& wrapped_calls();
+
+}  // namespace varve_test
