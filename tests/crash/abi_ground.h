@@ -92,6 +92,10 @@ struct Effect {
   bool is_in_memory = false;  // gone when everything is closed
   // Whether what else it changes is there; nothing: there is nothing else.
   std::function<bool(Ground&)> is_done;
+
+  [[nodiscard]] bool lasts() const {
+    return !adds.empty() || !removes.empty() || (is_done && !is_in_memory);
+  }
 };
 
 // One function of the ABI, called once.

@@ -37,8 +37,8 @@ struct SweptFault {
 };
 
 // What writes or makes something; what opens something.
-const std::vector<Kind> kMakers = {Kind::kCreate, Kind::kWrite, Kind::kSync, Kind::kRename,
-                                   Kind::kMakeDirectory};
+const std::vector<Kind> kMakers = {Kind::kCreate,        Kind::kWrite,  Kind::kSync,
+                                   Kind::kSyncDirectory, Kind::kRename, Kind::kMakeDirectory};
 const std::vector<Kind> kOpeners = {Kind::kOpen, Kind::kOpenToWrite, Kind::kCreate, Kind::kList};
 const std::vector<Kind> kTransfers = {Kind::kRead, Kind::kWrite};
 
@@ -68,7 +68,8 @@ const SweptFault kSweptFaults[] = {
       EINTR,
       Part::kNothing,
       {Kind::kOpen, Kind::kOpenToWrite, Kind::kCreate, Kind::kRead, Kind::kWrite, Kind::kTruncate,
-       Kind::kSync, Kind::kLock, Kind::kSpace, Kind::kHint, Kind::kClose, Kind::kRandom}},
+       Kind::kSync, Kind::kSyncDirectory, Kind::kLock, Kind::kSpace, Kind::kHint, Kind::kClose,
+       Kind::kRandom}},
      {},
      true},
     {{"one byte alone", 0, Part::kOneByte, kTransfers}, {}},
@@ -225,6 +226,21 @@ TEST_P(SystemCallSweep, IsAnsweredAsItsHeaderSays) {
   uint64_t count = sweep_all(kCommitConfig);
   count += test::scaled(100, 0, 0) >= 100 ? sweep_all(kOsConfig) : run_without_fault(kOsConfig);
   EXPECT_EQ(count == 0, GetParam().is_without_files);
+  test::counted("faults", tried_);
+}
+
+// What lasts is not said to be done when no file, or no directory, can be synced.
+TEST_P(SystemCallSweep, PromisesNothingThatIsNotSynced) {
+  for (const Kind kind : {Kind::kSync, Kind::kSyncDirectory}) {
+    Ground ground(kCommitConfig);
+    prepare_ground(ground, GetParam());
+    Outs outs;
+    const FailingCalls calls({"EIO", EIO, Part::kNothing, {kind}}, 1, true);
+    const varve_status_t status = GetParam().run(ground, outs);
+    if (!calls.happened() || !GetParam().effect.lasts()) continue;
+    EXPECT_EQ(status, VARVE_IO) << calls.where() << " " << varve_error_message(outs.error);
+    tried_ += 1;
+  }
   test::counted("faults", tried_);
 }
 

@@ -26,8 +26,8 @@ torture_seeded_bugs() {
   crash_tests seeded-bugs 900 crash_states "$SEEDED"
 }
 
-# Every call on files of sessions on a simulated disk, and every system call of every function of the
-# ABI; that in memory, for it is not the disk that is tried.
+# Every call on files of sessions on a simulated disk, and every system call of every function of
+# the ABI; that in memory, for it is not the disk that is tried.
 torture_faults() {
   local stores=${TMPDIR:-/tmp}
   local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-100}

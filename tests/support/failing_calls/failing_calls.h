@@ -18,7 +18,8 @@ enum class CallKind : uint8_t {
   kRead,
   kWrite,
   kTruncate,
-  kSync,
+  kSync,           // of a file
+  kSyncDirectory,  // fsync, which the library asks of nothing else
   kRename,
   kRemove,
   kMakeDirectory,

@@ -150,7 +150,8 @@ int __wrap_ftruncate(int descriptor, off_t size) {
                 [&] { return __real_ftruncate(descriptor, size); });
 }
 int __wrap_fsync(int descriptor) {
-  return answer({CallKind::kSync, "fsync", descriptor}, [&] { return __real_fsync(descriptor); });
+  return answer({CallKind::kSyncDirectory, "fsync", descriptor},
+                [&] { return __real_fsync(descriptor); });
 }
 int __wrap_fdatasync(int descriptor) {
   return answer({CallKind::kSync, "fdatasync", descriptor},
