@@ -100,6 +100,7 @@ bool remembers(Ground& ground, std::string_view text) {
 
 // Whether a copy of the store is a store with what was in it.
 bool is_copied(const std::string& path) {
+  if (!fs::exists(path + "/backup.json")) return false;  // to open it would make it
   Outs outs;
   return varve_store_open(path.c_str(), kNul, nullptr, 0, &outs.store, nullptr) == VARVE_OK &&
          varve_session_open(outs.store, "s", kNul, &outs.session, nullptr) == VARVE_OK &&
