@@ -37,6 +37,11 @@ enum class Code : int32_t {
   kUnknown = 202,   // sent, no answer: settle it by reading the tail
 };
 
+// A failure of what a program runs on, not of what it asked for or found: the next try may succeed.
+[[nodiscard]] constexpr bool is_of_environment(Code code) noexcept {
+  return code >= Code::kIo && code < Code::kCorruption;
+}
+
 // Where an error happened; every field is optional and only the known ones are reported.
 struct Place {
   std::string path;                // file the error is about

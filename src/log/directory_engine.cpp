@@ -271,6 +271,8 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
     SessionRow row;
     row.session_id = item.name;
     const auto text = session_document(item.name, kMetadataFile);
+    // Whoever's it is would not find it any more under a row that does not say so.
+    if (is_of_environment(text.code())) return text.status();
     const auto tree = text.ok() ? json::Tree::parse(*text) : Result<json::Tree>(text.status());
     if (tree.ok() && tree->is_object()) {
       row.user_id = tree->get_string("user_id");

@@ -177,11 +177,21 @@ Status Registry::replace(int64_t deadline_us,
                          const std::function<Result<std::vector<SessionRow>>()>& collect) {
   const std::lock_guard guard(mutex_);
   VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  remove_left_overs();
   VARVE_TRY_ASSIGN(const auto rows, collect());
   return replace_file(indices_, kRegistryFile, random_, {}, [&](Sink& sink) {
     for (const auto& row : rows) VARVE_TRY(sink.append(encode_row(row)));
     return Status();
   });
+}
+
+// Of replacements that were killed: they need the lock, and we hold it.
+void Registry::remove_left_overs() {
+  const auto items = indices_.list();
+  if (!items.ok()) return;
+  for (const auto& item : *items) {
+    if (is_temporary_name(item.name)) (void)indices_.remove(item.name).ok();
+  }
 }
 
 }  // namespace varve::log

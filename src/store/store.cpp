@@ -211,8 +211,10 @@ void OpenStore::tell(std::string_view session_id, std::string_view what) noexcep
 // A session that expired is gone for everybody, so its id is free.
 Status OpenStore::make_way_for(const std::string& id) {
   const auto text = engine_->session_document(id, "metadata.json");
+  if (is_of_environment(text.code())) return text.status();
   if (!text.ok() || text->find("ttl_hours") == std::string::npos) return {};
   const auto session = open_even_expired(id);
+  if (is_of_environment(session.code())) return session.status();
   if (!session.ok()) return {};  // create() tells what is the matter
   VARVE_TRY_ASSIGN(const bool is_over, (*session)->has_expired());
   if (!is_over) return {};
@@ -463,7 +465,8 @@ Result<StoreFigures> OpenStore::figures() {
   std::unordered_set<std::string> looked_at;
   for (const auto& session : open_sessions()) {
     const auto stats = session->stats();
-    if (!stats.ok()) continue;  // deleted meanwhile
+    if (stats.code() == Code::kNotFound) continue;  // deleted meanwhile
+    VARVE_TRY(stats);
     const auto figure = [](const json::Tree& tree, std::string_view name) {
       return static_cast<uint64_t>(std::max<int64_t>(0, tree.get_int64(name)));
     };
