@@ -173,7 +173,8 @@ Result<std::vector<StoredFile>> DirectoryStorage::files() {
   for (const auto& item : items) {
     if (is_temporary_name(item.name)) continue;
     const auto info = directory_->info(item.name);
-    if (!info.ok()) continue;  // gone since it was listed
+    if (info.code() == Code::kNotFound) continue;  // gone since it was listed
+    if (!info.ok()) return info.status();
     files.push_back({item.name, info->size_bytes, info->modified_ms});
   }
   std::sort(files.begin(), files.end(),

@@ -11,6 +11,7 @@
 #include "json/object_reader.h"
 #include "log/directory_storage.h"
 #include "session/metadata.h"
+#include "session/retries.h"
 #include "store/backup.h"
 #include "store/backup_manifest.h"
 #include "store/session_source.h"
@@ -193,6 +194,15 @@ class Restore {
   }
 
   Status restore_one(const std::string& id, Status* source_failure) {
+    for (int i = 0; i < session::kReplacedMax; ++i) {
+      Status status = try_to_restore(id, source_failure);
+      if (status.code() != Code::kGone) return status;
+    }
+    *source_failure = {Code::kBusy, "the backup is being changed over and over; try again"};
+    return *source_failure;
+  }
+
+  Status try_to_restore(const std::string& id, Status* source_failure) {
     auto opened = backup_->session(id);
     if (!opened.ok()) {
       *source_failure = opened.status();
@@ -233,7 +243,7 @@ class Restore {
         return sink.append(text);
       });
     }
-    const std::string metadata = metadata_of(id, source);
+    VARVE_TRY_ASSIGN(const std::string metadata, metadata_of(id, source));
     contents.documents.emplace_back(log::kMetadataFile,
                                     [&](log::Sink& sink) { return sink.append(metadata); });
     const auto existing = options_.overwrite ? log::Existing::kSwap : log::Existing::kRefuse;
@@ -265,9 +275,10 @@ class Restore {
 
   // What the backup says, in a generation above every one that was there: whoever remembers
   // another log by its number must not take this one for it.
-  std::string metadata_of(const std::string& id, const SessionSource& source) {
+  Result<std::string> metadata_of(const std::string& id, const SessionSource& source) {
     uint64_t generation = source.generation();
     const auto present = context_.engine.session_document(id, log::kMetadataFile);
+    if (!present.ok() && present.code() != Code::kNotFound) return present.status();
     if (present.ok()) {
       const auto parsed = session::Metadata::parse(*present, id);
       if (parsed.ok()) generation = std::max(generation, parsed->generation());

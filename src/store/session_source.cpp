@@ -149,6 +149,8 @@ Result<std::vector<std::string>> SessionSource::documents() {
 
 Result<std::string> SessionSource::document(std::string_view name) {
   auto text = storage_->get_document(name);
+  // It was listed: of this moment it is no more. That says nothing of the session.
+  if (text.code() == Code::kNotFound) return fail({Code::kGone, "a file was removed meanwhile"});
   if (!text.ok()) return fail(std::move(text).status());
   return text;
 }

@@ -61,7 +61,7 @@ class SessionSource {
   [[nodiscard]] const log::Tail& tail() const { return tail_; }
   // Names of the other documents that belong to a copy: not index.bin, which is derived.
   Result<std::vector<std::string>> documents();
-  Result<std::string> document(std::string_view name);
+  Result<std::string> document(std::string_view name);  // kGone when it was removed since
 
   // The first failure to read; ok when what failed was something else.
   [[nodiscard]] const Status& failure() const { return failure_; }

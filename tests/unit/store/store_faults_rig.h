@@ -83,8 +83,9 @@ class FaultGround {
     add(*notes, "a", "tea", R"(,"tags":["t"],"usage":{"input_tokens":5})");
     add(*notes, "dead", "tea with secrets");
     add(*notes, "b", "coffee");
-    EXPECT_TRUE(notes->add_batch(R"([{"id":"c","type":"finding","content":"more tea"},)"
-                                 R"({"id":"d","type":"finding","content":"2"}])")
+    EXPECT_TRUE(notes
+                    ->add_batch(R"([{"id":"c","type":"finding","content":"more tea"},)"
+                                R"({"id":"d","type":"finding","content":"2"}])")
                     .ok());
     EXPECT_TRUE(notes->remove("dead", "told to").ok());
     EXPECT_TRUE(notes->put_vector("a", std::vector<float>{1.0F, 0.0F}).ok());
@@ -123,8 +124,7 @@ inline std::string of_session(Store& store, const std::string& id) {
   const auto found = session.query(R"({"text":"tea"})");
   const auto turns = session.transcript_last(9);
   const auto metadata = session.metadata();
-  for (const Status& status :
-       {lines.status(), found.status(), turns.status(), metadata.status()}) {
+  for (const Status& status : {lines.status(), found.status(), turns.status(), metadata.status()}) {
     if (!status.ok()) return "unreadable: " + status.message();
   }
   std::set<std::string> matches;
@@ -168,7 +168,8 @@ inline StoreState of_disk(const io::SimulatedFileSystem& disk, int64_t now_ms) {
       std::string text = store.ok() ? of_session(**store, id) : "";
       if (!text.empty()) state[root + "/" + id] = std::move(text);
     }
-    if (const auto config = disk.read_file(root + "/config.json")) state[root + " config"] = *config;
+    if (const auto config = disk.read_file(root + "/config.json"))
+      state[root + " config"] = *config;
   }
   return state;
 }

@@ -95,16 +95,15 @@ Result<Told> restored_as(FaultGround& ground, const std::string& options) {
 void add_to_all(FaultGround& ground) {
   FaultGround::add(*ground.session("other"), "later", "tea");
   const auto notes = ground.session("notes");
-  EXPECT_TRUE(notes->add_batch(R"([{"id":"e","type":"finding","content":"tea"},)"
-                               R"({"id":"f","type":"finding","content":"3"}])")
+  EXPECT_TRUE(notes
+                  ->add_batch(R"([{"id":"e","type":"finding","content":"tea"},)"
+                              R"({"id":"f","type":"finding","content":"3"}])")
                   .ok());
   EXPECT_TRUE(notes->kv_set("key", "another").ok());
   EXPECT_TRUE(notes->remove("b", "").ok());
 }
 
-void with_a_backup(FaultGround& ground) {
-  EXPECT_TRUE(ground.store->back_up("copy", {}).ok());
-}
+void with_a_backup(FaultGround& ground) { EXPECT_TRUE(ground.store->back_up("copy", {}).ok()); }
 
 // Appended to, replaced, gone, new, and another configuration since.
 void with_an_old_backup(FaultGround& ground) {
@@ -211,12 +210,13 @@ const StoreWork kStoreWorks[] = {
      },
      "entries 1 input_tokens 5 "},
     {"QueryWords", as_it_stands,
-     [](FaultGround& ground) {
-       return queried_by(ground, R"("text":"tea","sort_by":"match")");
-     },
+     [](FaultGround& ground) { return queried_by(ground, R"("text":"tea","sort_by":"match")"); },
      "o c a "},
     {"QueryTags", as_it_stands,
-     [](FaultGround& ground) { return queried_by(ground, R"("tags":{"include":["t"]},"user_id":"u")"); }, "a "},
+     [](FaultGround& ground) {
+       return queried_by(ground, R"("tags":{"include":["t"]},"user_id":"u")");
+     },
+     "a "},
     {"QueryWordsAndVectors", as_it_stands,
      [](FaultGround& ground) {
        return queried_by(ground, R"("text":"tea","vector":[1,0],"session_ids":["notes"])");
@@ -310,7 +310,8 @@ class StoreFaults : public testing::TestWithParam<StoreWork> {
                                   bool happened) {
     if (!answer.ok()) {
       EXPECT_TRUE(happened);
-      // Whether what could not be synced will last is not known; to a host both are failures of I/O.
+      // Whether what could not be synced will last is not known; to a host both are failures of
+      // I/O.
       EXPECT_TRUE(answer.code() == kind.code || answer.code() == Code::kUnknown)
           << answer.status().message();
     } else if (answer->is_partial) {
