@@ -90,10 +90,9 @@ class RequestParser {
     reader.read_uint("max_tokens", &request_.tokens_max, 0, kTokensMax);
     reader.read_uint("reserve_tokens", &request_.tokens_reserved, 0, kTokensMax);
     if (request_.tokens_reserved > request_.tokens_max) {
-      if (const auto reserve = reader.read_any("reserve_tokens")) {
-        reader.fail(*reserve, "must not be more than 'max_tokens', which is " +
-                                  std::to_string(request_.tokens_max));
-      }
+      reader.fail(*reader.read_any("reserve_tokens"),
+                  "must not be more than 'max_tokens', which is " +
+                      std::to_string(request_.tokens_max));
     }
     note(reader.finish());
   }
@@ -104,9 +103,7 @@ class RequestParser {
     const auto bad =
         std::find_if_not(ids->begin(), ids->end(), [](const auto& id) { return is_valid_id(id); });
     if (bad == ids->end()) return;
-    if (const auto value = reader.read_any(name)) {
-      reader.fail(*value, "'" + *bad + "' is no id: 1 to 128 of A-Z a-z 0-9 _ -");
-    }
+    reader.fail(*reader.read_any(name), "'" + *bad + "' is no id: 1 to 128 of A-Z a-z 0-9 _ -");
   }
 
   void read_format(json::ObjectReader& reader) {
@@ -116,8 +113,8 @@ class RequestParser {
                                       [&](const auto& one) { return one.first == name; });
     if (format != kFormats.end()) {
       request_.format = format->second;
-    } else if (const auto value = reader.read_any("format")) {
-      reader.fail(*value, "must be markdown, chat, json or plain");
+    } else {
+      reader.fail(*reader.read_any("format"), "must be markdown, chat, json or plain");
     }
   }
 

@@ -147,9 +147,6 @@ class Window {
     VARVE_TRY(all);
     if (all->size() > tokens_max) return false;  // each has a token at least: none need be read
     for (const auto& one : *all) {
-      if (one.place.generation != first.place.generation) {
-        return Status(Code::kGone, "the log was replaced");
-      }
       const uint32_t row = one.place.row;
       if (row == first.place.row || found_->excluded.contains(row)) continue;
       if (taken_.contains(row)) continue;  // a result came in since its call was taken

@@ -122,12 +122,11 @@ class ConfigReader {
     std::string algorithm = "sha256";
     reader.read_string("checksum_algorithm", &algorithm);
     if (algorithm != "sha256") {
-      const auto value = reader.read_any("checksum_algorithm");
-      if (value) reader.fail(*value, "must be \"sha256\"");
+      reader.fail(*reader.read_any("checksum_algorithm"), "must be \"sha256\"");
     }
     if (!enable_checksums) {
-      const auto value = reader.read_any("enable_checksums");
-      if (value) reader.fail(*value, "checksums are part of the format and always on");
+      reader.fail(*reader.read_any("enable_checksums"),
+                  "checksums are part of the format and always on");
     }
   }
 
@@ -149,8 +148,7 @@ class ConfigReader {
     std::string name = settings_->failure_buffer_bytes_max > 0 ? "buffer" : "error";
     reader.read_string("io_failure", &name);
     if (name != "error" && name != "buffer") {
-      const auto value = reader.read_any("io_failure");
-      if (value) reader.fail(*value, "must be \"error\" or \"buffer\"");
+      reader.fail(*reader.read_any("io_failure"), "must be \"error\" or \"buffer\"");
     }
     const uint64_t known_mb = settings_->failure_buffer_bytes_max >> 20;
     uint64_t buffer_mb = known_mb > 0 ? known_mb : kFailureBufferMb;
