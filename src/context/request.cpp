@@ -42,9 +42,9 @@ query::Query newest(uint64_t limit, query::SortBy sort_by = query::SortBy::kTime
 }
 
 // A failure about a part of the request, told as one about the request.
-Status within(Status failure, const std::string& path, uint64_t offset) {
+Status within(Status failure, const std::string& path, std::string member, uint64_t offset) {
   Place place = failure.place();
-  place.member = place.member.empty() ? path : path + "." + place.member;
+  place.member = std::move(member);
   place.offset = offset;
   return {failure.code(), path + ": " + failure.message(), std::move(place)};
 }
@@ -149,7 +149,9 @@ class RequestParser {
     if (const auto query = reader.read_object("query")) {
       auto parsed = query::parse_query(text_of(*query), query::Scope::kSession);
       if (!parsed.ok()) {
-        note(within(std::move(parsed).status(), document_.path_of(*query),
+        const std::string path = document_.path_of(*query);
+        const std::string member = path + "." + parsed.status().place().member;
+        note(within(std::move(parsed).status(), path, member,
                     document_.offset_of(*query, text_)));
         return;
       }
@@ -212,7 +214,8 @@ class RequestParser {
     auto parsed = query::parse_query(text, query::Scope::kSession);
     if (!parsed.ok()) {
       const auto value = document_.root().find("question");
-      return within(std::move(parsed).status(), "question", document_.offset_of(*value, text_));
+      return within(std::move(parsed).status(), "question", "question",
+                    document_.offset_of(*value, text_));
     }
     request_.retrievals.push_back({*std::move(parsed), false});
     if (is_default) request_.recent_share = kRecentShare;

@@ -154,6 +154,52 @@ TEST(Config, ANewerVersionWithUnknownMembersIsAVersionProblem) {
   EXPECT_EQ(read(R"({"unknown":{"a":1},"version":"3.0"})", &settings).code(), Code::kFormatVersion);
 }
 
+TEST(Config, TheFirstSectionThatIsWrongIsNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"concurrency":{"lock_timeout_ms":-1},"storage":{"kv_cap":-1}})", "storage.kv_cap"},
+      {R"({"storage":{"kv_cap":-1},"decay":{"curve":"x"}})", "storage.kv_cap"},
+      {R"({"storage":{"kv_cap":-1},"text":{"best":{"role":-1}}})", "storage.kv_cap"},
+  };
+  for (const auto& [text, member] : cases) {
+    session::Settings settings;
+    EXPECT_EQ(read(text, &settings).place().member, member) << text;
+  }
+}
+
+TEST(Config, TextIsOfALanguageAndHasWeights) {
+  session::Settings settings;
+  ASSERT_TRUE(read(R"({"text":{"language":"de","best":{"neighbour":2.5,"answer":0,"stretch":3,
+                       "role":1,"date":0.5,"relevance":7,"candidates":250}}})",
+                   &settings)
+                  .ok());
+  EXPECT_EQ(settings.text.language, "de");
+  EXPECT_FALSE(settings.text.own_stop_words);
+  EXPECT_EQ(settings.best.neighbour, 2.5);
+  EXPECT_EQ(settings.best.answer, 0);
+  EXPECT_EQ(settings.best.stretch, 3);
+  EXPECT_EQ(settings.best.role, 1);
+  EXPECT_EQ(settings.best.date, 0.5);
+  EXPECT_EQ(settings.best.relevance, 7);
+  EXPECT_EQ(settings.best.candidate_count, 250u);
+  ASSERT_TRUE(read(R"({"text":{"stop_words":[]}})", &settings).ok());
+  EXPECT_EQ(settings.text.language, "de") << "what is not said stays";
+  EXPECT_TRUE(settings.text.own_stop_words);
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"text":{"language":"klingon"}})", "text.language"},
+      {R"({"text":{"best":{"role":101}}})", "text.best.role"},
+      {R"({"text":{"best":{"candidates":0}}})", "text.best.candidates"},
+      {R"({"text":{"best":{"luck":1}}})", "text.best.luck"},
+      {R"({"text":{"best":7}})", "text.best"},
+  };
+  for (const auto& [text, member] : cases) {
+    const Status refused = read(text, &settings);
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(refused.place().member, member) << text;
+  }
+  EXPECT_EQ(settings.best.role, 1) << "half applied";
+  EXPECT_TRUE(read(R"({"text":{"best":{"luck":1}}})", &settings, false).ok());
+}
+
 TEST(Config, ZeroMeansNoLimit) {
   session::Settings settings;
   ASSERT_TRUE(

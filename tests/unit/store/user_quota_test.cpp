@@ -1,0 +1,69 @@
+// What a user may take: when it is counted, and what happens when it cannot be.
+#include "store/user_quota.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/environment.h"
+
+namespace varve::store {
+namespace {
+
+class UserQuotas : public testing::Test {
+ protected:
+  Result<UserQuota::Use> count(const std::string& user_id) {
+    counted_ += user_id + " ";
+    if (failure_ != Code::kOk) return Status(failure_, "the disk failed");
+    return use_;
+  }
+
+  test::ManualClock clock_;
+  UserQuota::Use use_{2, 100};
+  Code failure_ = Code::kOk;
+  std::string counted_;
+  UserQuota quota_{clock_, [this](const std::string& user_id) { return count(user_id); }};
+};
+
+TEST_F(UserQuotas, WithoutLimitsOrAUserNothingIsCounted) {
+  EXPECT_TRUE(quota_.check("u", 1'000'000).ok());
+  EXPECT_TRUE(quota_.check_new_session("u").ok());
+  quota_.set_limits(1, 1);
+  EXPECT_TRUE(quota_.check("", 1'000'000).ok());
+  EXPECT_TRUE(quota_.check_new_session("").ok());
+  EXPECT_EQ(counted_, "");
+}
+
+TEST_F(UserQuotas, BytesAreCountedOnceAndWhatIsWrittenIsAddedToThem) {
+  quota_.set_limits(150, 0);
+  quota_.note_written("u", 1000);  // before the first count: it will be in that
+  EXPECT_TRUE(quota_.check("u", 50).ok());
+  quota_.note_written("u", 10);
+  const Status refused = quota_.check("u", 41);
+  EXPECT_EQ(refused.code(), Code::kSizeLimit);
+  EXPECT_EQ(refused.place().size, 151u);
+  EXPECT_EQ(refused.place().limit, 150u);
+  EXPECT_TRUE(quota_.check("u", 40).ok());
+  EXPECT_EQ(counted_, "u ");
+  clock_.advance_ms(UserQuota::kCountedForUs / 1000);
+  EXPECT_TRUE(quota_.check("u", 50).ok());
+  EXPECT_EQ(counted_, "u u ");
+  quota_.forget();
+  EXPECT_TRUE(quota_.check("u", 50).ok());
+  EXPECT_EQ(counted_, "u u u ");
+}
+
+TEST_F(UserQuotas, ACountThatFailsIsToldAndTriedAgain) {
+  quota_.set_limits(150, 3);
+  failure_ = Code::kIo;
+  EXPECT_EQ(quota_.check("u", 1).code(), Code::kIo);
+  EXPECT_EQ(quota_.check_new_session("u").code(), Code::kIo);
+  failure_ = Code::kOk;
+  EXPECT_TRUE(quota_.check("u", 50).ok());
+  EXPECT_TRUE(quota_.check_new_session("u").ok());
+  use_.sessions = 3;
+  EXPECT_EQ(quota_.check_new_session("u").code(), Code::kSizeLimit);
+}
+
+}  // namespace
+}  // namespace varve::store
