@@ -201,13 +201,19 @@ class StoreQuery {
     }
     session::QueryResults merged;
     merged.left_out = std::move(left_out_);
+    merged.results.reserve(std::min<uint64_t>(query_.limit, candidates_.size()));
+    const session::QueryResult* last = nullptr;  // the page ends behind it, readable or not
     for (Candidate& candidate : candidates_) {
-      if (candidate.is_unreadable) continue;
-      has_more_ = has_more_ || merged.results.size() == query_.limit;
-      if (merged.results.size() == query_.limit) break;
-      merged.results.push_back(std::move(candidate.result));
+      const bool is_full = merged.results.size() == query_.limit;
+      if (candidate.is_unreadable) {
+        if (!is_full) last = &candidate.result;
+        continue;
+      }
+      has_more_ = has_more_ || is_full;
+      if (is_full) break;
+      last = &merged.results.emplace_back(std::move(candidate.result));
     }
-    if (has_more_ && !merged.results.empty()) merged.next = next_page(merged.results.back());
+    if (has_more_ && last != nullptr) merged.next = next_page(*last);
     if (query_.explain) {
       json::Tree tree = json::Tree::object();
       tree.set("sessions", json::Tree::integer_unsigned(ids_.size()));

@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -60,20 +61,29 @@ class Sessions {
     before_[id] = std::move(action);
   }
 
-  session::QueryResults ask(const std::string& text) {
+  // The session of that id cannot be opened.
+  void refuse(const std::string& id, Code code) { refused_[id] = code; }
+
+  Result<session::QueryResults> try_to_ask(const std::string& text) {
     const auto query = query::parse_query(text, query::Scope::kStore);
     EXPECT_TRUE(query.ok()) << query.status().message();
     const OpenSession open = [this](const std::string& id) {
       if (before_.contains(id)) before_[id]();
+      if (refused_.contains(id)) {
+        return Result<std::shared_ptr<session::Session>>(Status(refused_[id], "refused"));
+      }
       return Result<std::shared_ptr<session::Session>>(sessions_[id]);
     };
-    const NoteFailure note = [](const std::string& id, const Status& failure) {
-      ADD_FAILURE() << id << ": " << failure.message();
-    };
-    auto found = query_sessions(*query, ids_, 1, clock_.now_ms(), open, note);
+    const NoteFailure note = [this](const std::string& id, const Status&) { noted_ += id + " "; };
+    return query_sessions(*query, ids_, 1, clock_.now_ms(), open, note);
+  }
+  session::QueryResults ask(const std::string& text) {
+    auto found = try_to_ask(text);
     EXPECT_TRUE(found.ok()) << found.status().message();
+    EXPECT_EQ(noted_, "");
     return found.ok() ? *std::move(found) : session::QueryResults();
   }
+  [[nodiscard]] const std::string& noted() const { return noted_; }
 
   std::vector<std::string> ids_found(const std::string& text) {
     std::vector<std::string> ids;
@@ -96,6 +106,8 @@ class Sessions {
   std::map<std::string, std::shared_ptr<log::MemorySession>> memories_;
   std::map<std::string, std::shared_ptr<session::Session>> sessions_;
   std::map<std::string, std::function<void()>> before_;
+  std::map<std::string, Code> refused_;
+  std::string noted_;  // who was left out
   std::vector<std::string> ids_;
 };
 
@@ -174,6 +186,121 @@ TEST(StoreQuery, AsksASessionAgainWhoseLogWasReplacedMeanwhile) {
   EXPECT_EQ(sessions.ids_found(kByImportance), (Ids{"a1", "b0"}));
   EXPECT_EQ(compacted_count, 1);
   EXPECT_FALSE(sessions.ask(kByImportance).next.empty());  // a2
+}
+
+TEST(StoreQuery, APageOfWhichNothingCanBeReadIsNotTheLast) {
+  Sessions sessions;
+  sessions.make("a");
+  sessions.make("b");
+  sessions.add("a", "a0", 9, 0);
+  sessions.add("a", "a1", 5, 0);
+  sessions.add("b", "b0", 7, 0);
+  sessions.damage("a", "a0");
+  const std::string head = R"({"sort_by":"importance","limit":1)";
+  Ids found;
+  int pages = 0;
+  for (std::string after = "}"; !after.empty() && pages < 9; ++pages) {
+    const auto page = sessions.ask(head + after);
+    for (const auto& result : page.results) found.push_back(result.id);
+    after = page.next.empty() ? "" : ",\"after\":\"" + page.next + "\"}";
+  }
+  EXPECT_EQ(found, (Ids{"b0", "a1"}));
+  Sessions alone;
+  alone.make("a");
+  alone.add("a", "a0", 9, 0);
+  alone.add("a", "a1", 5, 0);
+  alone.damage("a", "a0");
+  const auto first = alone.ask(head + "}");
+  EXPECT_TRUE(first.results.empty());
+  ASSERT_FALSE(first.next.empty());
+  const auto second = alone.ask(head + ",\"after\":\"" + first.next + "\"}");
+  ASSERT_EQ(second.results.size(), 1u);
+  EXPECT_EQ(second.results[0].id, "a1");
+  EXPECT_TRUE(alone.ask(R"({"limit":0})").next.empty()) << "nothing was asked for";
+}
+
+// What was found to be unreadable is not read again when another session is asked anew.
+TEST(StoreQuery, AnUnreadableEntryIsCountedOnceThoughALogIsReplaced) {
+  Sessions sessions;
+  sessions.make("a");
+  session::Session& second = sessions.make("b");
+  sessions.make("c");
+  sessions.add("a", "a0", 9, 0);
+  sessions.add("b", "b0", 7, 0);
+  sessions.add("b", "b1", 6, 0);
+  sessions.add("c", "c0", 5, 0);
+  sessions.damage("a", "a0");
+  bool is_first = true;
+  sessions.before("c", [&] {
+    if (!std::exchange(is_first, false)) return;
+    EXPECT_TRUE(second.remove("b0", "").ok());
+    EXPECT_TRUE(second.compact({}).ok());
+  });
+  EXPECT_EQ(sessions.ids_found(kByImportance), (Ids{"b1", "c0"}));
+  EXPECT_EQ(sessions.unreadable_count(), 1u);
+}
+
+TEST(StoreQuery, SessionsMadeSinceTheFirstPageAreInNoPage) {
+  for (const std::string words : {"", R"("text":"fox",)"}) {
+    Sessions sessions;
+    sessions.make("a");
+    sessions.add("a", "a0", 9, 0);
+    sessions.add("a", "a1", 5, 0);
+    const std::string head = "{" + words + R"("sort_by":"importance","limit":1)";
+    const auto first = sessions.ask(head + "}");
+    sessions.make("b");
+    sessions.add("b", "b0", 7, 0);
+    const auto second = sessions.ask(head + ",\"after\":\"" + first.next + "\"}");
+    ASSERT_EQ(second.results.size(), 1u) << words;
+    EXPECT_EQ(second.results[0].id, "a1") << words;
+    EXPECT_TRUE(second.next.empty()) << words;
+  }
+}
+
+TEST(StoreQuery, WhoCannotBeReadIsLeftOutAndAFailureOfTheQueryItselfEndsIt) {
+  const std::string queries[] = {R"({"text":"fox"})", R"({"sort_by":"time"})",
+                                 R"({"text":"fox","vector":[1,0]})"};
+  for (const std::string& query : queries) {
+    for (const Code code : {Code::kIo, Code::kCorruption, Code::kBusy, Code::kFormatVersion}) {
+      Sessions sessions;
+      for (const std::string id : {"a", "b"}) {
+        sessions.make(id);
+        sessions.add(id, id + "0", 5, 0);
+      }
+      sessions.refuse("a", code);
+      const auto found = sessions.try_to_ask(query);
+      ASSERT_TRUE(found.ok()) << query;
+      ASSERT_EQ(found->results.size(), 1u) << query;
+      EXPECT_EQ(found->results[0].id, "b0") << query;
+      EXPECT_TRUE(sessions.noted().starts_with("a ")) << query;
+      EXPECT_EQ(sessions.noted().find('b'), std::string::npos) << query;
+    }
+    for (const Code code : {Code::kInvalidArgument, Code::kNoMemory}) {
+      Sessions sessions;
+      sessions.make("a");
+      sessions.make("b");
+      sessions.refuse("a", code);
+      sessions.refuse("b", Code::kInvalidArgument);
+      EXPECT_EQ(sessions.try_to_ask(query).code(), code) << "the first is told: " << query;
+      EXPECT_EQ(sessions.noted(), "") << query;
+    }
+  }
+}
+
+// Also of a session that is not kept open between the steps.
+TEST(StoreQuery, AVectorOfAnotherDimensionIsRefusedWhereverItMeetsOne) {
+  const std::vector<float> of_three = {1.0F, 0.0F, 0.0F};
+  for (const size_t others : {size_t{1}, size_t{257}}) {
+    Sessions sessions;
+    for (size_t i = 0; i < others; ++i) sessions.make("s" + std::to_string(i));
+    session::Session& last = sessions.make("z");
+    sessions.add("z", "z0", 5, 0);
+    ASSERT_TRUE(last.put_vector("z0", of_three).ok());
+    EXPECT_EQ(sessions.try_to_ask(R"({"vector":[1,0]})").code(), Code::kInvalidArgument);
+    EXPECT_EQ(sessions.try_to_ask(R"({"vector":[1,0],"text":"fox"})").code(),
+              Code::kInvalidArgument);
+    EXPECT_EQ(sessions.ask(R"({"vector":[1,0,0],"text":"fox"})").results.size(), 1u);
+  }
 }
 
 }  // namespace
