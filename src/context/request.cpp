@@ -90,9 +90,9 @@ class RequestParser {
     reader.read_uint("max_tokens", &request_.tokens_max, 0, kTokensMax);
     reader.read_uint("reserve_tokens", &request_.tokens_reserved, 0, kTokensMax);
     if (request_.tokens_reserved > request_.tokens_max) {
-      reader.fail(*reader.read_any("reserve_tokens"),
-                  "must not be more than 'max_tokens', which is " +
-                      std::to_string(request_.tokens_max));
+      reader.fail(
+          *reader.read_any("reserve_tokens"),
+          "must not be more than 'max_tokens', which is " + std::to_string(request_.tokens_max));
     }
     note(reader.finish());
   }
@@ -151,8 +151,7 @@ class RequestParser {
       if (!parsed.ok()) {
         const std::string path = document_.path_of(*query);
         const std::string member = path + "." + parsed.status().place().member;
-        note(within(std::move(parsed).status(), path, member,
-                    document_.offset_of(*query, text_)));
+        note(within(std::move(parsed).status(), path, member, document_.offset_of(*query, text_)));
         return;
       }
       retrieval.query = *std::move(parsed);

@@ -324,8 +324,8 @@ TEST_F(Recorded, AResultRefersToItsCallOnceAndFirst) {
   EXPECT_EQ(recorded("tool_result", R"({"call_id":"c","references":["q1","call"]})"),
             R"({"call_id":"c"} ["q1","call"])");
   EXPECT_EQ(recorded("tool_result", R"({"call_id":7})"), R"({"call_id":7})") << "no call's number";
-  EXPECT_TRUE(recorded("tool_result", R"({"call_id":"c","references":7})")
-                  .starts_with("references: "));
+  EXPECT_TRUE(
+      recorded("tool_result", R"({"call_id":"c","references":7})").starts_with("references: "));
 }
 
 TEST_F(Recorded, AFailingDiskIsToldAndNothingIsRecordedTwice) {

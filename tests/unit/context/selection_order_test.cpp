@@ -87,8 +87,7 @@ TEST(RefusedRequests, NameTheFirstPartThatIsWrong) {
     EXPECT_EQ(request.code(), Code::kInvalidArgument) << text;
     return request.status().place().member;
   };
-  EXPECT_EQ(of(R"({"budget":{"max_tokens":-1},"retrieve":[{"recency":-1}]})"),
-            "budget.max_tokens");
+  EXPECT_EQ(of(R"({"budget":{"max_tokens":-1},"retrieve":[{"recency":-1}]})"), "budget.max_tokens");
   EXPECT_EQ(of(R"({"question":")" + std::string(70'000, 'x') + "\"}"), "question");
   EXPECT_EQ(of(R"({"retrieve":[{"query":{"text":7}}]})"), "retrieve[0].query.text");
   EXPECT_EQ(of(R"({"budget":{"max_tokens":1,"reserve_tokens":2}})"), "budget.reserve_tokens");

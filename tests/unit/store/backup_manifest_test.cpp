@@ -35,7 +35,8 @@ TEST_F(Manifests, AreReadAsTheyWereWritten) {
   ASSERT_TRUE(written.write(*root, random_, test::kStartMs).ok());
   const auto found = BackupManifest::read(*root);
   ASSERT_TRUE(found.ok());
-  EXPECT_EQ(found->created_at, "2026-01-10T14:23:45.678Z") << "the first is made when it is written";
+  EXPECT_EQ(found->created_at, "2026-01-10T14:23:45.678Z")
+      << "the first is made when it is written";
   ASSERT_TRUE(found->write(*root, random_, test::kStartMs + 5000).ok());
   const auto again = BackupManifest::read(*root);
   EXPECT_EQ(again->created_at, "2026-01-10T14:23:45.678Z") << "and stays";
