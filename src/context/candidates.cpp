@@ -17,12 +17,12 @@ class Union {
  public:
   Union() { all_.reserve(kCandidatesUsual); }
 
-  Status exclude(const std::vector<session::Selected>& entries) {
+  // First of all, and of one selection: they have one generation, which decides.
+  void exclude(const std::vector<session::Selected>& entries) {
     for (const auto& entry : entries) {
-      VARVE_TRY(check_generation(entry));
+      generation_ = entry.place.generation;
       excluded_.insert(entry.place.row);
     }
-    return {};
   }
 
   Status add(const session::Selected& entry, Source source, double match) {
@@ -131,7 +131,7 @@ Result<Candidates> find_candidates(session::Session& session, const Request& req
                                    int64_t now_ms) {
   Union all;
   VARVE_TRY_ASSIGN(const auto excluded, session.select_ids(request.exclude_ids, now_ms));
-  VARVE_TRY(all.exclude(excluded));
+  all.exclude(excluded);
   VARVE_TRY_ASSIGN(const auto pinned, session.select_ids(request.pinned, now_ms));
   for (const auto& entry : pinned) VARVE_TRY(all.add(entry, Source::kPinned, 0));
   for (const auto& retrieval : request.retrievals) {

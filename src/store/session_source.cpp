@@ -26,7 +26,7 @@ bool is_document(std::string_view name) {
 }  // namespace
 
 Status SessionSource::fail(Status status) {
-  if (failure_.ok()) failure_ = status;
+  failure_ = status;
   return status;
 }
 

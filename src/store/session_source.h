@@ -63,7 +63,7 @@ class SessionSource {
   Result<std::vector<std::string>> documents();
   Result<std::string> document(std::string_view name);  // kGone when it was removed since
 
-  // The first failure to read; ok when what failed was something else.
+  // The last failure to read; ok when what failed was something else.
   [[nodiscard]] const Status& failure() const { return failure_; }
   log::SessionStorage& storage() { return *storage_; }
   [[nodiscard]] log::SessionRow row(std::string_view session_id) const;
