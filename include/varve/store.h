@@ -189,8 +189,9 @@ varve_store_query(varve_store_t *store, const char *query_json VARVE_NULLABLE, s
  *
  * A backup into the same directory again copies what was appended since; a log that was replaced
  * meanwhile (repair, compaction, restore) is copied whole. A backup that is killed leaves each
- * session of the copy as the last one or this one made it. Older backups keep what they have: what
- * was purged from the store leaves a copy with the next backup into it.
+ * session of the copy as the last one or this one made it, or between the two: with the deletions
+ * of this one and not yet all that was added. Older backups keep what they have: what was purged
+ * from the store leaves a copy with the next backup into it.
  *
  * @param[in]  store          open store.
  * @param[in]  path           a directory that is missing, empty, or holds a backup of this store.

@@ -10,18 +10,27 @@ COVERAGE_TESTS=(
   "system_call_sweep:*"
   "crash_states:-*SeededDefects*:*AMissingSyncIsFound:*TheCanaryFindsWhatIsThere")
 
+# Every fault of a call, for each is another branch; of the rest a part.
+coverage_scale() {
+  case $1 in
+    fault_sweep) echo "${VARVE_CRASH_SCALE:-100}" ;;
+    *) echo "${VARVE_CRASH_SCALE:-10}" ;;
+  esac
+}
+
 # Prints branches taken per folder and per component. Less than coverage.py asks for is a violation,
 # and what was never taken is in the log.
 torture_coverage() {
   local pair name profiles=$PWD/build/coverage/profiles log=$torture_logs/coverage.log programs=()
-  local -x VARVE_CRASH_SCALE=${VARVE_CRASH_SCALE:-10} LLVM_PROFILE_FILE=$profiles/%m%c.profraw
+  local -x LLVM_PROFILE_FILE=$profiles/%m%c.profraw
   have llvm-cov-14 coverage && have llvm-profdata-14 coverage || return
   configure coverage && build coverage "${COVERAGE_TESTS[@]%%:*}" || return
   rm -rf "$profiles"
   for pair in "${COVERAGE_TESTS[@]}"; do
     name=$(find build/coverage/tests -type f -name "${pair%%:*}" -perm -u+x)
     programs+=("$name")
-    run_tests "coverage-${pair%%:*}" 3600 "$name" "--gtest_filter=${pair#*:}"
+    VARVE_CRASH_SCALE=$(coverage_scale "${pair%%:*}") \
+      run_tests "coverage-${pair%%:*}" 3600 "$name" "--gtest_filter=${pair#*:}"
   done
   llvm-profdata-14 merge -o build/coverage/all.profdata "$profiles" &&
     python3 scripts/lib/coverage.py . build/coverage/all.profdata "${programs[@]}" \
