@@ -58,7 +58,7 @@ Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
     return opened;
   }
   auto looked = storage->tail();
-  if (looked.code() == Code::kReadOnly && storage->writable_) {
+  if (looked.code() == Code::kReadOnly) {
     storage->writable_ = false;
     looked = storage->tail();
   }

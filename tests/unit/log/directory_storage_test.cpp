@@ -148,6 +148,20 @@ TEST_F(InDirectory, LeftOversOfReplacementsAreRemovedByTheNextWriter) {
   EXPECT_FALSE(disk_.exists("s/memory.jsonl.tmp-0123456789abcdef"));
 }
 
+TEST_F(InDirectory, AFileThatGoesWhileFilesAreListedIsNoneOfThem) {
+  disk_.write_file("s/index.bin", "index");
+  ASSERT_EQ(storage_->files()->size(), 4U);
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_it = operation.kind == io::OperationKind::kInfo && operation.name == "index.bin";
+    return is_it ? std::optional(io::Fault{ENOENT}) : std::nullopt;
+  });
+  const auto files = storage_->files();
+  disk_.set_fault_hook(nullptr);
+  ASSERT_TRUE(files.ok()) << files.status().message();
+  for (const auto& file : *files) EXPECT_NE(file.name, "index.bin");
+  EXPECT_EQ(files->size(), 3U);
+}
+
 TEST_F(InDirectory, WithoutPermissionToWriteItIsForReading) {
   disk_.set_read_only(true);
   storage_ = open();

@@ -395,6 +395,20 @@ TEST_F(Moments, LinesThatAreNotThereAnyMoreHaveNoWords) {
   EXPECT_TRUE(core_->read_entry("c").ok());
 }
 
+TEST_F(Moments, ALogThatEndsSoonerThanItsTailSaysIsNotCopied) {
+  load();
+  ASSERT_TRUE(other_->remove("a", "").ok());
+  const std::string log = disk_.bytes(log::kEntriesFile);
+  storage_->change_read = [](log::Stream stream, uint64_t, size_t got) -> Result<size_t> {
+    return stream == log::Stream::kEntries ? got / 2 : got;
+  };
+  Writer writer(*core_);
+  EXPECT_EQ(compact(*core_, writer, {}).code(), Code::kCorruption);
+  EXPECT_EQ(disk_.bytes(log::kEntriesFile), log);
+  storage_->change_read = nullptr;
+  EXPECT_TRUE(compact(*core_, writer, {}).ok());
+}
+
 // --- a line that no memory has room for ----------------------------------------------------------
 
 TEST_F(Moments, ALineLongerThanAnyEntryIsDamageToACompaction) {

@@ -219,7 +219,9 @@ TEST_F(SnapshotUse, WhatAnotherHandleSavedIsNotSavedAgain) {
 
 TEST_F(SnapshotUse, WhatAnotherLeftInItsPlaceThatIsNoneIsReplaced) {
   fill(10);
+  disk_.open()->close();
   const auto session = disk_.open();
+  ASSERT_TRUE(index_stats(*session).get_bool("loaded"));
   disk_.write("index.bin", "no index");
   for (int i = 0; i < 3; ++i) {
     const std::string id = "s" + std::to_string(i);
