@@ -74,7 +74,7 @@ TEST_F(CompactionTrust, OfTwoNamesThatChangedPlacesTheRightOneGoes) {
             "ac");
 }
 
-// A row of something that is no entry, which is said to be deleted.
+// A row of something that is no entry, by an id that is deleted.
 TEST_F(CompactionTrust, ADeletedRowThatStandsForNoEntryIsDamage) {
   constexpr std::string_view kNoEntry = R"({"no":"entry"})";
   const std::string log = disk_.bytes(log::kEntriesFile);
@@ -84,10 +84,10 @@ TEST_F(CompactionTrust, ADeletedRowThatStandsForNoEntryIsDamage) {
                 facts.type = "message";
                 facts.seq = 4;
                 index.add(facts, {log.size(), kNoEntry.size(), hash64(kNoEntry)}, 0);
-                index.add_tombstone("ghost");
                 index.coverage.entries_bytes = log.size() + kNoEntry.size() + 1;
               }});
   disk_.write(log::kEntriesFile, log + std::string(kNoEntry) + "\n");
+  disk_.write(log::kTombstonesFile, entry::seal_tombstone({"ghost", "", 0}));
   const auto session = disk_.open();
   ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded")) << "or nothing is tested";
   const auto report = session->compact({});
