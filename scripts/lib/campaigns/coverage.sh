@@ -1,7 +1,8 @@
 # What the tests reach of the library.
 
-# Program and what of it is run: all that everyday tests ask, the rigs at a part of their size. The
-# profile is counted in its file, so that of a process that is killed, or ends by _exit, is there.
+# Program and what of it is run: all that everyday tests ask, the rigs at a part of their size. What
+# is taken is counted in a file, so that of a process that is killed, or ends by _exit, is there; in
+# one for each process, for two that count in one lose what they count at the same moment.
 COVERAGE_TESTS=(
   "unit_io:*" "unit_log:*" "unit_session:*" "unit_store:*" "unit_stores:*" "unit_transfer:*"
   "unit_base:*" "unit_json:*" "unit_entry:*" "unit_decay:*" "unit_embedding:*" "unit_index:*"
@@ -22,7 +23,7 @@ coverage_scale() {
 # and what was never taken is in the log.
 torture_coverage() {
   local pair name profiles=$PWD/build/coverage/profiles log=$torture_logs/coverage.log programs=()
-  local -x LLVM_PROFILE_FILE=$profiles/%m%c.profraw
+  local -x LLVM_PROFILE_FILE=$profiles/%p-%m%c.profraw
   have llvm-cov-14 coverage && have llvm-profdata-14 coverage || return
   configure coverage && build coverage "${COVERAGE_TESTS[@]%%:*}" || return
   rm -rf "$profiles"
