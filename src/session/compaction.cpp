@@ -14,6 +14,7 @@
 #include "log/scan.h"
 #include "query/relevance.h"
 #include "session/capped_stores.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
@@ -421,11 +422,12 @@ Result<CompactionReport> attempt(Core& core, const CompactionOptions& options) {
 // Plans, and carries out unless it is a dry run. When index.bin turns out to be wrong, or somebody
 // made the index anew in between, once more by the log alone.
 Result<CompactionReport> plan_and_carry_out(Core& core, const CompactionOptions& options) {
-  for (;;) {
+  for (int i = 0; i < kReplacedMax; ++i) {
     auto report = attempt(core, options);
     if (report.code() != Code::kConflict) return report;
     VARVE_TRY(core.rebuild());
   }
+  return Status(Code::kBusy, "the index is being made anew over and over; try again");
 }
 
 }  // namespace

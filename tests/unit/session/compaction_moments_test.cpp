@@ -131,6 +131,23 @@ TEST_P(CompactionMoments, NothingIsTakenForAnotherWhenAReaderFailsAtARead) {
   });
 }
 
+TEST_P(CompactionMoments, AReaderThatFailsOverAndOverIsNotWaitedForForEver) {
+  begin_anew(true);
+  const std::string vectors = disk_.bytes("vectors.bin");
+  storage_->change_read = [this](log::Stream stream, uint64_t, size_t got) -> Result<size_t> {
+    if (stream == log::Stream::kVectors && is_index_free(*core_)) {
+      fail_to_read(*core_, *storage_, false);
+    }
+    return got;
+  };
+  CompactionOptions options;
+  options.cause = GetParam().cause;
+  EXPECT_EQ(compact(*core_, *writer_, options).code(), Code::kBusy);
+  EXPECT_EQ(disk_.bytes("vectors.bin"), vectors);
+  storage_->change_read = nullptr;
+  compact_and_check();
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, CompactionMoments,
     testing::Values(Moment{"Asked", CompactionCause::kAsked, 0, false, false},
