@@ -30,7 +30,8 @@ torture_languages() {
   local -x VARVE_LIBRARY=build/ci/libvarve.so
   while :; do
     log=$torture_logs/languages.$((${tried[rounds]:-0} + 1)).log
-    TMPDIR=$stores timeout --kill-after=10 3600 python3 -B tests/bindings/shared_store_test.py --whole \
+    TMPDIR=$stores timeout --kill-after=10 3600 \
+      python3 -B tests/bindings/shared_store_test.py --whole \
       --program build/ci/src/cli/varve --c-worker build/ci/tests/bindings/bindings_worker \
       >"$log" 2>&1
     status=$?
