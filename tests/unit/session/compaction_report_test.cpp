@@ -48,6 +48,17 @@ class CompactionReports : public testing::Test {
     disk_.write("vectors.bin", bytes);
     session_ = disk_.open();
   }
+  // Three, of entries of their own each time; the second is damaged, the third's entry may go.
+  void make_damaged_vectors(bool drops_entry) {
+    disk_.write("vectors.bin", "");
+    for (const std::string id : {"a", "b", "c"}) {
+      const std::string own = id + (drops_entry ? "1" : "0");
+      add(own);
+      ASSERT_TRUE(session_->put_vector(own, Values{1, 2, 3}).ok());
+    }
+    if (drops_entry) remove("c1");
+    damage_vector(1);
+  }
   [[nodiscard]] size_t vector_count() const {
     const size_t bytes = disk_.bytes("vectors.bin").size();
     return bytes == 0 ? 0 : (bytes - embedding::kHeaderBytes) / embedding::record_bytes(3);
@@ -191,14 +202,7 @@ TEST_F(CompactionReports, ALineThatLostItsEndIsRefused) {
 
 TEST_F(CompactionReports, DamagedVectorsGoToQuarantineWhetherEntriesGoOrNot) {
   for (const bool drops_entry : {false, true}) {
-    disk_.write("vectors.bin", "");
-    for (const std::string id : {"a", "b", "c"}) {
-      const std::string own = id + (drops_entry ? "1" : "0");
-      add(own);
-      ASSERT_TRUE(session_->put_vector(own, Values{1, 2, 3}).ok());
-    }
-    if (drops_entry) remove("c1");
-    damage_vector(1);
+    make_damaged_vectors(drops_entry);
     const size_t before = disk_.quarantine().size();
     compact();
     ASSERT_EQ(disk_.quarantine().size(), before + 1) << drops_entry;
@@ -210,14 +214,7 @@ TEST_F(CompactionReports, DamagedVectorsGoToQuarantineWhetherEntriesGoOrNot) {
 
 TEST_F(CompactionReports, WithoutRoomInQuarantineNothingIsDropped) {
   for (const bool drops_entry : {false, true}) {
-    disk_.write("vectors.bin", "");
-    for (const std::string id : {"a", "b", "c"}) {
-      const std::string own = id + (drops_entry ? "1" : "0");
-      add(own);
-      ASSERT_TRUE(session_->put_vector(own, Values{1, 2, 3}).ok());
-    }
-    if (drops_entry) remove("c1");
-    damage_vector(1);
+    make_damaged_vectors(drops_entry);
     const std::string log = disk_.bytes("memory.jsonl");
     const std::string vectors = disk_.bytes("vectors.bin");
     disk_.disk.set_fault_hook(io::FailNth(1, ENOSPC, true).on_file("quarantine.jsonl"));
