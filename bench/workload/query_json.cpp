@@ -44,7 +44,7 @@ std::string store_config(const char* durability) {
              "{\"storage\":{\"max_session_size_mb\":0},\"decay\":{\"half_life_hours\":168,") +
          "\"min_decay_factor\":0.1,\"type_specific\":{\"decision\":{\"half_life_hours\":168}," +
          "\"finding\":{\"half_life_hours\":168}}},\"performance\":{\"cache_size\":" +
-         std::to_string(kCachedEntries) + "},\"durability\":\"" + durability + "\"}";
+         std::to_string(kCachedEntries) + "},\"threads\":2,\"durability\":\"" + durability + "\"}";
 }
 
 }  // namespace varve::bench

@@ -54,7 +54,8 @@ Status replace_file(io::Directory& directory, std::string_view name, Random& ran
                     const ReplaceOptions& options, const std::function<Status(Sink&)>& produce) {
   const std::string temporary = temporary_name(name, random);
   Status status = write_new_file(directory, temporary, options, produce);
-  if (status.ok() && options.sync_names_before) status = directory.sync();
+  const bool* syncs_names = options.sync_names_before;
+  if (status.ok() && syncs_names != nullptr && *syncs_names) status = directory.sync();
   if (status.ok()) {
     status = options.overwrite ? directory.rename(temporary, name)
                                : directory.move_to(temporary, directory, name);

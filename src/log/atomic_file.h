@@ -16,9 +16,9 @@ namespace varve::log {
 struct ReplaceOptions {
   bool durable = true;    // false: for derived files; one rename, no sync
   bool sync_name = true;  // false: after a power loss the old one may be back, with `durable` whole
-  // The names that others got before are durable before this one is there: when the new bytes have
-  // been synced, which leaves little of that to do.
-  bool sync_names_before = false;
+  // Whether names that others got are to be durable before this one is there; looked at when the
+  // new bytes have been synced, which leaves little of that to do. Null: they are not.
+  const bool* sync_names_before = nullptr;
   uint32_t permissions = 0600;
   bool overwrite = true;  // false: kAlreadyExists when there is something of that name
 };

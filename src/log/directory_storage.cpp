@@ -89,6 +89,10 @@ DirectoryStorage::OpenStream DirectoryStorage::snapshot_of(Stream stream) {
   return stream_of(stream);
 }
 
+std::shared_ptr<const void> DirectoryStorage::keep_open(Stream stream) {
+  return snapshot_of(stream).file;
+}
+
 Result<Tail> DirectoryStorage::tail() {
   const std::lock_guard guard(mutex_);
   return look();

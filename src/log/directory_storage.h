@@ -76,6 +76,7 @@ class DirectoryStorage final : public SessionStorage {
   LockHolder lock_holder() override;
   [[nodiscard]] bool writable() const override { return writable_; }
   [[nodiscard]] std::string name_of(Stream stream) const override;
+  std::shared_ptr<const void> keep_open(Stream stream) override;
 
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
   void unlock() noexcept override;

@@ -448,7 +448,7 @@ Status DirectoryStorage::truncate(Stream stream, uint64_t size_bytes) {
 Status DirectoryStorage::replace(Stream stream, const std::function<Status(Sink&)>& produce) {
   VARVE_TRY(refuse_if_poisoned());
   ReplaceOptions options;
-  options.sync_names_before = has_unsynced_name_;
+  options.sync_names_before = &has_unsynced_name_;
   Status replaced =
       replace_file(*directory_, name_in_directory(stream), *environment_.random, options, produce);
   if (replaced.code() == Code::kUnknown) poison(replaced);

@@ -68,6 +68,9 @@ DurableMark FailureBuffer::durable_mark() { return below_->durable_mark(); }
 LockHolder FailureBuffer::lock_holder() { return below_->lock_holder(); }
 bool FailureBuffer::writable() const { return below_->writable(); }
 std::string FailureBuffer::name_of(Stream stream) const { return below_->name_of(stream); }
+std::shared_ptr<const void> FailureBuffer::keep_open(Stream stream) {
+  return below_->keep_open(stream);
+}
 void FailureBuffer::set_sync_histogram(Histogram* histogram) {
   below_->set_sync_histogram(histogram);
 }

@@ -47,6 +47,7 @@ class FailureBuffer final : public SessionStorage {
   LockHolder lock_holder() override;
   [[nodiscard]] bool writable() const override;
   [[nodiscard]] std::string name_of(Stream stream) const override;
+  std::shared_ptr<const void> keep_open(Stream stream) override;
   [[nodiscard]] Undurable undurable() const override;
 
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;

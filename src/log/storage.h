@@ -147,6 +147,10 @@ class SessionStorage {
   // The same of a document, which lies beside it.
   [[nodiscard]] std::string name_of_document(std::string_view name) const;
 
+  // While it is held, what the stream is now keeps its place on the disk, also when it is replaced:
+  // so that who replaces it chooses when it waits for that. Null: nothing to wait for.
+  virtual std::shared_ptr<const void> keep_open(Stream) { return nullptr; }
+
   // --- the writer ---
   // Waits for the exclusive lock until `deadline_us` (Clock::monotonic_us), then kBusy with the
   // holder named where known. One thread of this object at a time may hold it. `operation` is for

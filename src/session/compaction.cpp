@@ -1,10 +1,13 @@
 #include "session/compaction.h"
 
 #include <algorithm>
+#include <future>
+#include <memory>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/beside.h"
 #include "base/hash.h"
 #include "base/time.h"
 #include "entry/entry.h"
@@ -45,6 +48,18 @@ struct DroppedRow {
   Dropped why = Dropped::kDeleted;
 };
 
+// What is left of the old log when the new one has its name.
+struct Replaced {
+  std::shared_ptr<const void> log;  // keeps the file
+  std::shared_ptr<index::Index> index;
+};
+
+struct CompactionOutcome {
+  CompactionReport report;
+  std::optional<Core::Snapshot> snapshot;  // of the new log's index, when it was made here
+  std::future<void> releasing;             // what was replaced
+};
+
 class Compaction {
  public:
   Compaction(Core& core, const CompactionOptions& options)
@@ -63,9 +78,10 @@ class Compaction {
     if (only_the_log_will_do && !is_index_from_log()) VARVE_TRY(core_.rebuild());
     VARVE_TRY(judge());
     VARVE_TRY(look_between());
+    const bool copies = !options_.dry_run && report_.bytes_after != report_.bytes_before;
+    if (copies) start_renumbering();
     if (index_from_log_) return {};
     // Without a copy nobody would see that a line has changed since.
-    const bool copies = !options_.dry_run && report_.bytes_after != report_.bytes_before;
     return copies ? check_dropped() : doubt(0);
   }
 
@@ -78,7 +94,6 @@ class Compaction {
       note_if_failed(core_, "vectors.bin was not compacted", write_vectors_anew());
       return {};
     }
-    VARVE_TRY(make_gaps_legal());
     if (purges) {
       VARVE_TRY(tidy_stores(core_, Remains::kDropped));
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
@@ -98,7 +113,7 @@ class Compaction {
     return {};
   }
 
-  CompactionReport& report() { return report_; }
+  CompactionOutcome outcome() && { return {report_, std::move(snapshot_), release_replaced()}; }
 
  private:
   Status renew_index() {
@@ -106,18 +121,41 @@ class Compaction {
     // That of the old log is of no use to anybody, and to replace a file costs more than to make
     // it.
     VARVE_TRY(core_.storage->remove_document(index::kSnapshotFile));
-    return core_.adopt_compacted(*std::move(renumbered_));
+    std::string encoded = encoding_.get();
+    VARVE_TRY_ASSIGN(snapshot_, core_.adopt_compacted(*renumbered_, std::move(encoded)));
+    replaced_->index = std::move(renumbered_);
+    return {};
+  }
+
+  // To free a large file takes as long as to copy a third of it.
+  std::future<void> release_replaced() {
+    if (!has_threads()) return {};
+    return start_beside(has_threads(), [replaced = replaced_] { *replaced = Replaced(); });
   }
 
   // Words that only the forgotten had may stand in a renumbered index in a form of their own: a
   // purge makes it anew.
-  void renumber() {
+  void start_renumbering() {
     if (options_.cause == CompactionCause::kPurge) return;
     std::vector<uint32_t> rows;
     rows.reserve(kept_.size());
     for (const KeptLine& line : kept_) rows.push_back(line.row);
-    renumbered_ = core_.index_of_kept(rows, epoch_);
+    renumbering_ =
+        start_beside(has_threads(), [&core = core_, rows = std::move(rows), epoch = epoch_] {
+          return core.index_of_kept(rows, epoch);
+        });
   }
+
+  // Nobody may change the index until here: a lock of it is held.
+  void take_renumbered() {
+    if (!renumbering_.valid()) return;
+    renumbered_ = renumbering_.get();
+    if (!renumbered_) return;
+    encoding_ = start_beside(has_threads(),
+                             [index = renumbered_] { return index::encode_snapshot(*index); });
+  }
+
+  [[nodiscard]] bool has_threads() const { return core_.settings.threads > 1; }
 
   [[nodiscard]] bool is_index_from_log() const {
     const std::shared_lock lock(core_.index_mutex);
@@ -288,8 +326,8 @@ class Compaction {
     }
   }
 
-  // First the number that makes the gaps legal: a crash behind it leaves a log as it was. It is
-  // durable before the new log has the name.
+  // The number that makes the gaps legal: a crash behind it leaves a log as it was. It is durable
+  // before the new log has the name.
   Status make_gaps_legal() {
     return core_.save_metadata(log::DocumentDurability::kContent, [&](Metadata& metadata) {
       json::Tree& tree = metadata.tree();
@@ -310,6 +348,7 @@ class Compaction {
   }
 
   Status write_anew() {
+    if (has_threads()) replaced_->log = core_.storage->keep_open(log::Stream::kEntries);
     return core_.storage->replace(log::Stream::kEntries, [&](log::Sink& sink) {
       for (size_t first = 0; first < kept_.size();) {
         size_t end = first + 1;
@@ -321,8 +360,8 @@ class Compaction {
         VARVE_TRY(copy(first, end, sink));
         first = end;
       }
-      renumber();  // while the disk writes
-      return Status();
+      take_renumbered();  // while the disk writes
+      return make_gaps_legal();
     });
   }
 
@@ -368,8 +407,14 @@ class Compaction {
   VectorFile::Selection vectors_;
   bool removes_vectors_ = false;  // it cannot be told what is in the file
   CompactionReport report_;
-  std::optional<index::Index> renumbered_;  // of the new log, when nothing is to be read for it
-  std::string read_;                        // scratch
+  std::string read_;  // scratch
+  std::shared_ptr<Replaced> replaced_ = std::make_shared<Replaced>();
+  // The index of the new log, when nothing is to be read for it, and its index.bin.
+  std::shared_ptr<index::Index> renumbered_;
+  std::optional<Core::Snapshot> snapshot_;
+  // Of all this the first to end.
+  std::future<std::shared_ptr<index::Index>> renumbering_;
+  std::future<std::string> encoding_;
 };
 
 // After a power loss a compaction may be done and not noted; that of a purge is kept.
@@ -412,19 +457,19 @@ void post_end(Core& core, const CompactionOptions& options, const CompactionRepo
   core.post(Level::kInfo, "session compaction completed", std::move(details));
 }
 
-Result<CompactionReport> attempt(Core& core, const CompactionOptions& options) {
+Result<CompactionOutcome> attempt(Core& core, const CompactionOptions& options) {
   Compaction compaction(core, options);
   VARVE_TRY(compaction.plan());
   if (!options.dry_run) VARVE_TRY(compaction.carry_out());
-  return compaction.report();
+  return std::move(compaction).outcome();
 }
 
 // Plans, and carries out unless it is a dry run. When index.bin turns out to be wrong, or somebody
 // made the index anew in between, once more by the log alone.
-Result<CompactionReport> plan_and_carry_out(Core& core, const CompactionOptions& options) {
+Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions& options) {
   for (int i = 0; i < kReplacedMax; ++i) {
-    auto report = attempt(core, options);
-    if (report.code() != Code::kConflict) return report;
+    auto outcome = attempt(core, options);
+    if (outcome.code() != Code::kConflict) return outcome;
     VARVE_TRY(core.rebuild());
   }
   return Status(Code::kBusy, "the index is being made anew over and over; try again");
@@ -457,8 +502,10 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   // Before anything is planned: where the disk does not take it, the log moves into a new file.
   VARVE_TRY(core.storage->sync(core.next_seq() - 1));
   VARVE_TRY(core.catch_up());
-  VARVE_TRY_ASSIGN(CompactionReport report, plan_and_carry_out(core, options));
-  if (const auto snapshot = core.prepare_snapshot(true, false)) core.put_snapshot(*snapshot);
+  VARVE_TRY_ASSIGN(CompactionOutcome outcome, plan_and_carry_out(core, options));
+  if (!outcome.snapshot) outcome.snapshot = core.prepare_snapshot(true, false);
+  if (outcome.snapshot) core.put_snapshot(*outcome.snapshot);
+  CompactionReport& report = outcome.report;
   const int64_t end_us = core.context.clock->monotonic_us();
   core.context.counters->compaction_us.record_duration(start_us, end_us);
   report.duration_ms = static_cast<double>(end_us - start_us) / 1000.0;
@@ -474,8 +521,8 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
 Result<json::Tree> compact(Core& core, Writer& writer, const CompactionOptions& options) {
   if (options.dry_run) {
     VARVE_TRY(core.catch_up());
-    VARVE_TRY_ASSIGN(const CompactionReport planned, plan_and_carry_out(core, options));
-    return planned.tree();
+    VARVE_TRY_ASSIGN(const CompactionOutcome planned, plan_and_carry_out(core, options));
+    return planned.report.tree();
   }
   CompactionReport report;
   VARVE_TRY(writer.run(options.cause == CompactionCause::kPurge ? "purge" : "compact", [&] {

@@ -2,9 +2,9 @@
 // what is gone left in any file of the session.
 //
 // The order of steps is what makes both safe at every crash point (docs/format.md#compaction):
-//   1  metadata.json says up to which seq gaps are legal        durable
-//   2  damaged bytes go to quarantine (not in a purge)          durable
-//   3  purge: quarantine, index.bin and left-overs are removed  durable
+//   1  damaged bytes go to quarantine (not in a purge)          durable
+//   2  purge: quarantine, index.bin and left-overs are removed  durable
+//   3  metadata.json says up to which seq gaps are legal        durable
 //   4  the new memory.jsonl takes the name of the old one       durable: the commit point
 //   5  vectors.bin is written anew when it has what nobody may read any more; in a purge durably
 //      before the answer, and a failure of it is one of the purge

@@ -85,11 +85,6 @@ class Core {
   }
   // The same, as a status: kConflict.
   [[nodiscard]] Status check_rows(uint64_t epoch) const;
-  // The index of a log that has the lines of these rows only, made without reading it; readers go
-  // on meanwhile. load_sections() came before. Nothing without has_rows_of(epoch).
-  std::optional<index::Index> index_of_kept(const std::vector<uint32_t>& kept, uint64_t epoch);
-  // After the holder of the storage's lock replaced the log: the index of the new one.
-  Status adopt_compacted(index::Index renumbered);
 
   // One entry's line, checked; kNotFound, kCorruption.
   Result<EntryLine> read_entry(std::string_view id);
@@ -174,6 +169,13 @@ class Core {
   // Best effort. A snapshot of a log that was replaced meanwhile is not written: after a purge it
   // would bring back the words of what was forgotten.
   void put_snapshot(const Snapshot& snapshot);
+
+  // The index of a log that has the lines of these rows only, made without reading it; readers go
+  // on meanwhile. load_sections() came before. Nothing without has_rows_of(epoch).
+  std::shared_ptr<index::Index> index_of_kept(const std::vector<uint32_t>& kept, uint64_t epoch);
+  // After the holder of the storage's lock replaced the log: takes the new one's index, and gives
+  // the old one for it. Answers what is to be put; `encoded` is of the new index.
+  Result<Snapshot> adopt_compacted(index::Index& compacted, std::string encoded);
 
   // Whether many rows' words were indexed that index.bin does not have.
   [[nodiscard]] bool has_words_to_save() const;

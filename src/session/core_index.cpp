@@ -189,23 +189,25 @@ Status Core::check_rows(uint64_t epoch) const {
   return {Code::kConflict, "the index is being made anew; try again"};
 }
 
-std::optional<index::Index> Core::index_of_kept(const std::vector<uint32_t>& kept, uint64_t epoch) {
+std::shared_ptr<index::Index> Core::index_of_kept(const std::vector<uint32_t>& kept,
+                                                  uint64_t epoch) {
   const std::shared_lock lock(index_mutex);
-  if (!has_rows_of(epoch)) return std::nullopt;
-  return index.renumbered(kept);
+  if (!has_rows_of(epoch)) return nullptr;
+  return std::make_shared<index::Index>(index.renumbered(kept));
 }
 
-Status Core::adopt_compacted(index::Index renumbered) {
+Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::string encoded) {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
-  index = std::move(renumbered);
+  std::swap(index, compacted);
   index_epoch += 1;
   cache_.clear();
   view = LogView();
   view.tail = tail;
   snapshot_covered_bytes = 0;  // index.bin is of the old log
   snapshot_text_rows = 0;
-  return {};
+  return Snapshot{std::move(encoded), tail.generation, index.coverage.entries_bytes,
+                  index.text_row_count()};
 }
 
 // --- for a query ---------------------------------------------------------------------------------

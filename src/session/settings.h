@@ -42,7 +42,7 @@ struct Settings {
   text::Settings text;
   query::BestWeights best;
   uint64_t cached_entries_max = 100;  // lines kept in memory, of up to 16 KB each
-  uint64_t threads = 1;               // that a query across sessions may use
+  uint64_t threads = 1;               // that a query across sessions, or a compaction, may use
 };
 
 }  // namespace varve::session

@@ -17,6 +17,7 @@ using varve_test::NoMemory;
 
 constexpr const char* kOs = R"({"durability":"os"})";
 constexpr const char* kCommit = R"({"durability":"commit"})";
+constexpr const char* kThreads = R"({"durability":"commit","threads":2})";
 
 bool tries_all() { return test::scaled(100, 0, 0) >= 100; }
 
@@ -97,7 +98,9 @@ class AllocationSweep : public testing::TestWithParam<SweptCall> {
 
 TEST_P(AllocationSweep, IsAnsweredWithNoMemoryOrAsAlways) {
   for (const auto refuses : {NoMemory::Refuses::kOnce, NoMemory::Refuses::kAll}) {
-    for (const char* config : {kOs, kCommit}) {
+    for (const char* config : {kOs, kCommit, kThreads}) {
+      const bool has_threads = std::string_view(GetParam().function) == "varve_session_compact";
+      if (config == kThreads && !has_threads) continue;
       sweep(config, refuses);
       if (HasFailure()) return;
     }

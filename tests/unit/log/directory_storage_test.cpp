@@ -77,6 +77,17 @@ TEST_F(InDirectory, TheHolderOfTheLockIsNamedToWhoeverWaits) {
   EXPECT_TRUE(busy.place().path.ends_with("s/lock")) << busy.place().path;
 }
 
+TEST_F(InDirectory, WhatIsReplacedIsHeldByWhoKeepsItOpenAlone) {
+  auto kept = storage_->keep_open(Stream::kEntries);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_GT(kept.use_count(), 1);
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(
+      storage_->replace(Stream::kEntries, [](Sink& sink) { return sink.append("new\n"); }).ok());
+  EXPECT_EQ(kept.use_count(), 1) << "the storage has it open, too";
+  EXPECT_EQ(storage_->keep_open(Stream::kVectors), nullptr) << "there are none";
+}
+
 TEST_F(InDirectory, AKilledHolderFreesTheLock) {
   const auto other_process = disk_.process(4711);
   auto holder = try_open(*other_process);

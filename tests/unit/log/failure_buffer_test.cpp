@@ -75,6 +75,11 @@ TEST_F(KeptLines, AreInNoOtherStream) {
   EXPECT_EQ(read(Stream::kTombstones, 6, 100), "");
 }
 
+TEST_F(KeptLines, AreBesideAFileThatIsKeptOpenAsWithoutThem) {
+  keep("two\n");
+  EXPECT_NE(buffer_->keep_open(Stream::kEntries), nullptr);
+}
+
 TEST_F(KeptLines, AreWrittenBeforeASyncAnswers) {
   keep("two\n");
   EXPECT_EQ(buffer_->sync(1).code(), Code::kNoSpace);

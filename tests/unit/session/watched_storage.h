@@ -54,6 +54,9 @@ class WatchedStorage final : public log::SessionStorage {
   [[nodiscard]] std::string name_of(log::Stream stream) const override {
     return inner_->name_of(stream);
   }
+  std::shared_ptr<const void> keep_open(log::Stream stream) override {
+    return inner_->keep_open(stream);
+  }
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override {
     return inner_->lock(deadline_us, operation, waited);
   }
