@@ -17,6 +17,7 @@
 #include "log/scan.h"
 #include "query/relevance.h"
 #include "session/capped_stores.h"
+#include "session/compacted_index.h"
 #include "session/retries.h"
 
 namespace varve::session {
@@ -50,7 +51,7 @@ struct DroppedRow {
 
 // What is left of the old log when the new one has its name.
 struct Replaced {
-  std::shared_ptr<const void> log;  // keeps the file
+  std::shared_ptr<const void> log;
   std::shared_ptr<index::Index> index;
 };
 
@@ -66,7 +67,8 @@ class Compaction {
       : core_(core),
         options_(options),
         rules_(core.decay_rules()),
-        now_ms_(core.context.clock->now_ms()) {}
+        now_ms_(core.context.clock->now_ms()),
+        compacted_(core) {}
 
   // What stays and what goes. The log alone decides. Rows of index.bin were never compared with it:
   // what goes by them is compared now, as all that stays is when it is copied, and kConflict says
@@ -79,7 +81,7 @@ class Compaction {
     VARVE_TRY(judge());
     VARVE_TRY(look_between());
     const bool copies = !options_.dry_run && report_.bytes_after != report_.bytes_before;
-    if (copies) start_renumbering();
+    if (copies) start_index();
     if (index_from_log_) return {};
     // Without a copy nobody would see that a line has changed since.
     return copies ? check_dropped() : doubt(0);
@@ -109,50 +111,31 @@ class Compaction {
     if (purges) VARVE_TRY(vectors);
     note_if_failed(core_, "vectors.bin was not compacted", vectors);
     // Now it is done. An index that cannot be made here is made by whoever reads next.
-    note_if_failed(core_, "the index was not made anew after a compaction", renew_index());
+    note_if_failed(core_, "the index was not made anew after a compaction", compacted_.adopt());
     return {};
   }
 
-  CompactionOutcome outcome() && { return {report_, std::move(snapshot_), release_replaced()}; }
+  CompactionOutcome outcome() && {
+    return {report_, compacted_.take_snapshot(), release_replaced()};
+  }
 
  private:
-  Status renew_index() {
-    if (!renumbered_) return core_.rebuild();
-    // That of the old log is of no use to anybody, and to replace a file costs more than to make
-    // it.
-    VARVE_TRY(core_.storage->remove_document(index::kSnapshotFile));
-    std::string encoded = encoding_.get();
-    VARVE_TRY_ASSIGN(snapshot_, core_.adopt_compacted(*renumbered_, std::move(encoded)));
-    replaced_->index = std::move(renumbered_);
-    return {};
-  }
-
   // To free a large file takes as long as to copy a third of it.
   std::future<void> release_replaced() {
     if (!has_threads()) return {};
-    return start_beside(has_threads(), [replaced = replaced_] { *replaced = Replaced(); });
+    const auto replaced =
+        std::make_shared<Replaced>(Replaced{std::move(old_log_), compacted_.take_old()});
+    return start_beside(true, [replaced] { *replaced = Replaced(); });
   }
 
   // Words that only the forgotten had may stand in a renumbered index in a form of their own: a
   // purge makes it anew.
-  void start_renumbering() {
+  void start_index() {
     if (options_.cause == CompactionCause::kPurge) return;
     std::vector<uint32_t> rows;
     rows.reserve(kept_.size());
     for (const KeptLine& line : kept_) rows.push_back(line.row);
-    renumbering_ =
-        start_beside(has_threads(), [&core = core_, rows = std::move(rows), epoch = epoch_] {
-          return core.index_of_kept(rows, epoch);
-        });
-  }
-
-  // Nobody may change the index until here: a lock of it is held.
-  void take_renumbered() {
-    if (!renumbering_.valid()) return;
-    renumbered_ = renumbering_.get();
-    if (!renumbered_) return;
-    encoding_ = start_beside(has_threads(),
-                             [index = renumbered_] { return index::encode_snapshot(*index); });
+    compacted_.start(std::move(rows), epoch_);
   }
 
   [[nodiscard]] bool has_threads() const { return core_.settings.threads > 1; }
@@ -348,7 +331,7 @@ class Compaction {
   }
 
   Status write_anew() {
-    if (has_threads()) replaced_->log = core_.storage->keep_open(log::Stream::kEntries);
+    if (has_threads()) old_log_ = core_.storage->keep_open(log::Stream::kEntries);
     return core_.storage->replace(log::Stream::kEntries, [&](log::Sink& sink) {
       for (size_t first = 0; first < kept_.size();) {
         size_t end = first + 1;
@@ -360,7 +343,7 @@ class Compaction {
         VARVE_TRY(copy(first, end, sink));
         first = end;
       }
-      take_renumbered();  // while the disk writes
+      compacted_.finish();  // while the disk writes
       return make_gaps_legal();
     });
   }
@@ -407,14 +390,9 @@ class Compaction {
   VectorFile::Selection vectors_;
   bool removes_vectors_ = false;  // it cannot be told what is in the file
   CompactionReport report_;
-  std::string read_;  // scratch
-  std::shared_ptr<Replaced> replaced_ = std::make_shared<Replaced>();
-  // The index of the new log, when nothing is to be read for it, and its index.bin.
-  std::shared_ptr<index::Index> renumbered_;
-  std::optional<Core::Snapshot> snapshot_;
-  // Of all this the first to end.
-  std::future<std::shared_ptr<index::Index>> renumbering_;
-  std::future<std::string> encoding_;
+  std::string read_;                     // scratch
+  std::shared_ptr<const void> old_log_;  // keeps the file
+  CompactedIndex compacted_;
 };
 
 // After a power loss a compaction may be done and not noted; that of a purge is kept.
