@@ -52,8 +52,9 @@ Status with_result(ResultsRecord& record, size_t index, Use&& use) {
                 std::move(place));
 }
 
-void give(const std::string& text, const char** json_out, size_t* json_len_out) {
-  if (json_out != nullptr) *json_out = text.c_str();
+// `text` has a NUL behind it.
+void give(std::string_view text, const char** json_out, size_t* json_len_out) {
+  if (json_out != nullptr) *json_out = text.data();
   if (json_len_out != nullptr) *json_len_out = text.size();
 }
 

@@ -64,10 +64,10 @@ bool Core::is_rows_load_due() {
 Result<EntryLine> Core::read_row(std::string_view wanted, const Found& found) {
   const index::Location& place = found.location;
   if (EntryLine cached = cache_.find(found.generation, found.row, place)) return cached;
-  VARVE_TRY_ASSIGN(std::string read, read_from_log(wanted, found));
-  auto line = std::make_shared<const std::string>(std::move(read));
+  VARVE_TRY_ASSIGN(const std::string read, read_from_log(wanted, found));
+  EntryLine line(read);
   cache_.keep(found.generation, found.row, place, line);
-  return EntryLine(std::move(line));
+  return line;
 }
 
 Result<std::string> Core::read_from_log(std::string_view wanted, const Found& found) {

@@ -6,24 +6,32 @@ namespace varve::session {
 
 EntryLine EntryCache::find(uint64_t generation, uint32_t row,
                            const index::Location& location) const {
-  if (place_count_ == 0) return nullptr;
+  if (place_count_ == 0) return {};
   const size_t number = row % place_count_;
   const size_t at = number / kStretchPlaces;
   const std::lock_guard guard(mutex_of(at));
-  if (!stretches_[at]) return nullptr;
+  if (!stretches_[at]) return {};
   const Place& place = (*stretches_[at])[number % kStretchPlaces];
-  return place.generation == generation && place.location == location ? place.line : nullptr;
+  return place.is_of(generation, location) ? place.line : EntryLine();
 }
 
 void EntryCache::keep(uint64_t generation, uint32_t row, const index::Location& location,
                       const EntryLine& line) {
-  if (place_count_ == 0 || line->size() > kLineBytesMax) return;
+  if (place_count_ == 0 || line.size() > kLineBytesMax) return;
   const size_t number = row % place_count_;
   const size_t at = number / kStretchPlaces;
-  Place place{generation, location, line};
+  Place place{generation, location.offset, location.line_hash, line};
   const std::lock_guard guard(mutex_of(at));
   if (!stretches_[at]) stretches_[at] = std::make_unique<Stretch>();
   std::swap((*stretches_[at])[number % kStretchPlaces], place);
+}
+
+void EntryCache::prefetch(uint32_t row) const noexcept {
+  if (place_count_ == 0) return;
+  const size_t number = row % place_count_;
+  const size_t at = number / kStretchPlaces;
+  const std::lock_guard guard(mutex_of(at));
+  if (stretches_[at]) (*stretches_[at])[number % kStretchPlaces].line.prefetch();
 }
 
 void EntryCache::clear() noexcept {
@@ -40,7 +48,7 @@ uint64_t EntryCache::memory_bytes() const {
     if (!stretches_[at]) continue;
     bytes += sizeof(Stretch);
     for (const Place& place : *stretches_[at]) {
-      if (place.line) bytes += place.line->capacity() + sizeof(std::string);
+      if (place.line) bytes += place.line.memory_bytes();
     }
   }
   return bytes;

@@ -11,15 +11,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "index/index.h"
+#include "session/entry_line.h"
 
 namespace varve::session {
-
-// An entry's line; shared between the cache and the results that show it.
-using EntryLine = std::shared_ptr<const std::string>;
 
 class EntryCache {
  public:
@@ -29,20 +26,29 @@ class EntryCache {
       : place_count_(entries_max),
         stretches_((entries_max + kStretchPlaces - 1) / kStretchPlaces) {}
 
-  // Null: not there.
+  // None: not there.
   [[nodiscard]] EntryLine find(uint64_t generation, uint32_t row,
                                const index::Location& location) const;
   void keep(uint64_t generation, uint32_t row, const index::Location& location,
             const EntryLine& line);
+  // Whoever will find() several asks for the memory of all of them first: it comes at once.
+  void prefetch(uint32_t row) const noexcept;
   // Forgets everything: after a purge no line may stay.
   void clear() noexcept;
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
-  struct Place {
+  // Never across two lines of the processor's memory.
+  struct alignas(32) Place {
     uint64_t generation = 0;
-    index::Location location;
+    uint64_t offset = 0;
+    uint64_t line_hash = 0;
     EntryLine line;
+
+    [[nodiscard]] bool is_of(uint64_t wanted, const index::Location& location) const {
+      return generation == wanted && offset == location.offset && line_hash == location.line_hash &&
+             line && line.size() == location.length;
+    }
   };
   static constexpr size_t kStretchPlaces = 64;
   using Stretch = std::array<Place, kStretchPlaces>;

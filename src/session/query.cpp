@@ -217,6 +217,7 @@ class ResultReader {
   Result<QueryResults> read() {
     QueryResults results;
     results.results.reserve(rows_.size());
+    for (const FoundRow& row : rows_) core_.prefetch_row(row.place.row);
     if (answer_.has_more) results.next = next_page();
     for (size_t i = 0; i < rows_.size(); ++i) {
       auto line = core_.read_row(rows_[i].id, rows_[i].place);
@@ -239,7 +240,7 @@ class ResultReader {
     found.places.reserve(rows_.size());
     for (size_t i = 0; i < rows_.size(); ++i) {
       found.places.push_back(rows_[i].place);
-      found.answer.results.push_back(result_of(i, nullptr));
+      found.answer.results.push_back(result_of(i, EntryLine()));
     }
     complete(&found.answer);
     return found;

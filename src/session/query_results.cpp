@@ -81,7 +81,7 @@ std::string QueryResults::json() const {
   size_t bytes = 256 + next.size() + explanation.size();
   for (const auto& result : results) {
     bytes +=
-        result.line->size() + result.session_id.size() + result.explanation.size() + kResultBytes;
+        result.line.size() + result.session_id.size() + result.explanation.size() + kResultBytes;
   }
   std::string out;
   out.reserve(bytes);

@@ -42,7 +42,7 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
 struct SelectedLine {
   std::string id;
   std::string type;
-  EntryLine line;  // null when it is damaged, which is counted and told to the log
+  EntryLine line;  // none when it is damaged, which is counted and told to the log
 };
 
 // kGone when the log, or a wrong index, was replaced since: select anew.

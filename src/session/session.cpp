@@ -156,7 +156,7 @@ Result<EntryLine> Session::read(std::string_view id) {
 
 Result<std::string> Session::get(std::string_view id) {
   VARVE_TRY_ASSIGN(const EntryLine line, read(id));
-  return *line;
+  return std::string(*line);
 }
 
 Status Session::remove(std::string_view id, std::string_view reason) {

@@ -229,14 +229,14 @@ class StoreQuery {
     uint64_t count = 0;
     for (Candidate& candidate : candidates_) {
       if (count == query_.limit) break;
-      if (candidate.result.line == nullptr && !candidate.is_unreadable) {
+      if (!candidate.result.line && !candidate.is_unreadable) {
         auto read = kept_[candidate.session_number]->read(candidate.place);
         if (!read.ok()) {
           renew(candidate.session_number, std::move(read).status());
           return false;
         }
         candidate.result.line = std::move(read->line);
-        candidate.is_unreadable = candidate.result.line == nullptr;
+        candidate.is_unreadable = !candidate.result.line;
       }
       if (!candidate.is_unreadable) ++count;
     }

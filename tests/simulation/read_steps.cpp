@@ -134,7 +134,7 @@ void Steps::query(SessionModel& model) {
     check_shown(model, spec, ids);
     for (const auto& result : results->results) {
       ModelEntry* entry = model.find(result.id);
-      if (entry != nullptr) check_line(model, *entry, *result.line);
+      if (entry != nullptr) check_line(model, *entry, std::string(*result.line));
     }
   }
   end();

@@ -2,25 +2,24 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
 namespace varve::session {
 namespace {
 
-EntryLine line(const std::string& text) { return std::make_shared<const std::string>(text); }
+EntryLine line(const std::string& text) { return EntryLine(text); }
 constexpr index::Location kPlace{100, 5, 77};
 
 TEST(EntryCache, GivesALineForTheVeryPlaceItWasReadFrom) {
   EntryCache cache(8);
   cache.keep(1, 3, kPlace, line("three"));
-  ASSERT_NE(cache.find(1, 3, kPlace), nullptr);
+  ASSERT_TRUE(cache.find(1, 3, kPlace));
   EXPECT_EQ(*cache.find(1, 3, kPlace), "three");
-  EXPECT_EQ(cache.find(2, 3, kPlace), nullptr) << "another generation";
-  EXPECT_EQ(cache.find(1, 4, kPlace), nullptr) << "another row";
-  EXPECT_EQ(cache.find(1, 3, {101, 5, 77}), nullptr) << "another offset";
-  EXPECT_EQ(cache.find(1, 3, {100, 6, 77}), nullptr) << "another length";
-  EXPECT_EQ(cache.find(1, 3, {100, 5, 78}), nullptr) << "another hash";
+  EXPECT_FALSE(cache.find(2, 3, kPlace)) << "another generation";
+  EXPECT_FALSE(cache.find(1, 4, kPlace)) << "another row";
+  EXPECT_FALSE(cache.find(1, 3, {101, 5, 77})) << "another offset";
+  EXPECT_FALSE(cache.find(1, 3, {100, 6, 77})) << "another length";
+  EXPECT_FALSE(cache.find(1, 3, {100, 5, 78})) << "another hash";
 }
 
 TEST(EntryCache, OneLineAPlaceAndTheNewestStays) {
@@ -28,7 +27,7 @@ TEST(EntryCache, OneLineAPlaceAndTheNewestStays) {
   cache.keep(1, 3, kPlace, line("three"));
   const EntryLine held = cache.find(1, 3, kPlace);
   cache.keep(1, 11, {900, 6, 5}, line("eleven"));
-  EXPECT_EQ(cache.find(1, 3, kPlace), nullptr);
+  EXPECT_FALSE(cache.find(1, 3, kPlace));
   EXPECT_EQ(*cache.find(1, 11, {900, 6, 5}), "eleven");
   EXPECT_EQ(*held, "three") << "whoever holds a line keeps it";
 }
@@ -38,21 +37,24 @@ TEST(EntryCache, IsBoundedInNumberAndInLength) {
   for (uint32_t row = 0; row < 100; ++row) cache.keep(1, row, {row, 1, row}, line("x"));
   size_t kept = 0;
   for (uint32_t row = 0; row < 100; ++row) {
-    if (cache.find(1, row, {row, 1, row}) != nullptr) kept += 1;
+    if (cache.find(1, row, {row, 1, row})) kept += 1;
   }
   EXPECT_EQ(kept, 4u);
-  cache.keep(1, 0, kPlace, line(std::string(EntryCache::kLineBytesMax + 1, 'x')));
-  EXPECT_EQ(cache.find(1, 0, kPlace), nullptr);
-  cache.keep(1, 0, kPlace, line(std::string(EntryCache::kLineBytesMax, 'x')));
-  EXPECT_NE(cache.find(1, 0, kPlace), nullptr);
+  constexpr size_t kMax = EntryCache::kLineBytesMax;
+  cache.keep(1, 0, {100, kMax + 1, 77}, line(std::string(kMax + 1, 'x')));
+  EXPECT_FALSE(cache.find(1, 0, {100, kMax + 1, 77}));
+  cache.keep(1, 0, {100, kMax, 77}, line(std::string(kMax, 'x')));
+  EXPECT_TRUE(cache.find(1, 0, {100, kMax, 77}));
 }
 
 TEST(EntryCache, ForgetsEverything) {
   EntryCache cache(4);
-  cache.keep(1, 3, kPlace, line(std::string(1000, 'x')));
+  const index::Location place{100, 1000, 77};
+  cache.keep(1, 3, place, line(std::string(1000, 'x')));
   EXPECT_GT(cache.memory_bytes(), 1000u);
+  ASSERT_TRUE(cache.find(1, 3, place));
   cache.clear();
-  EXPECT_EQ(cache.find(1, 3, kPlace), nullptr);
+  EXPECT_FALSE(cache.find(1, 3, place));
   EXPECT_LT(cache.memory_bytes(), 1000u);
 }
 
@@ -60,18 +62,29 @@ TEST(EntryCache, TakesMemoryForWhatItKeepsAndNotForWhatItMight) {
   EntryCache cache(1'000'000);
   const uint64_t empty = cache.memory_bytes();
   EXPECT_LT(empty, 1'000'000u);
-  cache.keep(1, 999'999, kPlace, line("last"));
+  cache.keep(1, 999'999, {100, 4, 77}, line("last"));
   EXPECT_GT(cache.memory_bytes(), empty);
   EXPECT_LT(cache.memory_bytes(), empty + 10'000);
-  EXPECT_EQ(*cache.find(1, 999'999, kPlace), "last");
-  EXPECT_EQ(cache.find(1, 999'998, kPlace), nullptr);
-  EXPECT_EQ(cache.find(1, 5, kPlace), nullptr);
+  EXPECT_EQ(*cache.find(1, 999'999, {100, 4, 77}), "last");
+  EXPECT_FALSE(cache.find(1, 999'998, kPlace));
+  EXPECT_FALSE(cache.find(1, 5, kPlace));
 }
 
 TEST(EntryCache, OfNoPlacesKeepsNothing) {
   EntryCache cache(0);
   cache.keep(1, 3, kPlace, line("three"));
-  EXPECT_EQ(cache.find(1, 3, kPlace), nullptr);
+  cache.prefetch(3);
+  EXPECT_FALSE(cache.find(1, 3, kPlace));
+}
+
+TEST(EntryCache, PrefetchingChangesNothing) {
+  EntryCache cache(100);
+  cache.prefetch(3);
+  cache.keep(1, 3, kPlace, line("three"));
+  cache.prefetch(3);
+  cache.prefetch(4);
+  EXPECT_EQ(*cache.find(1, 3, kPlace), "three");
+  EXPECT_FALSE(cache.find(1, 4, kPlace));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::string plain_json(const QueryResults& results) {
   for (size_t i = 0; i < results.results.size(); ++i) {
     const QueryResult& one = results.results[i];
     text += i == 0 ? "" : ",";
-    text += "{\"entry\":" + *one.line + ",\"session_id\":\"" + one.session_id +
+    text += "{\"entry\":" + std::string(*one.line) + ",\"session_id\":\"" + one.session_id +
             "\",\"relevance\":" + number(one.relevance) +
             ",\"decay_factor\":" + number(one.decay_factor) +
             ",\"match_quality\":" + number(one.match_quality);
@@ -44,7 +44,7 @@ TEST(QueryResults, NumbersThatComeAgainAreWrittenAsTheFirstTime) {
     const size_t count = random() % 12;
     for (size_t i = 0; i < count; ++i) {
       QueryResult& one = results.results.emplace_back();
-      one.line = std::make_shared<const std::string>("{\"id\":\"e" + std::to_string(i) + "\"}");
+      one.line = EntryLine("{\"id\":\"e" + std::to_string(i) + "\"}");
       one.session_id = random() % 2 == 0 ? "a" : "b";
       one.relevance = pick(different);
       one.decay_factor = pick(different);

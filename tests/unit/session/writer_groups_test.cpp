@@ -128,7 +128,7 @@ TEST_F(Groups, AnAppendOfSomebodyWithoutTheLockIsReadAndFollowed) {
   EXPECT_EQ(add("mine"), Code::kOk) << message_;
   EXPECT_TRUE(has("theirs"));
   EXPECT_TRUE(has("mine"));
-  EXPECT_NE((*core_->read_entry("mine"))->find("\"seq\":2"), std::string::npos);
+  EXPECT_NE((**core_->read_entry("mine")).find("\"seq\":2"), std::string_view::npos);
   is_done = false;
   EXPECT_EQ(add("theirs"), Code::kAlreadyExists);
 }

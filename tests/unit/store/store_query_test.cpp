@@ -89,7 +89,7 @@ class Sessions {
     std::vector<std::string> ids;
     for (const auto& result : ask(text).results) {
       const bool is_its_line =
-          result.line != nullptr && result.line->find("\"" + result.id + "\"") != std::string::npos;
+          result.line && (*result.line).find("\"" + result.id + "\"") != std::string_view::npos;
       EXPECT_TRUE(is_its_line) << result.id;
       ids.push_back(result.id);
     }

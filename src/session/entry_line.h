@@ -1,0 +1,60 @@
+// EntryLine: an entry's line as stored, shared between the entry cache and the results that show
+// it.
+//
+// The count of its holders, its size and its bytes are one allocation, so that a reader waits for
+// memory once and not for one pointer behind the other.
+//
+// Threads: as std::shared_ptr<const std::string>: copies may be used and dropped by any, one copy
+// by one at a time.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace varve::session {
+
+class EntryLine {
+ public:
+  EntryLine() noexcept = default;  // none
+  explicit EntryLine(std::string_view bytes);
+  EntryLine(const EntryLine& other) noexcept : head_(other.head_) {
+    if (head_ != nullptr) head_->holder_count.fetch_add(1, std::memory_order_relaxed);
+  }
+  EntryLine(EntryLine&& other) noexcept : head_(std::exchange(other.head_, nullptr)) {}
+  EntryLine& operator=(EntryLine other) noexcept {
+    std::swap(head_, other.head_);
+    return *this;
+  }
+  ~EntryLine() { drop(); }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return head_ != nullptr; }
+  // Of a line that is there: its bytes, with a NUL behind them.
+  [[nodiscard]] std::string_view operator*() const noexcept { return {bytes(), head_->size_bytes}; }
+  [[nodiscard]] size_t size() const noexcept { return head_->size_bytes; }
+  // What it takes of memory.
+  [[nodiscard]] size_t memory_bytes() const noexcept { return memory_bytes_of(size()); }
+  // Asks for the memory of its beginning; what is read from front to back the processor then asks
+  // for itself.
+  void prefetch() const noexcept;
+
+ private:
+  struct Head {
+    std::atomic<uint32_t> holder_count{1};
+    size_t size_bytes = 0;
+  };
+
+  static size_t memory_bytes_of(size_t size_bytes) noexcept {
+    return sizeof(Head) + size_bytes + 1;
+  }
+  [[nodiscard]] const char* bytes() const noexcept {
+    return reinterpret_cast<const char*>(head_ + 1);
+  }
+  void drop() noexcept;
+
+  Head* head_ = nullptr;
+};
+
+}  // namespace varve::session
