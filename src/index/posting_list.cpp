@@ -192,6 +192,35 @@ bool are_plain(const uint8_t* bytes) {
   return (four & kLongOrFrequent) == 0 && ((four + ~kHighs) & kHighs) == kHighs;  // none is 0
 }
 
+constexpr ptrdiff_t kShortBytes = 8;  // of postings that are taken from one number
+
+// The next four postings of eight bytes, where none of these is part of a longer number: then four
+// take at most eight. How many bytes they took; 0 when a distance is not right, and nothing was
+// read.
+uint32_t decode_four(const uint8_t* bytes, uint32_t i, uint64_t* row, PostingRun::Decoded* out) {
+  constexpr uint64_t kLong = 0x8080808080808080;
+  uint64_t left = 0;
+  std::memcpy(&left, bytes, sizeof(left));
+  if ((left & kLong) != 0) return 0;
+  uint64_t at_row = *row;
+  uint64_t least = UINT64_MAX;
+  uint32_t taken_bytes = kPlainRun;
+  for (uint32_t k = 0; k < kPlainRun; ++k) {
+    const uint64_t distance = (left & 0xFF) >> 1;
+    const uint64_t has_frequency = left & 1;
+    const uint64_t more = left >> 8 & 0xFF & (0 - has_frequency);
+    at_row += distance;
+    least = std::min(least, distance);
+    out->rows[i + k] = static_cast<uint32_t>(at_row);
+    out->frequencies[i + k] = static_cast<uint32_t>(1 + has_frequency + more);
+    taken_bytes += static_cast<uint32_t>(has_frequency);
+    left = left >> 8 >> 8 * has_frequency;
+  }
+  if (least == 0) return 0;
+  *row = at_row;
+  return taken_bytes;
+}
+
 // Postings whose distance takes one or two bytes, and their frequency none or one, as nearly all
 // are: until one is longer, or not right, or the end is near. How many. Rows may come out above
 // kNoRow: they rise, so it is enough to look at the last.
@@ -215,6 +244,15 @@ uint32_t decode_short(const char** at, const char* end, uint32_t first, uint32_t
       i += kPlainRun;
       patience = kPlainRun;
       continue;
+    }
+    if (wanted - i >= kPlainRun && past - byte >= kShortBytes) {
+      const uint32_t taken_bytes = decode_four(byte, i, &at_row, out);
+      if (taken_bytes > 0) {
+        byte += taken_bytes;
+        i += kPlainRun;
+        patience = kPlainRun;
+        continue;
+      }
     }
     const auto there = static_cast<uint32_t>(past - byte) / kBytesMax;  // at least
     const uint32_t stop = i + std::min({wanted - i, patience, there});

@@ -196,6 +196,23 @@ TEST(PostingDamage, ADistanceOfNothingIsNone) {
   }
 }
 
+// Several postings are read together; those before the wrong one are right all the same.
+TEST(PostingDamage, ADistanceOfNothingIsFoundAmongOthers) {
+  constexpr uint32_t kCount = 12;
+  for (uint32_t wrong = 0; wrong < kCount; ++wrong) {
+    for (const std::string& nothing : {std::string("\x01\x05"), std::string(1, '\0')}) {
+      std::string bytes(1, char{kCount});
+      for (uint32_t i = 0; i < kCount; ++i) bytes += i == wrong ? nothing : "\x03\x05";
+      PostingRun::Decoded decoded;
+      ASSERT_EQ(PostingRun::of_rows(bytes).decode(0, &decoded), wrong);
+      for (uint32_t i = 0; i < wrong; ++i) {
+        EXPECT_EQ(decoded.rows[i], i);
+        EXPECT_EQ(decoded.frequencies[i], 7u);
+      }
+    }
+  }
+}
+
 TEST(PostingDamage, RowsAndFrequenciesOfMoreThan32BitsAreNone) {
   for (const auto& [distance, frequency] :
        std::vector<std::pair<uint64_t, uint64_t>>{{(uint64_t{1} << 32) << 1, 0},
