@@ -22,6 +22,7 @@ class Bm25 {
 
   Bm25(uint64_t entry_count, uint64_t total_length)
       : entry_count_(static_cast<double>(entry_count)),
+        norm_least_(total_length == 0 ? kK1 : kK1 * (1 - kB)),
         length_share_(total_length == 0 ? 0
                                         : kK1 * kB * static_cast<double>(entry_count) /
                                               static_cast<double>(total_length)) {}
@@ -34,15 +35,24 @@ class Bm25 {
   // Rises with the frequency, falls with the length, also in floating point: so that the value for
   // a block's largest frequency and smallest length bounds all of its rows.
   [[nodiscard]] double score(double idf, uint32_t frequency, uint32_t length) const {
-    return idf * (kK1 + 1) / (1 + norm(length) / static_cast<double>(frequency));
+    return weight(idf) / (1 + share_of(norm(length), frequency));
   }
+  // What a score comes near to, however high the frequency.
+  [[nodiscard]] static double weight(double idf) { return idf * (kK1 + 1); }
 
  private:
   [[nodiscard]] double norm(uint32_t length) const {
-    return length_share_ == 0 ? kK1 : kK1 * (1 - kB) + length_share_ * static_cast<double>(length);
+    return norm_least_ + length_share_ * static_cast<double>(length);
+  }
+  // A division takes as long as all the rest of a score; of one and two, as nearly all frequencies
+  // are, the quotient is the same without it.
+  [[nodiscard]] static double share_of(double norm, uint32_t frequency) {
+    if (frequency == 1) return norm;
+    return frequency == 2 ? norm / 2 : norm / static_cast<double>(frequency);
   }
 
   double entry_count_;
+  double norm_least_;    // of an entry without words
   double length_share_;  // k1 · b / avgdl
 };
 

@@ -24,6 +24,9 @@ constexpr uint64_t kLookupsSaved = 16;
 // As many lookups as for so many rows are made for fewer, too: a posting that is added up is cheap.
 constexpr uint64_t kFewWanted = 64;
 
+// Rows that are added up at once until there is a threshold.
+constexpr uint32_t kFirstRows = 512;
+
 }  // namespace
 
 namespace {
@@ -54,9 +57,8 @@ Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end
             ? own_count
             : std::min(shared->entry_count, std::max(own_count, count_in(*shared, ranked.text)));
     const double idf = bm25_.idf(row_count);
-    // A term never gives more, whatever its frequency.
     terms_.push_back(
-        {&ranked, cursor, own_count, row_count, idf, idf * (Bm25::kK1 + 1), UINT32_MAX, 0, 0});
+        {&ranked, cursor, own_count, row_count, idf, Bm25::weight(idf), UINT32_MAX, 0, 0});
     find_bounds(&terms_.back());
   }
 }
@@ -114,39 +116,71 @@ uint32_t Ranker::next_row_of(Term& term, uint32_t row) {
   return term.row;
 }
 
+uint32_t Ranker::first_row() {
+  uint32_t first = kNoRow;
+  for (Term& term : terms_) first = std::min(first, next_row_of(term, 0));
+  return first;
+}
+
+uint32_t Ranker::add_window(uint32_t row, uint32_t count_max, ScoreWindow* window) {
+  const uint32_t end = std::min(row_end_, row + std::min(count_max, kNoRow - row));
+  uint32_t next_row = kNoRow;
+  for (Term& term : terms_) {
+    while (term.row < end) {
+      const auto stretch = term.cursor.stretch();
+      const auto& rows = stretch.rows;
+      const bool is_all = rows.back() < end;
+      const auto behind = is_all ? rows.end() : std::lower_bound(rows.begin(), rows.end(), end);
+      const auto count = static_cast<size_t>(behind - rows.begin());
+      add_postings(term.idf, rows.first(count), stretch.frequencies, window);
+      term.row = term.cursor.skip(count);
+    }
+    next_row = std::min(next_row, term.row);
+  }
+  return next_row;
+}
+
+void Ranker::add_postings(double idf, std::span<const uint32_t> rows,
+                          std::span<const uint32_t> frequencies, ScoreWindow* window) const {
+  const index::TextIndex& text = index_.text();
+  const Bm25 bm25 = bm25_;  // of its own, so that it stays in registers
+  for (size_t i = 0; i < rows.size(); ++i) {
+    window->add(rows[i], bm25.score(idf, frequencies[i], text.length(rows[i])));
+  }
+}
+
 template <typename Visit>
 void Ranker::add_up(Visit visit) {
   const auto window = std::make_unique_for_overwrite<ScoreWindow>();
-  const index::TextIndex& text = index_.text();
-  const Bm25 bm25 = bm25_;  // of its own, so that it stays in registers
-  for (Term& term : terms_) next_row_of(term, 0);
-  for (uint32_t row = 0; row < row_end_;) {
-    row = kNoRow;
-    for (const Term& term : terms_) row = std::min(row, term.row);
+  for (uint32_t row = first_row(); row < row_end_;) {
     window->start(row);
-    const uint32_t end = std::min(row_end_, row + std::min(ScoreWindow::kRows, kNoRow - row));
-    for (Term& term : terms_) {
-      const double idf = term.idf;
-      while (term.row < end) {
-        const auto [rows, frequencies] = term.cursor.stretch();
-        size_t count = 0;
-        for (; count < rows.size() && rows[count] < end; ++count) {
-          const uint32_t length = text.length(rows[count]);
-          window->add(rows[count], bm25.score(idf, frequencies[count], length));
-        }
-        term.row = term.cursor.skip(count);
-      }
-    }
+    row = add_window(row, ScoreWindow::kRows, window.get());
     window->take(visit);
   }
 }
 
-// A threshold refuses most rows; where many are wanted it refuses few, and all are sorted out once.
+// A threshold refuses most rows. The first of them give it.
+void Ranker::add_up_few(RowFilter& filter, TopK* best) {
+  const auto window = std::make_unique_for_overwrite<ScoreWindow>();
+  const auto offer_row = [&](uint32_t row, double score) {
+    if (score >= best->floor() && filter.accepts(row)) best->offer(place_of(row, score));
+  };
+  for (uint32_t row = first_row(); row < row_end_;) {
+    const double floor = best->floor();
+    window->start(row, floor);
+    row = add_window(row, floor > 0 ? ScoreWindow::kRows : kFirstRows, window.get());
+    if (floor > 0) {
+      window->take_reached(offer_row);
+    } else {
+      window->take(offer_row);
+    }
+  }
+}
+
+// Where many are wanted a threshold refuses few, and all are sorted out once.
 void Ranker::add_up_best(RowFilter& filter, TopK* best) {
   if (best->count() <= kFewWanted) {
-    add_up([&](uint32_t row, double score) {
-      if (best->may_take(score) && filter.accepts(row)) best->offer(place_of(row, score));
-    });
+    add_up_few(filter, best);
     return;
   }
   std::vector<Place> places;

@@ -26,6 +26,8 @@
 
 namespace varve::query {
 
+class ScoreWindow;
+
 class Ranker {
  public:
   // Rows are the first `row_end`; statistics are theirs, unless those of several sessions are
@@ -82,11 +84,18 @@ class Ranker {
   }
   [[nodiscard]] uint64_t list_row_count() const;
   uint32_t next_row_of(Term& term, uint32_t row);
-  // Calls `visit` with every row that has a word and its score, rising. Words are added in the
-  // order of score(), so that the sum is the same.
+  // Puts all terms before their first rows; the least of those.
+  uint32_t first_row();
+  // Adds up to so many rows from `row` on, which terms stand before; the row they stand before now.
+  // Words are added in the order of score(), so that the sum is the same.
+  uint32_t add_window(uint32_t row, uint32_t count_max, ScoreWindow* window);
+  void add_postings(double idf, std::span<const uint32_t> rows,
+                    std::span<const uint32_t> frequencies, ScoreWindow* window) const;
+  // Calls `visit` with every row that has a word and its score, rising.
   template <typename Visit>
   void add_up(Visit visit);
   void add_up_best(RowFilter& filter, TopK* best);
+  void add_up_few(RowFilter& filter, TopK* best);
   void walk_filter(RowFilter& filter, bool any_row, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);
   void walk_list(const std::vector<Term*>& order, size_t at, double rest, RowFilter& filter,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -37,13 +38,12 @@ class TopK {
 
   void offer(const Place& place) {
     if (count_ == 0 || (after_ && !precedes(*after_, place))) return;
-    if (is_full() && !precedes(place, heap_.front())) return;
-    if (is_full()) {
-      std::pop_heap(heap_.begin(), heap_.end(), IsFirst{ascending_});
-      heap_.pop_back();
+    if (!is_full()) {
+      heap_.push_back(place);
+      std::push_heap(heap_.begin(), heap_.end(), IsFirst{ascending_});
+    } else if (precedes(place, heap_.front())) {
+      replace_last(place);
     }
-    heap_.push_back(place);
-    std::push_heap(heap_.begin(), heap_.end(), IsFirst{ascending_});
   }
 
   // Offers all of these: cheaper than one by one. Only when nothing was offered before.
@@ -63,10 +63,12 @@ class TopK {
   // The last of the best so far: what a row must come before to matter. Only when is_full() and
   // count is not 0.
   [[nodiscard]] const Place& threshold() const { return heap_.front(); }
-  // Whether a row with this key (descending) may be one of them: cheaper than to find that out by
-  // offering it.
-  [[nodiscard]] bool may_take(double key) const {
-    return !is_full() || (count_ > 0 && key >= heap_.front().key);
+  // No row with a key (descending) below it is one of them: cheaper than to find that out by
+  // offering it. Rises with what is offered.
+  [[nodiscard]] double floor() const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (count_ == 0) return kInfinity;
+    return is_full() ? heap_.front().key : -kInfinity;
   }
   // Whether nothing with a key up to `bound` (descending) can matter any more.
   [[nodiscard]] bool is_beyond(double bound) const {
@@ -89,6 +91,20 @@ class TopK {
   };
   [[nodiscard]] bool precedes(const Place& a, const Place& b) const {
     return IsFirst{ascending_}(a, b);
+  }
+
+  // The place in front goes, and this one is put where it belongs: half of what taking one out of
+  // the heap and putting one into it costs.
+  void replace_last(const Place& place) {
+    size_t hole = 0;
+    for (size_t child = 1; child < heap_.size(); child = 2 * hole + 1) {
+      const bool has_two = child + 1 < heap_.size();
+      if (has_two && precedes(heap_[child], heap_[child + 1])) ++child;
+      if (!precedes(place, heap_[child])) break;
+      heap_[hole] = heap_[child];
+      hole = child;
+    }
+    heap_[hole] = place;
   }
 
   uint64_t count_;
