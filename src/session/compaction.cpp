@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <future>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -234,14 +233,9 @@ class Compaction {
     dropped_.push_back({index.location(row), std::string(index.id(row)), why});
   }
 
-  // The entries themselves, and the tombstones, must say what rows of index.bin said of them.
+  // The entries themselves must say what rows of index.bin said of them. Which ids are deleted it
+  // does not say: every process reads that from the tombstones.
   Status check_dropped() {
-    std::unordered_set<std::string> deleted;
-    VARVE_TRY(log::scan_tombstones(*core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
-                                   [&](const log::ScannedTombstone& line) {
-                                     deleted.insert(line.tombstone->id);
-                                     return Status();
-                                   }));
     json::Document scratch;
     for (const DroppedRow& dropped : dropped_) {
       read_.resize(dropped.location.length);
@@ -254,8 +248,7 @@ class Compaction {
       if (!is_same || !found.ok() || found->id != dropped.id) {
         return doubt(dropped.location.offset);
       }
-      const bool goes = dropped.why == Dropped::kDeleted ? deleted.contains(dropped.id)
-                                                         : found->expires_at_ms <= now_ms_;
+      const bool goes = dropped.why == Dropped::kDeleted || found->expires_at_ms <= now_ms_;
       if (!goes) return doubt(dropped.location.offset);
     }
     return {};
