@@ -7,17 +7,11 @@
 
 namespace varve::session {
 
-void CompactedIndex::start(std::vector<uint32_t> kept, uint64_t epoch) {
-  making_ = start_beside(has_threads(), [&core = core_, kept = std::move(kept), epoch] {
-    return core.index_of_kept(kept, epoch);
-  });
-}
-
-void CompactedIndex::finish() {
-  if (!making_.valid()) return;
-  made_ = making_.get();
+void CompactedIndex::make(const std::vector<uint32_t>& kept, uint64_t epoch) {
+  made_ = core_.index_of_kept(kept, epoch);
   if (!made_) return;
-  encoding_ = start_beside(has_threads(), [made = made_] { return index::encode_snapshot(*made); });
+  encoding_ = start_beside(core_.settings.threads > 1,
+                           [made = made_] { return index::encode_snapshot(*made); });
 }
 
 Status CompactedIndex::adopt() {

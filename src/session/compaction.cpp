@@ -70,9 +70,9 @@ class Compaction {
         compacted_(core) {}
 
   // What stays and what goes. The log alone decides. Rows of index.bin were never compared with it:
-  // what goes by them is compared now, as all that stays is when it is copied, and kConflict says
-  // that they do not fit. A purge does not rely on them, for what stays may be what was forgotten,
-  // nor does an eviction, for much more than one row decides about it.
+  // what goes by them is compared before all that stays, which is when it is copied, and kConflict
+  // says that they do not fit. A purge does not rely on them, for what stays may be what was
+  // forgotten, nor does an eviction, for much more than one row decides about it.
   Status plan() {
     const bool evicts = options_.evict_below > 0;
     const bool only_the_log_will_do = options_.cause == CompactionCause::kPurge || evicts;
@@ -80,10 +80,8 @@ class Compaction {
     VARVE_TRY(judge());
     VARVE_TRY(look_between());
     const bool copies = !options_.dry_run && report_.bytes_after != report_.bytes_before;
-    if (copies) start_index();
-    if (index_from_log_) return {};
     // Without a copy nobody would see that a line has changed since.
-    return copies ? check_dropped() : doubt(0);
+    return index_from_log_ || copies ? Status() : doubt(0);
   }
 
   Status carry_out() {
@@ -129,12 +127,12 @@ class Compaction {
 
   // Words that only the forgotten had may stand in a renumbered index in a form of their own: a
   // purge makes it anew.
-  void start_index() {
+  void make_index() {
     if (options_.cause == CompactionCause::kPurge) return;
     std::vector<uint32_t> rows;
     rows.reserve(kept_.size());
     for (const KeptLine& line : kept_) rows.push_back(line.row);
-    compacted_.start(std::move(rows), epoch_);
+    compacted_.make(rows, epoch_);
   }
 
   [[nodiscard]] bool has_threads() const { return core_.settings.threads > 1; }
@@ -323,22 +321,32 @@ class Compaction {
     return {};
   }
 
+  // The lines are copied beside the caller, who makes the index: what takes much memory is done
+  // where the process has some at hand.
   Status write_anew() {
     if (has_threads()) old_log_ = core_.storage->keep_open(log::Stream::kEntries);
     return core_.storage->replace(log::Stream::kEntries, [&](log::Sink& sink) {
-      for (size_t first = 0; first < kept_.size();) {
-        size_t end = first + 1;
-        const uint64_t from = kept_[first].location.offset;
-        while (end < kept_.size() &&
-               kept_[end].location.offset + kept_[end].location.length + 1 - from <= kChunkBytes) {
-          ++end;
-        }
-        VARVE_TRY(copy(first, end, sink));
-        first = end;
-      }
-      compacted_.finish();  // while the disk writes
+      auto copying = start_beside(has_threads(), [&] { return copy_kept(sink); });
+      if (!has_threads()) copying.wait();  // the disk is to write while the index is made
+      make_index();
+      VARVE_TRY(copying.get());
       return make_gaps_legal();
     });
+  }
+
+  Status copy_kept(log::Sink& sink) {
+    if (!index_from_log_) VARVE_TRY(check_dropped());
+    for (size_t first = 0; first < kept_.size();) {
+      size_t end = first + 1;
+      const uint64_t from = kept_[first].location.offset;
+      while (end < kept_.size() &&
+             kept_[end].location.offset + kept_[end].location.length + 1 - from <= kChunkBytes) {
+        ++end;
+      }
+      VARVE_TRY(copy(first, end, sink));
+      first = end;
+    }
+    return {};
   }
 
   // Kept lines [first, end), which lie in one stretch of the old log.
