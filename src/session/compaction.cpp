@@ -327,9 +327,10 @@ class Compaction {
     if (has_threads()) old_log_ = core_.storage->keep_open(log::Stream::kEntries);
     return core_.storage->replace(log::Stream::kEntries, [&](log::Sink& sink) {
       auto copying = start_beside(has_threads(), [&] { return copy_kept(sink); });
-      if (!has_threads()) copying.wait();  // the disk is to write while the index is made
+      // Alone, first the copy: the disk is to write while the index is made.
+      if (!has_threads()) VARVE_TRY(copying.get());
       make_index();
-      VARVE_TRY(copying.get());
+      if (has_threads()) VARVE_TRY(copying.get());
       return make_gaps_legal();
     });
   }
