@@ -10,10 +10,12 @@ namespace varve::bench {
 
 namespace {
 
+constexpr int kThreads = 2;  // of a compaction, as LMDB's copy has them, and RocksDB
+
 class VarveRival final : public Rival {
  public:
   void open(const std::string& directory, bool durable) override {
-    const std::string config = store_config(durable ? "commit" : "os");
+    const std::string config = store_config(durable ? "commit" : "os", kThreads);
     varve_error_t* error = nullptr;
     check(varve_store_open(directory.data(), directory.size(), config.data(), config.size(),
                            &store_, &error),

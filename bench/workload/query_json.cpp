@@ -39,12 +39,13 @@ std::string json_of(const Question& question) {
          std::to_string(kContextTokens) + R"(},"now":")" + timestamp_text(question.now_ms) + "\"}";
 }
 
-std::string store_config(const char* durability) {
+std::string store_config(const char* durability, int threads) {
   return std::string(
              "{\"storage\":{\"max_session_size_mb\":0},\"decay\":{\"half_life_hours\":168,") +
          "\"min_decay_factor\":0.1,\"type_specific\":{\"decision\":{\"half_life_hours\":168}," +
          "\"finding\":{\"half_life_hours\":168}}},\"performance\":{\"cache_size\":" +
-         std::to_string(kCachedEntries) + "},\"threads\":2,\"durability\":\"" + durability + "\"}";
+         std::to_string(kCachedEntries) + "},\"threads\":" + std::to_string(threads) +
+         ",\"durability\":\"" + durability + "\"}";
 }
 
 }  // namespace varve::bench

@@ -15,6 +15,6 @@ std::string json_of(const Question& question);  // for varve_context_build
 
 // Configuration for varve_store_open: the decay of ranked_score for every type of the workload, and
 // no limit of a session's size. durability: "commit", "interval" or "os".
-std::string store_config(const char* durability);
+std::string store_config(const char* durability, int threads = 1);
 
 }  // namespace varve::bench
