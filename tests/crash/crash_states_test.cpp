@@ -145,9 +145,9 @@ void two_processes(CrashRig& rig) {
   expect_all_answered(two);
 }
 
-void compact_and_go_on(CrashRig& rig) {
+void compact_with(CrashRig& rig, std::string_view config) {
   Process agent = rig.process(2001);
-  agent->open_store();
+  agent->open_store(config);
   agent->create("s");
   agent->add_batch("s", {"a1", "a2", "a3"});
   agent->add("s", "a4");
@@ -161,6 +161,10 @@ void compact_and_go_on(CrashRig& rig) {
   agent->close_store();
   expect_all_answered(agent);
 }
+
+void compact_and_go_on(CrashRig& rig) { compact_with(rig, {}); }
+
+void compact_in_two_threads(CrashRig& rig) { compact_with(rig, R"({"threads":2})"); }
 
 void compact_beside_another(CrashRig& rig) {
   Process one = rig.process(2001);
@@ -281,6 +285,7 @@ constexpr NamedWorkload kWorkloads[] = {{"Create", create_and_describe},
                                         {"Import", import_many},
                                         {"TwoProcesses", two_processes},
                                         {"Compact", compact_and_go_on},
+                                        {"CompactInTwoThreads", compact_in_two_threads},
                                         {"CompactBesideAnother", compact_beside_another},
                                         {"Purge", purge_and_go_on},
                                         {"Migrate", migrate_and_go_on},

@@ -144,9 +144,20 @@ void with_removed_index(io::SimulatedFileSystem& disk) {
 
 void of_version_0(io::SimulatedFileSystem& disk) { make_version_0(disk, "s", {"a1", "a2", "a3"}); }
 
-void begin(Program& agent) {
-  agent.open_store();
+void begin(Program& agent, std::string_view config = {}) {
+  agent.open_store(config);
   agent.open("s");
+}
+
+constexpr std::string_view kTwoThreads = R"({"threads":2})";
+
+void compact_twice(Program& agent) {
+  agent.remove("s", "a1");
+  agent.compact("s");
+  agent.add("s", "b1");
+  agent.remove("s", "a3");
+  agent.compact("s");
+  agent.add("s", "b2");
 }
 
 const Workload kWorkloads[] = {
@@ -251,12 +262,13 @@ const Workload kWorkloads[] = {
     {"Compact", as_it_is,
      [](Program& agent) {
        begin(agent);
-       agent.remove("s", "a1");
-       agent.compact("s");
-       agent.add("s", "b1");
-       agent.remove("s", "a3");
-       agent.compact("s");
-       agent.add("s", "b2");
+       compact_twice(agent);
+     },
+     true},
+    {"CompactInTwoThreads", as_it_is,
+     [](Program& agent) {
+       begin(agent, kTwoThreads);
+       compact_twice(agent);
      },
      true},
     {"CompactWithDamage", with_damage,
@@ -477,7 +489,7 @@ INSTANTIATE_TEST_SUITE_P(All, FaultSweep, testing::ValuesIn(kWorkloads),
                          [](const auto& given) { return std::string(given.param.name); });
 
 // An error says that nothing happened, unless it says that it does not know.
-TEST(FaultSweepOfCompaction, AnErrorLeavesTheLogAsItWas) {
+void expect_errors_leave_the_log_alone(std::string_view config) {
   Ledger prepared_ledger;
   const auto prepared = prepared_disk(prepared_ledger);
   size_t failed_count = 0;
@@ -489,7 +501,7 @@ TEST(FaultSweepOfCompaction, AnErrorLeavesTheLogAsItWas) {
         Ledger ledger = prepared_ledger;
         const auto disk = prepared->crash(prepared->keep_all());
         Program agent(*disk, ledger);
-        begin(agent);
+        begin(agent, config);
         agent.remove("s", "a1");
         const std::string log = disk->read_file(kLog).value_or("");
         Injection injection(*disk, kind, number, sticky);
@@ -508,6 +520,12 @@ TEST(FaultSweepOfCompaction, AnErrorLeavesTheLogAsItWas) {
   }
   EXPECT_GT(failed_count, 50U);
   test::counted("faults", case_count);
+}
+
+TEST(FaultSweepOfCompaction, AnErrorLeavesTheLogAsItWas) { expect_errors_leave_the_log_alone({}); }
+
+TEST(FaultSweepOfCompaction, AnErrorInTwoThreadsLeavesTheLogAsItWas) {
+  expect_errors_leave_the_log_alone(kTwoThreads);
 }
 
 }  // namespace

@@ -2,16 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
-#include <vector>
+#include <utility>
 
-#include "io/posix.h"
-#include "io/system_clock.h"
 #include "session/compaction.h"
 #include "session_disk.h"
+#include "session_place.h"
 #include "support/build_kind.h"
-#include "unit/io/temporary_directory.h"
+#include "watched_storage.h"
 
 namespace varve::session {
 namespace {
@@ -80,28 +81,57 @@ TEST(CompactionThreads, ALineThatIsNotWhatItWasIsRefused) {
   EXPECT_TRUE(made.session->get(id_of(2)).ok());
 }
 
+// Which thread reads the lines that stay, and which does not.
+TEST(CompactionThreads, TheSecondCopiesWhereThereMayBeOne) {
+  for (const uint64_t threads : {1U, 2U}) {
+    Made made(threads);
+    made.session->close();
+    auto owned = std::make_unique<WatchedStorage>(*made.disk.storage());
+    WatchedStorage& storage = *owned;
+    const auto session =
+        *Session::open(std::string(kSessionId), std::move(owned), made.host.context);
+    std::atomic<size_t> own_bytes{0};
+    std::atomic<size_t> other_bytes{0};
+    const auto caller = std::this_thread::get_id();
+    storage.change_read = [&](log::Stream stream, uint64_t, size_t got) -> Result<size_t> {
+      const bool is_own = std::this_thread::get_id() == caller;
+      if (stream == log::Stream::kEntries) (is_own ? own_bytes : other_bytes) += got;
+      return got;
+    };
+    ASSERT_TRUE(session->compact({}).ok());
+    EXPECT_GE(threads == 1 ? own_bytes : other_bytes, made.disk.bytes("memory.jsonl").size());
+    EXPECT_EQ(threads == 1 ? other_bytes : own_bytes, 0U);
+  }
+}
+
+#ifdef __linux__
+// A file without a name keeps its space while anybody has it open.
+TEST(CompactionThreads, TheSpaceIsGivenBackWhenItIsAnswered) {
+  for (const uint64_t threads : {1U, 2U}) {
+    Host host;
+    host.context.settings.threads = threads;
+    Place place(PlaceKind::kPosix, host);
+    const auto session = place.open();
+    for (int i = 0; i < kEntries; ++i) ASSERT_TRUE(session->add(entry_text(id_of(i))).ok());
+    ASSERT_TRUE(session->remove(id_of(0), "").ok());
+    ASSERT_TRUE(session->compact({}).ok());
+    for (const auto& item : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      const std::string file = std::filesystem::read_symlink(item.path(), gone).string();
+      EXPECT_FALSE(file.ends_with(" (deleted)") && file.starts_with(place.path())) << file;
+    }
+  }
+}
+#endif
+
 // Also the race detector's: everything that a compaction shares with readers and with the thread
 // beside it.
 TEST(CompactionThreads, ReadersSeeEveryEntryMeanwhile) {
-  io::TemporaryDirectory directory;
-  io::put_file(directory.path_of("memory.jsonl"), "");
-  CreateOptions options;
-  options.session_id = kSessionId;
-  io::put_file(directory.path_of("metadata.json"),
-               Metadata::make(options, test::kStartMs).encode());
-  io::PosixFileSystem posix;
-  io::SystemClock clock;
-  io::SystemRandom random;
-  EventLog events(clock);
-  Counters counters;
-  Session::Context context{&clock, &random, &events, &counters, {}};
-  context.settings.threads = 2;
-  context.settings.durability = log::Durability::kOs;
-  const auto session =
-      *Session::open(std::string(kSessionId),
-                     *log::DirectoryStorage::open(*posix.open_root(directory.path(), false),
-                                                  {&posix, &clock, &random}),
-                     context);
+  Host host;
+  host.context.settings.threads = 2;
+  host.context.settings.durability = log::Durability::kOs;
+  Place place(PlaceKind::kPosix, host);
+  const auto session = place.open();
   for (int i = 0; i < kEntries; ++i) {
     ASSERT_TRUE(session->add(entry_text(id_of(i), "tea of all")).ok());
   }

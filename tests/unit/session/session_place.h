@@ -65,6 +65,9 @@ class Place {
     return std::unique_ptr<log::SessionStorage>(std::move(opened));
   }
 
+  // Of a directory of the operating system.
+  [[nodiscard]] const std::string& path() const { return directory_->path(); }
+
   // The bytes of a stream as they are stored.
   [[nodiscard]] std::string entries() const { return stream("memory.jsonl"); }
   [[nodiscard]] std::string tombstones() const { return stream("tombstones.jsonl"); }
