@@ -31,6 +31,8 @@ std::vector<Row> rows_of(bool is_large) {
       {"durable adds, 8 threads for 1", {{4, ""}}, true},
       {"buffered adds by 4 processes, entries/s", {{3, "LMDB"}}, true},
       {"durable adds by 4 processes, entries/s", {{2, "SQLite"}}, true},
+      {"get by id, its first time, p50, us"},
+      {"get by id, its first time, p99, us"},
       {"get by id, p50, us", {{1, "LMDB"}}},
       {"get by id, p99, us"},
       {"tag + type + range, 10 newest, p50, us", {{0.3, "LMDB"}}},

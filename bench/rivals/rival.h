@@ -43,8 +43,7 @@ class Rival {
   // What not every engine can. All indexes from the entries:
   [[nodiscard]] virtual bool can_rebuild() const { return false; }
   virtual void rebuild() {}
-  // The find_* append the entries found to `answer`, best first, in full, with whatever the engine
-  // puts between them. False: it cannot.
+  // The find_* append the entries found to `answer`, best first, in full. False: it cannot.
   virtual bool find_tagged(const TaggedQuery&, std::string* /*answer*/) { return false; }
   virtual bool find_text(const TextQuery&, std::string* /*answer*/) { return false; }
   virtual bool find_ranked(const RankedQuery&, std::string* /*answer*/) { return false; }

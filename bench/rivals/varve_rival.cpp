@@ -115,10 +115,12 @@ class VarveRival final : public Rival {
     varve_results_t* results = nullptr;
     check(varve_session_query(session_, query_json.data(), query_json.size(), &results, &error),
           error, "query");
-    const char* json = nullptr;
-    size_t size = 0;
-    check(varve_results_json(results, &json, &size, &error), error, "results");
-    answer->append(json, size);
+    for (size_t i = 0; i < varve_results_count(results); ++i) {
+      const char* entry = nullptr;
+      size_t size = 0;
+      check(varve_results_entry(results, i, &entry, &size, &error), error, "entry");
+      answer->append(entry, size);
+    }
     varve_results_free(results);
     return true;
   }
