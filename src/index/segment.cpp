@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/hash.h"
+
 namespace varve::index {
 
 namespace {
@@ -50,6 +52,7 @@ Status Segment::read_layout() {
     return wrong_dictionary("is shorter than its keys");
   }
   values_at_ = keys_at_ + keys_bytes_;
+  if (key_count_ >= kRecentCount) recent_ = std::make_shared<RecentKeys>();
   if (values_bytes_ != bytes_->size() - values_at_) {
     return wrong_dictionary("has not the size it says");
   }
@@ -150,8 +153,15 @@ uint32_t Segment::lower_bound(std::string_view wanted) const {
 }
 
 std::string_view Segment::find(std::string_view wanted) const {
+  std::atomic<uint32_t>* recent = recent_ ? &(*recent_)[hash64(wanted) % kRecentCount] : nullptr;
+  if (recent != nullptr) {
+    const uint32_t number = recent->load(std::memory_order_relaxed);
+    if (number < key_count_ && key(number) == wanted) return value(number);
+  }
   const uint32_t at = lower_bound(wanted);
-  return at < key_count_ && key(at) == wanted ? value(at) : std::string_view();
+  if (at >= key_count_ || key(at) != wanted) return {};
+  if (recent != nullptr) recent->store(at, std::memory_order_relaxed);
+  return value(at);
 }
 
 void SegmentBuilder::reserve(const Segment& as_much) {

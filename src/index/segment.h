@@ -10,6 +10,9 @@
 // list, it is to be called. Values are their reader's to check.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -61,7 +64,13 @@ class Segment {
   [[nodiscard]] std::string_view part(const Extent& extent, uint64_t starts_at,
                                       uint64_t limit_bytes) const;
 
+  // Numbers of keys that were found lately, by their hashes: what one asks for comes again, and the
+  // way to it waits for memory at each step. Any number is right: a key is compared.
+  static constexpr size_t kRecentCount = 1024;
+  using RecentKeys = std::array<std::atomic<uint32_t>, kRecentCount>;
+
   std::shared_ptr<SectionBytes> bytes_;
+  std::shared_ptr<RecentKeys> recent_;  // of a segment with so many keys that it pays
   bool is_checked_ = true;
   uint32_t key_count_ = 0;
   uint64_t key_ends_at_ = 0;

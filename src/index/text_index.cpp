@@ -229,7 +229,7 @@ void TextIndex::settle() {
 PostingList TextIndex::rows_of(std::string_view term) const {
   std::string key(1, kTerm);
   key.append(term);
-  return dictionary_.find(key);
+  return dictionary_.find_rows(key);
 }
 
 uint64_t TextIndex::total_length(uint32_t rows) const {

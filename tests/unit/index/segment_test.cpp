@@ -68,6 +68,20 @@ TEST(Segment, LowerBoundIsThatOfASortedMap) {
   }
 }
 
+// Large enough for those found lately to be remembered.
+TEST(Segment, AKeyIsFoundAgainAndAgain) {
+  const Map entries = random_entries(3000);
+  const auto segment = open_whole(encoded(entries));
+  ASSERT_TRUE(segment.ok());
+  for (int round = 0; round < 3; ++round) {
+    for (const auto& [key, value] : entries) ASSERT_EQ(segment->find(key), value);
+    for (const auto& [other, unused] : random_entries(778)) {
+      const auto expected = entries.find(other);
+      ASSERT_EQ(segment->find(other).data() != nullptr, expected != entries.end());
+    }
+  }
+}
+
 TEST(Segment, KeysAreComparedAsBytesWithoutASign) {
   const auto segment = open_whole(encoded({{"a", "1"}, {"\x7F", "2"}, {"\x80", "3"}}));
   ASSERT_TRUE(segment.ok());
