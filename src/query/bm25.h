@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace varve::query {
 
@@ -25,7 +26,9 @@ class Bm25 {
         norm_least_(total_length == 0 ? kK1 : kK1 * (1 - kB)),
         length_share_(total_length == 0 ? 0
                                         : kK1 * kB * static_cast<double>(entry_count) /
-                                              static_cast<double>(total_length)) {}
+                                              static_cast<double>(total_length)),
+        lengths_a_share_(total_length == 0 ? std::numeric_limits<double>::infinity()
+                                           : 1 / length_share_) {}
 
   [[nodiscard]] double idf(uint64_t row_count) const {
     const auto rows = static_cast<double>(row_count);
@@ -36,6 +39,14 @@ class Bm25 {
   // a block's largest frequency and smallest length bounds all of its rows.
   [[nodiscard]] double score(double idf, uint32_t frequency, uint32_t length) const {
     return weight(idf) / (1 + share_of(norm(length), frequency));
+  }
+  // A length that is above all whose norm is up to `norm`, with which weight() is divided by
+  // 1 + norm / frequency: by little, where it is above some others, too.
+  [[nodiscard]] uint32_t length_below(double norm) const {
+    constexpr double kMost = UINT32_MAX - 2;
+    if (norm < norm_least_) return 0;
+    const double length = (norm - norm_least_) * lengths_a_share_;  // without words no number
+    return length < kMost ? static_cast<uint32_t>(length) + 2 : UINT32_MAX;
   }
   // What a score comes near to, however high the frequency.
   [[nodiscard]] static double weight(double idf) { return idf * (kK1 + 1); }
@@ -52,8 +63,9 @@ class Bm25 {
   }
 
   double entry_count_;
-  double norm_least_;    // of an entry without words
-  double length_share_;  // k1 · b / avgdl
+  double norm_least_;       // of an entry without words
+  double length_share_;     // k1 · b / avgdl
+  double lengths_a_share_;  // 1 / length_share_
 };
 
 }  // namespace varve::query

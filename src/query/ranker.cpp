@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 
+#include "query/length_limits.h"
 #include "query/score_window.h"
 
 namespace varve::query {
@@ -26,6 +28,9 @@ constexpr uint64_t kFewWanted = 64;
 
 // Rows that are added up at once until there is a threshold.
 constexpr uint32_t kFirstRows = 512;
+
+// A threshold is looked for in advance where at most this part of all postings is read for it.
+constexpr uint64_t kFloorShare = 8;
 
 }  // namespace
 
@@ -61,6 +66,8 @@ Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end
         {&ranked, cursor, own_count, row_count, idf, Bm25::weight(idf), UINT32_MAX, 0, 0});
     find_bounds(&terms_.back());
   }
+  std::stable_sort(terms_.begin(), terms_.end(),
+                   [](const Term& a, const Term& b) { return a.row_count < b.row_count; });
 }
 
 void Ranker::find_bounds(Term* term) const {
@@ -122,17 +129,21 @@ uint32_t Ranker::first_row() {
   return first;
 }
 
-uint32_t Ranker::add_window(uint32_t row, uint32_t count_max, ScoreWindow* window) {
+uint32_t Ranker::add_window(uint32_t row, uint32_t count_max, ScoreWindow* window, double floor) {
   const uint32_t end = std::min(row_end_, row + std::min(count_max, kNoRow - row));
   uint32_t next_row = kNoRow;
+  double rest = 0;  // what the words to come can give
+  for (const Term& term : terms_) rest += term.bound;
   for (Term& term : terms_) {
+    rest -= term.bound;
+    const LengthLimits limits(bm25_, term.idf, without_slack(floor) - with_slack(rest));
     while (term.row < end) {
       const auto stretch = term.cursor.stretch();
       const auto& rows = stretch.rows;
       const bool is_all = rows.back() < end;
       const auto behind = is_all ? rows.end() : std::lower_bound(rows.begin(), rows.end(), end);
       const auto count = static_cast<size_t>(behind - rows.begin());
-      add_postings(term.idf, rows.first(count), stretch.frequencies, window);
+      add_postings(term, limits, rows.first(count), stretch.frequencies, window);
       term.row = term.cursor.skip(count);
     }
     next_row = std::min(next_row, term.row);
@@ -140,12 +151,22 @@ uint32_t Ranker::add_window(uint32_t row, uint32_t count_max, ScoreWindow* windo
   return next_row;
 }
 
-void Ranker::add_postings(double idf, std::span<const uint32_t> rows,
-                          std::span<const uint32_t> frequencies, ScoreWindow* window) const {
+void Ranker::add_postings(const Term& term, const LengthLimits& limits,
+                          std::span<const uint32_t> rows, std::span<const uint32_t> frequencies,
+                          ScoreWindow* window) const {
   const index::TextIndex& text = index_.text();
   const Bm25 bm25 = bm25_;  // of its own, so that it stays in registers
-  for (size_t i = 0; i < rows.size(); ++i) {
+  const double idf = term.idf;
+  const auto add = [&](size_t i) {
     window->add(rows[i], bm25.score(idf, frequencies[i], text.length(rows[i])));
+  };
+  const bool can_any_reach = limits.can_any_reach(term.frequency_max);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (window->has(rows[i])) {
+      add(i);
+    } else if (can_any_reach && limits.can_reach(frequencies[i], text.length(rows[i]))) {
+      add(i);
+    }
   }
 }
 
@@ -154,27 +175,46 @@ void Ranker::add_up(Visit visit) {
   const auto window = std::make_unique_for_overwrite<ScoreWindow>();
   for (uint32_t row = first_row(); row < row_end_;) {
     window->start(row);
-    row = add_window(row, ScoreWindow::kRows, window.get());
+    row = add_window(row, ScoreWindow::kRows, window.get(), 0);
     window->take(visit);
   }
 }
 
-// A threshold refuses most rows. The first of them give it.
+// A threshold refuses most rows.
 void Ranker::add_up_few(RowFilter& filter, TopK* best) {
   const auto window = std::make_unique_for_overwrite<ScoreWindow>();
   const auto offer_row = [&](uint32_t row, double score) {
     if (score >= best->floor() && filter.accepts(row)) best->offer(place_of(row, score));
   };
+  const double first_floor = find_floor(filter, *best);
   for (uint32_t row = first_row(); row < row_end_;) {
-    const double floor = best->floor();
+    const double floor = std::max(first_floor, best->floor());
     window->start(row, floor);
-    row = add_window(row, floor > 0 ? ScoreWindow::kRows : kFirstRows, window.get());
+    row = add_window(row, floor > 0 ? ScoreWindow::kRows : kFirstRows, window.get(), floor);
     if (floor > 0) {
       window->take_reached(offer_row);
     } else {
       window->take(offer_row);
     }
   }
+}
+
+// A score that so many rows have as are wanted, found by the rarest word that so many have; 0 where
+// that is not to be had cheaply.
+double Ranker::find_floor(RowFilter& filter, const TopK& best) {
+  const auto has_enough = [&](const Term& term) { return term.own_row_count >= best.count(); };
+  const auto term = std::find_if(terms_.begin(), terms_.end(), has_enough);
+  if (term == terms_.end() || best.count() == 0 || best.is_next_page()) return 0;
+  if (term->own_row_count > list_row_count() / kFloorShare) return 0;
+  std::vector<double> parts;
+  parts.reserve(term->own_row_count);
+  for (uint32_t row = next_row_of(*term, 0); row < row_end_; row = term->cursor.next()) {
+    if (filter.accepts(row)) parts.push_back(part_of(*term, row));
+  }
+  if (parts.size() < best.count()) return 0;
+  const auto last = parts.begin() + static_cast<ptrdiff_t>(best.count() - 1);
+  std::nth_element(parts.begin(), last, parts.end(), std::greater<>());
+  return *last;
 }
 
 // Where many are wanted a threshold refuses few, and all are sorted out once.

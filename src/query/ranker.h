@@ -26,6 +26,7 @@
 
 namespace varve::query {
 
+class LengthLimits;
 class ScoreWindow;
 
 class Ranker {
@@ -87,15 +88,17 @@ class Ranker {
   // Puts all terms before their first rows; the least of those.
   uint32_t first_row();
   // Adds up to so many rows from `row` on, which terms stand before; the row they stand before now.
-  // Words are added in the order of score(), so that the sum is the same.
-  uint32_t add_window(uint32_t row, uint32_t count_max, ScoreWindow* window);
-  void add_postings(double idf, std::span<const uint32_t> rows,
+  // Words are added in the order of score(), so that the sum is the same. A row that cannot come to
+  // the floor may be left out, or get less than its sum.
+  uint32_t add_window(uint32_t row, uint32_t count_max, ScoreWindow* window, double floor);
+  void add_postings(const Term& term, const LengthLimits& limits, std::span<const uint32_t> rows,
                     std::span<const uint32_t> frequencies, ScoreWindow* window) const;
   // Calls `visit` with every row that has a word and its score, rising.
   template <typename Visit>
   void add_up(Visit visit);
   void add_up_best(RowFilter& filter, TopK* best);
   void add_up_few(RowFilter& filter, TopK* best);
+  double find_floor(RowFilter& filter, const TopK& best);
   void walk_filter(RowFilter& filter, bool any_row, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);
   void walk_list(const std::vector<Term*>& order, size_t at, double rest, RowFilter& filter,
@@ -113,7 +116,7 @@ class Ranker {
   const index::Index& index_;
   uint32_t row_end_;
   Bm25 bm25_;
-  std::vector<Term> terms_;
+  std::vector<Term> terms_;  // rarest first: what the rest can give is least then
 };
 
 }  // namespace varve::query

@@ -18,13 +18,19 @@ namespace varve::query {
 
 class ScoreWindow {
  public:
-  static constexpr uint32_t kRows = 1024;
+  static constexpr uint32_t kRows = 4096;
 
   // The rows from `first_row` on, to be given out by take(); with a floor above 0, by
   // take_reached(). Only when empty.
   void start(uint32_t first_row, double floor = std::numeric_limits<double>::infinity()) {
     first_row_ = first_row;
     floor_ = floor;
+  }
+
+  // Whether something was added to the row, which is in the window.
+  [[nodiscard]] bool has(uint32_t row) const {
+    const uint32_t at = row - first_row_;
+    return (marks_[at / kMarkBits] >> at % kMarkBits & 1) != 0;
   }
 
   // `row` is in the window, `part` not below 0. Without branches, which nothing could foretell.

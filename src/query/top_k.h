@@ -30,6 +30,9 @@ struct Place {
 // A bound with room for the last digits, in which it may be below what it bounds.
 [[nodiscard]] inline double with_slack(double bound) { return bound + std::abs(bound) * 1e-9; }
 
+// The same of what is compared with bounds.
+[[nodiscard]] inline double without_slack(double floor) { return floor - std::abs(floor) * 1e-9; }
+
 class TopK {
  public:
   // `after`: only what comes after this place counts.
@@ -59,6 +62,8 @@ class TopK {
   }
 
   [[nodiscard]] uint64_t count() const { return count_; }
+  // Whether rows before some place do not count.
+  [[nodiscard]] bool is_next_page() const { return after_.has_value(); }
   [[nodiscard]] bool is_full() const { return heap_.size() >= count_; }
   // The last of the best so far: what a row must come before to matter. Only when is_full() and
   // count is not 0.

@@ -34,6 +34,16 @@ TEST(ScoreWindow, GivesWhatWasAddedInRisingOrderAndIsEmptyThen) {
   EXPECT_EQ(take(*window), (Scores{{0, 4}})) << "nothing is left of another stretch";
 }
 
+TEST(ScoreWindow, KnowsWhatWasAddedTo) {
+  const auto window = std::make_unique<ScoreWindow>();
+  window->start(500);
+  window->add(500, 0);
+  window->add(564, 1);
+  for (uint32_t row = 500; row < 700; ++row) EXPECT_EQ(window->has(row), row == 500 || row == 564);
+  take(*window);
+  EXPECT_FALSE(window->has(500));
+}
+
 TEST(ScoreWindow, AddsUpLikeAMap) {
   const auto window = std::make_unique<ScoreWindow>();
   std::mt19937 random(1);
