@@ -36,6 +36,9 @@ struct FileInfo {
   uint32_t permissions = 0;  // 07777 bits
   uint64_t link_count = 1;
   FileIdentity identity;
+  // Of a file: as long as it and the size stay the same, the file has the one name it had, and
+  // nothing was written to it. 0: nobody knows.
+  uint64_t change_stamp = 0;
 };
 
 enum class OpenMode : uint8_t {

@@ -130,7 +130,7 @@ Result<std::unique_ptr<File>> PosixFileSystem::open_file(std::string_view path) 
                       describe_mode(status.st_mode));
   }
   return std::unique_ptr<File>(
-      std::make_unique<PosixFile>(std::move(opened), std::move(text), OpenMode::kRead));
+      std::make_unique<PosixFile>(std::move(opened), std::move(text), OpenMode::kRead, false));
 }
 
 int64_t PosixFileSystem::process_id() const { return ::getpid(); }

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "io/posix_change_stamp.h"
 #include "io/posix_file.h"
 #include "io/posix_lock.h"
 #include "io/rules.h"
@@ -68,7 +69,8 @@ PosixDirectory::PosixDirectory(Descriptor descriptor, std::string path,
                                std::shared_ptr<RootName> root_name)
     : descriptor_(std::move(descriptor)),
       path_(std::move(path)),
-      root_name_(std::move(root_name)) {}
+      root_name_(std::move(root_name)),
+      has_stamps_(has_change_stamps_at(descriptor_.get())) {}
 
 Result<std::unique_ptr<File>> PosixDirectory::open(std::string_view name, OpenMode mode,
                                                    uint32_t permissions) {
@@ -77,7 +79,7 @@ Result<std::unique_ptr<File>> PosixDirectory::open(std::string_view name, OpenMo
   if (may_update(mode)) no_forks = LockDescriptors::of_process().block_forks();
   VARVE_TRY_ASSIGN(Descriptor descriptor, open_or_create(std::string(name), mode, permissions));
   return std::unique_ptr<File>(
-      std::make_unique<PosixFile>(std::move(descriptor), path_of(name), mode));
+      std::make_unique<PosixFile>(std::move(descriptor), path_of(name), mode, has_stamps_));
 }
 
 // Creating is always exclusive, so that we know whether the file is ours to set permissions of.
@@ -170,7 +172,9 @@ Result<std::optional<FileInfo>> PosixDirectory::find(std::string_view name) {
   const int os_errno = stat_of_name(descriptor_.get(), text.data(), &status);
   if (os_errno == ENOENT) return std::optional<FileInfo>();
   if (os_errno != 0) return examine_failure(os_errno, name);
-  return std::optional<FileInfo>(info_of(status));
+  FileInfo info = info_of(status);
+  if (has_stamps_) info.change_stamp = change_stamp_of(status);
+  return std::optional<FileInfo>(info);
 }
 
 Status PosixDirectory::rename(std::string_view from, std::string_view to) {

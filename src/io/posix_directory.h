@@ -50,6 +50,7 @@ class PosixDirectory final : public Directory {
   const Descriptor descriptor_;
   const std::string path_;
   const std::shared_ptr<RootName> root_name_;
+  const bool has_stamps_;  // its files have (posix_change_stamp.h)
 };
 
 // mkdirat with exactly `permissions`, whatever the umask; a set-group-ID bit inherited from

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "io/posix_change_stamp.h"
 #include "io/posix_lock.h"
 #include "io/rules.h"
 
@@ -34,8 +35,11 @@ Status write_all(std::string_view data, std::string_view path, WritePart write_p
 
 }  // namespace
 
-PosixFile::PosixFile(Descriptor descriptor, std::string path, OpenMode mode)
-    : descriptor_(std::move(descriptor)), path_(std::move(path)), mode_(mode) {
+PosixFile::PosixFile(Descriptor descriptor, std::string path, OpenMode mode, bool has_stamps)
+    : descriptor_(std::move(descriptor)),
+      path_(std::move(path)),
+      mode_(mode),
+      has_stamps_(has_stamps) {
   if (may_update(mode_)) LockDescriptors::of_process().add(descriptor_);
 }
 
@@ -95,7 +99,9 @@ Status PosixFile::sync_data() {
 
 Result<FileInfo> PosixFile::info() {
   VARVE_TRY_ASSIGN(const struct stat status, stat_of(descriptor_.get(), path_));
-  return info_of(status);
+  FileInfo info = info_of(status);
+  if (has_stamps_) info.change_stamp = change_stamp_of(status);
+  return info;
 }
 
 Result<bool> PosixFile::try_lock() {

@@ -12,7 +12,8 @@ class PosixFile final : public File {
  public:
   // For kUpdateOrCreate the caller holds LockDescriptors::block_forks() since before it opened
   // `descriptor`: such a file may be locked, and only such a file.
-  PosixFile(Descriptor descriptor, std::string path, OpenMode mode);
+  // `has_stamps`: its file system has (posix_change_stamp.h).
+  PosixFile(Descriptor descriptor, std::string path, OpenMode mode, bool has_stamps);
   ~PosixFile() override;
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
@@ -32,6 +33,7 @@ class PosixFile final : public File {
   Descriptor descriptor_;
   const std::string path_;
   const OpenMode mode_;
+  const bool has_stamps_;
 };
 
 }  // namespace varve::io

@@ -155,6 +155,7 @@ NodeId Image::make_durable_node(std::string_view path, FileKind kind, std::strin
   made.kind = kind;
   made.visible.bytes = bytes;
   made.durable.bytes = bytes;
+  made.last_change = next_sequence++;
   nodes.at(parent).visible.names.insert_or_assign(name, node);
   nodes.at(parent).durable.names.insert_or_assign(name, node);
   return node;
@@ -172,8 +173,15 @@ NodeId Image::add_node(FileKind kind, uint32_t permissions) {
 
 void Image::record(Change change) {
   change.sequence = next_sequence++;
+  const uint64_t size_before = nodes.at(change.node).visible.bytes.size();
   apply(nodes, change, false);
   nodes.at(change.node).modified_ms = now_ms;
+  // Bytes that come behind the others are told by the size: kernels set the time of a change
+  // before.
+  const bool is_told = change.kind == ChangeKind::kWrite && change.offset >= size_before;
+  for (const NodeId node : {change.node, change.child, change.other}) {
+    if (node != 0 && !is_told) nodes.at(node).last_change = change.sequence;
+  }
   pending.push_back(std::move(change));
 }
 

@@ -24,7 +24,8 @@ struct Node {
   int64_t modified_ms = 0;
   Content visible;
   Content durable;
-  uint64_t link_count = 0;  // visible names
+  uint64_t link_count = 0;   // visible names
+  uint64_t last_change = 0;  // Change::sequence of the last that its size does not tell
   uint64_t open_count = 0;
   uint64_t lock_handle = 0;   // 0: not locked
   uint64_t lock_process = 0;  // the Process::serial of that handle

@@ -20,6 +20,8 @@ FileInfo info_of(const Image& image, NodeId id) {
   info.permissions = node.permissions;
   info.link_count = node.link_count;
   info.identity = {1, id};
+  const bool has_stamp = node.kind == FileKind::kRegular && node.link_count == 1;
+  if (has_stamp) info.change_stamp = node.last_change;
   return info;
 }
 
@@ -119,7 +121,7 @@ Status SimulatedFile::sync_data() {
 
 Result<FileInfo> SimulatedFile::info() {
   FileInfo found;
-  VARVE_TRY(handle_.read(OperationKind::kInfo, "examine", handle_.path, {}, [&](Image& image) {
+  VARVE_TRY(handle_.read(OperationKind::kInfo, "examine", handle_.path, "open", [&](Image& image) {
     found = info_of(image, handle_.node);
     return 0;
   }));

@@ -116,6 +116,11 @@ Result<VectorsTail> DirectoryStorage::vectors_tail() {
 }
 
 Status DirectoryStorage::look_at(Stream stream, OpenStream* open) {
+  if (open->change_stamp != 0) {  // and so there is a file: asking it is cheaper than its name
+    VARVE_TRY_ASSIGN(const io::FileInfo asked, open->file->info());
+    const bool is_same = asked.change_stamp == open->change_stamp;
+    if (is_same && asked.size_bytes == open->size_bytes) return {};
+  }
   const std::string_view name = name_in_directory(stream);
   VARVE_TRY_ASSIGN(const std::optional<io::FileInfo> info, directory_->find(name));
   if (!info) {
@@ -127,10 +132,11 @@ Status DirectoryStorage::look_at(Stream stream, OpenStream* open) {
     VARVE_TRY_ASSIGN(auto file, directory_->open(name, append_mode()));
     VARVE_TRY_ASSIGN(const io::FileInfo opened, file->info());
     if (open->file) generation_of(stream) += 1;
-    *open = OpenStream{std::move(file), opened.identity, opened.size_bytes};
+    *open = OpenStream{std::move(file), opened.identity, opened.size_bytes, 0};
     return {};
   }
   open->size_bytes = info->size_bytes;
+  open->change_stamp = info->change_stamp;
   return {};
 }
 

@@ -103,7 +103,8 @@ class DirectoryStorage final : public SessionStorage {
   struct OpenStream {
     std::shared_ptr<io::File> file;  // null: there is none
     io::FileIdentity identity;
-    uint64_t size_bytes = 0;  // when last looked at
+    uint64_t size_bytes = 0;    // when last looked at
+    uint64_t change_stamp = 0;  // when last looked for by its name
   };
 
   DirectoryStorage(std::unique_ptr<io::Directory> directory, const Environment& environment,

@@ -217,7 +217,7 @@ Status DirectoryStorage::open_for_append(Stream stream) {
                    directory_->open(name_in_directory(stream), io::OpenMode::kAppendOrCreate));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
   const std::lock_guard guard(mutex_);
-  stream_of(stream) = OpenStream{std::move(file), info.identity, info.size_bytes};
+  stream_of(stream) = OpenStream{std::move(file), info.identity, info.size_bytes, 0};
   if (stream == Stream::kEntries) state_.file = info.identity;
   return {};
 }

@@ -330,6 +330,34 @@ TYPED_TEST(FileSystemConformance, InfoDescribesTheSameFileByNameAndByHandle) {
   EXPECT_EQ(this->root_->self_info()->permissions, 0700U);
 }
 
+// Where a file has a stamp, it has another one, or another size, after everything that changes it
+// or its name.
+TYPED_TEST(FileSystemConformance, AStampEndsWithEveryChange) {
+  this->put("file", "12345");
+  this->put("other", "1");
+  auto file = this->open("file", OpenMode::kAppend);
+  FileInfo before = **this->root_->find("file");
+  const auto expect_change = [&](const char* what) {
+    const FileInfo now = *file->info();
+    EXPECT_TRUE(now.change_stamp == 0 || now.change_stamp != before.change_stamp ||
+                now.size_bytes != before.size_bytes)
+        << what;
+    before = now;
+  };
+  EXPECT_EQ(file->info()->change_stamp, before.change_stamp) << "nothing happened";
+  ASSERT_TRUE(file->append("6").ok());
+  expect_change("append");
+  ASSERT_TRUE(file->truncate(2).ok());
+  expect_change("truncate");
+  ASSERT_TRUE(this->root_->rename("file", "name").ok());
+  expect_change("rename");
+  ASSERT_TRUE(this->root_->exchange("name", *this->root_, "other").ok());
+  expect_change("exchange");
+  ASSERT_TRUE(this->root_->rename("name", "other").ok());
+  expect_change("replaced");
+  EXPECT_EQ(before.change_stamp, 0U) << "it has no name";
+}
+
 TYPED_TEST(FileSystemConformance, PermissionsAreExactWhateverTheUmask) {
   struct Case {
     mode_t umask;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -137,6 +138,41 @@ TEST_F(InDirectory, ALockFileThatWasReplacedIsOpenedAnew) {
   EXPECT_EQ(lock(*other).code(), Code::kBusy);
   storage_->unlock();
   EXPECT_TRUE(lock(*other).ok());
+}
+
+// A log that is as it was is not looked for by its name, which takes longer than asking the file.
+TEST_F(InDirectory, AQuietLogIsAskedAndNotItsName) {
+  ASSERT_TRUE(storage_->tail().ok());
+  disk_.clear_trace();
+  ASSERT_TRUE(storage_->tail().ok());
+  const auto trace = disk_.trace();
+  const auto ends_with = [&](std::string_view end) {
+    return std::count_if(trace.begin(), trace.end(),
+                         [&](const std::string& line) { return line.ends_with(end); });
+  };
+  EXPECT_EQ(ends_with("memory.jsonl open"), 1);
+  EXPECT_EQ(ends_with("memory.jsonl"), 0);
+}
+
+TEST_F(InDirectory, WhatOthersDoToAQuietLogIsSeenAtOnce) {
+  auto directory = *disk_.open_root("s", false);
+  const auto quiet_tail = [&] {
+    EXPECT_TRUE(storage_->tail().ok());
+    return *storage_->tail();
+  };
+  const Tail first = quiet_tail();
+  ASSERT_TRUE((*directory->open("memory.jsonl", io::OpenMode::kAppend))->append("two\n").ok());
+  const Tail longer = quiet_tail();
+  EXPECT_EQ(longer.generation, first.generation);
+  EXPECT_EQ(longer.entries_bytes, first.entries_bytes + 4);
+  disk_.write_file("s/new", "x\ntwo\n");  // as long
+  ASSERT_TRUE(directory->rename("new", "memory.jsonl").ok());
+  const Tail replaced = quiet_tail();
+  EXPECT_NE(replaced.generation, longer.generation);
+  EXPECT_EQ(replaced.entries_bytes, 6U);
+  ASSERT_TRUE(directory->rename("memory.jsonl", "away").ok());
+  EXPECT_EQ(storage_->tail()->entries_bytes, 0U);
+  EXPECT_EQ(storage_->tail()->entries_bytes, 0U);
 }
 
 TEST_F(InDirectory, ADeletedSessionIsNotFound) {
