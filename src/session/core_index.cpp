@@ -19,6 +19,9 @@ constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
 constexpr uint64_t kUncompressedBytesMax = uint64_t{16} << 20;
 // What a close may index: it does not wait for a whole log.
 constexpr uint64_t kWordsBytesOfClose = 16 * kWordsBytes;
+// What waits for the query that needs it, before writes index any: what the first one by words
+// after many adds may take, some 80 ms.
+constexpr uint64_t kWordsBytesWaiting = 4 * kWordsBytes;
 // What a write may: in proportion to what was written here, so that what waits after a bulk load
 // ends, and no single add pays for it. Not a little each time, but every few writes some times what
 // one of them wrote. What others write is indexed by whoever asks.
@@ -114,7 +117,7 @@ uint64_t Core::pending_words_bytes() const {
 // 0 while too little was written here to be worth a step, or too little waits.
 uint64_t Core::words_bytes_due() {
   const uint64_t written_bytes = std::exchange(written_bytes_, 0);
-  if (pending_words_bytes() < kWordsBytes) {
+  if (pending_words_bytes() < kWordsBytesWaiting) {
     owed_words_bytes_ = 0;
     return 0;
   }

@@ -146,18 +146,19 @@ TEST_F(SnapshotUse, AnotherHandlesDeletionIsSeenWithoutTheRows) {
 TEST_F(SnapshotUse, WordsThatABulkLoadLeftEndAndNoAddPaysForThem) {
   constexpr uint64_t kAddedMax = uint64_t{9} << 10;  // by one add
   constexpr uint64_t kStepMax = 8 * kAddedMax;
-  constexpr uint64_t kMayWait = uint64_t{1} << 20;
+  constexpr uint64_t kMayWait = uint64_t{4} << 20;
+  host_.context.settings.session_bytes_max = 0;
   std::string content;
   while (content.size() < 8000) content += "word ";
   std::string lines;
-  for (int i = 0; i < 600; ++i) lines += entry_text("b" + std::to_string(i), content) + "\n";
+  for (int i = 0; i < 1000; ++i) lines += entry_text("b" + std::to_string(i), content) + "\n";
   auto session = disk_.open();
   ASSERT_TRUE(session->add_batch(lines).ok());
   const auto waiting_bytes = [&] {
     const int64_t indexed = index_stats(*session).get_int64("words_of_entries");
     return (session->stats()->get_int64("entries") - indexed) * 8000;
   };
-  ASSERT_GT(waiting_bytes(), 5 << 19);
+  ASSERT_GT(waiting_bytes(), static_cast<int64_t>(kMayWait) + (3 << 19));
   uint64_t read_bytes = 0;
   int count = 0;
   for (; waiting_bytes() > static_cast<int64_t>(kMayWait) && count < 1000; ++count) {
@@ -180,7 +181,7 @@ TEST_F(SnapshotUse, WordsThatABulkLoadLeftEndAndNoAddPaysForThem) {
 TEST_F(SnapshotUse, ASmallAddBehindABulkLoadIndexesAFewLines) {
   const std::string content(1000, 'x');
   std::string lines;
-  for (int i = 0; i < 3000; ++i) lines += entry_text("b" + std::to_string(i), content) + "\n";
+  for (int i = 0; i < 7000; ++i) lines += entry_text("b" + std::to_string(i), content) + "\n";
   auto session = disk_.open();
   ASSERT_TRUE(session->add_batch(lines).ok());
   uint64_t steps = 0;
