@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <thread>
 #include <unordered_set>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace varve::session {
 
 namespace {
 
+constexpr int kYieldsMax = 300;  // of who waits for companions: some 100 us when nobody comes
 constexpr uint64_t kGroupBytesMax = uint64_t{4} << 20;
 constexpr size_t kSealBytes = 192;         // what seal() adds to an entry, about
 constexpr uint64_t kPatientWaitMs = 200;   // for a lock that is wanted, not needed
@@ -91,16 +93,31 @@ void Writer::submit(std::span<WriteRequest> requests) {
              });
     });
     if (all_done()) return;
+    wait_for_companions(lock);
     Group group = take_group();
     lock.unlock();
     commit(group);
     lock.lock();
-    for (WriteRequest* request : group) {
-      request->done = true;
-      queue_.pop_front();
-    }
-    turn_.notify_all();
+    end_group(group);
   }
+}
+
+size_t Writer::queued_call_count() {
+  const std::lock_guard guard(mutex_);
+  return queued_calls_;
+}
+
+// Answers them. Who wrote together will again, but for one that may have ended each time.
+void Writer::end_group(const Group& group) noexcept {
+  size_t call_count = 0;
+  for (WriteRequest* request : group) {
+    call_count += request->ends_call ? 1 : 0;
+    request->done = true;
+    queue_.pop_front();
+  }
+  queued_calls_ -= call_count;
+  companion_count_ = std::max(call_count + 1, companion_count_) - 1;
+  turn_.notify_all();
 }
 
 // All of them or none: what stayed in the queue without its thread would stop everybody behind it.
@@ -108,11 +125,25 @@ bool Writer::enqueue(std::span<WriteRequest> requests) noexcept {
   size_t count = 0;
   try {
     for (; count < requests.size(); ++count) queue_.push_back(&requests[count]);
+    requests.back().ends_call = true;
+    queued_calls_ += 1;
     return true;
   } catch (const std::bad_alloc&) {
     for (; count > 0; --count) queue_.pop_back();
     for (auto& request : requests) request.status = Status::out_of_memory();
     return false;
+  }
+}
+
+// The calls that were in one group come again at about the same time, each as soon as its thread
+// has a processor: a sync for a few of them takes as long as one for all. Who writes alone waits
+// for nobody.
+void Writer::wait_for_companions(std::unique_lock<std::mutex>& lock) noexcept {
+  if (queue_.front()->kind == WriteRequest::Kind::kCall || !is_durable(core_.settings)) return;
+  for (int i = 0; i < kYieldsMax && queued_calls_ < companion_count_; ++i) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
   }
 }
 

@@ -35,6 +35,7 @@ struct WriteRequest {
   std::optional<uint64_t> lock_wait_ms;      // instead of the configured timeout
   Status status;                             // the outcome
   bool done = false;
+  bool ends_call = false;  // the last of those that one call submitted
 };
 
 class Writer {
@@ -68,6 +69,9 @@ class Writer {
   // Renews the metadata of a session that expires without writes, when it is due.
   void renew_expiry() noexcept;
 
+  // Calls of submit() that wait for their outcome, those of the group that is being written too.
+  [[nodiscard]] size_t queued_call_count();
+
   // Whether anything was answered that is not durable yet.
   [[nodiscard]] bool has_unsynced() const { return unsynced_.load(); }
   void set_synced() { unsynced_.store(false); }
@@ -80,7 +84,9 @@ class Writer {
   using Group = boost::container::static_vector<WriteRequest*, kGroupMax>;
 
   bool enqueue(std::span<WriteRequest> requests) noexcept;
+  void wait_for_companions(std::unique_lock<std::mutex>& lock) noexcept;
   Group take_group() noexcept;
+  void end_group(const Group& group) noexcept;
   void commit(Group& group) noexcept;
   Status commit_locked(Group& group);
   Status add_group(Group& group);
@@ -98,6 +104,8 @@ class Writer {
   std::mutex mutex_;
   std::condition_variable turn_;
   std::deque<WriteRequest*> queue_;
+  size_t queued_calls_ = 0;          // whose last request is in the queue
+  size_t companion_count_ = 0;       // calls that are expected to write together
   int64_t locked_us_ = 0;            // when the storage's lock was taken; its holder's
   uint64_t current_generation_ = 0;  // of a log that is of this version; holder of the lock only
   std::atomic<bool> unsynced_{false};

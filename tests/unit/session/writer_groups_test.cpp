@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -50,6 +52,42 @@ class Groups : public testing::Test {
     writer_->submit(requests);
     message_ = requests[0].status.message();
     return requests[0].status.code();
+  }
+  // Behind one that waits in its append until both are queued.
+  void add_two_in_one_group(const std::string& number) {
+    std::vector<std::thread> threads;
+    const auto add_one = [&](const std::string& id) {
+      std::vector<WriteRequest> requests;
+      requests.push_back(adding(id));
+      writer_->submit(requests);
+    };
+    storage_->before_append = [&] {
+      if (!threads.empty()) return;
+      threads.emplace_back(add_one, "second" + number);
+      threads.emplace_back(add_one, "third" + number);
+      while (writer_->queued_call_count() < 3) std::this_thread::yield();
+    };
+    const uint64_t before = host_.counters.commits.load();
+    add_one("first" + number);
+    for (auto& thread : threads) thread.join();
+    storage_->before_append = nullptr;
+    ASSERT_EQ(host_.counters.commits.load(), before + 2);
+  }
+  // That come at the same time.
+  uint64_t commits_of_two_calls(const std::string& number) {
+    const uint64_t before = host_.counters.commits.load();
+    std::barrier start(2);
+    const auto add_one = [&](const std::string& id) {
+      std::vector<WriteRequest> requests;
+      requests.push_back(adding(id));
+      start.arrive_and_wait();
+      writer_->submit(requests);
+      EXPECT_TRUE(requests[0].status.ok());
+    };
+    std::thread other(add_one, "other" + number);
+    add_one("one" + number);
+    other.join();
+    return host_.counters.commits.load() - before;
   }
   bool has(const std::string& id) { return core_->read_entry(id).ok(); }
   [[nodiscard]] std::string log() const { return disk_.bytes(log::kEntriesFile); }
@@ -100,6 +138,28 @@ TEST_F(Groups, MoreThanAGroupTakesAreSeveral) {
   EXPECT_EQ(host_.counters.commits.load(), 2u);
   EXPECT_TRUE(has("e0"));
   EXPECT_TRUE(has("e599"));
+}
+
+// The first of two calls that come to an idle writer would go alone. It waits while the other may
+// be on its way, not for certain: so a round may miss it.
+TEST_F(Groups, CallsThatWroteTogetherWaitForEachOther) {
+  bool was_together = false;
+  for (int round = 0; round < 1000 && !was_together; ++round) {
+    add_two_in_one_group(std::to_string(round));
+    was_together = commits_of_two_calls(std::to_string(round)) == 1;
+  }
+  EXPECT_TRUE(was_together);
+  EXPECT_EQ(add("alone"), Code::kOk) << "nobody else comes";
+}
+
+TEST_F(Groups, WhatOneCallWroteAtOnceIsNoSignOfOthers) {
+  for (int round = 0; round < 50; ++round) {
+    const std::string number = std::to_string(round);
+    std::vector<WriteRequest> requests;
+    for (const auto name : {"a", "b", "c"}) requests.push_back(adding(name + number));
+    writer_->submit(requests);
+    ASSERT_EQ(commits_of_two_calls(number), 2u);
+  }
 }
 
 TEST_F(Groups, OfTwoWhoDeleteTheSameOneDid) {
