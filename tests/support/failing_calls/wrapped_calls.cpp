@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -66,11 +67,11 @@ CallKind kind_of_number(long number, long third) {
 
 const std::set<std::string>& wrapped_calls() {
   static const std::set<std::string> kCalls = {
-      "open",     "openat",    "read",     "pread",           "write",     "pwrite",
-      "close",    "ftruncate", "fsync",    "fdatasync",       "fstat",     "fstatat",
-      "fstatvfs", "fcntl",     "renameat", "unlinkat",        "mkdirat",   "fdopendir",
-      "readdir",  "fchmod",    "fchmodat", "sync_file_range", "getrandom", "syscall",
-      "__open_2", "__openat_2"};  // the last two: with _FORTIFY_SOURCE
+      "open",     "openat",    "read",      "pread",           "write",     "pwrite",
+      "close",    "ftruncate", "fsync",     "fdatasync",       "fstat",     "fstatat",
+      "fstatvfs", "fcntl",     "renameat",  "unlinkat",        "mkdirat",   "fdopendir",
+      "readdir",  "fchmod",    "fchmodat",  "sync_file_range", "getrandom", "syscall",
+      "fstatfs",  "__open_2",  "__openat_2"};  // the last two: with _FORTIFY_SOURCE
   return kCalls;
 }
 
@@ -92,6 +93,7 @@ int __real_fdatasync(int descriptor);
 int __real_sync_file_range(int descriptor, off64_t offset, off64_t bytes, unsigned flags);
 int __real_fstat(int descriptor, struct stat* out);
 int __real_fstatat(int directory, const char* name, struct stat* out, int flags);
+int __real_fstatfs(int descriptor, struct statfs* out);
 int __real_fstatvfs(int descriptor, struct statvfs* out);
 int __real_fcntl(int descriptor, int command, ...);
 int __real_renameat(int from_directory, const char* from, int to_directory, const char* to);
@@ -169,6 +171,11 @@ int __wrap_fstat(int descriptor, struct stat* out) {
 int __wrap_fstatat(int directory, const char* name, struct stat* out, int flags) {
   return answer({CallKind::kExamine, "fstatat", directory, name},
                 [&] { return __real_fstatat(directory, name, out, flags); });
+}
+// Without it names are asked instead of files: slower, and nothing else.
+int __wrap_fstatfs(int descriptor, struct statfs* out) {
+  return answer({CallKind::kHint, "fstatfs", descriptor},
+                [&] { return __real_fstatfs(descriptor, out); });
 }
 int __wrap_fstatvfs(int descriptor, struct statvfs* out) {
   return answer({CallKind::kSpace, "fstatvfs", descriptor},
