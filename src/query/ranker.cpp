@@ -157,16 +157,11 @@ void Ranker::add_postings(const Term& term, const LengthLimits& limits,
   const index::TextIndex& text = index_.text();
   const Bm25 bm25 = bm25_;  // of its own, so that it stays in registers
   const double idf = term.idf;
-  const auto add = [&](size_t i) {
-    window->add(rows[i], bm25.score(idf, frequencies[i], text.length(rows[i])));
-  };
   const bool can_any_reach = limits.can_any_reach(term.frequency_max);
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (window->has(rows[i])) {
-      add(i);
-    } else if (can_any_reach && limits.can_reach(frequencies[i], text.length(rows[i]))) {
-      add(i);
-    }
+    const bool counts = (can_any_reach && limits.can_reach(frequencies[i], text.length(rows[i]))) ||
+                        window->has(rows[i]);
+    if (counts) window->add(rows[i], bm25.score(idf, frequencies[i], text.length(rows[i])));
   }
 }
 
