@@ -52,10 +52,10 @@ Status Segment::read_layout() {
     return wrong_dictionary("is shorter than its keys");
   }
   values_at_ = keys_at_ + keys_bytes_;
-  if (key_count_ >= kRecentCount) recent_ = std::make_shared<RecentKeys>();
   if (values_bytes_ != bytes_->size() - values_at_) {
     return wrong_dictionary("has not the size it says");
   }
+  if (key_count_ >= kRecentCount) recent_ = std::make_shared<RecentKeys>();
   return {};
 }
 
@@ -162,6 +162,10 @@ std::string_view Segment::find(std::string_view wanted) const {
   if (at >= key_count_ || key(at) != wanted) return {};
   if (recent != nullptr) recent->store(at, std::memory_order_relaxed);
   return value(at);
+}
+
+uint64_t Segment::memory_bytes() const {
+  return (bytes_ ? bytes_->memory_bytes() : 0) + (recent_ ? sizeof(RecentKeys) : 0);
 }
 
 void SegmentBuilder::reserve(const Segment& as_much) {

@@ -48,7 +48,7 @@ class Segment {
     return bytes_ ? bytes_->view(0, bytes_->size()) : std::string_view();
   }
   [[nodiscard]] uint64_t size_bytes() const { return bytes_ ? bytes_->size() : 0; }
-  [[nodiscard]] uint64_t memory_bytes() const { return bytes_ ? bytes_->memory_bytes() : 0; }
+  [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
   friend class SegmentBuilder;

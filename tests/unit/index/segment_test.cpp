@@ -73,6 +73,7 @@ TEST(Segment, AKeyIsFoundAgainAndAgain) {
   const Map entries = random_entries(3000);
   const auto segment = open_whole(encoded(entries));
   ASSERT_TRUE(segment.ok());
+  EXPECT_GE(segment->memory_bytes(), segment->size_bytes() + 4096) << "what it remembers counts";
   for (int round = 0; round < 3; ++round) {
     for (const auto& [key, value] : entries) ASSERT_EQ(segment->find(key), value);
     for (const auto& [other, unused] : random_entries(778)) {
