@@ -67,7 +67,8 @@ TEST(ChangeStamp, OnlyKnownFileSystemsHaveThem) {
   EXPECT_FALSE(has_change_stamps(0x4d44)) << "FAT";
 }
 
-// The one file that is surely old enough: this program.
+// The one file that is nearly always old enough: this program. Where it was linked a moment ago,
+// its stamp may come to count while this runs.
 TEST(ChangeStamp, OfAnOldFileIsTheSameByNameAndByHandle) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   auto directory = PosixFileSystem().open_root(program.parent_path().string(), false);
@@ -77,13 +78,16 @@ TEST(ChangeStamp, OfAnOldFileIsTheSameByNameAndByHandle) {
   struct stat status {};
   ASSERT_EQ(::stat(program.c_str(), &status), 0);
   const bool is_known = has_change_stamps(static_cast<uint32_t>(file_system.f_type));
-  const uint64_t expected = is_known ? change_stamp_of(status) : 0;
+  const auto stamp_now = [&] { return is_known ? change_stamp_of(status) : 0; };
+  const uint64_t before = stamp_now();
   const auto by_name = (*directory)->find(program.filename().string());
   ASSERT_TRUE(by_name.ok() && *by_name);
-  EXPECT_EQ((*by_name)->change_stamp, expected);
   auto file = (*directory)->open(program.filename().string(), OpenMode::kRead);
   ASSERT_TRUE(file.ok());
-  EXPECT_EQ((*file)->info()->change_stamp, expected);
+  const uint64_t by_handle = (*file)->info()->change_stamp;
+  const uint64_t after = stamp_now();
+  EXPECT_TRUE((*by_name)->change_stamp == before || (*by_name)->change_stamp == after);
+  EXPECT_TRUE(by_handle == before || by_handle == after);
 }
 
 TEST(ChangeStamp, AFileJustWrittenHasNone) {
