@@ -25,10 +25,17 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
+
 namespace varve::index {
 
 inline constexpr uint32_t kBlockRows = 128;
 inline constexpr uint32_t kNoRow = UINT32_MAX;  // past the last, or before the first
+
+// What a query answers when it met a list that is not right.
+[[nodiscard]] inline Status damaged_list() {
+  return {Code::kCorruption, "index.bin: a list is damaged"};
+}
 
 struct BlockSummary {
   uint32_t last_row = 0;

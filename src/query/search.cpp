@@ -23,8 +23,6 @@ constexpr double kUnrankedOffset = 1;
 
 constexpr uint64_t kHitsAtFirst = 16;  // that there is room for, if so many are wanted
 
-Status damaged_index() { return {Code::kCorruption, "index.bin: a list is damaged"}; }
-
 }  // namespace
 
 struct Search::Parts {
@@ -524,7 +522,7 @@ std::vector<uint32_t> Search::rows_to_check(size_t check) {
 Result<Answer> Search::run() {
   Answer answer = parts_->run();
   if (parts_->filter.is_damaged() || (parts_->ranker && parts_->ranker->is_damaged())) {
-    return damaged_index();
+    return index::damaged_list();
   }
   return answer;
 }
@@ -532,7 +530,7 @@ Result<Answer> Search::run() {
 Result<std::vector<uint32_t>> Search::all_rows() {
   auto rows = parts_->all_rows();
   if (parts_->filter.is_damaged() || (parts_->ranker && parts_->ranker->is_damaged())) {
-    return damaged_index();
+    return index::damaged_list();
   }
   return rows;
 }

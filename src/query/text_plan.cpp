@@ -154,7 +154,8 @@ class TextPlanner {
                                           "' is longer than 63 characters; shorten it"};
     }
     VARVE_TRY_ASSIGN(const Expansion expansion, expand(*wildcard, written));
-    plan_.rank_rows(pattern, rows_of(expansion.stems), index_);
+    VARVE_TRY_ASSIGN(const auto matching, rows_of(expansion.stems));
+    plan_.rank_rows(pattern, matching, index_);
     const index::PostingList rows = plan_.terms.back().rows;
     plan_.terms.pop_back();
     if (sign != Sign::kNot) wildcards_.push_back({pattern, rows});
@@ -171,15 +172,17 @@ class TextPlanner {
     return {};
   }
 
-  // All rows of some terms.
-  std::vector<uint32_t> rows_of(const std::set<std::string>& stems) {
+  // All rows of some terms; kCorruption when a list is damaged.
+  Result<std::vector<uint32_t>> rows_of(const std::set<std::string>& stems) {
     std::vector<uint32_t> rows;
     for (const auto& stem : stems) {
       const index::PostingList list = index_.text().rows_of(stem);
       for (const auto& run : list.runs) {
         index::PostingRun::Decoded decoded;
+        if (run.is_damaged()) return index::damaged_list();
         for (uint32_t block = 0; block < run.block_count(); ++block) {
           const uint32_t count = run.decode(block, &decoded);
+          if (count != run.rows_in(block)) return index::damaged_list();
           rows.insert(rows.end(), decoded.rows.begin(), decoded.rows.begin() + count);
         }
       }

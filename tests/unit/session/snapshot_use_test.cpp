@@ -297,6 +297,31 @@ TEST_F(SnapshotUse, AListThatCannotBeReadCostsARebuildAndNoError) {
   EXPECT_GT(rebuilds, 1);
 }
 
+// What a wildcard stands for is read from lists, too, also from those of one block.
+TEST_F(SnapshotUse, AListThatCannotBeReadIsNoticedByAWildcard) {
+  fill(20);
+  const std::string right = disk_.bytes("index.bin");
+  const std::string word(49, 'x');
+  const auto rebuilds_by = [&](const std::string& words) {
+    auto session = disk_.open();
+    const auto found = session->query(R"({"text":")" + words + R"("})");
+    EXPECT_TRUE(found.ok()) << found.status().message();
+    return index_stats(*session).get_int64("rebuilds");
+  };
+  int noticed_count = 0;
+  const size_t bytes = index::SnapshotEditor(right).sections[kTextSection].size();
+  for (size_t at = 0; at < bytes; ++at) {
+    index::SnapshotEditor editor(right);
+    editor.sections[kTextSection][at] = static_cast<char>(0xff);
+    disk_.write("index.bin", editor.assembled());
+    if (rebuilds_by(word + "x") == 0) continue;
+    disk_.write("index.bin", editor.assembled());
+    EXPECT_EQ(rebuilds_by(word + "*"), 1) << at;
+    noticed_count += 1;
+  }
+  EXPECT_GT(noticed_count, 10);
+}
+
 TEST_F(SnapshotUse, AnAddBesideDamagedRowsTakesNoIdTwice) {
   fill(20);
   damage(index::SnapshotEditor::kTable);
