@@ -13,7 +13,7 @@ class Clock {
   virtual ~Clock() = default;
   [[nodiscard]] virtual int64_t now_ms() = 0;        // [ms] wall clock, since the Unix epoch
   [[nodiscard]] virtual int64_t monotonic_us() = 0;  // [us] for deadlines; never goes back
-  virtual void sleep_us(int64_t duration_us) = 0;    // only while waiting for a lock
+  virtual void sleep_us(int64_t duration_us) = 0;    // only while waiting for others
 };
 
 class Random {

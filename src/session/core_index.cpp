@@ -20,7 +20,7 @@ constexpr uint64_t kUncompressedBytesMax = uint64_t{16} << 20;
 // What a close may index: it does not wait for a whole log.
 constexpr uint64_t kWordsBytesOfClose = 16 * kWordsBytes;
 // What waits for the query that needs it, before writes index any: what the first one by words
-// after many adds may take, some 80 ms.
+// after many adds may take, some 50 ms.
 constexpr uint64_t kWordsBytesWaiting = 4 * kWordsBytes;
 // What a write may: in proportion to what was written here, so that what waits after a bulk load
 // ends, and no single add pays for it. Not a little each time, but every few writes some times what

@@ -5,7 +5,6 @@
 #include <exception>
 #include <new>
 #include <optional>
-#include <thread>
 #include <unordered_set>
 #include <utility>
 
@@ -19,7 +18,8 @@ namespace varve::session {
 
 namespace {
 
-constexpr int kYieldsMax = 300;  // of who waits for companions: some 100 us when nobody comes
+constexpr int kPausesMax = 2;  // of who waits for companions
+constexpr int64_t kPauseUs = 20;
 constexpr uint64_t kGroupBytesMax = uint64_t{4} << 20;
 constexpr size_t kSealBytes = 192;         // what seal() adds to an entry, about
 constexpr uint64_t kPatientWaitMs = 200;   // for a lock that is wanted, not needed
@@ -107,7 +107,7 @@ size_t Writer::queued_call_count() {
   return queued_calls_;
 }
 
-// Answers them. Who wrote together will again, but for one that may have ended each time.
+// Answers them. Who wrote together may again; who was waited for and did not come is not expected.
 void Writer::end_group(const Group& group) noexcept {
   size_t call_count = 0;
   for (WriteRequest* request : group) {
@@ -116,7 +116,7 @@ void Writer::end_group(const Group& group) noexcept {
     queue_.pop_front();
   }
   queued_calls_ -= call_count;
-  companion_count_ = std::max(call_count + 1, companion_count_) - 1;
+  companion_count_ = call_count;
   turn_.notify_all();
 }
 
@@ -140,9 +140,9 @@ bool Writer::enqueue(std::span<WriteRequest> requests) noexcept {
 // for nobody.
 void Writer::wait_for_companions(std::unique_lock<std::mutex>& lock) noexcept {
   if (queue_.front()->kind == WriteRequest::Kind::kCall || !is_durable(core_.settings)) return;
-  for (int i = 0; i < kYieldsMax && queued_calls_ < companion_count_; ++i) {
+  for (int i = 0; i < kPausesMax && queued_calls_ < companion_count_; ++i) {
     lock.unlock();
-    std::this_thread::yield();
+    core_.context.clock->sleep_us(kPauseUs);
     lock.lock();
   }
 }

@@ -14,7 +14,7 @@ namespace varve::test {
 inline constexpr int64_t kStartMs = 1768055025678;  // 2026-01-10T14:23:45.678Z
 
 // Stands still, unless it is told to move or somebody sleeps by it.
-class ManualClock final : public Clock {
+class ManualClock : public Clock {
  public:
   int64_t now_ms() override { return now_ms_.load(); }
   int64_t monotonic_us() override { return monotonic_us_.load(); }

@@ -6,6 +6,7 @@
 
 #include <barrier>
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -19,9 +20,19 @@
 namespace varve::session {
 namespace {
 
+class PausingClock final : public test::ManualClock {
+ public:
+  void sleep_us(int64_t duration_us) override {
+    ManualClock::sleep_us(duration_us);
+    if (on_sleep) on_sleep();
+  }
+  std::function<void()> on_sleep;
+};
+
 class Groups : public testing::Test {
  protected:
   Groups() {
+    host_.context.clock = &clock_;
     disk_.make();
     auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
     storage_ = owned.get();
@@ -94,6 +105,7 @@ class Groups : public testing::Test {
   // As somebody who does not take the lock.
   void append_foreign(const std::string& bytes) { disk_.write(log::kEntriesFile, log() + bytes); }
 
+  PausingClock clock_;
   Host host_;
   SessionDisk disk_{host_};
   IdGenerator ids_{host_.clock, host_.random};
@@ -140,16 +152,35 @@ TEST_F(Groups, MoreThanAGroupTakesAreSeveral) {
   EXPECT_TRUE(has("e599"));
 }
 
-// The first of two calls that come to an idle writer would go alone. It waits while the other may
-// be on its way, not for certain: so a round may miss it.
+// The first of two calls that come to an idle writer would go alone. It pauses, and the other
+// comes.
 TEST_F(Groups, CallsThatWroteTogetherWaitForEachOther) {
-  bool was_together = false;
-  for (int round = 0; round < 1000 && !was_together; ++round) {
-    add_two_in_one_group(std::to_string(round));
-    was_together = commits_of_two_calls(std::to_string(round)) == 1;
-  }
-  EXPECT_TRUE(was_together);
-  EXPECT_EQ(add("alone"), Code::kOk) << "nobody else comes";
+  add_two_in_one_group("s");
+  clock_.on_sleep = [&] {
+    while (writer_->queued_call_count() < 2) std::this_thread::yield();
+  };
+  EXPECT_EQ(commits_of_two_calls("s"), 1u);
+}
+
+// And pauses a bounded time, once: who did not come is not expected again.
+TEST_F(Groups, WhoDoesNotComeIsWaitedForOnce) {
+  add_two_in_one_group("s");
+  const int64_t before_us = clock_.slept_us();
+  EXPECT_EQ(add("alone"), Code::kOk);
+  const int64_t waited_us = clock_.slept_us() - before_us;
+  EXPECT_GT(waited_us, 0);
+  EXPECT_LE(waited_us, 100);
+  EXPECT_EQ(add("again"), Code::kOk);
+  EXPECT_EQ(clock_.slept_us(), before_us + waited_us);
+}
+
+TEST_F(Groups, WhoNeedNotSyncWaitsForNobody) {
+  host_.context.settings.durability = log::Durability::kOs;
+  core_->settings.durability = log::Durability::kOs;
+  add_two_in_one_group("s");
+  const int64_t before_us = clock_.slept_us();
+  EXPECT_EQ(add("alone"), Code::kOk);
+  EXPECT_EQ(clock_.slept_us(), before_us);
 }
 
 TEST_F(Groups, WhatOneCallWroteAtOnceIsNoSignOfOthers) {
