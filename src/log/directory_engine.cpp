@@ -247,7 +247,7 @@ void DirectoryEngine::sweep_one(std::string_view name) {
     if (!held.ok() || !*held) return;  // its maker is alive
   }
   // A name that it had may come back with a power loss, and then has to have all of it.
-  if (sessions_->sync().ok()) remove_tree(*temporary_, name);
+  if (sessions_->sync().ok() && indices_->sync().ok()) remove_tree(*temporary_, name);
 }
 
 // --- documents and the registry ------------------------------------------------------------------

@@ -38,6 +38,9 @@ class DirectoryEngine final : public Engine {
   Result<std::vector<std::string>> session_ids() override;
   bool is_kept_in(io::Directory& directory) override;
   Status rescan() override;
+  Result<std::unique_ptr<SessionStorage>> open_catalog() override;
+  Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata) override;
+  Status drop_catalog(int64_t deadline_us) override;
   Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;
 

@@ -94,6 +94,11 @@ class DirectoryStorage final : public SessionStorage {
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
                               bool durable) override;
 
+  [[nodiscard]] bool is_noted() const override { return is_noted_; }
+  void set_noted() override { is_noted_ = true; }
+  [[nodiscard]] uint64_t catalogued_count() const override { return state_.catalogued_count; }
+  Status mark_catalogued() override;
+
   // With the lock held: the name of the directory may not be durable any more. The next writers,
   // also those who have it open already, sync it before they answer.
   void suspect_names();
@@ -182,6 +187,7 @@ class DirectoryStorage final : public SessionStorage {
   std::string state_bytes_;  // as read or written last; empty: not known
   LockState state_;
   bool says_suspect_ = false;  // the lock file does, as far as is known
+  bool is_noted_ = false;      // since the lock file last said "catalogued"
   // The files whose names are known to be durable, and whether the directory's own name is.
   bool own_name_synced_ = false;
   bool has_unsynced_name_ = false;  // of a document, which is durable itself

@@ -65,6 +65,10 @@ class FailureBuffer final : public SessionStorage {
                       DocumentDurability durability) override;
   Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
                               bool durable) override;
+  [[nodiscard]] bool is_noted() const override { return below_->is_noted(); }
+  void set_noted() override { below_->set_noted(); }
+  [[nodiscard]] uint64_t catalogued_count() const override { return below_->catalogued_count(); }
+  Status mark_catalogued() override { return below_->mark_catalogued(); }
   void set_sync_histogram(Histogram* histogram) override;
   void set_work_while_waiting(std::function<void()> work) override;
 

@@ -1,5 +1,6 @@
 #include "log/lock_state.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/hash.h"
@@ -59,6 +60,8 @@ std::optional<LockState> read_state(json::Value root) {
   state.last_seq = static_cast<uint64_t>(number_of(root, "seq"));
   const auto suspect = root.find("suspect");
   state.suspect = suspect && suspect->kind() == json::Kind::kTrue;
+  const int64_t catalogued_count = number_of(root, "catalogued");
+  state.catalogued_count = static_cast<uint64_t>(std::max<int64_t>(0, catalogued_count));
   if (state.last_seq > entry::kSeqMax) return std::nullopt;
   return state;
 }
@@ -70,6 +73,9 @@ std::string encode_lock_state(const LockState& state) {
   std::string text = "{\"boot_id\":";
   json::append_string(state.boot_id, text);
   text += ',';
+  if (state.catalogued_count > 0) {
+    text.append("\"catalogued\":").append(std::to_string(state.catalogued_count)).append(1, ',');
+  }
   const size_t check_at = text.size();
   text.append("\"durable_bytes\":").append(std::to_string(state.durable_bytes));
   text.append(",\"expires_at\":\"").append(format_rfc3339(state.expires_at_ms));

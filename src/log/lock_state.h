@@ -1,8 +1,9 @@
 // LockState: what the lock file says. For people first: who writes, since when. Never the mutual
 // exclusion itself, which is the kernel's lock on this file.
 //
-//   {"boot_id":"…","check":"…","durable_bytes":1234,"expires_at":"…","file":"2049:131","operation":
-//    "write","pid":4711,"seq":42,"suspect":false,"timestamp":"…"}  and spaces to 512 bytes
+//   {"boot_id":"…","catalogued":3,"check":"…","durable_bytes":1234,"expires_at":"…","file":
+//    "2049:131","operation":"write","pid":4711,"seq":42,"suspect":false,"timestamp":"…"}
+//   and spaces to 512 bytes
 //
 // It also carries, from writer to writer, how far the log is known to be durable. Written without
 // sync and never needed: a state that is absent, torn or of another file is no state.
@@ -32,6 +33,9 @@ struct LockState {
   // name, and copy the logs into new files before relying on another sync of them. Set before every
   // sync of a log, cleared after it.
   bool suspect = false;
+  // How often the session was taken into the store's catalog; 0 is not written. Whoever noted there
+  // that it changes (session/catalog.h) has to do so again when this is another number.
+  uint64_t catalogued_count = 0;
 };
 
 std::string encode_lock_state(const LockState& state);  // kLockStateBytes

@@ -16,6 +16,16 @@ std::string SessionStorage::name_of_document(std::string_view name) const {
   return log.substr(0, log.find_last_of("/:") + 1) + std::string(name);
 }
 
+Result<std::unique_ptr<SessionStorage>> Engine::open_catalog() {
+  return Status(Code::kNotFound, "this store has no catalog");
+}
+
+Result<std::unique_ptr<SessionStorage>> Engine::create_catalog(std::string_view) {
+  return Status(Code::kUnsupported, "this store has no catalog");
+}
+
+Status Engine::drop_catalog(int64_t) { return {}; }
+
 Status Engine::agree_to_drop(SessionStorage& storage, const DropWanted& wanted) {
   if (!wanted) return {};
   VARVE_TRY_ASSIGN(const bool agreed, wanted(storage));

@@ -193,6 +193,15 @@ class SessionStorage {
   virtual Status append_to_transcript(uint64_t expected_bytes, std::string_view bytes,
                                       bool durable) = 0;
 
+  // --- the store's catalog (session/catalog.h), only while holding the lock ---
+  // Whether set_noted() was called on this object since anybody, in any process, last called
+  // mark_catalogued().
+  [[nodiscard]] virtual bool is_noted() const { return true; }
+  virtual void set_noted() {}
+  // How often mark_catalogued() was called, as far as the lock file tells.
+  [[nodiscard]] virtual uint64_t catalogued_count() const { return 0; }
+  virtual Status mark_catalogued() { return {Code::kUnsupported, "there is no catalog here"}; }
+
   // Entries that were answered and that no disk has: see failure_buffer.h.
   [[nodiscard]] virtual Undurable undurable() const { return {}; }
 
@@ -270,6 +279,12 @@ class Engine {
   virtual bool is_kept_in(io::Directory& directory) = 0;
   // Makes the registry anew from the sessions themselves.
   virtual Status rescan() = 0;
+  // The log of the store's own in which its catalog is kept: kNotFound, also where there never is
+  // one. create_catalog() opens the one that is there; drop_catalog() is ok when there is none, and
+  // durable.
+  virtual Result<std::unique_ptr<SessionStorage>> open_catalog();
+  virtual Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata);
+  virtual Status drop_catalog(int64_t deadline_us);
   // A small document of a session, without opening it; kNotFound.
   virtual Result<std::string> session_document(std::string_view session_id,
                                                std::string_view name) = 0;

@@ -305,6 +305,7 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
     report = repair.report(repair.is_needed() || cut || stores_damaged || vectors_changed);
     if (stores_damaged) VARVE_TRY(tidy_stores(core, Remains::kSetAside));
     if (!repair.is_needed()) return Status();
+    VARVE_TRY(writer.note_change());
     Repair mending(core, options.accept_edits);
     VARVE_TRY(mending.look());
     return mending.mend();

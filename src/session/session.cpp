@@ -9,6 +9,7 @@
 #include "log/failure_buffer.h"
 #include "query/parse.h"
 #include "session/batch_input.h"
+#include "session/catalog.h"
 #include "session/compaction.h"
 #include "session/core.h"
 #include "session/expiry.h"
@@ -242,6 +243,10 @@ Result<uint64_t> Session::count(std::string_view text) {
 }
 
 Result<json::Tree> Session::tags() { return list_tags(parts_->core); }
+
+Result<CatalogFacts> Session::take_for_catalog() {
+  return session::take_for_catalog(parts_->core, parts_->writer);
+}
 
 Result<uint64_t> Session::remove_where(std::string_view text, std::string_view reason) {
   VARVE_TRY(check_reason(reason));

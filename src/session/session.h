@@ -34,6 +34,8 @@ struct TextStatistics;
 
 namespace varve::session {
 
+class CatalogNotes;
+struct CatalogFacts;
 struct CompactionOptions;
 struct RankedKeys;
 struct Selected;
@@ -52,6 +54,7 @@ class Session {
     Settings settings;
     io::FileSystem* file_system = nullptr;  // for files outside the store: export, import
     SizeQuota* quota = nullptr;             // null: none
+    CatalogNotes* catalog = nullptr;        // null: none
   };
 
   // Loads index and metadata and reads what the index does not cover.
@@ -94,6 +97,8 @@ class Session {
   [[nodiscard]] int64_t now_ms() const;  // by its store's clock
   // {"tags":[{"tag","entries"}]}, by name.
   Result<json::Tree> tags();
+  // For the store's catalog, see catalog.h.
+  Result<CatalogFacts> take_for_catalog();
   // Deletes every entry that matches; how many.
   Result<uint64_t> remove_where(std::string_view query, std::string_view reason);
 

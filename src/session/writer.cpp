@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/time.h"
+#include "session/catalog.h"
 #include "session/compaction.h"
 #include "session/expiry.h"
 #include "session/migration.h"
@@ -330,6 +332,28 @@ void Writer::note_written(bool durable, uint64_t bytes) noexcept {
   }
 }
 
+// Once, until the session is taken into the catalog again: then the storage knows.
+Status Writer::note_change() {
+  if (core_.context.catalog == nullptr || core_.storage->is_noted()) return {};
+  std::string user;
+  std::string agent;
+  ChangingSession change;
+  {
+    const std::shared_lock lock(core_.index_mutex);
+    const json::Tree& metadata = core_.metadata.tree();
+    user = metadata.get_string("user_id");
+    agent = metadata.get_string("agent_id");
+    change.created_at_ms = parse_rfc3339(metadata.get_string("created_at")).value_or(0);
+  }
+  change.session_id = core_.id;
+  change.user_id = user;
+  change.agent_id = agent;
+  change.catalogued_count = core_.storage->catalogued_count();
+  VARVE_TRY(core_.context.catalog->note_change(change));
+  core_.storage->set_noted();
+  return {};
+}
+
 std::string Writer::user_id() const {
   const std::shared_lock lock(core_.index_mutex);
   return core_.metadata.tree().get_string("user_id");
@@ -416,6 +440,7 @@ Status Writer::add_group(Group& group) {
     VARVE_TRY(core_.check_rows(epoch));
   }
   if (lines.rows.empty()) return {};
+  VARVE_TRY(note_change());
   const bool durable = is_durable(core_.settings);
   VARVE_TRY(
       core_.storage->append(log::Stream::kEntries, start_bytes, lines.text, durable, seq - 1));

@@ -64,6 +64,9 @@ class Writer {
 
   // kSizeLimit when the session, or all of its user's, may not grow by so much.
   Status check_size(uint64_t new_bytes) const;
+  // Before a call adds what readers have not seen, holding the storage's lock: add and the like do
+  // it themselves. After a failure nothing may be added.
+  Status note_change();
   // For a call that wrote something itself: what was answered is `durable`, or sync() makes it so.
   void note_written(bool durable, uint64_t bytes) noexcept;
   // Renews the metadata of a session that expires without writes, when it is due.

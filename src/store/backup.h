@@ -20,6 +20,8 @@
 
 namespace varve::store {
 
+class Catalog;
+
 // The open store that is copied, or copied into.
 struct CopyContext {
   log::Engine& engine;
@@ -27,6 +29,7 @@ struct CopyContext {
   Clock& clock;
   Random& random;
   uint64_t lock_timeout_ms = 0;
+  Catalog* catalog = nullptr;  // of the store; null: none
 
   [[nodiscard]] int64_t deadline_us() const {
     return clock.monotonic_us() + static_cast<int64_t>(lock_timeout_ms) * 1000;

@@ -1,5 +1,6 @@
 // Restoring sessions from a backup, or from any directory that is a store.
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -14,6 +15,7 @@
 #include "session/retries.h"
 #include "store/backup.h"
 #include "store/backup_manifest.h"
+#include "store/catalog.h"
 #include "store/session_source.h"
 
 namespace varve::store {
@@ -247,11 +249,22 @@ class Restore {
     contents.documents.emplace_back(log::kMetadataFile,
                                     [&](log::Sink& sink) { return sink.append(metadata); });
     const auto existing = options_.overwrite ? log::Existing::kSwap : log::Existing::kRefuse;
-    VARVE_TRY(context_.engine.install(source.row(id), contents, existing, context_.deadline_us()));
+    VARVE_TRY(install_as_changed(id, [&] {
+      return context_.engine.install(source.row(id), contents, existing, context_.deadline_us());
+    }));
     if (is_present(id)) replaced_ += 1;
     reapplied_ += reapplied;
     bytes_ += scan.entries_end + scan.tombstones_end;
     return {};
+  }
+
+  // The catalog hears of it before and after.
+  Status install_as_changed(const std::string& id, const std::function<Status()>& install) {
+    if (context_.catalog == nullptr) return install();
+    VARVE_TRY_ASSIGN(const std::string mark, context_.catalog->begin_restore(id));
+    Status installed = install();
+    Status told = context_.catalog->end_restore(id, mark);
+    return installed.ok() ? std::move(told) : std::move(installed);
   }
 
   // Called while no writer can change the present session.

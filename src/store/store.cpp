@@ -18,11 +18,13 @@
 #include "session/expiry.h"
 #include "session/metadata.h"
 #include "store/backup.h"
+#include "store/catalog.h"
 #include "store/config.h"
 #include "store/flusher.h"
 #include "store/host_clock.h"
 #include "store/list_filter.h"
 #include "store/metrics.h"
+#include "store/session_list.h"
 #include "store/session_totals.h"
 #include "store/store_query.h"
 #include "store/store_usage.h"
@@ -42,6 +44,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
         events_(clock_),
         ids_(clock_, *environment.random),
         totals_(clock_),
+        catalog_(clock_, *environment.random, *environment.file_system),
         quota_(clock_, [this](const std::string& user_id) { return use_of(user_id); }) {}
   ~OpenStore() override { close(); }
   OpenStore(const OpenStore&) = delete;
@@ -79,8 +82,12 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   Status open_engine();
   Status configure(std::string_view config_json);
   CopyContext copy_context() {
-    return {*engine_, *environment_.file_system, clock_, *environment_.random,
-            settings_.lock_timeout_ms};
+    return {*engine_,
+            *environment_.file_system,
+            clock_,
+            *environment_.random,
+            settings_.lock_timeout_ms,
+            &catalog_};
   }
   Result<std::shared_ptr<session::Session>> adopt(const std::string& id,
                                                   std::unique_ptr<log::SessionStorage> storage);
@@ -93,10 +100,10 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   Result<std::shared_ptr<session::Session>> open_even_expired(const std::string& id);
   std::shared_ptr<session::Session> find_open(std::string_view id);
   std::vector<std::shared_ptr<session::Session>> open_sessions();
-  Result<std::optional<json::Tree>> describe(const log::SessionRow& row);
-  Result<std::vector<std::string>> sessions_of(const query::Query& query);
+  Result<Catalog::Sessions> sessions_of(const query::Query& query);
   Result<std::shared_ptr<session::Session>> open_if_of(const query::Query& query,
                                                        const std::string& id);
+  void catalog(const Catalog::Sessions& found) noexcept;
   Result<StoreFigures> figures();
   Result<UserQuota::Use> use_of(const std::string& user_id);
   void start_flusher();
@@ -111,6 +118,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   IdGenerator ids_;
   std::unique_ptr<log::Engine> engine_;
   SessionTotals totals_;
+  Catalog catalog_;
   UserQuota quota_;
 
   std::mutex mutex_;  // guards the rest
@@ -160,6 +168,7 @@ Status OpenStore::configure(std::string_view config_json) {
 
 Status OpenStore::start(std::string_view config_json) {
   VARVE_TRY(configure(config_json));
+  catalog_.use(*engine_, settings_.lock_timeout_ms);
   quota_.set_limits(settings_.user_bytes_max, settings_.user_sessions_max);
   return {};
 }
@@ -189,6 +198,7 @@ Result<std::shared_ptr<session::Session>> OpenStore::adopt(
   session::Session::Context context{&clock_,    environment_.random, &events_,
                                     &counters_, settings_,           environment_.file_system};
   if (settings_.user_bytes_max > 0) context.quota = &quota_;
+  context.catalog = &catalog_;
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   if (session->is_interval()) start_flusher();
   const std::lock_guard guard(mutex_);
@@ -299,7 +309,9 @@ Status OpenStore::remove_expired(std::string_view id) {
 Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wanted) {
   const int64_t deadline_us =
       clock_.monotonic_us() + static_cast<int64_t>(settings_.lock_timeout_ms) * 1000;
+  const auto in_catalog = catalog_.entries_of(id);
   VARVE_TRY(engine_->drop(id, deadline_us, wanted));
+  if (in_catalog.ok()) catalog_.remove_entries(*in_catalog);
   {
     const std::lock_guard guard(mutex_);
     const auto found = open_.find(id);
@@ -310,73 +322,45 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
   return {};
 }
 
-// What the list says of a session; nothing for one that was deleted since, or made anew under the
-// same id (then a newer row stands for it).
-Result<std::optional<json::Tree>> OpenStore::describe(const log::SessionRow& row) {
-  const auto text = engine_->session_document(row.session_id, "metadata.json");
-  if (text.code() == Code::kNotFound) return std::optional<json::Tree>();
-  if (!text.ok()) return text.status();
-  json::Tree item = json::Tree::object();
-  const std::string created_at = format_rfc3339(row.created_at_ms);
-  item.set("session_id", json::Tree::string(row.session_id));
-  item.set("user_id", json::Tree::string(row.user_id));
-  item.set("agent_id", json::Tree::string(row.agent_id));
-  item.set("created_at", json::Tree::string(created_at));
-  const auto parsed = session::Metadata::parse(*text, row.session_id);
-  if (!parsed.ok()) return std::optional<json::Tree>(std::move(item));  // damaged, but there
-  const json::Tree& metadata = parsed->tree();
-  // A moment can be written in several ways.
-  const auto made_at_ms = parse_rfc3339(metadata.get_string("created_at", created_at));
-  if (made_at_ms && *made_at_ms != row.created_at_ms) return std::optional<json::Tree>();
-  if (const auto end_ms = session::expiry_ms(metadata); end_ms && *end_ms <= clock_.now_ms()) {
-    return std::optional<json::Tree>();
+// The sessions a query is about, and perhaps others. Words are weighed by all sessions of a user,
+// whatever the tags.
+Result<Catalog::Sessions> OpenStore::sessions_of(const query::Query& query) {
+  if (query.session_ids.empty()) {
+    Catalog::Wanted wanted{{}, query.tags_match_all, query.user_id, query.agent_id};
+    if (!query.has_text() && !query.has_vector()) wanted.tags = query.tags_include;
+    return catalog_.find(wanted);
   }
-  item.set("title", json::Tree::string(metadata.get_string("title")));
-  item.set("last_accessed", json::Tree::string(metadata.get_string("last_accessed")));
-  item.set("total_entries", json::Tree::integer(metadata.get_int64("total_entries")));
-  if (const auto session = find_open(row.session_id)) {
-    const auto live = session->metadata();
-    if (live.ok()) {
-      item.set("total_entries", json::Tree::integer(live->get_int64("total_entries")));
-    }
-  }
-  return std::optional<json::Tree>(std::move(item));
+  Catalog::Sessions found;
+  found.ids = query.session_ids;
+  std::sort(found.ids.begin(), found.ids.end());
+  found.ids.erase(std::unique(found.ids.begin(), found.ids.end()), found.ids.end());
+  return found;
 }
 
-// The sessions a query is about, by the registry alone where it can tell.
-Result<std::vector<std::string>> OpenStore::sessions_of(const query::Query& query) {
-  std::vector<std::string> ids = query.session_ids;
-  if (!ids.empty()) {
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    return ids;
-  }
-  ListFilter filter;
-  filter.user_id = query.user_id;
-  filter.agent_id = query.agent_id;
-  std::unordered_set<std::string> told;
-  std::string after;
-  for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, log::Engine::kRowsAtATime));
-    done = page.at_end;
-    for (const auto& row : page.rows) {
-      if (filter.takes(row) && told.insert(row.session_id).second) ids.push_back(row.session_id);
-    }
-    if (!page.cursors.empty()) after = page.cursors.back();
-  }
-  return ids;
-}
-
-// kNotFound also for a session that was named, and is another user's.
+// kNotFound also for a session that is another user's.
 Result<std::shared_ptr<session::Session>> OpenStore::open_if_of(const query::Query& query,
                                                                 const std::string& id) {
   VARVE_TRY_ASSIGN(auto session, open_session(id));
-  if (query.session_ids.empty()) return session;
+  if (query.user_id.empty() && query.agent_id.empty()) return session;
   VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
   const bool is_of = (query.user_id.empty() || metadata.get_string("user_id") == query.user_id) &&
                      (query.agent_id.empty() || metadata.get_string("agent_id") == query.agent_id);
   if (!is_of) return Status(Code::kNotFound, "the session is another user's or agent's");
   return session;
+}
+
+// For later queries: what this one was asked is answered.
+void OpenStore::catalog(const Catalog::Sessions& found) noexcept {
+  try {
+    const Status taken =
+        catalog_.take(found, [this](const std::string& id) { return open_even_expired(id); });
+    const bool is_possible = taken.code() != Code::kUnsupported && taken.code() != Code::kReadOnly;
+    if (!taken.ok() && is_possible) {
+      events_.post(session::Level::kWarn, "store", "", "no catalog: " + taken.message());
+    }
+  } catch (const std::bad_alloc&) {
+    // The next query may have memory.
+  }
 }
 
 Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
@@ -392,45 +376,26 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
     }
     query.user_id = user_id;
   }
-  VARVE_TRY_ASSIGN(const auto ids, sessions_of(query));
-  return query_sessions(
-      query, ids, settings_.threads, clock_.now_ms(),
+  VARVE_TRY_ASSIGN(const auto sessions, sessions_of(query));
+  auto results = query_sessions(
+      query, sessions.ids, settings_.threads, clock_.now_ms(),
       [&](const std::string& id) { return open_if_of(query, id); },
       [&](const std::string& id, const Status& failure) {
         events_.post(session::Level::kWarn, "store", id,
                      "left out of a query: " + failure.message());
       });
+  if (results.ok()) catalog(sessions);
+  return results;
 }
 
 Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {
   VARVE_TRY_ASSIGN(const ListFilter filter, parse_filter(filter_json));
-  if (filter.rescan) VARVE_TRY(engine_->rescan());
-  json::Tree list = json::Tree::array();
-  json::Tree next;  // null
-  std::unordered_set<std::string> told;
-  std::string after = filter.after;
-  for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, log::Engine::kRowsAtATime));
-    done = page.at_end;
-    for (size_t i = 0; i < page.rows.size(); ++i) {
-      after = page.cursors[i];
-      const log::SessionRow& row = page.rows[i];
-      // An id that was made anew in the same millisecond has several rows that fit.
-      if (!filter.takes(row) || told.contains(row.session_id)) continue;
-      VARVE_TRY_ASSIGN(auto item, describe(row));
-      if (!item) continue;
-      told.insert(row.session_id);
-      list.push(*std::move(item));
-      if (list.items().size() < filter.limit) continue;
-      if (!page.at_end || i + 1 < page.rows.size()) next = json::Tree::string(after);
-      done = true;
-      break;
-    }
+  if (filter.rescan) {
+    VARVE_TRY(engine_->rescan());
+    VARVE_TRY(catalog_.drop());
   }
-  json::Tree answer = json::Tree::object();
-  answer.set("sessions", std::move(list));
-  answer.set("next", std::move(next));
-  return answer;
+  return list_sessions(*engine_, filter, clock_.now_ms(),
+                       [this](const std::string& id) { return find_open(id); });
 }
 
 Result<UserQuota::Use> OpenStore::use_of(const std::string& user_id) {
@@ -539,8 +504,9 @@ Result<json::Tree> OpenStore::usage(std::string_view filter_json) {
   which.user_id = filter.user_id;
   which.agent_id = filter.agent_id;
   which.session_ids = filter.session_ids;
-  VARVE_TRY_ASSIGN(const auto ids, sessions_of(which));
-  return sum_usage(filter, ids, [&](const std::string& id) { return open_if_of(which, id); });
+  VARVE_TRY_ASSIGN(const auto sessions, sessions_of(which));
+  return sum_usage(filter, sessions.ids,
+                   [&](const std::string& id) { return open_if_of(which, id); });
 }
 
 Status OpenStore::sync() {
@@ -579,6 +545,7 @@ void OpenStore::close() {
   flusher.reset();
   try {
     for (const auto& session : open_sessions()) session->close();
+    catalog_.close();
   } catch (const std::bad_alloc&) {
     // Each is closed with its last handle.
   }

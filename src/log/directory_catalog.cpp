@@ -1,0 +1,58 @@
+// The log of the store's own in indices/catalog, as a directory of files like a session's.
+#include <utility>
+
+#include "log/atomic_file.h"
+#include "log/directory_engine.h"
+
+namespace varve::log {
+
+namespace {
+
+constexpr std::string_view kCatalog = "catalog";
+
+Status no_catalog() { return {Code::kNotFound, "the store has no catalog"}; }
+
+}  // namespace
+
+Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open_catalog() {
+  if (!indices_) return no_catalog();
+  auto directory = indices_->open_directory(kCatalog);
+  if (directory.code() == Code::kNotFound) return no_catalog();
+  if (!directory.ok()) return std::move(directory).status();
+  VARVE_TRY_ASSIGN(auto storage, DirectoryStorage::open(*std::move(directory), environment_,
+                                                        {indices_.get(), std::string(kCatalog)}));
+  return std::unique_ptr<SessionStorage>(std::move(storage));
+}
+
+// It gets its name in one step; who is faster has made the one that counts.
+Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::string_view metadata) {
+  VARVE_TRY(refuse_if_read_only());
+  auto present = open_catalog();
+  if (present.code() != Code::kNotFound) return present;
+  VARVE_TRY(drop_catalog(deadline_us()));  // what has its name and is none
+  std::string temporary;
+  std::unique_ptr<io::File> lock;
+  const auto fill = [&](io::Directory& directory, std::unique_ptr<io::File>* held) {
+    return make_session(directory, metadata, held);
+  };
+  VARVE_TRY(stage_session(fill, &temporary, &lock));
+  Status named = temporary_->move_to(temporary, *indices_, kCatalog);
+  if (!named.ok()) remove_tree(*temporary_, temporary);
+  if (!named.ok() && named.code() != Code::kAlreadyExists) return named;
+  lock.reset();
+  return open_catalog();
+}
+
+Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
+  if (!indices_ || !writable_) return {};
+  auto storage = open_catalog();
+  if (storage.ok()) VARVE_TRY((*storage)->lock(deadline_us, "drop catalog", nullptr));
+  const std::string temporary = temporary_name("deleted", *environment_.random);
+  Status moved = indices_->move_to(kCatalog, *temporary_, temporary);
+  if (moved.ok()) moved = indices_->sync();
+  if (moved.ok()) remove_tree(*temporary_, temporary);
+  if (storage.ok()) (*storage)->unlock();
+  return moved.code() == Code::kNotFound ? Status() : moved;
+}
+
+}  // namespace varve::log

@@ -1,0 +1,441 @@
+#include "store/catalog.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <iterator>
+#include <new>
+#include <optional>
+#include <span>
+#include <unordered_set>
+#include <utility>
+
+#include "json/tree.h"
+#include "query/parse.h"
+#include "session/compaction.h"
+#include "session/metadata.h"
+#include "session/retries.h"
+#include "session/selection.h"
+#include "store/backup_manifest.h"
+#include "store/catalog_entry.h"
+
+namespace varve::store {
+
+namespace {
+
+constexpr std::string_view kLogId = "catalog";
+constexpr std::string_view kThrough = "through";  // a key of the log's kv.json
+constexpr size_t kTakenAtOnce = 256;
+constexpr size_t kTagsOfEntry = 1000;
+// Ids of what was removed stay in a log for good: beyond so many for each entry it is made anew.
+constexpr uint64_t kRemovedPerEntry = 8;
+constexpr uint64_t kRemovedMin = 100'000;
+// Their bytes go when they are about as many as those that stay.
+constexpr std::string_view kCompactedAt = "compacted_at";  // a key of its kv.json
+constexpr uint64_t kWorthCompacting = 1000;
+
+json::Tree string_list(std::span<const std::string> texts) {
+  json::Tree list = json::Tree::array();
+  for (const auto& text : texts) list.push(json::Tree::string(text));
+  return list;
+}
+
+json::Tree object_of(std::string_view name, std::string_view value) {
+  json::Tree tree = json::Tree::object();
+  tree.set(name, json::Tree::string(value));
+  return tree;
+}
+
+json::Tree object_of_types(std::initializer_list<std::string_view> types) {
+  json::Tree list = json::Tree::array();
+  for (const auto type : types) list.push(json::Tree::string(type));
+  json::Tree tree = json::Tree::object();
+  tree.set("types", std::move(list));
+  return tree;
+}
+
+// A row of the registry, so that no other is taken for it: the place in its file alone may come
+// again when that is replaced.
+std::string name_of(const log::SessionRow& row, const std::string& cursor) {
+  return cursor + " " + row.session_id + " " + std::to_string(row.created_at_ms);
+}
+
+bool is_wanted(const Catalog::Wanted& wanted, const log::SessionRow& row) {
+  return (wanted.user_id.empty() || row.user_id == wanted.user_id) &&
+         (wanted.agent_id.empty() || row.agent_id == wanted.agent_id);
+}
+
+void sort_and_unite(std::vector<std::string>* ids) {
+  std::sort(ids->begin(), ids->end());
+  ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
+}
+
+}  // namespace
+
+// --- the log -------------------------------------------------------------------------------------
+
+void Catalog::use(log::Engine& engine, uint64_t lock_timeout_ms) {
+  engine_ = &engine;
+  lock_timeout_ms_ = lock_timeout_ms;
+}
+
+Result<std::shared_ptr<session::Session>> Catalog::adopt(
+    std::unique_ptr<log::SessionStorage> storage) {
+  session::Session::Context context{&clock_, &random_, &events_, &counters_, {}, &files_};
+  context.settings.session_bytes_max = 0;
+  context.settings.lock_timeout_ms = lock_timeout_ms_;
+  context.settings.durability = log::Durability::kOs;  // what must last is synced
+  context.settings.cached_entries_max = 1000;
+  VARVE_TRY_ASSIGN(auto log,
+                   session::Session::open(std::string(kLogId), std::move(storage), context));
+  const std::lock_guard guard(mutex_);
+  if (!log_) log_ = std::move(log);
+  return log_;
+}
+
+Result<std::shared_ptr<session::Session>> Catalog::open_log() {
+  {
+    const std::lock_guard guard(mutex_);
+    if (log_) return log_;
+  }
+  VARVE_TRY_ASSIGN(auto storage, engine_->open_catalog());
+  return adopt(std::move(storage));
+}
+
+Result<std::shared_ptr<session::Session>> Catalog::open_or_create_log() {
+  auto present = open_log();
+  if (present.code() != Code::kNotFound) return present;
+  session::CreateOptions options;
+  options.session_id = kLogId;
+  VARVE_TRY_ASSIGN(auto storage, engine_->create_catalog(
+                                     session::Metadata::make(options, clock_.now_ms()).encode()));
+  return adopt(std::move(storage));
+}
+
+// It was dropped, by whichever process.
+void Catalog::forget_log() noexcept {
+  std::shared_ptr<session::Session> log;
+  const std::lock_guard guard(mutex_);
+  log.swap(log_);
+}
+
+Status Catalog::drop() {
+  forget_log();
+  return engine_->drop_catalog(clock_.monotonic_us() +
+                               static_cast<int64_t>(lock_timeout_ms_) * 1000);
+}
+
+void Catalog::close() noexcept { forget_log(); }
+
+// kCorruption when one of them cannot be read: it may be the one that matters.
+Result<std::vector<CatalogEntry>> Catalog::entries(session::Session& log,
+                                                   const json::Tree& query_tree) {
+  VARVE_TRY_ASSIGN(query::Query query,
+                   query::parse_query(query_tree.canonical(), query::Scope::kSession));
+  query.limit = query::kLimitNone;
+  Status gone;
+  for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
+    VARVE_TRY_ASSIGN(const auto selected, log.select(query));
+    std::vector<CatalogEntry> found;
+    gone = {};
+    for (const auto& one : selected) {
+      auto read = log.read(one);
+      if (read.code() == Code::kGone) gone = read.status();
+      if (!gone.ok()) break;
+      VARVE_TRY(read);
+      if (!read->line) return Status(Code::kCorruption, "an entry of the catalog is damaged");
+      VARVE_TRY_ASSIGN(CatalogEntry entry, read_catalog_entry(*read->line));
+      entry.id = read->id;
+      found.push_back(std::move(entry));
+    }
+    if (gone.ok()) return found;
+  }
+  return gone;
+}
+
+Result<std::vector<CatalogEntry>> Catalog::entries_of(session::Session& log,
+                                                      std::string_view session_id) {
+  json::Tree query = json::Tree::object();
+  query.set("content", object_of("session", session_id));
+  return entries(log, query);
+}
+
+// --- finding -------------------------------------------------------------------------------------
+
+Result<Catalog::Sessions> Catalog::find(const Wanted& wanted) {
+  for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
+    const auto log = open_log();
+    if (!log.ok()) break;
+    auto found = find_in(**log, wanted);
+    // A line that was passed over may be one that matters.
+    if (counters_.lines_skipped.exchange(0) > 0) found = Status(Code::kCorruption, "damaged");
+    if (found.ok()) return found;
+    forget_log();
+    if (found.code() == Code::kNotFound) continue;  // dropped: there may be a new one
+    if (is_of_environment(found.code())) break;
+    (void)drop().ok();  // it cannot be believed
+    break;
+  }
+  return find_without(wanted);
+}
+
+// In this order: whoever covers a session adds that first, and then moves "through" and removes
+// what said that it changed. So what is not met in one place is met in the next.
+Result<Catalog::Sessions> Catalog::find_in(session::Session& log, const Wanted& wanted) {
+  Sessions found;
+  const auto through = log.kv_get(kThrough);
+  if (!through.ok() && through.code() != Code::kNotFound) return through.status();
+  // Without it, it is being made.
+  if (!through.ok()) VARVE_TRY(log.check_alive());
+  VARVE_TRY(add_newer(through.ok() ? *through : std::string(), wanted, &found));
+  VARVE_TRY_ASSIGN(const auto changes, entries(log, object_of_types({kChanged, kRestoring})));
+  const std::string user = hashed_user(wanted.user_id);
+  const std::string agent = hashed_agent(wanted.agent_id);
+  for (const CatalogEntry& change : changes) {
+    if (change.type == kChanged) found.untold.push_back(change.session_id);
+    if (!change.may_be_of(user, agent)) continue;
+    found.ids.push_back(change.session_id);
+  }
+  VARVE_TRY(add_covered(log, wanted, &found.ids));
+  sort_and_unite(&found.ids);
+  sort_and_unite(&found.untold);
+  if (found.untold.size() < kWorthTaking) found.untold.clear();
+  return found;
+}
+
+Status Catalog::add_covered(session::Session& log, const Wanted& wanted,
+                            std::vector<std::string>* ids) {
+  json::Tree query = object_of_types({kCovered});
+  json::Tree content = json::Tree::object();
+  if (!wanted.user_id.empty()) {
+    content.set("user", json::Tree::string(hashed_user(wanted.user_id)));
+  }
+  if (!wanted.agent_id.empty()) {
+    content.set("agent", json::Tree::string(hashed_agent(wanted.agent_id)));
+  }
+  if (!content.members().empty()) query.set("content", std::move(content));
+  const auto sessions_of = [&]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> sessions;
+    // Twice: an entry that takes another's place may be added, and the other removed, between the
+    // two looks of one reading.
+    for (int i = 0; i < 2; ++i) {
+      VARVE_TRY_ASSIGN(const auto covered, entries(log, query));
+      for (const CatalogEntry& one : covered) sessions.push_back(one.session_id);
+    }
+    sort_and_unite(&sessions);
+    return sessions;
+  };
+  std::optional<std::vector<std::string>> with_tags;
+  // One by one: a session's tags may be in several entries.
+  for (const std::string& tag : wanted.tags) {
+    json::Tree tags = json::Tree::object();
+    tags.set("include", string_list(std::vector{hashed_tag(tag)}));
+    query.set("tags", std::move(tags));
+    VARVE_TRY_ASSIGN(const auto sessions, sessions_of());
+    std::vector<std::string> joined;
+    if (!with_tags) {
+      joined = sessions;
+    } else if (wanted.all_tags) {
+      std::set_intersection(with_tags->begin(), with_tags->end(), sessions.begin(), sessions.end(),
+                            std::back_inserter(joined));
+    } else {
+      std::set_union(with_tags->begin(), with_tags->end(), sessions.begin(), sessions.end(),
+                     std::back_inserter(joined));
+    }
+    with_tags = std::move(joined);
+  }
+  if (!with_tags) {
+    VARVE_TRY_ASSIGN(with_tags, sessions_of());
+  }
+  ids->insert(ids->end(), with_tags->begin(), with_tags->end());
+  return {};
+}
+
+// Sessions whose rows are newer than `through`; all, when that row is in this registry no more.
+Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessions* found) {
+  std::string after;
+  for (bool done = false; !done;) {
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, log::Engine::kRowsAtATime));
+    done = page.at_end;
+    for (size_t i = 0; i < page.rows.size(); ++i) {
+      const log::SessionRow& row = page.rows[i];
+      const std::string name = name_of(row, page.cursors[i]);
+      if (found->newest.empty()) found->newest = name;
+      if (name == through) return {};
+      found->untold.push_back(row.session_id);
+      if (is_wanted(wanted, row)) found->ids.push_back(row.session_id);
+    }
+    if (!page.cursors.empty()) after = page.cursors.back();
+  }
+  return {};
+}
+
+// By the registry alone. A backup, whose sessions are written without their locks, has no catalog.
+Result<Catalog::Sessions> Catalog::find_without(const Wanted& wanted) {
+  Sessions found;
+  VARVE_TRY(add_newer({}, wanted, &found));
+  std::unordered_set<std::string> told;
+  std::erase_if(found.ids, [&](const std::string& id) { return !told.insert(id).second; });
+  sort_and_unite(&found.untold);
+  const bool is_worth_it = found.untold.size() >= kWorthTaking &&
+                           engine_->store_document(kManifestFile).code() == Code::kNotFound;
+  if (!is_worth_it) found.untold.clear();
+  return found;
+}
+
+// --- covering ------------------------------------------------------------------------------------
+
+struct Catalog::Part {
+  std::string lines;                  // of entries to add
+  std::vector<std::string> outdated;  // ids of those to remove after that
+};
+
+Status Catalog::take(const Sessions& found, const OpenSession& open) {
+  const std::unique_lock one_at_a_time(taking_, std::try_to_lock);
+  if (found.untold.empty() || !one_at_a_time.owns_lock()) return {};
+  VARVE_TRY_ASSIGN(const auto log, open_or_create_log());
+  for (size_t i = 0; i < found.untold.size(); i += kTakenAtOnce) {
+    const auto begin = found.untold.begin() + static_cast<std::ptrdiff_t>(i);
+    const size_t count = std::min(kTakenAtOnce, found.untold.size() - i);
+    VARVE_TRY(take_part(*log, {begin, begin + static_cast<std::ptrdiff_t>(count)}, open));
+  }
+  VARVE_TRY(log->kv_set(kThrough, found.newest));
+  return tidy(*log);
+}
+
+Status Catalog::take_part(session::Session& log, std::vector<std::string> ids,
+                          const OpenSession& open) {
+  Part part;
+  for (const std::string& id : ids) VARVE_TRY(cover(log, id, open, &part));
+  if (!part.lines.empty()) VARVE_TRY(log.add_batch(part.lines).status());
+  VARVE_TRY(log.sync());
+  if (part.outdated.empty()) return {};
+  json::Tree query = json::Tree::object();
+  query.set("ids", string_list(part.outdated));
+  return log.remove_where(query.canonical(), "").status();
+}
+
+Status Catalog::cover(session::Session& log, const std::string& id, const OpenSession& open,
+                      Part* part) {
+  // What was said until here. What is said later may be of a later change, and stays.
+  VARVE_TRY_ASSIGN(const auto before, entries_of(log, id));
+  const auto opened = open(id);
+  auto facts =
+      opened.ok() ? (*opened)->take_for_catalog() : Result<session::CatalogFacts>(opened.status());
+  if (is_of_environment(facts.code())) return facts.status();
+  if (!facts.ok() && facts.code() != Code::kNotFound) {
+    const bool is_told = std::any_of(before.begin(), before.end(),
+                                     [](const CatalogEntry& one) { return one.type == kChanged; });
+    if (!is_told) part->lines += catalog_line(kChanged, id, anybody());
+    return {};
+  }
+  for (const CatalogEntry& one : before) {
+    if (one.type != kRestoring) part->outdated.push_back(one.id);
+  }
+  if (!facts.ok()) return {};  // deleted
+  const CatalogOwner owner = {hashed_user(facts->user_id), hashed_agent(facts->agent_id)};
+  std::vector<std::string> tags;
+  for (const auto& tag : facts->tags) tags.push_back(hashed_tag(tag));
+  std::span<const std::string> rest = tags;
+  do {
+    const auto some = rest.first(std::min(rest.size(), kTagsOfEntry));
+    rest = rest.subspan(some.size());
+    part->lines += catalog_line(kCovered, id, owner, {}, some);
+  } while (!rest.empty());
+  return {};
+}
+
+Status Catalog::tidy(session::Session& log) {
+  VARVE_TRY_ASSIGN(const json::Tree stats, log.stats());
+  const auto entry_count = static_cast<uint64_t>(stats.get_int64("entries"));
+  const auto removed_count = static_cast<uint64_t>(stats.get_int64("deleted"));
+  if (removed_count > kRemovedMin + kRemovedPerEntry * entry_count) return drop();
+  const auto at = log.kv_get(kCompactedAt);
+  if (!at.ok() && at.code() != Code::kNotFound) return at.status();
+  uint64_t compacted_at = 0;
+  if (at.ok()) std::from_chars(at->data(), at->data() + at->size(), compacted_at);
+  if (removed_count - std::min(removed_count, compacted_at) < entry_count + kWorthCompacting) {
+    return {};
+  }
+  VARVE_TRY(log.compact(session::CompactionOptions()).status());
+  return log.kv_set(kCompactedAt, std::to_string(removed_count));
+}
+
+// --- who writes ----------------------------------------------------------------------------------
+
+Status Catalog::note_change(const session::ChangingSession& session) {
+  Status status;
+  for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
+    const auto log = open_log();
+    if (log.code() == Code::kNotFound) return {};
+    status = log.ok() ? note_in(**log, session) : log.status();
+    if (status.ok() || status.code() == Code::kBusy) return status;
+    forget_log();
+    if (status.code() != Code::kNotFound) break;  // else: dropped, there may be a new one
+  }
+  // A catalog that does not take it must not be believed any more.
+  return drop().ok() ? Status() : std::move(status).with_context("the store's catalog");
+}
+
+Status Catalog::note_in(session::Session& log, const session::ChangingSession& session) {
+  const std::string mark =
+      std::to_string(session.created_at_ms) + "-" + std::to_string(session.catalogued_count);
+  json::Tree content = object_of("session", session.session_id);
+  content.set("mark", json::Tree::string(mark));
+  json::Tree query = object_of_types({kChanged});
+  query.set("content", std::move(content));
+  VARVE_TRY_ASSIGN(const auto present, entries(log, query));
+  if (present.empty()) {
+    const CatalogOwner owner = {hashed_user(session.user_id), hashed_agent(session.agent_id)};
+    VARVE_TRY(log.add(catalog_line(kChanged, session.session_id, owner, mark)).status());
+  }
+  return log.sync();  // also of what another process said
+}
+
+// --- sessions that come and go as a whole --------------------------------------------------------
+
+Result<std::string> Catalog::begin_restore(std::string_view session_id) {
+  const auto log = open_log();
+  if (log.code() == Code::kNotFound) return std::string();
+  VARVE_TRY(log);
+  VARVE_TRY_ASSIGN(std::string mark, (*log)->add(catalog_line(kRestoring, session_id, anybody())));
+  VARVE_TRY((*log)->sync());
+  return mark;
+}
+
+Status Catalog::end_restore(std::string_view session_id, const std::string& mark) {
+  const auto log = open_log();  // a catalog may have been made since
+  if (log.code() == Code::kNotFound) return {};
+  VARVE_TRY(log);
+  VARVE_TRY((*log)->add(catalog_line(kChanged, session_id, anybody())).status());
+  VARVE_TRY((*log)->sync());
+  if (!mark.empty()) remove_entries({mark});
+  return {};
+}
+
+Result<std::vector<std::string>> Catalog::entries_of(std::string_view session_id) {
+  std::vector<std::string> ids;
+  const auto log = open_log();
+  if (log.code() == Code::kNotFound) return ids;
+  VARVE_TRY(log);
+  VARVE_TRY_ASSIGN(const auto found, entries_of(**log, session_id));
+  for (const CatalogEntry& one : found) {
+    if (one.type == kCovered) ids.push_back(one.id);
+  }
+  return ids;
+}
+
+void Catalog::remove_entries(const std::vector<std::string>& ids) noexcept {
+  if (ids.empty()) return;
+  try {
+    const auto log = open_log();
+    if (!log.ok()) return;
+    json::Tree query = json::Tree::object();
+    query.set("ids", string_list(ids));
+    (void)(*log)->remove_where(query.canonical(), "").ok();
+  } catch (const std::bad_alloc&) {
+    // They name a session that is no more, which costs each query that meets them a look.
+  }
+}
+
+}  // namespace varve::store

@@ -1,0 +1,81 @@
+#include "store/session_list.h"
+
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "base/time.h"
+#include "session/expiry.h"
+#include "session/metadata.h"
+
+namespace varve::store {
+
+namespace {
+
+// What the list says of a session; nothing for one that was deleted since, or made anew under the
+// same id (then a newer row stands for it).
+Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::SessionRow& row,
+                                           int64_t now_ms, const FindOpen& find_open) {
+  const auto text = engine.session_document(row.session_id, "metadata.json");
+  if (text.code() == Code::kNotFound) return std::optional<json::Tree>();
+  if (!text.ok()) return text.status();
+  json::Tree item = json::Tree::object();
+  const std::string created_at = format_rfc3339(row.created_at_ms);
+  item.set("session_id", json::Tree::string(row.session_id));
+  item.set("user_id", json::Tree::string(row.user_id));
+  item.set("agent_id", json::Tree::string(row.agent_id));
+  item.set("created_at", json::Tree::string(created_at));
+  const auto parsed = session::Metadata::parse(*text, row.session_id);
+  if (!parsed.ok()) return std::optional<json::Tree>(std::move(item));  // damaged, but there
+  const json::Tree& metadata = parsed->tree();
+  // A moment can be written in several ways.
+  const auto made_at_ms = parse_rfc3339(metadata.get_string("created_at", created_at));
+  if (made_at_ms && *made_at_ms != row.created_at_ms) return std::optional<json::Tree>();
+  if (const auto end_ms = session::expiry_ms(metadata); end_ms && *end_ms <= now_ms) {
+    return std::optional<json::Tree>();
+  }
+  item.set("title", json::Tree::string(metadata.get_string("title")));
+  item.set("last_accessed", json::Tree::string(metadata.get_string("last_accessed")));
+  item.set("total_entries", json::Tree::integer(metadata.get_int64("total_entries")));
+  if (const auto session = find_open(row.session_id)) {
+    const auto live = session->metadata();
+    if (live.ok()) {
+      item.set("total_entries", json::Tree::integer(live->get_int64("total_entries")));
+    }
+  }
+  return std::optional<json::Tree>(std::move(item));
+}
+
+}  // namespace
+
+Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, int64_t now_ms,
+                                 const FindOpen& find_open) {
+  json::Tree list = json::Tree::array();
+  json::Tree next;  // null
+  std::unordered_set<std::string> told;
+  std::string after = filter.after;
+  for (bool done = false; !done;) {
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine.list(after, log::Engine::kRowsAtATime));
+    done = page.at_end;
+    for (size_t i = 0; i < page.rows.size(); ++i) {
+      after = page.cursors[i];
+      const log::SessionRow& row = page.rows[i];
+      // An id that was made anew in the same millisecond has several rows that fit.
+      if (!filter.takes(row) || told.contains(row.session_id)) continue;
+      VARVE_TRY_ASSIGN(auto item, describe(engine, row, now_ms, find_open));
+      if (!item) continue;
+      told.insert(row.session_id);
+      list.push(*std::move(item));
+      if (list.items().size() < filter.limit) continue;
+      if (!page.at_end || i + 1 < page.rows.size()) next = json::Tree::string(after);
+      done = true;
+      break;
+    }
+  }
+  json::Tree answer = json::Tree::object();
+  answer.set("sessions", std::move(list));
+  answer.set("next", std::move(next));
+  return answer;
+}
+
+}  // namespace varve::store

@@ -1,0 +1,25 @@
+// The list of a store's sessions, a page at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "json/tree.h"
+#include "log/storage.h"
+#include "session/session.h"
+#include "store/list_filter.h"
+
+namespace varve::store {
+
+// Of a session that is open in this process; null for the others.
+using FindOpen = std::function<std::shared_ptr<session::Session>(const std::string& id)>;
+
+// The answer of varve_store_sessions. Cost: reads two files for each session on the page, and the
+// rows that the filter passes over.
+Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, int64_t now_ms,
+                                 const FindOpen& find_open);
+
+}  // namespace varve::store
