@@ -44,7 +44,8 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::str
 }
 
 Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
-  if (!indices_ || !writable_) return {};
+  if (!indices_) return {};
+  VARVE_TRY(refuse_if_read_only());
   auto storage = open_catalog();
   if (storage.ok()) VARVE_TRY((*storage)->lock(deadline_us, "drop catalog", nullptr));
   const std::string temporary = temporary_name("deleted", *environment_.random);

@@ -27,6 +27,7 @@ constexpr std::string_view kLogId = "catalog";
 constexpr std::string_view kThrough = "through";  // a key of the log's kv.json
 constexpr size_t kTakenAtOnce = 256;
 constexpr size_t kTagsOfEntry = 1000;
+constexpr size_t kRowsAtFirst = 8;  // of the registry, of which few are new
 // Ids of what was removed stay in a log for good: beyond so many for each entry it is made anew.
 constexpr uint64_t kRemovedPerEntry = 8;
 constexpr uint64_t kRemovedMin = 100'000;
@@ -68,6 +69,80 @@ bool is_wanted(const Catalog::Wanted& wanted, const log::SessionRow& row) {
 void sort_and_unite(std::vector<std::string>* ids) {
   std::sort(ids->begin(), ids->end());
   ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
+}
+
+// Looked for twice: an entry that takes another's place may be added, and the other removed, while
+// a reading looks at one log after the other. Then the next one meets the new entry.
+Result<std::vector<session::Selected>> select_all(session::Session& log,
+                                                  const query::Query& query) {
+  VARVE_TRY_ASSIGN(auto selected, log.select(query));
+  VARVE_TRY_ASSIGN(const auto again, log.select(query));
+  std::unordered_set<uint32_t> rows;
+  for (const auto& one : selected) rows.insert(one.place.row);
+  for (const auto& one : again) {
+    if (rows.insert(one.place.row).second) selected.push_back(one);
+  }
+  return selected;
+}
+
+// kGone when the log was replaced meanwhile; kCorruption when one of them cannot be read: it may be
+// the one that matters.
+Result<std::vector<CatalogEntry>> read_all(session::Session& log,
+                                           const std::vector<session::Selected>& selected) {
+  std::vector<CatalogEntry> found;
+  found.reserve(selected.size());
+  for (const auto& one : selected) {
+    VARVE_TRY_ASSIGN(const auto read, log.read(one));
+    if (!read.line) return Status(Code::kCorruption, "an entry of the catalog is damaged");
+    VARVE_TRY_ASSIGN(CatalogEntry entry, read_catalog_entry(*read.line));
+    entry.id = read.id;
+    found.push_back(std::move(entry));
+  }
+  return found;
+}
+
+Result<std::vector<CatalogEntry>> entries(session::Session& log, const json::Tree& query_tree) {
+  VARVE_TRY_ASSIGN(query::Query query,
+                   query::parse_query(query_tree.canonical(), query::Scope::kSession));
+  query.limit = query::kLimitNone;
+  Status gone;
+  for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
+    VARVE_TRY_ASSIGN(const auto selected, select_all(log, query));
+    auto found = read_all(log, selected);
+    if (found.code() != Code::kGone) return found;
+    gone = found.status();
+  }
+  return gone;
+}
+
+// All that is said of a session.
+Result<std::vector<CatalogEntry>> entries_about(session::Session& log,
+                                                std::string_view session_id) {
+  json::Tree query = json::Tree::object();
+  query.set("content", object_of("session", session_id));
+  return entries(log, query);
+}
+
+// Sorted, each once.
+Result<std::vector<std::string>> sessions_of(session::Session& log, const json::Tree& query) {
+  VARVE_TRY_ASSIGN(const auto found, entries(log, query));
+  std::vector<std::string> ids;
+  ids.reserve(found.size());
+  for (const CatalogEntry& one : found) ids.push_back(one.session_id);
+  sort_and_unite(&ids);
+  return ids;
+}
+
+// What is in both, or in one of them; sorted, as they are.
+std::vector<std::string> joined(const std::vector<std::string>& a,
+                                const std::vector<std::string>& b, bool in_both) {
+  std::vector<std::string> result;
+  if (in_both) {
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  } else {
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  }
+  return result;
 }
 
 }  // namespace
@@ -127,42 +202,14 @@ Status Catalog::drop() {
 
 void Catalog::close() noexcept { forget_log(); }
 
-// kCorruption when one of them cannot be read: it may be the one that matters.
-Result<std::vector<CatalogEntry>> Catalog::entries(session::Session& log,
-                                                   const json::Tree& query_tree) {
-  VARVE_TRY_ASSIGN(query::Query query,
-                   query::parse_query(query_tree.canonical(), query::Scope::kSession));
-  query.limit = query::kLimitNone;
-  Status gone;
-  for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
-    VARVE_TRY_ASSIGN(const auto selected, log.select(query));
-    std::vector<CatalogEntry> found;
-    gone = {};
-    for (const auto& one : selected) {
-      auto read = log.read(one);
-      if (read.code() == Code::kGone) gone = read.status();
-      if (!gone.ok()) break;
-      VARVE_TRY(read);
-      if (!read->line) return Status(Code::kCorruption, "an entry of the catalog is damaged");
-      VARVE_TRY_ASSIGN(CatalogEntry entry, read_catalog_entry(*read->line));
-      entry.id = read->id;
-      found.push_back(std::move(entry));
-    }
-    if (gone.ok()) return found;
-  }
-  return gone;
-}
-
-Result<std::vector<CatalogEntry>> Catalog::entries_of(session::Session& log,
-                                                      std::string_view session_id) {
-  json::Tree query = json::Tree::object();
-  query.set("content", object_of("session", session_id));
-  return entries(log, query);
-}
-
 // --- finding -------------------------------------------------------------------------------------
 
 Result<Catalog::Sessions> Catalog::find(const Wanted& wanted) {
+  if (wanted.tags.empty() && wanted.user_id.empty() && wanted.agent_id.empty()) {
+    VARVE_TRY_ASSIGN(Sessions all, find_without(wanted));
+    all.untold.clear();
+    return all;
+  }
   for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
     const auto log = open_log();
     if (!log.ok()) break;
@@ -205,7 +252,6 @@ Result<Catalog::Sessions> Catalog::find_in(session::Session& log, const Wanted& 
 
 Status Catalog::add_covered(session::Session& log, const Wanted& wanted,
                             std::vector<std::string>* ids) {
-  json::Tree query = object_of_types({kCovered});
   json::Tree content = json::Tree::object();
   if (!wanted.user_id.empty()) {
     content.set("user", json::Tree::string(hashed_user(wanted.user_id)));
@@ -213,49 +259,30 @@ Status Catalog::add_covered(session::Session& log, const Wanted& wanted,
   if (!wanted.agent_id.empty()) {
     content.set("agent", json::Tree::string(hashed_agent(wanted.agent_id)));
   }
+  json::Tree query = object_of_types({kCovered});
   if (!content.members().empty()) query.set("content", std::move(content));
-  const auto sessions_of = [&]() -> Result<std::vector<std::string>> {
-    std::vector<std::string> sessions;
-    // Twice: an entry that takes another's place may be added, and the other removed, between the
-    // two looks of one reading.
-    for (int i = 0; i < 2; ++i) {
-      VARVE_TRY_ASSIGN(const auto covered, entries(log, query));
-      for (const CatalogEntry& one : covered) sessions.push_back(one.session_id);
-    }
-    sort_and_unite(&sessions);
-    return sessions;
-  };
-  std::optional<std::vector<std::string>> with_tags;
+  std::vector<std::string> found;
+  if (wanted.tags.empty()) {
+    VARVE_TRY_ASSIGN(found, sessions_of(log, query));
+  }
   // One by one: a session's tags may be in several entries.
-  for (const std::string& tag : wanted.tags) {
+  for (size_t i = 0; i < wanted.tags.size(); ++i) {
     json::Tree tags = json::Tree::object();
-    tags.set("include", string_list(std::vector{hashed_tag(tag)}));
+    tags.set("include", string_list(std::vector{hashed_tag(wanted.tags[i])}));
     query.set("tags", std::move(tags));
-    VARVE_TRY_ASSIGN(const auto sessions, sessions_of());
-    std::vector<std::string> joined;
-    if (!with_tags) {
-      joined = sessions;
-    } else if (wanted.all_tags) {
-      std::set_intersection(with_tags->begin(), with_tags->end(), sessions.begin(), sessions.end(),
-                            std::back_inserter(joined));
-    } else {
-      std::set_union(with_tags->begin(), with_tags->end(), sessions.begin(), sessions.end(),
-                     std::back_inserter(joined));
-    }
-    with_tags = std::move(joined);
+    VARVE_TRY_ASSIGN(const auto with_tag, sessions_of(log, query));
+    found = i == 0 ? with_tag : joined(found, with_tag, wanted.all_tags);
   }
-  if (!with_tags) {
-    VARVE_TRY_ASSIGN(with_tags, sessions_of());
-  }
-  ids->insert(ids->end(), with_tags->begin(), with_tags->end());
+  ids->insert(ids->end(), found.begin(), found.end());
   return {};
 }
 
 // Sessions whose rows are newer than `through`; all, when that row is in this registry no more.
 Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessions* found) {
   std::string after;
-  for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, log::Engine::kRowsAtATime));
+  size_t row_count = through.empty() ? log::Engine::kRowsAtATime : kRowsAtFirst;
+  for (bool done = false; !done; row_count = log::Engine::kRowsAtATime) {
+    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, row_count));
     done = page.at_end;
     for (size_t i = 0; i < page.rows.size(); ++i) {
       const log::SessionRow& row = page.rows[i];
@@ -318,7 +345,7 @@ Status Catalog::take_part(session::Session& log, std::vector<std::string> ids,
 Status Catalog::cover(session::Session& log, const std::string& id, const OpenSession& open,
                       Part* part) {
   // What was said until here. What is said later may be of a later change, and stays.
-  VARVE_TRY_ASSIGN(const auto before, entries_of(log, id));
+  VARVE_TRY_ASSIGN(const auto before, entries_about(log, id));
   const auto opened = open(id);
   auto facts =
       opened.ok() ? (*opened)->take_for_catalog() : Result<session::CatalogFacts>(opened.status());
@@ -418,7 +445,7 @@ Result<std::vector<std::string>> Catalog::entries_of(std::string_view session_id
   const auto log = open_log();
   if (log.code() == Code::kNotFound) return ids;
   VARVE_TRY(log);
-  VARVE_TRY_ASSIGN(const auto found, entries_of(**log, session_id));
+  VARVE_TRY_ASSIGN(const auto found, entries_about(**log, session_id));
   for (const CatalogEntry& one : found) {
     if (one.type == kCovered) ids.push_back(one.id);
   }

@@ -93,9 +93,6 @@ class Catalog final : public session::CatalogNotes {
   Result<Sessions> find_without(const Wanted& wanted);
   Status add_covered(session::Session& log, const Wanted& wanted, std::vector<std::string>* ids);
   Status add_newer(std::string_view through, const Wanted& wanted, Sessions* found);
-  static Result<std::vector<CatalogEntry>> entries(session::Session& log, const json::Tree& query);
-  static Result<std::vector<CatalogEntry>> entries_of(session::Session& log,
-                                                      std::string_view session_id);
   Status take_part(session::Session& log, std::vector<std::string> ids, const OpenSession& open);
   Status cover(session::Session& log, const std::string& id, const OpenSession& open, Part* part);
   Status tidy(session::Session& log);

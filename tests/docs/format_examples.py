@@ -40,6 +40,7 @@ LOCK_PLACEHOLDERS = {
 HEADER_BYTES = 520
 SHOWN_HEADER_BYTES = 104
 SECTIONS = 17
+CATALOGUED_SESSIONS = 32
 BLOCK_BYTES = 8192  # each with a hash
 
 
@@ -89,6 +90,33 @@ def made_example(library_path):
     return line
 
 
+def make_catalogued_store(library_path, root):
+    """A store at `root` with just so many sessions that a query makes a catalog."""
+    library = Library(library_path)
+    library.now_ms = MORNING_MS
+    store = library.open_store(root, '{"durability":"os"}')
+    for number in range(CATALOGUED_SESSIONS):
+        session = store.create(session_id=f"room-{number}", user_id="ann")
+        session.add({"type": "finding", "content": "tea, not coffee", "tags": ["drinks.tea"]})
+        session.close()
+    query = {"tags": {"include": ["drinks"]}}
+    assert len(store.query(query)["results"]) == CATALOGUED_SESSIONS
+    session = store.open("room-7")
+    session.add(GIVEN)
+    session.close()
+    assert len(store.query(query)["results"]) == CATALOGUED_SESSIONS
+    store.close()
+    return root / "indices" / "catalog"
+
+
+def catalog_example(log):
+    """What entries of the catalog say: one of each of two types."""
+    entries = [json.loads(line) for line in log.splitlines()]
+    shown = [{name: entry[name] for name in ("content", "tags", "type")} for entry in entries
+             if entry["content"]["session"] == "room-7"]
+    return "".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in shown)
+
+
 def lock_example(text):
     state = json.loads(text)
     assert len(text) == 512 and text.endswith(" \n")
@@ -129,6 +157,7 @@ def make_examples(library_path, root):
     def read(path):
         return (folder / path).read_text(encoding="utf-8")
 
+    catalog = make_catalogued_store(library_path, pathlib.Path(root).parent / "catalogued")
     log = read("memory.jsonl")
     index = (folder / "index.bin").read_bytes()
     quarantined = json.loads(read("quarantine.jsonl"))
@@ -145,6 +174,7 @@ def make_examples(library_path, root):
         "kv.json": read("kv.json"),
         "transcript.md": read("transcript.md"),
         "lock": lock_example(read("lock")),
+        "catalog": catalog_example((catalog / "memory.jsonl").read_text(encoding="utf-8")),
         "sessions.jsonl": read("../../indices/sessions.jsonl"),
         "index.bin-header": hex_dump(index[:SHOWN_HEADER_BYTES]),
         "index.bin-sections": section_lines(index),

@@ -125,7 +125,13 @@ class FormatPage(unittest.TestCase):
             if path.name != "config.json":
                 name = path.name + ("/" if path.is_dir() else "")
                 found[name] = f"{stat.S_IMODE(path.stat().st_mode):04o}"
+        catalog = self.root.parent / "catalogued" / "indices" / "catalog"
+        found["catalog/"] = f"{stat.S_IMODE(catalog.stat().st_mode):04o}"
         self.assertEqual(found, documented)
+        files = {path.name: f"{stat.S_IMODE(path.stat().st_mode):04o}"
+                 for path in catalog.iterdir()}
+        self.assertGreaterEqual(files.keys(), {"memory.jsonl", "metadata.json", "kv.json"})
+        self.assertLessEqual(files.items(), documented.items())
 
     def test_index_header(self):
         index = (self.folder / "index.bin").read_bytes()

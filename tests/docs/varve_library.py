@@ -60,6 +60,16 @@ def given(value):
     return value.encode("utf-8"), ctypes.c_size_t(_NUL_TERMINATED)
 
 
+def answer_of(library, function, handle, query):
+    results = ctypes.c_void_p()
+    library.call(function, handle, *given(query), ctypes.byref(results))
+    out, length = ctypes.c_void_p(), ctypes.c_size_t()
+    library.call("varve_results_json", results, ctypes.byref(out), ctypes.byref(length))
+    answer = json.loads(ctypes.string_at(out, length.value))
+    library._lib.varve_results_free(results)
+    return answer
+
+
 class Store:
     def __init__(self, library, handle):
         self._library, self._handle = library, handle
@@ -74,6 +84,9 @@ class Store:
         handle = ctypes.c_void_p()
         self._library.call(function, self._handle, *given(argument), ctypes.byref(handle))
         return Session(self._library, handle)
+
+    def query(self, query):
+        return answer_of(self._library, "varve_store_query", self._handle, query)
 
     def close(self):
         self._library._lib.varve_store_close(self._handle)
@@ -107,15 +120,7 @@ class Session:
         self._library.call("varve_transcript_append", self._handle, *given(role), *given(content))
 
     def query(self, query):
-        results = ctypes.c_void_p()
-        self._library.call("varve_session_query", self._handle, *given(query),
-                           ctypes.byref(results))
-        out, length = ctypes.c_void_p(), ctypes.c_size_t()
-        self._library.call("varve_results_json", results, ctypes.byref(out),
-                           ctypes.byref(length))
-        answer = json.loads(ctypes.string_at(out, length.value))
-        self._library._lib.varve_results_free(results)
-        return answer
+        return answer_of(self._library, "varve_session_query", self._handle, query)
 
     def context(self, request):
         return json.loads(self._library.text("varve_context_build", self._handle, *given(request)))

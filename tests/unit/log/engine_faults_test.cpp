@@ -72,6 +72,13 @@ void PrintTo(const StoreWork& work, std::ostream* out) { *out << work.name; }
 void unchanged(StoreGround&) {}
 void without_registry(StoreGround& ground) { ground.remove_registry(); }
 
+void with_catalog(StoreGround& ground) { ASSERT_TRUE(ground.engine->create_catalog("{}").ok()); }
+void with_remains_of_a_catalog(StoreGround& ground) {
+  ASSERT_TRUE((*(*ground.disk.open_root("store", false))->open_directory("indices"))
+                  ->make_directory("catalog", 0700)
+                  .ok());
+}
+
 const StoreWork kStoreWorks[] = {
     {"OpenANewStore", unchanged,
      [](StoreGround& ground) {
@@ -122,6 +129,18 @@ const StoreWork kStoreWorks[] = {
      [](StoreGround& ground) {
        VARVE_TRY_ASSIGN(const auto text, ground.engine->session_document("old", kMetadataFile));
        EXPECT_EQ(text, "{\"old\":1}");
+       return Status();
+     }},
+    {"CreateCatalog", unchanged,
+     [](StoreGround& ground) { return ground.engine->create_catalog("{}").status(); }},
+    {"CreateCatalogWhereSomethingIs", with_remains_of_a_catalog,
+     [](StoreGround& ground) { return ground.engine->create_catalog("{}").status(); }},
+    {"OpenCatalog", with_catalog,
+     [](StoreGround& ground) { return ground.engine->open_catalog().status(); }},
+    {"DropCatalog", with_catalog,
+     [](StoreGround& ground) {
+       VARVE_TRY(ground.engine->drop_catalog(ground.clock.monotonic_us()));
+       EXPECT_FALSE(ground.disk.exists("store/indices/catalog/"));
        return Status();
      }},
     {"IsKeptIn", unchanged,

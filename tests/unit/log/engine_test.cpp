@@ -457,5 +457,77 @@ TEST_F(Directories, ASymbolicLinkInPlaceOfASessionIsRefused) {
   EXPECT_TRUE(std::filesystem::exists(directory.path_of("metadata.json")));
 }
 
+// --- the log of the store's own ------------------------------------------------------------------
+
+class CatalogLog : public testing::Test {
+ protected:
+  std::unique_ptr<DirectoryEngine> open(io::SimulatedFileSystem& files) {
+    auto opened = DirectoryEngine::open("store", {&files, &clock_, &random_}, 1);
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+  static Status add(SessionStorage& storage) {
+    VARVE_TRY(storage.lock(0, "write", nullptr));
+    Status added = storage.append(Stream::kEntries, 0, "line\n", true, 1);
+    storage.unlock();
+    return added;
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+};
+
+TEST_F(CatalogLog, IsMadeOnceAndIsNoSession) {
+  const auto engine = open(disk_);
+  EXPECT_EQ(engine->open_catalog().code(), Code::kNotFound);
+  const auto made = engine->create_catalog("{\"first\":1}");
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  const auto again = open(disk_)->create_catalog("{\"second\":1}");
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(*(*again)->get_document("metadata.json"), "{\"first\":1}");
+  EXPECT_TRUE(engine->session_ids()->empty());
+  EXPECT_TRUE(engine->list("", 10)->rows.empty());
+}
+
+TEST_F(CatalogLog, WhatItAnsweredSurvivesALossOfPower) {
+  const auto engine = open(disk_);
+  ASSERT_TRUE(add(**engine->create_catalog("{}")).ok());
+  EXPECT_EQ(disk_.crash()->read_file("store/indices/catalog/memory.jsonl"), "line\n");
+  // Gone for good, with all that somebody who has it open may still write.
+  const auto held = *engine->open_catalog();
+  ASSERT_TRUE(engine->drop_catalog(0).ok());
+  EXPECT_FALSE(disk_.crash()->exists("store/indices/catalog/"));
+  EXPECT_EQ(add(*held).code(), Code::kNotFound);
+  ASSERT_TRUE(engine->drop_catalog(0).ok()) << "there is none";
+  EXPECT_EQ(engine->open_catalog().code(), Code::kNotFound);
+  ASSERT_TRUE(add(**engine->create_catalog("{}")).ok()) << "a new one";
+}
+
+TEST_F(CatalogLog, IsNotDroppedUnderAWriter) {
+  const auto engine = open(disk_);
+  const auto held = *engine->create_catalog("{}");
+  ASSERT_TRUE(held->lock(0, "write", nullptr).ok());
+  EXPECT_EQ(open(disk_)->drop_catalog(0).code(), Code::kBusy);
+  EXPECT_TRUE(disk_.exists("store/indices/catalog/"));
+  held->unlock();
+}
+
+TEST_F(CatalogLog, OfAStoreInMemoryThereIsNone) {
+  MemoryEngine engine(clock_);
+  EXPECT_EQ(engine.open_catalog().code(), Code::kNotFound);
+  EXPECT_EQ(engine.create_catalog("{}").code(), Code::kUnsupported);
+  EXPECT_TRUE(engine.drop_catalog(0).ok());
+}
+
+TEST_F(CatalogLog, WithoutPermissionToWriteThereIsTheOneThatWasMade) {
+  ASSERT_TRUE(open(disk_)->create_catalog("{}").ok());
+  disk_.set_read_only(true);
+  const auto engine = open(disk_);
+  EXPECT_TRUE(engine->open_catalog().ok());
+  EXPECT_EQ(engine->drop_catalog(0).code(), Code::kReadOnly);
+  EXPECT_TRUE(disk_.exists("store/indices/catalog/"));
+}
+
 }  // namespace
 }  // namespace varve::log

@@ -223,5 +223,58 @@ TEST_F(LockMark, NewVectorsAreAppendedToAndTheOldOnesAreNot) {
   EXPECT_EQ(disk_.crash()->read_file("s/vectors.bin"), "rotcevsmore");
 }
 
+// --- the store's catalog -------------------------------------------------------------------------
+
+TEST_F(LockMark, ANoteHoldsUntilTheSessionIsCataloguedAgain) {
+  EXPECT_FALSE(storage_->is_noted());
+  storage_->set_noted();
+  for (int i = 0; i < 2; ++i) {
+    storage_->unlock();
+    ASSERT_TRUE(lock(*other_, "elsewhere").ok());
+    EXPECT_FALSE(other_->is_noted()) << "that it noted is of one object only";
+    other_->unlock();
+    ASSERT_TRUE(lock(*storage_).ok());
+    EXPECT_TRUE(storage_->is_noted()) << "others wrote, and nobody catalogued";
+  }
+  storage_->unlock();
+  ASSERT_TRUE(lock(*other_).ok());
+  ASSERT_TRUE(other_->mark_catalogued().ok());
+  EXPECT_EQ(told()->catalogued_count, 1u);
+  other_->unlock();
+  ASSERT_TRUE(lock(*storage_).ok());
+  EXPECT_FALSE(storage_->is_noted());
+  EXPECT_EQ(storage_->catalogued_count(), 1u);
+  storage_->set_noted();
+  ASSERT_TRUE(storage_->mark_catalogued().ok());
+  EXPECT_FALSE(storage_->is_noted());
+  EXPECT_EQ(told()->catalogued_count, 2u);
+}
+
+TEST_F(LockMark, ANoteDoesNotHoldWhenItsLockFileIsLost) {
+  ASSERT_TRUE(storage_->mark_catalogued().ok());
+  for (const std::string text : {"", "no state", "{}"}) {
+    storage_->set_noted();
+    storage_->unlock();
+    disk_.write_file("s/lock", text + std::string(text.empty() ? 0 : 512 - text.size(), ' '));
+    ASSERT_TRUE(lock(*storage_).ok());
+    EXPECT_FALSE(storage_->is_noted()) << text;
+    ASSERT_TRUE(storage_->mark_catalogued().ok());
+  }
+  storage_->set_noted();
+  storage_->unlock();
+  ASSERT_TRUE((*disk_.open_root("s", false))->remove("lock").ok());
+  ASSERT_TRUE(lock(*storage_).ok());
+  EXPECT_FALSE(storage_->is_noted());
+}
+
+TEST_F(LockMark, WhatIsCataloguedIsSaidByLaterWriters) {
+  ASSERT_TRUE(storage_->mark_catalogued().ok());
+  ASSERT_TRUE(add(*storage_, "two\n", true).ok());
+  storage_->unlock();
+  ASSERT_TRUE(lock(*other_, "elsewhere").ok());
+  ASSERT_TRUE(add(*other_, "three\n", true).ok());
+  EXPECT_EQ(told()->catalogued_count, 1u);
+}
+
 }  // namespace
 }  // namespace varve::log

@@ -21,6 +21,7 @@ LockState sample() {
   state.durable_bytes = 123456789;
   state.last_seq = 42;
   state.suspect = true;
+  state.catalogued_count = 3;
   return state;
 }
 
@@ -39,6 +40,15 @@ TEST(LockState, RoundTrip) {
   EXPECT_EQ(read->durable_bytes, 123456789u);
   EXPECT_EQ(read->last_seq, 42u);
   EXPECT_TRUE(read->suspect);
+  EXPECT_EQ(read->catalogued_count, 3u);
+}
+
+TEST(LockState, OfASessionThatNobodyCataloguedThatIsNotSaid) {
+  LockState state = sample();
+  state.catalogued_count = 0;
+  const std::string text = encode_lock_state(state);
+  EXPECT_EQ(text.find("catalogued"), std::string::npos);
+  EXPECT_EQ(decode_lock_state(text)->catalogued_count, 0u);
 }
 
 TEST(LockState, TheLargestValuesFit) {
@@ -49,12 +59,14 @@ TEST(LockState, TheLargestValuesFit) {
   state.file = {UINT64_MAX, UINT64_MAX};
   state.durable_bytes = INT64_MAX;
   state.last_seq = (uint64_t{1} << 53) - 1;
+  state.catalogued_count = INT64_MAX;
   const std::string text = encode_lock_state(state);
   EXPECT_EQ(text.size(), kLockStateBytes);
   const auto read = decode_lock_state(text);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->operation.size(), 32u);
   EXPECT_EQ(read->file, state.file);
+  EXPECT_EQ(read->catalogued_count, state.catalogued_count);
   EXPECT_EQ(read->last_seq, state.last_seq);
 }
 

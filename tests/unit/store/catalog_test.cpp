@@ -467,6 +467,62 @@ class CatalogRaces : public CatalogCrashes {
   Ids before_;
 };
 
+// A disk that fails at each operation, once and from then on.
+class CatalogFaults : public CatalogRaces {
+ protected:
+  void fail_at_each(uint64_t step, const std::function<Status(Store&)>& action) {
+    for (const bool sticky : {false, true}) {
+      uint64_t n = 1;
+      bool happened = true;
+      for (; happened && !HasFailure(); n += step) {
+        const auto disk = disk_.crash(disk_.keep_all());
+        const auto store = open(*disk);
+        const io::FailNth fail(n, EIO, sticky);
+        disk->set_fault_hook(fail);
+        const Status status = action(*store);
+        disk->set_fault_hook({});
+        happened = fail.matched() >= n;
+        if (!status.ok()) failed_count_ += 1;
+        for (const auto& one : {store, open(*disk)}) {
+          const Ids all = asked_of_all(*one, kRare);
+          EXPECT_EQ(ask(*one, kRare).ids, all) << "at operation " << n;
+          EXPECT_TRUE(!status.ok() || !wanted_.size() || all.contains(wanted_)) << n;
+        }
+      }
+      EXPECT_GT(n, 10 * step) << "hardly any operations";
+    }
+  }
+  size_t failed_count_ = 0;
+  std::string wanted_;  // is there when the action was answered so
+};
+
+TEST_F(CatalogFaults, AnAddThatIsNoted) {
+  wanted_ = "rare-s9";
+  fail_at_each(1, [](Store& store) { return try_to_add(store, "s38", "rare-s9", "rare"); });
+  EXPECT_GT(failed_count_, 10u);
+}
+
+TEST_F(CatalogFaults, AQueryThatCovers) {
+  fail_at_each(17, [](Store& store) { return store.query("{" + kRare + "}").status(); });
+  EXPECT_GT(failed_count_, 3u) << "others leave a session out";
+}
+
+TEST_F(CatalogFaults, ARestore) {
+  {
+    const auto store = open(disk_);
+    add(*store, "s38", "rare-s38", "rare");
+    ASSERT_TRUE(store->back_up("copy", {}).ok());
+    ASSERT_TRUE(store->delete_session("s38").ok());
+    make(*store, "s38");
+    (void)count_of(*store);
+  }
+  wanted_ = "rare-s38";
+  fail_at_each(3, [](Store& store) {
+    return store.restore("copy", R"({"sessions":["s38"],"overwrite":true})").status();
+  });
+  EXPECT_GT(failed_count_, 10u);
+}
+
 TEST_F(CatalogRaces, AQueryAndAnother) {
   race_at_all(
       37, [&](Store& store) { ask_for_all(store); }, [&](Store& store) { ask_for_all(store); });
