@@ -31,7 +31,6 @@ Status DirectoryStorage::open_lock_file() {
   VARVE_TRY_ASSIGN(lock_file_, directory_->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
   VARVE_TRY_ASSIGN(const io::FileInfo info, lock_file_->info());
   lock_file_identity_ = info.identity;
-  is_noted_ = false;
   return {};
 }
 
@@ -145,18 +144,17 @@ void DirectoryStorage::unlock() noexcept {
 Status DirectoryStorage::read_state() {
   std::string bytes(kLockStateBytes, '\0');
   VARVE_TRY_ASSIGN(const size_t got, lock_file_->read_at(0, bytes));
-  const uint64_t catalogued_before = state_.catalogued_count;
   if (got != kLockStateBytes) {
     state_ = LockState();
     state_bytes_.clear();
     says_suspect_ = false;
-    is_noted_ = is_noted_ && catalogued_before == 0;
+    is_noted_ = false;
     return {};
   }
   if (bytes == state_bytes_) return {};
   const auto state = decode_lock_state(bytes);
+  is_noted_ = is_noted_ && state && state->catalogued_count == state_.catalogued_count;
   state_ = state.value_or(LockState());
-  is_noted_ = is_noted_ && state && state_.catalogued_count == catalogued_before;
   state_bytes_ = std::move(bytes);
   says_suspect_ = state_.suspect;
   return {};

@@ -148,7 +148,9 @@ TEST_F(CatalogFixture, WhatIsAddedLaterIsFound) {
   const auto store = open(disk_);
   make_many(*store);
   const auto other = open(*other_disk_);
-  add(*other, "s9", "held", "common");  // the other process has it open, and noted what it does
+  // The other process has it open, and noted what it does before there was a catalog.
+  const auto held = *other->open_session("s9");
+  add(*other, "s9", "held", "common");
   ASSERT_EQ(count_of(*store), int64_t{kMany});
   ASSERT_EQ(count_of(*store), 2);
   add(*other, "s9", "of-other", "rare");
@@ -220,6 +222,39 @@ TEST_F(CatalogFixture, ARestoredSessionIsFoundByWhatItHasNow) {
   EXPECT_EQ(ask(*store, kRare).ids, (Ids{"first-s0", "first-s1", "once"}));
 }
 
+TEST_F(CatalogFixture, WhatARepairAcceptsIsFound) {
+  const auto store = open(disk_);
+  make_many(*store);
+  ASSERT_EQ(count_of(*store), int64_t{kMany});
+  ASSERT_EQ(count_of(*store), 2);
+  std::string log = *disk_.read_file("store/sessions/s9/memory.jsonl");
+  log.replace(log.find("common"), 6, "rare.x");
+  disk_.write_file("store/sessions/s9/memory.jsonl", log);
+  const auto other = open(*other_disk_);
+  ASSERT_TRUE((*other->open_session("s9"))->repair(false, true).ok());
+  EXPECT_EQ(ask(*store, kRare).ids, (Ids{"first-s0", "first-s1", "first-s9"}));
+}
+
+// A process that died in a batch left lines of which another may make entries.
+TEST_F(CatalogFixture, ASessionWithAnUnfinishedBatchIsAlwaysAsked) {
+  const auto store = open(disk_);
+  make_many(*store);
+  const std::string batch = R"({"id":"b1","type":"finding","content":"x","tags":["rare"]})"
+                            "\n"
+                            R"({"id":"b2","type":"finding","content":"x"})";
+  ASSERT_TRUE((*store->open_session("s9"))->add_batch(batch).ok());
+  std::string log = *disk_.read_file("store/sessions/s9/memory.jsonl");
+  log.resize(log.rfind('\n', log.size() - 2) + 1);
+  disk_.write_file("store/sessions/s9/memory.jsonl", log);
+  disk_.write_file("store/sessions/s9/lock", "");
+  const auto after = open(disk_);
+  ASSERT_EQ(count_of(*after), int64_t{kMany});
+  EXPECT_EQ(count_of(*after), 3);
+  const auto salvaging = *Store::open("store", R"({"threads":1,"integrity":{"recovery":"salvage"}})",
+                                      {&disk_, &clock_, &random_});
+  EXPECT_EQ(ask(*salvaging, kRare).ids, (Ids{"b1", "first-s0", "first-s1"}));
+}
+
 TEST_F(CatalogFixture, ABackupHasNone) {
   const auto store = open(disk_);
   make_many(*store);
@@ -246,6 +281,26 @@ TEST_F(CatalogFixture, ANewListOfSessionsMeansThatAllAreLookedAt) {
   EXPECT_FALSE(disk_.exists(kLog));
   EXPECT_EQ(count_of(*store), int64_t{kMany} + 1);
   EXPECT_EQ(count_of(*store), 3);
+}
+
+TEST_F(CatalogFixture, AnotherListInThePlaceOfTheOneThatWasCoveredIsSeen) {
+  {
+    const auto store = open(disk_);
+    make_many(*store);
+    ASSERT_EQ(count_of(*store), int64_t{kMany});
+    const auto elsewhere = open(disk_, "elsewhere");
+    make(*elsewhere, "h39");
+    add(*elsewhere, "h39", "by-hand", "rare");
+  }
+  // The same file with a row of the same length.
+  for (const std::string name : {"memory.jsonl", "metadata.json", "lock"}) {
+    disk_.write_file("store/sessions/h39/" + name,
+                     *disk_.read_file("elsewhere/sessions/h39/" + name));
+  }
+  std::string rows = *disk_.read_file("store/indices/sessions.jsonl");
+  rows.replace(rows.find("\"s39\""), 5, "\"h39\"");
+  disk_.write_file("store/indices/sessions.jsonl", rows);
+  EXPECT_EQ(ask(*open(disk_), kRare).ids, (Ids{"by-hand", "first-s0", "first-s1"}));
 }
 
 TEST_F(CatalogFixture, ADamagedCatalogIsMadeAnew) {
@@ -423,29 +478,37 @@ class CatalogRaces : public CatalogCrashes {
     // Its files are all that the races start from.
     before_ = {"first-s0", "first-s1", "second-s20"};
   }
-  // `one` with `other` in the middle of it, at the n-th operation; false when there are fewer.
-  bool race(uint64_t n, const Action& one, const Action& other) {
+  // `one` with `other` in the middle of it, at the n-th operation; false when there are fewer. With
+  // `death`, whoever does `one` is killed that many operations later.
+  bool race(uint64_t n, const Action& one, const Action& other, std::optional<uint64_t> death) {
     const auto disk = disk_.crash(disk_.keep_all());
+    const auto first = disk->process(2001);
     const auto second = disk->process(2002);
-    const auto first_store = open(*disk);
+    const auto first_store = open(*first);
     const auto second_store = open(*second);
-    add(*second_store, "s30", "warm", "common");  // it has the catalog open, too
+    // It has the catalog open, too, and a session that it noted to change.
+    const auto held = second_store->open_session("s9");
+    (void)try_to_add(*second_store, "s9", "held-s9", "common").ok();
     uint64_t count = 0;
     disk->set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
-      if (operation.process_id == second->process_id() || ++count != n) return {};
-      other(*second_store);
+      if (operation.process_id != first->process_id()) return {};
+      if (++count == n) other(*second_store);
+      if (death && count == n + *death) first->kill();
       return {};
     });
     one(*first_store);
     disk->set_fault_hook({});
-    for (const auto& store : {first_store, second_store, open(*disk)}) {
+    std::vector<std::shared_ptr<Store>> survivors = {second_store, open(*disk)};
+    if (!death) survivors.push_back(first_store);
+    for (const auto& store : survivors) {
       EXPECT_EQ(ask(*store, kRare).ids, asked_of_all(*store, kRare)) << "at operation " << n;
     }
     return count >= n;
   }
-  void race_at_all(uint64_t step, const Action& one, const Action& other) {
+  void race_at_all(uint64_t step, const Action& one, const Action& other,
+                   std::optional<uint64_t> death = {}) {
     uint64_t n = 1;
-    while (race(n, one, other) && !HasFailure()) n += step;
+    while (race(n, one, other, death) && !HasFailure()) n += step;
     EXPECT_GT(n, 20 * step) << "hardly any operations";
   }
   // What was there before anybody began is found, whatever goes on.
@@ -537,17 +600,23 @@ TEST_F(CatalogRaces, AnAddAndAQuery) {
   race_at_all(1, add_rare, [&](Store& store) { ask_for_all(store); });
 }
 
-TEST_F(CatalogRaces, AQueryAndManyChanges) {
-  const auto change = [&](Store& store) {
-    for (size_t i = 0; i <= Catalog::kWorthTaking; ++i) {
-      (void)try_to_add(store, session_name(i), "third-" + session_name(i), "common").ok();
-    }
-    (void)ask(store, kRare);
-    add_common(store);
-    (void)ask(store, kRare);
-  };
+// Between any two looks of a query that covers nothing, sessions are covered twice by another.
+TEST_F(CatalogRaces, AShortQueryAndManyChanges) {
+  {
+    const auto store = open(disk_);
+    ask_for_all(*store);
+  }
   race_at_all(
-      37, [&](Store& store) { ask_for_all(store); }, change);
+      1, [&](Store& store) { ask_for_all(store); },
+      [&](Store& store) {
+        for (int round = 0; round < 2; ++round) {
+          for (size_t i = 0; i <= Catalog::kWorthTaking; ++i) {
+            (void)worked(try_to_add(store, session_name(i),
+                                    std::to_string(round) + session_name(i), "common"));
+          }
+          (void)ask(store, kRare);
+        }
+      });
 }
 
 TEST_F(CatalogRaces, ADroppedSessionThatComesAgainAndAQuery) {
@@ -560,26 +629,30 @@ TEST_F(CatalogRaces, ADroppedSessionThatComesAgainAndAQuery) {
       37, [&](Store& store) { ask_for_all(store); }, renew);
 }
 
-TEST_F(CatalogRaces, ARestoreAndAQuery) {
-  {
+class CatalogRestores : public CatalogRaces {
+ protected:
+  void SetUp() override {
+    CatalogRaces::SetUp();
     const auto store = open(disk_);
     add(*store, "s9", "rare-s9", "rare");
     ASSERT_TRUE(store->back_up("copy", {}).ok());
     ASSERT_TRUE(store->delete_session("s9").ok());
     make(*store, "s9");
     add(*store, "s9", "common-s9", "common");
-    (void)count_of(*store);
   }
-  const auto restore = [&](Store& store) {
-    const auto restored = store.restore("copy", R"({"sessions":["s9"],"overwrite":true})");
-    EXPECT_TRUE(restored.ok()) << restored.status().message();
-  };
-  race_at_all(3, restore, [&](Store& store) {
-    for (size_t i = 10; i < 10 + Catalog::kWorthTaking - 4; ++i) {
-      (void)try_to_add(store, session_name(i), "third-" + session_name(i), "common").ok();
-    }
-    ask_for_all(store);
-  });
+  static void restore(Store& store) {
+    (void)store.restore("copy", R"({"sessions":["s9"],"overwrite":true})").ok();
+  }
+};
+
+TEST_F(CatalogRestores, AndAQuery) {
+  race_at_all(1, restore, [&](Store& store) { ask_for_all(store); });
+}
+
+TEST_F(CatalogRestores, ThatEndInTheMiddleAndAQuery) {
+  for (const uint64_t death : {1u, 4u, 9u}) {
+    race_at_all(2, restore, [&](Store& store) { ask_for_all(store); }, death);
+  }
 }
 
 TEST_F(CatalogCrashes, TwoProcessesFindWhatEitherAdds) {
