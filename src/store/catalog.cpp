@@ -71,20 +71,6 @@ void sort_and_unite(std::vector<std::string>* ids) {
   ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
 }
 
-// Looked for twice: an entry that takes another's place may be added, and the other removed, while
-// a reading looks at one log after the other. Then the next one meets the new entry.
-Result<std::vector<session::Selected>> select_all(session::Session& log,
-                                                  const query::Query& query) {
-  VARVE_TRY_ASSIGN(auto selected, log.select(query));
-  VARVE_TRY_ASSIGN(const auto again, log.select(query));
-  std::unordered_set<uint32_t> rows;
-  for (const auto& one : selected) rows.insert(one.place.row);
-  for (const auto& one : again) {
-    if (rows.insert(one.place.row).second) selected.push_back(one);
-  }
-  return selected;
-}
-
 // kGone when the log was replaced meanwhile; kCorruption when one of them cannot be read: it may be
 // the one that matters.
 Result<std::vector<CatalogEntry>> read_all(session::Session& log,
@@ -107,7 +93,7 @@ Result<std::vector<CatalogEntry>> entries(session::Session& log, const json::Tre
   query.limit = query::kLimitNone;
   Status gone;
   for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
-    VARVE_TRY_ASSIGN(const auto selected, select_all(log, query));
+    VARVE_TRY_ASSIGN(const auto selected, log.select(query));
     auto found = read_all(log, selected);
     if (found.code() != Code::kGone) return found;
     gone = found.status();
@@ -227,7 +213,8 @@ Result<Catalog::Sessions> Catalog::find(const Wanted& wanted) {
 }
 
 // In this order: whoever covers a session adds that first, and then moves "through" and removes
-// what said that it changed. So what is not met in one place is met in the next.
+// what was said before. So what is not met in one place is met in the next; and in one place, since
+// whoever knows of a deletion knows of all entries that are older (DirectoryStorage::look).
 Result<Catalog::Sessions> Catalog::find_in(session::Session& log, const Wanted& wanted) {
   Sessions found;
   const auto through = log.kv_get(kThrough);
