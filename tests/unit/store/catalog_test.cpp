@@ -493,7 +493,8 @@ class CatalogRaces : public CatalogCrashes {
     const auto second = disk->process(2002);
     const auto first_store = open(*first);
     const auto second_store = open(*second);
-    // It has the catalog open, too, and a session that it noted to change.
+    // Both have the catalog open, and the second a session that it noted to change.
+    (void)try_to_add(*first_store, "s30", "warm", "common").ok();
     const auto held = second_store->open_session(kRaced);
     (void)try_to_add(*second_store, kRaced, "held-raced", "common").ok();
     uint64_t count = 0;
