@@ -181,6 +181,9 @@ class Core {
 
   // Whether many rows' words were indexed that index.bin does not have.
   [[nodiscard]] bool has_words_to_save() const;
+  // Whether a session that was written to and ends should save its index: else the next opening
+  // reads the end of the log, which costs less.
+  [[nodiscard]] bool is_snapshot_worth_saving() const;
 
   // Reads metadata.json anew (holder of the lock), applies `change` and current counts, writes it.
   Status save_metadata(log::DocumentDurability durability,
@@ -256,6 +259,7 @@ class Core {
   Status index_words(uint64_t bytes_max);
   Status extend_index(uint64_t words_bytes);
   [[nodiscard]] uint64_t pending_words_bytes() const;
+  [[nodiscard]] bool has_many_words_to_save() const;
   uint64_t words_bytes_due();
   Status index_words_of(uint32_t first, uint32_t end);
 

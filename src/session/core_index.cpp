@@ -29,7 +29,6 @@ constexpr uint64_t kWordsPerGrowth = 2;
 constexpr uint64_t kWordsPerWrite = 8;
 constexpr uint64_t kWordsBytesOfWriteMin = uint64_t{16} << 10;
 constexpr uint64_t kWordsBytesOfWriteMax = 2 * kWordsBytes;
-constexpr uint32_t kWordsRowsWorthSaving = 256;
 
 }  // namespace
 
@@ -157,11 +156,6 @@ Status Core::extend_index(uint64_t words_bytes) {
   index.compress(more_comes ? kUncompressedBytesMax : 0);
   index_is_whole_ = true;
   return words;
-}
-
-bool Core::has_words_to_save() const {
-  const std::shared_lock lock(index_mutex);
-  return index.text_row_count() > snapshot_text_rows + kWordsRowsWorthSaving;
 }
 
 std::unique_ptr<text::Analyzer> Core::take_analyzer() {

@@ -15,6 +15,13 @@ namespace {
 // what it covers: the work stays proportional to the log, and opening reads a third at most.
 constexpr uint64_t kUncoveredBytesMin = uint64_t{1} << 20;
 
+// At the end of a session less: so much of the log is left to the next opening, in proportion to
+// what index.bin covers, since whoever adds one entry must not write the index of all.
+constexpr uint64_t kLeftBytesMin = uint64_t{16} << 10;  // 0.1 ms to read
+constexpr uint64_t kLeftBytesMax = uint64_t{1} << 20;   // 8 ms
+constexpr uint64_t kLeftDivisor = 64;
+constexpr uint32_t kWordsRowsWorthSaving = 256;
+
 // The counters of metadata.json's `statistics` as the seed names them; other types by their own.
 std::string statistic_name(const std::string& type) {
   if (type == "conversation" || type == "decision" || type == "finding" || type == "preference") {
@@ -34,6 +41,24 @@ bool Core::is_snapshot_wanted(bool always) const {
                           index.text_row_count() <= snapshot_text_rows;
   const bool nothing = covered_bytes == 0 && snapshot_size_bytes == 0;
   return index_is_whole_ && !nothing && (due || always) && !(up_to_date && snapshot_was_loaded);
+}
+
+bool Core::is_snapshot_worth_saving() const {
+  const std::shared_lock lock(index_mutex);
+  const uint64_t covered_bytes = index.coverage.entries_bytes;
+  const uint64_t left_bytes =
+      std::clamp(snapshot_covered_bytes / kLeftDivisor, kLeftBytesMin, kLeftBytesMax);
+  return !snapshot_was_loaded || covered_bytes > snapshot_covered_bytes + left_bytes ||
+         pending_words_bytes() > left_bytes || has_many_words_to_save();
+}
+
+bool Core::has_words_to_save() const {
+  const std::shared_lock lock(index_mutex);
+  return has_many_words_to_save();
+}
+
+bool Core::has_many_words_to_save() const {
+  return index.text_row_count() > snapshot_text_rows + kWordsRowsWorthSaving;
 }
 
 // What another process has saved since needs no saving again, unless we found index.bin wrong.

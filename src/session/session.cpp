@@ -356,8 +356,9 @@ bool Session::is_interval() const {
   return parts_->core.settings.durability == log::Durability::kInterval;
 }
 
-Status Session::flush() {
-  if (!parts_->writer.has_unsynced()) return {};
+Status Session::flush() { return parts_->writer.has_unsynced() ? make_durable() : Status(); }
+
+Status Session::make_durable() {
   Core& core = parts_->core;
   return parts_->writer.run("sync", [&] {
     VARVE_TRY(core.storage->sync(core.next_seq() - 1));
@@ -369,6 +370,13 @@ Status Session::flush() {
 }
 
 Status Session::sync() {
+  VARVE_TRY(sync_without_index());
+  parts_->writer.save_snapshot(true);
+  return {};
+}
+
+// Makes all durable, and saves the metadata that says so.
+Status Session::sync_without_index() {
   Core& core = parts_->core;
   VARVE_TRY(parts_->writer.run("sync", [&] {
     const uint64_t last_seq = core.next_seq() - 1;
@@ -382,7 +390,6 @@ Status Session::sync() {
     });
   }));
   parts_->writer.set_saved();
-  parts_->writer.save_snapshot(true);
   return {};
 }
 
@@ -396,7 +403,8 @@ void Session::close() {
     if (is_over(*this)) {
       // Saving would note the time of now, and bring it back.
     } else if (parts_->writer.has_changes()) {
-      saved = sync();
+      saved = sync_without_index();
+      if (saved.ok()) parts_->writer.save_snapshot(core.is_snapshot_worth_saving());
     } else {
       // An index that had to be rebuilt is worth keeping, even if nothing was written since.
       parts_->writer.save_snapshot(!core.snapshot_was_loaded || core.has_words_to_save());

@@ -147,6 +147,8 @@ class Session {
 
   // Makes what is not yet durable so, when there is any: the interval flusher's step.
   Status flush();
+  // The same of all that the log has, whoever wrote it. Unlike sync() it saves nothing else.
+  Status make_durable();
 
   // Saves index and metadata, best effort. Idempotent; calls after it are still answered.
   void close();
@@ -154,6 +156,7 @@ class Session {
  private:
   struct Parts;
   explicit Session(std::unique_ptr<Parts> parts);
+  Status sync_without_index();
   std::unique_ptr<Parts> parts_;
 };
 

@@ -322,7 +322,7 @@ Status Catalog::take_part(session::Session& log, std::vector<std::string> ids,
   Part part;
   for (const std::string& id : ids) VARVE_TRY(cover(log, id, open, &part));
   if (!part.lines.empty()) VARVE_TRY(log.add_batch(part.lines).status());
-  VARVE_TRY(log.sync());
+  VARVE_TRY(log.make_durable());
   if (part.outdated.empty()) return {};
   json::Tree query = json::Tree::object();
   query.set("ids", string_list(part.outdated));
@@ -403,7 +403,7 @@ Status Catalog::note_in(session::Session& log, const session::ChangingSession& s
     const CatalogOwner owner = {hashed_user(session.user_id), hashed_agent(session.agent_id)};
     VARVE_TRY(log.add(catalog_line(kChanged, session.session_id, owner, mark)).status());
   }
-  return log.sync();  // also of what another process said
+  return log.make_durable();  // also of what another process said
 }
 
 // --- sessions that come and go as a whole --------------------------------------------------------
@@ -413,7 +413,7 @@ Result<std::string> Catalog::begin_restore(std::string_view session_id) {
   if (log.code() == Code::kNotFound) return std::string();
   VARVE_TRY(log);
   VARVE_TRY_ASSIGN(std::string mark, (*log)->add(catalog_line(kRestoring, session_id, anybody())));
-  VARVE_TRY((*log)->sync());
+  VARVE_TRY((*log)->make_durable());
   return mark;
 }
 
@@ -422,7 +422,7 @@ Status Catalog::end_restore(std::string_view session_id, const std::string& mark
   if (log.code() == Code::kNotFound) return {};
   VARVE_TRY(log);
   VARVE_TRY((*log)->add(catalog_line(kChanged, session_id, anybody())).status());
-  VARVE_TRY((*log)->sync());
+  VARVE_TRY((*log)->make_durable());
   if (!mark.empty()) remove_entries({mark});
   return {};
 }

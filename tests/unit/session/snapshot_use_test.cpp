@@ -1,6 +1,7 @@
 // When index.bin is saved, and what opening with it costs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -192,6 +193,33 @@ TEST_F(SnapshotUse, ASmallAddBehindABulkLoadIndexesAFewLines) {
     steps += reads.bytes > 0 ? 1 : 0;
   }
   EXPECT_GT(steps, 5U);
+}
+
+// Who adds one entry to a long log does not write the index of all at its end; what is left out of
+// it stays short.
+TEST_F(SnapshotUse, ASessionThatEndsSavesItsIndexWhenEnoughIsNotInIt) {
+  fill(6000);
+  const uint64_t covered_bytes = disk_.bytes("memory.jsonl").size();
+  ASSERT_GT(covered_bytes / 64, uint64_t{16} << 10);
+  int saves = 0;
+  uint64_t left_bytes = 0;  // out of index.bin
+  uint64_t left_bytes_most = 0;
+  for (int i = 0; i < 60; ++i) {
+    const std::string before = disk_.bytes("index.bin");
+    const uint64_t log_bytes = disk_.bytes("memory.jsonl").size();
+    ASSERT_TRUE(disk_.open()->add(entry_text("a" + std::to_string(i), std::string(800, 'x'))).ok());
+    const bool is_saved = disk_.bytes("index.bin") != before;
+    saves += is_saved ? 1 : 0;
+    left_bytes = is_saved ? 0 : left_bytes + disk_.bytes("memory.jsonl").size() - log_bytes;
+    left_bytes_most = std::max(left_bytes_most, left_bytes);
+    auto session = disk_.open();
+    ASSERT_TRUE(index_stats(*session).get_bool("loaded"));
+    ASSERT_EQ(found_by_word(*session), 100u);
+    ASSERT_TRUE(session->get("a" + std::to_string(i)).ok());
+  }
+  EXPECT_GE(saves, 1);
+  EXPECT_LE(saves, 5);
+  EXPECT_LE(left_bytes_most, covered_bytes / 64 + 4096);
 }
 
 TEST_F(SnapshotUse, WhatAnotherHandleSavedIsNotSavedAgain) {
