@@ -233,7 +233,7 @@ Result<Catalog::Sessions> Catalog::find_in(session::Session& log, const Wanted& 
   VARVE_TRY(add_covered(log, wanted, &found.ids));
   sort_and_unite(&found.ids);
   sort_and_unite(&found.untold);
-  if (found.untold.size() < kWorthTaking) found.untold.clear();
+  if (found.untold.size() < worth_taking_) found.untold.clear();
   return found;
 }
 
@@ -291,7 +291,7 @@ Result<Catalog::Sessions> Catalog::find_without(const Wanted& wanted) {
   std::unordered_set<std::string> told;
   std::erase_if(found.ids, [&](const std::string& id) { return !told.insert(id).second; });
   sort_and_unite(&found.untold);
-  const bool is_worth_it = found.untold.size() >= kWorthTaking &&
+  const bool is_worth_it = found.untold.size() >= worth_taking_ &&
                            engine_->store_document(kManifestFile).code() == Code::kNotFound;
   if (!is_worth_it) found.untold.clear();
   return found;

@@ -43,6 +43,9 @@ class Catalog final : public session::CatalogNotes {
   // Fewer sessions than this are opened rather than covered.
   static constexpr size_t kWorthTaking = 32;
 
+  // Instead of kWorthTaking, before anything else.
+  void set_worth_taking(size_t session_count) { worth_taking_ = session_count; }
+
   Catalog(Clock& clock, Random& random, io::FileSystem& files)
       : clock_(clock), random_(random), files_(files), events_(clock) {}
 
@@ -105,6 +108,7 @@ class Catalog final : public session::CatalogNotes {
   session::Counters counters_;
   log::Engine* engine_ = nullptr;
   uint64_t lock_timeout_ms_ = 0;
+  size_t worth_taking_ = kWorthTaking;
   std::mutex taking_;  // held by the thread that covers
   std::mutex mutex_;   // guards the rest
   std::shared_ptr<session::Session> log_;

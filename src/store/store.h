@@ -25,6 +25,7 @@ class Store {
     io::FileSystem* file_system = nullptr;
     Clock* clock = nullptr;
     Random* random = nullptr;
+    size_t sessions_worth_catalog = 32;  // that are not in it: a test's stores have fewer sessions
   };
 
   static Result<std::shared_ptr<Store>> open(std::string_view uri, std::string_view config_json,

@@ -10,6 +10,7 @@ SimulatedProcess::SimulatedProcess(const io::SimulatedFileSystem& disk, int64_t 
   environment_.file_system = &file_system_;
   environment_.clock = &clock;
   environment_.random = &random_;
+  environment_.sessions_worth_catalog = 1;
 }
 
 SimulatedProcess::~SimulatedProcess() { close_store(); }

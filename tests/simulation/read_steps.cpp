@@ -1,5 +1,6 @@
 // Steps that read entries: every answer is compared with the model as a whole.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/time.h"
@@ -135,6 +136,24 @@ void Steps::query(SessionModel& model) {
     for (const auto& result : results->results) {
       ModelEntry* entry = model.find(result.id);
       if (entry != nullptr) check_line(model, *entry, std::string(*result.line));
+    }
+  }
+  end();
+}
+
+// Of all sessions, by a tag: which of them have it the catalog tells.
+void Steps::query_store(SessionModel& model) {
+  QuerySpec spec;
+  spec.tag = dice_.pick(Vocabulary::tags());
+  if (begin(model, "query of the store " + spec.text()) == nullptr) return;
+  const auto results = world_.caller().store()->query(spec.text());
+  const Status& left_out = results.ok() ? results->left_out : results.status();
+  if (world_.is_answer(results.status()) && world_.is_answer(left_out)) {
+    std::map<std::string, std::vector<std::string>> ids;
+    for (const auto& result : results->results) ids[result.session_id].push_back(result.id);
+    for (SessionModel& each : world_.sessions) {
+      world_.tell("-> " + each.settings.id + ": " + joined(ids[each.settings.id]));
+      check_shown(each, spec, ids[each.settings.id]);
     }
   }
   end();

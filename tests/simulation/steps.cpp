@@ -159,7 +159,8 @@ void Steps::take_of(SessionModel& model, size_t choice) {
   if (choice < 37) return remove_where(model);
   if (choice < 42) return get(model);
   if (choice < 57) return query(model);
-  if (choice < 61) return count(model);
+  if (choice < 59) return count(model);
+  if (choice < 62) return query_store(model);
   if (choice < 64) return export_all(model);
   if (choice < 68) return set_key(model);
   if (choice < 71) return get_key(model);

@@ -49,6 +49,7 @@ class Steps {
   // read_steps.cpp
   void get(SessionModel& model);
   void query(SessionModel& model);
+  void query_store(SessionModel& model);
   void count(SessionModel& model);
   void export_all(SessionModel& model);
   void turn_pages(SessionModel& model);
