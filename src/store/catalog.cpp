@@ -377,18 +377,22 @@ Status Catalog::tidy(session::Session& log) {
 
 // --- who writes ----------------------------------------------------------------------------------
 
-Status Catalog::note_change(const session::ChangingSession& session) {
+// When there is a catalog. One that does not take what it is told must not be believed any more.
+Status Catalog::tell(const std::function<Status(session::Session&)>& say) {
   Status status;
   for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
     const auto log = open_log();
     if (log.code() == Code::kNotFound) return {};
-    status = log.ok() ? note_in(**log, session) : log.status();
+    status = log.ok() ? say(**log) : log.status();
     if (status.ok() || status.code() == Code::kBusy) return status;
     forget_log();
     if (status.code() != Code::kNotFound) break;  // else: dropped, there may be a new one
   }
-  // A catalog that does not take it must not be believed any more.
   return drop().ok() ? Status() : std::move(status).with_context("the store's catalog");
+}
+
+Status Catalog::note_change(const session::ChangingSession& session) {
+  return tell([&](session::Session& log) { return note_in(log, session); });
 }
 
 Status Catalog::note_in(session::Session& log, const session::ChangingSession& session) {
@@ -409,20 +413,21 @@ Status Catalog::note_in(session::Session& log, const session::ChangingSession& s
 // --- sessions that come and go as a whole --------------------------------------------------------
 
 Result<std::string> Catalog::begin_restore(std::string_view session_id) {
-  const auto log = open_log();
-  if (log.code() == Code::kNotFound) return std::string();
-  VARVE_TRY(log);
-  VARVE_TRY_ASSIGN(std::string mark, (*log)->add(catalog_line(kRestoring, session_id, anybody())));
-  VARVE_TRY((*log)->make_durable());
+  std::string mark;
+  VARVE_TRY(tell([&](session::Session& log) -> Status {
+    mark.clear();
+    VARVE_TRY_ASSIGN(mark, log.add(catalog_line(kRestoring, session_id, anybody())));
+    return log.make_durable();
+  }));
   return mark;
 }
 
+// Also in a catalog that was made since the first.
 Status Catalog::end_restore(std::string_view session_id, const std::string& mark) {
-  const auto log = open_log();  // a catalog may have been made since
-  if (log.code() == Code::kNotFound) return {};
-  VARVE_TRY(log);
-  VARVE_TRY((*log)->add(catalog_line(kChanged, session_id, anybody())).status());
-  VARVE_TRY((*log)->make_durable());
+  VARVE_TRY(tell([&](session::Session& log) -> Status {
+    VARVE_TRY(log.add(catalog_line(kChanged, session_id, anybody())).status());
+    return log.make_durable();
+  }));
   if (!mark.empty()) remove_entries({mark});
   return {};
 }

@@ -99,6 +99,7 @@ class Catalog final : public session::CatalogNotes {
   Status take_part(session::Session& log, std::vector<std::string> ids, const OpenSession& open);
   Status cover(session::Session& log, const std::string& id, const OpenSession& open, Part* part);
   Status tidy(session::Session& log);
+  Status tell(const std::function<Status(session::Session&)>& say);
   Status note_in(session::Session& log, const session::ChangingSession& session);
 
   Clock& clock_;

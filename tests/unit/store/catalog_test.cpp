@@ -261,6 +261,21 @@ TEST_F(CatalogFixture, ASessionWithAnUnfinishedBatchIsAlwaysAsked) {
   EXPECT_EQ(ask(*salvaging, kRare).ids, (Ids{"b1", "first-s0", "first-s1"}));
 }
 
+// Found by the simulation: a restore was refused by a catalog that another had dropped.
+TEST_F(CatalogFixture, ACatalogThatAnotherDroppedIsNoneAnyMore) {
+  const auto store = open(disk_);
+  make_many(*store);
+  ASSERT_TRUE(store->back_up("copy", {}).ok());
+  ASSERT_EQ(count_of(*store), int64_t{kMany});
+  ASSERT_TRUE(open(*other_disk_)->sessions(R"({"rescan":true})").ok());
+  EXPECT_TRUE(store->restore("copy", R"({"sessions":["s5"],"overwrite":true})").ok());
+  ASSERT_EQ(count_of(*store), int64_t{kMany});
+  ASSERT_TRUE(open(*other_disk_)->sessions(R"({"rescan":true})").ok());
+  add(*store, "s6", "added", "rare");
+  EXPECT_TRUE(store->delete_session("s7").ok());
+  EXPECT_EQ(ask(*store, kRare).ids, (Ids{"added", "first-s0", "first-s1"}));
+}
+
 TEST_F(CatalogFixture, ABackupHasNone) {
   const auto store = open(disk_);
   make_many(*store);
