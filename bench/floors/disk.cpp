@@ -55,6 +55,11 @@ void Disk::stat() const {
   if (::stat(path_.c_str(), &status) != 0) give_up("no stat");
 }
 
+void Disk::stat_open() const {
+  struct stat status {};
+  if (::fstat(file_, &status) != 0) give_up("no stat of an open file");
+}
+
 void Disk::stat_missing() const {
   struct stat status {};
   if (::stat(missing_.c_str(), &status) == 0) give_up("a file is there that nobody made");

@@ -19,6 +19,7 @@ class Disk {
   void sync() const;              // fdatasync of it
   void read(size_t bytes) const;  // one pread, in the page cache
   void stat() const;              // of a name that is there
+  void stat_open() const;         // of the file that is open
   void stat_missing() const;      // of one that is not
 
  private:
