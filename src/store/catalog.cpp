@@ -225,14 +225,20 @@ Result<Catalog::Sessions> Catalog::find_in(session::Session& log, const Wanted& 
   VARVE_TRY_ASSIGN(const auto changes, entries(log, object_of_types({kChanged, kRestoring})));
   const std::string user = hashed_user(wanted.user_id);
   const std::string agent = hashed_agent(wanted.agent_id);
+  std::vector<Untold> changed;
+  std::unordered_set<std::string_view> told;
+  for (const Untold& newer : found.untold) told.insert(newer.id);
   for (const CatalogEntry& change : changes) {
-    if (change.type == kChanged) found.untold.push_back(change.session_id);
+    if (change.type == kChanged && told.insert(change.session_id).second) {
+      changed.push_back({change.session_id, {}});
+    }
     if (!change.may_be_of(user, agent)) continue;
     found.ids.push_back(change.session_id);
   }
   VARVE_TRY(add_covered(log, wanted, &found.ids));
   sort_and_unite(&found.ids);
-  sort_and_unite(&found.untold);
+  found.untold.insert(found.untold.begin(), std::make_move_iterator(changed.begin()),
+                      std::make_move_iterator(changed.end()));
   if (found.untold.size() < worth_taking_) found.untold.clear();
   return found;
 }
@@ -273,14 +279,15 @@ Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessio
     done = page.at_end;
     for (size_t i = 0; i < page.rows.size(); ++i) {
       const log::SessionRow& row = page.rows[i];
-      const std::string name = name_of(row, page.cursors[i]);
-      if (found->newest.empty()) found->newest = name;
-      if (name == through) return {};
-      found->untold.push_back(row.session_id);
+      std::string name = name_of(row, page.cursors[i]);
+      done = done || name == through;
+      if (name == through) break;
+      found->untold.push_back({row.session_id, std::move(name)});
       if (is_wanted(wanted, row)) found->ids.push_back(row.session_id);
     }
     if (!page.cursors.empty()) after = page.cursors.back();
   }
+  std::reverse(found->untold.begin(), found->untold.end());
   return {};
 }
 
@@ -290,7 +297,6 @@ Result<Catalog::Sessions> Catalog::find_without(const Wanted& wanted) {
   VARVE_TRY(add_newer({}, wanted, &found));
   std::unordered_set<std::string> told;
   std::erase_if(found.ids, [&](const std::string& id) { return !told.insert(id).second; });
-  sort_and_unite(&found.untold);
   const bool is_worth_it = found.untold.size() >= worth_taking_ &&
                            engine_->store_document(kManifestFile).code() == Code::kNotFound;
   if (!is_worth_it) found.untold.clear();
@@ -308,19 +314,20 @@ Status Catalog::take(const Sessions& found, const OpenSession& open) {
   const std::unique_lock one_at_a_time(taking_, std::try_to_lock);
   if (found.untold.empty() || !one_at_a_time.owns_lock()) return {};
   VARVE_TRY_ASSIGN(const auto log, open_or_create_log());
-  for (size_t i = 0; i < found.untold.size(); i += kTakenAtOnce) {
-    const auto begin = found.untold.begin() + static_cast<std::ptrdiff_t>(i);
-    const size_t count = std::min(kTakenAtOnce, found.untold.size() - i);
-    VARVE_TRY(take_part(*log, {begin, begin + static_cast<std::ptrdiff_t>(count)}, open));
+  const std::span<const Untold> all = found.untold;
+  for (size_t i = 0; i < all.size(); i += kTakenAtOnce) {
+    const auto part = all.subspan(i, std::min(kTakenAtOnce, all.size() - i));
+    VARVE_TRY(take_part(*log, part, open));
+    // Whoever takes over from here need not begin anew.
+    if (!part.back().row.empty()) VARVE_TRY(log->kv_set(kThrough, part.back().row));
   }
-  VARVE_TRY(log->kv_set(kThrough, found.newest));
   return tidy(*log);
 }
 
-Status Catalog::take_part(session::Session& log, std::vector<std::string> ids,
+Status Catalog::take_part(session::Session& log, std::span<const Untold> sessions,
                           const OpenSession& open) {
   Part part;
-  for (const std::string& id : ids) VARVE_TRY(cover(log, id, open, &part));
+  for (const Untold& session : sessions) VARVE_TRY(cover(log, session.id, open, &part));
   if (!part.lines.empty()) VARVE_TRY(log.add_batch(part.lines).status());
   VARVE_TRY(log.make_durable());
   if (part.outdated.empty()) return {};
@@ -336,7 +343,7 @@ Status Catalog::cover(session::Session& log, const std::string& id, const OpenSe
   const auto opened = open(id);
   auto facts =
       opened.ok() ? (*opened)->take_for_catalog() : Result<session::CatalogFacts>(opened.status());
-  if (is_of_environment(facts.code())) return facts.status();
+  if (facts.code() == Code::kNoMemory) return facts.status();
   if (!facts.ok() && facts.code() != Code::kNotFound) {
     const bool is_told = std::any_of(before.begin(), before.end(),
                                      [](const CatalogEntry& one) { return one.type == kChanged; });

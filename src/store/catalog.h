@@ -24,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,10 +59,16 @@ class Catalog final : public session::CatalogNotes {
     std::string user_id;            // empty: everybody's
     std::string agent_id;
   };
+  // A session that changed, or of a row of the registry behind "through".
+  struct Untold {
+    std::string id;
+    std::string row;  // empty: it changed
+  };
   struct Sessions {
-    std::vector<std::string> ids;     // all that may have it, and perhaps others
-    std::vector<std::string> untold;  // what take() is to cover; empty: not worth it
-    std::string newest;               // the registry's row of that moment
+    std::vector<std::string> ids;  // all that may have it, and perhaps others
+    // What take() is to cover: those that changed, then the rows, the oldest first. Empty: not
+    // worth it.
+    std::vector<Untold> untold;
   };
   Result<Sessions> find(const Wanted& wanted);
 
@@ -96,7 +103,8 @@ class Catalog final : public session::CatalogNotes {
   Result<Sessions> find_without(const Wanted& wanted);
   Status add_covered(session::Session& log, const Wanted& wanted, std::vector<std::string>* ids);
   Status add_newer(std::string_view through, const Wanted& wanted, Sessions* found);
-  Status take_part(session::Session& log, std::vector<std::string> ids, const OpenSession& open);
+  Status take_part(session::Session& log, std::span<const Untold> sessions,
+                   const OpenSession& open);
   Status cover(session::Session& log, const std::string& id, const OpenSession& open, Part* part);
   Status tidy(session::Session& log);
   Status tell(const std::function<Status(session::Session&)>& say);

@@ -100,6 +100,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   Result<std::shared_ptr<session::Session>> open_even_expired(const std::string& id);
   std::shared_ptr<session::Session> find_open(std::string_view id);
   std::vector<std::shared_ptr<session::Session>> open_sessions();
+  void forget_closed();
   Result<Catalog::Sessions> sessions_of(const query::Query& query);
   Result<std::shared_ptr<session::Session>> open_if_of(const query::Query& query,
                                                        const std::string& id);
@@ -123,6 +124,8 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
 
   std::mutex mutex_;  // guards the rest
   std::map<std::string, std::weak_ptr<session::Session>, std::less<>> open_;
+  static constexpr size_t kOpenCountToTidyMin = 1024;
+  size_t open_count_to_tidy_ = kOpenCountToTidyMin;
   std::unique_ptr<Flusher> flusher_;
   bool closed_ = false;
 };
@@ -194,6 +197,13 @@ std::vector<std::shared_ptr<session::Session>> OpenStore::open_sessions() {
   return sessions;
 }
 
+// With the mutex held. Now and then: a query across sessions may have opened a million.
+void OpenStore::forget_closed() {
+  if (open_.size() < open_count_to_tidy_) return;
+  std::erase_if(open_, [](const auto& item) { return item.second.expired(); });
+  open_count_to_tidy_ = std::max(kOpenCountToTidyMin, 2 * open_.size());
+}
+
 Result<std::shared_ptr<session::Session>> OpenStore::adopt(
     const std::string& id, std::unique_ptr<log::SessionStorage> storage) {
   session::Session::Context context{&clock_,    environment_.random, &events_,
@@ -203,6 +213,7 @@ Result<std::shared_ptr<session::Session>> OpenStore::adopt(
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   if (session->is_interval()) start_flusher();
   const std::lock_guard guard(mutex_);
+  forget_closed();
   auto& slot = open_[id];
   // Two threads may have opened it at once: the first one's object is everybody's.
   if (auto first = slot.lock()) return first;

@@ -261,6 +261,43 @@ TEST_F(CatalogFixture, ASessionWithAnUnfinishedBatchIsAlwaysAsked) {
   EXPECT_EQ(ask(*salvaging, kRare).ids, (Ids{"b1", "first-s0", "first-s1"}));
 }
 
+TEST_F(CatalogFixture, WhoGoesOnWithItBeginsWhereAnotherWasKilled) {
+  const auto store = open(disk_);
+  make_many(*store, 300);
+  int append_count = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_append = operation.kind == io::OperationKind::kAppend &&
+                           operation.path.find("catalog/memory.jsonl") != std::string::npos;
+    if (is_append && ++append_count == 2) other_disk_->kill();
+    return {};
+  });
+  (void)open(*other_disk_)->query("{" + kRare + "}").ok();
+  disk_.set_fault_hook({});
+  ASSERT_EQ(append_count, 2);
+  EXPECT_EQ(count_of(*store), 300 - 256 + 2);
+  EXPECT_EQ(count_of(*store), 2);
+}
+
+// Of one session that cannot be read all queries know; the others are covered once.
+TEST_F(CatalogFixture, ASessionThatCannotBeReadCountsAsChanged) {
+  const auto store = open(disk_);
+  make_many(*store);
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.path.find("sessions/s9/") != std::string::npos) return io::Fault{EIO};
+    return {};
+  });
+  const auto asked = [&] {
+    const auto found = store->query("{" + kRare + R"(,"explain":true})");
+    EXPECT_TRUE(found.ok());
+    EXPECT_EQ(found->left_out.code(), Code::kIo);
+    return json::Tree::parse(found->explanation)->get_int64("sessions");
+  };
+  EXPECT_EQ(asked(), int64_t{kMany});
+  EXPECT_EQ(asked(), 3);
+  disk_.set_fault_hook({});
+  EXPECT_EQ(ask(*store, kRare).ids, (Ids{"first-s0", "first-s1"}));
+}
+
 // Found by the simulation: a restore was refused by a catalog that another had dropped.
 TEST_F(CatalogFixture, ACatalogThatAnotherDroppedIsNoneAnyMore) {
   const auto store = open(disk_);
