@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "io/simulated.h"
@@ -445,6 +447,38 @@ TEST_F(CatalogFixture, WhatWasSaidBeforeIsRemovedInTheEnd) {
   EXPECT_EQ(count_of(*store), 2);
   // 2,560 entries more were written than there are now.
   EXPECT_LT(disk_.read_file(kLog)->size(), size_bytes * 20);
+}
+
+// Threads of one store add, cover and make sessions; what was answered before a query began, it
+// finds.
+TEST_F(CatalogFixture, ThreadsAddWhileOthersAsk) {
+  const auto store = open(disk_);
+  make_many(*store);
+  std::atomic<int> added{0};
+  std::atomic<int> running{3};
+  const auto add_some = [&](int thread) {
+    for (int i = 0; i < 40; ++i) {
+      const std::string number = std::to_string(thread) + "-" + std::to_string(i);
+      const std::string session =
+          i % 8 == 0 ? "new" + number : session_name(static_cast<size_t>(i));
+      if (i % 8 == 0) {
+        EXPECT_TRUE(store->create_session(R"({"session_id":")" + session + "\"}").ok());
+      }
+      const Status status = try_to_add(*store, session, "t" + number, "rare");
+      EXPECT_TRUE(status.ok()) << status.message();
+      ++added;
+    }
+    --running;
+  };
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 3; ++thread) threads.emplace_back(add_some, thread);
+  while (running > 0) {
+    const int at_least = added;
+    const Answer answer = ask(*store, kRare);
+    EXPECT_GE(answer.ids.size(), static_cast<size_t>(at_least) + 2);
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(ask(*store, kRare).ids.size(), 3u * 40 + 2);
 }
 
 // --- several processes, and the end of the power at any moment -----------------------------------
