@@ -1,6 +1,7 @@
 #include "session/vectors.h"
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -25,8 +26,12 @@ Status other_dimension(size_t asked, uint32_t present) {
 // --- loading -------------------------------------------------------------------------------------
 
 void Vectors::look() noexcept {
-  const auto tail = storage_.vectors_tail();
-  if (tail.ok()) size_bytes_.store(tail->bytes);
+  try {
+    const auto tail = storage_.vectors_tail();
+    if (tail.ok()) size_bytes_.store(tail->bytes);
+  } catch (const std::bad_alloc&) {
+    // As a failure to look: whoever needs the size asks again.
+  }
 }
 
 bool Vectors::is_current(const log::VectorsTail& tail) const {
