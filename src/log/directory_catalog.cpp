@@ -1,4 +1,5 @@
 // The log of the store's own in indices/catalog, as a directory of files like a session's.
+#include <array>
 #include <utility>
 
 #include "log/atomic_file.h"
@@ -43,11 +44,22 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::str
   return open_catalog();
 }
 
+// Its kv.json, which tells what it covers, goes first and durably: a catalog that a power loss
+// brings back covers nothing then. Writers that found none until then told it nothing.
 Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
   if (!indices_) return {};
   VARVE_TRY(refuse_if_read_only());
   auto storage = open_catalog();
-  if (storage.ok()) VARVE_TRY((*storage)->lock(deadline_us, "drop catalog", nullptr));
+  if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
+  if (storage.ok()) {
+    VARVE_TRY((*storage)->lock(deadline_us, "drop catalog", nullptr));
+    constexpr std::array kTold = {kKeyValueFile};
+    Status untold = (*storage)->remove_residue(kTold);
+    if (!untold.ok()) {
+      (*storage)->unlock();
+      return untold;
+    }
+  }
   const std::string temporary = temporary_name("deleted", *environment_.random);
   Status moved = indices_->move_to(kCatalog, *temporary_, temporary);
   if (moved.ok()) moved = indices_->sync();

@@ -308,6 +308,30 @@ TEST_F(CatalogFixture, ACatalogThatTakesNothingIsDropped) {
   EXPECT_EQ(ask(*store, kRare).ids, (CatalogIds{"added", "first-s0", "first-s1"}));
 }
 
+// A catalog that was taken away may be back after a loss of power: it knows nothing of what was
+// added since, and must not be believed.
+TEST_F(CatalogFixture, ADroppedCatalogThatComesBackHidesNothing) {
+  const auto store = open(disk_);
+  make_many(*store);
+  ASSERT_EQ(count_of(*store), int64_t{kMany});
+  bool is_dropping = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_of_catalog = operation.path.find("catalog/memory.jsonl") != std::string::npos;
+    if (is_of_catalog && operation.kind == io::OperationKind::kAppend) return io::Fault{EIO};
+    is_dropping = is_dropping || operation.kind == io::OperationKind::kMove;
+    const bool is_sync = operation.kind == io::OperationKind::kSyncDirectory;
+    if (is_dropping && is_sync) return io::Fault{EIO};  // of its new absence
+    return {};
+  });
+  (void)try_to_add(*store, "s9", "first", "rare").ok();
+  ASSERT_TRUE(is_dropping);
+  disk_.set_fault_hook({});
+  add(*store, "s8", "second", "rare");
+  const auto after = disk_.crash();
+  ASSERT_TRUE(after->exists(kCatalogLog)) << "it did not come back";
+  EXPECT_TRUE(ask(*open(*after), kRare).ids.contains("second"));
+}
+
 TEST_F(CatalogFixture, NothingIsAddedThatTheCatalogDoesNotKnow) {
   const auto store = open(disk_);
   make_many(*store);
