@@ -18,6 +18,7 @@
 #include "session/selection.h"
 #include "store/backup_manifest.h"
 #include "store/catalog_entry.h"
+#include "store/list_filter.h"
 
 namespace varve::store {
 
@@ -59,11 +60,6 @@ json::Tree object_of_types(std::initializer_list<std::string_view> types) {
 // again when that is replaced.
 std::string name_of(const log::SessionRow& row, const std::string& cursor) {
   return cursor + " " + row.session_id + " " + std::to_string(row.created_at_ms);
-}
-
-bool is_wanted(const Catalog::Wanted& wanted, const log::SessionRow& row) {
-  return (wanted.user_id.empty() || row.user_id == wanted.user_id) &&
-         (wanted.agent_id.empty() || row.agent_id == wanted.agent_id);
 }
 
 void sort_and_unite(std::vector<std::string>* ids) {
@@ -135,8 +131,9 @@ std::vector<std::string> joined(const std::vector<std::string>& a,
 
 // --- the log -------------------------------------------------------------------------------------
 
-void Catalog::use(log::Engine& engine, uint64_t lock_timeout_ms) {
+void Catalog::use(log::Engine& engine, uint64_t lock_timeout_ms, size_t worth_taking) {
   engine_ = &engine;
+  worth_taking_ = worth_taking;
   lock_timeout_ms_ = lock_timeout_ms;
 }
 
@@ -272,6 +269,9 @@ Status Catalog::add_covered(session::Session& log, const Wanted& wanted,
 
 // Sessions whose rows are newer than `through`; all, when that row is in this registry no more.
 Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessions* found) {
+  ListFilter owner;
+  owner.user_id = wanted.user_id;
+  owner.agent_id = wanted.agent_id;
   std::string after;
   size_t row_count = through.empty() ? log::Engine::kRowsAtATime : kRowsAtFirst;
   for (bool done = false; !done; row_count = log::Engine::kRowsAtATime) {
@@ -283,7 +283,7 @@ Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessio
       done = done || name == through;
       if (name == through) break;
       found->untold.push_back({row.session_id, std::move(name)});
-      if (is_wanted(wanted, row)) found->ids.push_back(row.session_id);
+      if (owner.takes(row)) found->ids.push_back(row.session_id);
     }
     if (!page.cursors.empty()) after = page.cursors.back();
   }

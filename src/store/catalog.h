@@ -41,17 +41,12 @@ namespace varve::store {
 
 class Catalog final : public session::CatalogNotes {
  public:
-  // Fewer sessions than this are opened rather than covered.
-  static constexpr size_t kWorthTaking = 32;
-
-  // Instead of kWorthTaking, before anything else.
-  void set_worth_taking(size_t session_count) { worth_taking_ = session_count; }
-
   Catalog(Clock& clock, Random& random, io::FileSystem& files)
       : clock_(clock), random_(random), files_(files), events_(clock) {}
 
-  // Before anything else; `engine` outlives it.
-  void use(log::Engine& engine, uint64_t lock_timeout_ms);
+  // Before anything else; `engine` outlives it. Fewer sessions than `worth_taking` are opened
+  // rather than covered.
+  void use(log::Engine& engine, uint64_t lock_timeout_ms, size_t worth_taking);
 
   struct Wanted {
     std::vector<std::string> tags;  // empty: any session
@@ -117,7 +112,7 @@ class Catalog final : public session::CatalogNotes {
   session::Counters counters_;
   log::Engine* engine_ = nullptr;
   uint64_t lock_timeout_ms_ = 0;
-  size_t worth_taking_ = kWorthTaking;
+  size_t worth_taking_ = 0;
   std::mutex taking_;  // held by the thread that covers
   std::mutex mutex_;   // guards the rest
   std::shared_ptr<session::Session> log_;

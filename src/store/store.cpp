@@ -171,8 +171,7 @@ Status OpenStore::configure(std::string_view config_json) {
 
 Status OpenStore::start(std::string_view config_json) {
   VARVE_TRY(configure(config_json));
-  catalog_.use(*engine_, settings_.lock_timeout_ms);
-  catalog_.set_worth_taking(environment_.sessions_worth_catalog);
+  catalog_.use(*engine_, settings_.lock_timeout_ms, environment_.sessions_worth_catalog);
   quota_.set_limits(settings_.user_bytes_max, settings_.user_sessions_max);
   return {};
 }

@@ -16,6 +16,8 @@
 
 namespace varve::store {
 
+inline constexpr size_t kSessionsWorthCatalog = 32;
+
 using ClockFunction = int64_t (*)(void* user_data);
 
 class Store {
@@ -25,7 +27,8 @@ class Store {
     io::FileSystem* file_system = nullptr;
     Clock* clock = nullptr;
     Random* random = nullptr;
-    size_t sessions_worth_catalog = 32;  // that are not in it: a test's stores have fewer sessions
+    // That are not in it. Only a test, whose stores have fewer sessions, has another number.
+    size_t sessions_worth_catalog = kSessionsWorthCatalog;
   };
 
   static Result<std::shared_ptr<Store>> open(std::string_view uri, std::string_view config_json,

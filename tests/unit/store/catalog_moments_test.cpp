@@ -43,7 +43,7 @@ class CatalogCrashes : public CatalogFixture {
         (void)store.create_session(R"({"session_id":")" + session + R"(","user_id":"ann"})").ok();
         break;
       case 1:
-        for (size_t i = 0; i < Catalog::kWorthTaking; ++i) {
+        for (size_t i = 0; i < kSessionsWorthCatalog; ++i) {
           (void)try_to_add(store, session_name(i), std::to_string(number), "common").ok();
         }
         break;
@@ -102,7 +102,7 @@ class CatalogRaces : public CatalogCrashes {
     make_many(*store);
     ASSERT_EQ(count_of(*store), int64_t{kMany});
     // So many that the next query covers them, and one of them has the tag.
-    for (size_t i = 0; i <= Catalog::kWorthTaking; ++i) {
+    for (size_t i = 0; i <= kSessionsWorthCatalog; ++i) {
       add(*store, session_name(i), "second-" + session_name(i), i == 20 ? "rare" : "common");
     }
     // Its files are all that the races start from.
@@ -273,7 +273,7 @@ TEST_F(CatalogRaces, AShortQueryAndManyChanges) {
   race_at_all(
       1, [&](Store& store) { ask_for_all(store); },
       [&](Store& store) {
-        for (size_t i = 0; i <= Catalog::kWorthTaking; ++i) {
+        for (size_t i = 0; i <= kSessionsWorthCatalog; ++i) {
           (void)worked(try_to_add(store, session_name(i), "third-" + session_name(i), "common"));
         }
         (void)ask(store, kRare);

@@ -19,7 +19,7 @@ namespace varve::store {
 
 using CatalogIds = std::set<std::string>;
 
-inline constexpr size_t kMany = Catalog::kWorthTaking + 8;
+inline constexpr size_t kMany = kSessionsWorthCatalog + 8;
 inline constexpr std::string_view kCatalogLog = "store/indices/catalog/memory.jsonl";
 inline const std::string kRare = R"("tags":{"include":["rare"]})";
 
@@ -57,6 +57,14 @@ class CatalogFixture : public testing::Test {
       make(store, session_name(i), R"(,"user_id":")" + user + "\"");
       add(store, session_name(i), "first-" + session_name(i), i < 2 ? "rare.kind" : "common");
     }
+  }
+  // Of the sessions that make_many() made for a user, as JSON.
+  static std::string names_of(std::string_view user) {
+    std::string names;
+    for (size_t i = user == "ann" ? 0 : 1; i < kMany; i += 2) {
+      names += (names.empty() ? "[\"" : ",\"") + session_name(i) + "\"";
+    }
+    return names + "]";
   }
   struct Answer {
     CatalogIds ids;

@@ -38,9 +38,9 @@ TEST_F(CatalogFixture, TheSecondQueryOpensOnlyTheSessionsConcerned) {
 
 TEST_F(CatalogFixture, FewSessionsAreOpened) {
   const auto store = open(disk_);
-  make_many(*store, Catalog::kWorthTaking - 1);
-  EXPECT_EQ(count_of(*store), int64_t{Catalog::kWorthTaking - 1});
-  EXPECT_EQ(count_of(*store), int64_t{Catalog::kWorthTaking - 1});
+  make_many(*store, kSessionsWorthCatalog - 1);
+  EXPECT_EQ(count_of(*store), int64_t{kSessionsWorthCatalog - 1});
+  EXPECT_EQ(count_of(*store), int64_t{kSessionsWorthCatalog - 1});
   EXPECT_FALSE(disk_.exists(kCatalogLog));
 }
 
@@ -56,6 +56,18 @@ TEST_F(CatalogFixture, AUsersQueryOpensTheUsersSessions) {
   EXPECT_EQ(count_of(*store, R"("user_id":"bob","text":"x",)" + kRare), int64_t{kMany / 2});
   EXPECT_EQ(count_of(*store, R"("user_id":"eve")"), 0);
   EXPECT_EQ(count_of(*store, R"("agent_id":"eve")"), 0);
+  make(*store, "planned", R"(,"agent_id":"planner")");
+  add(*store, "planned", "plan", "rare");
+  for (size_t i = 0; i < kSessionsWorthCatalog; ++i) {
+    add(*store, session_name(i), "more-" + session_name(i), "common");
+  }
+  EXPECT_EQ(count_of(*store), int64_t{kSessionsWorthCatalog} + 1) << "and now they are covered";
+  const Answer planned = ask(*store, R"("agent_id":"planner",)" + kRare);
+  EXPECT_EQ(planned.ids, CatalogIds{"plan"});
+  EXPECT_EQ(planned.session_count, 1);
+  // What is summed over the sessions of a user is summed over the same ones.
+  EXPECT_EQ(store->usage(R"({"user_id":"ann"})")->canonical(),
+            store->usage(R"({"session_ids":)" + names_of("ann") + "}")->canonical());
 }
 
 TEST_F(CatalogFixture, WhatIsAddedLaterIsFound) {
@@ -375,10 +387,10 @@ TEST_F(CatalogFixture, WhatWasSaidBeforeIsRemovedInTheEnd) {
   ASSERT_EQ(count_of(*store), int64_t{kMany});
   const size_t size_bytes = disk_.read_file(kCatalogLog)->size();
   for (int round = 0; round < 40; ++round) {
-    for (size_t i = 0; i < Catalog::kWorthTaking; ++i) {
+    for (size_t i = 0; i < kSessionsWorthCatalog; ++i) {
       add(*store, session_name(i), std::to_string(round) + session_name(i), "common");
     }
-    ASSERT_EQ(count_of(*store), int64_t{Catalog::kWorthTaking}) << round;
+    ASSERT_EQ(count_of(*store), int64_t{kSessionsWorthCatalog}) << round;
   }
   EXPECT_EQ(count_of(*store), 2);
   // 2,560 entries more were written than there are now.
