@@ -45,12 +45,19 @@ BenchStore::BenchStore(const std::string& durability, const std::filesystem::pat
 }
 
 void BenchStore::open_store() {
-  const std::string config = store_config(durability_.c_str());
+  const std::string config = store_config(durability_.c_str(), threads_);
   const std::string path = directory_.path().string();
   varve_error_t* error = nullptr;
   check(varve_store_open(path.data(), path.size(), config.data(), config.size(), &store_, &error),
         error, "open store");
   open_session();
+}
+
+void BenchStore::use_threads(int threads) {
+  if (threads == threads_) return;
+  threads_ = threads;
+  close();
+  open_store();
 }
 
 void BenchStore::open_session() {

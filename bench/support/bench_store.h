@@ -51,8 +51,9 @@ class BenchStore {
   void rebuild();
   [[nodiscard]] std::string stats();
 
-  void close();       // session and store
-  void open_store();  // and what close() closed is open again
+  void close();                   // session and store
+  void open_store();              // and what close() closed is open again
+  void use_threads(int threads);  // opens it anew where it had another number of them
   void close_session();
   void open_session();
 
@@ -64,6 +65,7 @@ class BenchStore {
  private:
   BenchDirectory directory_;
   std::string durability_;
+  int threads_ = 1;
   varve_store_t* store_ = nullptr;
   varve_session_t* session_ = nullptr;
 };

@@ -13,30 +13,46 @@ namespace {
 // What a key costs besides its bytes: slot, string and buffer, about.
 constexpr uint64_t kKeyOverheadBytes = 100;
 
-// The first eight bytes as a number that sorts as they do.
-uint64_t head_of(std::string_view key) {
-  uint64_t head = 0;
-  for (size_t i = 0; i < sizeof(head); ++i) {
-    head = head << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
+// Zeros behind a text that is shorter.
+uint64_t bytes_as_number(std::string_view text) {
+  uint64_t number = 0;
+  for (size_t i = 0; i < sizeof(number); ++i) {
+    number = number << 8 | (i < text.size() ? static_cast<uint8_t>(text[i]) : 0);
   }
-  return head;
+  return number;
 }
 
 }  // namespace
 
+Dictionary::Head Dictionary::head_of(std::string_view key) {
+  constexpr size_t kHalf = sizeof(uint64_t);
+  return {bytes_as_number(key), key.size() > kHalf ? bytes_as_number(key.substr(kHalf)) : 0};
+}
+
+std::string_view Dictionary::keep(std::string_view text) {
+  if (text.empty()) return "";  // a value that is there
+  if (texts_ == nullptr) texts_ = std::make_unique<Arena>();
+  auto* kept = static_cast<char*>(texts_->allocate(text.size(), 1));
+  text.copy(kept, text.size());
+  texts_bytes_ += text.size();
+  return {kept, text.size()};
+}
+
 uint32_t Dictionary::list_number(std::string_view key) {
-  const auto found = numbers_.find(key);
+  const HashedKey wanted(key);
+  const auto found = numbers_.find(wanted);
   if (found != numbers_.end()) return found->second;
   const auto number = static_cast<uint32_t>(buffers_.size());
   buffers_.emplace_back();
-  numbers_.emplace(key, number);
+  numbers_.emplace(HashedKey(keep(key), wanted), number);
   added_bytes_ += key.size() + kKeyOverheadBytes;
   return number;
 }
 
 void Dictionary::put(std::string_view key, std::string_view value) {
-  if (values_.find(key) != values_.end() || frozen_.find(key).data() != nullptr) return;
-  values_.emplace(key, value);
+  const HashedKey wanted(key);
+  if (values_.find(wanted) != values_.end() || frozen_.find(key).data() != nullptr) return;
+  values_.emplace(HashedKey(keep(key), wanted), keep(value));
   added_bytes_ += key.size() + value.size() + kKeyOverheadBytes;
 }
 
@@ -60,13 +76,13 @@ PostingList Dictionary::find_rows(std::string_view key) const {
 
 PostingRun Dictionary::added_run(std::string_view key) const {
   if (numbers_.empty()) return {};
-  const auto found = numbers_.find(key);
+  const auto found = numbers_.find(HashedKey(key));
   return found != numbers_.end() ? PostingRun(buffers_[found->second]) : PostingRun();
 }
 
 std::string_view Dictionary::find_value(std::string_view key) const {
-  const auto found = values_.find(key);
-  return found != values_.end() ? std::string_view(found->second) : frozen_.find(key);
+  const auto found = values_.find(HashedKey(key));
+  return found != values_.end() ? found->second : frozen_.find(key);
 }
 
 void Dictionary::for_each_key(std::string_view prefix,
@@ -77,25 +93,20 @@ void Dictionary::for_each_key(std::string_view prefix,
     if (!visit(key)) return;
   }
   for (const auto& [key, number] : numbers_) {
-    if (!key.starts_with(prefix) || frozen_.find(key).data() != nullptr) continue;
-    if (!visit(key)) return;
+    if (!key.text.starts_with(prefix) || frozen_.find(key.text).data() != nullptr) continue;
+    if (!visit(key.text)) return;
   }
   for (const auto& [key, value] : values_) {
-    if (!key.starts_with(prefix) || frozen_.find(key).data() != nullptr) continue;
-    if (!visit(key)) return;
+    if (!key.text.starts_with(prefix) || frozen_.find(key.text).data() != nullptr) continue;
+    if (!visit(key.text)) return;
   }
 }
 
-std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& added,
-                                    const RowLengths& length_of) const {
-  std::string out;
-  const std::string_view encoded = frozen_.find(key);
-  if (encoded.data() == nullptr) {
-    added.append_encoded_to(&out);
-    return out;
-  }
+// A list that is frozen in part.
+void Dictionary::append_joined_to(std::string* out, std::string_view frozen,
+                                  const PostingBuffer& added, const RowLengths& length_of) {
   PostingBuffer joined;
-  for (const PostingRun& run : {PostingRun(encoded), PostingRun(added)}) {
+  for (const PostingRun& run : {PostingRun(frozen), PostingRun(added)}) {
     PostingRun::Decoded decoded;
     for (uint32_t block = 0; block < run.block_count(); ++block) {
       const uint32_t count = run.decode(block, &decoded);
@@ -104,17 +115,18 @@ std::string Dictionary::encode_list(std::string_view key, const PostingBuffer& a
       }
     }
   }
-  joined.append_encoded_to(&out);
-  return out;
+  joined.append_encoded_to(out);
 }
 
 std::vector<Dictionary::AddedKey> Dictionary::sorted_added() const {
   std::vector<AddedKey> added;
   added.reserve(numbers_.size() + values_.size());
   for (const auto& [key, number] : numbers_) {
-    added.push_back({head_of(key), key, &buffers_[number]});
+    added.push_back({head_of(key.text), key.text, &buffers_[number], {}});
   }
-  for (const auto& [key, value] : values_) added.push_back({head_of(key), key, nullptr});
+  for (const auto& [key, value] : values_) {
+    added.push_back({head_of(key.text), key.text, nullptr, value});
+  }
   std::sort(added.begin(), added.end(), [](const AddedKey& a, const AddedKey& b) {
     return a.head != b.head ? a.head < b.head : a.key < b.key;
   });
@@ -126,37 +138,43 @@ std::string Dictionary::encode(const RowLengths& length_of) const {
     return std::string(frozen_.bytes());
   }
   SegmentBuilder builder;
-  uint32_t frozen_at = 0;
-  const auto copy_frozen_below = [&](const std::string_view* key) {
-    for (; frozen_at < frozen_.size(); ++frozen_at) {
-      if (key != nullptr && !(frozen_.key(frozen_at) < *key)) return;
-      builder.add(frozen_.key(frozen_at), frozen_.value(frozen_at));
+  std::string list;
+  for_each_sorted([&](const AddedKey& added, std::string_view frozen) {
+    if (added.list == nullptr) {
+      builder.add(added.key, added.value.data() != nullptr ? added.value : frozen);
+      return;
     }
-  };
-  for (const auto& [head, key, list] : sorted_added()) {
-    copy_frozen_below(&key);
-    if (list == nullptr) {
-      builder.add(key, find_value(key));
+    list.clear();
+    if (frozen.data() == nullptr) {
+      added.list->append_encoded_to(&list);
     } else {
-      builder.add(key, encode_list(key, *list, length_of));
+      append_joined_to(&list, frozen, *added.list, length_of);
     }
-    if (frozen_at < frozen_.size() && frozen_.key(frozen_at) == key) ++frozen_at;
-  }
-  copy_frozen_below(nullptr);
+    builder.add(added.key, list);
+  });
   return builder.encode();
 }
 
 void Dictionary::for_each_sorted(
-    const std::function<void(std::string_view, std::string_view)>& visit) const {
+    const std::function<void(const AddedKey& added, std::string_view frozen)>& visit) const {
   uint32_t at = 0;
-  for (const auto& [head, key, list] : sorted_added()) {
-    for (; at < frozen_.size() && frozen_.key(at) < key; ++at) {
-      visit(frozen_.key(at), frozen_.value(at));
+  std::string_view next = frozen_.size() > 0 ? frozen_.key(0) : std::string_view();
+  const auto take_frozen = [&] {
+    const std::string_view value = frozen_.value(at++);
+    if (at < frozen_.size()) next = frozen_.key(at);
+    return value;
+  };
+  for (const AddedKey& added : sorted_added()) {
+    while (at < frozen_.size() && next < added.key) {
+      const std::string_view key = next;
+      visit({{}, key, nullptr, {}}, take_frozen());
     }
-    const bool is_frozen = at < frozen_.size() && frozen_.key(at) == key;
-    visit(key, is_frozen ? frozen_.value(at++) : std::string_view());
+    visit(added, at < frozen_.size() && next == added.key ? take_frozen() : std::string_view());
   }
-  for (; at < frozen_.size(); ++at) visit(frozen_.key(at), frozen_.value(at));
+  while (at < frozen_.size()) {
+    const std::string_view key = next;
+    visit({{}, key, nullptr, {}}, take_frozen());
+  }
 }
 
 Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new_length_of,
@@ -166,18 +184,19 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
   ListRenumberer list(rows, new_length_of);  // used again for each key, as are these
   std::string text;
   std::string added;
-  for_each_sorted([&](std::string_view key, std::string_view frozen) {
+  for_each_sorted([&](const AddedKey& of, std::string_view frozen) {
+    const std::string_view key = of.key;
     if (keys.has_value(key)) {
       text = key;
-      const std::string_view value = frozen.data() != nullptr ? frozen : find_value(key);
+      const std::string_view value = frozen.data() != nullptr ? frozen : of.value;
       if (keys.keep_value(key, value, &text)) builder.add(text, value);
       return;
     }
     list.start();
     if (frozen.data() != nullptr) list.add(frozen);
-    if (const auto found = numbers_.find(key); found != numbers_.end()) {
+    if (of.list != nullptr) {
       added.clear();
-      buffers_[found->second].append_encoded_to(&added);
+      of.list->append_encoded_to(&added);
       list.add(added);
     }
     if (list.count() == 0) {
@@ -197,6 +216,8 @@ void Dictionary::adopt(std::string encoded) {
   numbers_ = decltype(numbers_)();
   buffers_ = decltype(buffers_)();
   values_ = decltype(values_)();
+  texts_.reset();
+  texts_bytes_ = 0;
   added_bytes_ = 0;
 }
 
@@ -205,10 +226,8 @@ void Dictionary::freeze(const RowLengths& length_of) { adopt(encode(length_of));
 uint64_t Dictionary::memory_bytes() const {
   uint64_t bytes = frozen_.memory_bytes() + numbers_.bucket_count() * sizeof(*numbers_.begin()) +
                    values_.bucket_count() * sizeof(*values_.begin()) +
-                   buffers_.size() * sizeof(PostingBuffer);
+                   buffers_.size() * sizeof(PostingBuffer) + texts_bytes_;
   for (const auto& buffer : buffers_) bytes += buffer.memory_bytes();
-  for (const auto& [key, number] : numbers_) bytes += key.capacity();
-  for (const auto& [key, value] : values_) bytes += key.capacity() + value.capacity();
   return bytes;
 }
 

@@ -8,9 +8,12 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
@@ -87,24 +90,57 @@ class Dictionary {
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
-  // Every key, once, in rising order, with what is frozen of it (null data: nothing).
-  void for_each_sorted(
-      const std::function<void(std::string_view key, std::string_view frozen)>& visit) const;
-  // What was added of a key since the last freeze(); null: it has a value.
+  // The first bytes of a key as numbers that sort as they do.
+  struct Head {
+    uint64_t first = 0;
+    uint64_t second = 0;
+    friend auto operator<=>(const Head&, const Head&) = default;
+  };
+  static Head head_of(std::string_view key);
+  // What was added of a key since the last freeze(); a null list: it has a value.
   struct AddedKey {
-    uint64_t head;  // of the key: nearly always enough to compare by
+    Head head;  // of the key: nearly always enough to compare by
     std::string_view key;
     const PostingBuffer* list;
+    std::string_view value;
   };
+  // Every key, once, in rising order, with what was added of it, which may be nothing but the key,
+  // and what is frozen of it (null data: nothing).
+  void for_each_sorted(
+      const std::function<void(const AddedKey& added, std::string_view frozen)>& visit) const;
   [[nodiscard]] std::vector<AddedKey> sorted_added() const;
   [[nodiscard]] PostingRun added_run(std::string_view key) const;
-  std::string encode_list(std::string_view key, const PostingBuffer& added,
-                          const RowLengths& length_of) const;
+  static void append_joined_to(std::string* out, std::string_view frozen,
+                               const PostingBuffer& added, const RowLengths& length_of);
+
+  // Of text that stays until the next freeze(): for each key memory of its own would cost more than
+  // the rest.
+  std::string_view keep(std::string_view text);
+  // With its hash, so that a table that grows need not read all keys.
+  struct HashedKey {
+    explicit HashedKey(std::string_view key) : text(key), hash(hash64(key)) {}
+    HashedKey(std::string_view kept, const HashedKey& same) : text(kept), hash(same.hash) {}
+    std::string_view text;
+    uint64_t hash;
+    friend bool operator==(const HashedKey& a, const HashedKey& b) {
+      return a.hash == b.hash && a.text == b.text;
+    }
+  };
+  struct StoredHash {
+    // NOLINTNEXTLINE(readability-identifier-naming): the name that Boost looks for
+    using is_avalanching = void;
+    size_t operator()(const HashedKey& key) const noexcept { return key.hash; }
+  };
+  template <typename Value>
+  using KeyMap = boost::unordered_flat_map<HashedKey, Value, StoredHash>;
+  using Arena = std::pmr::monotonic_buffer_resource;
 
   Segment frozen_;
-  boost::unordered_flat_map<std::string, uint32_t, KeyHash, std::equal_to<>> numbers_;
+  std::unique_ptr<Arena> texts_;  // of the keys and values below
+  uint64_t texts_bytes_ = 0;
+  KeyMap<uint32_t> numbers_;
   std::deque<PostingBuffer> buffers_;
-  boost::unordered_flat_map<std::string, std::string, KeyHash, std::equal_to<>> values_;
+  KeyMap<std::string_view> values_;
   uint64_t added_bytes_ = 0;
 };
 

@@ -111,8 +111,12 @@ TextIndex& Index::text_to_extend() {
   return *text_;
 }
 
-void Index::compress(uint64_t added_words_bytes_max) {
+void Index::compress_facets() {
   if (has_facets()) facets_.compress();
+}
+
+void Index::compress(uint64_t added_words_bytes_max) {
+  compress_facets();
   if (has_text() && text_->is_compression_due(added_words_bytes_max)) text_->compress();
 }
 

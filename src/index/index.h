@@ -115,6 +115,7 @@ class Index {
   // Makes the compressed form of facets and words when that pays, if what is to become part of it
   // can be read. Words only when more than so many bytes of them were added.
   void compress(uint64_t added_words_bytes_max = 0);
+  void compress_facets();
   // Reads what of facets and words nobody has looked at yet; before encode_snapshot(), renumbered()
   // and whatever else goes through all of them.
   Status load_whole();

@@ -28,17 +28,18 @@ void PostingBuffer::add(uint32_t row, uint32_t frequency, uint32_t length) {
   close_block_when_full();
 }
 
-void PostingBuffer::add(std::span<const Posting> postings) {
+void PostingBuffer::add(std::span<const Posting> postings, uint32_t first_row) {
   std::array<char, size_t{kBlockRows} * 2 * kVarintBytesMax> written;
   while (!postings.empty()) {
     const size_t room = kBlockRows - count_ % kBlockRows;
     const auto block = postings.first(std::min(postings.size(), room));
     char* at = written.data();
     for (const Posting& posting : block) {
-      const uint64_t distance = posting.row - last_row_;
+      const uint32_t row = first_row + posting.row;
+      const uint64_t distance = row - last_row_;
       at = write_varint(at, distance << 1 | (posting.frequency > 1 ? 1 : 0));
       if (posting.frequency > 1) at = write_varint(at, posting.frequency - 2);
-      last_row_ = posting.row;
+      last_row_ = row;
       open_frequency_max_ = std::max(open_frequency_max_, posting.frequency);
       open_length_min_ = std::min(open_length_min_, posting.length);
     }

@@ -56,8 +56,14 @@ class PostingBuffer {
  public:
   // `row` is above every row before it, `frequency` at least 1, `length` the row's [terms].
   void add(uint32_t row, uint32_t frequency, uint32_t length);
-  // The same for many at once, at a fraction of the cost.
-  void add(std::span<const Posting> postings);
+  // The same for many at once, at a fraction of the cost; their rows count from `first_row`.
+  void add(std::span<const Posting> postings, uint32_t first_row = 0);
+  // Asks for the memory of the object; then, when that is there, for where its bytes end.
+  void prefetch() const {
+    __builtin_prefetch(this);
+    __builtin_prefetch(reinterpret_cast<const char*>(this + 1) - 1);
+  }
+  void prefetch_end() const { __builtin_prefetch(body_.data() + body_.size()); }
 
   [[nodiscard]] uint32_t count() const { return count_; }
   [[nodiscard]] uint32_t last_row() const { return last_row_; }

@@ -1,8 +1,7 @@
 // TextIndex: which words are in which entries, for ranking by BM25.
 //
-// An entry's text is every string in its content, and its tags. Terms are stems and compounds
-// (text/words.h); positions are not kept: a phrase is checked against the entry itself. An entry's
-// length counts its words that are no stop words.
+// What an entry's terms are says term_counter.h. Positions are not kept: a phrase is checked
+// against the entry itself. An entry's length counts its words that are no stop words.
 //
 // Keys of its dictionary, by their first byte:
 //   s TERM     rows that have it, with how often
@@ -12,7 +11,6 @@
 // before can come later (set_frozen), when somebody searches.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -21,18 +19,19 @@
 
 #include "base/result.h"
 #include "index/dictionary.h"
+#include "index/term_counter.h"
 #include "json/document.h"
 #include "text/analyzer.h"
 
 namespace varve::index {
 
-// Calls `visit` with every string of an entry that is searched.
-void for_each_text(json::Value entry, const std::function<void(std::string_view)>& visit);
+// What words may take in memory uncompressed while a log is indexed.
+inline constexpr uint64_t kUncompressedBytesMax = uint64_t{16} << 20;
 
 class TextIndex {
  public:
   explicit TextIndex(const text::Settings& settings)
-      : analyzer_(settings), fingerprint_(text::Analyzer::fingerprint(settings)) {}
+      : counter_(settings), fingerprint_(text::Analyzer::fingerprint(settings)) {}
 
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
 
@@ -46,9 +45,15 @@ class TextIndex {
   void add(const json::Value* entry);
   // Adds rows by the lines of their entries; `scratch` reads those with rare escapes. They are
   // found when settle() was called.
-  void add_line(std::string_view line, json::Document& scratch);
-  void add_unreadable() { end_row(); }
+  void add_line(std::string_view line, json::Document& scratch) {
+    counter_.add_line(line, scratch);
+  }
+  void add_unreadable() { counter_.add(nullptr); }
   void settle();
+  // The same in two steps: one thread may count() while another calls add_counted() with what was
+  // taken from the counter before. Whatever else is asked, nobody counts meanwhile.
+  [[nodiscard]] TermCounter& counter() { return counter_; }
+  void add_counted(const CountedRows& rows);
 
   [[nodiscard]] PostingList rows_of(std::string_view term) const;
   // [terms] of a row; only for covered rows, with everything loaded.
@@ -78,65 +83,24 @@ class TextIndex {
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
-  static constexpr uint32_t kAsks = uint32_t{1} << 31;
-
-  // A term of the rows added since the last compress(), by the number of its list.
-  struct Term {
-    uint32_t frequency = 0;  // in the row being added
-    uint32_t waiting = 0;    // occurrences_ of it
-  };
-  // A term of a row that is not in the term's list yet: lists are added to by many rows at once.
-  struct Occurrence {
-    uint32_t term;
-    uint32_t frequency;
-  };
+  static constexpr uint32_t kAsks = CountedRows::kAsks;
 
   // Of rows that a damaged list invents: 0.
   [[nodiscard]] RowLengths length_lookup() const { return {lengths_, ~kAsks}; }
-  // A word, or a compound, that was met since the last compress().
-  struct Word {
-    uint32_t term;
-    bool counts;  // in the row's length
-  };
-  struct WordTable {
-    boost::unordered_flat_map<text::ShortWord, Word, text::ShortWordHash> shorts;
-    boost::unordered_flat_map<std::string, Word, KeyHash, std::equal_to<>> longs;
-    [[nodiscard]] const Word* find(std::string_view word) const;
-    void insert(std::string_view word, const Word& value);
-    [[nodiscard]] uint64_t memory_bytes() const;
-  };
-  bool add_raw_texts(std::string_view line);
-  void add_texts(json::Value entry);
-  void add_text(std::string_view text);
-  Word make_word(std::string_view word, bool is_compound);
-  void count_word(std::string_view word, bool is_compound);
-  void count_short(const text::ShortWord& word);
-  void count(const Word& word);
-  uint32_t term_number(std::string_view term);
-  void end_row();
-  void forget_row();
-  [[nodiscard]] std::vector<Posting> sort_occurrences();
+  void add_terms(const CountedRows& rows);
+  void add_postings(const CountedRows& rows);
 
-  text::Analyzer analyzer_;
+  TermCounter counter_;
   uint64_t fingerprint_;
   Dictionary dictionary_;
   uint32_t first_row_ = 0;
   std::vector<uint32_t> lengths_;
   uint64_t total_length_ = 0;
 
-  WordTable words_;
-  WordTable compounds_;
-  std::vector<Term> terms_;
-  std::vector<uint32_t> in_row_;  // terms of the row being added
-  uint32_t row_length_ = 0;
-  bool row_asks_ = false;
-  // Of rows since the last settle(), row after row.
-  std::vector<Occurrence> occurrences_;
-  std::vector<uint64_t> row_ends_;       // in occurrences_
-  std::vector<uint32_t> waiting_terms_;  // those with any
+  CountedRows counted_;          // by settle()
+  std::vector<uint32_t> lists_;  // by the numbers of terms
   uint64_t postings_added_ = 0;
-  std::string key_;      // scratch, as is
-  std::string decoded_;  // a string with escapes
+  std::string key_;  // scratch
 };
 
 }  // namespace varve::index

@@ -244,6 +244,11 @@ void Core::give_up_snapshot(const Status& why) {
 
 void Core::forget_index() {
   index = index::Index(settings.text);
+  note_new_index();
+}
+
+// Made from the log alone.
+void Core::note_new_index() {
   // Where a torn tail begins is where the index ends: a writer would cut off all before it.
   view.torn_entries.clear();
   view.torn_tombstones.clear();
@@ -341,49 +346,76 @@ Status Core::read_changes_once(const log::Tail& tail) {
 }
 
 Status Core::read_new_tombstones(const log::Tail& tail) {
-  uint64_t& covered = index.coverage.tombstones_bytes;
   view.torn_tombstones.clear();
-  if (covered == tail.tombstones_bytes) return {};
-  VARVE_TRY_ASSIGN(const log::ScanReport report,
-                   log::scan_tombstones(*storage, tail.generation, covered, tail.tombstones_bytes,
-                                        [&](const log::ScannedTombstone& line) {
-                                          index.add_tombstone(line.tombstone->id);
-                                          return Status();
-                                        }));
-  covered = report.committed_end;
-  view.torn_tombstones = report.tail_reason;
-  note_damage(report, log::Stream::kTombstones);
+  if (index.coverage.tombstones_bytes == tail.tombstones_bytes) return {};
+  VARVE_TRY_ASSIGN(const log::ScanReport report, read_tombstones_into(&index, tail));
+  note_tombstones(report);
   return {};
 }
 
 Status Core::read_new_entries(const log::Tail& tail) {
-  index::Coverage& coverage = index.coverage;
   view.torn_entries.clear();
-  if (coverage.entries_bytes == tail.entries_bytes) return {};
-  const uint64_t gaps_legal_to = metadata.compacted_through_seq();
+  if (index.coverage.entries_bytes == tail.entries_bytes) return {};
+  VARVE_TRY_ASSIGN(const log::ScanReport report,
+                   read_entries_into(&index, tail, log_marks(), [](std::string_view) {}));
+  note_entries(report);
+  return {};
+}
+
+Core::LogMarks Core::log_marks() {
   durable_seq_seen = std::max(durable_seq_seen, storage->durable_mark().last_seq);
-  const uint64_t settled_seq = std::max(gaps_legal_to, durable_seq_seen);
+  const uint64_t gaps_legal_to = metadata.compacted_through_seq();
+  return {gaps_legal_to, std::max(gaps_legal_to, durable_seq_seen)};
+}
+
+Result<log::ScanReport> Core::read_tombstones_into(index::Index* into, const log::Tail& tail) {
+  uint64_t& covered = into->coverage.tombstones_bytes;
+  VARVE_TRY_ASSIGN(log::ScanReport report,
+                   log::scan_tombstones(*storage, tail.generation, covered, tail.tombstones_bytes,
+                                        [&](const log::ScannedTombstone& line) {
+                                          into->add_tombstone(line.tombstone->id);
+                                          return Status();
+                                        }));
+  covered = report.committed_end;
+  return report;
+}
+
+Result<log::ScanReport> Core::read_entries_into(
+    index::Index* into, const log::Tail& tail, const LogMarks& marks,
+    const std::function<void(std::string_view line)>& added) {
+  index::Coverage& coverage = into->coverage;
   VARVE_TRY_ASSIGN(
-      const log::ScanReport report,
+      log::ScanReport report,
       log::scan_entries(
-          *storage, tail.generation, coverage.entries_bytes, tail.entries_bytes, settled_seq,
+          *storage, tail.generation, coverage.entries_bytes, tail.entries_bytes, marks.settled_seq,
           [&](const log::ScannedEntry& line) {
             const index::Location location{line.offset, line.length, hash64(line.bytes)};
-            if (index.add(*line.facts, location, gaps_legal_to) == index::Index::Added::kIdTaken) {
+            if (into->add(*line.facts, location, marks.gaps_legal_to) ==
+                index::Index::Added::kIdTaken) {
               coverage.skipped_count += 1;
               context.counters->lines_skipped += 1;
               context.counters->corruption_errors += 1;
               post(Level::kError, "an id stands twice in the log: '" + line.facts->id + "'");
+            } else {
+              added(line.bytes);
             }
             coverage.entries_bytes = line.offset + line.length + 1;
             return Status();
           },
           unfinished_batch(tail)));
   coverage.entries_bytes = report.committed_end;
+  return report;
+}
+
+void Core::note_tombstones(const log::ScanReport& report) {
+  view.torn_tombstones = report.tail_reason;
+  note_damage(report, log::Stream::kTombstones);
+}
+
+void Core::note_entries(const log::ScanReport& report) {
   note_salvage(report);
   view.torn_entries = report.tail_reason;
   note_damage(report, log::Stream::kEntries);
-  return {};
 }
 
 void Core::note_damage(const log::ScanReport& report, log::Stream stream) {

@@ -62,8 +62,28 @@ class Core {
   // `conflict`: somebody appended without the lock, so what it saw when it was taken is stale.
   Status catch_up_as_writer(bool conflict = false);
 
-  // Makes the index anew from the log. Any thread.
+  // Makes the index anew from the log, but for the words. Any thread.
   Status rebuild();
+
+  // For who makes an index of this log beside the one in use. What the log has behind what `into`
+  // covers, up to `tail`, is read into it; `added` is told the line of each new row.
+  struct LogMarks {
+    uint64_t gaps_legal_to = 0;  // in seq
+    uint64_t settled_seq = 0;    // log/scan.h
+  };
+  LogMarks log_marks();  // index lock held exclusively
+  Result<log::ScanReport> read_tombstones_into(index::Index* into, const log::Tail& tail);
+  Result<log::ScanReport> read_entries_into(
+      index::Index* into, const log::Tail& tail, const LogMarks& marks,
+      const std::function<void(std::string_view line)>& added);
+  // Takes it, gives the old one for it, and catches up with the log. kGone: not of this log any
+  // more.
+  struct Reading {
+    log::Tail tail;  // which it was read to
+    log::ScanReport tombstones;
+    log::ScanReport entries;
+  };
+  Status adopt_rebuilt(index::Index& made, const Reading& reading);
 
   // Catches up, and brings what queries need besides the rows up to them: facets, the order of
   // time, and with `text` the words. Any thread, without the storage's lock.
@@ -245,7 +265,10 @@ class Core {
   Status read_new_tombstones(const log::Tail& tail);
   Status read_new_entries(const log::Tail& tail);
   void forget_index();
+  void note_new_index();
   void give_up_snapshot(const Status& why);
+  void note_tombstones(const log::ScanReport& report);
+  void note_entries(const log::ScanReport& report);
   void note_damage(const log::ScanReport& report, log::Stream stream);
   void note_salvage(const log::ScanReport& report);
   // Holder of the storage's lock:

@@ -15,8 +15,6 @@ namespace {
 constexpr int kAttempts = 4;  // the log may be replaced while a query prepares
 // Lines read at once, and indexed at once under the index's lock.
 constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
-// What words may take in memory uncompressed while a log is indexed.
-constexpr uint64_t kUncompressedBytesMax = uint64_t{16} << 20;
 // What a close may index: it does not wait for a whole log.
 constexpr uint64_t kWordsBytesOfClose = 16 * kWordsBytes;
 // What waits for the query that needs it, before writes index any: what the first one by words
@@ -153,7 +151,7 @@ Status Core::extend_index(uint64_t words_bytes) {
   Status words = words_bytes > 0 ? index_words(words_bytes) : Status();
   // While there are more to come, compressing would do much of it again and again.
   const bool more_comes = words_bytes > 0 && index.text_row_count() < index.size();
-  index.compress(more_comes ? kUncompressedBytesMax : 0);
+  index.compress(more_comes ? index::kUncompressedBytesMax : 0);
   index_is_whole_ = true;
   return words;
 }
@@ -205,6 +203,24 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
   snapshot_text_rows = 0;
   return Snapshot{std::move(encoded), tail.generation, index.coverage.entries_bytes,
                   index.text_row_count()};
+}
+
+Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
+  const std::unique_lock lock(index_mutex);
+  VARVE_TRY_ASSIGN(const log::Tail now, storage->tail());
+  const uint64_t generation = reading.tail.generation;
+  if (now.generation != generation || view.tail.generation != generation) {
+    return {Code::kGone, "the log was replaced"};
+  }
+  std::swap(index, made);
+  note_new_index();
+  view.tail = reading.tail;
+  note_tombstones(reading.tombstones);
+  note_entries(reading.entries);
+  rebuild_count += 1;
+  snapshot_covered_bytes = 0;  // index.bin may be what was wrong: it is to be written anew
+  context.counters->index_rebuilds += 1;
+  return is_current(now) ? Status() : read_changes(now);
 }
 
 // --- for a query ---------------------------------------------------------------------------------

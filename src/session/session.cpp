@@ -15,6 +15,7 @@
 #include "session/expiry.h"
 #include "session/export.h"
 #include "session/import.h"
+#include "session/index_rebuild.h"
 #include "session/key_value.h"
 #include "session/maintenance.h"
 #include "session/migration.h"
@@ -456,7 +457,7 @@ Result<json::Tree> Session::index_listing() { return list_index(parts_->core); }
 Result<json::Tree> Session::rebuild_index() {
   Core& core = parts_->core;
   const int64_t start_us = core.context.clock->monotonic_us();
-  VARVE_TRY(core.rebuild());
+  VARVE_TRY(session::rebuild_index(core));
   parts_->writer.save_snapshot(true);
   const int64_t duration_us = core.context.clock->monotonic_us() - start_us;
   json::Tree report = json::Tree::object();

@@ -1,0 +1,259 @@
+#include "index/term_counter.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "entry/entry.h"
+#include "json/raw.h"
+
+namespace varve::index {
+
+namespace {
+
+constexpr uint32_t kLengthMax = (uint32_t{1} << 31) - 1;
+
+void visit_strings(json::Value value, const std::function<void(std::string_view)>& visit) {
+  if (value.is_string()) {
+    visit(value.text());
+  } else if (value.is_array()) {
+    value.for_each_item([&](json::Value item) {
+      visit_strings(item, visit);
+      return true;
+    });
+  } else if (value.is_object()) {
+    value.for_each_member([&](std::string_view, json::Value member) {
+      visit_strings(member, visit);
+      return true;
+    });
+  }
+}
+
+// A question mark at the end of a word, not one inside an address.
+bool asks_something(std::string_view text) {
+  for (const std::string_view mark : {"?", "\xEF\xBC\x9F", "\xD8\x9F"}) {  // also ？ and ؟
+    for (size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
+      const size_t after = at + mark.size();
+      if (after == text.size() || text[after] == ' ' ||
+          (text[after] >= '\t' && text[after] <= '\r')) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void for_each_text(json::Value entry, const std::function<void(std::string_view)>& visit) {
+  if (const auto content = entry.find("content")) visit_strings(*content, visit);
+  if (const auto tags = entry.find("tags")) visit_strings(*tags, visit);
+}
+
+// --- what was counted ----------------------------------------------------------------------------
+
+void CountedRows::clear() {
+  postings.clear();
+  stretches.clear();
+  lengths.clear();
+  terms.clear();
+  words.clear();
+  stems.clear();
+}
+
+uint64_t CountedRows::memory_bytes() const {
+  return postings.capacity() * sizeof(Posting) + stretches.capacity() * sizeof(Stretch) +
+         lengths.capacity() * sizeof(uint32_t) + terms.memory_bytes() + words.memory_bytes() +
+         stems.memory_bytes();
+}
+
+void TermCounter::take(CountedRows* into) {
+  into->clear();
+  std::swap(*into, counted_);
+  sort_by_terms(into);
+  occurrences_.clear();
+  row_ends_.clear();
+}
+
+// By counting, in the order in which terms come first.
+void TermCounter::sort_by_terms(CountedRows* into) {
+  waiting_.resize(frequencies_.size());
+  for (const Occurrence& found : occurrences_) {
+    if (waiting_[found.term]++ == 0) into->stretches.push_back({found.term, 0});
+  }
+  uint32_t begin = 0;
+  for (auto& stretch : into->stretches) begin += std::exchange(waiting_[stretch.term], begin);
+  into->postings.resize(occurrences_.size());
+  uint64_t at = 0;
+  for (uint32_t row = 0; row < row_ends_.size(); ++row) {
+    const uint32_t length = into->lengths[row] & ~CountedRows::kAsks;
+    for (; at < row_ends_[row]; ++at) {
+      const Occurrence& found = occurrences_[at];
+      into->postings[waiting_[found.term]++] = {row, found.frequency, length};
+    }
+  }
+  for (auto& stretch : into->stretches) stretch.end = std::exchange(waiting_[stretch.term], 0);
+}
+
+// --- words ---------------------------------------------------------------------------------------
+
+template <typename Value>
+const Value* TermCounter::WordTable<Value>::find(std::string_view word) const {
+  if (word.size() <= text::kShortWordBytesMax) {
+    return shorts.find(text::short_word_of(word));
+  }
+  const auto found = longs.find(word);
+  return found != longs.end() ? &found->second : nullptr;
+}
+
+template <typename Value>
+void TermCounter::WordTable<Value>::insert(std::string_view word, const Value& value) {
+  if (word.size() <= text::kShortWordBytesMax) {
+    shorts.insert(text::short_word_of(word), value);
+  } else {
+    longs.emplace(word, value);
+  }
+}
+
+template <typename Value>
+uint64_t TermCounter::WordTable<Value>::memory_bytes() const {
+  return shorts.memory_bytes() + longs.bucket_count() * sizeof(*longs.begin());
+}
+
+uint32_t TermCounter::term_number(std::string_view term) {
+  if (const uint32_t* known = terms_.find(term)) return *known;
+  const auto number = static_cast<uint32_t>(frequencies_.size());
+  frequencies_.push_back(0);
+  counted_.terms.add(term);
+  terms_.insert(term, number);
+  return number;
+}
+
+// What is looked up once for each different word, however often it comes.
+TermCounter::Word TermCounter::make_word(std::string_view word, bool is_compound) {
+  const std::string_view term = is_compound ? word : analyzer_.stem(word);
+  const Word made{term_number(term), !is_compound && !analyzer_.is_stop_word(word)};
+  counted_.words.add(word);
+  counted_.stems.add(term == word ? std::string_view() : term);
+  (is_compound ? compounds_ : words_).insert(word, made);
+  return made;
+}
+
+void TermCounter::count(const Word& word) {
+  row_length_ += word.counts ? 1 : 0;
+  uint32_t& frequency = frequencies_[word.term];
+  // Without a branch on what is far away in memory: that one is seldom foreseen.
+  if (in_row_count_ == in_row_.size()) in_row_.resize(2 * in_row_.size() + 64);
+  in_row_[in_row_count_] = word.term;
+  in_row_count_ += frequency == 0 ? 1 : 0;
+  frequency += 1;
+}
+
+// One text can be both: what a connector joined, and a word in another place.
+void TermCounter::count_word(std::string_view word, bool is_compound) {
+  const Word* known = (is_compound ? compounds_ : words_).find(word);
+  count(known != nullptr ? *known : make_word(word, is_compound));
+}
+
+void TermCounter::count_short(const text::ShortWord& word) {
+  const uint64_t hash = words_.shorts.hash_of(word);
+  words_.shorts.prefetch(hash);
+  collected_[collected_count_++] = {word, hash};
+  if (collected_count_ == kCollectedMax) count_collected();
+}
+
+// Each word is in another place of memory, and so is how often it was met: many are asked for
+// before the first is waited for.
+void TermCounter::count_collected() {
+  std::array<Word, kCollectedMax> found;
+  const size_t count = std::exchange(collected_count_, 0);
+  for (size_t i = 0; i < count; ++i) {
+    const Collected& wanted = collected_[i];
+    text::ShortWordText memory;
+    const Word* known = words_.shorts.find(wanted.word, wanted.hash);
+    found[i] = known != nullptr ? *known : make_word(text_of(wanted.word, &memory), false);
+    __builtin_prefetch(&frequencies_[found[i].term], 1);
+  }
+  for (size_t i = 0; i < count; ++i) this->count(found[i]);
+}
+
+void TermCounter::forget_terms() {
+  words_ = {};
+  compounds_ = {};
+  terms_ = {};
+  frequencies_ = {};
+  waiting_ = {};
+}
+
+// --- rows ----------------------------------------------------------------------------------------
+
+void TermCounter::add_text(std::string_view text) {
+  row_asks_ = row_asks_ || asks_something(text);
+  const text::Words& words =
+      analyzer_.read_others(text, [this](const text::ShortWord& word) { count_short(word); });
+  count_collected();
+  for (const auto& word : words.words()) count_word(words.text(word), false);
+  for (const auto& compound : words.compounds()) count_word(words.text(compound), true);
+}
+
+void TermCounter::add_texts(json::Value entry) {
+  for_each_text(entry, [this](std::string_view text) { add_text(text); });
+}
+
+void TermCounter::add(const json::Value* entry) {
+  if (entry != nullptr) add_texts(*entry);
+  end_row();
+}
+
+// What for_each_text() finds, without parsing the rest. False when only a Document can tell, maybe
+// with a part of it added.
+bool TermCounter::add_raw_texts(std::string_view line) {
+  bool is_read = true;
+  const auto add_string = [&](std::string_view raw) {
+    if (raw.find('\\') == std::string_view::npos) {
+      add_text(raw.substr(1, raw.size() - 2));
+    } else if (is_read && (is_read = json::decode_raw_string(raw, &decoded_))) {
+      add_text(decoded_);
+    }
+  };
+  const bool is_object = json::for_each_raw_member(line, [&](auto name, auto value) {
+    if (name.find('\\') != std::string_view::npos) return false;
+    if (name != "content" && name != "tags") return true;
+    return json::for_each_raw_string(value, add_string) && is_read;
+  });
+  return is_object && is_read;
+}
+
+void TermCounter::add_line(std::string_view line, json::Document& scratch) {
+  if (!add_raw_texts(line)) {
+    forget_row();
+    if (scratch.parse(line, entry::line_limits()).ok()) add_texts(scratch.root());
+  }
+  end_row();
+}
+
+void TermCounter::forget_row() {
+  for (const uint32_t number : std::span(in_row_).first(in_row_count_)) frequencies_[number] = 0;
+  in_row_count_ = 0;
+  row_length_ = 0;
+  row_asks_ = false;
+}
+
+void TermCounter::end_row() {
+  row_length_ = std::min(row_length_, kLengthMax);
+  for (const uint32_t number : std::span(in_row_).first(in_row_count_)) {
+    occurrences_.push_back({number, frequencies_[number]});
+  }
+  row_ends_.push_back(occurrences_.size());
+  counted_.lengths.push_back(row_length_ | (row_asks_ ? CountedRows::kAsks : 0));
+  forget_row();
+}
+
+uint64_t TermCounter::memory_bytes() const {
+  return words_.memory_bytes() + compounds_.memory_bytes() + terms_.memory_bytes() +
+         counted_.memory_bytes() + occurrences_.capacity() * sizeof(Occurrence) +
+         row_ends_.capacity() * sizeof(uint64_t) +
+         (frequencies_.capacity() + in_row_.capacity() + waiting_.capacity()) * sizeof(uint32_t);
+}
+
+}  // namespace varve::index

@@ -1,0 +1,146 @@
+// TermCounter: which terms entries have, and how often: entry after entry, from their texts.
+//
+// An entry's text is every string in its content, and its tags. Terms are stems and compounds
+// (text/words.h), numbered in the order in which they are met.
+//
+// Threads: one may count while another adds to an index what was counted and taken before.
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "index/dictionary.h"
+#include "index/short_word_table.h"
+#include "json/document.h"
+#include "text/analyzer.h"
+
+namespace varve::index {
+
+// Calls `visit` with every string of an entry that is searched.
+void for_each_text(json::Value entry, const std::function<void(std::string_view)>& visit);
+
+// Texts, one behind the other.
+class TextList {
+ public:
+  void add(std::string_view text) {
+    bytes_.append(text);
+    ends_.push_back(bytes_.size());
+  }
+  [[nodiscard]] size_t size() const { return ends_.size(); }
+  [[nodiscard]] uint64_t size_bytes() const { return bytes_.size(); }
+  [[nodiscard]] std::string_view operator[](size_t number) const {
+    const size_t begin = number == 0 ? 0 : ends_[number - 1];
+    return std::string_view(bytes_).substr(begin, ends_[number] - begin);
+  }
+  void clear() {
+    bytes_.clear();
+    ends_.clear();
+  }
+  [[nodiscard]] uint64_t memory_bytes() const {
+    return bytes_.capacity() + ends_.capacity() * sizeof(size_t);
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<size_t> ends_;
+};
+
+// What entries have, one after the other: row 0 is the first of them.
+struct CountedRows {
+  static constexpr uint32_t kAsks = uint32_t{1} << 31;
+
+  // The postings of a term: those before `end` and behind the stretch before.
+  struct Stretch {
+    uint32_t term;
+    uint32_t end;
+  };
+  std::vector<Posting> postings;   // of one term after the other; in each, rows rise
+  std::vector<Stretch> stretches;  // one for each term
+  std::vector<uint32_t> lengths;   // [terms] of each row, no stop words; kAsks: it asks something
+  TextList terms;                  // those met first here, by rising numbers
+  TextList words;                  // the same
+  TextList stems;                  // of each word; empty where it is the word
+
+  // Empty again, with the memory it has.
+  void clear();
+  [[nodiscard]] uint64_t memory_bytes() const;
+};
+
+class TermCounter {
+ public:
+  explicit TermCounter(const text::Settings& settings) : analyzer_(settings) {}
+
+  // The next row. Null: an entry that could not be read has no words.
+  void add(const json::Value* entry);
+  // The same by its line; `scratch` reads those with rare escapes.
+  void add_line(std::string_view line, json::Document& scratch);
+
+  // What was counted since the last take(), in the place of what `*into` had.
+  void take(CountedRows* into);
+  // Terms are numbered anew, from 0. Everything counted was taken.
+  void forget_terms();
+  [[nodiscard]] uint64_t memory_bytes() const;
+
+ private:
+  // A word, or a compound, that was met since the last forget_terms().
+  struct Word {
+    uint32_t term;
+    bool counts;  // in the row's length
+  };
+  template <typename Value>
+  struct WordTable {
+    ShortWordTable<Value> shorts;
+    boost::unordered_flat_map<std::string, Value, KeyHash, std::equal_to<>> longs;
+    [[nodiscard]] const Value* find(std::string_view word) const;
+    void insert(std::string_view word, const Value& value);
+    [[nodiscard]] uint64_t memory_bytes() const;
+  };
+  struct Occurrence {
+    uint32_t term;
+    uint32_t frequency;
+  };
+  bool add_raw_texts(std::string_view line);
+  void add_texts(json::Value entry);
+  void add_text(std::string_view text);
+  Word make_word(std::string_view word, bool is_compound);
+  void count_word(std::string_view word, bool is_compound);
+  void count_short(const text::ShortWord& word);
+  void count_collected();
+  void count(const Word& word);
+  uint32_t term_number(std::string_view term);
+  void end_row();
+  void forget_row();
+  void sort_by_terms(CountedRows* into);
+
+  text::Analyzer analyzer_;
+  // Short words of the text being read that were not looked up yet.
+  struct Collected {
+    text::ShortWord word;
+    uint64_t hash;
+  };
+  static constexpr size_t kCollectedMax = 32;
+
+  WordTable<Word> words_;
+  WordTable<Word> compounds_;
+  WordTable<uint32_t> terms_;
+  std::array<Collected, kCollectedMax> collected_;
+  size_t collected_count_ = 0;
+  std::vector<uint32_t> frequencies_;  // in the row being added, by term
+  std::vector<uint32_t> in_row_;       // its terms: the first so many
+  size_t in_row_count_ = 0;
+  uint32_t row_length_ = 0;
+  bool row_asks_ = false;
+  // Since the last take():
+  CountedRows counted_;  // all but the postings
+  std::vector<Occurrence> occurrences_;
+  std::vector<uint64_t> row_ends_;  // in occurrences_
+  std::vector<uint32_t> waiting_;   // postings, by term; 0 before and after take()
+  std::string decoded_;             // scratch: a string with escapes
+};
+
+}  // namespace varve::index

@@ -1,0 +1,67 @@
+#include "index/words_beside.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/beside.h"
+
+namespace varve::index {
+
+namespace {
+
+constexpr uint64_t kStretchBytes = uint64_t{1} << 20;
+
+}  // namespace
+
+void WordsBeside::add(std::string_view line) {
+  filling_.add(line);
+  if (filling_.size_bytes() >= kStretchBytes) hand_over();
+}
+
+void WordsBeside::count() {
+  TermCounter& counter = text_.counter();
+  for (size_t i = 0; i < counting_.size(); ++i) counter.add_line(counting_[i], scratch_);
+  counter.take(&counted_);
+}
+
+// Until nobody counts.
+void WordsBeside::wait() {
+  if (at_work_.valid()) at_work_.get();
+  std::swap(adding_, counted_);
+  counted_.clear();
+}
+
+// Whether nobody counts at this moment: whoever did waits for the caller.
+bool WordsBeside::is_idle() const {
+  return !at_work_.valid() ||
+         at_work_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+// What was counted before is added by who has less to do, and by who counts when it compresses.
+void WordsBeside::hand_over() {
+  const bool was_idle = is_idle();
+  wait();
+  std::swap(filling_, counting_);
+  filling_.clear();
+  const bool adds_beside = was_idle || text_.is_compression_due(added_bytes_max_);
+  at_work_ = start_beside(in_thread_, [this, adds_beside] {
+    if (adds_beside) {
+      text_.add_counted(adding_);
+      if (text_.is_compression_due(added_bytes_max_)) text_.compress();
+    }
+    count();
+  });
+  if (!adds_beside) text_.add_counted(adding_);
+}
+
+void WordsBeside::collect() {
+  hand_over();
+  wait();
+  text_.add_counted(adding_);
+}
+
+std::future<void> WordsBeside::start_compressing() {
+  return start_beside(in_thread_, [this] { text_.compress(); });
+}
+
+}  // namespace varve::index

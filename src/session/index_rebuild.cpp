@@ -1,0 +1,50 @@
+#include "session/index_rebuild.h"
+
+#include <mutex>
+#include <optional>
+
+#include "index/words_beside.h"
+#include "session/retries.h"
+
+namespace varve::session {
+
+namespace {
+
+// kGone: the log is being replaced.
+Status rebuild_once(Core& core) {
+  VARVE_TRY(core.follow());  // so that the metadata are those of the log as it is
+  Core::Reading reading;
+  Core::LogMarks marks;
+  {
+    const std::unique_lock lock(core.index_mutex);
+    VARVE_TRY_ASSIGN(reading.tail, core.storage->tail());
+    if (reading.tail.generation != core.view.tail.generation) {
+      return {Code::kGone, "the log was replaced"};
+    }
+    marks = core.log_marks();
+  }
+  index::Index made(core.settings.text);
+  VARVE_TRY_ASSIGN(reading.tombstones, core.read_tombstones_into(&made, reading.tail));
+  index::WordsBeside words(made.text_to_extend(), index::kUncompressedBytesMax,
+                           core.settings.threads > 1);
+  VARVE_TRY_ASSIGN(reading.entries,
+                   core.read_entries_into(&made, reading.tail, marks,
+                                          [&](std::string_view line) { words.add(line); }));
+  words.finish([&] {
+    made.arrange();
+    made.compress_facets();
+  });
+  return core.adopt_rebuilt(made, reading);
+}
+
+}  // namespace
+
+Status rebuild_index(Core& core) {
+  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+    Status status = rebuild_once(core);
+    if (status.code() != Code::kGone) return status;
+  }
+  return {Code::kBusy, "the log is being replaced over and over; try again"};
+}
+
+}  // namespace varve::session

@@ -1,0 +1,128 @@
+#include "index/term_counter.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace varve::index {
+namespace {
+
+std::string line_of(const std::string& message) {
+  return R"({"id":"x","content":{"message":")" + message + R"("}})";
+}
+
+class TermCounterTest : public testing::Test {
+ protected:
+  CountedRows counted(const std::vector<std::string>& messages) {
+    for (const auto& message : messages) counter_.add_line(line_of(message), scratch_);
+    CountedRows rows;
+    counter_.take(&rows);
+    for (size_t i = 0; i < rows.terms.size(); ++i) terms_.emplace_back(rows.terms[i]);
+    return rows;
+  }
+
+  // By term: the rows that have it, each with how often.
+  using Found = std::map<std::string, std::vector<std::pair<uint32_t, uint32_t>>>;
+  [[nodiscard]] Found found_in(const CountedRows& rows) const {
+    Found found;
+    uint32_t at = 0;
+    for (const auto& stretch : rows.stretches) {
+      for (; at < stretch.end; ++at) {
+        const Posting& posting = rows.postings[at];
+        EXPECT_EQ(posting.length, rows.lengths[posting.row] & ~CountedRows::kAsks);
+        found[terms_.at(stretch.term)].emplace_back(posting.row, posting.frequency);
+      }
+    }
+    EXPECT_EQ(at, rows.postings.size());
+    return found;
+  }
+
+  TermCounter counter_{text::Settings{}};
+  json::Document scratch_;
+  std::vector<std::string> terms_;  // by their numbers
+};
+
+TEST_F(TermCounterTest, GivesEachTermItsRowsAndHowOften) {
+  const CountedRows rows = counted({"red apples and a red box", "apple", "the"});
+  EXPECT_EQ(found_in(rows), (Found{{"red", {{0, 2}}},
+                                   {"appl", {{0, 1}, {1, 1}}},
+                                   {"and", {{0, 1}}},
+                                   {"a", {{0, 1}}},
+                                   {"box", {{0, 1}}},
+                                   {"the", {{2, 1}}}}));
+  EXPECT_EQ(rows.lengths, (std::vector<uint32_t>{4, 1, 0})) << "stop words count";
+}
+
+TEST_F(TermCounterTest, TellsATermAndAWordOnce) {
+  const CountedRows first = counted({"tea", "teas tea"});
+  ASSERT_EQ(first.terms.size(), 1u);
+  ASSERT_EQ(first.words.size(), 2u);
+  EXPECT_EQ(first.words[0], "tea");
+  EXPECT_EQ(first.stems[0], "");
+  EXPECT_EQ(first.words[1], "teas");
+  EXPECT_EQ(first.stems[1], "tea");
+  // What comes later counts on from there: rows from 0, terms as they were numbered.
+  const CountedRows second = counted({"teas and coffee"});
+  EXPECT_EQ(second.words.size(), 2u);
+  EXPECT_EQ(terms_, (std::vector<std::string>{"tea", "and", "coffe"}));
+  EXPECT_EQ(found_in(second), (Found{{"tea", {{0, 1}}}, {"and", {{0, 1}}}, {"coffe", {{0, 1}}}}));
+}
+
+TEST_F(TermCounterTest, TakesTheMemoryThatIsGivenBack) {
+  CountedRows rows = counted({"one two three"});
+  counter_.add_line(line_of("four"), scratch_);
+  counter_.take(&rows);
+  EXPECT_EQ(rows.lengths.size(), 1u);
+  EXPECT_EQ(rows.terms.size(), 1u);
+  EXPECT_EQ(rows.postings.size(), 1u);
+  counter_.take(&rows);
+  EXPECT_TRUE(rows.lengths.empty() && rows.postings.empty() && rows.terms.size() == 0);
+}
+
+TEST_F(TermCounterTest, NumbersTermsAnewWhenTheyAreForgotten) {
+  (void)counted({"red box"});
+  counter_.forget_terms();
+  terms_.clear();
+  const CountedRows rows = counted({"box"});
+  EXPECT_EQ(terms_, (std::vector<std::string>{"box"}));
+  EXPECT_EQ(found_in(rows), (Found{{"box", {{0, 1}}}}));
+}
+
+// More words in one text than are looked up at once, and one that is longer than a short word.
+TEST_F(TermCounterTest, CountsEveryWordOfALongText) {
+  std::string text = "incomprehensibilities";
+  for (int i = 0; i < 200; ++i) text += " n" + std::to_string(i % 100);
+  const CountedRows rows = counted({text});
+  EXPECT_EQ(rows.lengths, (std::vector<uint32_t>{201}));
+  const Found found = found_in(rows);
+  EXPECT_EQ(found.size(), 101u);
+  EXPECT_EQ(found.at("n99"), (Found::mapped_type{{0, 2}}));
+}
+
+TEST_F(TermCounterTest, ALineThatIsReadOnceMoreCountsOnce) {
+  // The escaped name is found out when "red" was counted already.
+  counter_.add_line(R"({"content":"red","tag\u0073":["blue"]})", scratch_);
+  CountedRows rows;
+  counter_.take(&rows);
+  for (size_t i = 0; i < rows.terms.size(); ++i) terms_.emplace_back(rows.terms[i]);
+  EXPECT_EQ(found_in(rows), (Found{{"red", {{0, 1}}}, {"blue", {{0, 1}}}}));
+  EXPECT_EQ(rows.lengths, (std::vector<uint32_t>{2}));
+}
+
+TEST_F(TermCounterTest, SaysWhichRowsAsk) {
+  const CountedRows rows = counted({"where?", "here", "a?b"});
+  EXPECT_EQ(rows.lengths[0], CountedRows::kAsks | 0u) << "'where' is a stop word";
+  EXPECT_EQ(rows.lengths[1] & CountedRows::kAsks, 0u);
+  EXPECT_EQ(rows.lengths[2] & CountedRows::kAsks, 0u);
+}
+
+TEST_F(TermCounterTest, SaysWhatMemoryItHas) {
+  const uint64_t before = counter_.memory_bytes();
+  for (int i = 0; i < 1000; ++i) counter_.add_line(line_of("w" + std::to_string(i)), scratch_);
+  EXPECT_GT(counter_.memory_bytes(), before + 1000 * (sizeof(text::ShortWord) + 16));
+}
+
+}  // namespace
+}  // namespace varve::index

@@ -1,0 +1,85 @@
+#include "index/words_beside.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace varve::index {
+namespace {
+
+// Many words that no other line has, so that compressing is due again and again.
+std::vector<std::string> make_lines(size_t count) {
+  std::mt19937 random(11);
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < count; ++i) {
+    std::string text;
+    for (int word = 0; word < 60; ++word) {
+      text += " w" + std::to_string(random() % (word % 4 == 0 ? 1'000'000 : 500));
+    }
+    lines.push_back(R"({"id":"x","content":{"message":")" + text + R"("},"tags":["t"]})");
+  }
+  return lines;
+}
+
+constexpr uint64_t kMuch = uint64_t{1} << 30;
+
+class WordsBesideTest : public testing::TestWithParam<bool> {
+ protected:
+  // What the lines make of an index that is compressed whenever so much was added.
+  std::string terms_by(uint64_t added_bytes_max, const std::vector<std::string>& lines,
+                       TextIndex* text) {
+    WordsBeside words(*text, added_bytes_max, GetParam());
+    for (const auto& line : lines) words.add(line);
+    bool was_meanwhile = false;
+    words.finish([&] { was_meanwhile = true; });
+    EXPECT_TRUE(was_meanwhile);
+    return text->encode_terms();
+  }
+};
+
+TEST_P(WordsBesideTest, MakeTheIndexThatLinesMakeOneByOne) {
+  const std::vector<std::string> lines = make_lines(12'000);  // six stretches
+  TextIndex expected{text::Settings{}};
+  json::Document scratch;
+  for (const auto& line : lines) expected.add_line(line, scratch);
+  expected.settle();
+  for (const uint64_t added_bytes_max : {uint64_t{0}, kMuch}) {
+    TextIndex text{text::Settings{}};
+    EXPECT_EQ(terms_by(added_bytes_max, lines, &text), expected.encode_terms());
+    EXPECT_EQ(text.lengths(), expected.lengths());
+    EXPECT_EQ(text.total_length(12'000), expected.total_length(12'000));
+    EXPECT_FALSE(text.is_compression_due(0)) << "what was added waits uncompressed";
+  }
+}
+
+TEST_P(WordsBesideTest, NoLinesMakeNothing) {
+  TextIndex text{text::Settings{}};
+  (void)terms_by(kMuch, {}, &text);
+  EXPECT_EQ(text.row_count(), 0u);
+}
+
+TEST_P(WordsBesideTest, GoOnBehindWhatIsThere) {
+  TextIndex text{text::Settings{}};
+  (void)terms_by(kMuch, {R"({"content":"tea"})"}, &text);
+  (void)terms_by(kMuch, {R"({"content":"box"})", R"({"content":"teas"})"}, &text);
+  EXPECT_EQ(text.row_count(), 3u);
+  PostingCursor cursor(text.rows_of("tea"));
+  EXPECT_EQ(cursor.seek(0), 0u);
+  EXPECT_EQ(cursor.next(), 2u);
+  EXPECT_EQ(cursor.next(), kNoRow);
+}
+
+TEST_P(WordsBesideTest, EndWhileTheyCount) {
+  const std::vector<std::string> lines = make_lines(3'000);
+  TextIndex text{text::Settings{}};
+  WordsBeside words(text, kMuch, GetParam());
+  for (const auto& line : lines) words.add(line);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, WordsBesideTest, testing::Bool(),
+                         [](const auto& threads) { return threads.param ? "Two" : "One"; });
+
+}  // namespace
+}  // namespace varve::index

@@ -1,0 +1,177 @@
+// The index made anew beside the one in use: what it has, and who works meanwhile.
+#include "session/index_rebuild.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "session/compaction.h"
+#include "session_disk.h"
+#include "watched_storage.h"
+
+namespace varve::session {
+namespace {
+
+std::string id_of(int number) { return "e" + std::to_string(number); }
+
+class IndexRebuildTest : public testing::TestWithParam<uint64_t> {
+ protected:
+  IndexRebuildTest() {
+    host_.context.settings.threads = GetParam();
+    host_.context.settings.session_bytes_max = 0;
+    disk_.make();
+    session_ = disk_.open();
+  }
+
+  void fill(int count) {
+    for (int i = 0; i < count; ++i) {
+      ASSERT_TRUE(session_->add(entry_text(id_of(i), "tea number" + std::to_string(i))).ok());
+    }
+  }
+
+  // While the log is read for the first time, before its bytes come.
+  void while_it_reads(const std::function<void()>& work) {
+    disk_.disk.set_fault_hook([this, work,
+                               done = false](const io::OperationInfo& operation) mutable {
+      if (!done && operation.kind == io::OperationKind::kRead && operation.name == "memory.jsonl") {
+        done = true;
+        was_read_ = true;
+        work();
+      }
+      return std::optional<io::Fault>();
+    });
+  }
+
+  std::string found(std::string_view word) {
+    const auto answer = session_->query(R"({"text":")" + std::string(word) + R"("})");
+    EXPECT_TRUE(answer.ok()) << answer.status().message();
+    std::string ids;
+    if (!answer.ok()) return "";
+    for (const auto& result : answer->results) ids += result.id + " ";
+    return ids;
+  }
+
+  Host host_;
+  SessionDisk disk_{host_};
+  std::shared_ptr<Session> session_;
+  bool was_read_ = false;
+};
+
+TEST_P(IndexRebuildTest, MakesTheFileThatAQueryOfAllWordsMakes) {
+  fill(300);
+  ASSERT_TRUE(session_->remove(id_of(7), "").ok());
+  (void)found("tea");  // all words
+  session_->close();
+  const std::string expected = disk_.bytes("index.bin");
+  disk_.remove("index.bin");
+  session_ = disk_.open();
+  ASSERT_TRUE(session_->rebuild_index().ok());
+  EXPECT_EQ(disk_.bytes("index.bin"), expected);
+  EXPECT_EQ(found("number7"), "");
+  EXPECT_EQ(found("number8"), "e8 ");
+}
+
+// A close, and a write, index a bounded part of them.
+TEST_P(IndexRebuildTest, IndexesAllWordsHoweverManyThereAre) {
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(session_
+                    ->add(entry_text(id_of(i),
+                                     "rare" + std::to_string(i) + " " + std::string(300'000, 'x')))
+                    .ok());
+  }
+  ASSERT_GT(disk_.bytes("memory.jsonl").size(), size_t{16} << 20);
+  ASSERT_TRUE(session_->rebuild_index().ok());
+  session_->close();
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  WatchedStorage& storage = *owned;
+  session_ = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  storage.read_bytes = 0;
+  EXPECT_EQ(found("rare59"), "e59 ");
+  EXPECT_LT(storage.read_bytes.load(), size_t{1} << 20) << "words were left for the query";
+}
+
+TEST_P(IndexRebuildTest, ReadersAndWritersGoOnMeanwhile) {
+  fill(20);
+  while_it_reads([&] {
+    EXPECT_TRUE(session_->get(id_of(3)).ok());
+    EXPECT_EQ(found("number4"), "e4 ");
+    EXPECT_TRUE(session_->add(entry_text("meanwhile", "coffee")).ok());
+    EXPECT_TRUE(session_->remove(id_of(5), "").ok());
+    EXPECT_TRUE(disk_.open()->add(entry_text("of_others", "coffee")).ok());
+  });
+  ASSERT_TRUE(session_->rebuild_index().ok());
+  ASSERT_TRUE(was_read_);
+  EXPECT_EQ(session_->stats()->get_int64("entries"), 21);
+  EXPECT_EQ(found("number5"), "");
+  EXPECT_EQ(found("coffee").size(), std::string("meanwhile of_others ").size());
+  EXPECT_TRUE(session_->get("of_others").ok());
+}
+
+TEST_P(IndexRebuildTest, BeginsAgainWhenTheLogIsReplaced) {
+  fill(20);
+  const auto other = disk_.open();
+  while_it_reads([&] {
+    EXPECT_TRUE(other->remove(id_of(3), "").ok());
+    EXPECT_TRUE(other->compact({}).ok());
+  });
+  ASSERT_TRUE(session_->rebuild_index().ok());
+  ASSERT_TRUE(was_read_);
+  EXPECT_EQ(session_->stats()->get_int64("entries"), 19);
+  EXPECT_EQ(found("number3"), "");
+  EXPECT_EQ(found("number19"), "e19 ");
+}
+
+TEST_P(IndexRebuildTest, GivesUpWhenTheLogIsReplacedOverAndOver) {
+  fill(3);
+  session_->close();
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  WatchedStorage& storage = *owned;
+  session_ = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  int reads = 0;
+  storage.change_read = [&](log::Stream, uint64_t, size_t) -> Result<size_t> {
+    ++reads;
+    return Status(Code::kGone, "replaced");
+  };
+  const auto report = session_->rebuild_index();
+  storage.change_read = nullptr;
+  EXPECT_EQ(report.code(), Code::kBusy);
+  EXPECT_GT(reads, 1);
+  EXPECT_EQ(found("number2"), "e2 ") << "the index in use stays";
+}
+
+TEST_P(IndexRebuildTest, ThatFailsLeavesTheIndexInUse) {
+  fill(20);
+  disk_.disk.set_fault_hook(
+      io::FailNth(1, EIO, true, {io::OperationKind::kRead}).on_file("memory.jsonl"));
+  EXPECT_EQ(session_->rebuild_index().code(), Code::kIo);
+  disk_.disk.set_fault_hook({});
+  EXPECT_EQ(found("number4"), "e4 ");
+  EXPECT_EQ(session_->stats()->get_int64("entries"), 20);
+}
+
+TEST_P(IndexRebuildTest, TellsOfDamageAndOfATornTail) {
+  fill(3);
+  std::string log = disk_.bytes("memory.jsonl");
+  const std::string first(lines_of(log).front());
+  log += first;                     // an id for the second time
+  log += "{\"id\":\"damaged\"}\n";  // no entry
+  log += first;
+  log += "{\"id\":\"torn";
+  disk_.write("memory.jsonl", log);
+  const uint64_t skipped_before = host_.counters.lines_skipped;
+  ASSERT_TRUE(session_->rebuild_index().ok());
+  EXPECT_EQ(session_->stats()->get_int64("entries"), 3);
+  EXPECT_GE(host_.counters.lines_skipped - skipped_before, 3u);
+  ASSERT_TRUE(session_->add(entry_text("next", "coffee")).ok());
+  ASSERT_EQ(disk_.quarantine().size(), 1u);
+  EXPECT_EQ(disk_.quarantine().front().bytes, "{\"id\":\"torn");
+  EXPECT_EQ(found("coffee"), "next ");
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, IndexRebuildTest, testing::Values(1, 2),
+                         [](const auto& threads) { return threads.param == 1 ? "One" : "Two"; });
+
+}  // namespace
+}  // namespace varve::session
