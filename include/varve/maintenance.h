@@ -154,7 +154,9 @@ varve_session_migrate(varve_session_t *session, const char *options_json VARVE_N
                       varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Throws the index away, builds it anew from the log and saves it.
+ * Builds the index anew from the log, with all words, and saves it. The one in use stays until
+ * then: other threads go on meanwhile, and what they add or delete is in the new one. A call that
+ * fails leaves it in use.
  *
  * @param[in]  session        open session.
  * @param[in]  options_json   NULL, empty or {}: there are none yet.
@@ -164,7 +166,8 @@ varve_session_migrate(varve_session_t *session, const char *options_json VARVE_N
  * @param[out] error_out      caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_INVALID_ARGUMENT
- * @cost    reads the whole log; O(log)
+ * @cost    reads the whole log, once; O(log). Memory for both indexes. With `threads` above 1 in
+ *          the configuration a second thread counts words, and has ended when the call answers.
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t

@@ -1395,7 +1395,9 @@ pub struct Api {
     /// ```
     pub varve_session_migrate: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Throws the index away, builds it anew from the log and saves it.
+    /// Builds the index anew from the log, with all words, and saves it. The one in use stays until
+    /// then: other threads go on meanwhile, and what they add or delete is in the new one. A call that
+    /// fails leaves it in use.
     ///
     /// @param[in]  session        open session.
     /// @param[in]  options_json   NULL, empty or {}: there are none yet.
@@ -1405,7 +1407,8 @@ pub struct Api {
     /// @param[out] error_out      caller frees; may be NULL.
     ///
     /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_INVALID_ARGUMENT
-    /// @cost    reads the whole log; O(log)
+    /// @cost    reads the whole log, once; O(log). Memory for both indexes. With `threads` above 1 in
+    ///          the configuration a second thread counts words, and has ended when the call answers.
     /// @thread  any
     /// ```
     pub varve_session_rebuild_index: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,

@@ -2033,7 +2033,9 @@ func SessionMigrate(session Session, optionsJSON string) (report []byte, failure
 
 // SessionRebuildIndex is varve_session_rebuild_index (maintenance.h).
 //
-// Throws the index away, builds it anew from the log and saves it.
+// Builds the index anew from the log, with all words, and saves it. The one in use stays until
+// then: other threads go on meanwhile, and what they add or delete is in the new one. A call that
+// fails leaves it in use.
 //
 // @param[in]  session        open session.
 // @param[in]  options_json   NULL, empty or {}: there are none yet.
@@ -2043,7 +2045,8 @@ func SessionMigrate(session Session, optionsJSON string) (report []byte, failure
 // @param[out] error_out      caller frees; may be NULL.
 //
 // @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_INVALID_ARGUMENT
-// @cost    reads the whole log; O(log)
+// @cost    reads the whole log, once; O(log). Memory for both indexes. With `threads` above 1 in
+// the configuration a second thread counts words, and has ended when the call answers.
 // @thread  any
 func SessionRebuildIndex(session Session, optionsJSON string) (report []byte, failure *Failure) {
 	out := new(struct {

@@ -1414,7 +1414,9 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_session_rebuild_index(varve_session_t *session, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out)
 
-        Throws the index away, builds it anew from the log and saves it.
+        Builds the index anew from the log, with all words, and saves it. The one in use stays until
+        then: other threads go on meanwhile, and what they add or delete is in the new one. A call that
+        fails leaves it in use.
 
         @param[in]  session        open session.
         @param[in]  options_json   NULL, empty or {}: there are none yet.
@@ -1424,7 +1426,8 @@ class Functions:
         @param[out] error_out      caller frees; may be NULL.
 
         @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_INVALID_ARGUMENT
-        @cost    reads the whole log; O(log)
+        @cost    reads the whole log, once; O(log). Memory for both indexes. With `threads` above 1 in
+                 the configuration a second thread counts words, and has ended when the call answers.
         @thread  any"""
         self.varve_session_index = _function(
             library, "varve_session_index", c_int32,
