@@ -1,6 +1,7 @@
 #include "index/dictionary.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -102,20 +103,23 @@ void Dictionary::for_each_key(std::string_view prefix,
   }
 }
 
-// A list that is frozen in part.
-void Dictionary::append_joined_to(std::string* out, std::string_view frozen,
-                                  const PostingBuffer& added, const RowLengths& length_of) {
-  PostingBuffer joined;
-  for (const PostingRun& run : {PostingRun(frozen), PostingRun(added)}) {
+// A list that is frozen in part: only what was added, and a short frozen part, is decoded.
+void Dictionary::join(PostingBuffer* joined, std::string_view frozen, const PostingBuffer& added,
+                      const RowLengths& length_of) {
+  const auto add = [&](const PostingRun& run) {
     PostingRun::Decoded decoded;
+    std::array<Posting, kBlockRows> postings;
     for (uint32_t block = 0; block < run.block_count(); ++block) {
       const uint32_t count = run.decode(block, &decoded);
       for (uint32_t i = 0; i < count; ++i) {
-        joined.add(decoded.rows[i], decoded.frequencies[i], length_of(decoded.rows[i]));
+        const uint32_t row = decoded.rows[i];
+        postings[i] = {row, decoded.frequencies[i], length_of(row)};
       }
+      joined->add(std::span(postings).first(count));
     }
-  }
-  joined.append_encoded_to(out);
+  };
+  if (!joined->continue_from(frozen)) add(PostingRun(frozen));
+  add(PostingRun(added));
 }
 
 std::vector<Dictionary::AddedKey> Dictionary::sorted_added() const {
@@ -139,6 +143,7 @@ std::string Dictionary::encode(const RowLengths& length_of) const {
   }
   SegmentBuilder builder;
   std::string list;
+  PostingBuffer joined;
   for_each_sorted([&](const AddedKey& added, std::string_view frozen) {
     if (added.list == nullptr) {
       builder.add(added.key, added.value.data() != nullptr ? added.value : frozen);
@@ -148,7 +153,8 @@ std::string Dictionary::encode(const RowLengths& length_of) const {
     if (frozen.data() == nullptr) {
       added.list->append_encoded_to(&list);
     } else {
-      append_joined_to(&list, frozen, *added.list, length_of);
+      join(&joined, frozen, *added.list, length_of);
+      joined.append_encoded_to(&list);
     }
     builder.add(added.key, list);
   });

@@ -110,8 +110,8 @@ class Dictionary {
       const std::function<void(const AddedKey& added, std::string_view frozen)>& visit) const;
   [[nodiscard]] std::vector<AddedKey> sorted_added() const;
   [[nodiscard]] PostingRun added_run(std::string_view key) const;
-  static void append_joined_to(std::string* out, std::string_view frozen,
-                               const PostingBuffer& added, const RowLengths& length_of);
+  static void join(PostingBuffer* joined, std::string_view frozen, const PostingBuffer& added,
+                   const RowLengths& length_of);
 
   // Of text that stays until the next freeze(): for each key memory of its own would cost more than
   // the rest.

@@ -91,6 +91,29 @@ void PostingBuffer::append_encoded_to(std::string* out) const {
   out->append(body_);
 }
 
+bool PostingBuffer::continue_from(std::string_view encoded) {
+  clear();
+  uint64_t count = 0;
+  if (!take_varint(&encoded, &count) || count <= kBlockRows || count >= kNoRow) return false;
+  const uint64_t block_count = (count + kBlockRows - 1) / kBlockRows;
+  const uint64_t summaries_bytes = block_count * sizeof(BlockSummary);
+  if (encoded.size() < summaries_bytes) return false;
+  std::vector<BlockSummary> blocks(block_count);
+  std::memcpy(blocks.data(), encoded.data(), summaries_bytes);
+  encoded.remove_prefix(summaries_bytes);
+  if (blocks.back().end_bytes != encoded.size()) return false;
+  last_row_ = blocks.back().last_row;
+  if (count % kBlockRows != 0) {
+    open_frequency_max_ = blocks.back().frequency_max;
+    open_length_min_ = blocks.back().length_min;
+    blocks.pop_back();
+  }
+  count_ = static_cast<uint32_t>(count);
+  body_ = encoded;
+  blocks_ = std::make_unique<std::vector<BlockSummary>>(std::move(blocks));
+  return true;
+}
+
 // --- a run ---------------------------------------------------------------------------------------
 
 PostingRun::PostingRun(std::string_view encoded) {

@@ -69,6 +69,9 @@ class PostingBuffer {
   [[nodiscard]] uint32_t last_row() const { return last_row_; }
   [[nodiscard]] uint64_t memory_bytes() const;  // beyond the object itself
   void append_encoded_to(std::string* out) const;
+  // In place of what it has: the list that append_encoded_to() gave, so that more can be added.
+  // False, and empty: it is of one block, of which no summary is kept, or not right.
+  bool continue_from(std::string_view encoded);
   // Empty again, with the memory it has.
   void clear();
 

@@ -241,6 +241,26 @@ TEST(Dictionary, BlocksOfAJoinedListBoundItsRows) {
   }
 }
 
+// Whether and wherever it was frozen in between: the same bytes, as what was made at once.
+TEST(Dictionary, AListJoinedIsTheListMadeAtOnce) {
+  const Postings all = random_postings(1000, 4, kNoRow, 8);
+  std::vector<uint32_t> lengths(all.back().row + 1);
+  for (const Posting& one : all) lengths[one.row] = one.length;
+  const RowLengths length_of{lengths};
+  Dictionary at_once;
+  at_once.buffer("l").add(all);
+  const std::string expected = at_once.encode(length_of);
+  for (const size_t step : {1u, 50u, 127u, 128u, 129u, 256u, 300u, 999u}) {
+    Dictionary dictionary;
+    for (size_t first = 0; first < all.size(); first += step) {
+      const auto some = std::span(all).subspan(first, std::min(step, all.size() - first));
+      dictionary.buffer("l").add(some);
+      dictionary.freeze(length_of);
+    }
+    EXPECT_EQ(dictionary.encode(length_of), expected) << step;
+  }
+}
+
 TEST(Dictionary, FreezingMakesItSmaller) {
   Both both;
   both.add_random(0, 20'000, 1);

@@ -116,6 +116,38 @@ TEST(PostingList, ManyAtOnceAreAsOneByOne) {
   }
 }
 
+TEST(PostingList, AnEncodedListOfSeveralBlocksIsGoneOnWith) {
+  const Postings all = random_postings(700, 5, kNoRow, 3);
+  const std::string expected = encoded(all);
+  PostingBuffer buffer;
+  for (const size_t count : {129u, 255u, 256u, 257u, 511u, 699u, 700u}) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(count);
+    ASSERT_TRUE(buffer.continue_from(encoded(Postings(all.begin(), first)))) << count;
+    EXPECT_EQ(buffer.count(), count);
+    EXPECT_EQ(buffer.last_row(), all[count - 1].row);
+    buffer.add(std::span(all).subspan(count));
+    EXPECT_EQ(encoded(buffer), expected) << count;
+  }
+}
+
+TEST(PostingList, AShortListOrBytesThatAreNoneAreNotGoneOnWith) {
+  const std::string list = encoded(random_postings(300, 5, kNoRow, 3));
+  std::vector<std::string> others = {"",
+                                     "\xFF",
+                                     list + "x",
+                                     list.substr(0, list.size() - 1),
+                                     list.substr(0, 20),
+                                     std::string(11, '\xFF')};
+  for (const uint32_t count : {0u, 1u, kBlockRows}) {
+    others.push_back(encoded(random_postings(count, 5, kNoRow, 3)));
+  }
+  for (const auto& other : others) {
+    PostingBuffer buffer = buffer_of(random_postings(200, 5, kNoRow, 4));
+    EXPECT_FALSE(buffer.continue_from(other));
+    EXPECT_EQ(encoded(buffer), encoded(Postings())) << "it is not empty";
+  }
+}
+
 TEST(PostingList, ExtremesFit) {
   const Postings postings = {{0, 1, 0},
                              {1, UINT32_MAX, UINT32_MAX},
