@@ -30,7 +30,11 @@ constexpr uint64_t kFewWanted = 64;
 constexpr uint32_t kFirstRows = 512;
 
 // A threshold is looked for in advance where at most this part of all postings is read for it.
-constexpr uint64_t kFloorShare = 8;
+constexpr uint64_t kFloorShare = 3;
+
+// A posting of a list that is walked, with what is looked for in others, costs as many that are
+// added up.
+constexpr uint64_t kWalkCost = 8;
 
 }  // namespace
 
@@ -175,13 +179,12 @@ void Ranker::add_up(Visit visit) {
   }
 }
 
-// A threshold refuses most rows.
-void Ranker::add_up_few(RowFilter& filter, TopK* best) {
+// A threshold refuses most rows; this one is known.
+void Ranker::add_up_few(RowFilter& filter, double first_floor, TopK* best) {
   const auto window = std::make_unique_for_overwrite<ScoreWindow>();
   const auto offer_row = [&](uint32_t row, double score) {
     if (score >= best->floor() && filter.accepts(row)) best->offer(place_of(row, score));
   };
-  const double first_floor = find_floor(filter, *best);
   for (uint32_t row = first_row(); row < row_end_;) {
     const double floor = std::max(first_floor, best->floor());
     window->start(row, floor);
@@ -215,7 +218,7 @@ double Ranker::find_floor(RowFilter& filter, const TopK& best) {
 // Where many are wanted a threshold refuses few, and all are sorted out once.
 void Ranker::add_up_best(RowFilter& filter, TopK* best) {
   if (best->count() <= kFewWanted) {
-    add_up_few(filter, best);
+    add_up_few(filter, find_floor(filter, *best), best);
     return;
   }
   std::vector<Place> places;
@@ -249,8 +252,32 @@ void Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
              std::max(best->count(), kFewWanted)) {
     add_up_best(filter, best);
   } else {
+    find_best_of_long_lists(filter, best);
+  }
+}
+
+// They are walked, unless so much of them would be that to add up all costs less.
+void Ranker::find_best_of_long_lists(RowFilter& filter, TopK* best) {
+  const double floor = find_floor(filter, *best);
+  if (floor > 0) best->raise_floor(floor);
+  if (floor > 0 && walked_row_count(floor) > list_row_count() / kWalkCost) {
+    add_up_few(filter, floor, best);
+  } else {
     walk_lists(filter, best);
   }
+}
+
+// In the lists that walk_lists() cannot leave out with this threshold.
+uint64_t Ranker::walked_row_count(double floor) const {
+  double rest = 0;
+  for (const Term& term : terms_) rest += term.bound;
+  uint64_t count = 0;
+  for (const Term& term : terms_) {
+    if (rest < floor) break;
+    count += term.own_row_count;
+    rest -= term.bound;
+  }
+  return count;
 }
 
 uint32_t Ranker::skip_hopeless(uint32_t row, const TopK& best) {
@@ -322,7 +349,7 @@ void Ranker::walk_list(const std::vector<Term*>& order, size_t at, double rest, 
   hopeless_from.fill(UINT32_MAX);
   uint32_t block_end = 0;  // of the block that was looked at last
   for (uint32_t row = next_row_of(term, 0); row < row_end_;) {
-    if (row >= block_end && best->is_full()) {
+    if (row >= block_end && best->has_floor()) {
       const uint32_t worth = skip_hopeless(term, row, rest, *best);
       if (worth == kNoRow) return;
       block_end = term.cursor.block_for(worth)->last_row + 1;

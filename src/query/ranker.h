@@ -97,7 +97,9 @@ class Ranker {
   template <typename Visit>
   void add_up(Visit visit);
   void add_up_best(RowFilter& filter, TopK* best);
-  void add_up_few(RowFilter& filter, TopK* best);
+  void add_up_few(RowFilter& filter, double first_floor, TopK* best);
+  void find_best_of_long_lists(RowFilter& filter, TopK* best);
+  [[nodiscard]] uint64_t walked_row_count(double floor) const;
   double find_floor(RowFilter& filter, const TopK& best);
   void walk_filter(RowFilter& filter, bool any_row, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);

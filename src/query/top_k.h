@@ -71,14 +71,15 @@ class TopK {
   // No row with a key (descending) below it is one of them: cheaper than to find that out by
   // offering it. Rises with what is offered.
   [[nodiscard]] double floor() const {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (count_ == 0) return kInfinity;
-    return is_full() ? heap_.front().key : -kInfinity;
+    return is_full() ? std::max(floor_, heap_.front().key) : floor_;
   }
+  // As many rows as are wanted have this key or more: known before they are offered. Only without
+  // `after`.
+  void raise_floor(double key) { floor_ = std::max(floor_, key); }
+  [[nodiscard]] bool has_floor() const { return floor() > -kInfinity; }
   // Whether nothing with a key up to `bound` (descending) can matter any more.
-  [[nodiscard]] bool is_beyond(double bound) const {
-    return count_ == 0 || (is_full() && with_slack(bound) < threshold().key);
-  }
+  [[nodiscard]] bool is_beyond(double bound) const { return with_slack(bound) < floor(); }
 
   // Leave nothing behind; take() gives them in order.
   std::vector<Place> take_unsorted() { return std::move(heap_); }
@@ -88,6 +89,8 @@ class TopK {
   }
 
  private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
   struct IsFirst {
     bool ascending;
     bool operator()(const Place& a, const Place& b) const {
@@ -114,6 +117,7 @@ class TopK {
 
   uint64_t count_;
   bool ascending_;
+  double floor_ = -kInfinity;
   std::optional<Place> after_;
   std::vector<Place> heap_;  // the last of the order in front
 };

@@ -214,6 +214,31 @@ TEST(Ranker, FindsTheSameInManyWindows) {
   }
 }
 
+// Long lists, of words about as rare and of one that is far more frequent: added up and walked,
+// from a threshold that the rarest gave.
+TEST(Ranker, FindsTheSameInLongLists) {
+  ZipfLog log(22, 12'000, 60);
+  for (uint32_t i = 0; i < log.index().size(); i += 5) {
+    log.index().add_tombstone("e" + std::to_string(i));
+  }
+  for (int round = 0; round < 12; ++round) {
+    std::vector<std::string> words;
+    for (size_t i = 0; i < 9; ++i) words.push_back(word_of(20 + log.random()() % 200));
+    if (round % 2 == 0) words = {word_of(299 - static_cast<size_t>(round)), word_of(0), word_of(1)};
+    const TextPlan plan = plan_of(log, words);
+    Ranker ranker(log.index(), plan, log.index().size());
+    for (const size_t count : {1u, 10u, 50u, 200u}) {
+      RowFilter filter(log.index(), log.index().size(), kNowMs);
+      if (round % 3 == 0) filter.require_types({"finding"});
+      RowFilter other = filter;
+      const auto expected = scan(log.index(), ranker, other, false, count);
+      TopK best(count, false, std::nullopt);
+      ranker.find_best(filter, false, &best);
+      expect_same(best.take(), expected);
+    }
+  }
+}
+
 // Of a stretch one posting alone is in the window, and those behind it are not passed over.
 TEST(Ranker, ARowAloneInItsWindowTakesNoOtherWithIt) {
   const std::set<uint32_t> rows = {0, ScoreWindow::kRows + 1, ScoreWindow::kRows + 2};

@@ -75,6 +75,22 @@ TEST(TopK, ItsThresholdIsTheLastOfTheBest) {
   }
 }
 
+TEST(TopK, AFloorThatIsKnownRefusesBeforeAnythingIsOffered) {
+  TopK best(2, false, std::nullopt);
+  EXPECT_FALSE(best.has_floor());
+  best.raise_floor(5);
+  best.raise_floor(3);
+  EXPECT_TRUE(best.has_floor());
+  EXPECT_EQ(best.floor(), 5);
+  EXPECT_TRUE(best.is_beyond(4.9));
+  EXPECT_FALSE(best.is_beyond(5)) << "equal keys are ordered by time";
+  best.offer({7, 0, 1});
+  EXPECT_EQ(best.floor(), 5);
+  best.offer({6, 0, 2});
+  EXPECT_EQ(best.floor(), 6) << "what was offered is better";
+  EXPECT_EQ(best.take().size(), 2u);
+}
+
 TEST(TopK, OfNoneIsBeyondEverything) {
   TopK none(0, false, std::nullopt);
   none.offer({1, 1, 1});
