@@ -8,7 +8,6 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -94,7 +93,10 @@ class Dictionary {
   struct Head {
     uint64_t first = 0;
     uint64_t second = 0;
-    friend auto operator<=>(const Head&, const Head&) = default;
+    friend bool operator==(const Head&, const Head&) = default;
+    friend bool operator<(const Head& a, const Head& b) {
+      return a.first != b.first ? a.first < b.first : a.second < b.second;
+    }
   };
   static Head head_of(std::string_view key);
   // What was added of a key since the last freeze(); a null list: it has a value.
