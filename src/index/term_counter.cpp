@@ -11,6 +11,8 @@ namespace varve::index {
 
 namespace {
 
+// What counting one entry after the other may keep for the next.
+constexpr uint64_t kBytesKept = uint64_t{32} << 10;
 constexpr uint32_t kLengthMax = (uint32_t{1} << 31) - 1;
 
 void visit_strings(json::Value value, const std::function<void(std::string_view)>& visit) {
@@ -73,6 +75,12 @@ void TermCounter::take(CountedRows* into) {
   sort_by_terms(into);
   occurrences_.clear();
   row_ends_.clear();
+}
+
+void TermCounter::give_memory_back() {
+  if (counted_.memory_bytes() > kBytesKept) counted_ = CountedRows();
+  if (occurrences_.capacity() * sizeof(Occurrence) > kBytesKept) occurrences_ = Occurrences();
+  if (row_ends_.capacity() * sizeof(uint64_t) > kBytesKept) row_ends_ = std::vector<uint64_t>();
 }
 
 // By counting, in the order in which terms come first.
@@ -178,11 +186,11 @@ void TermCounter::count_collected() {
 }
 
 void TermCounter::forget_terms() {
-  words_ = {};
-  compounds_ = {};
-  terms_ = {};
-  frequencies_ = {};
-  waiting_ = {};
+  words_ = WordTable<Word>();
+  compounds_ = WordTable<Word>();
+  terms_ = WordTable<uint32_t>();
+  frequencies_ = std::vector<uint32_t>();  // not {}, which keeps the memory
+  waiting_ = std::vector<uint32_t>();
 }
 
 // --- rows ----------------------------------------------------------------------------------------

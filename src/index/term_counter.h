@@ -82,6 +82,8 @@ class TermCounter {
 
   // What was counted since the last take(), in the place of what `*into` had.
   void take(CountedRows* into);
+  // Gives back what memory much counting took, but for the terms. Everything counted was taken.
+  void give_memory_back();
   // Terms are numbered anew, from 0. Everything counted was taken.
   void forget_terms();
   [[nodiscard]] uint64_t memory_bytes() const;
@@ -104,6 +106,7 @@ class TermCounter {
     uint32_t term;
     uint32_t frequency;
   };
+  using Occurrences = std::vector<Occurrence>;
   bool add_raw_texts(std::string_view line);
   void add_texts(json::Value entry);
   void add_text(std::string_view text);
@@ -137,7 +140,7 @@ class TermCounter {
   bool row_asks_ = false;
   // Since the last take():
   CountedRows counted_;  // all but the postings
-  std::vector<Occurrence> occurrences_;
+  Occurrences occurrences_;
   std::vector<uint64_t> row_ends_;  // in occurrences_
   std::vector<uint32_t> waiting_;   // postings, by term; 0 before and after take()
   std::string decoded_;             // scratch: a string with escapes

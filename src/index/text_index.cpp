@@ -16,7 +16,7 @@ constexpr char kWord = 'w';
 // Below this compressing is not worth its time.
 constexpr uint64_t kTextCompressBytesMin = uint64_t{2} << 20;
 // What settling may keep for the next time.
-constexpr uint64_t kCountedBytesKept = uint64_t{64} << 10;
+constexpr uint64_t kCountedBytesKept = uint64_t{32} << 10;
 constexpr size_t kListsAhead = 4;
 
 }  // namespace
@@ -32,6 +32,7 @@ void TextIndex::settle() {
   counter_.take(&counted_);
   add_counted(counted_);
   if (counted_.memory_bytes() > kCountedBytesKept) counted_ = CountedRows();
+  counter_.give_memory_back();
 }
 
 // Terms and words that were met first in these rows.
@@ -145,7 +146,7 @@ void TextIndex::compress() {
   if (!is_compression_due(0) || !dictionary_.load_whole().ok()) return;
   dictionary_.freeze(length_lookup());
   counter_.forget_terms();
-  lists_ = {};
+  lists_ = std::vector<uint32_t>();
   postings_added_ = 0;
 }
 

@@ -58,6 +58,7 @@ void WordsBeside::collect() {
   hand_over();
   wait();
   text_.add_counted(adding_);
+  text_.counter().give_memory_back();
 }
 
 std::future<void> WordsBeside::start_compressing() {

@@ -1,7 +1,6 @@
 #include "session/index_rebuild.h"
 
 #include <mutex>
-#include <optional>
 
 #include "index/words_beside.h"
 #include "session/retries.h"

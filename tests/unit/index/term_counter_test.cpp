@@ -118,6 +118,16 @@ TEST_F(TermCounterTest, SaysWhichRowsAsk) {
   EXPECT_EQ(rows.lengths[2] & CountedRows::kAsks, 0u);
 }
 
+TEST_F(TermCounterTest, GivesMemoryBack) {
+  (void)counted({"red box"});
+  const uint64_t before = counter_.memory_bytes();
+  for (int round = 0; round < 2; ++round) (void)counted(std::vector<std::string>(5000, "red box"));
+  EXPECT_GT(counter_.memory_bytes(), before + 5000 * sizeof(uint64_t));
+  counter_.give_memory_back();
+  EXPECT_LT(counter_.memory_bytes(), before + (uint64_t{64} << 10));
+  EXPECT_EQ(found_in(counted({"box"})), (Found{{"box", {{0, 1}}}}));
+}
+
 TEST_F(TermCounterTest, SaysWhatMemoryItHas) {
   const uint64_t before = counter_.memory_bytes();
   for (int i = 0; i < 1000; ++i) counter_.add_line(line_of("w" + std::to_string(i)), scratch_);
