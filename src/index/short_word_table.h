@@ -2,6 +2,8 @@
 // a word stands can be asked of memory before it is looked up, which takes most of the time of a
 // look-up where the table is larger than a processor's cache.
 //
+// The empty word is none: it cannot be in the table.
+//
 // Open addressing, one slot behind the other, at most three of four taken; nothing is ever removed.
 #pragma once
 

@@ -41,8 +41,10 @@ std::string_view Stemmer::stem(std::string_view word) {
       sb_stemmer_stem(stemmer_.get(), reinterpret_cast<const sb_symbol*>(word.data()),
                       static_cast<int>(word.size()));
   if (stemmed == nullptr) throw std::bad_alloc();
-  return {reinterpret_cast<const char*>(stemmed),
-          static_cast<size_t>(sb_stemmer_length(stemmer_.get()))};
+  const auto size = static_cast<size_t>(sb_stemmer_length(stemmer_.get()));
+  // Snowball leaves nothing of some words ("का" in Nepali), which are no forms of one word for
+  // that.
+  return size == 0 ? word : std::string_view(reinterpret_cast<const char*>(stemmed), size);
 }
 
 }  // namespace varve::text

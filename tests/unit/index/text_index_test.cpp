@@ -335,6 +335,22 @@ TEST(TextIndex, RowsByLinesAreRowsByDocuments) {
   EXPECT_EQ(by_lines.encode_terms(), by_documents.encode_terms());
 }
 
+TEST(TextIndex, WordsWithoutAStemAreFoundEachByItself) {
+  text::Settings nepali;
+  nepali.language = "ne";
+  TextIndex index(nepali);
+  json::Document scratch;
+  for (const auto* words : {"का कि का", "कि", "का को", "कि का"}) {
+    index.add_line(R"({"content":")" + std::string(words) + R"("})", scratch);
+  }
+  index.settle();
+  EXPECT_EQ(rows_of(index, "का"), Found({{0, 2}, {2, 1}, {3, 1}}));
+  EXPECT_EQ(rows_of(index, "कि"), Found({{0, 1}, {1, 1}, {3, 1}}));
+  EXPECT_EQ(rows_of(index, "को"), Found({{2, 1}}));
+  EXPECT_EQ(rows_of(index, ""), Found());
+  EXPECT_EQ(words_of(index, "क").size(), 3u);
+}
+
 TEST(TextIndex, ALineThatIsNoEntryHasNoWords) {
   TextIndex index{text::Settings{}};
   json::Document scratch;

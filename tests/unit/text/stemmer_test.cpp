@@ -46,6 +46,16 @@ TEST(Stemmer, LanguagesByCodeAndByName) {
   }
 }
 
+// Of these Snowball leaves nothing: words of one kind, none of which could be found by itself.
+TEST(Stemmer, AWordOfWhichNothingIsLeftIsItsOwnStem) {
+  for (const auto& [language, word] : std::vector<std::pair<std::string, std::string>>{
+           {"ne", "का"}, {"ne", "कि"}, {"tr", "leri"}, {"porter", "s"}, {"yi", "ְ"}}) {
+    const auto stemmer = Stemmer::make(language);
+    ASSERT_NE(stemmer, nullptr);
+    EXPECT_EQ(stemmer->stem(word), word) << language;
+  }
+}
+
 TEST(Stemmer, NoneLeavesWordsAlone) {
   const auto stemmer = Stemmer::make("none");
   ASSERT_NE(stemmer, nullptr);
