@@ -339,26 +339,10 @@ Status Core::read_changes_once(const log::Tail& tail) {
   }
   index_is_whole_ = false;
   VARVE_TRY(set_tail(tail));
-  VARVE_TRY(read_new_tombstones(tail));
-  VARVE_TRY(read_new_entries(tail));
+  VARVE_TRY_ASSIGN(const Reading reading,
+                   read_log_into(&index, tail, log_marks(), [](std::string_view) {}));
+  note(reading);
   index_is_whole_ = true;
-  return {};
-}
-
-Status Core::read_new_tombstones(const log::Tail& tail) {
-  view.torn_tombstones.clear();
-  if (index.coverage.tombstones_bytes == tail.tombstones_bytes) return {};
-  VARVE_TRY_ASSIGN(const log::ScanReport report, read_tombstones_into(&index, tail));
-  note_tombstones(report);
-  return {};
-}
-
-Status Core::read_new_entries(const log::Tail& tail) {
-  view.torn_entries.clear();
-  if (index.coverage.entries_bytes == tail.entries_bytes) return {};
-  VARVE_TRY_ASSIGN(const log::ScanReport report,
-                   read_entries_into(&index, tail, log_marks(), [](std::string_view) {}));
-  note_entries(report);
   return {};
 }
 
@@ -366,6 +350,20 @@ Core::LogMarks Core::log_marks() {
   durable_seq_seen = std::max(durable_seq_seen, storage->durable_mark().last_seq);
   const uint64_t gaps_legal_to = metadata.compacted_through_seq();
   return {gaps_legal_to, std::max(gaps_legal_to, durable_seq_seen)};
+}
+
+Result<Core::Reading> Core::read_log_into(index::Index* into, const log::Tail& tail,
+                                          const LogMarks& marks,
+                                          const std::function<void(std::string_view line)>& added) {
+  Reading reading;
+  reading.tail = tail;
+  if (into->coverage.tombstones_bytes != tail.tombstones_bytes) {
+    VARVE_TRY_ASSIGN(reading.tombstones, read_tombstones_into(into, tail));
+  }
+  if (into->coverage.entries_bytes != tail.entries_bytes) {
+    VARVE_TRY_ASSIGN(reading.entries, read_entries_into(into, tail, marks, added));
+  }
+  return reading;
 }
 
 Result<log::ScanReport> Core::read_tombstones_into(index::Index* into, const log::Tail& tail) {
@@ -407,15 +405,12 @@ Result<log::ScanReport> Core::read_entries_into(
   return report;
 }
 
-void Core::note_tombstones(const log::ScanReport& report) {
-  view.torn_tombstones = report.tail_reason;
-  note_damage(report, log::Stream::kTombstones);
-}
-
-void Core::note_entries(const log::ScanReport& report) {
-  note_salvage(report);
-  view.torn_entries = report.tail_reason;
-  note_damage(report, log::Stream::kEntries);
+void Core::note(const Reading& reading) {
+  view.torn_tombstones = reading.tombstones.tail_reason;
+  note_damage(reading.tombstones, log::Stream::kTombstones);
+  note_salvage(reading.entries);
+  view.torn_entries = reading.entries.tail_reason;
+  note_damage(reading.entries, log::Stream::kEntries);
 }
 
 void Core::note_damage(const log::ScanReport& report, log::Stream stream) {

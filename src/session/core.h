@@ -71,18 +71,16 @@ class Core {
     uint64_t gaps_legal_to = 0;  // in seq
     uint64_t settled_seq = 0;    // log/scan.h
   };
-  LogMarks log_marks();  // index lock held exclusively
-  Result<log::ScanReport> read_tombstones_into(index::Index* into, const log::Tail& tail);
-  Result<log::ScanReport> read_entries_into(
-      index::Index* into, const log::Tail& tail, const LogMarks& marks,
-      const std::function<void(std::string_view line)>& added);
-  // Takes it, gives the old one for it, and catches up with the log. kGone: not of this log any
-  // more.
   struct Reading {
     log::Tail tail;  // which it was read to
     log::ScanReport tombstones;
     log::ScanReport entries;
   };
+  LogMarks log_marks();  // index lock held exclusively
+  Result<Reading> read_log_into(index::Index* into, const log::Tail& tail, const LogMarks& marks,
+                                const std::function<void(std::string_view line)>& added);
+  // Reads what the log got since into it, takes it, and gives the old one for it, which stays in
+  // use where that fails. kGone: not of this log any more.
   Status adopt_rebuilt(index::Index& made, const Reading& reading);
 
   // Catches up, and brings what queries need besides the rows up to them: facets, the order of
@@ -262,13 +260,14 @@ class Core {
   Status read_changes(log::Tail tail);
   Status read_changes_once(const log::Tail& tail);
   Status set_tail(const log::Tail& tail);
-  Status read_new_tombstones(const log::Tail& tail);
-  Status read_new_entries(const log::Tail& tail);
   void forget_index();
   void note_new_index();
   void give_up_snapshot(const Status& why);
-  void note_tombstones(const log::ScanReport& report);
-  void note_entries(const log::ScanReport& report);
+  Result<log::ScanReport> read_tombstones_into(index::Index* into, const log::Tail& tail);
+  Result<log::ScanReport> read_entries_into(
+      index::Index* into, const log::Tail& tail, const LogMarks& marks,
+      const std::function<void(std::string_view line)>& added);
+  void note(const Reading& reading);
   void note_damage(const log::ScanReport& report, log::Stream stream);
   void note_salvage(const log::ScanReport& report);
   // Holder of the storage's lock:

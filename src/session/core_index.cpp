@@ -208,19 +208,23 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
 Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail now, storage->tail());
-  const uint64_t generation = reading.tail.generation;
-  if (now.generation != generation || view.tail.generation != generation) {
-    return {Code::kGone, "the log was replaced"};
-  }
+  const index::Coverage& covered = made.coverage;
+  const bool is_of_this_log = now.generation == reading.tail.generation &&
+                              now.generation == view.tail.generation &&
+                              now.entries_bytes >= covered.entries_bytes &&
+                              now.tombstones_bytes >= covered.tombstones_bytes;
+  if (!is_of_this_log) return {Code::kGone, "the log was replaced"};
+  VARVE_TRY_ASSIGN(const Reading since,
+                   read_log_into(&made, now, log_marks(), [](std::string_view) {}));
   std::swap(index, made);
   note_new_index();
-  view.tail = reading.tail;
-  note_tombstones(reading.tombstones);
-  note_entries(reading.entries);
+  view.tail = now;
+  note(reading);
+  note(since);
   rebuild_count += 1;
   snapshot_covered_bytes = 0;  // index.bin may be what was wrong: it is to be written anew
   context.counters->index_rebuilds += 1;
-  return is_current(now) ? Status() : read_changes(now);
+  return {};
 }
 
 // --- for a query ---------------------------------------------------------------------------------

@@ -12,23 +12,22 @@ namespace {
 // kGone: the log is being replaced.
 Status rebuild_once(Core& core) {
   VARVE_TRY(core.follow());  // so that the metadata are those of the log as it is
-  Core::Reading reading;
+  log::Tail tail;
   Core::LogMarks marks;
   {
     const std::unique_lock lock(core.index_mutex);
-    VARVE_TRY_ASSIGN(reading.tail, core.storage->tail());
-    if (reading.tail.generation != core.view.tail.generation) {
+    VARVE_TRY_ASSIGN(tail, core.storage->tail());
+    if (tail.generation != core.view.tail.generation) {
       return {Code::kGone, "the log was replaced"};
     }
     marks = core.log_marks();
   }
   index::Index made(core.settings.text);
-  VARVE_TRY_ASSIGN(reading.tombstones, core.read_tombstones_into(&made, reading.tail));
   index::WordsBeside words(made.text_to_extend(), index::kUncompressedBytesMax,
                            core.settings.threads > 1);
-  VARVE_TRY_ASSIGN(reading.entries,
-                   core.read_entries_into(&made, reading.tail, marks,
-                                          [&](std::string_view line) { words.add(line); }));
+  VARVE_TRY_ASSIGN(
+      const Core::Reading reading,
+      core.read_log_into(&made, tail, marks, [&](std::string_view line) { words.add(line); }));
   words.finish([&] {
     made.arrange();
     made.compress_facets();

@@ -151,6 +151,33 @@ TEST_P(IndexRebuildTest, ThatFailsLeavesTheIndexInUse) {
   EXPECT_EQ(session_->stats()->get_int64("entries"), 20);
 }
 
+TEST_P(IndexRebuildTest, ThatFailsToReadWhatCameMeanwhileLeavesTheIndexInUse) {
+  fill(20);
+  session_->close();
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  WatchedStorage& storage = *owned;
+  session_ = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  const uint64_t size_bytes = disk_.bytes("memory.jsonl").size();
+  bool was_added = false;
+  int failure_count = 0;
+  storage.change_read = [&](log::Stream stream, uint64_t offset, size_t got) -> Result<size_t> {
+    if (stream != log::Stream::kEntries) return got;
+    if (!std::exchange(was_added, true)) {
+      EXPECT_TRUE(session_->add(entry_text("meanwhile", "coffee")).ok());
+    }
+    if (offset < size_bytes) return got;
+    failure_count += 1;
+    return Status(Code::kIo, "no read");
+  };
+  EXPECT_EQ(session_->rebuild_index().code(), Code::kIo);
+  storage.change_read = nullptr;
+  EXPECT_EQ(failure_count, 1);
+  storage.read_bytes = 0;
+  EXPECT_EQ(found("number4"), "e4 ");
+  EXPECT_EQ(found("coffee"), "meanwhile ");
+  EXPECT_LT(storage.read_bytes.load(), size_bytes) << "the index was made anew";
+}
+
 TEST_P(IndexRebuildTest, TellsOfDamageAndOfATornTail) {
   fill(3);
   std::string log = disk_.bytes("memory.jsonl");

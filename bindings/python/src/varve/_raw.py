@@ -1425,7 +1425,8 @@ class Functions:
         @param[out] report_len_out [bytes].
         @param[out] error_out      caller frees; may be NULL.
 
-        @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_INVALID_ARGUMENT
+        @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_INVALID_ARGUMENT, VARVE_BUSY (the log
+                 was replaced over and over meanwhile)
         @cost    reads the whole log, once; O(log). Memory for both indexes. With `threads` above 1 in
                  the configuration a second thread counts words, and has ended when the call answers.
         @thread  any"""
