@@ -242,29 +242,33 @@ void Ranker::for_each(RowFilter& filter, bool any_row,
   });
 }
 
-void Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
+Ranker::Way Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
   const uint64_t list_rows = list_row_count();
   if (any_row && terms_.empty()) {
     for_each(filter, true, [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
-  } else if (any_row || filter.walk_count_max() < list_rows / (terms_.size() * kLookupCost + 1)) {
-    walk_filter(filter, any_row, best);
-  } else if (list_rows / (terms_.size() * kLookupsSaved + 1) <
-             std::max(best->count(), kFewWanted)) {
-    add_up_best(filter, best);
-  } else {
-    find_best_of_long_lists(filter, best);
+    return Way::kRowsWalked;
   }
+  if (any_row || filter.walk_count_max() < list_rows / (terms_.size() * kLookupCost + 1)) {
+    walk_filter(filter, any_row, best);
+    return Way::kRowsWalked;
+  }
+  if (list_rows / (terms_.size() * kLookupsSaved + 1) < std::max(best->count(), kFewWanted)) {
+    add_up_best(filter, best);
+    return Way::kListsAddedUp;
+  }
+  return find_best_of_long_lists(filter, best);
 }
 
 // They are walked, unless so much of them would be that to add up all costs less.
-void Ranker::find_best_of_long_lists(RowFilter& filter, TopK* best) {
+Ranker::Way Ranker::find_best_of_long_lists(RowFilter& filter, TopK* best) {
   const double floor = find_floor(filter, *best);
   if (floor > 0) best->raise_floor(floor);
   if (floor > 0 && walked_row_count(floor) > list_row_count() / kWalkCost) {
     add_up_few(filter, floor, best);
-  } else {
-    walk_lists(filter, best);
+    return Way::kListsAddedUp;
   }
+  walk_lists(filter, best);
+  return Way::kListsWalked;
 }
 
 // In the lists that walk_lists() cannot leave out with this threshold.

@@ -44,9 +44,16 @@ class Ranker {
   // The same of many rows, rising, at a fraction of the cost.
   [[nodiscard]] std::vector<double> scores(std::span<const uint32_t> rows);
 
+  // How the best were looked for: what costs least depends on the lists, the filter and how many
+  // are wanted.
+  enum class Way : uint8_t {
+    kRowsWalked,    // those the filter leaves
+    kListsAddedUp,  // every posting of them
+    kListsWalked,   // but for what cannot be among the best
+  };
   // Offers rows the filter takes that have one of the words, or any at all when `any_row`: all that
   // can be among the best.
-  void find_best(RowFilter& filter, bool any_row, TopK* best);
+  Way find_best(RowFilter& filter, bool any_row, TopK* best);
   // Calls `visit` with every such row and its score.
   void for_each(RowFilter& filter, bool any_row,
                 const std::function<void(uint32_t row, double score)>& visit);
@@ -98,7 +105,7 @@ class Ranker {
   void add_up(Visit visit);
   void add_up_best(RowFilter& filter, TopK* best);
   void add_up_few(RowFilter& filter, double first_floor, TopK* best);
-  void find_best_of_long_lists(RowFilter& filter, TopK* best);
+  Way find_best_of_long_lists(RowFilter& filter, TopK* best);
   [[nodiscard]] uint64_t walked_row_count(double floor) const;
   double find_floor(RowFilter& filter, const TopK& best);
   void walk_filter(RowFilter& filter, bool any_row, TopK* best);

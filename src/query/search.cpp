@@ -23,6 +23,15 @@ constexpr double kUnrankedOffset = 1;
 
 constexpr uint64_t kHitsAtFirst = 16;  // that there is room for, if so many are wanted
 
+const char* strategy_of(Ranker::Way way) {
+  switch (way) {
+    case Ranker::Way::kRowsWalked: return "rows that fit, by their match";
+    case Ranker::Way::kListsAddedUp: return "the words' lists, added up";
+    case Ranker::Way::kListsWalked: break;
+  }
+  return "best matches, block by block";
+}
+
 }  // namespace
 
 struct Search::Parts {
@@ -203,14 +212,13 @@ void Search::Parts::take(TopK& best, Answer* answer) {
 // By BM25 alone: early stopping. A floor for relevance needs the best match first, so it does not
 // come here.
 void Search::Parts::run_by_match(Answer* answer) {
-  answer->strategy = "best matches, block by block";
   TopK best(wanted(), false, after_place());
   if (answer->best_match == 0 && query.after) {
     TopK first(1, false, std::nullopt);
     ranker->find_best(filter, !text.needs_term, &first);
     for (const Place& place : first.take()) answer->best_match = place.key;
   }
-  ranker->find_best(filter, !text.needs_term, &best);
+  answer->strategy = strategy_of(ranker->find_best(filter, !text.needs_term, &best));
   const auto places = best.take();
   if (answer->best_match == 0 && !places.empty()) answer->best_match = places.front().key;
   for (const Place& place : places) {

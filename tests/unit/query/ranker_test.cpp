@@ -134,6 +134,20 @@ void expect_same(const std::vector<Place>& found, const std::vector<Place>& expe
   }
 }
 
+// The way in which they were found.
+Ranker::Way expect_best_of_a_scan(const index::Index& index, Ranker& ranker,
+                                  const RowFilter& filter, size_t count, bool any_row = false) {
+  RowFilter scanned = filter;
+  const auto expected = scan(index, ranker, scanned, any_row, count);
+  RowFilter asked = filter;
+  TopK best(count, false, std::nullopt);
+  const Ranker::Way way = ranker.find_best(asked, any_row, &best);
+  expect_same(best.take(), expected);
+  return way;
+}
+
+const std::set<Ranker::Way> kBothOfLists = {Ranker::Way::kListsAddedUp, Ranker::Way::kListsWalked};
+
 TEST(Ranker, ScoresAreTheFormulas) {
   ZipfLog log(1, 500, 40);
   for (int round = 0; round < 20; ++round) {
@@ -172,16 +186,13 @@ TEST_P(RankerScan, FindsWhatALookAtEveryRowFinds) {
         }
         default: break;
       }
-      RowFilter other = filter;
       const bool any_row = log.random()() % 5 == 0;
-      const auto expected = scan(log.index(), ranker, other, any_row, count);
-      TopK best(count, false, std::nullopt);
-      ranker.find_best(filter, any_row, &best);
-      expect_same(best.take(), expected);
-      if (expected.empty()) continue;
-      // The next page.
-      const Place last = expected[expected.size() / 2];
+      expect_best_of_a_scan(log.index(), ranker, filter, count, any_row);
+      RowFilter other = filter;
       std::vector<Place> all = scan(log.index(), ranker, other, any_row, SIZE_MAX);
+      if (all.empty()) continue;
+      // The next page.
+      const Place last = all[std::min(count, all.size()) / 2];
       std::erase_if(all, [&](const Place& place) { return !comes_before(last, place); });
       if (all.size() > count) all.resize(count);
       TopK next(count, false, last);
@@ -197,21 +208,20 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RankerScan, ::testing::Range(1u, 9u));
 // frequent ones walked while few rows are wanted.
 TEST(Ranker, FindsTheSameInManyWindows) {
   ZipfLog log(20, 3 * ScoreWindow::kRows + 100, 4);
+  std::set<Ranker::Way> ways;
   for (int round = 0; round < 12; ++round) {
     const size_t rare_from = round % 2 == 0 ? 150 + log.random()() % 50 : 0;
-    const auto words = log.words(1 + log.random()() % 5, rare_from);
+    auto words = log.words(1 + log.random()() % 5, rare_from);
+    if (round % 4 == 1) words = {word_of(0), word_of(static_cast<size_t>(round))};
     const TextPlan plan = plan_of(log, words);
     Ranker ranker(log.index(), plan, log.index().size());
     for (const size_t count : {1u, 10u, 300u, 5000u}) {
       RowFilter filter(log.index(), log.index().size(), kNowMs);
       if (round % 3 == 0) filter.require_types({"finding"});
-      RowFilter other = filter;
-      const auto expected = scan(log.index(), ranker, other, false, count);
-      TopK best(count, false, std::nullopt);
-      ranker.find_best(filter, false, &best);
-      expect_same(best.take(), expected);
+      ways.insert(expect_best_of_a_scan(log.index(), ranker, filter, count));
     }
   }
+  EXPECT_EQ(ways, kBothOfLists);
 }
 
 // Long lists, of words about as rare and of one that is far more frequent: added up and walked,
@@ -221,6 +231,7 @@ TEST(Ranker, FindsTheSameInLongLists) {
   for (uint32_t i = 0; i < log.index().size(); i += 5) {
     log.index().add_tombstone("e" + std::to_string(i));
   }
+  std::set<Ranker::Way> ways;
   for (int round = 0; round < 12; ++round) {
     std::vector<std::string> words;
     for (size_t i = 0; i < 9; ++i) words.push_back(word_of(20 + log.random()() % 200));
@@ -230,14 +241,50 @@ TEST(Ranker, FindsTheSameInLongLists) {
     for (const size_t count : {1u, 10u, 50u, 200u}) {
       RowFilter filter(log.index(), log.index().size(), kNowMs);
       if (round % 3 == 0) filter.require_types({"finding"});
-      RowFilter other = filter;
-      const auto expected = scan(log.index(), ranker, other, false, count);
-      TopK best(count, false, std::nullopt);
-      ranker.find_best(filter, false, &best);
-      expect_same(best.take(), expected);
+      ways.insert(expect_best_of_a_scan(log.index(), ranker, filter, count));
     }
   }
+  EXPECT_EQ(ways, kBothOfLists);
 }
+
+// To be asked of this log for some words, and the way that costs least.
+struct WayCase {
+  std::string words;
+  size_t count;
+  uint32_t row_count;  // that a condition leaves; 0: all
+  Ranker::Way way;
+};
+
+class RankerWay : public ::testing::TestWithParam<WayCase> {};
+
+TEST_P(RankerWay, IsTheOneThatCostsLeast) {
+  QueryLog log(plain_words());
+  for (int i = 0; i < 6000; ++i) {
+    std::string words = "often" + std::to_string(i % 2) + " some" + std::to_string(i % 12) +
+                        " part" + std::to_string(i % 4);
+    if (i % 300 == 7) words += " rare rare";
+    log.add(R"({"type":"note","content":")" + words + R"("})");
+  }
+  const auto plan = plan_text(GetParam().words, log.index(), log.analyzer());
+  ASSERT_TRUE(plan.ok());
+  Ranker ranker(log.index(), *plan, log.index().size());
+  RowFilter filter(log.index(), log.index().size(), kNowMs);
+  if (GetParam().row_count > 0) {
+    std::vector<uint32_t> rows;
+    for (uint32_t i = 0; i < GetParam().row_count; ++i) rows.push_back(7 + i * 20);
+    filter.require(RowSet::of_rows(std::move(rows)));
+  }
+  EXPECT_EQ(expect_best_of_a_scan(log.index(), ranker, filter, GetParam().count), GetParam().way);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Queries, RankerWay,
+    ::testing::Values(WayCase{"often0 often1 rare", 10, 20, Ranker::Way::kRowsWalked},
+                      WayCase{"rare", 10, 20, Ranker::Way::kListsAddedUp},
+                      WayCase{"rare some3", 10, 0, Ranker::Way::kListsAddedUp},
+                      WayCase{"often0 often1 rare", 10, 0, Ranker::Way::kListsWalked},
+                      WayCase{"often0 often1 rare", 3000, 0, Ranker::Way::kListsAddedUp},
+                      WayCase{"part0 part1 part2 part3", 10, 0, Ranker::Way::kListsAddedUp}));
 
 // Of a stretch one posting alone is in the window, and those behind it are not passed over.
 TEST(Ranker, ARowAloneInItsWindowTakesNoOtherWithIt) {

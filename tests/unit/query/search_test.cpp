@@ -98,6 +98,21 @@ TEST(OrderTies, AreByTimeThenByPlaceInTheLogAndAscendingIsTheReverse) {
   EXPECT_EQ(log.ids(R"({"sort_by":"time","order":"asc"})"), "a c d b");
 }
 
+TEST(Explained, HowTheBestMatchesWereFound) {
+  QueryLog log(plain_words());
+  for (int i = 0; i < 3000; ++i) {
+    log.add(R"({"type":"finding","tags":["t)" + std::to_string(i % 300) +
+            R"("],"content":"tea cup)" + std::to_string(i) + "\"}");
+  }
+  const auto strategy_of = [&](const std::string& members) {
+    return log.answer(R"({"sort_by":"match","explain":true,)" + members + "}").strategy;
+  };
+  EXPECT_EQ(strategy_of(R"("text":"tea")"), "best matches, block by block");
+  EXPECT_EQ(strategy_of(R"("text":"cup7")"), "the words' lists, added up");
+  EXPECT_EQ(strategy_of(R"("text":"tea","tags":{"include":["t5"]})"),
+            "rows that fit, by their match");
+}
+
 // --- limits and floors ---------------------------------------------------------------------------
 
 TEST(Limit, IsObeyedAndTellsWhetherThereIsMore) {
