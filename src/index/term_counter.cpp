@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "base/release_memory.h"
 #include "entry/entry.h"
 #include "json/raw.h"
 
@@ -78,9 +79,9 @@ void TermCounter::take(CountedRows* into) {
 }
 
 void TermCounter::give_memory_back() {
-  if (counted_.memory_bytes() > kBytesKept) counted_ = CountedRows();
-  if (occurrences_.capacity() * sizeof(Occurrence) > kBytesKept) occurrences_ = Occurrences();
-  if (row_ends_.capacity() * sizeof(uint64_t) > kBytesKept) row_ends_ = std::vector<uint64_t>();
+  if (counted_.memory_bytes() > kBytesKept) release_memory(&counted_);
+  if (occurrences_.capacity() * sizeof(Occurrence) > kBytesKept) release_memory(&occurrences_);
+  if (row_ends_.capacity() * sizeof(uint64_t) > kBytesKept) release_memory(&row_ends_);
 }
 
 // By counting, in the order in which terms come first.
@@ -189,8 +190,8 @@ void TermCounter::forget_terms() {
   words_ = WordTable<Word>();
   compounds_ = WordTable<Word>();
   terms_ = WordTable<uint32_t>();
-  frequencies_ = std::vector<uint32_t>();  // not {}, which keeps the memory
-  waiting_ = std::vector<uint32_t>();
+  release_memory(&frequencies_);
+  release_memory(&waiting_);
 }
 
 // --- rows ----------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "base/release_memory.h"
+
 namespace varve::index {
 
 namespace {
@@ -31,7 +33,7 @@ void TextIndex::add(const json::Value* entry) {
 void TextIndex::settle() {
   counter_.take(&counted_);
   add_counted(counted_);
-  if (counted_.memory_bytes() > kCountedBytesKept) counted_ = CountedRows();
+  if (counted_.memory_bytes() > kCountedBytesKept) release_memory(&counted_);
   counter_.give_memory_back();
 }
 
@@ -146,7 +148,7 @@ void TextIndex::compress() {
   if (!is_compression_due(0) || !dictionary_.load_whole().ok()) return;
   dictionary_.freeze(length_lookup());
   counter_.forget_terms();
-  lists_ = std::vector<uint32_t>();
+  release_memory(&lists_);
   postings_added_ = 0;
 }
 

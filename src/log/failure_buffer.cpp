@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/release_memory.h"
+
 namespace varve::log {
 
 FailureBuffer::FailureBuffer(std::unique_ptr<SessionStorage> below, uint64_t bytes_max)
@@ -103,7 +105,7 @@ Status FailureBuffer::write_held() {
   VARVE_TRY(
       below_->append(Stream::kEntries, held_start_bytes_, held_, held_is_durable_, held_last_seq_));
   const std::lock_guard guard(mutex_);
-  held_ = std::string();  // its memory as well
+  release_memory(&held_);
   reason_.clear();
   held_start_bytes_ = 0;
   return {};

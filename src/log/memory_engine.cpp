@@ -3,6 +3,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/release_memory.h"
+
 namespace varve::log {
 
 namespace {
@@ -36,10 +38,10 @@ Status write_text(const SessionContents::Produce& produce, std::string* text) {
 void forget(MemorySession& session) {
   const std::lock_guard guard(session.mutex);
   session.dropped = true;
-  session.entries = std::string();
-  session.tombstones = std::string();
-  session.quarantine = std::string();
-  session.vectors = std::string();
+  release_memory(&session.entries);
+  release_memory(&session.tombstones);
+  release_memory(&session.quarantine);
+  release_memory(&session.vectors);
   session.documents.clear();
   session.generation += 1;
 }

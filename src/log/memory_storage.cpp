@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/release_memory.h"
+
 namespace varve::log {
 
 namespace {
@@ -172,7 +174,7 @@ Status MemoryStorage::replace(Stream stream, const std::function<Status(Sink&)>&
 
 Status MemoryStorage::remove_vectors() {
   const std::lock_guard guard(session_->mutex);
-  session_->vectors = std::string();
+  release_memory(&session_->vectors);
   session_->vectors_generation += 1;
   return {};
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/release_memory.h"
 #include "session/retries.h"
 
 namespace varve::session {
@@ -104,7 +105,7 @@ void Vectors::forget() {
   const std::lock_guard loading(load_mutex_);
   const std::unique_lock lock(mutex_);
   table_.reset();
-  rows_ = {};
+  release_memory(&rows_);
   load_ += 1;
   is_whole_ = false;
   covered_bytes_ = 0;

@@ -54,7 +54,7 @@ TEST_P(WordsBesideTest, MakeTheIndexThatLinesMakeOneByOne) {
     EXPECT_FALSE(text.is_compression_due(0)) << "what was added waits uncompressed";
     if (added_bytes_max != kMuch) continue;  // what came last may wait uncompressed
     const uint64_t held_bytes = text.encode_terms().size() + text.lengths().capacity() * 4;
-    EXPECT_LT(text.memory_bytes(), held_bytes + (uint64_t{256} << 10)) << "memory of the way";
+    EXPECT_LT(text.memory_bytes(), held_bytes + (uint64_t{64} << 10)) << "memory of the way";
   }
 }
 
