@@ -245,6 +245,38 @@ uint32_t decode_four(const uint8_t* bytes, uint32_t i, uint64_t* row, PostingRun
   return taken_bytes;
 }
 
+constexpr ptrdiff_t kPairBytes = 8;  // that two postings are taken from
+
+// The next two postings of eight bytes, where the distance takes one or two bytes and the frequency
+// none or one. Without branches, which nothing could foretell. How many bytes they took; 0 when one
+// is longer, or not right, and nothing was read.
+uint32_t decode_pair(const uint8_t* bytes, uint32_t i, uint64_t* row, PostingRun::Decoded* out) {
+  uint64_t left = 0;
+  std::memcpy(&left, bytes, sizeof(left));
+  uint64_t at_row = *row;
+  uint64_t least = UINT64_MAX;
+  uint64_t longer = 0;
+  uint64_t taken_bits = 0;
+  for (uint32_t k = 0; k < 2; ++k) {
+    const uint64_t has_frequency = left & 1;
+    const uint64_t is_long = left >> 7 & 1;
+    const uint64_t value = (left & 0x7F) | (left >> 1 & 0x3F80 & (0 - is_long));
+    const uint64_t more = left >> (8 + 8 * is_long) & 0xFF & (0 - has_frequency);
+    longer |= (left >> 8 & (0 - is_long)) | more;
+    const uint64_t distance = value >> 1;
+    least = std::min(least, distance);
+    at_row += distance;
+    out->rows[i + k] = static_cast<uint32_t>(at_row);
+    out->frequencies[i + k] = static_cast<uint32_t>(1 + has_frequency + more);
+    const uint64_t bits = 8 + 8 * (has_frequency + is_long);
+    left >>= bits;
+    taken_bits += bits;
+  }
+  if (least == 0 || (longer & 0x80) != 0) return 0;
+  *row = at_row;
+  return static_cast<uint32_t>(taken_bits / 8);
+}
+
 // Postings whose distance takes one or two bytes, and their frequency none or one, as nearly all
 // are: until one is longer, or not right, or the end is near. How many. Rows may come out above
 // kNoRow: they rise, so it is enough to look at the last.
@@ -275,6 +307,14 @@ uint32_t decode_short(const char** at, const char* end, uint32_t first, uint32_t
         byte += taken_bytes;
         i += kPlainRun;
         patience = kPlainRun;
+        continue;
+      }
+    }
+    if (wanted - i >= 2 && past - byte >= kPairBytes) {
+      const uint32_t taken_bytes = decode_pair(byte, i, &at_row, out);
+      if (taken_bytes > 0) {
+        byte += taken_bytes;
+        i += 2;
         continue;
       }
     }

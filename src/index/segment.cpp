@@ -1,5 +1,7 @@
 #include "index/segment.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -35,6 +37,11 @@ Status wrong_dictionary(std::string_view what) {
 
 }  // namespace
 
+// One for each eight keys: most are never asked for.
+Segment::RecentKeys::RecentKeys(uint32_t key_count)
+    : count_(std::clamp(std::bit_ceil(key_count / 8), uint32_t{1} << 10, uint32_t{1} << 12)),
+      numbers_(std::make_unique<std::atomic<uint32_t>[]>(count_)) {}
+
 Status Segment::read_layout() {
   if (bytes_->size() < sizeof(SegmentHeader)) {
     return wrong_dictionary("is shorter than its header");
@@ -55,7 +62,7 @@ Status Segment::read_layout() {
   if (values_bytes_ != bytes_->size() - values_at_) {
     return wrong_dictionary("has not the size it says");
   }
-  if (key_count_ >= kRecentCount) recent_ = std::make_shared<RecentKeys>();
+  if (key_count_ >= RecentKeys::kKeyCountMin) recent_ = std::make_shared<RecentKeys>(key_count_);
   return {};
 }
 
@@ -153,7 +160,7 @@ uint32_t Segment::lower_bound(std::string_view wanted) const {
 }
 
 std::string_view Segment::find(std::string_view wanted) const {
-  std::atomic<uint32_t>* recent = recent_ ? &(*recent_)[hash64(wanted) % kRecentCount] : nullptr;
+  std::atomic<uint32_t>* recent = recent_ ? &recent_->at(hash64(wanted)) : nullptr;
   if (recent != nullptr) {
     const uint32_t number = recent->load(std::memory_order_relaxed);
     if (number < key_count_ && key(number) == wanted) return value(number);
@@ -165,7 +172,7 @@ std::string_view Segment::find(std::string_view wanted) const {
 }
 
 uint64_t Segment::memory_bytes() const {
-  return (bytes_ ? bytes_->memory_bytes() : 0) + (recent_ ? sizeof(RecentKeys) : 0);
+  return (bytes_ ? bytes_->memory_bytes() : 0) + (recent_ ? recent_->memory_bytes() : 0);
 }
 
 void SegmentBuilder::reserve(const Segment& as_much) {

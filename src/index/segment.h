@@ -10,7 +10,6 @@
 // list, it is to be called. Values are their reader's to check.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -66,11 +65,20 @@ class Segment {
 
   // Numbers of keys that were found lately, by their hashes: what one asks for comes again, and the
   // way to it waits for memory at each step. Any number is right: a key is compared.
-  static constexpr size_t kRecentCount = 1024;
-  using RecentKeys = std::array<std::atomic<uint32_t>, kRecentCount>;
+  class RecentKeys {
+   public:
+    static constexpr uint32_t kKeyCountMin = 1024;  // of a segment for which it pays
+    explicit RecentKeys(uint32_t key_count);
+    [[nodiscard]] std::atomic<uint32_t>& at(uint64_t hash) { return numbers_[hash % count_]; }
+    [[nodiscard]] uint64_t memory_bytes() const { return count_ * sizeof(numbers_[0]); }
+
+   private:
+    uint32_t count_;
+    std::unique_ptr<std::atomic<uint32_t>[]> numbers_;
+  };
 
   std::shared_ptr<SectionBytes> bytes_;
-  std::shared_ptr<RecentKeys> recent_;  // of a segment with so many keys that it pays
+  std::shared_ptr<RecentKeys> recent_;  // of a segment for which it pays
   bool is_checked_ = true;
   uint32_t key_count_ = 0;
   uint64_t key_ends_at_ = 0;

@@ -32,6 +32,9 @@ constexpr uint32_t kFirstRows = 512;
 // A threshold is looked for in advance where at most this part of all postings is read for it.
 constexpr uint64_t kFloorShare = 3;
 
+// How finely a threshold is told.
+constexpr size_t kFloorSteps = 128;
+
 // A posting of a list that is walked, with what is looked for in others, costs as many that are
 // added up.
 constexpr uint64_t kWalkCost = 8;
@@ -45,6 +48,13 @@ Bm25 make_bm25(const index::Index& index, uint32_t row_end, const TextStatistics
   return {row_end, index.text().total_length(row_end)};
 }
 
+// Of the first `row_end` rows.
+uint64_t count_before(const index::PostingList& rows, uint32_t row_end, const index::Index& index) {
+  // Longer than the log is a damaged list alone: that shows when it is walked.
+  if (row_end >= index.text_row_count()) return std::min(rows.count(), row_end);
+  return rows.count() - index::PostingCursor(rows).count_from(row_end);
+}
+
 uint64_t count_in(const TextStatistics& statistics, std::string_view term) {
   const auto found = statistics.row_counts.find(term);
   return found == statistics.row_counts.end() ? 0 : found->second;
@@ -55,23 +65,32 @@ uint64_t count_in(const TextStatistics& statistics, std::string_view term) {
 Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end,
                const TextStatistics* shared)
     : index_(index), row_end_(row_end), bm25_(make_bm25(index, row_end, shared)) {
-  terms_.reserve(plan.terms.size());
+  struct Counted {
+    const RankedTerm* ranked;
+    uint64_t own_row_count;
+    uint64_t row_count;
+  };
+  std::vector<Counted> counted;
+  counted.reserve(plan.terms.size());
   for (const RankedTerm& ranked : plan.terms) {
-    index::PostingCursor cursor(ranked.rows);
-    const uint64_t own_count = cursor.count() - cursor.count_from(row_end);
+    const uint64_t own_count = count_before(ranked.rows, row_end, index);
     if (own_count == 0) continue;
     // The collection may have grown less than this session since it was counted.
     const uint64_t row_count =
         shared == nullptr
             ? own_count
             : std::min(shared->entry_count, std::max(own_count, count_in(*shared, ranked.text)));
-    const double idf = bm25_.idf(row_count);
-    terms_.push_back(
-        {&ranked, cursor, own_count, row_count, idf, Bm25::weight(idf), UINT32_MAX, 0, 0});
+    counted.push_back({&ranked, own_count, row_count});
+  }
+  // Terms are large: they are put where they stay.
+  std::sort(counted.begin(), counted.end(), [](const Counted& a, const Counted& b) {
+    return a.row_count != b.row_count ? a.row_count < b.row_count : a.ranked < b.ranked;
+  });
+  terms_.reserve(counted.size());
+  for (const Counted& one : counted) {
+    terms_.emplace_back(*one.ranked, one.own_row_count, one.row_count, bm25_.idf(one.row_count));
     find_bounds(&terms_.back());
   }
-  std::stable_sort(terms_.begin(), terms_.end(),
-                   [](const Term& a, const Term& b) { return a.row_count < b.row_count; });
 }
 
 void Ranker::find_bounds(Term* term) const {
@@ -140,14 +159,21 @@ uint32_t Ranker::add_window(uint32_t row, uint32_t count_max, ScoreWindow* windo
   for (const Term& term : terms_) rest += term.bound;
   for (Term& term : terms_) {
     rest -= term.bound;
-    const LengthLimits limits(bm25_, term.idf, without_slack(floor) - with_slack(rest));
+    const double least = without_slack(floor) - with_slack(rest);
+    const LengthLimits limits(bm25_, term.idf, least);
+    const bool can_any_reach =
+        with_slack(term.bound) >= least && limits.can_any_reach(term.frequency_max);
     while (term.row < end) {
       const auto stretch = term.cursor.stretch();
       const auto& rows = stretch.rows;
       const bool is_all = rows.back() < end;
       const auto behind = is_all ? rows.end() : std::lower_bound(rows.begin(), rows.end(), end);
       const auto count = static_cast<size_t>(behind - rows.begin());
-      add_postings(term, limits, rows.first(count), stretch.frequencies, window);
+      if (can_any_reach) {
+        add_postings(term, limits, rows.first(count), stretch.frequencies, window);
+      } else {
+        add_to_touched(term, rows.first(count), stretch.frequencies, window);
+      }
       term.row = term.cursor.skip(count);
     }
     next_row = std::min(next_row, term.row);
@@ -161,38 +187,45 @@ void Ranker::add_postings(const Term& term, const LengthLimits& limits,
   const index::TextIndex& text = index_.text();
   const Bm25 bm25 = bm25_;  // of its own, so that it stays in registers
   const double idf = term.idf;
-  const bool can_any_reach = limits.can_any_reach(term.frequency_max);
   for (size_t i = 0; i < rows.size(); ++i) {
-    const bool counts = (can_any_reach && limits.can_reach(frequencies[i], text.length(rows[i]))) ||
-                        window->has(rows[i]);
-    if (counts) window->add(rows[i], bm25.score(idf, frequencies[i], text.length(rows[i])));
+    const uint32_t length = text.length(rows[i]);
+    if (!limits.can_reach(frequencies[i], length) && !window->has(rows[i])) continue;
+    window->add(rows[i], bm25.score(idf, frequencies[i], length));
   }
+}
+
+void Ranker::add_to_touched(const Term& term, std::span<const uint32_t> rows,
+                            std::span<const uint32_t> frequencies, ScoreWindow* window) const {
+  window->for_each_touched(rows, [&](size_t i) {
+    const uint32_t length = index_.text().length(rows[i]);
+    window->add(rows[i], bm25_.score(term.idf, frequencies[i], length));
+  });
 }
 
 template <typename Visit>
 void Ranker::add_up(Visit visit) {
-  const auto window = std::make_unique_for_overwrite<ScoreWindow>();
+  ScoreWindow window;
   for (uint32_t row = first_row(); row < row_end_;) {
-    window->start(row);
-    row = add_window(row, ScoreWindow::kRows, window.get(), 0);
-    window->take(visit);
+    window.start(row);
+    row = add_window(row, ScoreWindow::kRows, &window, 0);
+    window.take(visit);
   }
 }
 
 // A threshold refuses most rows; this one is known.
 void Ranker::add_up_few(RowFilter& filter, double first_floor, TopK* best) {
-  const auto window = std::make_unique_for_overwrite<ScoreWindow>();
+  ScoreWindow window;
   const auto offer_row = [&](uint32_t row, double score) {
     if (score >= best->floor() && filter.accepts(row)) best->offer(place_of(row, score));
   };
   for (uint32_t row = first_row(); row < row_end_;) {
     const double floor = std::max(first_floor, best->floor());
-    window->start(row, floor);
-    row = add_window(row, floor > 0 ? ScoreWindow::kRows : kFirstRows, window.get(), floor);
+    window.start(row, floor);
+    row = add_window(row, floor > 0 ? ScoreWindow::kRows : kFirstRows, &window, floor);
     if (floor > 0) {
-      window->take_reached(offer_row);
+      window.take_reached(offer_row);
     } else {
-      window->take(offer_row);
+      window.take(offer_row);
     }
   }
 }
@@ -204,15 +237,20 @@ double Ranker::find_floor(RowFilter& filter, const TopK& best) {
   const auto term = std::find_if(terms_.begin(), terms_.end(), has_enough);
   if (term == terms_.end() || best.count() == 0 || best.is_next_page()) return 0;
   if (term->own_row_count > list_row_count() / kFloorShare) return 0;
-  std::vector<double> parts;
-  parts.reserve(term->own_row_count);
+  // By steps of what the word can give: to sort parts out would cost more than a lower floor does.
+  std::array<uint32_t, kFloorSteps + 1> counts{};
+  const double step = Bm25::weight(term->idf) / kFloorSteps;
   for (uint32_t row = next_row_of(*term, 0); row < row_end_; row = term->cursor.next()) {
-    if (filter.accepts(row)) parts.push_back(part_of(*term, row));
+    if (!filter.accepts(row)) continue;
+    const double at = part_of(*term, row) / step;  // no number, where index.bin is damaged
+    counts[at < kFloorSteps ? static_cast<size_t>(at) : kFloorSteps] += 1;
   }
-  if (parts.size() < best.count()) return 0;
-  const auto last = parts.begin() + static_cast<ptrdiff_t>(best.count() - 1);
-  std::nth_element(parts.begin(), last, parts.end(), std::greater<>());
-  return *last;
+  uint64_t count = 0;
+  for (size_t at = counts.size(); at-- > 0;) {
+    count += counts[at];
+    if (count >= best.count()) return without_slack(static_cast<double>(at) * step);
+  }
+  return 0;
 }
 
 // Where many are wanted a threshold refuses few, and all are sorted out once.

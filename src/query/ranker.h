@@ -70,15 +70,23 @@ class Ranker {
 
  private:
   struct Term {
+    Term(const RankedTerm& of, uint64_t own_count, uint64_t count, double weight)
+        : ranked(&of),
+          cursor(of.rows),
+          own_row_count(own_count),
+          row_count(count),
+          idf(weight),
+          bound(Bm25::weight(weight)) {}
+
     const RankedTerm* ranked;
     index::PostingCursor cursor;
     uint64_t own_row_count;
     uint64_t row_count;  // of the collection
     double idf;
-    double bound;            // of any row
-    uint32_t frequency_max;  // in any row
-    uint32_t row;            // where the walk is; kNoRow at the end
-    double part;             // of the score of the row that is being offered
+    double bound;                         // of any row
+    uint32_t frequency_max = UINT32_MAX;  // in any row
+    uint32_t row = 0;                     // where the walk is; kNoRow at the end
+    double part = 0;                      // of the score of the row that is being offered
   };
 
   void find_bounds(Term* term) const;
@@ -100,6 +108,9 @@ class Ranker {
   uint32_t add_window(uint32_t row, uint32_t count_max, ScoreWindow* window, double floor);
   void add_postings(const Term& term, const LengthLimits& limits, std::span<const uint32_t> rows,
                     std::span<const uint32_t> frequencies, ScoreWindow* window) const;
+  // The same where no posting can reach the floor by itself: of rows that earlier words have, too.
+  void add_to_touched(const Term& term, std::span<const uint32_t> rows,
+                      std::span<const uint32_t> frequencies, ScoreWindow* window) const;
   // Calls `visit` with every row that has a word and its score, rising.
   template <typename Visit>
   void add_up(Visit visit);

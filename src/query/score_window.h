@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 namespace varve::query {
 
@@ -31,6 +32,16 @@ class ScoreWindow {
   [[nodiscard]] bool has(uint32_t row) const {
     const uint32_t at = row - first_row_;
     return (marks_[at / kMarkBits] >> at % kMarkBits & 1) != 0;
+  }
+
+  // Calls `visit(i)` for each of these rows of the window, `rows[i]`, that something was added to.
+  template <typename Visit>
+  void for_each_touched(std::span<const uint32_t> rows, Visit visit) const {
+    const uint32_t first_row = first_row_;  // of its own, so that it stays in a register
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const uint32_t at = rows[i] - first_row;
+      if ((marks_[at / kMarkBits] >> at % kMarkBits & 1) != 0) visit(i);
+    }
   }
 
   // `row` is in the window, `part` not below 0. Without branches, which nothing could foretell.

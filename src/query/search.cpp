@@ -220,6 +220,7 @@ void Search::Parts::run_by_match(Answer* answer) {
   }
   answer->strategy = strategy_of(ranker->find_best(filter, !text.needs_term, &best));
   const auto places = best.take();
+  for (const Place& place : places) index.prefetch(place.row);
   if (answer->best_match == 0 && !places.empty()) answer->best_match = places.front().key;
   for (const Place& place : places) {
     answer->hits.push_back(hit_of(place, place.key, answer->best_match));

@@ -221,19 +221,20 @@ class TextPlanner {
   void read(std::string_view text, std::vector<std::string>* words,
             std::vector<std::string>* compounds) {
     const text::Words& found = analyzer_.read(text);
+    words->reserve(words->size() + found.words().size());
     for (const auto& word : found.words()) words->emplace_back(found.text(word));
     for (const auto& compound : found.compounds()) compounds->emplace_back(found.text(compound));
   }
 
   // Stop words count only where there is nothing else.
   void rank() {
-    std::vector<std::string> kept;
+    const bool has_others = std::any_of(words_.begin(), words_.end(), [&](const auto& word) {
+      return !analyzer_.is_stop_word(word);
+    });
+    plan_.terms.reserve(words_.size() + compounds_.size() + wildcards_.size());
+    known_words_.reserve(known_words_.size() + words_.size());
     for (const auto& word : words_) {
-      if (!analyzer_.is_stop_word(word)) kept.push_back(word);
-    }
-    if (kept.empty()) kept = words_;
-    for (const auto& word : kept) {
-      if (is_lone_character(word)) continue;
+      if (is_lone_character(word) || (has_others && analyzer_.is_stop_word(word))) continue;
       const KnownWord& known = look_up(word);
       rank_term(known.term, known.rows);
     }

@@ -42,6 +42,7 @@ class TopK {
   void offer(const Place& place) {
     if (count_ == 0 || (after_ && !precedes(*after_, place))) return;
     if (!is_full()) {
+      if (heap_.empty()) heap_.reserve(std::min(count_, kRoomAtFirst));
       heap_.push_back(place);
       std::push_heap(heap_.begin(), heap_.end(), IsFirst{ascending_});
     } else if (precedes(place, heap_.front())) {
@@ -89,6 +90,7 @@ class TopK {
   }
 
  private:
+  static constexpr uint64_t kRoomAtFirst = 16;  // for places, if so many are wanted
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   struct IsFirst {

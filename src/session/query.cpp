@@ -204,6 +204,7 @@ class ResultReader {
     rows_.clear();
     rows_.reserve(answer_.hits.size());
     explanations_.clear();
+    for (const query::Hit& hit : answer_.hits) core_.index.prefetch_id(hit.place.row);
     for (const query::Hit& hit : answer_.hits) {
       rows_.push_back(session_query_.found_row(hit.place.row));
       if (query_.explain) {
