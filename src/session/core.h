@@ -276,6 +276,7 @@ class Core {
 
   // Index lock held exclusively:
   enum class Part : uint8_t { kRows, kFacets, kWords, kWhole };  // each with those before it
+  [[nodiscard]] bool can_ask_facets() const;                     // or shared
   Status load_pending(Part last);
   Status load_missing(Part last);
   Status index_words(uint64_t bytes_max);

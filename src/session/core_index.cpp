@@ -210,7 +210,6 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
   VARVE_TRY_ASSIGN(const log::Tail now, storage->tail());
   const index::Coverage& covered = made.coverage;
   const bool is_of_this_log = now.generation == reading.tail.generation &&
-                              now.generation == view.tail.generation &&
                               now.entries_bytes >= covered.entries_bytes &&
                               now.tombstones_bytes >= covered.tombstones_bytes;
   if (!is_of_this_log) return {Code::kGone, "the log was replaced"};
@@ -229,10 +228,14 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
 
 // --- for a query ---------------------------------------------------------------------------------
 
+bool Core::can_ask_facets() const {
+  return index_is_whole_ && !index.is_damaged() && index.has_facets();
+}
+
 Status Core::prepare_facets() {
   {
     const std::shared_lock lock(index_mutex);
-    if (index_is_whole_ && !index.is_damaged() && index.has_facets()) return {};
+    if (can_ask_facets()) return {};
   }
   return prepare_query(false);
 }
@@ -241,8 +244,7 @@ Status Core::prepare_query(bool text) {
   VARVE_TRY(catch_up());
   uint32_t wanted_count = 0;
   const auto is_ready = [&] {
-    return index_is_whole_ && !index.is_damaged() && index.has_facets() &&
-           index.arranged_count() >= wanted_count &&
+    return can_ask_facets() && index.arranged_count() >= wanted_count &&
            (!text || (index.has_text() && index.text_row_count() >= wanted_count));
   };
   {

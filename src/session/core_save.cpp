@@ -82,7 +82,7 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
   // What it has and we never read goes into the new one.
   if (!load_sections().ok()) return std::nullopt;
   const std::shared_lock lock(index_mutex);
-  if (!index_is_whole_ || index.pending().text) return std::nullopt;
+  if (!index_is_whole_) return std::nullopt;
   return Snapshot{index::encode_snapshot(index), view.tail.generation, index.coverage.entries_bytes,
                   index.text_row_count()};
 }

@@ -180,11 +180,13 @@ TEST_F(AfterAFailure, AlsoVectorsOfNoBytesAreRemoved) {
 
 TEST_F(AfterAFailure, OfAHolderWhoseLockFileSaysNothingItIsKnownThatThereIsOne) {
   ASSERT_TRUE(lock().ok());
-  disk_.write_file("s/lock", std::string(kLockStateBytes, 'x'));
-  const LockHolder holder = storage_->lock_holder();
-  EXPECT_TRUE(holder.is_held);
-  EXPECT_EQ(holder.process_id, 0);
-  EXPECT_EQ(holder.operation, "");
+  for (const size_t size : {size_t{0}, kLockStateBytes - 1, kLockStateBytes}) {
+    disk_.write_file("s/lock", std::string(size, 'x'));
+    const LockHolder holder = storage_->lock_holder();
+    EXPECT_TRUE(holder.is_held) << size;
+    EXPECT_EQ(holder.process_id, 0);
+    EXPECT_EQ(holder.operation, "");
+  }
 }
 
 // --- the transcript ------------------------------------------------------------------------------

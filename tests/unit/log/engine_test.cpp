@@ -525,8 +525,43 @@ TEST_F(CatalogLog, WithoutPermissionToWriteThereIsTheOneThatWasMade) {
   disk_.set_read_only(true);
   const auto engine = open(disk_);
   EXPECT_TRUE(engine->open_catalog().ok());
+  EXPECT_TRUE(engine->create_catalog("{}").ok());
   EXPECT_EQ(engine->drop_catalog(0).code(), Code::kReadOnly);
   EXPECT_TRUE(disk_.exists("store/indices/catalog/"));
+}
+
+// Folders that are missing there tell that nothing may be written.
+TEST_F(CatalogLog, OfAStoreForReadingNoneIsMadeOrDropped) {
+  disk_.write_file("store/sessions/note", "");
+  disk_.write_file("other/sessions/note", "");
+  disk_.write_file("other/indices/catalog/metadata.json", "{}");
+  disk_.set_read_only(true);
+  const auto engine = open(disk_);
+  EXPECT_EQ(engine->open_catalog().code(), Code::kNotFound);
+  EXPECT_EQ(engine->create_catalog("{}").code(), Code::kReadOnly);
+  EXPECT_TRUE(engine->drop_catalog(0).ok()) << "there is none";
+  const auto other = *DirectoryEngine::open("other", {&disk_, &clock_, &random_}, 1);
+  EXPECT_EQ(other->drop_catalog(0).code(), Code::kReadOnly);
+  EXPECT_TRUE(disk_.exists("other/indices/catalog/"));
+}
+
+TEST_F(CatalogLog, TheOneOfWhoIsFasterCounts) {
+  const auto engine = open(disk_);
+  const auto other = open(disk_);
+  bool was_made = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_named = operation.kind == io::OperationKind::kMove &&
+                          operation.path.find("/tmp/") != std::string::npos;
+    if (is_named && !std::exchange(was_made, true)) {
+      EXPECT_TRUE(other->create_catalog("{\"first\":1}").ok());
+    }
+    return std::nullopt;
+  });
+  const auto made = engine->create_catalog("{\"second\":1}");
+  disk_.set_fault_hook(nullptr);
+  ASSERT_TRUE(was_made);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_EQ(*(*made)->get_document("metadata.json"), "{\"first\":1}");
 }
 
 }  // namespace

@@ -238,6 +238,16 @@ TEST_F(Moments, WhenItCannotBeMadeAnewTheFailureIsTheAnswer) {
   EXPECT_TRUE(core_->read_entry("b").ok());
 }
 
+TEST_F(Moments, ALineThatIsReadInPartIsDamage) {
+  load();
+  storage_->change_read = [](log::Stream, uint64_t, size_t got) -> Result<size_t> {
+    return got - 1;
+  };
+  EXPECT_EQ(core_->read_entry("c").code(), Code::kCorruption);
+  storage_->change_read = nullptr;
+  EXPECT_TRUE(core_->read_entry("c").ok());
+}
+
 TEST_F(Moments, WhoseTailCannotBeSeenIsNotMadeAnew) {
   load();
   fail_to_read(*core_, *storage_, false);

@@ -178,6 +178,37 @@ TEST_P(IndexRebuildTest, ThatFailsToReadWhatCameMeanwhileLeavesTheIndexInUse) {
   EXPECT_LT(storage.read_bytes.load(), size_bytes) << "the index was made anew";
 }
 
+// By a person, or because what was behind it was never whole.
+TEST_P(IndexRebuildTest, BeginsAgainWhenTheLogGotShorter) {
+  fill(20);
+  ASSERT_TRUE(session_->remove(id_of(5), "").ok());
+  ASSERT_TRUE(session_->remove(id_of(6), "").ok());
+  session_->close();
+  const std::string log = disk_.bytes("memory.jsonl");
+  const std::string tombstones = disk_.bytes("tombstones.jsonl");
+  for (const std::string name : {"memory.jsonl", "tombstones.jsonl"}) {
+    disk_.write("memory.jsonl", log);
+    disk_.write("tombstones.jsonl", tombstones);
+    auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+    WatchedStorage& storage = *owned;
+    session_ = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+    bool was_cut = false;
+    storage.change_read = [&](log::Stream stream, uint64_t, size_t got) -> Result<size_t> {
+      if (stream == log::Stream::kEntries && !std::exchange(was_cut, true)) {
+        const std::string bytes = disk_.bytes(name);
+        disk_.write(name, bytes.substr(0, bytes.rfind('\n', bytes.size() - 2) + 1));
+      }
+      return got;
+    };
+    ASSERT_TRUE(session_->rebuild_index().ok()) << name;
+    ASSERT_TRUE(was_cut);
+    const bool is_log = name == "memory.jsonl";
+    EXPECT_EQ(session_->stats()->get_int64("entries"), is_log ? 17 : 19) << name;
+    EXPECT_EQ(found("number6"), is_log ? "" : "e6 ") << name;
+    session_->close();
+  }
+}
+
 TEST_P(IndexRebuildTest, TellsOfDamageAndOfATornTail) {
   fill(3);
   std::string log = disk_.bytes("memory.jsonl");
