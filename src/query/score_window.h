@@ -2,7 +2,8 @@
 //
 // What is touched is marked, so that giving it out and emptying it costs what is in it, not what
 // could be. Where only rows with a least score are wanted, those that reach it are noted while
-// they do: most are not looked at again. Small enough to stay near the processor.
+// they do: most are not looked at again. Small enough to stay near the processor, and for the
+// stack: 42 KB.
 //
 // source: the windows of Lucene's BooleanScorer and MaxScoreBulkScorer.
 #pragma once
