@@ -274,9 +274,10 @@ class Core {
   Status cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t covered_bytes,
                        uint64_t tail_bytes);
 
+  [[nodiscard]] bool can_ask_facets() const;  // index lock held
+
   // Index lock held exclusively:
   enum class Part : uint8_t { kRows, kFacets, kWords, kWhole };  // each with those before it
-  [[nodiscard]] bool can_ask_facets() const;                     // or shared
   Status load_pending(Part last);
   Status load_missing(Part last);
   Status index_words(uint64_t bytes_max);

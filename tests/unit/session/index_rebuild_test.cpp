@@ -31,6 +31,15 @@ class IndexRebuildTest : public testing::TestWithParam<uint64_t> {
     }
   }
 
+  // Opened anew, so that a test sees what is read and may change it.
+  WatchedStorage& open_watched() {
+    session_->close();
+    auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+    WatchedStorage& storage = *owned;
+    session_ = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+    return storage;
+  }
+
   // While the log is read for the first time, before its bytes come.
   void while_it_reads(const std::function<void()>& work) {
     disk_.disk.set_fault_hook([this, work,
@@ -83,10 +92,7 @@ TEST_P(IndexRebuildTest, IndexesAllWordsHoweverManyThereAre) {
   }
   ASSERT_GT(disk_.bytes("memory.jsonl").size(), size_t{16} << 20);
   ASSERT_TRUE(session_->rebuild_index().ok());
-  session_->close();
-  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
-  WatchedStorage& storage = *owned;
-  session_ = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  WatchedStorage& storage = open_watched();
   storage.read_bytes = 0;
   EXPECT_EQ(found("rare59"), "e59 ");
   EXPECT_LT(storage.read_bytes.load(), size_t{1} << 20) << "words were left for the query";
@@ -125,10 +131,7 @@ TEST_P(IndexRebuildTest, BeginsAgainWhenTheLogIsReplaced) {
 
 TEST_P(IndexRebuildTest, GivesUpWhenTheLogIsReplacedOverAndOver) {
   fill(3);
-  session_->close();
-  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
-  WatchedStorage& storage = *owned;
-  session_ = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  WatchedStorage& storage = open_watched();
   int reads = 0;
   storage.change_read = [&](log::Stream, uint64_t, size_t) -> Result<size_t> {
     ++reads;
@@ -153,10 +156,7 @@ TEST_P(IndexRebuildTest, ThatFailsLeavesTheIndexInUse) {
 
 TEST_P(IndexRebuildTest, ThatFailsToReadWhatCameMeanwhileLeavesTheIndexInUse) {
   fill(20);
-  session_->close();
-  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
-  WatchedStorage& storage = *owned;
-  session_ = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  WatchedStorage& storage = open_watched();
   const uint64_t size_bytes = disk_.bytes("memory.jsonl").size();
   bool was_added = false;
   int failure_count = 0;
@@ -189,9 +189,7 @@ TEST_P(IndexRebuildTest, BeginsAgainWhenTheLogGotShorter) {
   for (const std::string name : {"memory.jsonl", "tombstones.jsonl"}) {
     disk_.write("memory.jsonl", log);
     disk_.write("tombstones.jsonl", tombstones);
-    auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
-    WatchedStorage& storage = *owned;
-    session_ = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+    WatchedStorage& storage = open_watched();
     bool was_cut = false;
     storage.change_read = [&](log::Stream stream, uint64_t, size_t got) -> Result<size_t> {
       if (stream == log::Stream::kEntries && !std::exchange(was_cut, true)) {
