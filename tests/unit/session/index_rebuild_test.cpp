@@ -53,6 +53,8 @@ class IndexRebuildTest : public testing::TestWithParam<uint64_t> {
     });
   }
 
+  int64_t skipped_count() { return session_->stats()->get("corruption")->get_int64("skipped"); }
+
   std::string found(std::string_view word) {
     const auto answer = session_->query(R"({"text":")" + std::string(word) + R"("})");
     EXPECT_TRUE(answer.ok()) << answer.status().message();
@@ -220,9 +222,24 @@ TEST_P(IndexRebuildTest, TellsOfDamageAndOfATornTail) {
   ASSERT_TRUE(session_->rebuild_index().ok());
   EXPECT_EQ(session_->stats()->get_int64("entries"), 3);
   EXPECT_GE(host_.counters.lines_skipped - skipped_before, 3u);
+  EXPECT_EQ(skipped_count(), 3);
   ASSERT_TRUE(session_->add(entry_text("next", "coffee")).ok());
   ASSERT_EQ(disk_.quarantine().size(), 1u);
   EXPECT_EQ(disk_.quarantine().front().bytes, "{\"id\":\"torn");
+  EXPECT_EQ(found("coffee"), "next ");
+}
+
+TEST_P(IndexRebuildTest, TellsOfDamageThatCameMeanwhile) {
+  fill(3);
+  while_it_reads([&] {
+    const std::string log = disk_.bytes("memory.jsonl");
+    disk_.write("memory.jsonl",
+                log + "{\"id\":\"damaged\"}\n" + std::string(lines_of(log).front()));
+    EXPECT_TRUE(disk_.open()->add(entry_text("next", "coffee")).ok());
+  });
+  ASSERT_TRUE(session_->rebuild_index().ok());
+  ASSERT_TRUE(was_read_);
+  EXPECT_EQ(skipped_count(), 2);
   EXPECT_EQ(found("coffee"), "next ");
 }
 
