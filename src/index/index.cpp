@@ -122,7 +122,9 @@ void Index::compress(uint64_t added_words_bytes_max) {
 
 Status Index::load_whole() {
   VARVE_TRY(facets_.load_whole());
-  return text_ ? text_->load_whole() : Status();
+  if (text_) VARVE_TRY(text_->load_whole());
+  pending_.rest = false;
+  return {};
 }
 
 Index Index::renumbered(std::span<const uint32_t> kept) const {

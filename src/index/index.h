@@ -38,6 +38,8 @@ struct PendingSections {
   bool rows = false;
   bool facets = false;
   bool text = false;
+  bool rest = false;  // what of facets and words load_whole() reads
+  [[nodiscard]] bool any() const { return rows || facets || text || rest; }
   void close_if_done() {
     if (!rows && !facets && !text) file.reset();
   }

@@ -237,6 +237,7 @@ Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file,
   }
   index.pending_.rows = true;
   index.pending_.facets = true;
+  index.pending_.rest = true;
   index.pending_.file = std::move(file);
   return index;
 }

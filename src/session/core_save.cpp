@@ -40,7 +40,7 @@ bool Core::is_snapshot_wanted(bool always) const {
   const bool up_to_date = covered_bytes == snapshot_covered_bytes && snapshot_size_bytes > 0 &&
                           index.text_row_count() <= snapshot_text_rows;
   const bool nothing = covered_bytes == 0 && snapshot_size_bytes == 0;
-  return index_is_whole_ && !nothing && (due || always) && !(up_to_date && snapshot_was_loaded);
+  return !nothing && (due || always) && !(up_to_date && snapshot_was_loaded);
 }
 
 bool Core::is_snapshot_worth_saving() const {
@@ -79,12 +79,19 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
     note_snapshot_of_others();
     if (!is_snapshot_wanted(false)) return std::nullopt;
   }
-  // What it has and we never read goes into the new one.
-  if (!load_sections().ok()) return std::nullopt;
-  const std::shared_lock lock(index_mutex);
-  if (!index_is_whole_) return std::nullopt;
-  return Snapshot{index::encode_snapshot(index), view.tail.generation, index.coverage.entries_bytes,
-                  index.text_row_count()};
+  // What index.bin has and we never read goes into the new one. Another thread may take the index
+  // anew between the locks.
+  while (true) {
+    {
+      const std::shared_lock lock(index_mutex);
+      if (!index_is_whole_) return std::nullopt;
+      if (!index.pending().any()) {
+        return Snapshot{index::encode_snapshot(index), view.tail.generation,
+                        index.coverage.entries_bytes, index.text_row_count()};
+      }
+    }
+    if (!load_sections().ok()) return std::nullopt;
+  }
 }
 
 void Core::put_snapshot(const Snapshot& snapshot) {
