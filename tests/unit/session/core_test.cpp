@@ -290,6 +290,15 @@ TEST_F(Moments, FacetsAreThereWhateverTheIndexLacked) {
   }
 }
 
+TEST_F(Moments, AnIndexThatIsNotWholeIsNotSaved) {
+  ASSERT_TRUE(other_->sync().ok());
+  load();
+  fail_to_read(*core_, *storage_, false);
+  EXPECT_FALSE(core_->prepare_snapshot(true).has_value());
+  ASSERT_TRUE(core_->catch_up().ok());
+  EXPECT_TRUE(core_->prepare_snapshot(true).has_value());
+}
+
 TEST_F(Moments, NoMoreAnalyzersAreKeptThanAFew) {
   load();
   std::vector<std::unique_ptr<text::Analyzer>> taken;

@@ -428,6 +428,28 @@ TEST_F(SnapshotUse, ItIsSavedWhenTheLogGrewByAMegabyte) {
   EXPECT_EQ(disk_.bytes("index.bin"), before);
 }
 
+TEST_F(SnapshotUse, WhatWasNeverLookedAtIsInTheNextOne) {
+  auto session = disk_.open();
+  for (int i = 0; i < 2000; ++i) {  // keys and lists of many blocks
+    const std::string number = std::to_string(i);
+    ASSERT_TRUE(session
+                    ->add(R"({"id":"e)" + number + R"(","type":"note","content":"apple pear)" +
+                          number + R"(","tags":["colour)" + number + "\"]}")
+                    .ok());
+  }
+  session.reset();
+  session = disk_.open();
+  ASSERT_EQ(*session->count(R"({"tags":{"include":["colour7"]},"text":"pear7"})"), 1U);
+  ASSERT_TRUE(session->add(entry_text("one_more")).ok());
+  ASSERT_TRUE(session->sync().ok());
+  session.reset();
+  session = disk_.open();
+  EXPECT_EQ(*session->count(R"({"tags":{"include":["colour1234"]},"text":"pear1234"})"), 1U);
+  const json::Tree report = *session->verify(true);
+  EXPECT_TRUE(report.get_bool("ok")) << report.canonical();
+  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0);
+}
+
 TEST_F(SnapshotUse, ItIsNotWrittenWhenNothingChanged) {
   auto session = disk_.open();
   ASSERT_TRUE(session->add(entry_text("a")).ok());
