@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "index/key_head.h"
 #include "index/list_renumberer.h"
 
 namespace varve::index {
@@ -14,20 +15,11 @@ namespace {
 // What a key costs besides its bytes: slot, string and buffer, about.
 constexpr uint64_t kKeyOverheadBytes = 100;
 
-// Zeros behind a text that is shorter.
-uint64_t bytes_as_number(std::string_view text) {
-  uint64_t number = 0;
-  for (size_t i = 0; i < sizeof(number); ++i) {
-    number = number << 8 | (i < text.size() ? static_cast<uint8_t>(text[i]) : 0);
-  }
-  return number;
-}
-
 }  // namespace
 
 Dictionary::Head Dictionary::head_of(std::string_view key) {
   constexpr size_t kHalf = sizeof(uint64_t);
-  return {bytes_as_number(key), key.size() > kHalf ? bytes_as_number(key.substr(kHalf)) : 0};
+  return {key_head(key), key.size() > kHalf ? key_head(key.substr(kHalf)) : 0};
 }
 
 std::string_view Dictionary::keep(std::string_view text) {
@@ -88,10 +80,9 @@ std::string_view Dictionary::find_value(std::string_view key) const {
 
 void Dictionary::for_each_key(std::string_view prefix,
                               const std::function<bool(std::string_view)>& visit) const {
-  for (uint32_t i = frozen_.lower_bound(prefix); i < frozen_.size(); ++i) {
-    const std::string_view key = frozen_.key(i);
-    if (!key.starts_with(prefix)) break;
-    if (!visit(key)) return;
+  for (SegmentCursor frozen(frozen_, prefix); !frozen.at_end(); frozen.next()) {
+    if (!frozen.key().starts_with(prefix)) break;
+    if (!visit(frozen.key())) return;
   }
   for (const auto& [key, number] : numbers_) {
     if (!key.text.starts_with(prefix) || frozen_.find(key.text).data() != nullptr) continue;
@@ -100,6 +91,19 @@ void Dictionary::for_each_key(std::string_view prefix,
   for (const auto& [key, value] : values_) {
     if (!key.text.starts_with(prefix) || frozen_.find(key.text).data() != nullptr) continue;
     if (!visit(key.text)) return;
+  }
+}
+
+void Dictionary::for_each_value(
+    std::string_view prefix,
+    const std::function<bool(std::string_view, std::string_view)>& visit) const {
+  for (SegmentCursor frozen(frozen_, prefix); !frozen.at_end(); frozen.next()) {
+    if (!frozen.key().starts_with(prefix)) break;
+    if (!visit(frozen.key(), frozen.value())) return;
+  }
+  for (const auto& [key, value] : values_) {
+    if (!key.text.starts_with(prefix) || frozen_.find(key.text).data() != nullptr) continue;
+    if (!visit(key.text, value)) return;
   }
 }
 
@@ -163,24 +167,18 @@ std::string Dictionary::encode(const RowLengths& length_of) const {
 
 void Dictionary::for_each_sorted(
     const std::function<void(const AddedKey& added, std::string_view frozen)>& visit) const {
-  uint32_t at = 0;
-  std::string_view next = frozen_.size() > 0 ? frozen_.key(0) : std::string_view();
-  const auto take_frozen = [&] {
-    const std::string_view value = frozen_.value(at++);
-    if (at < frozen_.size()) next = frozen_.key(at);
-    return value;
+  SegmentCursor frozen(frozen_);
+  const auto visit_frozen = [&] {
+    visit({{}, frozen.key(), nullptr, {}}, frozen.value());
+    frozen.next();
   };
   for (const AddedKey& added : sorted_added()) {
-    while (at < frozen_.size() && next < added.key) {
-      const std::string_view key = next;
-      visit({{}, key, nullptr, {}}, take_frozen());
-    }
-    visit(added, at < frozen_.size() && next == added.key ? take_frozen() : std::string_view());
+    while (!frozen.at_end() && frozen.key() < added.key) visit_frozen();
+    const bool is_both = !frozen.at_end() && frozen.key() == added.key;
+    visit(added, is_both ? frozen.value() : std::string_view());
+    if (is_both) frozen.next();
   }
-  while (at < frozen_.size()) {
-    const std::string_view key = next;
-    visit({{}, key, nullptr, {}}, take_frozen());
-  }
+  while (!frozen.at_end()) visit_frozen();
 }
 
 Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new_length_of,

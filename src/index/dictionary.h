@@ -62,6 +62,10 @@ class Dictionary {
   // Every key that starts with `prefix`, in no particular order, until `visit` answers false.
   void for_each_key(std::string_view prefix,
                     const std::function<bool(std::string_view key)>& visit) const;
+  // The same of keys that all have values.
+  void for_each_value(
+      std::string_view prefix,
+      const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
 
   // All of it as the bytes of one segment.
   [[nodiscard]] std::string encode(const RowLengths& length_of) const;

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "index/key_head.h"
+#include "index/varint.h"
 
 namespace varve::index {
 
@@ -19,6 +21,8 @@ struct SegmentHeader {
 };
 static_assert(sizeof(SegmentHeader) == 24, "written as it lies in memory");
 
+constexpr size_t kHeadBytes = sizeof(uint64_t);
+
 template <typename T>
 T load(std::string_view bytes, uint64_t at) {
   T value;
@@ -31,14 +35,36 @@ void store(std::string* out, T value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
+size_t common_prefix_bytes(std::string_view a, std::string_view b) {
+  const size_t length = std::min(a.size(), b.size());
+  return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + length, b.begin()).first -
+                             a.begin());
+}
+
+// The first number of [low, high) for which `is_before` is false; it is true for all before that.
+template <typename IsBefore>
+uint32_t partition_point(uint32_t low, uint32_t high, IsBefore is_before) {
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (is_before(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 Status wrong_dictionary(std::string_view what) {
   return {Code::kCorruption, "index.bin: a dictionary " + std::string(what)};
 }
 
 }  // namespace
 
+// --- opening -------------------------------------------------------------------------------------
+
 // One for each eight keys: most are never asked for.
-Segment::RecentKeys::RecentKeys(uint32_t key_count)
+Segment::RecentGroups::RecentGroups(uint32_t key_count)
     : count_(std::clamp(std::bit_ceil(key_count / 8), uint32_t{1} << 10, uint32_t{1} << 12)),
       numbers_(std::make_unique<std::atomic<uint32_t>[]>(count_)) {}
 
@@ -49,10 +75,12 @@ Status Segment::read_layout() {
   const std::string_view start = bytes_->view(0, sizeof(SegmentHeader));
   if (start.data() == nullptr) return wrong_dictionary("cannot be read");
   const auto header = load<SegmentHeader>(start, 0);
+  if (header.key_count > UINT32_MAX - kGroupKeys) return wrong_dictionary("has too many keys");
   key_count_ = header.key_count;
-  key_ends_at_ = sizeof(SegmentHeader);
-  value_ends_at_ = key_ends_at_ + uint64_t{header.key_count} * sizeof(uint32_t);
-  keys_at_ = value_ends_at_ + uint64_t{header.key_count} * sizeof(uint64_t);
+  heads_at_ = sizeof(SegmentHeader);
+  value_starts_at_ = heads_at_ + uint64_t{group_count()} * kHeadBytes;
+  key_starts_at_ = value_starts_at_ + uint64_t{group_count()} * sizeof(uint64_t);
+  keys_at_ = key_starts_at_ + uint64_t{group_count()} * sizeof(uint32_t);
   keys_bytes_ = header.keys_bytes;
   values_bytes_ = header.values_bytes;
   if (keys_at_ > bytes_->size() || keys_bytes_ > bytes_->size() - keys_at_) {
@@ -62,7 +90,9 @@ Status Segment::read_layout() {
   if (values_bytes_ != bytes_->size() - values_at_) {
     return wrong_dictionary("has not the size it says");
   }
-  if (key_count_ >= RecentKeys::kKeyCountMin) recent_ = std::make_shared<RecentKeys>(key_count_);
+  if (key_count_ >= RecentGroups::kKeyCountMin) {
+    recent_ = std::make_shared<RecentGroups>(key_count_);
+  }
   return {};
 }
 
@@ -93,112 +123,265 @@ Status Segment::load_whole() {
 }
 
 Status Segment::check() const {
-  uint64_t key_at = 0;
-  uint64_t value_at = 0;
-  std::string_view last;
-  for (uint32_t i = 0; i < key_count_; ++i) {
-    const Extent key_extent = extent<uint32_t>(key_ends_at_, i);
-    const Extent value_extent = extent<uint64_t>(value_ends_at_, i);
-    if (key_extent.end < key_at || key_extent.end > keys_bytes_ || value_extent.end < value_at ||
-        value_extent.end > values_bytes_) {
-      return wrong_dictionary("has an entry outside itself");
-    }
-    key_at = key_extent.end;
-    value_at = value_extent.end;
-    const std::string_view current = key(i);
-    if (i > 0 && !(last < current)) return wrong_dictionary("is not sorted");
-    last = current;
-  }
-  if (key_at != keys_bytes_ || value_at != values_bytes_) {
+  Group expected{bytes_->view(keys_at_, keys_bytes_), 0};
+  std::string last;
+  for (uint32_t i = 0; i < group_count(); ++i) VARVE_TRY(check_group(i, &expected, &last));
+  if (!expected.records.empty() || expected.value_at != values_bytes_) {
     return wrong_dictionary("has bytes of no entry");
   }
   return {};
 }
 
-// `ends_at`: where the ends of all keys, or of all values, stand.
-template <typename End>
-Segment::Extent Segment::extent(uint64_t ends_at, uint32_t number) const {
-  if (number == 0) {
-    const std::string_view end = bytes_->view(ends_at, sizeof(End));
-    return end.data() == nullptr ? Extent() : Extent{0, load<End>(end, 0)};
+// `expected`: where it is to begin, and from there on all records; then those of the next one.
+Status Segment::check_group(uint32_t number, Group* expected, std::string* last) const {
+  const uint64_t key_at = keys_bytes_ - expected->records.size();
+  if (column<uint32_t>(key_starts_at_, number) != key_at ||
+      column<uint64_t>(value_starts_at_, number) != expected->value_at) {
+    return wrong_dictionary("has a group that begins elsewhere");
   }
-  const uint64_t at = ends_at + (uint64_t{number} - 1) * sizeof(End);
-  const std::string_view ends = bytes_->view(at, 2 * sizeof(End));
-  if (ends.data() == nullptr) return {};
-  return {load<End>(ends, 0), load<End>(ends, sizeof(End))};
+  const uint32_t first = number * kGroupKeys;
+  const uint32_t end = std::min(first + kGroupKeys, key_count_);
+  for (uint32_t i = first; i < end; ++i) {
+    Record record;
+    if (!take_record(&expected->records, i == first ? 0 : last->size(), &record) ||
+        record.value_bytes > values_bytes_ - expected->value_at) {
+      return wrong_dictionary("has an entry outside itself");
+    }
+    expected->value_at += record.value_bytes;
+    const std::string_view before = std::string_view(*last).substr(record.shared);
+    if (i != 0 && !(before < record.rest)) return wrong_dictionary("is not sorted");
+    if (i != first && !before.empty() && before.front() == record.rest.front()) {
+      return wrong_dictionary("has a key that shares more than it says");
+    }
+    last->resize(record.shared);
+    last->append(record.rest);
+    if (i == first && head(number) != key_head(*last)) {
+      return wrong_dictionary("has a group of another key");
+    }
+  }
+  return {};
 }
 
-std::string_view Segment::part(const Extent& extent, uint64_t starts_at,
-                               uint64_t limit_bytes) const {
-  if (extent.begin > extent.end || extent.end > limit_bytes) {
+// --- groups --------------------------------------------------------------------------------------
+
+// 0 where it cannot be read.
+template <typename T>
+T Segment::column(uint64_t starts_at, uint32_t number) const {
+  const std::string_view bytes = bytes_->view(starts_at + uint64_t{number} * sizeof(T), sizeof(T));
+  return bytes.data() == nullptr ? T() : load<T>(bytes, 0);
+}
+
+uint64_t Segment::head(uint32_t group) const {
+  const std::string_view bytes = bytes_->view(heads_at_ + uint64_t{group} * kHeadBytes, kHeadBytes);
+  return bytes.data() == nullptr ? 0 : key_head(bytes);
+}
+
+Segment::Group Segment::group(uint32_t number) const {
+  const uint64_t begin = column<uint32_t>(key_starts_at_, number);
+  const uint64_t end =
+      number + 1 < group_count() ? column<uint32_t>(key_starts_at_, number + 1) : keys_bytes_;
+  if (begin >= end || end > keys_bytes_) {  // a group has a key
     bytes_->set_damaged();
     return {};
   }
-  return bytes_->view(starts_at + extent.begin, extent.end - extent.begin);
+  return {bytes_->view(keys_at_ + begin, end - begin), column<uint64_t>(value_starts_at_, number)};
 }
 
-std::string_view Segment::key(uint32_t number) const {
-  return part(extent<uint32_t>(key_ends_at_, number), keys_at_, keys_bytes_);
+// Nearly all: numbers of one byte, of a value two at most.
+inline bool Segment::take_short_record(std::string_view* records, Record* record) {
+  if (records->size() < sizeof(uint32_t)) return false;
+  const auto numbers = load<uint32_t>(*records, 0);
+  if ((numbers & 0x8080) != 0) return false;
+  const bool is_long_value = (numbers & 0x800000) != 0;
+  if (is_long_value && (numbers & 0x80000000) != 0) return false;
+  const uint32_t rest_bytes = numbers >> 8 & 0x7F;
+  const uint32_t value_bytes = numbers >> 16 & 0x7F;
+  const size_t at = is_long_value ? 4 : 3;
+  if (rest_bytes > records->size() - at) return false;
+  record->shared = numbers & 0x7F;
+  record->value_bytes = is_long_value ? value_bytes | (numbers >> 24) << 7 : value_bytes;
+  record->rest = {records->data() + at, rest_bytes};
+  records->remove_prefix(at + rest_bytes);
+  return true;
 }
 
-std::string_view Segment::value(uint32_t number) const {
-  return part(extent<uint64_t>(value_ends_at_, number), values_at_, values_bytes_);
-}
-
-uint32_t Segment::lower_bound(std::string_view wanted) const {
-  uint32_t low = 0;
-  uint32_t high = key_count_;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (key(middle) < wanted) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
+bool Segment::take_record(std::string_view* records, uint64_t key_bytes, Record* record) const {
+  if (records->empty()) return false;
+  if ((take_short_record(records, record) || take_long_record(records, record)) &&
+      record->shared <= key_bytes) {
+    return true;
   }
-  return low;
+  bytes_->set_damaged();
+  return false;
+}
+
+bool Segment::take_long_record(std::string_view* records, Record* record) {
+  uint64_t rest_bytes = 0;
+  if (!take_varint(records, &record->shared) || !take_varint(records, &rest_bytes) ||
+      !take_varint(records, &record->value_bytes) || rest_bytes > records->size()) {
+    return false;
+  }
+  record->rest = records->substr(0, rest_bytes);
+  records->remove_prefix(rest_bytes);
+  return true;
+}
+
+std::string_view Segment::value(uint64_t at, uint64_t length) const {
+  if (at > values_bytes_ || length > values_bytes_ - at) {
+    bytes_->set_damaged();
+    return {};
+  }
+  return bytes_->view(values_at_ + at, length);
+}
+
+// --- looking up ----------------------------------------------------------------------------------
+
+bool Segment::begins_above(uint32_t group, std::string_view key) const {
+  std::string_view records = this->group(group).records;
+  Record first;
+  return take_record(&records, 0, &first) && key < first.rest;
+}
+
+uint32_t Segment::group_of(std::string_view key) const {
+  const uint64_t wanted = key_head(key);
+  uint32_t end =
+      partition_point(0, group_count(), [&](uint32_t group) { return head(group) < wanted; });
+  if (end < group_count() && head(end) == wanted) {  // its head does not tell
+    const uint32_t same_end =
+        partition_point(end, group_count(), [&](uint32_t group) { return head(group) == wanted; });
+    end = partition_point(end, same_end, [&](uint32_t group) { return !begins_above(group, key); });
+  }
+  return end > 0 ? end - 1 : 0;
+}
+
+// A key that shares more with the one before it than that does with `wanted` is as far below it;
+// one that shares less is above it.
+std::string_view Segment::find_in_group(uint32_t number, std::string_view wanted) const {
+  auto [records, value_at] = group(number);
+  uint64_t matched = 0;  // [bytes] of `wanted` that the key before begins with
+  uint64_t key_bytes = 0;
+  Record record;
+  while (take_record(&records, key_bytes, &record)) {
+    key_bytes = record.shared + record.rest.size();
+    if (record.shared < matched) return {};
+    if (record.shared == matched) {
+      const std::string_view left = wanted.substr(matched);
+      const size_t same = common_prefix_bytes(left, record.rest);
+      if (same == left.size()) {
+        return same == record.rest.size() ? value(value_at, record.value_bytes)
+                                          : std::string_view();
+      }
+      if (same < record.rest.size() &&
+          static_cast<uint8_t>(left[same]) < static_cast<uint8_t>(record.rest[same])) {
+        return {};
+      }
+      matched += same;
+    }
+    value_at += record.value_bytes;
+  }
+  return {};
 }
 
 std::string_view Segment::find(std::string_view wanted) const {
+  if (key_count_ == 0) return {};
   std::atomic<uint32_t>* recent = recent_ ? &recent_->at(hash64(wanted)) : nullptr;
   if (recent != nullptr) {
     const uint32_t number = recent->load(std::memory_order_relaxed);
-    if (number < key_count_ && key(number) == wanted) return value(number);
+    if (number > 0) {
+      const std::string_view found = find_in_group(number - 1, wanted);
+      if (found.data() != nullptr) return found;
+    }
   }
-  const uint32_t at = lower_bound(wanted);
-  if (at >= key_count_ || key(at) != wanted) return {};
-  if (recent != nullptr) recent->store(at, std::memory_order_relaxed);
-  return value(at);
+  const uint32_t number = group_of(wanted);
+  const std::string_view found = find_in_group(number, wanted);
+  if (recent != nullptr && found.data() != nullptr) {
+    recent->store(number + 1, std::memory_order_relaxed);
+  }
+  return found;
 }
 
 uint64_t Segment::memory_bytes() const {
   return (bytes_ ? bytes_->memory_bytes() : 0) + (recent_ ? recent_->memory_bytes() : 0);
 }
 
+// --- SegmentCursor -------------------------------------------------------------------------------
+
+SegmentCursor::SegmentCursor(const Segment& segment) : segment_(&segment) { enter(0); }
+
+SegmentCursor::SegmentCursor(const Segment& segment, std::string_view key) : segment_(&segment) {
+  enter(segment.size() > 0 ? segment.group_of(key) : 0);
+  while (!at_end_ && key_ < key) next();
+}
+
+void SegmentCursor::enter(uint32_t group) {
+  at_end_ = group >= segment_->group_count();
+  if (at_end_) return;
+  group_ = group;
+  const Segment::Group entered = segment_->group(group);
+  records_ = entered.records;
+  value_at_ = entered.value_at;
+  key_.clear();
+  take();
+}
+
+std::string_view SegmentCursor::value() const { return segment_->value(value_at_, value_bytes_); }
+
+void SegmentCursor::next() {
+  if (records_.empty()) {
+    enter(group_ + 1);
+  } else {
+    value_at_ += value_bytes_;
+    take();
+  }
+}
+
+void SegmentCursor::take() {
+  Segment::Record record;
+  at_end_ = !segment_->take_record(&records_, key_.size(), &record);
+  if (at_end_) return;
+  value_bytes_ = record.value_bytes;
+  key_.resize(record.shared);
+  key_.append(record.rest);
+}
+
+// --- SegmentBuilder ------------------------------------------------------------------------------
+
 void SegmentBuilder::reserve(const Segment& as_much) {
-  key_ends_.reserve(as_much.size() * sizeof(uint32_t));
-  value_ends_.reserve(as_much.size() * sizeof(uint64_t));
+  heads_.reserve(as_much.group_count() * kHeadBytes);
+  value_starts_.reserve(as_much.group_count() * sizeof(uint64_t));
+  key_starts_.reserve(as_much.group_count() * sizeof(uint32_t));
   keys_.reserve(as_much.keys_bytes_);
   values_.reserve(as_much.values_bytes_);
 }
 
 void SegmentBuilder::add(std::string_view key, std::string_view value) {
-  keys_.append(key);
+  size_t shared = 0;
+  if (key_count_++ % Segment::kGroupKeys == 0) {
+    heads_.append(key.substr(0, kHeadBytes));
+    heads_.resize(value_starts_.size() + kHeadBytes);
+    store(&value_starts_, uint64_t{values_.size()});
+    store(&key_starts_, static_cast<uint32_t>(keys_.size()));
+  } else {
+    shared = common_prefix_bytes(last_key_, key);
+  }
+  append_varint(&keys_, shared);
+  append_varint(&keys_, key.size() - shared);
+  append_varint(&keys_, value.size());
+  keys_.append(key.substr(shared));
   values_.append(value);
-  store(&key_ends_, static_cast<uint32_t>(keys_.size()));
-  store(&value_ends_, uint64_t{values_.size()});
+  last_key_.assign(key);
 }
 
 std::string SegmentBuilder::encode() const {
   SegmentHeader header;
-  header.key_count = static_cast<uint32_t>(key_ends_.size() / sizeof(uint32_t));
+  header.key_count = key_count_;
   header.keys_bytes = keys_.size();
   header.values_bytes = values_.size();
   std::string out;
-  out.reserve(sizeof(SegmentHeader) + key_ends_.size() + value_ends_.size() + keys_.size() +
-              values_.size());
+  out.reserve(sizeof(SegmentHeader) + heads_.size() + value_starts_.size() + key_starts_.size() +
+              keys_.size() + values_.size());
   store(&out, header);
-  out.append(key_ends_).append(value_ends_).append(keys_).append(values_);
+  out.append(heads_).append(value_starts_).append(key_starts_).append(keys_).append(values_);
   return out;
 }
 

@@ -1,13 +1,17 @@
 // Segment: a sorted dictionary from keys to bytes that never changes, as it lies in index.bin.
 //
 //   header    key_count u32, reserved u32, keys_bytes u64, values_bytes u64
-//   then      the end of every key in keys (u32 each), the end of every value in values (u64 each),
-//             keys, values
+//   groups    of kGroupKeys keys each: the first eight bytes of each group's first key, with zeros
+//             behind a shorter one; where its values begin (u64 each), where its keys do (u32 each)
+//   keys      of each key how many of its bytes are those of the key before, the number of the
+//             others, the length of its value (a varint each), the others
+//   values    one behind the other
 //
-// Opening reads the header. Lookup is a binary search, which reads what it looks at (SectionBytes)
-// and checks it: what is not right is not found, and the segment is_damaged() from then on. That
-// keys are sorted is seen by load_whole() only; before the keys are gone through in order, as one
-// list, it is to be called. Values are their reader's to check.
+// Opening reads the header. A look-up searches the groups and walks one of them; it reads what it
+// looks at (SectionBytes) and checks that it lies within: what does not is not found, and the
+// segment is_damaged() from then on. That keys are sorted is seen by load_whole() only; before the
+// keys are gone through in order, as one list, it is to be called. Values are their reader's to
+// check.
 #pragma once
 
 #include <atomic>
@@ -24,6 +28,8 @@ namespace varve::index {
 
 class Segment {
  public:
+  static constexpr uint32_t kGroupKeys = 16;
+
   Segment() = default;  // empty
   // kCorruption when the bytes are not a segment, as far as the header tells.
   static Result<Segment> open(std::shared_ptr<SectionBytes> bytes);
@@ -31,10 +37,6 @@ class Segment {
   static Segment adopt(std::string bytes);
 
   [[nodiscard]] uint32_t size() const { return key_count_; }
-  [[nodiscard]] std::string_view key(uint32_t number) const;
-  [[nodiscard]] std::string_view value(uint32_t number) const;
-  // The number of the first key not below `key`; size() when there is none.
-  [[nodiscard]] uint32_t lower_bound(std::string_view key) const;
   // The value of a key; null data when there is none.
   [[nodiscard]] std::string_view find(std::string_view key) const;
 
@@ -50,25 +52,47 @@ class Segment {
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
+  friend class SegmentCursor;
   friend class SegmentBuilder;
-  // Where something begins and ends.
-  struct Extent {
-    uint64_t begin = 0;
-    uint64_t end = 0;
+  // The keys of a group, and where the value of the first one begins among the values.
+  struct Group {
+    std::string_view records;
+    uint64_t value_at = 0;
+  };
+  // A key as it is written.
+  struct Record {
+    uint64_t shared = 0;  // [bytes] that it has in common with the key before
+    std::string_view rest;
+    uint64_t value_bytes = 0;
   };
   Status read_layout();
   [[nodiscard]] Status check() const;
-  template <typename End>
-  [[nodiscard]] Extent extent(uint64_t ends_at, uint32_t number) const;
-  [[nodiscard]] std::string_view part(const Extent& extent, uint64_t starts_at,
-                                      uint64_t limit_bytes) const;
+  [[nodiscard]] Status check_group(uint32_t number, Group* expected, std::string* last) const;
+  [[nodiscard]] uint32_t group_count() const { return (key_count_ + kGroupKeys - 1) / kGroupKeys; }
+  // Of a group that cannot be read: no records.
+  [[nodiscard]] Group group(uint32_t number) const;
+  // Takes one off the front, behind a key of so many bytes; false when there is none, which is
+  // damage unless `records` is empty.
+  [[nodiscard]] bool take_record(std::string_view* records, uint64_t key_bytes,
+                                 Record* record) const;
+  static bool take_short_record(std::string_view* records, Record* record);
+  static bool take_long_record(std::string_view* records, Record* record);
+  [[nodiscard]] std::string_view value(uint64_t at, uint64_t length) const;
+  template <typename T>
+  [[nodiscard]] T column(uint64_t starts_at, uint32_t number) const;
+  [[nodiscard]] uint64_t head(uint32_t group) const;
+  // The last group whose first key is not above `key`, or the first one.
+  [[nodiscard]] uint32_t group_of(std::string_view key) const;
+  [[nodiscard]] bool begins_above(uint32_t group, std::string_view key) const;
+  [[nodiscard]] std::string_view find_in_group(uint32_t number, std::string_view key) const;
 
-  // Numbers of keys that were found lately, by their hashes: what one asks for comes again, and the
-  // way to it waits for memory at each step. Any number is right: a key is compared.
-  class RecentKeys {
+  // Groups in which keys were found lately, by the keys' hashes: what one asks for comes again, and
+  // the way to it waits for memory at each step. Any group is right: its keys are compared.
+  class RecentGroups {
    public:
     static constexpr uint32_t kKeyCountMin = 1024;  // of a segment for which it pays
-    explicit RecentKeys(uint32_t key_count);
+    explicit RecentGroups(uint32_t key_count);
+    // The group's number + 1; 0: none yet.
     [[nodiscard]] std::atomic<uint32_t>& at(uint64_t hash) { return numbers_[hash % count_]; }
     [[nodiscard]] uint64_t memory_bytes() const { return count_ * sizeof(numbers_[0]); }
 
@@ -78,15 +102,43 @@ class Segment {
   };
 
   std::shared_ptr<SectionBytes> bytes_;
-  std::shared_ptr<RecentKeys> recent_;  // of a segment for which it pays
+  std::shared_ptr<RecentGroups> recent_;  // of a segment for which it pays
   bool is_checked_ = true;
   uint32_t key_count_ = 0;
-  uint64_t key_ends_at_ = 0;
-  uint64_t value_ends_at_ = 0;
+  uint64_t heads_at_ = 0;
+  uint64_t value_starts_at_ = 0;
+  uint64_t key_starts_at_ = 0;
   uint64_t keys_at_ = 0;
   uint64_t keys_bytes_ = 0;
   uint64_t values_at_ = 0;
   uint64_t values_bytes_ = 0;
+};
+
+// Goes through the keys of a segment, which outlives it, in rising order. Ends early where
+// something cannot be read or lies outside; then the segment is_damaged().
+class SegmentCursor {
+ public:
+  // At the first key; with `key` at the first one that is not below it.
+  explicit SegmentCursor(const Segment& segment);
+  SegmentCursor(const Segment& segment, std::string_view key);
+
+  [[nodiscard]] bool at_end() const { return at_end_; }
+  // The key until next(), and its value.
+  [[nodiscard]] std::string_view key() const { return key_; }
+  [[nodiscard]] std::string_view value() const;
+  void next();
+
+ private:
+  void enter(uint32_t group);
+  void take();
+
+  const Segment* segment_;
+  uint32_t group_ = 0;
+  std::string_view records_;  // the rest of the group
+  std::string key_;
+  uint64_t value_at_ = 0;
+  uint64_t value_bytes_ = 0;
+  bool at_end_ = false;
 };
 
 // Collects keys in rising order.
@@ -99,10 +151,13 @@ class SegmentBuilder {
   [[nodiscard]] std::string encode() const;
 
  private:
-  std::string key_ends_;
-  std::string value_ends_;
+  uint32_t key_count_ = 0;
+  std::string heads_;
+  std::string value_starts_;
+  std::string key_starts_;
   std::string keys_;
   std::string values_;
+  std::string last_key_;
 };
 
 }  // namespace varve::index

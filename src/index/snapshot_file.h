@@ -27,7 +27,7 @@
 namespace varve::index {
 
 inline constexpr std::string_view kSnapshotFile = "index.bin";
-inline constexpr uint32_t kSnapshotVersion = 3;
+inline constexpr uint32_t kSnapshotVersion = 4;
 inline constexpr size_t kSnapshotHeaderBytes = 520;
 inline constexpr uint64_t kSnapshotBlockBytes = 8192;
 

@@ -93,9 +93,8 @@ void TextIndex::for_each_word(
     const std::function<bool(std::string_view, std::string_view)>& visit) const {
   std::string key(1, kWord);
   key.append(prefix);
-  dictionary_.for_each_key(key, [&](std::string_view found) {
+  dictionary_.for_each_value(key, [&](std::string_view found, std::string_view stem) {
     const std::string_view word = found.substr(1);
-    const std::string_view stem = dictionary_.find_value(found);
     return visit(word, stem.empty() ? word : stem);
   });
 }

@@ -94,26 +94,24 @@ bool is_left_over_form(std::string_view key, std::string_view stem,
 
 void compare(const index::Segment& found, const index::Segment& expected,
              const std::function<void(const std::string&)>& differs) {
-  uint32_t at = 0;
-  uint32_t expected_at = 0;
-  while (at < found.size() || expected_at < expected.size()) {
-    const bool is_extra = expected_at == expected.size() ||
-                          (at < found.size() && found.key(at) < expected.key(expected_at));
-    const bool is_absent =
-        !is_extra && (at == found.size() || expected.key(expected_at) < found.key(at));
+  index::SegmentCursor a(found);
+  index::SegmentCursor b(expected);
+  while (!a.at_end() || !b.at_end()) {
+    const bool is_extra = b.at_end() || (!a.at_end() && a.key() < b.key());
+    const bool is_absent = !is_extra && (a.at_end() || b.key() < a.key());
     if (is_extra) {
-      const uint32_t extra = at++;
-      if (is_left_over_form(found.key(extra), found.value(extra), expected)) continue;
-      differs("the index knows " + name_of(found.key(extra)) + ", and the log has none");
+      if (!is_left_over_form(a.key(), a.value(), expected)) {
+        differs("the index knows " + name_of(a.key()) + ", and the log has none");
+      }
     } else if (is_absent) {
-      differs("the index does not know " + name_of(expected.key(expected_at++)));
+      differs("the index does not know " + name_of(b.key()));
     } else {
-      const std::string_view key = found.key(at);
-      const std::string_view a = found.value(at++);
-      const std::string_view b = expected.value(expected_at++);
-      const bool is_same = has_list(key) ? is_same_list(a, b) : a == b;
-      if (!is_same) differs("the index is wrong about " + name_of(key));
+      const bool is_same =
+          has_list(a.key()) ? is_same_list(a.value(), b.value()) : a.value() == b.value();
+      if (!is_same) differs("the index is wrong about " + name_of(a.key()));
     }
+    if (!is_absent) a.next();
+    if (!is_extra) b.next();
   }
 }
 

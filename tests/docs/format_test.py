@@ -38,26 +38,46 @@ def make_into(directory):
     return root, make_examples(library_path(), root)
 
 
+def numbers_of(data):
+    """Whole numbers of seven bits a byte, with where each ends."""
+    number, shift = 0, 0
+    for end, byte in enumerate(data, 1):
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield number, end
+            number, shift = 0, 0
+
+
 def dictionary(section):
     """{key: value} of a dictionary, by the words of the page."""
-    count, _, key_bytes, _ = struct.unpack_from("<IIQQ", section)
-    key_ends = (0, *struct.unpack_from(f"<{count}I", section, 24))
-    value_ends = (0, *struct.unpack_from(f"<{count}Q", section, 24 + 4 * count))
-    keys = section[24 + 12 * count:]
-    values = keys[key_bytes:]
-    return {keys[a:b]: values[c:d] for a, b, c, d in
-            zip(key_ends, key_ends[1:], value_ends, value_ends[1:])}
+    count, zero, key_bytes, value_bytes = struct.unpack_from("<IIQQ", section)
+    groups = -(-count // 16)
+    heads = [section[24 + 8 * i:32 + 8 * i] for i in range(groups)]
+    value_starts = struct.unpack_from(f"<{groups}Q", section, 24 + 8 * groups)
+    key_starts = struct.unpack_from(f"<{groups}I", section, 24 + 16 * groups)
+    keys_at = 24 + 20 * groups
+    values = section[keys_at + key_bytes:]
+    assert zero == 0 and len(values) == value_bytes
+    found, at, value_at, key = {}, 0, 0, b""
+    for i in range(count):
+        numbers = numbers_of(section[keys_at + at:])
+        (shared, _), (others, _), (length, end) = next(numbers), next(numbers), next(numbers)
+        if i % 16 == 0:
+            assert (shared, at, value_at) == (0, key_starts[i // 16], value_starts[i // 16])
+        at += end + others
+        key = key[:shared] + section[keys_at + at - others:keys_at + at]
+        if i % 16 == 0:
+            assert heads[i // 16] == key[:8].ljust(8, b"\0")
+        found[key] = values[value_at:value_at + length]
+        value_at += length
+    assert (at, value_at) == (key_bytes, value_bytes)
+    return found
 
 
 def rows_of(value):
     """{row: frequency} of a list of at most one block."""
-    numbers, number, shift = [], 0, 0
-    for byte in value:
-        number |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            numbers.append(number)
-            number, shift = 0, 0
+    numbers = [number for number, _ in numbers_of(value)]
     count, rows, row = numbers.pop(0), {}, -1
     while numbers:
         distance = numbers.pop(0)

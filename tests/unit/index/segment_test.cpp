@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 namespace varve::index {
 namespace {
 
+using std::literals::operator""s;
 using Map = std::map<std::string, std::string>;
 
 std::string encoded(const Map& entries) {
@@ -40,31 +42,67 @@ TEST(Segment, FindsWhatWasAddedAndNothingElse) {
     const auto segment = open_whole(encoded(entries));
     ASSERT_TRUE(segment.ok()) << segment.status().message();
     ASSERT_EQ(segment->size(), count);
-    uint32_t number = 0;
+    SegmentCursor cursor(*segment);
     for (const auto& [key, value] : entries) {
-      ASSERT_EQ(segment->key(number), key);
-      ASSERT_EQ(segment->value(number), value);
+      ASSERT_FALSE(cursor.at_end());
+      ASSERT_EQ(cursor.key(), key);
+      ASSERT_EQ(cursor.value(), value);
       ASSERT_NE(segment->find(key).data(), nullptr) << "also an empty value is there";
       ASSERT_EQ(segment->find(key), value);
-      ASSERT_EQ(segment->lower_bound(key), number);
-      ASSERT_EQ(segment->lower_bound(key + '\0'), number + 1) << "nothing lies between";
       if (!entries.contains(key + '\0')) {
         ASSERT_EQ(segment->find(key + '\0').data(), nullptr);
       }
-      number += 1;
+      cursor.next();
     }
-    EXPECT_EQ(segment->lower_bound(""), 0u);
-    EXPECT_EQ(segment->lower_bound(std::string(20, '\xFF')), count);
+    EXPECT_TRUE(cursor.at_end());
   }
 }
 
-TEST(Segment, LowerBoundIsThatOfASortedMap) {
-  const Map entries = random_entries(500);
+// Whether a cursor that begins at `wanted` goes on as a sorted map does.
+void expect_lower_bound(const Segment& segment, const Map& entries, const std::string& wanted) {
+  auto expected = entries.lower_bound(wanted);
+  SegmentCursor cursor(segment, wanted);
+  for (int steps = 0; steps < 20 && expected != entries.end(); ++steps, ++expected) {
+    ASSERT_FALSE(cursor.at_end());
+    ASSERT_EQ(cursor.key(), expected->first);
+    ASSERT_EQ(cursor.value(), expected->second);
+    cursor.next();
+  }
+  ASSERT_EQ(cursor.at_end(), expected == entries.end());
+}
+
+TEST(Segment, ACursorBeginsWhereASortedMapDoes) {
+  for (const uint32_t count : {0u, 1u, 15u, 16u, 17u, 32u, 500u}) {
+    const Map entries = random_entries(count);
+    const auto segment = open_whole(encoded(entries));
+    ASSERT_TRUE(segment.ok());
+    for (const auto& [wanted, unused] : random_entries(777)) {
+      expect_lower_bound(*segment, entries, wanted);
+    }
+    for (const auto& [key, unused] : entries) {
+      expect_lower_bound(*segment, entries, key);
+      expect_lower_bound(*segment, entries, key + '\0');
+    }
+    expect_lower_bound(*segment, entries, "");
+    expect_lower_bound(*segment, entries, std::string(20, '\xFF'));
+  }
+}
+
+// Many groups begin with the same eight bytes, of which some are those of keys that end there.
+TEST(Segment, KeysThatBeginAlikeAreToldApart) {
+  Map entries;
+  for (int i = 0; i < 3000; ++i) entries["c\0same: "s + std::to_string(i)] = std::to_string(i);
+  for (size_t length = 0; length < 40; ++length) entries["a" + std::string(length, '\0')] = "zeros";
+  for (size_t length = 0; length < 40; ++length) entries[std::string(length, 'b')] = "letters";
   const auto segment = open_whole(encoded(entries));
   ASSERT_TRUE(segment.ok());
-  for (const auto& [wanted, unused] : random_entries(777)) {
-    const auto expected = std::distance(entries.begin(), entries.lower_bound(wanted));
-    ASSERT_EQ(segment->lower_bound(wanted), static_cast<uint32_t>(expected));
+  for (const auto& [key, value] : entries) {
+    ASSERT_EQ(segment->find(key), value);
+    for (const auto& other : {key + "x", key + '\0', key.substr(0, key.size() / 2)}) {
+      const auto expected = entries.find(other);
+      ASSERT_EQ(segment->find(other).data() != nullptr, expected != entries.end());
+      expect_lower_bound(*segment, entries, other);
+    }
   }
 }
 
@@ -86,7 +124,6 @@ TEST(Segment, AKeyIsFoundAgainAndAgain) {
 TEST(Segment, KeysAreComparedAsBytesWithoutASign) {
   const auto segment = open_whole(encoded({{"a", "1"}, {"\x7F", "2"}, {"\x80", "3"}}));
   ASSERT_TRUE(segment.ok());
-  EXPECT_EQ(segment->key(2), "\x80");
   EXPECT_EQ(segment->find("\x80"), "3");
 }
 
@@ -95,7 +132,8 @@ TEST(Segment, AnEmptyOneHasNothing) {
     const auto segment = open_whole(bytes);
     ASSERT_TRUE(segment.ok());
     EXPECT_EQ(segment->size(), 0u);
-    EXPECT_EQ(segment->lower_bound("x"), 0u);
+    EXPECT_TRUE(SegmentCursor(*segment).at_end());
+    EXPECT_TRUE(SegmentCursor(*segment, "x").at_end());
     EXPECT_EQ(segment->find("x").data(), nullptr);
     EXPECT_EQ(segment->find("").data(), nullptr);
   }
@@ -111,15 +149,39 @@ TEST(Segment, ACopySharesItsBytes) {
   EXPECT_EQ(copy.bytes().data(), segment->bytes().data());
   *segment = Segment();
   EXPECT_EQ(copy.size(), 50u);
-  EXPECT_NE(copy.find(copy.key(7)).data(), nullptr);
+  EXPECT_NE(copy.find(SegmentCursor(copy).key()).data(), nullptr);
 }
 
 TEST(Segment, TheBytesAreTheDocumentedOnes) {
-  std::string expected("\x02\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0", 24);
-  expected += std::string("\x01\0\0\0\x03\0\0\0", 8);
-  expected += std::string("\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0", 16);
-  expected += "abcxy";
-  EXPECT_EQ(encoded({{"a", "xy"}, {"bc", ""}}), expected);
+  std::string expected("\x03\0\0\0\0\0\0\0\x0e\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0", 24);
+  expected += std::string("a\0\0\0\0\0\0\0", 8);
+  expected += std::string("\0\0\0\0\0\0\0\0", 8);
+  expected += std::string("\0\0\0\0", 4);
+  expected += std::string(
+      "\0\x01\x02"
+      "a"
+      "\0\x03\0"
+      "bcd"
+      "\x02\x01\x01"
+      "e",
+      14);
+  expected += "xyz";
+  EXPECT_EQ(encoded({{"a", "xy"}, {"bcd", ""}, {"bce", "z"}}), expected);
+}
+
+// As many as fit a group, and one more.
+TEST(Segment, EachSixteenKeysBeginAnew) {
+  Map entries;
+  for (char c = 'a'; c <= 'p'; ++c) entries[std::string("common") + c] = "v";
+  const std::string one = encoded(entries);
+  entries["commonq"] = "v";
+  const std::string two = encoded(entries);
+  EXPECT_EQ(one.size(), 24 + 20 + (3 + 7 + 1) + 15 * (3 + 1 + 1));
+  EXPECT_EQ(two.size(), one.size() + 20 + (3 + 7 + 1)) << "the key stands whole, and is found";
+  const uint64_t head = 0x6e6f6d6d6f63;  // "common", as it lies there, and two more
+  uint64_t second = 0;
+  std::memcpy(&second, two.data() + 24 + 8, sizeof(second));
+  EXPECT_EQ(second & 0xffffffffffff, head);
 }
 
 // --- bytes that may be anything ------------------------------------------------------------------
@@ -132,13 +194,17 @@ bool refuses(std::string bytes) {
     EXPECT_EQ(segment.code(), Code::kCorruption);
     return true;
   }
-  size_t sum = 0;
-  for (uint32_t i = 0; i < segment->size(); ++i) {
-    sum += segment->key(i).size() + segment->value(i).size() + 12;
-    EXPECT_TRUE(i == 0 || segment->key(i - 1) < segment->key(i));
-    EXPECT_EQ(segment->find(segment->key(i)).data(), segment->value(i).data());
+  size_t count = 0;
+  std::string last;
+  for (SegmentCursor cursor(*segment); !cursor.at_end(); cursor.next()) {
+    EXPECT_TRUE(count == 0 || last < cursor.key());
+    EXPECT_EQ(segment->find(cursor.key()).data(), cursor.value().data());
+    EXPECT_LE(cursor.key().size() + cursor.value().size(), size);
+    last = cursor.key();
+    count += 1;
   }
-  EXPECT_TRUE(size == 0 || sum + 24 == size);
+  EXPECT_EQ(count, segment->size());
+  EXPECT_FALSE(segment->is_damaged());
   return false;
 }
 
@@ -154,7 +220,7 @@ TEST(Segment, AnyLengthButItsOwnIsRefused) {
 TEST(Segment, AnyChangedByteIsRefusedOrHarmless) {
   const std::string right = encoded(random_entries(40));
   for (size_t at = 0; at < right.size(); ++at) {
-    for (uint32_t change = 1; change < 256; change += at < 24 + 40 * 12 ? 1 : 17) {
+    for (uint32_t change = 1; change < 256; change += at < 24 + 3 * 20 + 200 ? 1 : 17) {
       std::string wrong = right;
       wrong[at] = static_cast<char>(static_cast<uint8_t>(wrong[at]) ^ change);
       (void)refuses(std::move(wrong));
@@ -183,13 +249,72 @@ TEST(Segment, SizesThatOverflowAreRefused) {
 TEST(Segment, KeysBehindTheBytesAreRefused) {
   std::string wrong = encoded({{"key", "value"}});
   const uint64_t keys_bytes = wrong.size() + 1000;
-  const uint64_t values_bytes = wrong.size() - (24 + 12 + keys_bytes);
-  const auto key_end = static_cast<uint32_t>(keys_bytes);
+  const uint64_t values_bytes = wrong.size() - (24 + 20 + keys_bytes);
   std::memcpy(wrong.data() + 8, &keys_bytes, sizeof(keys_bytes));
   std::memcpy(wrong.data() + 16, &values_bytes, sizeof(values_bytes));
-  std::memcpy(wrong.data() + 24, &key_end, sizeof(key_end));
-  std::memcpy(wrong.data() + 28, &values_bytes, sizeof(values_bytes));
   EXPECT_FALSE(open_whole(wrong).ok());
+}
+
+// With every byte of a small one changed, and nothing checked as a whole: look-ups and cursors stay
+// within the bytes, and end.
+TEST(Segment, WhatWasNotCheckedAsAWholeIsStillSafe) {
+  const Map entries = random_entries(40);
+  const std::string right = encoded(entries);
+  for (size_t at = 0; at < right.size(); ++at) {
+    for (const uint32_t change : {1u, 0x80u, 0xFFu}) {
+      std::string wrong = right;
+      wrong[at] = static_cast<char>(static_cast<uint8_t>(wrong[at]) ^ change);
+      const auto segment = Segment::open(std::make_shared<SectionBytes>(std::move(wrong)));
+      if (!segment.ok()) continue;
+      size_t found_bytes = 0;
+      for (const auto& [key, unused] : entries) {
+        found_bytes += segment->find(key).size();
+        SegmentCursor cursor(*segment, key);
+        size_t count = 0;
+        for (; !cursor.at_end(); cursor.next()) found_bytes += cursor.value().size() + ++count;
+        ASSERT_LE(count, right.size());
+      }
+      ASSERT_GE(found_bytes, 0U);
+    }
+  }
+}
+
+// Everything is as long as it says; keys are not what their groups or neighbours tell.
+TEST(Segment, WhatOnlyAWholeReadingSeesIsRefused) {
+  Map entries;
+  for (int i = 0; i < 40; ++i) entries["key" + std::to_string(100 + i)] = std::to_string(i);
+  const std::string right = encoded(entries);
+  const size_t groups = 3;
+  const auto refused_with = [&](size_t at, const std::string& bytes, const std::string& why) {
+    std::string wrong = right;
+    wrong.replace(at, bytes.size(), bytes);
+    const auto segment = open_whole(wrong);
+    EXPECT_EQ(segment.status().message(), "index.bin: a dictionary " + why);
+  };
+  const size_t value_starts = 24 + groups * 8;
+  const size_t key_starts = value_starts + groups * 8;
+  const size_t keys = key_starts + groups * 4;
+  refused_with(24, "kex", "has a group of another key");
+  refused_with(value_starts + 8, "\1", "has a group that begins elsewhere");
+  refused_with(key_starts + 4, "\1", "has a group that begins elsewhere");
+  refused_with(keys, "\1", "has an entry outside itself");
+  refused_with(keys + 3 + 6, "\7", "has an entry outside itself");
+  refused_with(keys + 3 + 6 + 2, "\x7F", "has an entry outside itself");
+  refused_with(keys + 3 + 6 + 3, "0", "is not sorted");
+  refused_with(keys + 2, "\0"s, "has a group that begins elsewhere");
+  refused_with(16, "\x47", "has not the size it says");
+}
+
+// One key, one way to write it: look-ups rely on that.
+TEST(Segment, AKeyThatSharesMoreThanItSaysIsRefused) {
+  std::string wrong = encoded({{"aab", ""}, {"aacc", ""}});
+  const size_t second = 24 + 20 + 3 + 3;
+  ASSERT_EQ(wrong.substr(second), "\2\2\0cc"s);
+  wrong.replace(second, 5, "\1\3\0acc"s);
+  wrong[8] += 1;
+  const auto segment = open_whole(wrong);
+  EXPECT_EQ(segment.status().message(),
+            "index.bin: a dictionary has a key that shares more than it says");
 }
 
 TEST(Segment, KeysThatAreNotSortedOrTwiceAreRefused) {
