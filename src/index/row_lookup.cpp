@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/ids.h"
+#include "index/column.h"
 
 namespace varve::index {
 
@@ -12,12 +13,6 @@ namespace {
 
 // At 70 % full a free slot is a few steps away; a table of ours never has a run like this.
 constexpr uint32_t kProbesMax = 4096;
-
-template <typename T>
-Status read_value(SnapshotFile& file, SnapshotSection section, uint64_t number, T* value) {
-  return file.read(section, number * sizeof(T),
-                   std::span(reinterpret_cast<char*>(value), sizeof(T)));
-}
 
 class RowLookup {
  public:
@@ -31,13 +26,13 @@ class RowLookup {
     const uint64_t hash = hash64(id_);
     for (uint32_t step = 0; step < kProbesMax; ++step) {
       uint32_t number = 0;
-      VARVE_TRY(read_value(file_, kTable, (hash + step) & (slot_count - 1), &number));
+      VARVE_TRY(read_slot((hash + step) & (slot_count - 1), &number));
       if (number == 0) return std::optional<StoredRow>();
       if (number > file_.header().row_count) {
         return wrong_snapshot("the id table does not fit the rows");
       }
       uint64_t id_hash = 0;
-      VARVE_TRY(read_value(file_, kIdHashes, number - 1, &id_hash));
+      VARVE_TRY(read_row_value(file_, kIdHashes, number - 1, &id_hash));
       if (id_hash != hash) continue;
       VARVE_TRY_ASSIGN(const bool is_same, has_id(number - 1));
       if (is_same) return read_row(number - 1);
@@ -46,11 +41,16 @@ class RowLookup {
   }
 
  private:
+  Status read_slot(uint64_t slot, uint32_t* number) {
+    return file_.read(kTable, slot * sizeof(*number),
+                      std::span(reinterpret_cast<char*>(number), sizeof(*number)));
+  }
+
   Result<bool> has_id(uint32_t row) {
     uint64_t begin = 0;
     uint64_t end = 0;
-    if (row > 0) VARVE_TRY(read_value(file_, kIdEnds, row - 1, &begin));
-    VARVE_TRY(read_value(file_, kIdEnds, row, &end));
+    if (row > 0) VARVE_TRY(read_row_value(file_, kIdEnds, row - 1, &begin));
+    VARVE_TRY(read_row_value(file_, kIdEnds, row, &end));
     if (end < begin) return wrong_snapshot("a row has impossible values");
     if (end - begin != id_.size()) return false;
     std::string stored(id_.size(), '\0');
@@ -62,10 +62,10 @@ class RowLookup {
     StoredRow stored;
     stored.row = row;
     uint32_t length = 0;
-    VARVE_TRY(read_value(file_, kOffsets, row, &stored.location.offset));
-    VARVE_TRY(read_value(file_, kLengths, row, &length));
-    VARVE_TRY(read_value(file_, kLineHashes, row, &stored.location.line_hash));
-    VARVE_TRY(read_value(file_, kExpiries, row, &stored.expires_at_ms));
+    VARVE_TRY(read_row_value(file_, kOffsets, row, &stored.location.offset));
+    VARVE_TRY(read_row_value(file_, kLengths, row, &length));
+    VARVE_TRY(read_row_value(file_, kLineHashes, row, &stored.location.line_hash));
+    VARVE_TRY(read_row_value(file_, kExpiries, row, &stored.expires_at_ms));
     stored.location.length = length;
     const uint64_t covered_bytes = file_.header().coverage.entries_bytes;
     if (stored.location.offset > covered_bytes ||

@@ -8,19 +8,19 @@
 
 #include "base/hash.h"
 #include "base/ids.h"
+#include "index/column.h"
 
 namespace varve::index {
 
 namespace {
 
 template <typename T>
-std::string_view bytes_of_column(std::span<const T> values) {
+std::string_view bytes_of(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-template <typename T>
-std::span<char> room_of(std::vector<T>& column) {
-  return {reinterpret_cast<char*>(column.data()), column.size() * sizeof(T)};
+std::span<char> room_of(std::vector<uint32_t>& values) {
+  return {reinterpret_cast<char*>(values.data()), values.size() * sizeof(uint32_t)};
 }
 
 }  // namespace
@@ -43,25 +43,28 @@ std::string encode_snapshot(const Index& index) {
   }
   header.coverage = index.coverage;
   header.coverage.tombstones_bytes = 0;
-  return assemble_snapshot(header, {
-                                       bytes_of_column(std::span(index.offsets_)),
-                                       bytes_of_column(std::span(index.lengths_)),
-                                       bytes_of_column(std::span(index.line_hashes_)),
-                                       bytes_of_column(std::span(index.id_hashes_)),
-                                       bytes_of_column(std::span(index.id_ends_)),
-                                       bytes_of_column(std::span(index.timestamps_ms_)),
-                                       bytes_of_column(std::span(index.expiries_ms_)),
-                                       bytes_of_column(std::span(index.importances_)),
-                                       bytes_of_column(std::span(index.seqs_)),
-                                       bytes_of_column(std::span(index.types_)),
-                                       bytes_of_column(std::span(std::as_const(flags))),
-                                       index.ids_,
-                                       type_names,
-                                       bytes_of_column(index.table_.slots()),
-                                       facets,
-                                       bytes_of_column(text_lengths),
-                                       terms,
-                                   });
+  const std::pair<SnapshotSection, EncodedColumn> columns[] = {
+      {kOffsets, encode_column(std::span(index.offsets_))},
+      {kLengths, encode_column(std::span(index.lengths_))},
+      {kIdEnds, encode_column(std::span(index.id_ends_))},
+      {kTimestamps, encode_column(std::span(index.timestamps_ms_))},
+      {kExpiries, encode_column(std::span(index.expiries_ms_))},
+      {kImportances, encode_column(std::span(index.importances_))},
+      {kSeqs, encode_column(std::span(index.seqs_))},
+      {kTypes, encode_column(std::span(index.types_))},
+      {kFlags, encode_column(std::span(std::as_const(flags)))},
+  };
+  std::array<SectionContent, kSectionCount> sections;
+  for (const auto& [section, column] : columns) sections[section] = {column.bytes, column.base};
+  sections[kLineHashes] = {bytes_of(std::span(index.line_hashes_))};
+  sections[kIdHashes] = {bytes_of(std::span(index.id_hashes_))};
+  sections[kIds] = {index.ids_};
+  sections[kTypeNames] = {type_names};
+  sections[kTable] = {bytes_of(index.table_.slots())};
+  sections[kFacets] = {facets};
+  sections[kTextLengths] = {bytes_of(text_lengths)};
+  sections[kTextTerms] = {terms};
+  return assemble_snapshot(header, sections);
 }
 
 class SnapshotReader {
@@ -86,33 +89,23 @@ class SnapshotReader {
   }
 
  private:
-  template <typename T>
-  Status read_column(SnapshotSection section, std::vector<T>* column) {
-    const uint64_t row_count = file_.header().row_count;
-    if (file_.length(section) != row_count * sizeof(T)) {
-      return wrong_snapshot("a column has not one value a row");
-    }
-    column->resize(row_count);
-    return file_.read(section, 0, room_of(*column));
-  }
-
   Status read_text(SnapshotSection section, std::string* text) {
     text->resize(file_.length(section));
     return file_.read(section, 0, *text);
   }
 
   Status read_columns() {
-    VARVE_TRY(read_column(kOffsets, &rows_.offsets_));
-    VARVE_TRY(read_column(kLengths, &rows_.lengths_));
-    VARVE_TRY(read_column(kLineHashes, &rows_.line_hashes_));
-    VARVE_TRY(read_column(kIdHashes, &rows_.id_hashes_));
-    VARVE_TRY(read_column(kIdEnds, &rows_.id_ends_));
-    VARVE_TRY(read_column(kTimestamps, &rows_.timestamps_ms_));
-    VARVE_TRY(read_column(kExpiries, &rows_.expiries_ms_));
-    VARVE_TRY(read_column(kImportances, &rows_.importances_));
-    VARVE_TRY(read_column(kSeqs, &rows_.seqs_));
-    VARVE_TRY(read_column(kTypes, &rows_.types_));
-    VARVE_TRY(read_column(kFlags, &rows_.flags_));
+    VARVE_TRY(read_column(file_, kOffsets, &rows_.offsets_));
+    VARVE_TRY(read_column(file_, kLengths, &rows_.lengths_));
+    VARVE_TRY(read_column(file_, kLineHashes, &rows_.line_hashes_));
+    VARVE_TRY(read_column(file_, kIdHashes, &rows_.id_hashes_));
+    VARVE_TRY(read_column(file_, kIdEnds, &rows_.id_ends_));
+    VARVE_TRY(read_column(file_, kTimestamps, &rows_.timestamps_ms_));
+    VARVE_TRY(read_column(file_, kExpiries, &rows_.expiries_ms_));
+    VARVE_TRY(read_column(file_, kImportances, &rows_.importances_));
+    VARVE_TRY(read_column(file_, kSeqs, &rows_.seqs_));
+    VARVE_TRY(read_column(file_, kTypes, &rows_.types_));
+    VARVE_TRY(read_column(file_, kFlags, &rows_.flags_));
     return read_text(kIds, &rows_.ids_);
   }
 

@@ -13,7 +13,7 @@ namespace varve::index {
 static_assert(std::endian::native == std::endian::little,
               "index.bin is written as it lies in memory; a big-endian port must swap here");
 static_assert(std::is_trivially_copyable_v<SnapshotHeader>);
-static_assert(sizeof(SnapshotHeader) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + kSectionCount * 24 + 8,
+static_assert(sizeof(SnapshotHeader) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + kSectionCount * 32 + 8,
               "no padding");
 static_assert(sizeof(SnapshotHeader) == kSnapshotHeaderBytes);
 
@@ -44,26 +44,27 @@ Status wrong_snapshot(std::string_view what) {
 }
 
 std::string assemble_snapshot(SnapshotHeader header,
-                              const std::array<std::string_view, kSectionCount>& sections) {
+                              const std::array<SectionContent, kSectionCount>& sections) {
   std::memcpy(header.magic.data(), kMagic.data(), kMagic.size());
   header.version = kSnapshotVersion;
   header.section_count = kSectionCount;
   uint64_t offset = sizeof(SnapshotHeader);
   std::vector<uint64_t> hashes;
   for (size_t i = 0; i < kSectionCount; ++i) {
+    const std::string_view bytes = sections[i].bytes;
     const size_t first = hashes.size();
-    for (uint64_t at = 0; at < sections[i].size(); at += kSnapshotBlockBytes) {
-      hashes.push_back(hash64(sections[i].substr(at, kSnapshotBlockBytes)));
+    for (uint64_t at = 0; at < bytes.size(); at += kSnapshotBlockBytes) {
+      hashes.push_back(hash64(bytes.substr(at, kSnapshotBlockBytes)));
     }
     const auto own = std::span(std::as_const(hashes)).subspan(first);
-    header.sections[i] = {offset, sections[i].size(), hash64(bytes_of(own))};
-    offset += sections[i].size();
+    header.sections[i] = {offset, bytes.size(), hash64(bytes_of(own)), sections[i].base};
+    offset += bytes.size();
   }
   header.hash = hash_of(header);
   std::string out;
   out.reserve(offset + hashes.size() * sizeof(uint64_t));
   out.append(reinterpret_cast<const char*>(&header), sizeof(header));
-  for (const auto& section : sections) out.append(section);
+  for (const auto& section : sections) out.append(section.bytes);
   out.append(bytes_of(hashes));
   return out;
 }
@@ -100,6 +101,11 @@ Status SnapshotFile::read_header() {
   }
   if (offset != file_bytes) return wrong_snapshot("longer than its sections");
   if (header_.row_count > UINT32_MAX - 1) return wrong_snapshot("more rows than there can be");
+  // Else a few bytes could stand for any number of rows.
+  if (length(kLineHashes) != header_.row_count * sizeof(uint64_t) ||
+      length(kIdHashes) != header_.row_count * sizeof(uint64_t)) {
+    return wrong_snapshot("a row without a hash");
+  }
   if (header_.text_row_count > header_.row_count ||
       length(kTextLengths) != header_.text_row_count * sizeof(uint32_t)) {
     return wrong_snapshot("words of other rows than there are");

@@ -8,7 +8,7 @@
 // section can be checked without the rest of it, and opening costs the header alone.
 //
 // Every integer is checked before it is used: a hostile file costs a rebuild, never memory beyond
-// its own size, or a crash.
+// five times its own size, or a crash.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ namespace varve::index {
 
 inline constexpr std::string_view kSnapshotFile = "index.bin";
 inline constexpr uint32_t kSnapshotVersion = 4;
-inline constexpr size_t kSnapshotHeaderBytes = 520;
+inline constexpr size_t kSnapshotHeaderBytes = 656;
 inline constexpr uint64_t kSnapshotBlockBytes = 8192;
 
 // In the file's order.
@@ -57,6 +57,13 @@ struct SectionPlace {
   uint64_t offset = 0;
   uint64_t length = 0;
   uint64_t hash = 0;  // of the hashes of its blocks
+  uint64_t base = 0;  // of a column
+};
+
+// What is written of a section.
+struct SectionContent {
+  std::string_view bytes;
+  uint64_t base = 0;
 };
 
 struct SnapshotHeader {
@@ -73,7 +80,7 @@ struct SnapshotHeader {
 
 // The file of these sections; `header` comes with its counts and its coverage.
 std::string assemble_snapshot(SnapshotHeader header,
-                              const std::array<std::string_view, kSectionCount>& sections);
+                              const std::array<SectionContent, kSectionCount>& sections);
 
 // What is wrong with index.bin.
 Status wrong_snapshot(std::string_view what);

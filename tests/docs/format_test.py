@@ -17,7 +17,14 @@ import tempfile
 import unittest
 
 import markdown
-from format_examples import BLOCK_BYTES, HEADER_BYTES, SECTIONS, SHOWN_HEADER_BYTES, make_examples
+from format_examples import (
+    BLOCK_BYTES,
+    HEADER_BYTES,
+    PLACE_BYTES,
+    SECTIONS,
+    SHOWN_HEADER_BYTES,
+    make_examples,
+)
 from varve_library import Failure, Library
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -47,6 +54,14 @@ def numbers_of(data):
         if byte < 128:
             yield number, end
             number, shift = 0, 0
+
+
+def column(rows, base, section):
+    """The numbers of a column, by the words of the page."""
+    width, rest = divmod(len(section), rows)
+    assert rest == 0 and width <= 8
+    return [(base + int.from_bytes(section[at * width:(at + 1) * width], "little")) % 2**64
+            for at in range(rows)]
 
 
 def dictionary(section):
@@ -175,17 +190,22 @@ class FormatPage(unittest.TestCase):
         rows = struct.unpack_from("<Q", index, 16)[0]
         table = self.tables_behind("index.bin")[1]
         self.assertEqual([int(row[0]) for row in table], list(range(SECTIONS)))
-        contents, end = [], HEADER_BYTES
+        contents, columns, end = [], {}, HEADER_BYTES
         for number, _, row_bytes in table:
-            offset, length = struct.unpack_from("<QQ", index, SHOWN_HEADER_BYTES + int(number) * 24)
+            offset, length, _, base = struct.unpack_from(
+                "<QQQQ", index, SHOWN_HEADER_BYTES + int(number) * PLACE_BYTES)
             self.assertEqual(offset, end)
             end += length
             contents.append(index[offset:end])
+            if row_bytes == "column":
+                columns[int(number)] = column(rows, base, contents[-1])
+                continue
+            self.assertEqual(base, 0)
             if row_bytes:
                 self.assertEqual(length, rows * int(row_bytes), number)
         hashes = sum(8 * -(-len(content) // BLOCK_BYTES) for content in contents)
         self.assertEqual(end + hashes, len(index))
-        self.check_columns(rows, contents)
+        self.check_columns(rows, contents, columns)
 
     def check_dictionaries(self, entries, contents):
         """Tags, references and words are found where the page says."""
@@ -204,30 +224,25 @@ class FormatPage(unittest.TestCase):
         self.assertEqual(words[b"wtea"], b"")
         self.assertEqual(list(facets), sorted(facets))
 
-    def check_columns(self, rows, contents):
+    def check_columns(self, rows, contents, columns):
         """The columns hold what the page says of them."""
         lines = self.shown["memory.jsonl"].splitlines()
         entries = [json.loads(line) for line in lines]
         log = self.shown["memory.jsonl"].encode()
-        offsets = struct.unpack(f"<{rows}Q", contents[0])
-        lengths = struct.unpack(f"<{rows}I", contents[1])
-        self.assertEqual([log[o:o + n].decode() for o, n in zip(offsets, lengths)], lines)
-        ends = (0, *struct.unpack(f"<{rows}Q", contents[4]))
+        self.assertEqual([log[o:o + n].decode() for o, n in zip(columns[0], columns[1])], lines)
+        ends = [0, *columns[4]]
         ids = [contents[11][a:b].decode() for a, b in zip(ends, ends[1:])]
         self.assertEqual(ids, [entry["id"] for entry in entries])
         self.check_dictionaries(entries, contents)
         never = 2**63 - 1
-        expiries = struct.unpack(f"<{rows}q", contents[6])
-        self.assertEqual([e == never for e in expiries],
+        self.assertEqual([e == never for e in columns[6]],
                          ["expires_at" not in entry for entry in entries])
-        self.assertEqual(list(struct.unpack(f"<{rows}d", contents[7])),
+        self.assertEqual([struct.unpack("<d", struct.pack("<Q", bits))[0] for bits in columns[7]],
                          [entry.get("importance", 0.5) for entry in entries])
-        self.assertEqual(list(struct.unpack(f"<{rows}Q", contents[8])),
-                         [entry.get("seq", 0) for entry in entries])
+        self.assertEqual(columns[8], [entry.get("seq", 0) for entry in entries])
         names = contents[12].decode().splitlines()
-        self.assertEqual([names[n] for n in struct.unpack(f"<{rows}H", contents[9])],
-                         [entry["type"] for entry in entries])
-        self.assertEqual([bool(flag & 4) for flag in contents[10]],
+        self.assertEqual([names[n] for n in columns[9]], [entry["type"] for entry in entries])
+        self.assertEqual([bool(flag & 4) for flag in columns[10]],
                          ["checksum" in entry for entry in entries])
         slots = struct.unpack(f"<{len(contents[13]) // 4}I", contents[13])
         self.assertEqual(sorted(filter(None, slots)), list(range(1, rows + 1)))

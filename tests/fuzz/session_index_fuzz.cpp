@@ -218,7 +218,7 @@ std::optional<SnapshotEditor> take_apart(std::string_view bytes) {
   if (bytes.size() < SnapshotEditor::kHeaderBytes) return std::nullopt;
   for (size_t i = 0; i < SnapshotEditor::kSectionCount; ++i) {
     uint64_t offset = 0;
-    std::memcpy(&offset, bytes.data() + (SnapshotEditor::kDirectory + i * 3) * 8, 8);
+    std::memcpy(&offset, bytes.data() + SnapshotEditor::place_of(i) * 8, 8);
     if (offset > bytes.size()) return std::nullopt;
   }
   return SnapshotEditor(bytes);
@@ -227,9 +227,11 @@ std::optional<SnapshotEditor> take_apart(std::string_view bytes) {
 // Hashes of the ids, and the table that finds them, as if they had been written so.
 void mend_ids(SnapshotEditor& parts) {
   const std::string& ids = parts.sections[SnapshotEditor::kIds];
-  const size_t rows = parts.sections[SnapshotEditor::kIdEnds].size() / 8;
+  const uint64_t rows = parts.word(SnapshotEditor::kRowCount);
+  const size_t ends_bytes = parts.sections[SnapshotEditor::kIdEnds].size();
   const size_t slots = parts.sections[SnapshotEditor::kTable].size() / 4;
-  if (slots == 0 || (slots & (slots - 1)) != 0 || rows >= slots ||
+  if (slots == 0 || (slots & (slots - 1)) != 0 || rows == 0 || rows >= slots ||
+      ends_bytes % rows != 0 || ends_bytes / rows > 8 ||
       parts.sections[SnapshotEditor::kIdHashes].size() != rows * 8) {
     return;
   }

@@ -28,8 +28,8 @@ std::string made_up(uint64_t size) {
 class SectionBytesOfAFile : public testing::Test {
  protected:
   void put(std::string_view bytes) {
-    std::array<std::string_view, kSectionCount> sections;
-    sections[kFacets] = bytes;
+    std::array<SectionContent, kSectionCount> sections;
+    sections[kFacets] = {bytes};
     file_ = assemble_snapshot({}, sections);
   }
   std::shared_ptr<SectionBytes> open() {

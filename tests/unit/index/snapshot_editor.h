@@ -32,11 +32,13 @@ class SnapshotEditor {
     kMissing = 12,
     kDirectory = 13,
   };
-  static constexpr size_t kHeaderBytes = (kDirectory + kSectionCount * 3 + 1) * 8;
+  static constexpr size_t kPlaceWords = 4;  // of a section: offset, length, hash, base
+  static constexpr size_t kHeaderBytes = (kDirectory + kSectionCount * kPlaceWords + 1) * 8;
+  static constexpr size_t place_of(size_t section) { return kDirectory + section * kPlaceWords; }
 
   explicit SnapshotEditor(std::string_view bytes) : header(bytes.substr(0, kHeaderBytes)) {
     for (size_t i = 0; i < kSectionCount; ++i) {
-      sections.emplace_back(bytes.substr(word(kDirectory + i * 3), word(kDirectory + i * 3 + 1)));
+      sections.emplace_back(bytes.substr(word(place_of(i)), word(place_of(i) + 1)));
     }
   }
 
@@ -51,12 +53,28 @@ class SnapshotEditor {
 
   template <typename T>
   [[nodiscard]] T get(Section section, size_t row) const {
+    uint64_t written = 0;
+    const size_t width = width_of(section, sizeof(T));
+    std::memcpy(&written, sections[section].data() + row * width, width);
+    written += word(place_of(section) + 3);
     T value{};
-    std::memcpy(&value, sections[section].data() + row * sizeof(T), sizeof(T));
+    std::memcpy(&value, &written, sizeof(T));
     return value;
   }
+  // Writes a column as in memory: with sizeof(T) bytes a row and no base.
+  template <typename T>
+  void widen(Section section) {
+    std::string& bytes = sections[section];
+    if (!is_column(section) || bytes.size() == word(kRowCount) * sizeof(T)) return;
+    std::vector<T> values;
+    for (size_t row = 0; row < word(kRowCount); ++row) values.push_back(get<T>(section, row));
+    bytes.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+    set_word(place_of(section) + 3, 0);
+  }
+  // Widens the column.
   template <typename T>
   void set(Section section, size_t row, T value) {
+    widen<T>(section);
     std::memcpy(sections[section].data() + row * sizeof(T), &value, sizeof(T));
   }
 
@@ -64,9 +82,9 @@ class SnapshotEditor {
   [[nodiscard]] std::string assembled() {
     uint64_t offset = kHeaderBytes;
     for (size_t i = 0; i < kSectionCount; ++i) {
-      set_word(kDirectory + i * 3, offset);
-      set_word(kDirectory + i * 3 + 1, sections[i].size());
-      set_word(kDirectory + i * 3 + 2, hash64(hashes_of(sections[i])));
+      set_word(place_of(i), offset);
+      set_word(place_of(i) + 1, sections[i].size());
+      set_word(place_of(i) + 2, hash64(hashes_of(sections[i])));
       offset += sections[i].size();
     }
     return as_it_is();
@@ -92,6 +110,12 @@ class SnapshotEditor {
 
   std::string header;
   std::vector<std::string> sections;
+
+ private:
+  static bool is_column(Section section) { return section <= kFlags; }
+  [[nodiscard]] size_t width_of(Section section, size_t otherwise) const {
+    return is_column(section) ? sections[section].size() / word(kRowCount) : otherwise;
+  }
 };
 
 }  // namespace varve::index

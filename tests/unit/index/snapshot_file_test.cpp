@@ -22,10 +22,10 @@ constexpr SnapshotSection kReadSection = kTextTerms;
 
 // A file with one section of these bytes, and another behind and before it.
 std::string file_of(std::string_view bytes) {
-  std::array<std::string_view, kSectionCount> sections;
-  sections[kIds] = "before";
-  sections[kFacets] = "near";
-  sections[kReadSection] = bytes;
+  std::array<SectionContent, kSectionCount> sections;
+  sections[kIds] = {"before"};
+  sections[kFacets] = {"near"};
+  sections[kReadSection] = {bytes};
   return assemble_snapshot({}, sections);
 }
 

@@ -256,6 +256,7 @@ TEST_F(Hostile, HeaderWords) {
 template <typename T>
 void corrupt_column(SnapshotEditor& editor, SnapshotEditor::Section section,
                     const std::function<void(const std::string&)>& check) {
+  editor.widen<T>(section);
   const std::string before = editor.sections[section];
   const size_t rows = before.size() / sizeof(T);
   for (const size_t row : {size_t{0}, size_t{1}, rows / 2, rows - 1}) {
@@ -337,8 +338,9 @@ TEST_F(Hostile, IdsExchangedBetweenTwoRowsGiveTheRightLines) {
 TEST_F(Hostile, SectionsOfTheWrongSize) {
   const auto before = editor_.sections;
   for (size_t section = 0; section < SnapshotEditor::kSectionCount; ++section) {
-    for (const size_t size : {size_t{0}, size_t{1}, before[section].size() - 1,
-                              before[section].size() + 1, before[section].size() * 2}) {
+    const size_t right = before[section].size();  // 0 where all rows are alike
+    for (const size_t size :
+         {size_t{0}, size_t{1}, right - std::min<size_t>(right, 1), right + 1, right * 2}) {
       editor_.sections[section].resize(size);
       check(editor_.assembled());
       editor_.sections = before;

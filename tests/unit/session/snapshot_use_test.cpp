@@ -59,7 +59,7 @@ class SnapshotUse : public testing::Test {
   void damage(size_t section) {
     std::string bytes = disk_.bytes("index.bin");
     uint64_t offset = 0;
-    const size_t place = (index::SnapshotEditor::kDirectory + section * 3) * 8;
+    const size_t place = index::SnapshotEditor::place_of(section) * 8;
     std::memcpy(&offset, bytes.data() + place, sizeof(offset));
     bytes[offset] ^= 1;
     disk_.write("index.bin", bytes);
@@ -72,7 +72,7 @@ class SnapshotUse : public testing::Test {
 // --- an entry without the other rows -------------------------------------------------------------
 
 TEST_F(SnapshotUse, OpeningAndAGetReadAFewBlocksOfIt) {
-  fill(5000);
+  fill(10'000);
   ASSERT_GT(disk_.bytes("index.bin").size(), 400'000u);
   std::shared_ptr<Session> session;
   const Reads opening = reads_of([&] { session = disk_.open(); }, "index.bin");
@@ -80,12 +80,12 @@ TEST_F(SnapshotUse, OpeningAndAGetReadAFewBlocksOfIt) {
   const Reads getting = reads_of(
       [&] {
         ASSERT_TRUE(session->get("e1234").ok());
-        EXPECT_EQ(session->get("e5000").code(), Code::kNotFound);
+        EXPECT_EQ(session->get("e10000").code(), Code::kNotFound);
       },
       "index.bin");
   EXPECT_LT(getting.bytes, 25 * index::kSnapshotBlockBytes);
   // Whatever else asks has all of them.
-  EXPECT_EQ(session->stats()->get_int64("entries"), 5000);
+  EXPECT_EQ(session->stats()->get_int64("entries"), 10'000);
   EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0);
   EXPECT_TRUE(index_stats(*session).get_bool("loaded"));
 }
@@ -291,7 +291,7 @@ TEST_F(SnapshotUse, DamageWithinAListCostsARebuildWhenAQueryMeetsIt) {
   session.reset();
   const std::string right = disk_.bytes("index.bin");
   const index::SnapshotEditor editor(right);
-  const uint64_t begin = editor.word(index::SnapshotEditor::kDirectory + kTextSection * 3);
+  const uint64_t begin = editor.word(index::SnapshotEditor::place_of(kTextSection));
   const size_t bytes = editor.sections[kTextSection].size();
   ASSERT_GT(bytes, 5 * index::kSnapshotBlockBytes);
   int64_t rebuilds = 0;
