@@ -19,25 +19,14 @@ EncodedColumn encode_column_bits(std::span<const uint64_t> bits, uint64_t least,
   return column;
 }
 
-Status read_column_bits(SnapshotFile& file, SnapshotSection section, uint64_t first,
-                        std::span<uint64_t> bits) {
+Result<size_t> column_width(const SnapshotFile& file, SnapshotSection section, size_t value_bytes) {
   const uint64_t row_count = file.header().row_count;
   const uint64_t length = file.length(section);
   const uint64_t width = row_count > 0 ? length / row_count : 0;
-  if (width > sizeof(uint64_t) || width * row_count != length) {
+  if (width > value_bytes || width * row_count != length) {
     return wrong_snapshot("a column has not one value a row");
   }
-  std::string bytes(bits.size() * width, '\0');
-  VARVE_TRY(file.read(section, first * width, bytes));
-  const uint64_t base = file.header().sections[section].base;
-  const char* at = bytes.data();
-  for (uint64_t& value : bits) {
-    uint64_t written = 0;
-    std::memcpy(&written, at, width);
-    value = base + written;
-    at += width;
-  }
-  return {};
+  return static_cast<size_t>(width);
 }
 
 }  // namespace varve::index

@@ -44,9 +44,8 @@ struct EncodedColumn {
 // `bits` of all rows, of which `least` is to be the base, for values that take `value_bytes`.
 EncodedColumn encode_column_bits(std::span<const uint64_t> bits, uint64_t least,
                                  size_t value_bytes);
-// The bits of the rows from `first` on. kCorruption when the section has not one value a row.
-Status read_column_bits(SnapshotFile& file, SnapshotSection section, uint64_t first,
-                        std::span<uint64_t> bits);
+// [bytes] that a row takes. kCorruption when that is more than `value_bytes`, or not one number.
+Result<size_t> column_width(const SnapshotFile& file, SnapshotSection section, size_t value_bytes);
 
 template <typename T>
 EncodedColumn encode_column(std::span<const T> values) {
@@ -59,25 +58,44 @@ EncodedColumn encode_column(std::span<const T> values) {
 // A row's value.
 template <typename T>
 Status read_row_value(SnapshotFile& file, SnapshotSection section, uint64_t row, T* value) {
-  uint64_t bits = 0;
-  VARVE_TRY(read_column_bits(file, section, row, std::span(&bits, 1)));
-  *value = column_value<T>(bits);
+  VARVE_TRY_ASSIGN(const size_t width, column_width(file, section, sizeof(T)));
+  uint64_t written = 0;
+  VARVE_TRY(file.read(section, row * width, std::span(reinterpret_cast<char*>(&written), width)));
+  *value = column_value<T>(file.header().sections[section].base + written);
   return {};
+}
+
+// Numbers of kWidth bytes that stand at the end of the room for `count` values become these, from
+// the first on: each is read before its place is taken.
+template <typename T, size_t kWidth>
+void widen_from(char* room, uint64_t count, uint64_t base) {
+  const char* from = room + count * (sizeof(T) - kWidth);
+  for (uint64_t row = 0; row < count; ++row) {
+    uint64_t written = 0;
+    std::memcpy(&written, from + row * kWidth, kWidth);
+    const T value = column_value<T>(base + written);
+    std::memcpy(room + row * sizeof(T), &value, sizeof(T));
+  }
+}
+template <typename T, size_t kWidth = sizeof(T)>
+void widen_column(size_t width, char* room, uint64_t count, uint64_t base) {
+  if (width == kWidth) {
+    widen_from<T, kWidth>(room, count, base);
+  } else if constexpr (kWidth > 0) {
+    widen_column<T, kWidth - 1>(width, room, count, base);
+  }
 }
 
 // All rows.
 template <typename T>
 Status read_column(SnapshotFile& file, SnapshotSection section, std::vector<T>* column) {
+  VARVE_TRY_ASSIGN(const size_t width, column_width(file, section, sizeof(T)));
   const uint64_t row_count = file.header().row_count;
-  const bool is_as_in_memory = file.length(section) == row_count * sizeof(T);
-  if (is_as_in_memory && file.header().sections[section].base == 0) {
-    column->resize(row_count);
-    return file.read(section, 0, {reinterpret_cast<char*>(column->data()), row_count * sizeof(T)});
-  }
-  std::vector<uint64_t> bits(row_count);
-  VARVE_TRY(read_column_bits(file, section, 0, bits));
   column->resize(row_count);
-  std::transform(bits.begin(), bits.end(), column->begin(), column_value<T>);
+  const std::span room(reinterpret_cast<char*>(column->data()), row_count * sizeof(T));
+  VARVE_TRY(file.read(section, 0, room.last(row_count * width)));
+  const uint64_t base = file.header().sections[section].base;
+  if (width < sizeof(T) || base != 0) widen_column<T>(width, room.data(), row_count, base);
   return {};
 }
 
