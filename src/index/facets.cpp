@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/release_memory.h"
 #include "index/varint.h"
 
 namespace varve::index {
@@ -14,6 +15,7 @@ constexpr char kContent = 'c';
 constexpr char kIncoming = 'i';
 constexpr char kRelated = 'r';
 constexpr char kOutgoing = 'o';
+constexpr std::string_view kRolePrefix("crole\0s", 7);  // of the strings of content's "role"
 
 // Below this compressing is not worth its time.
 constexpr uint64_t kFacetCompressBytesMin = uint64_t{1} << 20;
@@ -56,6 +58,7 @@ bool take_text(std::string_view* bytes, std::string_view* text) {
 void Facets::add_row(std::string_view key, uint32_t row) {
   PostingBuffer& buffer = dictionary_.buffer(key);
   if (buffer.count() > 0 && buffer.last_row() == row) return;  // said twice
+  if (buffer.count() == 0 && key.starts_with(kRolePrefix)) added_roles_.emplace_back(key);
   buffer.add(row, 1, 0);
   postings_added_ += 1;
 }
@@ -131,10 +134,19 @@ void Facets::for_each_tag(
   });
 }
 
-void Facets::for_each_content(std::string_view prefix,
-                              const std::function<bool(std::string_view)>& visit) const {
-  dictionary_.for_each_key(field_key(kContent, prefix),
-                           [&](std::string_view key) { return visit(key.substr(1)); });
+void Facets::for_each_role(
+    const std::function<bool(std::string_view, std::string_view)>& visit) const {
+  const auto visit_key = [&](std::string_view key) {
+    return visit(key.substr(kRolePrefix.size()), key.substr(1));
+  };
+  const Segment& frozen = dictionary_.frozen();
+  for (SegmentCursor at(frozen, kRolePrefix); !at.at_end(); at.next()) {
+    if (!at.key().starts_with(kRolePrefix)) break;
+    if (!visit_key(at.key())) return;
+  }
+  for (const std::string& key : added_roles_) {
+    if (frozen.find(key).data() == nullptr && !visit_key(key)) return;
+  }
 }
 
 namespace {
@@ -177,6 +189,7 @@ void Facets::compress() {
   if (!is_compression_due() || !dictionary_.load_whole().ok()) return;
   dictionary_.freeze(RowLengths());
   postings_added_ = 0;
+  release_memory(&added_roles_);
 }
 
 }  // namespace varve::index

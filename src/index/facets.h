@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "entry/entry.h"
@@ -43,9 +44,10 @@ class Facets {
   // Tags, with the ones above them in the hierarchy; in no particular order.
   void for_each_tag(
       const std::function<void(std::string_view tag, const PostingList&)>& visit) const;
-  // Content keys that start with `prefix`.
-  void for_each_content(std::string_view prefix,
-                        const std::function<bool(std::string_view key)>& visit) const;
+  // The strings of the content member "role", with their content keys, until `visit` answers false.
+  // Every question asks for them: they cost nothing of what else content has.
+  void for_each_role(
+      const std::function<bool(std::string_view role, std::string_view content_key)>& visit) const;
 
   [[nodiscard]] std::string encode() const { return dictionary_.encode(RowLengths()); }
   // What encode() gave once, of the rows before all that was added here.
@@ -57,7 +59,9 @@ class Facets {
   // Makes the compressed form of everything; when that pays, and after load_whole().
   [[nodiscard]] bool is_compression_due() const;
   void compress();
-  [[nodiscard]] uint64_t memory_bytes() const { return dictionary_.memory_bytes(); }
+  [[nodiscard]] uint64_t memory_bytes() const {
+    return dictionary_.memory_bytes() + added_roles_.capacity() * sizeof(std::string);
+  }
 
  private:
   void add_row(std::string_view key, uint32_t row);
@@ -68,7 +72,8 @@ class Facets {
   Dictionary dictionary_;
   std::string key_;              // scratch, as is
   std::string outgoing_;         // what a row refers to
-  uint64_t postings_added_ = 0;  // since the last compress()
+  uint64_t postings_added_ = 0;  // since the last compress(), as are these
+  std::vector<std::string> added_roles_;
 };
 
 }  // namespace varve::index

@@ -113,10 +113,8 @@ class BestSearch {
     const std::set<std::string_view> asked(words.begin(), words.end());
     const bool speaks_of_self = std::any_of(std::begin(kSelf), std::end(kSelf),
                                             [&](auto word) { return asked.contains(word); });
-    const std::string prefix = entry::content_string_prefix("role");
     size_t count = 0;
-    index_.facets().for_each_content(prefix, [&](std::string_view key) {
-      const std::string role(key.substr(prefix.size()));
+    index_.facets().for_each_role([&](std::string_view role, std::string_view key) {
       const text::Words& parts = analyzer.read(role);
       bool named = !parts.words().empty();
       bool is_user = parts.words().size() == 1;

@@ -140,20 +140,51 @@ TEST(Facets, MembersOfContent) {
   EXPECT_EQ(rows("role", "\"use\""), Rows());
 }
 
-TEST(Facets, ContentIsVisitedByPrefixUntilToldToStop) {
+// Each once, wherever it is: frozen, added since, or both.
+TEST(Facets, RolesAreVisitedUntilToldToStop) {
   Facets facets;
+  const auto roles = [&] {
+    std::multiset<std::string> found;
+    facets.for_each_role([&](std::string_view role, std::string_view key) {
+      found.emplace(role);
+      EXPECT_EQ(key, entry::content_string_prefix("role") + std::string(role));
+      EXPECT_FALSE(rows_of(facets.content(key)).empty());
+      return true;
+    });
+    return found;
+  };
+  EXPECT_EQ(roles(), std::multiset<std::string>());
   facets.add(0, with_content(R"({"role":"user","roles":"x"})"));
   facets.add(1, with_content(R"({"role":"tool"})"));
-  facets.add(2, with_content(R"({"role":7})"));
-  const std::string prefix = entry::content_string_prefix("role");
-  std::set<std::string> found;
-  facets.for_each_content(prefix, [&](std::string_view key) {
-    return found.emplace(key.substr(prefix.size())).second;
-  });
-  EXPECT_EQ(found, std::set<std::string>({"user", "tool"}));
+  facets.add(2, with_content(R"({"role":7,"rol":"a"})"));
+  facets.add(3, with_content(R"({"role":"user"})"));
+  EXPECT_EQ(roles(), (std::multiset<std::string>{"user", "tool"}));
+  const std::string encoded = facets.encode();
+  facets = Facets();
+  facets.set_frozen(Segment::adopt(encoded));
+  EXPECT_EQ(roles(), (std::multiset<std::string>{"user", "tool"}));
+  facets.add(4, with_content(R"({"role":"user"})"));
+  facets.add(5, with_content(R"({"role":"critic"})"));
+  EXPECT_EQ(roles(), (std::multiset<std::string>{"user", "tool", "critic"}));
+  for (int most = 1; most <= 3; ++most) {
+    int count = 0;
+    facets.for_each_role([&](std::string_view, std::string_view) { return ++count < most; });
+    EXPECT_EQ(count, most);
+  }
+}
+
+// What was compressed is not visited twice.
+TEST(Facets, RolesAreVisitedOnceAfterACompression) {
+  Facets facets;
+  for (uint32_t row = 0; !facets.is_compression_due(); ++row) {
+    facets.add(row, with_content(R"({"role":"role)" + std::to_string(row % 5) + R"(","n":)" +
+                                 std::to_string(row) + "}"));
+  }
+  facets.compress();
+  ASSERT_FALSE(facets.is_compression_due());
   int count = 0;
-  facets.for_each_content("", [&](std::string_view) { return ++count < 3; });
-  EXPECT_EQ(count, 3);
+  facets.for_each_role([&](std::string_view, std::string_view) { return ++count > 0; });
+  EXPECT_EQ(count, 5);
 }
 
 // --- references ----------------------------------------------------------------------------------
