@@ -79,8 +79,9 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
     note_snapshot_of_others();
     if (!is_snapshot_wanted(false)) return std::nullopt;
   }
-  // What index.bin has and we never read goes into the new one. Another thread may take the index
-  // anew between the locks.
+  // What index.bin has and we never read goes into the new one. With nothing pending all of it was
+  // read and checked, so no damage can show any more. Another thread may take the index anew
+  // between the locks.
   while (true) {
     {
       const std::shared_lock lock(index_mutex);
