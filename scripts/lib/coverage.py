@@ -4,14 +4,17 @@
                                           must not break, and what was never taken of those that
                                           have less than is asked of them; exits with 1 then
 
-Branches are counted as llvm-cov does: each condition has two, also one in a macro. ROOT is the
-folder of the sources, PROFILE what llvm-profdata made of all runs.
+Branches are counted as llvm-cov does: each condition has two, also one in a macro. Those of
+comparisons that the compiler writes (`operator== = default`) are left out: clang 14 notes each of
+their conditions as true whatever it was. ROOT is the folder of the sources, PROFILE what
+llvm-profdata made of all runs.
 """
 
 import argparse
 import collections
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -25,6 +28,8 @@ COMPONENTS = (
 )
 
 FOLDER_PERCENT = 90
+
+WRITTEN_BY_COMPILER = re.compile(r"operator(==|<=>)\(.*\) = default;")
 
 
 def exported(tool, root, profile, programs):
@@ -46,11 +51,21 @@ class Branches:
         self.count += summary["count"]
         self.covered += summary["covered"]
 
+    def leave_out(self, branches):
+        self.count -= 2 * len(branches)
+        self.covered -= sum(bool(true) + bool(false) for true, false in branches)
+
     def percent(self):
         return 100 * self.covered / self.count if self.count else 100
 
     def text(self):
         return f"{self.covered:6} of {self.count:6}  {self.percent():6.1f} %"
+
+
+def written_by_compiler(lines, file):
+    """How often each condition of such comparisons is said to have been true and false."""
+    return [branch[4:6] for branch in file["branches"]
+            if WRITTEN_BY_COMPILER.search(lines[branch[0] - 1])]
 
 
 def conditions(file):
@@ -62,15 +77,14 @@ def conditions(file):
             yield expansion["source_region"][:2], tuple(branch[:2]), branch[4:6]
 
 
-def never_taken(root, name, file):
+def never_taken(name, lines, file):
     """A line for each condition that was never true, never false, or never asked."""
     counts = collections.defaultdict(lambda: [0, 0])
     for place, in_macro, (true, false) in conditions(file):
         counts[(*place, in_macro or ())][0] += true
         counts[(*place, in_macro or ())][1] += false
-    lines = (root / name).read_text().splitlines()
     for (line, column, _), (true, false) in sorted(counts.items()):
-        if true and false:
+        if (true and false) or WRITTEN_BY_COMPILER.search(lines[line - 1]):
             continue
         what = "never asked" if not true and not false else "never true" if not true else (
             "never false")
@@ -90,12 +104,14 @@ def main():
     untaken = collections.defaultdict(list)  # by folder, and by component
     for file in exported(arguments.tool, root, arguments.profile, arguments.programs):
         name = str(pathlib.Path(file["filename"]).relative_to(root))
+        lines = (root / name).read_text().splitlines()
         folder = str(pathlib.Path(name).parent)
         named = [component for component, starts in COMPONENTS if name.startswith(starts)]
         for table, keys in ((folders, [folder]), (components, named)):
             for key in keys:
                 table[key].add(file["summary"]["branches"])
-                untaken[key] += never_taken(root, name, file)
+                table[key].leave_out(written_by_compiler(lines, file))
+                untaken[key] += never_taken(name, lines, file)
     missed = []
     for title, table, wanted in (("folder", folders, FOLDER_PERCENT),
                                  ("component", components, COMPONENT_PERCENT)):
