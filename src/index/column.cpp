@@ -19,11 +19,11 @@ EncodedColumn encode_column_bits(std::span<const uint64_t> bits, uint64_t least,
   return column;
 }
 
-Result<size_t> column_width(const SnapshotFile& file, SnapshotSection section, size_t value_bytes) {
-  const uint64_t row_count = file.header().row_count;
+Result<size_t> column_width(const SnapshotFile& file, SnapshotSection section, uint64_t count,
+                            size_t value_bytes) {
   const uint64_t length = file.length(section);
-  const uint64_t width = row_count > 0 ? length / row_count : 0;
-  if (width > value_bytes || width * row_count != length) {
+  const uint64_t width = count > 0 ? length / count : 0;
+  if (width > value_bytes || width * count != length) {
     return wrong_snapshot("a column has not one value a row");
   }
   return static_cast<size_t>(width);

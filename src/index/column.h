@@ -44,8 +44,10 @@ struct EncodedColumn {
 // `bits` of all rows, of which `least` is to be the base, for values that take `value_bytes`.
 EncodedColumn encode_column_bits(std::span<const uint64_t> bits, uint64_t least,
                                  size_t value_bytes);
-// [bytes] that a row takes. kCorruption when that is more than `value_bytes`, or not one number.
-Result<size_t> column_width(const SnapshotFile& file, SnapshotSection section, size_t value_bytes);
+// [bytes] that each of `count` values takes. kCorruption when that is more than `value_bytes`, or
+// not one number.
+Result<size_t> column_width(const SnapshotFile& file, SnapshotSection section, uint64_t count,
+                            size_t value_bytes);
 
 template <typename T>
 EncodedColumn encode_column(std::span<const T> values) {
@@ -58,7 +60,8 @@ EncodedColumn encode_column(std::span<const T> values) {
 // A row's value.
 template <typename T>
 Status read_row_value(SnapshotFile& file, SnapshotSection section, uint64_t row, T* value) {
-  VARVE_TRY_ASSIGN(const size_t width, column_width(file, section, sizeof(T)));
+  const uint64_t row_count = file.header().row_count;
+  VARVE_TRY_ASSIGN(const size_t width, column_width(file, section, row_count, sizeof(T)));
   uint64_t written = 0;
   VARVE_TRY(file.read(section, row * width, std::span(reinterpret_cast<char*>(&written), width)));
   *value = column_value<T>(file.header().sections[section].base + written);
@@ -84,19 +87,6 @@ void widen_column(size_t width, char* room, uint64_t count, uint64_t base) {
   } else if constexpr (kWidth > 0) {
     widen_column<T, kWidth - 1>(width, room, count, base);
   }
-}
-
-// All rows.
-template <typename T>
-Status read_column(SnapshotFile& file, SnapshotSection section, std::vector<T>* column) {
-  VARVE_TRY_ASSIGN(const size_t width, column_width(file, section, sizeof(T)));
-  const uint64_t row_count = file.header().row_count;
-  column->resize(row_count);
-  const std::span room(reinterpret_cast<char*>(column->data()), row_count * sizeof(T));
-  VARVE_TRY(file.read(section, 0, room.last(row_count * width)));
-  const uint64_t base = file.header().sections[section].base;
-  if (width < sizeof(T) || base != 0) widen_column<T>(width, room.data(), row_count, base);
-  return {};
 }
 
 }  // namespace varve::index

@@ -3,13 +3,33 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "index/snapshot_file.h"
 
 namespace varve::index {
 
+// What a file says of where ids end is at most where the last one does, but may fall.
 std::string_view Index::id(uint32_t row) const {
   const uint64_t begin = row == 0 ? 0 : id_ends_[row - 1];
-  return std::string_view(ids_).substr(begin, id_ends_[row] - begin);
+  const uint64_t end = id_ends_[row];
+  if (end < begin) return {};
+  const auto id = ids_.view(begin, end - begin);
+  return {id.data(), id.size()};
 }
+
+bool Index::is_unchecked(uint32_t row) const {
+  return !has_all_rows() && row < pending_.file->header().row_count;
+}
+
+// Nobody makes room for more than there is of the log.
+Location Index::within_log(const Location& place) const {
+  const uint64_t covered_bytes = coverage.entries_bytes;
+  const bool is_within =
+      place.offset <= covered_bytes && place.length <= covered_bytes - place.offset;
+  if (!is_within) pending_.file->set_damaged();
+  return is_within ? place : Location();
+}
+
+bool Index::are_rows_damaged() const { return !has_all_rows() && pending_.file->is_damaged(); }
 
 std::string_view Index::tombstone_id(uint32_t number) const {
   const uint64_t begin = number == 0 ? 0 : tombstone_ends_[number - 1];
@@ -61,17 +81,18 @@ Index::Added Index::add(const entry::EntryFacts& facts, const Location& location
   id_hashes_.push_back(id_hash);
   ids_.append(facts.id);
   id_ends_.push_back(ids_.size());
-  timestamps_ms_.push_back(facts.timestamp_ms);
+  add_time(facts.timestamp_ms);
   expiries_ms_.push_back(facts.expires_at_ms);
   importances_.push_back(facts.importance);
   seqs_.push_back(facts.seq);
   const uint16_t type = number_of_type(facts.type);
   types_.push_back(type);
-  flags_.push_back(static_cast<uint8_t>(kVerified | (facts.sealed ? kSealed : 0)));
+  flags_.push_back(facts.sealed ? kSealed : 0);
+  marks_.push_back(kVerified);
   table_.insert(row, id_hashes_);
   facets_.add(row, facts);
-  if (!tombstone_hashes_.empty() && was_deleted(facts.id)) {
-    flags_[row] |= kDeleted;
+  if (tombstone_count() > 0 && was_deleted(facts.id)) {
+    marks_[row] |= kDeleted;
     deleted_count_ += 1;
   } else {
     type_counts_[type] += 1;
@@ -93,7 +114,7 @@ void Index::add_tombstone(std::string_view id) {
 void Index::hide(std::string_view id) {
   const auto row = find(id);
   if (!row || is_deleted(*row)) return;
-  flags_[*row] |= kDeleted;
+  marks_[*row] |= kDeleted;
   deleted_count_ += 1;
   type_counts_[types_[*row]] -= 1;
 }
@@ -135,10 +156,12 @@ Index Index::renumbered(std::span<const uint32_t> kept) const {
   for (const uint32_t row : kept) index.take_row(*this, row);
   index.table_.reserve(index.size(), index.id_hashes_);
   for (uint32_t row = 0; row < index.size(); ++row) index.table_.insert(row, index.id_hashes_);
-  index.tombstone_hashes_ = tombstone_hashes_;
   index.tombstone_ends_ = tombstone_ends_;
   index.tombstone_ids_ = tombstone_ids_;
-  index.tombstone_table_ = tombstone_table_;
+  index.tombstone_hashes_.append(tombstone_hashes_.values());
+  for (uint32_t number = 0; number < tombstone_count(); ++number) {
+    index.tombstone_table_.insert(number, index.tombstone_hashes_);
+  }
   index.coverage.tombstones_bytes = coverage.tombstones_bytes;
   index.facets_ = facets_.renumbered(rows);
   if (text_ != nullptr) {
@@ -156,13 +179,14 @@ void Index::take_row(const Index& from, uint32_t row) {
   id_hashes_.push_back(from.id_hashes_[row]);
   ids_.append(from.id(row));
   id_ends_.push_back(ids_.size());
-  timestamps_ms_.push_back(from.timestamps_ms_[row]);
+  add_time(from.timestamps_ms_[row]);
   expiries_ms_.push_back(from.expiries_ms_[row]);
   importances_.push_back(from.importances_[row]);
   seqs_.push_back(from.seqs_[row]);
   types_.push_back(from.types_[row]);
   type_counts_[from.types_[row]] += 1;
   flags_.push_back(from.flags_[row]);
+  marks_.push_back(from.marks_[row]);
   coverage.last_line_offset = offset;
   coverage.last_line_length = from.lengths_[row];
   coverage.last_line_hash = from.line_hashes_[row];
@@ -170,30 +194,42 @@ void Index::take_row(const Index& from, uint32_t row) {
   coverage.entries_bytes = offset + from.lengths_[row] + 1;
 }
 
+// The stretch of a row at this time that comes behind `row`.
+uint32_t Index::stretch_behind(uint32_t row, int64_t timestamp_ms) const {
+  const int64_t before_ms = timestamps_ms_[row];
+  // Unsigned: times of a file may be further apart than 63 bits.
+  const uint64_t gap_ms = static_cast<uint64_t>(std::max(timestamp_ms, before_ms)) -
+                          static_cast<uint64_t>(std::min(timestamp_ms, before_ms));
+  return stretches_[row] + (gap_ms > uint64_t{kStretchGapMs} ? 1 : 0);
+}
+
+// Of the next row.
+void Index::add_time(int64_t timestamp_ms) {
+  const auto count = static_cast<uint32_t>(timestamps_ms_.size());
+  stretches_.push_back(count == 0 ? 0 : stretch_behind(count - 1, timestamp_ms));
+  if (count > 0 && timestamp_ms < timestamps_ms_[count - 1]) in_time_order_ = false;
+  timestamps_ms_.push_back(timestamp_ms);
+}
+
+// What of index.bin cannot be read shows in is_damaged().
 void Index::arrange() {
+  if (arranged_count_ == size()) return;
+  (void)timestamps_ms_.load().ok();
+  (void)importances_.load().ok();
   std::vector<std::vector<uint32_t>> added(type_names_.size());
-  for (uint32_t row = arranged_count_; row < size(); ++row) {
-    const int64_t before_ms = row == 0 ? timestamps_ms_[row] : timestamps_ms_[row - 1];
-    // Unsigned: times of a file may be further apart than 63 bits.
-    const uint64_t gap_ms = static_cast<uint64_t>(std::max(timestamps_ms_[row], before_ms)) -
-                            static_cast<uint64_t>(std::min(timestamps_ms_[row], before_ms));
-    const uint32_t stretch_before = row == 0 ? 0 : stretches_[row - 1];
-    stretches_.push_back(gap_ms > uint64_t{kStretchGapMs} ? stretch_before + 1 : stretch_before);
-    if (timestamps_ms_[row] < before_ms) in_time_order_ = false;
-    added[types_[row]].push_back(row);
-  }
+  for (uint32_t row = arranged_count_; row < size(); ++row) added[types_[row]].push_back(row);
   time_orders_.resize(type_names_.size());
   for (size_t type = 0; type < added.size(); ++type) {
-    time_orders_[type].add(added[type], {timestamps_ms_, importances_});
+    time_orders_[type].add(added[type], {timestamps_ms_.values(), importances_.values()});
   }
   arranged_count_ = size();
 }
 
 namespace {
 
-template <typename T>
-uint64_t held_by(const std::vector<T>& column) {
-  return column.capacity() * sizeof(T);
+template <typename... Columns>
+uint64_t held_by(const Columns&... columns) {
+  return (columns.memory_bytes() + ...);
 }
 
 }  // namespace
@@ -201,12 +237,11 @@ uint64_t held_by(const std::vector<T>& column) {
 uint64_t Index::memory_bytes() const {
   uint64_t orders_bytes = 0;
   for (const auto& order : time_orders_) orders_bytes += order.memory_bytes();
-  return held_by(offsets_) + held_by(lengths_) + held_by(line_hashes_) + held_by(id_hashes_) +
-         held_by(id_ends_) + held_by(timestamps_ms_) + held_by(expiries_ms_) +
-         held_by(importances_) + held_by(seqs_) + held_by(types_) + held_by(flags_) +
-         ids_.capacity() + table_.memory_bytes() + held_by(tombstone_hashes_) +
-         held_by(tombstone_ends_) + tombstone_ids_.capacity() + tombstone_table_.memory_bytes() +
-         facets_memory_bytes() + text_memory_bytes() + held_by(stretches_) + orders_bytes;
+  return held_by(offsets_, lengths_, line_hashes_, id_hashes_, id_ends_, timestamps_ms_,
+                 expiries_ms_, importances_, seqs_, types_, flags_, stretches_, ids_, table_,
+                 tombstone_hashes_, tombstone_table_) +
+         marks_.capacity() + tombstone_ends_.capacity() * sizeof(uint64_t) +
+         tombstone_ids_.capacity() + facets_memory_bytes() + text_memory_bytes() + orders_bytes;
 }
 
 }  // namespace varve::index

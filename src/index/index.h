@@ -4,11 +4,13 @@
 // that were deleted; facets (tags, references, traces, content) and words as posting lists; the
 // order of time. Built from the log alone. Not thread-safe: its session guards it.
 //
-// Not everything is always there: of index.bin the rows are read when more than one of them is
-// asked for (has_rows()), the rest when the first query asks (has_facets(), has_text()); words are
-// indexed behind the rows (text().row_count()), the order of time when somebody sorts (arrange()).
+// Not everything is always there: of index.bin rows can be asked for when more than one of them is
+// wanted (has_rows()), the rest when the first query asks (has_facets(), has_text()), and what is
+// asked for is read then (row_column.h); words are indexed behind the rows (text().row_count()),
+// the order of time when somebody sorts by it (arrange()).
 //
-// memory: about 75 bytes an entry and its id, and what facets and words take; see memory_bytes().
+// memory: about 80 bytes an entry that was looked at and its id, and what facets and words take;
+// see memory_bytes().
 #pragma once
 
 #include <cstdint>
@@ -25,6 +27,7 @@
 #include "index/coverage.h"
 #include "index/facets.h"
 #include "index/id_table.h"
+#include "index/row_column.h"
 #include "index/text_index.h"
 #include "index/time_order.h"
 
@@ -35,13 +38,14 @@ class SnapshotFile;
 // What index.bin has and this index has not read yet.
 struct PendingSections {
   std::shared_ptr<SnapshotFile> file;  // where it is, while anything is pending
-  bool rows = false;
+  bool rows = false;                   // cannot be asked for yet
+  bool all_rows = false;               // are not all read and checked yet
   bool facets = false;
   bool text = false;
   bool rest = false;  // what of facets and words load_whole() reads
-  [[nodiscard]] bool any() const { return rows || facets || text || rest; }
+  [[nodiscard]] bool any() const { return all_rows || facets || text || rest; }
   void close_if_done() {
-    if (!rows && !facets && !text) file.reset();
+    if (!all_rows && !facets && !text) file.reset();
   }
 };
 
@@ -71,17 +75,18 @@ class Index {
 
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
   [[nodiscard]] Location location(uint32_t row) const {
-    return {offsets_[row], lengths_[row], line_hashes_[row]};
+    const Location place{offsets_[row], lengths_[row], line_hashes_[row]};
+    return has_all_rows() ? place : within_log(place);
   }
   [[nodiscard]] std::string_view id(uint32_t row) const;
   // Asks for the memory of what a result tells of the row; then, when that is there, of its id.
   void prefetch(uint32_t row) const {
-    __builtin_prefetch(&importances_[row]);
-    __builtin_prefetch(&types_[row]);
-    __builtin_prefetch(&offsets_[row]);
-    __builtin_prefetch(&lengths_[row]);
-    __builtin_prefetch(&line_hashes_[row]);
-    __builtin_prefetch(&id_ends_[row]);
+    importances_.prefetch(row);
+    types_.prefetch(row);
+    offsets_.prefetch(row);
+    lengths_.prefetch(row);
+    line_hashes_.prefetch(row);
+    id_ends_.prefetch(row);
   }
   void prefetch_id(uint32_t row) const { __builtin_prefetch(id(row).data()); }
   [[nodiscard]] const std::string& type(uint32_t row) const { return type_names_[types_[row]]; }
@@ -91,7 +96,7 @@ class Index {
   [[nodiscard]] int64_t expires_at_ms(uint32_t row) const { return expiries_ms_[row]; }
   [[nodiscard]] double importance(uint32_t row) const { return importances_[row]; }
   [[nodiscard]] uint64_t seq(uint32_t row) const { return seqs_[row]; }
-  [[nodiscard]] bool is_deleted(uint32_t row) const { return (flags_[row] & kDeleted) != 0; }
+  [[nodiscard]] bool is_deleted(uint32_t row) const { return (marks_[row] & kDeleted) != 0; }
   [[nodiscard]] bool is_expired(uint32_t row, int64_t now_ms) const {
     return expiries_ms_[row] <= now_ms && expiries_ms_[row] != entry::kNeverExpires;
   }
@@ -100,8 +105,8 @@ class Index {
   }
   // Whether the row's line was read and its checksum and id found right in this process. Rows from
   // a snapshot start out unverified.
-  [[nodiscard]] bool is_verified(uint32_t row) const { return (flags_[row] & kVerified) != 0; }
-  void set_verified(uint32_t row) { flags_[row] |= kVerified; }
+  [[nodiscard]] bool is_verified(uint32_t row) const { return (marks_[row] & kVerified) != 0; }
+  void set_verified(uint32_t row) { marks_[row] |= kVerified; }
 
   [[nodiscard]] uint32_t deleted_count() const { return deleted_count_; }  // rows hidden
   [[nodiscard]] uint64_t tombstone_count() const { return tombstone_hashes_.size(); }
@@ -115,6 +120,15 @@ class Index {
   [[nodiscard]] const PendingSections& pending() const { return pending_; }
   // While rows are pending there are none to be asked for, and none may be added.
   [[nodiscard]] bool has_rows() const { return !pending_.rows; }
+  // Whether they are read and checked. Before, a file made by somebody who means harm may hide one:
+  // who adds or deletes needs them all.
+  [[nodiscard]] bool has_all_rows() const { return !pending_.all_rows; }
+  // Before that, whether every deletion found its row.
+  [[nodiscard]] bool hides_all_deleted() const {
+    return has_all_rows() || tombstone_count() == deleted_count();
+  }
+  // Whether the row is in an index.bin that is not all read.
+  [[nodiscard]] bool is_unchecked(uint32_t row) const;
   [[nodiscard]] bool has_facets() const { return !pending_.facets; }
   [[nodiscard]] const Facets& facets() const { return facets_; }
   // Whether words are there for every row up to text_row_count().
@@ -133,16 +147,17 @@ class Index {
   Status load_whole();
   // Something read from index.bin was wrong: what was answered since it was opened may be.
   [[nodiscard]] bool is_damaged() const {
-    return facets_.is_damaged() || (text_ && text_->is_damaged());
+    return facets_.is_damaged() || (text_ && text_->is_damaged()) || are_rows_damaged();
   }
   // Of a log that has only the lines of these rows, one behind the other from its start. Only with
   // nothing pending. Cost: grows with the index, no line is read.
   [[nodiscard]] Index renumbered(std::span<const uint32_t> kept) const;
 
-  // Brings the order of time up to all rows. Queries that sort need it.
+  // Brings the order of time up to all rows, which reads the times of all. Queries that sort by
+  // what decays need it, and those that sort by time where the log is not in its order.
   void arrange();
   [[nodiscard]] uint32_t arranged_count() const { return arranged_count_; }
-  // Of arranged rows: whether no row is older than one before it.
+  // Whether no row is older than one before it.
   [[nodiscard]] bool is_in_time_order() const { return in_time_order_; }
   // Rows of one type by time; only of arranged rows.
   [[nodiscard]] const TimeOrder& time_order(uint16_t type) const { return time_orders_[type]; }
@@ -160,32 +175,38 @@ class Index {
 
   static constexpr uint8_t kDeleted = 1;
   static constexpr uint8_t kVerified = 2;
-  static constexpr uint8_t kSealed = 4;
+  static constexpr uint8_t kSealed = 4;  // in index.bin
 
   uint16_t number_of_type(std::string_view type);
   void hide(std::string_view id);
   void take_row(const Index& from, uint32_t row);
+  void add_time(int64_t timestamp_ms);
+  [[nodiscard]] uint32_t stretch_behind(uint32_t row, int64_t timestamp_ms) const;
+  [[nodiscard]] bool are_rows_damaged() const;
+  [[nodiscard]] Location within_log(const Location& place) const;
   void note_seq(uint64_t seq, uint64_t settled_seq);
   [[nodiscard]] std::string_view tombstone_id(uint32_t number) const;
 
-  std::vector<uint64_t> offsets_;
-  std::vector<uint32_t> lengths_;
-  std::vector<uint64_t> line_hashes_;
-  std::vector<uint64_t> id_hashes_;
-  std::vector<uint64_t> id_ends_;  // in ids_
-  std::vector<int64_t> timestamps_ms_;
-  std::vector<int64_t> expiries_ms_;
-  std::vector<double> importances_;
-  std::vector<uint64_t> seqs_;
-  std::vector<uint16_t> types_;
-  std::vector<uint8_t> flags_;
-  std::string ids_;  // all ids, one behind the other
+  RowColumn<uint64_t> offsets_;
+  RowColumn<uint32_t> lengths_;
+  RowColumn<uint64_t> line_hashes_;
+  RowColumn<uint64_t> id_hashes_;
+  RowColumn<uint64_t> id_ends_;  // in ids_
+  RowColumn<int64_t> timestamps_ms_;
+  RowColumn<int64_t> expiries_ms_;
+  RowColumn<double> importances_;
+  RowColumn<uint64_t> seqs_;
+  RowColumn<uint16_t> types_;
+  RowColumn<uint8_t> flags_;  // kSealed
+  RowColumn<uint32_t> stretches_;
+  RowColumn<char> ids_;         // all ids, one behind the other
+  std::vector<uint8_t> marks_;  // kDeleted, kVerified
   std::vector<std::string> type_names_;
   std::vector<uint64_t> type_counts_;  // by type number, without deleted rows
   IdTable table_;
   uint32_t deleted_count_ = 0;
 
-  std::vector<uint64_t> tombstone_hashes_;
+  RowColumn<uint64_t> tombstone_hashes_;
   std::vector<uint64_t> tombstone_ends_;  // in tombstone_ids_
   std::string tombstone_ids_;
   IdTable tombstone_table_;
@@ -196,7 +217,6 @@ class Index {
   PendingSections pending_;
 
   std::vector<TimeOrder> time_orders_;  // by type number
-  std::vector<uint32_t> stretches_;
   uint32_t arranged_count_ = 0;
   bool in_time_order_ = true;
 };

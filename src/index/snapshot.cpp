@@ -28,8 +28,6 @@ std::span<char> room_of(std::vector<uint32_t>& values) {
 std::string encode_snapshot(const Index& index) {
   std::string type_names;
   for (const auto& name : index.type_names_) type_names += name + "\n";
-  std::vector<uint8_t> flags = index.flags_;
-  for (auto& flag : flags) flag &= Index::kSealed;  // the rest is found out anew
   const std::string facets = index.facets_.encode();
   const bool has_text = index.has_text();
   const std::string terms = has_text ? index.text_->encode_terms() : std::string();
@@ -43,22 +41,24 @@ std::string encode_snapshot(const Index& index) {
   }
   header.coverage = index.coverage;
   header.coverage.tombstones_bytes = 0;
+  header.is_in_time_order = index.in_time_order_ ? 1 : 0;
   const std::pair<SnapshotSection, EncodedColumn> columns[] = {
-      {kOffsets, encode_column(std::span(index.offsets_))},
-      {kLengths, encode_column(std::span(index.lengths_))},
-      {kIdEnds, encode_column(std::span(index.id_ends_))},
-      {kTimestamps, encode_column(std::span(index.timestamps_ms_))},
-      {kExpiries, encode_column(std::span(index.expiries_ms_))},
-      {kImportances, encode_column(std::span(index.importances_))},
-      {kSeqs, encode_column(std::span(index.seqs_))},
-      {kTypes, encode_column(std::span(index.types_))},
-      {kFlags, encode_column(std::span(std::as_const(flags)))},
+      {kOffsets, encode_column(index.offsets_.values())},
+      {kLengths, encode_column(index.lengths_.values())},
+      {kIdEnds, encode_column(index.id_ends_.values())},
+      {kTimestamps, encode_column(index.timestamps_ms_.values())},
+      {kExpiries, encode_column(index.expiries_ms_.values())},
+      {kImportances, encode_column(index.importances_.values())},
+      {kSeqs, encode_column(index.seqs_.values())},
+      {kTypes, encode_column(index.types_.values())},
+      {kFlags, encode_column(index.flags_.values())},
+      {kStretches, encode_column(index.stretches_.values())},
   };
   std::array<SectionContent, kSectionCount> sections;
   for (const auto& [section, column] : columns) sections[section] = {column.bytes, column.base};
-  sections[kLineHashes] = {bytes_of(std::span(index.line_hashes_))};
-  sections[kIdHashes] = {bytes_of(std::span(index.id_hashes_))};
-  sections[kIds] = {index.ids_};
+  sections[kLineHashes] = {bytes_of(index.line_hashes_.values())};
+  sections[kIdHashes] = {bytes_of(index.id_hashes_.values())};
+  sections[kIds] = {bytes_of(index.ids_.values())};
   sections[kTypeNames] = {type_names};
   sections[kTable] = {bytes_of(index.table_.slots())};
   sections[kFacets] = {facets};
@@ -67,127 +67,187 @@ std::string encode_snapshot(const Index& index) {
   return assemble_snapshot(header, sections);
 }
 
+// What an index has of its rows: opened, to be read when they are asked for, or all at once.
 class SnapshotReader {
  public:
-  explicit SnapshotReader(Index* index) : pending_(*index), file_(*index->pending_.file) {}
+  explicit SnapshotReader(Index* index) : index_(*index), file_(index->pending_.file) {}
 
-  Status read() {
-    VARVE_TRY(read_columns());
-    VARVE_TRY(read_types());
-    VARVE_TRY(check_rows());
-    std::vector<uint32_t> slots(file_.length(kTable) / sizeof(uint32_t));
-    if (file_.length(kTable) % sizeof(uint32_t) != 0) {
-      return wrong_snapshot("a section has half a value");
+  Status open() {
+    VARVE_TRY_ASSIGN(Index rows, opened_rows());
+    join(std::move(rows));
+    return {};
+  }
+
+  // A pending index stays as it was where that fails.
+  Status load() {
+    if (!index_.pending_.rows) {
+      VARVE_TRY(load_all(&index_));
+    } else {
+      VARVE_TRY_ASSIGN(Index rows, opened_rows());
+      VARVE_TRY(load_all(&rows));
+      join(std::move(rows));
     }
-    VARVE_TRY(file_.read(kTable, 0, room_of(slots)));
-    if (!rows_.table_.adopt(std::move(slots), rows_.size())) {
-      return wrong_snapshot("the id table does not fit the rows");
-    }
-    VARVE_TRY(check_ids());
-    join();
+    index_.pending_.all_rows = false;
+    index_.pending_.close_if_done();
     return {};
   }
 
  private:
-  Status read_text(SnapshotSection section, std::string* text) {
-    text->resize(file_.length(section));
-    return file_.read(section, 0, *text);
+  Result<Index> opened_rows() {
+    Index rows;
+    VARVE_TRY(read_type_names(&rows));
+    VARVE_TRY(open_columns(&rows));
+    if (file_->length(kTable) % sizeof(uint32_t) != 0) {
+      return wrong_snapshot("a section has half a value");
+    }
+    const uint64_t slot_count = file_->length(kTable) / sizeof(uint32_t);
+    VARVE_TRY_ASSIGN(auto slots, IdTable::Slots::open(file_, kTable, slot_count,
+                                                      {0, static_cast<uint32_t>(row_count())}));
+    if (!rows.table_.adopt(std::move(slots), static_cast<uint32_t>(row_count()))) {
+      return wrong_snapshot("the id table does not fit the rows");
+    }
+    // Read in any case: each query asks what type a row is.
+    VARVE_TRY(rows.types_.load());
+    for (const uint16_t type : rows.types_.values()) rows.type_counts_[type] += 1;
+    rows.in_time_order_ = file_->header().is_in_time_order != 0;
+    return rows;
   }
 
-  Status read_columns() {
-    VARVE_TRY(read_column(file_, kOffsets, &rows_.offsets_));
-    VARVE_TRY(read_column(file_, kLengths, &rows_.lengths_));
-    VARVE_TRY(read_column(file_, kLineHashes, &rows_.line_hashes_));
-    VARVE_TRY(read_column(file_, kIdHashes, &rows_.id_hashes_));
-    VARVE_TRY(read_column(file_, kIdEnds, &rows_.id_ends_));
-    VARVE_TRY(read_column(file_, kTimestamps, &rows_.timestamps_ms_));
-    VARVE_TRY(read_column(file_, kExpiries, &rows_.expiries_ms_));
-    VARVE_TRY(read_column(file_, kImportances, &rows_.importances_));
-    VARVE_TRY(read_column(file_, kSeqs, &rows_.seqs_));
-    VARVE_TRY(read_column(file_, kTypes, &rows_.types_));
-    VARVE_TRY(read_column(file_, kFlags, &rows_.flags_));
-    return read_text(kIds, &rows_.ids_);
-  }
-
-  Status read_types() {
-    std::string text;
-    VARVE_TRY(read_text(kTypeNames, &text));
+  Status read_type_names(Index* rows) {
+    std::string text(file_->length(kTypeNames), '\0');
+    VARVE_TRY(file_->read(kTypeNames, 0, text));
     std::string_view names = text;
     while (!names.empty()) {
       const size_t end = names.find('\n');
       if (end == std::string_view::npos || !is_valid_type(names.substr(0, end))) {
         return wrong_snapshot("a type has no right name");
       }
-      rows_.type_names_.emplace_back(names.substr(0, end));
+      rows->type_names_.emplace_back(names.substr(0, end));
       names.remove_prefix(end + 1);
     }
-    rows_.type_counts_.assign(rows_.type_names_.size(), 0);
+    rows->type_counts_.assign(rows->type_names_.size(), 0);
+    const bool has_types =
+        rows->type_names_.size() <= UINT16_MAX && (!rows->type_names_.empty() || row_count() == 0);
+    return has_types ? Status() : wrong_snapshot("a row has impossible values");
+  }
+
+  template <typename T>
+  Status open_column(SnapshotSection section, RowColumn<T>* column,
+                     const typename RowColumn<T>::Possible& possible = {}) {
+    VARVE_TRY_ASSIGN(*column, RowColumn<T>::open(file_, section, row_count(), possible));
     return {};
   }
 
-  Status check_rows() {
-    const Coverage& coverage = file_.header().coverage;
+  Status open_columns(Index* rows) {
+    const uint64_t ids_bytes = file_->length(kIds);
+    const auto type_max = static_cast<uint16_t>(std::max<size_t>(rows->type_names_.size(), 1) - 1);
+    VARVE_TRY(open_column(kOffsets, &rows->offsets_));
+    VARVE_TRY(open_column(kLengths, &rows->lengths_));
+    VARVE_TRY(open_column(kLineHashes, &rows->line_hashes_));
+    VARVE_TRY(open_column(kIdHashes, &rows->id_hashes_));
+    VARVE_TRY(open_column(kIdEnds, &rows->id_ends_, {0, ids_bytes}));
+    VARVE_TRY(open_column(kTimestamps, &rows->timestamps_ms_));
+    VARVE_TRY(open_column(kExpiries, &rows->expiries_ms_));
+    VARVE_TRY(open_column(kImportances, &rows->importances_, {0, 1}));
+    VARVE_TRY(open_column(kSeqs, &rows->seqs_));
+    VARVE_TRY(open_column(kTypes, &rows->types_, {0, type_max}));
+    VARVE_TRY(open_column(kFlags, &rows->flags_));
+    VARVE_TRY(open_column(kStretches, &rows->stretches_));
+    rows->marks_.assign(row_count(), 0);
+    VARVE_TRY_ASSIGN(rows->ids_, RowColumn<char>::open(file_, kIds, ids_bytes));
+    return {};
+  }
+
+  // All that is unread of them, and what shows only then. Rows that were added behind are right.
+  Status load_all(Index* rows) {
+    VARVE_TRY(rows->offsets_.load());
+    VARVE_TRY(rows->lengths_.load());
+    VARVE_TRY(rows->line_hashes_.load());
+    VARVE_TRY(rows->id_hashes_.load());
+    VARVE_TRY(rows->id_ends_.load());
+    VARVE_TRY(rows->timestamps_ms_.load());
+    VARVE_TRY(rows->expiries_ms_.load());
+    VARVE_TRY(rows->importances_.load());
+    VARVE_TRY(rows->seqs_.load());
+    VARVE_TRY(rows->flags_.load());
+    VARVE_TRY(rows->stretches_.load());
+    VARVE_TRY(rows->ids_.load());
+    VARVE_TRY(rows->table_.load());
+    if (file_->is_damaged()) return wrong_snapshot("rows were found damaged");
+    VARVE_TRY(check_places(*rows));
+    VARVE_TRY(check_times(*rows));
+    return check_ids(*rows);
+  }
+
+  Status check_places(const Index& rows) const {
+    const Coverage& coverage = file_->header().coverage;
     uint64_t line_end = 0;
     uint64_t id_end = 0;
     uint64_t last_seq = 0;
-    for (uint32_t row = 0; row < rows_.size(); ++row) {
-      const uint64_t offset = rows_.offsets_[row];
+    for (uint32_t row = 0; row < row_count(); ++row) {
+      const uint64_t offset = rows.offsets_[row];
       if (offset < line_end || offset > coverage.entries_bytes ||
-          rows_.lengths_[row] >= coverage.entries_bytes - offset) {
+          rows.lengths_[row] >= coverage.entries_bytes - offset) {
         return wrong_snapshot("a row lies outside the covered log");
       }
-      line_end = offset + rows_.lengths_[row];
-      if (rows_.id_ends_[row] < id_end || rows_.id_ends_[row] > rows_.ids_.size() ||
-          rows_.types_[row] >= rows_.type_names_.size() ||
-          !(rows_.importances_[row] >= 0 && rows_.importances_[row] <= 1)) {
-        return wrong_snapshot("a row has impossible values");
-      }
-      id_end = rows_.id_ends_[row];
-      last_seq = std::max(last_seq, rows_.seqs_[row]);
-      rows_.flags_[row] &= Index::kSealed;
-      rows_.type_counts_[rows_.types_[row]] += 1;
+      line_end = offset + rows.lengths_[row];
+      if (rows.id_ends_[row] < id_end) return wrong_snapshot("a row has impossible values");
+      id_end = rows.id_ends_[row];
+      last_seq = std::max(last_seq, rows.seqs_[row]);
     }
-    if (id_end != rows_.ids_.size()) return wrong_snapshot("there are ids of no row");
+    if (id_end != file_->length(kIds)) return wrong_snapshot("there are ids of no row");
     if (last_seq != coverage.last_seq || last_seq > entry::kSeqMax) {
       return wrong_snapshot("the last sequence number is of no row");
     }
     return {};
   }
 
+  // Queries by time rely on their order, and `best` on the stretches.
+  Status check_times(const Index& rows) const {
+    bool rises = true;
+    for (uint32_t row = 0; row < row_count(); ++row) {
+      const int64_t timestamp_ms = rows.timestamps_ms_[row];
+      const uint32_t stretch = row == 0 ? 0 : rows.stretch_behind(row - 1, timestamp_ms);
+      if (rows.stretches_[row] != stretch) return wrong_snapshot("a row is in another stretch");
+      rises = rises && (row == 0 || timestamp_ms >= rows.timestamps_ms_[row - 1]);
+    }
+    return rises || file_->header().is_in_time_order == 0
+               ? Status()
+               : wrong_snapshot("the rows are not in the order of time");
+  }
+
   // A deletion must find its row.
-  Status check_ids() const {
-    for (uint32_t row = 0; row < rows_.size(); ++row) {
-      if (rows_.id_hashes_[row] != hash64(rows_.id(row))) {
+  Status check_ids(const Index& rows) const {
+    for (uint32_t row = 0; row < row_count(); ++row) {
+      if (rows.id_hashes_[row] != hash64(rows.id(row))) {
         return wrong_snapshot("an id has another hash");
       }
     }
-    if (!rows_.table_.finds_all(rows_.id_hashes_)) {
+    if (!rows.table_.finds_all(rows.id_hashes_)) {
       return wrong_snapshot("the id table does not find the rows");
     }
     return {};
   }
 
   // The rows get what the index knew without them.
-  void join() {
-    rows_.coverage = pending_.coverage;
-    rows_.tombstone_hashes_ = std::move(pending_.tombstone_hashes_);
-    rows_.tombstone_ends_ = std::move(pending_.tombstone_ends_);
-    rows_.tombstone_ids_ = std::move(pending_.tombstone_ids_);
-    rows_.tombstone_table_ = std::move(pending_.tombstone_table_);
-    rows_.text_settings_ = std::move(pending_.text_settings_);
-    rows_.text_ = std::move(pending_.text_);
-    rows_.pending_ = std::move(pending_.pending_);
-    rows_.pending_.rows = false;
-    rows_.pending_.close_if_done();
-    for (uint32_t i = 0; i < rows_.tombstone_hashes_.size(); ++i) {
-      rows_.hide(rows_.tombstone_id(i));
-    }
-    pending_ = std::move(rows_);
+  void join(Index rows) {
+    rows.coverage = index_.coverage;
+    rows.tombstone_hashes_ = std::move(index_.tombstone_hashes_);
+    rows.tombstone_ends_ = std::move(index_.tombstone_ends_);
+    rows.tombstone_ids_ = std::move(index_.tombstone_ids_);
+    rows.tombstone_table_ = std::move(index_.tombstone_table_);
+    rows.text_settings_ = std::move(index_.text_settings_);
+    rows.text_ = std::move(index_.text_);
+    rows.pending_ = std::move(index_.pending_);
+    rows.pending_.rows = false;
+    for (uint32_t i = 0; i < rows.tombstone_count(); ++i) rows.hide(rows.tombstone_id(i));
+    index_ = std::move(rows);
   }
 
-  Index& pending_;
-  SnapshotFile& file_;
-  Index rows_;
+  [[nodiscard]] uint64_t row_count() const { return file_->header().row_count; }
+
+  Index& index_;
+  std::shared_ptr<SnapshotFile> file_;
 };
 
 namespace {
@@ -229,13 +289,16 @@ Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file,
     expect_text(header, index.text_to_extend(), &index.pending_.text);
   }
   index.pending_.rows = true;
+  index.pending_.all_rows = true;
   index.pending_.facets = true;
   index.pending_.rest = true;
   index.pending_.file = std::move(file);
   return index;
 }
 
-Status load_rows(Index* index) { return SnapshotReader(index).read(); }
+Status open_rows(Index* index) { return SnapshotReader(index).open(); }
+
+Status load_rows(Index* index) { return SnapshotReader(index).load(); }
 
 Status load_facets(Index* index) {
   const auto& file = index->pending_.file;

@@ -1,8 +1,8 @@
 // The index as index.bin has it, so that opening costs the tail and not the log (snapshot_file.h,
 // docs/format.md#index.bin).
 //
-// Derived and disposable. Opening a session reads the header; rows, facets and words are read when
-// somebody needs them, and getting an entry needs only the row that it is in (row_lookup.h).
+// Derived and disposable. Opening a session reads the header; rows, facets and words are read where
+// somebody looks at them, and getting an entry needs only the row that it is in (row_lookup.h).
 // Deletions are not in it: they are read from tombstones.jsonl, the truth, at every open.
 //
 // A hostile file costs a rebuild, never a row outside the covered log.
@@ -28,8 +28,11 @@ Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file,
                             const text::Settings& text_settings);
 
 // Gives an index from open_snapshot() what is pending. kCorruption: it stays as it was.
-// Rows come unverified; those that the index knows tombstones of are deleted. Facets and words are
-// read further when they are looked at: then Index::is_damaged() tells.
+// Rows come unverified; those that the index knows tombstones of are deleted. They, facets and
+// words are read further when they are looked at: then Index::is_damaged() tells.
+Status open_rows(Index* index);
+// Rows, read and checked as a whole, opened before or not. kCorruption, too, when something was
+// found wrong before.
 Status load_rows(Index* index);
 Status load_facets(Index* index);
 Status load_text(Index* index);

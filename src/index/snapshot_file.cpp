@@ -13,7 +13,7 @@ namespace varve::index {
 static_assert(std::endian::native == std::endian::little,
               "index.bin is written as it lies in memory; a big-endian port must swap here");
 static_assert(std::is_trivially_copyable_v<SnapshotHeader>);
-static_assert(sizeof(SnapshotHeader) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + kSectionCount * 32 + 8,
+static_assert(sizeof(SnapshotHeader) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + 8 + kSectionCount * 32 + 8,
               "no padding");
 static_assert(sizeof(SnapshotHeader) == kSnapshotHeaderBytes);
 

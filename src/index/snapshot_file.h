@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -27,8 +28,8 @@
 namespace varve::index {
 
 inline constexpr std::string_view kSnapshotFile = "index.bin";
-inline constexpr uint32_t kSnapshotVersion = 4;
-inline constexpr size_t kSnapshotHeaderBytes = 656;
+inline constexpr uint32_t kSnapshotVersion = 5;
+inline constexpr size_t kSnapshotHeaderBytes = 696;
 inline constexpr uint64_t kSnapshotBlockBytes = 8192;
 
 // In the file's order.
@@ -44,10 +45,11 @@ enum SnapshotSection : uint32_t {
   kSeqs,
   kTypes,
   kFlags,
+  kStretches,
   kIds,
   kTypeNames,  // names one behind the other, each ended by '\n'
   kTable,
-  kFacets,  // from here on read when a query asks
+  kFacets,
   kTextLengths,
   kTextTerms,
   kSectionCount
@@ -74,6 +76,7 @@ struct SnapshotHeader {
   uint64_t text_row_count = 0;    // rows whose words are in it; 0: none
   uint64_t text_fingerprint = 0;  // of the settings the words were found with
   Coverage coverage;
+  uint64_t is_in_time_order = 0;  // 1: no row is older than the one before it
   std::array<SectionPlace, kSectionCount> sections;
   uint64_t hash = 0;  // of everything before it
 };
@@ -101,6 +104,10 @@ class SnapshotFile {
   // what its hashes say.
   Status read(SnapshotSection section, uint64_t offset, std::span<char> out);
 
+  // What was read of rows was wrong: what was made of it may be.
+  [[nodiscard]] bool is_damaged() const { return is_damaged_.load(std::memory_order_relaxed); }
+  void set_damaged() { is_damaged_.store(true, std::memory_order_relaxed); }
+
  private:
   explicit SnapshotFile(std::unique_ptr<log::DocumentView> view) : view_(std::move(view)) {}
   Status read_header();
@@ -113,6 +120,7 @@ class SnapshotFile {
   std::array<uint64_t, kSectionCount> hashes_at_{};  // offsets in the file
   std::mutex mutex_;                                 // guards the hashes while they are read
   std::array<std::vector<uint64_t>, kSectionCount> hashes_;
+  std::atomic<bool> is_damaged_{false};
 };
 
 }  // namespace varve::index

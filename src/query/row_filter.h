@@ -19,7 +19,7 @@ namespace varve::query {
 
 class RowFilter {
  public:
-  // Rows below `row_end`, all of them arranged, that are live at `now_ms`.
+  // Rows below `row_end` that are live at `now_ms`.
   RowFilter(const index::Index& index, uint32_t row_end, int64_t now_ms);
 
   void require(RowSet set);

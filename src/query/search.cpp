@@ -45,7 +45,7 @@ struct Search::Parts {
 
   // Rows that were there when the first page was made, and whose words are indexed.
   [[nodiscard]] uint32_t find_row_end() const {
-    uint32_t end = index.arranged_count();
+    uint32_t end = index.size();
     if (query.has_text()) end = std::min(end, index.text_row_count());
     if (input.row_end_max && *input.row_end_max < end) {
       end = static_cast<uint32_t>(*input.row_end_max);
@@ -326,7 +326,8 @@ void Search::Parts::run_by_order(Answer* answer) {
   TopK best(wanted(), query.ascending, after_place());
   const bool is_relevance = sort_by == SortBy::kRelevance;
   const uint64_t walked = filter.walk_count_max();
-  const bool few = walked / kWalkedPerResult < std::max<uint64_t>(1, query.limit);
+  const bool few = walked / kWalkedPerResult < std::max<uint64_t>(1, query.limit) ||
+                   index.arranged_count() < row_end;
   if (query.ascending || few || (query.relevance_min > 0 && !is_relevance)) {
     answer->strategy = "every row that fits";
     for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {

@@ -5,7 +5,7 @@
 // second Search is given the rows that passed (SearchInput::passed).
 //
 // A Search borrows the index, which has facets, and has text when the query has. It sees the rows
-// that are arranged, and whose words are indexed.
+// whose words are indexed; sorting by what decays is slow while they are not arranged.
 #pragma once
 
 #include <cstdint>

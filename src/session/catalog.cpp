@@ -13,7 +13,7 @@ namespace {
 
 // With the session's lock held.
 Result<CatalogFacts> take_locked(Core& core) {
-  VARVE_TRY(core.prepare_query(false));
+  VARVE_TRY(core.prepare_query({}));
   VARVE_TRY_ASSIGN(const log::Tail tail, core.storage->locked_tail());
   CatalogFacts facts;
   {

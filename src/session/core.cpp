@@ -334,7 +334,7 @@ Status Core::read_changes_once(const log::Tail& tail) {
   }
   if (tail.entries_bytes != index.coverage.entries_bytes) {
     // New rows come behind those of index.bin.
-    Status loaded = load_pending(Part::kRows);
+    Status loaded = load_pending(Part::kOpenRows);
     if (!loaded.ok()) give_up_snapshot(loaded);
   }
   index_is_whole_ = false;

@@ -46,16 +46,19 @@ class Core {
   // Loads metadata, the snapshot if it fits, and what the snapshot does not cover.
   Status load();
 
-  // Reads what was added or deleted since, by anybody, and what index.bin has of the rows. Any
+  // Reads what was added or deleted since, by anybody, and all that index.bin has of the rows. Any
   // thread, without the storage's lock.
   Status catch_up();
   // The same, but rows that are still in index.bin alone stay there (index.has_rows()).
   Status follow();
-  // The same, unless there is much to read: for a writer that waits for the storage's lock, and
+  // As follow(), unless there is much to read: for a writer that waits for the storage's lock, and
   // would read under it what it did not read before.
   void follow_closely() noexcept;
-  // Reads those.
+  // Reads those, all of them.
   Status load_rows();
+  // Makes that they can be asked for, which reads what is asked for; is_damaged() is to be looked
+  // at then (index/index.h).
+  Status open_rows();
 
   // The same for the holder of the storage's lock, who also moves a torn tail to quarantine: after
   // it the log ends where the index ends.
@@ -83,9 +86,15 @@ class Core {
   // use where that fails. kGone: not of this log any more.
   Status adopt_rebuilt(index::Index& made, const Reading& reading);
 
-  // Catches up, and brings what queries need besides the rows up to them: facets, the order of
-  // time, and with `text` the words. Any thread, without the storage's lock.
-  Status prepare_query(bool text);
+  // What a query needs besides the rows and their facets.
+  struct Needs {
+    bool words = false;
+    bool time = false;       // sorts by time: the log is in that order, or needs the next
+    bool relevance = false;  // sorts by what decays: is fast with the order of time
+  };
+  // Catches up, and brings what queries need up to the rows. Any thread, without the storage's
+  // lock.
+  Status prepare_query(const Needs& needs);
   // Facets of the rows there are: for who goes on with what a query found, which need not be asked
   // of the files again.
   Status prepare_facets();
@@ -274,14 +283,18 @@ class Core {
   Status cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t covered_bytes,
                        uint64_t tail_bytes);
 
-  [[nodiscard]] bool can_ask_facets() const;  // index lock held
+  // Index lock held:
+  [[nodiscard]] bool can_ask_facets() const;
+  [[nodiscard]] bool needs_order(const Needs& needs) const;
+  [[nodiscard]] bool has_needed(const Needs& needs, uint32_t row_count) const;
 
   // Index lock held exclusively:
-  enum class Part : uint8_t { kRows, kFacets, kWords, kWhole };  // each with those before it
+  enum class Part : uint8_t { kOpenRows, kAllRows, kFacets, kWords, kWhole };
   Status load_pending(Part last);
   Status load_missing(Part last);
   Status index_words(uint64_t bytes_max);
-  Status extend_index(uint64_t words_bytes);
+  void extend_facets(bool arranges);
+  Status extend_words(uint64_t bytes_max);
   [[nodiscard]] uint64_t pending_words_bytes() const;
   [[nodiscard]] bool has_many_words_to_save() const;
   uint64_t words_bytes_due();

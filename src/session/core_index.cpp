@@ -32,9 +32,14 @@ constexpr uint64_t kWordsBytesOfWriteMax = 2 * kWordsBytes;
 
 // --- reading index.bin ---------------------------------------------------------------------------
 
-// Whatever is wrong leaves the index as it was.
+// Facets and words come with open rows, words with facets, and the whole is all there is. Whatever
+// is wrong leaves the index as it was.
 Status Core::load_pending(Part last) {
-  if (index.pending().rows) VARVE_TRY(index::load_rows(&index));
+  if (index.pending().rows) VARVE_TRY(index::open_rows(&index));
+  const bool needs_all = last == Part::kAllRows || last == Part::kWhole;
+  if ((needs_all && !index.has_all_rows()) || !index.hides_all_deleted()) {
+    VARVE_TRY(index::load_rows(&index));
+  }
   if (last >= Part::kFacets && index.pending().facets) VARVE_TRY(index::load_facets(&index));
   if (last >= Part::kWords && index.pending().text) VARVE_TRY(index::load_text(&index));
   return last >= Part::kWhole ? index.load_whole() : Status();
@@ -58,15 +63,24 @@ Status Core::load_missing(Part last) {
 Status Core::load_rows() {
   {
     const std::shared_lock lock(index_mutex);
+    if (index.has_all_rows()) return {};
+  }
+  const std::unique_lock lock(index_mutex);
+  return load_missing(Part::kAllRows);
+}
+
+Status Core::open_rows() {
+  {
+    const std::shared_lock lock(index_mutex);
     if (index.has_rows()) return {};
   }
   const std::unique_lock lock(index_mutex);
-  return load_missing(Part::kRows);
+  return load_missing(Part::kOpenRows);
 }
 
 // --- words ---------------------------------------------------------------------------------------
 
-// Rows [first, end), whose lines lie in one stretch of the log.
+// Rows [first, end), which are checked, and whose lines so lie in one stretch of the log.
 Status Core::index_words_of(uint32_t first, uint32_t end) {
   const uint64_t begin_bytes = index.location(first).offset;
   const index::Location last = index.location(end - 1);
@@ -137,20 +151,30 @@ void Core::index_pending_words(bool always) {
     const uint64_t step_bytes = std::min(due_bytes, kWordsBytes);
     const std::unique_lock lock(index_mutex);
     if (pending_words_bytes() == 0) return;
-    if (!extend_index(step_bytes).ok()) return;  // replaced, or unreadable: a query will tell
+    if (!extend_words(step_bytes).ok()) return;  // replaced, or unreadable: a query will tell
     due_bytes -= step_bytes;
   }
 }
 
-// What derives from the rows, a step further: with `words_bytes` the words of so much of the log.
-// The index counts as not whole while this runs: when memory ends in the middle, it is made anew
+// The index counts as not whole while these run: when memory ends in the middle, it is made anew
 // from the log.
-Status Core::extend_index(uint64_t words_bytes) {
+
+// Their compressed form where it is due, and the order of time.
+void Core::extend_facets(bool arranges) {
   index_is_whole_ = false;
-  index.arrange();
-  Status words = words_bytes > 0 ? index_words(words_bytes) : Status();
+  if (arranges) index.arrange();
+  index.compress_facets();
+  index_is_whole_ = true;
+}
+
+// Words, a step further: of so much of the log. Rows are checked as a whole before theirs are
+// found.
+Status Core::extend_words(uint64_t bytes_max) {
+  if (index.is_unchecked(index.text_row_count())) VARVE_TRY(load_missing(Part::kAllRows));
+  index_is_whole_ = false;
+  Status words = index_words(bytes_max);
   // While there are more to come, compressing would do much of it again and again.
-  const bool more_comes = words_bytes > 0 && index.text_row_count() < index.size();
+  const bool more_comes = index.text_row_count() < index.size();
   index.compress(more_comes ? index::kUncompressedBytesMax : 0);
   index_is_whole_ = true;
   return words;
@@ -237,31 +261,47 @@ Status Core::prepare_facets() {
     const std::shared_lock lock(index_mutex);
     if (can_ask_facets()) return {};
   }
-  return prepare_query(false);
+  return prepare_query({});
 }
 
-Status Core::prepare_query(bool text) {
-  VARVE_TRY(catch_up());
-  uint32_t wanted_count = 0;
-  const auto is_ready = [&] {
-    return can_ask_facets() && index.arranged_count() >= wanted_count &&
-           (!text || (index.has_text() && index.text_row_count() >= wanted_count));
-  };
+bool Core::needs_order(const Needs& needs) const {
+  return needs.relevance || (needs.time && !index.is_in_time_order());
+}
+
+bool Core::has_needed(const Needs& needs, uint32_t row_count) const {
+  return can_ask_facets() && index.hides_all_deleted() &&
+         (!needs_order(needs) || index.arranged_count() >= row_count) &&
+         (!needs.words || (index.has_text() && index.text_row_count() >= row_count));
+}
+
+Status Core::prepare_query(const Needs& needs) {
+  VARVE_TRY(follow());
+  VARVE_TRY(open_rows());
+  uint32_t row_count = 0;
+  bool is_ready = false;
   {
     const std::shared_lock lock(index_mutex);
-    wanted_count = index.size();
-    if (is_ready()) return {};
+    row_count = index.size();
+    is_ready = has_needed(needs, row_count);
+    if (is_ready && !index.facets().is_compression_due()) return {};
+  }
+  if (is_ready) {
+    const std::unique_lock lock(index_mutex);
+    if (index_is_whole_) extend_facets(false);
+    return {};
   }
   for (int attempt = 0; attempt < kAttempts;) {
     {
       const std::shared_lock lock(index_mutex);
-      if (is_ready()) return {};
+      if (has_needed(needs, row_count)) return {};
     }
-    VARVE_TRY(catch_up());  // the index may have been made anew
+    VARVE_TRY(follow());  // the index may have been made anew
     const std::unique_lock lock(index_mutex);
-    VARVE_TRY(load_missing(text ? Part::kWords : Part::kFacets));
-    wanted_count = std::min(wanted_count, index.size());
-    Status words = extend_index(text ? kWordsBytes : 0);
+    VARVE_TRY(load_missing(needs.words ? Part::kWords : Part::kFacets));
+    row_count = std::min(row_count, index.size());
+    extend_facets(needs_order(needs));
+    if (!needs.words) continue;
+    Status words = extend_words(kWordsBytes);
     if (words.code() == Code::kGone) {
       ++attempt;
       continue;

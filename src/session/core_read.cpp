@@ -35,6 +35,7 @@ Result<Core::Found> Core::find(std::string_view wanted) {
     const std::shared_lock lock(index_mutex);
     if (index.has_rows()) {
       const auto row = index.find(wanted);
+      if (index.is_damaged()) return index::wrong_snapshot("found damaged by a look-up");
       if (!row || index.is_deleted(*row) || is_over(index.expires_at_ms(*row))) {
         return no_entry(wanted, index.was_deleted(wanted), row.has_value());
       }
@@ -83,7 +84,7 @@ Result<EntryLine> Core::read_entry(std::string_view wanted) {
   Status damage;  // found where the snapshot said the entry is
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(follow());
-    if (is_rows_load_due()) VARVE_TRY(load_rows());
+    if (is_rows_load_due()) VARVE_TRY(open_rows());
     auto looked_up = find(wanted);
     if (!looked_up.ok() && looked_up.code() != Code::kNotFound) {
       VARVE_TRY(load_rows());  // index.bin cannot be read, or is wrong: this finds it out

@@ -28,10 +28,7 @@ Status rebuild_once(Core& core) {
   VARVE_TRY_ASSIGN(
       const Core::Reading reading,
       core.read_log_into(&made, tail, marks, [&](std::string_view line) { words.add(line); }));
-  words.finish([&] {
-    made.arrange();
-    made.compress_facets();
-  });
+  words.finish([&] { made.compress_facets(); });
   return core.adopt_rebuilt(made, reading);
 }
 

@@ -38,6 +38,12 @@ class SessionQuery {
   SessionQuery(const SessionQuery&) = delete;
   SessionQuery& operator=(const SessionQuery&) = delete;
 
+  static Core::Needs needs_of(const query::Query& query) {
+    const bool walks = !query.has_text() && !query.has_vector();
+    const bool by_time = query.sort_by == query::SortBy::kTime;
+    return {query.has_text(), walks && by_time, walks && !by_time};
+  }
+
   // Calls `use` with a Search that is ready to run, under the index's shared lock, until its answer
   // is not kGone.
   Status with_search(const std::function<Status(query::Search&)>& use) {
@@ -49,7 +55,7 @@ class SessionQuery {
         }
         VARVE_TRY_ASSIGN(similarities_, std::move(compared));
       }
-      VARVE_TRY(core_.prepare_query(query_.has_text()));
+      VARVE_TRY(core_.prepare_query(needs_of(query_)));
       Status status = try_search(use);
       if (status.code() == Code::kCorruption && !is_index_from_log()) {
         VARVE_TRY(core_.rebuild());  // a list of index.bin was damaged
@@ -454,7 +460,7 @@ Result<json::Tree> list_tags(Core& core) {
   std::map<std::string, uint64_t> counts;
   Status counted(Code::kGone, "");
   for (int attempt = 0; attempt < kAttempts && counted.code() == Code::kGone; ++attempt) {
-    VARVE_TRY(core.prepare_query(false));
+    VARVE_TRY(core.prepare_query({}));
     counted = count_tags(core, &counts);
   }
   VARVE_TRY(std::move(counted));

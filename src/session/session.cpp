@@ -113,7 +113,7 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
   core.settings.durability =
       durability_of(core.metadata.tree().get_string("durability"), core.settings.durability);
   if (core.context.events->wants(Level::kInfo)) {
-    VARVE_TRY(core.load_rows());
+    VARVE_TRY(core.open_rows());
     json::Tree details = json::Tree::object();
     details.set("entries",
                 json::Tree::integer_unsigned(core.index.size() - core.index.deleted_count()));

@@ -362,7 +362,7 @@ Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressR
   Progress progress(receiver, "verify");
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(core.load_sections());
-    VARVE_TRY(core.prepare_query(false));  // the tags, too
+    VARVE_TRY(core.prepare_query({}));  // the tags, too
     Verification verification(core, progress);
     Status status = verification.run();
     if (status.code() == Code::kGone) continue;  // replaced meanwhile: look at the new one

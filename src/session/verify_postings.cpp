@@ -119,7 +119,7 @@ void compare(const index::Segment& found, const index::Segment& expected,
 
 Status compare_postings(Core& core, const std::function<void(const std::string&)>& differs) {
   VARVE_TRY(core.load_sections());
-  VARVE_TRY(core.prepare_query(true));
+  VARVE_TRY(core.prepare_query({.words = true}));
   Postings found;
   {
     const std::shared_lock lock(core.index_mutex);

@@ -37,9 +37,9 @@ LOCK_PLACEHOLDERS = {
     "boot_id": "d1f0a3c2-5b0e-4d6f-9d7e-2f3b8a1c4e60", "check": "1234567890123456789",
     "file": "2049:131", "pid": 4711,
 }
-HEADER_BYTES = 656
-SHOWN_HEADER_BYTES = 104
-SECTIONS = 17
+HEADER_BYTES = 696
+SHOWN_HEADER_BYTES = 112
+SECTIONS = 18
 PLACE_BYTES = 32  # of a section in the directory
 CATALOGUED_SESSIONS = 32
 BLOCK_BYTES = 8192  # each with a hash

@@ -209,7 +209,7 @@ class FormatPage(unittest.TestCase):
 
     def check_dictionaries(self, entries, contents):
         """Tags, references and words are found where the page says."""
-        facets, words = dictionary(contents[14]), dictionary(contents[16])
+        facets, words = dictionary(contents[15]), dictionary(contents[17])
         tagged = [row for row, entry in enumerate(entries) if "drinks" in entry.get("tags", ())]
         self.assertEqual(rows_of(facets[b"tdrinks"]), dict.fromkeys(tagged, 1))
         self.assertEqual(rows_of(facets[b"tpeople"]), dict.fromkeys(tagged, 1))
@@ -231,7 +231,7 @@ class FormatPage(unittest.TestCase):
         log = self.shown["memory.jsonl"].encode()
         self.assertEqual([log[o:o + n].decode() for o, n in zip(columns[0], columns[1])], lines)
         ends = [0, *columns[4]]
-        ids = [contents[11][a:b].decode() for a, b in zip(ends, ends[1:])]
+        ids = [contents[12][a:b].decode() for a, b in zip(ends, ends[1:])]
         self.assertEqual(ids, [entry["id"] for entry in entries])
         self.check_dictionaries(entries, contents)
         never = 2**63 - 1
@@ -240,11 +240,16 @@ class FormatPage(unittest.TestCase):
         self.assertEqual([struct.unpack("<d", struct.pack("<Q", bits))[0] for bits in columns[7]],
                          [entry.get("importance", 0.5) for entry in entries])
         self.assertEqual(columns[8], [entry.get("seq", 0) for entry in entries])
-        names = contents[12].decode().splitlines()
+        names = contents[13].decode().splitlines()
         self.assertEqual([names[n] for n in columns[9]], [entry["type"] for entry in entries])
         self.assertEqual([bool(flag & 4) for flag in columns[10]],
                          ["checksum" in entry for entry in entries])
-        slots = struct.unpack(f"<{len(contents[13]) // 4}I", contents[13])
+        times = columns[5]
+        gaps = [abs(b - a) > 3_600_000 for a, b in zip(times, times[1:])]
+        self.assertEqual(columns[11], [sum(gaps[:row]) for row in range(rows)])
+        in_order = struct.unpack_from("<Q", (self.folder / "index.bin").read_bytes(), 104)[0]
+        self.assertEqual(in_order, int(times == sorted(times)))
+        slots = struct.unpack(f"<{len(contents[14]) // 4}I", contents[14])
         self.assertEqual(sorted(filter(None, slots)), list(range(1, rows + 1)))
         hashes = struct.unpack(f"<{rows}Q", contents[3])
         for row, id_hash in enumerate(hashes):

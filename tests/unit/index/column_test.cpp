@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "index/row_column.h"
 #include "text_view.h"
 
 namespace varve::index {
@@ -41,10 +42,10 @@ size_t width_of(const std::vector<T>& values) {
   const EncodedColumn column = encode_column(std::span<const T>(values));
   const std::string bytes = file_with(column, values.size());
   const auto file = opened_file(bytes);
-  std::vector<T> read;
-  const Status status = read_column(*file, kSeqs, &read);
-  EXPECT_TRUE(status.ok()) << status.message();
-  EXPECT_EQ(read, values);
+  auto read = RowColumn<T>::open(file, kSeqs, values.size());
+  EXPECT_TRUE(read.ok()) << read.status().message();
+  EXPECT_TRUE(read->load().ok());
+  EXPECT_EQ(std::vector<T>(read->values().begin(), read->values().end()), values);
   for (size_t row = 0; row < values.size(); ++row) {
     T value{};
     EXPECT_TRUE(read_row_value(*file, kSeqs, row, &value).ok());
@@ -103,9 +104,8 @@ TEST(Column, OfAnotherLengthThanItsRowsIsRefused) {
   for (const size_t length : {1U, 2U, 4U, 27U, 100U}) {
     const std::string bytes = file_with({0, std::string(length, 'x')}, 3);
     const auto file = opened_file(bytes);
-    std::vector<uint64_t> read;
     uint64_t value = 0;
-    EXPECT_EQ(read_column(*file, kSeqs, &read).code(), Code::kCorruption) << length;
+    EXPECT_EQ(RowColumn<uint64_t>::open(file, kSeqs, 3).code(), Code::kCorruption) << length;
     EXPECT_EQ(read_row_value(*file, kSeqs, 0, &value).code(), Code::kCorruption) << length;
   }
   const std::string bytes = file_with({0, "xyz"}, 3);

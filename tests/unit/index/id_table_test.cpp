@@ -23,8 +23,14 @@ class Table : public testing::Test {
   std::vector<uint32_t> slots() const { return {table_.slots().begin(), table_.slots().end()}; }
 
   IdTable table_;
-  std::vector<uint64_t> hashes_;
+  IdTable::Hashes hashes_;
 };
+
+IdTable::Slots column_of(const std::vector<uint32_t>& values) {
+  IdTable::Slots column;
+  column.append(values);
+  return column;
+}
 
 TEST_F(Table, AnEmptyOneFindsNothing) {
   EXPECT_FALSE(find(0).has_value());
@@ -73,7 +79,7 @@ TEST_F(Table, ReservingChangesNothingThatIsFound) {
 TEST_F(Table, ATakenOverTableFindsTheSame) {
   for (uint64_t i = 0; i < 300; ++i) insert(i * 0x9e3779b97f4a7c15);
   IdTable other;
-  ASSERT_TRUE(other.adopt(slots(), 300));
+  ASSERT_TRUE(other.adopt(column_of(slots()), 300));
   for (uint32_t i = 0; i < 300; ++i) {
     EXPECT_EQ(other.find(hashes_[i], hashes_, [](uint32_t) { return true; }), i);
   }
@@ -82,43 +88,66 @@ TEST_F(Table, ATakenOverTableFindsTheSame) {
   EXPECT_EQ(other.find(7, hashes_, [](uint32_t) { return true; }), 300u);
 }
 
-TEST_F(Table, TakingOverAWrongTableIsRefusedAndChangesNothing) {
+TEST_F(Table, TakingOverWhatCanBeNoTableIsRefusedAndChangesNothing) {
   for (uint64_t i = 0; i < 5; ++i) insert(i);
   const auto right = slots();
   ASSERT_EQ(right.size(), 16u);
-  const auto refused = [&](std::vector<uint32_t> wrong, uint32_t count) {
+  const auto refused = [&](const std::vector<uint32_t>& wrong, uint32_t count) {
     IdTable other;
     other.insert(0, hashes_);
-    const bool adopted = other.adopt(std::move(wrong), count);
+    const bool adopted = other.adopt(column_of(wrong), count);
     EXPECT_EQ(other.find(hashes_[0], hashes_, [](uint32_t) { return true; }), 0u);
     return !adopted;
   };
   EXPECT_FALSE(refused(right, 5));
-  EXPECT_TRUE(refused(right, 4)) << "a number too large";
-  EXPECT_TRUE(refused(right, 6)) << "a number is missing";
   EXPECT_TRUE(refused({}, 1)) << "no slots";
   auto wrong = right;
-  wrong[static_cast<size_t>(std::find(wrong.begin(), wrong.end(), 3u) - wrong.begin())] = 2;
-  EXPECT_TRUE(refused(wrong, 5)) << "a number twice";
-  wrong = right;
-  *std::find(wrong.begin(), wrong.end(), 0u) = 2;
-  EXPECT_TRUE(refused(wrong, 5)) << "a number once more";
-  wrong = right;
   wrong.push_back(0);
   EXPECT_TRUE(refused(wrong, 5)) << "17 slots";
   wrong.assign(4, 0);
   for (uint32_t i = 0; i < 4; ++i) wrong[i] = i + 1;
   EXPECT_TRUE(refused(wrong, 4)) << "full: a search would never end";
+}
+
+TEST_F(Table, ATableThatHasNotEachNumberOnceIsNoticed) {
+  for (uint64_t i = 0; i < 5; ++i) insert(i);
+  const auto right = slots();
+  const auto is_right = [&](const std::vector<uint32_t>& slots, uint32_t count) {
+    IdTable other;
+    EXPECT_TRUE(other.adopt(column_of(slots), count));
+    return other.finds_all(hashes_);
+  };
+  EXPECT_TRUE(is_right(right, 5));
+  EXPECT_FALSE(is_right(right, 4)) << "a number too large";
+  EXPECT_FALSE(is_right(right, 6)) << "a number is missing";
+  auto wrong = right;
+  *std::find(wrong.begin(), wrong.end(), 3u) = 2;
+  EXPECT_FALSE(is_right(wrong, 5)) << "a number twice";
+  wrong = right;
+  *std::find(wrong.begin(), wrong.end(), 0u) = 2;
+  EXPECT_FALSE(is_right(wrong, 5)) << "a number once more";
   wrong = right;
   *std::find(wrong.begin(), wrong.end(), 5u) = UINT32_MAX;
-  EXPECT_TRUE(refused(wrong, 5)) << "a number out of all range";
-  EXPECT_TRUE(refused(std::vector<uint32_t>(16, 1), 1));
+  EXPECT_FALSE(is_right(wrong, 5)) << "a number out of all range";
+  EXPECT_FALSE(is_right(std::vector<uint32_t>(16, 1), 1));
+}
+
+// Before it is looked at as a whole, a table without a free slot must not keep anybody for ever.
+TEST_F(Table, AFullTableEndsSearchesAndIsMadeAnewByTheNextInsert) {
+  for (uint64_t i = 0; i < 5; ++i) hashes_.push_back(i * 1000);
+  ASSERT_TRUE(table_.adopt(column_of(std::vector<uint32_t>(16, 3)), 5));
+  EXPECT_FALSE(find(7).has_value());
+  EXPECT_EQ(find(2000), 2u);
+  insert(9);
+  for (uint32_t i = 0; i < 5; ++i) EXPECT_EQ(find(i * 1000), i);
+  EXPECT_EQ(find(9), 5u);
+  EXPECT_TRUE(table_.finds_all(hashes_));
 }
 
 TEST_F(Table, AnEmptyTableMayBeTakenOver) {
   IdTable other;
   EXPECT_TRUE(other.adopt({}, 0));
-  EXPECT_TRUE(other.adopt(std::vector<uint32_t>(16, 0), 0));
+  EXPECT_TRUE(other.adopt(column_of(std::vector<uint32_t>(16, 0)), 0));
   EXPECT_TRUE(other.finds_all({}));
 }
 
@@ -127,7 +156,7 @@ TEST_F(Table, NumbersInPlacesWhereNobodyLooksAreNoticed) {
   auto moved = slots();  // 1 2 3 4 5 0 0 ...
   std::swap(moved[0], moved[9]);
   IdTable other;
-  ASSERT_TRUE(other.adopt(moved, 5));
+  ASSERT_TRUE(other.adopt(column_of(moved), 5));
   EXPECT_FALSE(other.finds_all(hashes_));
 }
 
@@ -145,7 +174,7 @@ TEST_F(Table, ATableMadeToBeSlowIsGivenUpOn) {
     hashes_.push_back((uint64_t{i} << 32) | 0);
     slow[i] = i + 1;
   }
-  ASSERT_TRUE(table_.adopt(std::move(slow), kCount));
+  ASSERT_TRUE(table_.adopt(column_of(slow), kCount));
   EXPECT_FALSE(table_.finds_all(hashes_));
 }
 

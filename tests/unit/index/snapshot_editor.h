@@ -30,7 +30,8 @@ class SnapshotEditor {
     kLastSeq = 10,
     kSkipped = 11,
     kMissing = 12,
-    kDirectory = 13,
+    kInTimeOrder = 13,
+    kDirectory = 14,
   };
   static constexpr size_t kPlaceWords = 4;  // of a section: offset, length, hash, base
   static constexpr size_t kHeaderBytes = (kDirectory + kSectionCount * kPlaceWords + 1) * 8;
@@ -112,7 +113,7 @@ class SnapshotEditor {
   std::vector<std::string> sections;
 
  private:
-  static bool is_column(Section section) { return section <= kFlags; }
+  static bool is_column(Section section) { return section <= kStretches; }
   [[nodiscard]] size_t width_of(Section section, size_t otherwise) const {
     return is_column(section) ? sections[section].size() / word(kRowCount) : otherwise;
   }

@@ -384,7 +384,7 @@ TEST(CompactionOfTwo, AnIndexOfTheOldLogIsNotSavedAfterAPurge) {
   ASSERT_TRUE(session->add(entry_text("b", "horse")).ok());
   Core other(std::string(kSessionId), *disk.storage(), host.context);
   ASSERT_TRUE(other.load().ok());
-  ASSERT_TRUE(other.prepare_query(true).ok());
+  ASSERT_TRUE(other.prepare_query({.words = true}).ok());
   const auto snapshot = other.prepare_snapshot(true);
   ASSERT_TRUE(snapshot.has_value());
   ASSERT_NE(snapshot->bytes.find("zebrastripe"), std::string::npos);

@@ -127,13 +127,13 @@ TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForAQuery) {
   load();
   ASSERT_TRUE(core_->catch_up().ok());
   storage_->change_read = gone;
-  EXPECT_EQ(core_->prepare_query(true).message(), kOverAndOver);
+  EXPECT_EQ(core_->prepare_query({.words = true}).message(), kOverAndOver);
   int times = 0;
   storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
     if (++times < 2) return Status(Code::kGone, "the log was replaced");
     return got;
   };
-  EXPECT_TRUE(core_->prepare_query(true).ok());
+  EXPECT_TRUE(core_->prepare_query({.words = true}).ok());
   EXPECT_EQ(core_->index.text_row_count(), 3u);
 }
 
@@ -408,7 +408,7 @@ TEST_F(Moments, LinesThatAreNotThereAnyMoreHaveNoWords) {
   storage_->change_read = [](log::Stream, uint64_t, size_t got) -> Result<size_t> {
     return got / 2;
   };
-  EXPECT_TRUE(core_->prepare_query(true).ok());
+  EXPECT_TRUE(core_->prepare_query({.words = true}).ok());
   EXPECT_EQ(core_->index.text_row_count(), 3u);
   storage_->change_read = nullptr;
   EXPECT_TRUE(core_->read_entry("c").ok());

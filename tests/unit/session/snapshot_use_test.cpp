@@ -90,6 +90,55 @@ TEST_F(SnapshotUse, OpeningAndAGetReadAFewBlocksOfIt) {
   EXPECT_TRUE(index_stats(*session).get_bool("loaded"));
 }
 
+// What queries read grows with what they look at; of each entry they take its type, the length of
+// its text and a mark, seven bytes.
+TEST_F(SnapshotUse, AQueryReadsTheRowsThatItLooksAt) {
+  fill(10'000);
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("rare", "a word of its own")).ok());
+  ASSERT_TRUE(session->query(R"({"text":"own"})").ok());
+  session->close();
+  const uint64_t whole_bytes = disk_.bytes("index.bin").size();
+  session = disk_.open();
+  const auto ask = [&](const std::string& query, size_t count) {
+    const auto found = session->query(query);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    ASSERT_EQ(found->results.size(), count) << query;
+  };
+  const Reads by_word =
+      reads_of([&] { ask(R"({"text":"own","sort_by":"match"})", 1); }, "index.bin");
+  EXPECT_LT(by_word.bytes * 3, whole_bytes);
+  const Reads by_time = reads_of([&] { ask(R"({"sort_by":"time","limit":5})", 5); }, "index.bin");
+  EXPECT_LT(by_time.bytes * 3, whole_bytes);
+  // Times and importances of all of them, and no more.
+  const Reads by_relevance = reads_of([&] { ask(R"({"limit":5})", 5); }, "index.bin");
+  EXPECT_LT(by_relevance.bytes * 2, whole_bytes);
+  // Who writes has all of them, checked.
+  ASSERT_TRUE(session->remove("e77", "").ok());
+  EXPECT_EQ(session->stats()->get_int64("entries"), 10'000);
+  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0);
+}
+
+// Nobody but the query makes what was added to lists small in a process that only asks.
+TEST_F(SnapshotUse, AReaderByTagCompressesWhatOthersAdd) {
+  auto writer = disk_.open();
+  auto reader = disk_.open();
+  const std::string prefix(55, 'x');
+  const std::string query = R"({"tags":{"include":["all"]},"sort_by":"time","limit":1})";
+  for (int i = 0; i < 25'000; ++i) {
+    const std::string id = "e" + std::to_string(i);
+    const std::string entry = R"({"type":"note","content":"x","tags":["all",")" + prefix + id +
+                              R"("],"id":")" + id + "\"}";
+    ASSERT_TRUE(writer->add(entry).ok());
+    if (i % 100 != 99) continue;
+    ASSERT_TRUE(reader->query(query).ok());
+  }
+  const int64_t kept_bytes = index_stats(*reader).get_int64("facets_memory_bytes");
+  // Each tag as it is, which has 55 bytes in common with the next one, takes 100.
+  EXPECT_GT(kept_bytes, 0);
+  EXPECT_LT(kept_bytes, 25'000 * 60);
+}
+
 TEST_F(SnapshotUse, ManyGetsReadAllRowsOnce) {
   fill(300);
   auto session = disk_.open();
@@ -348,6 +397,45 @@ TEST_F(SnapshotUse, AListThatCannotBeReadIsNoticedByAWildcard) {
     noticed_count += 1;
   }
   EXPECT_GT(noticed_count, 10);
+}
+
+// As somebody who means harm would write it: all hashes are right.
+TEST_F(SnapshotUse, ARowThatItsTableHidesIsDeletedAllTheSame) {
+  fill(20);
+  auto session = disk_.open();
+  ASSERT_TRUE(session->remove("e3", "").ok());
+  session->close();
+  using Editor = index::SnapshotEditor;
+  Editor editor(disk_.bytes("index.bin"));
+  const size_t slots = editor.sections[Editor::kTable].size() / 4;
+  size_t slot = 0;
+  while (editor.get<uint32_t>(Editor::kTable, slot) != 4) slot = (slot + 1) % slots;
+  editor.set<uint32_t>(Editor::kTable, slot, 0);
+  disk_.write("index.bin", editor.assembled());
+  for (const auto query : {R"({"sort_by":"time","limit":100})", R"({"limit":100})"}) {
+    session.reset();
+    disk_.write("index.bin", editor.assembled());
+    session = disk_.open();
+    const auto found = session->query(query);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    EXPECT_EQ(found->results.size(), 19u);
+    for (const auto& result : found->results) EXPECT_NE(result.id, "e3");
+    EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
+  }
+}
+
+// Nor may its places be believed where many lines are read at once.
+TEST_F(SnapshotUse, PlacesThatFallCostARebuildBeforeWordsAreFoundThere) {
+  fill(20);
+  using Editor = index::SnapshotEditor;
+  Editor editor(disk_.bytes("index.bin"));
+  editor.set_word(Editor::kTextRowCount, 0);
+  editor.sections[Editor::kTextLengths].clear();
+  editor.set<uint64_t>(Editor::kOffsets, 19, 0);
+  disk_.write("index.bin", editor.assembled());
+  const auto session = disk_.open();
+  EXPECT_EQ(found_by_word(*session), 20u);
+  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
 }
 
 TEST_F(SnapshotUse, AnAddBesideDamagedRowsTakesNoIdTwice) {
