@@ -200,10 +200,13 @@ void check_replacement(const World& world, Session& session, MemoryHost& host, b
   const bool is_sound = has_lines_of(left, world.live) && has_lines_of(world.entries, left);
   require(left == world.live || (!purges && is_sound));
   bool hides = false;
+  const uint64_t rebuilds = host.counters.index_rebuilds.load();
   for (const std::string_view id : {"a1", "a2", "b1", "b2"}) hides |= !session.get(id).ok();
   require(!session.get(kDeleted).ok());
-  // What a wrong index hides it goes on hiding, and verify says so; after a rebuild it is there.
-  if (hides) require(!purges && !session.verify(true)->get_bool("ok"));
+  // What a wrong index hides it goes on hiding, and verify says so, unless the next get has found
+  // out that it is wrong; after a rebuild it is there.
+  const bool was_found_out = host.counters.index_rebuilds.load() > rebuilds;
+  if (hides) require(!purges && (was_found_out || !session.verify(true)->get_bool("ok")));
   require(session.rebuild_index().ok());
   for (const std::string_view id : {"a1", "a2", "b1", "b2"}) require(session.get(id).ok());
   require(session.get(kDeleted).code() == Code::kNotFound);
@@ -263,7 +266,7 @@ uint64_t awkward(Random& random, uint64_t near) {
   return values[random() % values.size()];
 }
 
-constexpr std::array<size_t, 11> kWidths = {8, 4, 8, 8, 8, 8, 8, 8, 8, 2, 1};  // of the columns
+constexpr std::array<size_t, 12> kWidths = {8, 4, 8, 8, 8, 8, 8, 8, 8, 2, 1, 4};  // of the columns
 
 // One value of a column becomes another, or that of another row.
 void change_row(SnapshotEditor& parts, Random& random) {
