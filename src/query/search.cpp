@@ -326,6 +326,7 @@ void Search::Parts::run_by_order(Answer* answer) {
   TopK best(wanted(), query.ascending, after_place());
   const bool is_relevance = sort_by == SortBy::kRelevance;
   const uint64_t walked = filter.walk_count_max();
+  // Who asks without words to rank by may have none arranged: every row is right, too, and slower.
   const bool few = walked / kWalkedPerResult < std::max<uint64_t>(1, query.limit) ||
                    index.arranged_count() < row_end;
   if (query.ascending || few || (query.relevance_min > 0 && !is_relevance)) {

@@ -38,6 +38,7 @@ class SessionQuery {
   SessionQuery(const SessionQuery&) = delete;
   SessionQuery& operator=(const SessionQuery&) = delete;
 
+  // Words and vectors are ranked by lists and tables of their own, not by the order of time.
   static Core::Needs needs_of(const query::Query& query) {
     const bool walks = !query.has_text() && !query.has_vector();
     const bool by_time = query.sort_by == query::SortBy::kTime;
