@@ -3,7 +3,8 @@
 // The commit protocol, step by step, with what each step is for:
 //   lock      kernel lock on `lock`; then: is this still the file of that name? is the log suspect?
 //   append    one write at the end; a short write is cut off again
-//   sync      fdatasync, before the answer; before the first answer of a generation also fsync of
+//   sync      the disk is told to begin; while it works, what need not wait for it is done; then
+//             fdatasync, before the answer; before the first answer of a generation also fsync of
 //             the directory, in case its creator was killed between rename and fsync
 //   publish   how far the log is durable goes into the lock file, for the next writer
 // A failed fdatasync is never repeated on the same file (the kernel forgets the error, not the
@@ -81,8 +82,9 @@ class DirectoryStorage final : public SessionStorage {
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
   void unlock() noexcept override;
   Result<Tail> locked_tail() override { return locked_tail_; }
+  using SessionStorage::append;
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
-                uint64_t last_seq) override;
+                uint64_t last_seq, const Meanwhile& meanwhile) override;
   Status sync(uint64_t last_seq) override;
   Status truncate(Stream stream, uint64_t size_bytes) override;
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
@@ -142,7 +144,8 @@ class DirectoryStorage final : public SessionStorage {
   Status ready_to_append(Stream stream, uint64_t expected_bytes, bool durable);
   Status open_for_append(Stream stream);
   Status append_and_sync(Stream stream, io::File& file, uint64_t start_bytes,
-                         std::string_view lines, bool durable, uint64_t last_seq);
+                         std::string_view lines, bool durable, uint64_t last_seq,
+                         const Meanwhile& meanwhile);
   Status cut(Stream stream, io::File& file, uint64_t size_bytes);
   Status make_durable(io::File& file, Stream stream);
   Status sync_names();

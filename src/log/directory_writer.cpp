@@ -248,25 +248,27 @@ Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes,
 }
 
 Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::string_view lines,
-                                bool durable, uint64_t last_seq) {
+                                bool durable, uint64_t last_seq, const Meanwhile& meanwhile) {
   VARVE_TRY(refuse_if_poisoned());
   if (stream == Stream::kQuarantine) return append_to_quarantine(lines);
   VARVE_TRY(ready_to_append(stream, expected_bytes, durable));
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   try {
-    return append_and_sync(stream, *file, expected_bytes, lines, durable, last_seq);
+    return append_and_sync(stream, *file, expected_bytes, lines, durable, last_seq, meanwhile);
   } catch (const std::bad_alloc&) {
     // The lines may be in the file: they go again, which needs no memory, or nothing follows them.
     // Where a sync failed before, the suspicion stays, and the next writer makes a copy.
     if (!file->truncate(expected_bytes).ok() || !file->sync_data().ok()) {
       poison(Status::out_of_memory());
     }
+    forget(stream);  // somebody may have read them
     return Status::out_of_memory();
   }
 }
 
 Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t start_bytes,
-                                         std::string_view lines, bool durable, uint64_t last_seq) {
+                                         std::string_view lines, bool durable, uint64_t last_seq,
+                                         const Meanwhile& meanwhile) {
   Status written = file.append(lines);
   if (!written.ok()) {
     if (cut(stream, file, start_bytes).ok()) return written;
@@ -275,6 +277,9 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
   }
   unsynced(stream) = true;
   if (!durable) return {};
+  // From here on the disk works, and so do we.
+  file.start_sync();
+  if (meanwhile) meanwhile();
   Status synced = make_durable(file, stream);
   if (synced.ok()) {
     publish(stream == Stream::kEntries ? start_bytes + lines.size() : state_.durable_bytes,

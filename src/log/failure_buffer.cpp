@@ -132,13 +132,13 @@ Status FailureBuffer::hold(uint64_t expected_bytes, std::string_view lines, uint
 }
 
 Status FailureBuffer::append(Stream stream, uint64_t expected_bytes, std::string_view lines,
-                             bool durable, uint64_t last_seq) {
+                             bool durable, uint64_t last_seq, const Meanwhile& meanwhile) {
   if (stream != Stream::kEntries) {
-    return below_->append(stream, expected_bytes, lines, durable, last_seq);
+    return below_->append(stream, expected_bytes, lines, durable, last_seq, meanwhile);
   }
   Status status = write_held();
   if (status.ok()) {
-    status = below_->append(stream, expected_bytes, lines, durable, last_seq);
+    status = below_->append(stream, expected_bytes, lines, durable, last_seq, meanwhile);
     if (status.ok()) return status;
     held_is_durable_ = false;
   }

@@ -140,7 +140,7 @@ void MemoryStorage::unlock() noexcept {
 }
 
 Status MemoryStorage::append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool,
-                             uint64_t last_seq) {
+                             uint64_t last_seq, const Meanwhile&) {
   const std::lock_guard guard(session_->mutex);
   std::string& bytes = stream_of(stream);
   if (stream != Stream::kQuarantine && bytes.size() != expected_bytes) {

@@ -46,8 +46,9 @@ class MemoryStorage : public SessionStorage {
 
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
   void unlock() noexcept override;
+  using SessionStorage::append;
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
-                uint64_t last_seq) override;
+                uint64_t last_seq, const Meanwhile& meanwhile) override;
   Status sync(uint64_t last_seq) override;
   Status truncate(Stream stream, uint64_t size_bytes) override;
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;

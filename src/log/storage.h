@@ -121,6 +121,8 @@ enum class DocumentDurability : uint8_t {
 
 class SessionStorage {
  public:
+  using Meanwhile = std::function<void()>;
+
   virtual ~SessionStorage() = default;
 
   // --- any thread, no lock ---
@@ -166,8 +168,15 @@ class SessionStorage {
   // lines and everything before them survive power loss when this answers ok; `last_seq` is then
   // published as durable. On any failure the stream is as it was, or the storage refuses every
   // later write with kReadOnly and says why.
+  // `meanwhile`, where given, may be called once, with the lines in the stream, while the disk
+  // takes them: for what need not wait for that. It must not throw, nor write. When this fails all
+  // the same, the stream is of another generation, or the lines are still in it.
   virtual Status append(Stream stream, uint64_t expected_bytes, std::string_view lines,
-                        bool durable, uint64_t last_seq) = 0;
+                        bool durable, uint64_t last_seq, const Meanwhile& meanwhile) = 0;
+  Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
+                uint64_t last_seq) {
+    return append(stream, expected_bytes, lines, durable, last_seq, {});
+  }
   // Makes everything appended so far durable.
   virtual Status sync(uint64_t last_seq) = 0;
   // Cuts a stream: a torn tail, after its bytes went to quarantine.

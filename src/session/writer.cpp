@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <exception>
+#include <functional>
 #include <new>
 #include <optional>
 #include <unordered_set>
@@ -48,6 +49,21 @@ json::Tree lock_details(std::string_view operation, std::string_view name, int64
 struct Lines {
   std::string text;
   std::vector<Core::NewRow> rows;
+};
+
+// What a write does when its lines are there: while the disk takes them, or when it is answered.
+// Readers of other threads and processes may have seen them by then, too.
+template <typename Step>
+class Once {
+ public:
+  explicit Once(Step step) : step_(std::move(step)) {}
+  void operator()() {
+    if (!std::exchange(is_done_, true)) step_();
+  }
+
+ private:
+  Step step_;
+  bool is_done_ = false;
 };
 
 Status defect_status(const char* what) noexcept {
@@ -442,11 +458,13 @@ Status Writer::add_group(Group& group) {
   if (lines.rows.empty()) return {};
   VARVE_TRY(note_change());
   const bool durable = is_durable(core_.settings);
-  VARVE_TRY(
-      core_.storage->append(log::Stream::kEntries, start_bytes, lines.text, durable, seq - 1));
+  Once apply(
+      [&] { core_.apply_entries(start_bytes, lines.rows, start_bytes + lines.text.size()); });
+  VARVE_TRY(core_.storage->append(log::Stream::kEntries, start_bytes, lines.text, durable, seq - 1,
+                                  std::ref(apply)));
+  apply();
   changed_.store(true);
   if (!durable) unsynced_.store(true);
-  core_.apply_entries(start_bytes, lines.rows, start_bytes + lines.text.size());
   if (core_.context.quota != nullptr) {
     core_.context.quota->note_written(user, lines.text.size());
   }
@@ -487,10 +505,12 @@ Status Writer::delete_group(Group& group) {
   }
   if (ids.empty()) return {};
   const bool durable = is_durable(core_.settings);
-  VARVE_TRY(core_.storage->append(log::Stream::kTombstones, start_bytes, text, durable, 0));
+  Once apply([&] { core_.apply_tombstones(start_bytes, ids, start_bytes + text.size()); });
+  VARVE_TRY(core_.storage->append(log::Stream::kTombstones, start_bytes, text, durable, 0,
+                                  std::ref(apply)));
+  apply();
   changed_.store(true);
   if (!durable) unsynced_.store(true);
-  core_.apply_tombstones(start_bytes, ids, start_bytes + text.size());
   core_.watch_size();
   renew_expiry();
   Counters& counters = *core_.context.counters;

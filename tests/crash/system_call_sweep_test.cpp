@@ -7,6 +7,7 @@
 // every change some of the k are tried; VARVE_CRASH_SCALE=100 tries all.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <regex>
 #include <utility>
@@ -263,6 +264,23 @@ TEST(SystemCallSweepOfTheRest, MakesNoSystemCall) {
     const FailingCalls calls;
     EXPECT_EQ(call.run(ground, outs), VARVE_OK);
     EXPECT_EQ(calls.functions(), std::set<std::string>());
+  }
+}
+
+// While the disk begins with what it was told of, an add has other things to do.
+TEST(SystemCallSweepOfAll, ADurableAddTellsTheDiskBeforeItWaits) {
+  const auto& calls = swept_calls();
+  const auto add = std::find_if(calls.begin(), calls.end(), [](const SweptCall& call) {
+    return std::string_view(call.function) == "varve_session_add";
+  });
+  ASSERT_NE(add, calls.end());
+  for (const char* config : {kOsConfig, kCommitConfig}) {
+    Ground ground(config);
+    prepare_ground(ground, *add);
+    Outs outs;
+    const FailingCalls hints({"", 0, Part::kNothing, {Kind::kHint}}, 0, false);
+    EXPECT_EQ(add->run(ground, outs), VARVE_OK);
+    EXPECT_EQ(hints.count(), config == kCommitConfig ? 1u : 0u);
   }
 }
 

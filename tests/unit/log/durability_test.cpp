@@ -2,8 +2,11 @@
 // as well as the bytes; and what is spared where nobody asked for it.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "io/simulated.h"
 #include "log/directory_storage.h"
@@ -58,6 +61,7 @@ class Durable : public testing::Test {
   io::SimulatedFileSystem disk_;
   std::unique_ptr<DirectoryStorage> storage_;
   std::unique_ptr<DirectoryStorage> other_;
+  std::optional<io::Fault> fault_ = io::Fault{EIO};
 };
 
 TEST_F(Durable, IsAllOfEveryStreamAfterASync) {
@@ -95,6 +99,36 @@ TEST_F(Durable, IsWhatStandsBeforeALineThatIs) {
   ASSERT_TRUE(lock(*storage_).ok());
   ASSERT_TRUE(append(*storage_, Stream::kEntries, "three\n", true).ok());
   EXPECT_EQ(kept("memory.jsonl"), "one\ntwo\nthree\n");
+}
+
+TEST_F(Durable, IsNotYetWhatIsInTheStreamWhileTheDiskTakesIt) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  std::string seen;
+  std::string kept_then;
+  const auto meanwhile = [&] {
+    seen += *disk_.read_file("s/memory.jsonl");
+    kept_then = kept("memory.jsonl");
+  };
+  ASSERT_TRUE(storage_->append(Stream::kEntries, 4, "two\n", true, 1, meanwhile).ok());
+  EXPECT_EQ(seen, "one\ntwo\n") << "once";
+  EXPECT_EQ(kept_then, "one\n");
+  EXPECT_EQ(kept("memory.jsonl"), "one\ntwo\n");
+  seen.clear();
+  ASSERT_TRUE(storage_->append(Stream::kEntries, 8, "three\n", false, 2, meanwhile).ok());
+  EXPECT_EQ(seen, "") << "nothing is waited for";
+}
+
+TEST_F(Durable, WhatCouldBeReadMeanwhileAndWasNotTakenIsOfAnotherGeneration) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  uint64_t generation_then = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) {
+    const bool fails = generation_then != 0 && operation.kind == io::OperationKind::kSyncData;
+    return fails ? std::exchange(fault_, std::nullopt) : std::nullopt;
+  });
+  const auto meanwhile = [&] { generation_then = storage_->tail()->generation; };
+  EXPECT_EQ(storage_->append(Stream::kEntries, 4, "two\n", true, 1, meanwhile).code(), Code::kIo);
+  EXPECT_EQ(storage_->tail()->entries_bytes, 4u);
+  EXPECT_NE(storage_->tail()->generation, generation_then);
 }
 
 TEST_F(Durable, ASecondSyncHasNothingToDo) {

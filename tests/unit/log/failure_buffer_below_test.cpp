@@ -30,10 +30,10 @@ class Below final : public MemoryStorage {
     return MemoryStorage::read(stream, generation, offset, out);
   }
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
-                uint64_t last_seq) override {
+                uint64_t last_seq, const Meanwhile& meanwhile) override {
     if (append_fails != Code::kOk) return {append_fails, "no append"};
     last_durable = durable;
-    return MemoryStorage::append(stream, expected_bytes, lines, durable, last_seq);
+    return MemoryStorage::append(stream, expected_bytes, lines, durable, last_seq, meanwhile);
   }
   void unlock() noexcept override {
     unlock_count += 1;

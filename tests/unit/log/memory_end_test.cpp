@@ -33,6 +33,7 @@ class Ground {
     return into_ == Into::kLog ? storage_->append(Stream::kEntries, at, bytes, true, 0)
                                : storage_->append_to_transcript(at, bytes, true);
   }
+  [[nodiscard]] uint64_t generation() { return storage_->tail()->generation; }
   Status append_with(int64_t allowed, bool* was_met) {
     const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
     Status status;
@@ -88,10 +89,14 @@ TEST_P(MemoryEnds, WhatWasRefusedIsNotThereAndTheNextOneIs) {
   int cuts = 0;
   for (int64_t allowed = 0; was_met; ++allowed) {
     Ground ground(GetParam());
+    const uint64_t generation = ground.generation();
     ground.let_fail(Fails::kNothing);
     const Status second = ground.append_with(allowed, &was_met);
     ground.mend();
     cuts += ground.is_cut();
+    if (ground.is_cut() && GetParam() == Into::kLog) {
+      EXPECT_NE(ground.generation(), generation) << "who read it meanwhile would go on behind it";
+    }
     const std::string before = second.ok() ? "one\ntwo\n" : "one\n";
     ASSERT_EQ(ground.bytes_after_power_loss(), before) << "after " << allowed << " allocations";
     ASSERT_TRUE(ground.append("three\n", before.size()).ok());

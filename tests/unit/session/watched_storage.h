@@ -62,12 +62,14 @@ class WatchedStorage final : public log::SessionStorage {
   }
   void unlock() noexcept override { inner_->unlock(); }
   Result<log::Tail> locked_tail() override { return inner_->locked_tail(); }
+  using SessionStorage::append;
   Status append(log::Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
-                uint64_t last_seq) override {
+                uint64_t last_seq, const Meanwhile& meanwhile) override {
     if (before_append) before_append();
-    Status status = inner_->append(stream, expected_bytes, lines, durable, last_seq);
-    if (after_append) after_append();
-    return status;
+    return inner_->append(stream, expected_bytes, lines, durable, last_seq, [&] {
+      if (while_syncing) while_syncing();
+      if (meanwhile) meanwhile();
+    });
   }
   Status sync(uint64_t last_seq) override { return inner_->sync(last_seq); }
   Status truncate(log::Stream stream, uint64_t size_bytes) override {
@@ -91,7 +93,7 @@ class WatchedStorage final : public log::SessionStorage {
 
   std::function<void()> after_tail;  // once
   std::function<void()> before_append;
-  std::function<void()> after_append;
+  std::function<void()> while_syncing;  // with the lines in the stream, and not in the index
   // Instead of what the storage answered.
   std::function<Result<log::Tail>(const log::Tail&)> change_tail;
   std::function<Result<size_t>(log::Stream, uint64_t offset, size_t got)> change_read;

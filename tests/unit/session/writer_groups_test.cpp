@@ -296,7 +296,11 @@ TEST_F(Groups, AReaderThatSawThePartOfADeletionSeesTheWhole) {
 }
 
 TEST_F(Groups, AReaderThatCaughtUpInBetweenHasTheLinesOnce) {
-  storage_->after_append = [&] { EXPECT_TRUE(core_->catch_up().ok()); };
+  int seen_count = 0;
+  storage_->while_syncing = [&] {
+    EXPECT_TRUE(core_->catch_up().ok());
+    seen_count += 1;
+  };
   EXPECT_EQ(add("a"), Code::kOk);
   std::vector<WriteRequest> requests;
   requests.push_back(deleting("a"));
@@ -305,12 +309,13 @@ TEST_F(Groups, AReaderThatCaughtUpInBetweenHasTheLinesOnce) {
   EXPECT_FALSE(has("a"));
   EXPECT_EQ(core_->index.size(), 1u);
   EXPECT_EQ(core_->index.coverage.skipped_count, 0u);
+  EXPECT_EQ(seen_count, 2);
 }
 
 // Its read fails in the middle of the log: the index is made anew by whoever asks next.
 TEST_F(Groups, AReaderThatFailedInBetweenHidesNothing) {
   ASSERT_EQ(add("a"), Code::kOk);
-  storage_->after_append = [&] {
+  storage_->while_syncing = [&] {
     storage_->change_read = [](log::Stream, uint64_t, size_t) {
       return Status(Code::kIo, "no read");
     };
