@@ -18,8 +18,10 @@ constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
 // What a close may index: it does not wait for a whole log.
 constexpr uint64_t kWordsBytesOfClose = 16 * kWordsBytes;
 // What waits for the query that needs it, before writes index any: what the first one by words
-// after many adds may take, some 50 ms.
+// after many adds may take, some 50 ms; four times that where none was asked here yet, since who
+// only writes, beside others who do, would index for nobody what those index as well.
 constexpr uint64_t kWordsBytesWaiting = 4 * kWordsBytes;
+constexpr uint64_t kWordsBytesWaitingUnasked = 16 * kWordsBytes;
 // What a write may: in proportion to what was written here, so that what waits after a bulk load
 // ends, and no single add pays for it. Not a little each time, but every few writes some times what
 // one of them wrote. What others write is indexed by whoever asks.
@@ -128,7 +130,8 @@ uint64_t Core::pending_words_bytes() const {
 // 0 while too little was written here to be worth a step, or too little waits.
 uint64_t Core::words_bytes_due() {
   const uint64_t written_bytes = std::exchange(written_bytes_, 0);
-  if (pending_words_bytes() < kWordsBytesWaiting) {
+  const bool is_asked = words_were_asked_.load();
+  if (pending_words_bytes() < (is_asked ? kWordsBytesWaiting : kWordsBytesWaitingUnasked)) {
     owed_words_bytes_ = 0;
     return 0;
   }
@@ -275,6 +278,7 @@ bool Core::has_needed(const Needs& needs, uint32_t row_count) const {
 }
 
 Status Core::prepare_query(const Needs& needs) {
+  if (needs.words) words_were_asked_.store(true);
   VARVE_TRY(follow());
   VARVE_TRY(open_rows());
   uint32_t row_count = 0;

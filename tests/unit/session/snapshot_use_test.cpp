@@ -193,16 +193,33 @@ TEST_F(SnapshotUse, AnotherHandlesDeletionIsSeenWithoutTheRows) {
   EXPECT_EQ(reader->stats()->get_int64("entries"), 10);
 }
 
-TEST_F(SnapshotUse, WordsThatABulkLoadLeftEndAndNoAddPaysForThem) {
+// Whether somebody asked by words, and what may wait then.
+class BulkLoad : public SnapshotUse,
+                 public testing::WithParamInterface<std::pair<bool, uint64_t>> {};
+
+INSTANTIATE_TEST_SUITE_P(Words, BulkLoad,
+                         testing::Values(std::pair(true, uint64_t{4} << 20),
+                                         std::pair(false, uint64_t{16} << 20)),
+                         [](const testing::TestParamInfo<std::pair<bool, uint64_t>>& waiting) {
+                           return waiting.param.first ? "Asked" : "NeverAsked";
+                         });
+
+TEST_P(BulkLoad, LeavesWordsThatEndAndNoAddPaysForThem) {
   constexpr uint64_t kAddedMax = uint64_t{9} << 10;  // by one add
   constexpr uint64_t kStepMax = 8 * kAddedMax;
-  constexpr uint64_t kMayWait = uint64_t{4} << 20;
+  const auto [is_asked, kMayWait] = GetParam();
   host_.context.settings.session_bytes_max = 0;
   std::string content;
   while (content.size() < 8000) content += "word ";
   std::string lines;
-  for (int i = 0; i < 1000; ++i) lines += entry_text("b" + std::to_string(i), content) + "\n";
+  const uint64_t load_count = (kMayWait + 3'800'000) / content.size();
+  for (uint64_t i = 0; i < load_count; ++i) {
+    lines += entry_text("b" + std::to_string(i), content) + "\n";
+  }
   auto session = disk_.open();
+  if (is_asked) {
+    ASSERT_TRUE(session->query(R"({"text":"word"})").ok());
+  }
   ASSERT_TRUE(session->add_batch(lines).ok());
   const auto waiting_bytes = [&] {
     const int64_t indexed = index_stats(*session).get_int64("words_of_entries");
@@ -228,11 +245,27 @@ TEST_F(SnapshotUse, WordsThatABulkLoadLeftEndAndNoAddPaysForThem) {
   }
 }
 
+TEST_F(SnapshotUse, AWriterThatNobodyAskedByWordsLeavesMoreOfThem) {
+  host_.context.settings.session_bytes_max = 0;
+  const std::string content(8000, 'x');
+  std::string lines;
+  for (int i = 0; i < 1900; ++i) lines += entry_text("b" + std::to_string(i), content) + "\n";
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add_batch(lines).ok());
+  for (int i = 0; i < 20; ++i) {
+    const Reads reads = reads_of(
+        [&] { ASSERT_TRUE(session->add(entry_text("a" + std::to_string(i), content)).ok()); });
+    ASSERT_EQ(reads.bytes, 0U);
+  }
+  EXPECT_EQ(index_stats(*session).get_int64("words_of_entries"), 0);
+}
+
 TEST_F(SnapshotUse, ASmallAddBehindABulkLoadIndexesAFewLines) {
   const std::string content(1000, 'x');
   std::string lines;
   for (int i = 0; i < 7000; ++i) lines += entry_text("b" + std::to_string(i), content) + "\n";
   auto session = disk_.open();
+  ASSERT_TRUE(session->query(R"({"text":"x"})").ok());  // so that no more than 4 MB may wait
   ASSERT_TRUE(session->add_batch(lines).ok());
   uint64_t steps = 0;
   for (int i = 0; i < 400; ++i) {
