@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kVersion = "v1";
 constexpr size_t kFieldCount = 10;
+constexpr size_t kCursorBytes = 128;  // of most, without ids
 constexpr char kBetweenSessions = '_';
 constexpr char kBeforeRows = '-';
 
@@ -53,7 +54,9 @@ uint64_t seq_end_key(std::string_view session_id) {
 
 // No id holds a dot.
 std::string format_cursor(const Cursor& cursor) {
-  std::string text(kVersion);
+  std::string text;
+  text.reserve(kCursorBytes + cursor.last_id.size() + cursor.session_id.size() + cursor.id.size());
+  text.append(kVersion);
   append_hex(&text, cursor.query_hash);
   append_hex(&text, static_cast<uint64_t>(cursor.now_ms));
   append_hex(&text, std::bit_cast<uint64_t>(cursor.best_match));

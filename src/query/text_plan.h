@@ -6,7 +6,7 @@
 // checked against the entries (TextCheck).
 #pragma once
 
-#include <deque>
+#include <list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,11 +45,11 @@ struct TextPlan {
   std::vector<index::PostingList> required;               // each
   std::vector<std::vector<index::PostingList>> excluded;  // rows that are in all lists of one
   std::vector<TextCheck> checks;
-  std::vector<std::string> words;              // of the question, folded, as asked
-  bool matches_nothing = false;                // a word that must be there is nowhere
-  bool has_no_words = false;                   // nor conditions: by words, nothing is found
-  bool needs_term = false;                     // an entry must have at least one of `terms`
-  std::deque<index::PostingBuffer> own_lists;  // that lists above borrow
+  std::vector<std::string> words;             // of the question, folded, as asked
+  bool matches_nothing = false;               // a word that must be there is nowhere
+  bool has_no_words = false;                  // nor conditions: by words, nothing is found
+  bool needs_term = false;                    // an entry must have at least one of `terms`
+  std::list<index::PostingBuffer> own_lists;  // that lists above borrow; mostly none
 
   // Adds a term that is in these rows, once in each.
   void rank_rows(std::string text, const std::vector<uint32_t>& rows, const index::Index& index);
