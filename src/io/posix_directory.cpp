@@ -161,7 +161,9 @@ Result<FileInfo> PosixDirectory::info(std::string_view name) {
   struct stat status {};
   const int os_errno = stat_of_name(descriptor_.get(), std::string(name).c_str(), &status);
   if (os_errno != 0) return examine_failure(os_errno, name);
-  return info_of(status);
+  FileInfo info = info_of(status);
+  if (has_stamps_) info.change_stamp = change_stamp_of(status);
+  return info;
 }
 
 Result<std::optional<FileInfo>> PosixDirectory::find(std::string_view name) {

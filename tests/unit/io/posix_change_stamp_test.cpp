@@ -82,11 +82,14 @@ TEST(ChangeStamp, OfAnOldFileIsTheSameByNameAndByHandle) {
   const uint64_t before = stamp_now();
   const auto by_name = (*directory)->find(program.filename().string());
   ASSERT_TRUE(by_name.ok() && *by_name);
+  const auto by_info = (*directory)->info(program.filename().string());
+  ASSERT_TRUE(by_info.ok());
   auto file = (*directory)->open(program.filename().string(), OpenMode::kRead);
   ASSERT_TRUE(file.ok());
   const uint64_t by_handle = (*file)->info()->change_stamp;
   const uint64_t after = stamp_now();
   EXPECT_TRUE((*by_name)->change_stamp == before || (*by_name)->change_stamp == after);
+  EXPECT_TRUE(by_info->change_stamp == before || by_info->change_stamp == after);
   EXPECT_TRUE(by_handle == before || by_handle == after);
 }
 
@@ -96,6 +99,7 @@ TEST(ChangeStamp, AFileJustWrittenHasNone) {
   auto directory = PosixFileSystem().open_root(temporary.path(), false);
   ASSERT_TRUE(directory.ok());
   EXPECT_EQ((**(*directory)->find("file")).change_stamp, 0U);
+  EXPECT_EQ((*directory)->info("file")->change_stamp, 0U);
   EXPECT_EQ((*(*directory)->open("file", OpenMode::kRead))->info()->change_stamp, 0U);
 }
 
