@@ -320,8 +320,8 @@ class Core {
   // Of the log: what was written here since a write last looked for words to index, and how much of
   // it such writes are to index yet.
   uint64_t written_bytes_ = 0;
-  std::atomic<bool> words_were_asked_{false};  // of this object, ever
   uint64_t owed_words_bytes_ = 0;
+  std::atomic<bool> words_were_asked_{false};  // of this object, ever
 };
 
 }  // namespace varve::session
