@@ -128,9 +128,10 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
 
 void DirectoryStorage::unlock() noexcept {
   try {
-    if (lock_file_ && says_suspect_ && !state_.suspect) (void)write_state().ok();
+    if (lock_file_ && says_suspect_ != state_.suspect) (void)write_state().ok();
   } catch (const std::bad_alloc&) {
-    // It goes on saying "suspect": the next writer copies the log once, for nothing.
+    // It goes on saying "suspect": the next writer copies the log once, for nothing. Or it does not
+    // say it, after memory ended in an append, too: see there.
   }
   // Cannot fail for a lock that is held; should it, closing the file gives the lock back too.
   try {
@@ -261,7 +262,9 @@ Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::str
     if (!file->truncate(expected_bytes).ok() || !file->sync_data().ok()) {
       poison(Status::out_of_memory());
     }
-    forget(stream);  // somebody may have read them
+    // Somebody may have read them, in any process: what is written in their place goes into a copy.
+    forget(stream);
+    state_.suspect = true;
     return Status::out_of_memory();
   }
 }

@@ -21,7 +21,7 @@ constexpr uint64_t kWordsBytesOfClose = 16 * kWordsBytes;
 // after many adds may take, some 50 ms; four times that where none was asked here yet, since who
 // only writes, beside others who do, would index for nobody what those index as well.
 constexpr uint64_t kWordsBytesWaiting = 4 * kWordsBytes;
-constexpr uint64_t kWordsBytesWaitingUnasked = 16 * kWordsBytes;
+constexpr uint64_t kWordsBytesWaitingUnasked = kWordsBytesOfClose;
 // What a write may: in proportion to what was written here, so that what waits after a bulk load
 // ends, and no single add pays for it. Not a little each time, but every few writes some times what
 // one of them wrote. What others write is indexed by whoever asks.

@@ -26,6 +26,7 @@ class Ground {
     disk_.write_file("s/metadata.json", "{}");
     disk_.write_file(path(), "one\n");
     storage_ = *DirectoryStorage::open(*disk_.open_root("s", false), {&disk_, &clock_, &random_});
+    other_ = *DirectoryStorage::open(*disk_.open_root("s", false), {&disk_, &clock_, &random_});
     EXPECT_TRUE(storage_->lock(clock_.monotonic_us(), "write", nullptr).ok());
   }
   // `at` is where the file ends for all that is known.
@@ -34,6 +35,15 @@ class Ground {
                                : storage_->append_to_transcript(at, bytes, true);
   }
   [[nodiscard]] uint64_t generation() { return storage_->tail()->generation; }
+  // So that an append has no sync but its own.
+  void sync() { ASSERT_TRUE(storage_->sync(0).ok()); }
+  // By another process, which has the log open since before.
+  [[nodiscard]] uint64_t generation_elsewhere() { return other_->tail()->generation; }
+  Status append_elsewhere(std::string_view bytes) {
+    storage_->unlock();
+    VARVE_TRY(other_->lock(clock_.monotonic_us(), "write", nullptr));
+    return other_->append(Stream::kEntries, other_->tail()->entries_bytes, bytes, true, 0);
+  }
   Status append_with(int64_t allowed, bool* was_met) {
     const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
     Status status;
@@ -75,6 +85,7 @@ class Ground {
   test::SeededRandom random_;
   io::SimulatedFileSystem disk_;
   std::unique_ptr<DirectoryStorage> storage_;
+  std::unique_ptr<DirectoryStorage> other_;
 };
 
 class MemoryEnds : public testing::TestWithParam<Into> {};
@@ -101,6 +112,26 @@ TEST_P(MemoryEnds, WhatWasRefusedIsNotThereAndTheNextOneIs) {
     ASSERT_EQ(ground.bytes_after_power_loss(), before) << "after " << allowed << " allocations";
     ASSERT_TRUE(ground.append("three\n", before.size()).ok());
     ASSERT_EQ(ground.bytes_after_power_loss(), before + "three\n");
+  }
+  EXPECT_GT(cuts, 0) << "nothing was tested";
+}
+
+// Whoever had read "two" would take the end of "three" for a line behind it.
+TEST(MemoryEndsInOneProcess, WhatFollowsStandsInAnotherFileThanWhatWasCutOff) {
+  bool was_met = true;
+  int cuts = 0;
+  for (int64_t allowed = 0; was_met; ++allowed) {
+    Ground ground(Into::kLog);
+    ground.sync();
+    ground.let_fail(Fails::kNothing);
+    const uint64_t generation = ground.generation_elsewhere();
+    (void)ground.append_with(allowed, &was_met).ok();
+    ground.mend();
+    if (!ground.is_cut()) continue;
+    cuts += 1;
+    ASSERT_TRUE(ground.append_elsewhere("three\n").ok());
+    EXPECT_NE(ground.generation_elsewhere(), generation) << "after " << allowed << " allocations";
+    EXPECT_EQ(ground.bytes_after_power_loss(), "one\nthree\n");
   }
   EXPECT_GT(cuts, 0) << "nothing was tested";
 }
