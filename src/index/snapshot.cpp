@@ -96,7 +96,8 @@ class SnapshotReader {
   Result<Index> opened_rows() {
     Index rows;
     VARVE_TRY(read_type_names(&rows));
-    VARVE_TRY(open_columns(&rows));
+    VARVE_TRY(for_each_column(&rows, Open{file_}));
+    rows.marks_.assign(row_count(), 0);
     if (file_->length(kTable) % sizeof(uint32_t) != 0) {
       return wrong_snapshot("a section has half a value");
     }
@@ -131,47 +132,47 @@ class SnapshotReader {
     return has_types ? Status() : wrong_snapshot("a row has impossible values");
   }
 
-  template <typename T>
-  Status open_column(SnapshotSection section, RowColumn<T>* column,
-                     const typename RowColumn<T>::Possible& possible = {}) {
-    VARVE_TRY_ASSIGN(*column, RowColumn<T>::open(file_, section, row_count(), possible));
-    return {};
-  }
+  // Opens a column, or loads one that is open.
+  struct Open {
+    std::shared_ptr<SnapshotFile> file;
+    template <typename T>
+    Status operator()(SnapshotSection section, RowColumn<T>* column, uint64_t count,
+                      const typename RowColumn<T>::Possible& possible = {}) const {
+      VARVE_TRY_ASSIGN(*column, RowColumn<T>::open(file, section, count, possible));
+      return {};
+    }
+  };
+  struct Load {
+    template <typename T>
+    Status operator()(SnapshotSection, RowColumn<T>* column, uint64_t,
+                      const typename RowColumn<T>::Possible& = {}) const {
+      return column->load();
+    }
+  };
 
-  Status open_columns(Index* rows) {
+  // All columns: one that is opened and never loaded would be saved as it comes.
+  template <typename Step>
+  Status for_each_column(Index* rows, const Step& step) const {
     const uint64_t ids_bytes = file_->length(kIds);
     const auto type_max = static_cast<uint16_t>(std::max<size_t>(rows->type_names_.size(), 1) - 1);
-    VARVE_TRY(open_column(kOffsets, &rows->offsets_));
-    VARVE_TRY(open_column(kLengths, &rows->lengths_));
-    VARVE_TRY(open_column(kLineHashes, &rows->line_hashes_));
-    VARVE_TRY(open_column(kIdHashes, &rows->id_hashes_));
-    VARVE_TRY(open_column(kIdEnds, &rows->id_ends_, {0, ids_bytes}));
-    VARVE_TRY(open_column(kTimestamps, &rows->timestamps_ms_));
-    VARVE_TRY(open_column(kExpiries, &rows->expiries_ms_));
-    VARVE_TRY(open_column(kImportances, &rows->importances_, {0, 1}));
-    VARVE_TRY(open_column(kSeqs, &rows->seqs_));
-    VARVE_TRY(open_column(kTypes, &rows->types_, {0, type_max}));
-    VARVE_TRY(open_column(kFlags, &rows->flags_));
-    VARVE_TRY(open_column(kStretches, &rows->stretches_));
-    rows->marks_.assign(row_count(), 0);
-    VARVE_TRY_ASSIGN(rows->ids_, RowColumn<char>::open(file_, kIds, ids_bytes));
-    return {};
+    VARVE_TRY(step(kOffsets, &rows->offsets_, row_count()));
+    VARVE_TRY(step(kLengths, &rows->lengths_, row_count()));
+    VARVE_TRY(step(kLineHashes, &rows->line_hashes_, row_count()));
+    VARVE_TRY(step(kIdHashes, &rows->id_hashes_, row_count()));
+    VARVE_TRY(step(kIdEnds, &rows->id_ends_, row_count(), {0, ids_bytes}));
+    VARVE_TRY(step(kTimestamps, &rows->timestamps_ms_, row_count()));
+    VARVE_TRY(step(kExpiries, &rows->expiries_ms_, row_count()));
+    VARVE_TRY(step(kImportances, &rows->importances_, row_count(), {0, 1}));
+    VARVE_TRY(step(kSeqs, &rows->seqs_, row_count()));
+    VARVE_TRY(step(kTypes, &rows->types_, row_count(), {0, type_max}));
+    VARVE_TRY(step(kFlags, &rows->flags_, row_count()));
+    VARVE_TRY(step(kStretches, &rows->stretches_, row_count()));
+    return step(kIds, &rows->ids_, ids_bytes);
   }
 
   // All that is unread of them, and what shows only then. Rows that were added behind are right.
   Status load_all(Index* rows) {
-    VARVE_TRY(rows->offsets_.load());
-    VARVE_TRY(rows->lengths_.load());
-    VARVE_TRY(rows->line_hashes_.load());
-    VARVE_TRY(rows->id_hashes_.load());
-    VARVE_TRY(rows->id_ends_.load());
-    VARVE_TRY(rows->timestamps_ms_.load());
-    VARVE_TRY(rows->expiries_ms_.load());
-    VARVE_TRY(rows->importances_.load());
-    VARVE_TRY(rows->seqs_.load());
-    VARVE_TRY(rows->flags_.load());
-    VARVE_TRY(rows->stretches_.load());
-    VARVE_TRY(rows->ids_.load());
+    VARVE_TRY(for_each_column(rows, Load()));
     VARVE_TRY(rows->table_.load());
     if (file_->is_damaged()) return wrong_snapshot("rows were found damaged");
     VARVE_TRY(check_places(*rows));
