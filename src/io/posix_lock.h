@@ -3,7 +3,7 @@
 // The lock belongs to the open file description, so it excludes every other handle in any
 // process, survives unrelated open() and close() of the same file, and dies with its last
 // descriptor. Exactly that makes fork() dangerous: a child that keeps the descriptor keeps the
-// lock alive, and a child that unlocks it unlocks its parent. Closing does neither.
+// lock alive, and a child that unlocks it unlocks its parent. A child that closes it does neither.
 #pragma once
 
 #include <mutex>
@@ -30,7 +30,7 @@ class LockDescriptors {
 
   // The caller holds block_forks(); `descriptor` keeps its address until close().
   void add(Descriptor& descriptor);
-  // Takes it off the list, if it is there, and closes it.
+  // Takes it off the list, if it is there, gives its lock back and closes it.
   void close(Descriptor& descriptor);
 
  private:

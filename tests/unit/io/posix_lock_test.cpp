@@ -30,17 +30,18 @@ class PosixLock : public testing::Test {
   }
 
   bool is_free() { return *open_lock()->try_lock(); }
-  // In this process: does any descriptor lead to the lock file?
-  bool has_descriptor_of_lock() {
+  // The number of a descriptor of this process that leads to the lock file, or -1.
+  int descriptor_of_lock() {
     const std::string path = temporary_.path_of("lock");
     for (int number = 0; number < 1024; ++number) {
       char target[4096];
       const std::string link = "/proc/self/fd/" + std::to_string(number);
       const ssize_t size = ::readlink(link.c_str(), target, sizeof(target));
-      if (size > 0 && std::string_view(target, static_cast<size_t>(size)) == path) return true;
+      if (size > 0 && std::string_view(target, static_cast<size_t>(size)) == path) return number;
     }
-    return false;
+    return -1;
   }
+  bool has_descriptor_of_lock() { return descriptor_of_lock() >= 0; }
 
   TemporaryDirectory temporary_;
 };
@@ -100,6 +101,16 @@ TEST_F(PosixLock, TheHandleOfAForkedChildClosesNobodyElsesDescriptor) {
     CHILD_EXPECT(::fcntl(number, F_GETFD) != -1);
     return true;
   }));
+}
+
+// A child of posix_spawn() has one until it runs exec(): a copy of the descriptor, as here.
+TEST_F(PosixLock, IsGivenBackByClosingThoughAnotherDescriptorHasTheOpenFile) {
+  auto file = open_lock();
+  ASSERT_TRUE(*file->try_lock());
+  const Descriptor copy(::fcntl(descriptor_of_lock(), F_DUPFD_CLOEXEC, 3));
+  ASSERT_TRUE(copy.is_open());
+  file.reset();
+  EXPECT_TRUE(is_free());
 }
 
 TEST_F(PosixLock, WorksInAForkedChildAndInItsChild) {
