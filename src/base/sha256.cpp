@@ -17,14 +17,4 @@ Sha256Digest sha256(std::string_view first, std::string_view second) noexcept {
   return digest;
 }
 
-std::string to_hex(const Sha256Digest& digest) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex(digest.size() * 2, '0');
-  for (size_t i = 0; i < digest.size(); ++i) {
-    hex[2 * i] = kDigits[digest[i] >> 4];
-    hex[2 * i + 1] = kDigits[digest[i] & 15];
-  }
-  return hex;
-}
-
 }  // namespace varve

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace varve {
@@ -13,7 +12,5 @@ using Sha256Digest = std::array<uint8_t, 32>;
 // The digest of the two parts taken as one text. Two, because a checksum covers the bytes of a
 // line before and after its checksum member.
 [[nodiscard]] Sha256Digest sha256(std::string_view first, std::string_view second = {}) noexcept;
-
-[[nodiscard]] std::string to_hex(const Sha256Digest& digest);  // 64 lower-case digits
 
 }  // namespace varve

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "entry/entry.h"
 #include "entry/fields.h"
@@ -93,9 +94,9 @@ bool is_hex(std::string_view text) noexcept {
 
 // Compares without a string of its own, so that it may be noexcept.
 bool equals_hex(const Sha256Digest& digest, std::string_view hex) noexcept {
-  static constexpr char kHex[] = "0123456789abcdef";
   for (size_t i = 0; i < digest.size(); ++i) {
-    if (hex[2 * i] != kHex[digest[i] >> 4] || hex[2 * i + 1] != kHex[digest[i] & 15]) return false;
+    if (hex[2 * i] != kHexDigits[digest[i] >> 4]) return false;
+    if (hex[2 * i + 1] != kHexDigits[digest[i] & 15]) return false;
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "entry/checksum.h"
 #include "entry/content_key.h"

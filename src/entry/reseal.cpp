@@ -1,5 +1,6 @@
 #include "entry/reseal.h"
 
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "json/tree.h"
 

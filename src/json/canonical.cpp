@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/ascii.h"
+#include "base/hex.h"
 #include "json/shortest.h"
 
 namespace varve::json {
@@ -178,7 +179,6 @@ size_t clean_length(std::string_view text) noexcept {
 }
 
 void append_escape(char c, std::string& out) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   switch (c) {
     case '\b': out += "\\b"; return;
     case '\t': out += "\\t"; return;
@@ -189,10 +189,8 @@ void append_escape(char c, std::string& out) {
     case '\\': out += "\\\\"; return;
     default: break;
   }
-  const auto byte = static_cast<uint8_t>(c);
   out += "\\u00";
-  out += kDigits[byte >> 4];
-  out += kDigits[byte & 15];
+  append_hex(static_cast<uint8_t>(c), &out);
 }
 
 // Lists end with a ',' that becomes the closing bracket.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 namespace varve::json {
@@ -77,9 +78,9 @@ std::optional<uint32_t> escaped_unit(std::string_view text, size_t at) {
 }
 
 std::string hex_byte(char c) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  const auto byte = static_cast<uint8_t>(c);
-  return {'0', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+  std::string digits = "0x";
+  append_hex(static_cast<uint8_t>(c), &digits);
+  return digits;
 }
 
 // Checks the escape at *at and moves behind it.

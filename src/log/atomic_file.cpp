@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "base/hex.h"
+
 namespace varve::log {
 
 namespace {
@@ -97,13 +99,7 @@ Status outcome_unknown(const Status& cause) {
 std::string temporary_name(std::string_view name, Random& random) {
   std::array<uint8_t, 8> bytes{};
   random.fill(bytes);
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string result = std::string(name) + std::string(kTemporaryMark);
-  for (const uint8_t byte : bytes) {
-    result.push_back(kDigits[byte >> 4]);
-    result.push_back(kDigits[byte & 15]);
-  }
-  return result;
+  return std::string(name) + std::string(kTemporaryMark) + to_hex(bytes);
 }
 
 bool is_temporary_name(std::string_view name) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/ids.h"
 #include "base/sha256.h"
 #include "base/time.h"

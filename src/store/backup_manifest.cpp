@@ -3,6 +3,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "base/time.h"
 #include "base/version.h"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/hex.h"
 #include "json/document.h"
 #include "json/tree.h"
 
@@ -13,11 +14,7 @@ namespace {
 constexpr std::string_view kAnybody = "?";
 
 std::string hashed(std::string_view kind, std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const uint64_t hash = hash64(std::string(kind) + std::string(text));
-  std::string digits;
-  for (int shift = 60; shift >= 0; shift -= 4) digits.push_back(kDigits[(hash >> shift) & 15]);
-  return digits;
+  return to_hex(hash64(std::string(kind) + std::string(text)));
 }
 
 bool may_be(std::string_view owner, std::string_view wanted) {

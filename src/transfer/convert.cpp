@@ -1,5 +1,6 @@
 #include "transfer/convert.h"
 
+#include "base/hex.h"
 #include "base/sha256.h"
 
 namespace varve::transfer {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
+
 namespace varve {
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "entry/entry.h"
 #include "json/tree.h"

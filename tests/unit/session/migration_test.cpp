@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "session/session.h"
 #include "session_disk.h"

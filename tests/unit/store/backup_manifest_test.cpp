@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "io/simulated.h"
 #include "json/tree.h"
