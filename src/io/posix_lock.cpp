@@ -44,9 +44,10 @@ void LockDescriptors::add(Descriptor& descriptor) { descriptors_.push_back(&desc
 
 void LockDescriptors::close(Descriptor& descriptor) {
   const std::lock_guard<std::mutex> guard(mutex_);
+  std::erase(descriptors_, &descriptor);
   // A child that posix_spawn() or a raw vfork() made has the open file too until it runs exec(),
   // and no handler of ours runs in it: closing alone would leave the lock with it.
-  if (std::erase(descriptors_, &descriptor) > 0) set_lock(descriptor.get(), F_UNLCK);
+  (void)set_lock(descriptor.get(), F_UNLCK);
   descriptor.close();
 }
 
