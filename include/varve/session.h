@@ -35,7 +35,8 @@ typedef struct varve_session varve_session_t;
  * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
  *          VARVE_ALREADY_EXISTS    a session of that id exists
  *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
- *          VARVE_BUSY              other processes open the store over and over
+ *          VARVE_BUSY              other processes open the store over and over, or (with
+ *                                  concurrency.exclusive) took the session's lock
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
  * @cost    a new directory made durable before the answer; independent of the number of sessions
  * @thread  any
@@ -58,7 +59,8 @@ varve_session_create(varve_store_t *store, const char *options_json VARVE_NULLAB
  * @param[out] error_out   caller frees; may be NULL.
  *
  * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (malformed id), VARVE_FORMAT_VERSION,
- *          VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE
+ *          VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE; with
+ *          concurrency.exclusive VARVE_BUSY (others write to it) and VARVE_READ_ONLY
  * @cost    reads the index and the part of the log that it does not cover; with "strict" all of it
  * @thread  any
  */

@@ -73,7 +73,7 @@ typedef int32_t (*varve_token_fn)(void *user_data, const char *text, size_t len,
  * @param[in]  uri_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  config_json a JSON object; NULL or empty for none. Members (docs/format.md#config):
  *                        {"storage":{"max_session_size_mb","max_entry_size_bytes",...},
- *                        "concurrency":{"lock_timeout_ms",...},"decay":{...},
+ *                        "concurrency":{"lock_timeout_ms","exclusive"},"decay":{...},
  *                        "performance":{"batch_write_interval_ms","cache_size",...},
  *                        "integrity":{...},"durability":"commit"|"interval"|"os"}.
  *                        What is given here overrides the store's config.json.

@@ -95,6 +95,7 @@ std::shared_ptr<const void> DirectoryStorage::keep_open(Stream stream) {
 
 Result<Tail> DirectoryStorage::tail() {
   const std::lock_guard guard(mutex_);
+  if (is_tail_known_) return Tail{generation_, entries_.size_bytes, tombstones_.size_bytes};
   return look();
 }
 

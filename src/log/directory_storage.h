@@ -81,6 +81,8 @@ class DirectoryStorage final : public SessionStorage {
 
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
   void unlock() noexcept override;
+  void keep_lock() override;
+  void stop_keeping_lock() override;
   Result<Tail> locked_tail() override { return locked_tail_; }
   using SessionStorage::append;
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
@@ -117,8 +119,10 @@ class DirectoryStorage final : public SessionStorage {
   DirectoryStorage(std::unique_ptr<io::Directory> directory, const Environment& environment,
                    OwnName own_name);
 
-  // tail() with the mutex held.
+  // tail() with the mutex held, asked of the files.
   Result<Tail> look();
+  void doubt_tail();
+  void note_appended(Stream stream, uint64_t end_bytes);
   Status look_at(Stream stream, OpenStream* open);
   Status deleted_or(Status otherwise);
   [[nodiscard]] io::OpenMode append_mode() const;
@@ -182,6 +186,8 @@ class DirectoryStorage final : public SessionStorage {
   OpenStream vectors_;
   uint64_t generation_ = 1;
   uint64_t vectors_generation_ = 1;
+  bool is_lock_kept_ = false;
+  bool is_tail_known_ = false;  // while the lock is kept: it need not be asked of the files
 
   // The holder of the lock only.
   std::unique_ptr<io::File> lock_file_;

@@ -40,6 +40,10 @@ Status DirectoryStorage::lock(int64_t deadline_us, std::string_view operation, b
         .in_file(directory_->path_of(""));
   }
   VARVE_TRY(refuse_if_poisoned());
+  if (is_lock_kept_) {
+    VARVE_TRY_ASSIGN(locked_tail_, tail());
+    return {};
+  }
   for (;;) {
     if (!lock_file_) VARVE_TRY(open_lock_file());
     VARVE_TRY(wait_for_lock(deadline_us, waited));
@@ -133,12 +137,41 @@ void DirectoryStorage::unlock() noexcept {
     // It goes on saying "suspect": the next writer copies the log once, for nothing. Or it does not
     // say it, after memory ended in an append, too: see there.
   }
+  if (is_lock_kept_) {
+    // After anything but an append.
+    const std::lock_guard guard(mutex_);
+    is_tail_known_ = is_tail_known_ || look().ok();
+    return;
+  }
   // Cannot fail for a lock that is held; should it, closing the file gives the lock back too.
   try {
     if (lock_file_ && !lock_file_->unlock().ok()) lock_file_.reset();
   } catch (const std::bad_alloc&) {
     lock_file_.reset();
   }
+}
+
+void DirectoryStorage::keep_lock() {
+  const std::lock_guard guard(mutex_);
+  is_lock_kept_ = true;
+}
+
+void DirectoryStorage::stop_keeping_lock() {
+  const std::lock_guard guard(mutex_);
+  is_lock_kept_ = false;
+  is_tail_known_ = false;
+}
+
+// Before the streams change in any way, or when they are not what was thought.
+void DirectoryStorage::doubt_tail() {
+  const std::lock_guard guard(mutex_);
+  is_tail_known_ = false;
+}
+
+void DirectoryStorage::note_appended(Stream stream, uint64_t end_bytes) {
+  const std::lock_guard guard(mutex_);
+  stream_of(stream).size_bytes = end_bytes;
+  is_tail_known_ = is_lock_kept_;
 }
 
 // A state that cannot be read may say "suspect": then nobody may rely on a sync of the log.
@@ -237,6 +270,7 @@ Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes,
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
   if (info.size_bytes != expected_bytes) {
+    doubt_tail();
     return Status(Code::kConflict, "the log grew meanwhile").in_file(name_of(stream));
   }
   // A writer before us may have died between write and sync. Its bytes first: so a later line
@@ -278,6 +312,7 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
     poison(written);
     return outcome_unknown(written);
   }
+  note_appended(stream, start_bytes + lines.size());
   unsynced(stream) = true;
   if (!durable) return {};
   // From here on the disk works, and so do we.
@@ -299,6 +334,7 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
 // Durably, before anything is written over what is cut off: else a power loss could put the start
 // of the new and the rest of the old together.
 Status DirectoryStorage::cut(Stream stream, io::File& file, uint64_t size_bytes) {
+  doubt_tail();
   VARVE_TRY(file.truncate(size_bytes));
   return sync_file(file).ok() ? Status() : heal(stream, size_bytes);
 }
@@ -440,6 +476,7 @@ Status DirectoryStorage::renew(Stream stream, uint64_t keep_bytes) {
 
 // After a new file took the name: look at it, and say in the lock file what is known about it.
 Status DirectoryStorage::adopt_new_log(Stream stream, uint64_t durable_bytes) {
+  doubt_tail();
   VARVE_TRY(tail());
   if (stream == Stream::kVectors) VARVE_TRY(vectors_tail());
   const io::FileIdentity log = snapshot_of(Stream::kEntries).identity;
@@ -472,6 +509,7 @@ Status DirectoryStorage::replace(Stream stream, const std::function<Status(Sink&
   VARVE_TRY(std::move(replaced));
   has_unsynced_name_ = false;
   // It has the name for good: what fails from here on is no failure of this.
+  doubt_tail();
   const auto now = tail();
   if (!now.ok() || !adopt_new_log(stream, now->entries_bytes).ok()) forget(stream);
   return {};
@@ -482,6 +520,7 @@ void DirectoryStorage::forget(Stream stream) {
   state_.file = {};
   state_.durable_bytes = 0;
   const std::lock_guard guard(mutex_);
+  is_tail_known_ = false;
   generation_of(stream) += 1;
   stream_of(stream) = OpenStream();
 }

@@ -52,6 +52,8 @@ class FailureBuffer final : public SessionStorage {
 
   Status lock(int64_t deadline_us, std::string_view operation, bool* waited) override;
   void unlock() noexcept override;
+  void keep_lock() override { below_->keep_lock(); }
+  void stop_keeping_lock() override { below_->stop_keeping_lock(); }
   Result<Tail> locked_tail() override;
   using SessionStorage::append;
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,

@@ -160,6 +160,12 @@ class SessionStorage {
   // way.
   virtual Status lock(int64_t deadline_us, std::string_view operation, bool* waited) = 0;
   virtual void unlock() noexcept = 0;
+  // For the holder of the lock: from now on unlock() keeps it, and what is known of the streams
+  // need not be asked for again, since only this object may change them. What somebody appends
+  // without the lock is a conflict at the next append, and seen from then on. Until
+  // stop_keeping_lock(), also for the holder, after which unlock() gives it back.
+  virtual void keep_lock() {}
+  virtual void stop_keeping_lock() {}
 
   // --- only while holding the lock ---
   // What lock() saw: nobody who respects the lock has changed it since.

@@ -353,6 +353,20 @@ uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
 
 Status Session::check_alive() { return parts_->core.follow(); }
 
+Status Session::keep_lock() {
+  return parts_->writer.run_as_is("exclusive use", [&] {
+    parts_->core.storage->keep_lock();
+    return Status();
+  });
+}
+
+Status Session::stop_keeping_lock() {
+  return parts_->writer.run_as_is("exclusive use", [&] {
+    parts_->core.storage->stop_keeping_lock();
+    return Status();
+  });
+}
+
 bool Session::is_interval() const {
   return parts_->core.settings.durability == log::Durability::kInterval;
 }

@@ -143,6 +143,10 @@ class Session {
 
   // kNotFound when the session was deleted since.
   Status check_alive();
+
+  // Takes the lock and keeps it until the session is closed, or the other is called. kBusy.
+  Status keep_lock();
+  Status stop_keeping_lock();
   [[nodiscard]] bool is_interval() const;  // durability "interval": it wants flush() now and then
 
   // Makes what is not yet durable so, when there is any: the interval flusher's step.

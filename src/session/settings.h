@@ -34,6 +34,7 @@ struct Settings {
   uint64_t kv_cap = 200;                         // keys of a session
   uint64_t transcript_cap = 500;                 // entries of a transcript
   uint64_t lock_timeout_ms = 5000;
+  bool exclusive = false;  // the lock of an open session is kept, which nobody else writes to then
   uint64_t batch_write_interval_ms = 1000;  // durability "interval"
   log::Durability durability = log::Durability::kCommit;
   Recovery recovery = Recovery::kTail;

@@ -96,6 +96,8 @@ class ConfigReader {
   void read_concurrency(json::ObjectReader& reader) {
     uint64_t ignored = 0;
     reader.read_uint("lock_timeout_ms", &settings_->lock_timeout_ms, 0, 24 * kHourMs);
+    // Not for all who read config.json: they would keep each other out.
+    if (strict_) reader.read_bool("exclusive", &settings_->exclusive);
     reader.read_uint("max_retries", &ignored, 0, 1000);
     reader.read_uint("retry_backoff_ms", &ignored, 0, kHourMs);
   }

@@ -91,6 +91,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   }
   Result<std::shared_ptr<session::Session>> adopt(const std::string& id,
                                                   std::unique_ptr<log::SessionStorage> storage);
+  Result<std::shared_ptr<session::Session>> for_the_host(std::shared_ptr<session::Session> session);
   Status drop(std::string_view id, const log::Engine::DropWanted& wanted);
   void tell(std::string_view session_id, std::string_view what) noexcept;
   Status remove_expired(std::string_view id);
@@ -254,7 +255,15 @@ Result<std::shared_ptr<session::Session>> OpenStore::create_session(std::string_
                    engine_->create({options.session_id, options.user_id, options.agent_id, now_ms},
                                    metadata.encode()));
   tell(options.session_id, "session created");
-  return adopt(options.session_id, std::move(storage));
+  VARVE_TRY_ASSIGN(auto session, adopt(options.session_id, std::move(storage)));
+  return for_the_host(std::move(session));
+}
+
+// What the library opens for itself is not kept from others.
+Result<std::shared_ptr<session::Session>> OpenStore::for_the_host(
+    std::shared_ptr<session::Session> session) {
+  if (settings_.exclusive) VARVE_TRY(session->keep_lock());
+  return session;
 }
 
 Result<std::shared_ptr<session::Session>> OpenStore::open_session(std::string_view id) {
@@ -273,13 +282,17 @@ Result<std::shared_ptr<session::Session>> OpenStore::open_session(std::string_vi
     }
     // It may have been deleted by another process, and made anew.
     const Status alive = session->check_alive();
-    if (alive.ok()) return unless_expired(std::move(session));
+    if (alive.ok()) {
+      VARVE_TRY_ASSIGN(session, unless_expired(std::move(session)));
+      return for_the_host(std::move(session));
+    }
     if (alive.code() != Code::kNotFound) return alive;
     const std::lock_guard guard(mutex_);
     open_.erase(std::string(id));
   }
   VARVE_TRY_ASSIGN(auto session, open_even_expired(std::string(id)));
-  return unless_expired(std::move(session));
+  VARVE_TRY_ASSIGN(session, unless_expired(std::move(session)));
+  return for_the_host(std::move(session));
 }
 
 Result<std::shared_ptr<session::Session>> OpenStore::unless_expired(
@@ -321,6 +334,10 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
   const int64_t deadline_us =
       clock_.monotonic_us() + static_cast<int64_t>(settings_.lock_timeout_ms) * 1000;
   const auto in_catalog = catalog_.entries_of(id);
+  // Its own lock would be in the way. Where the session stays it is shared from then on.
+  if (settings_.exclusive) {
+    if (const auto session = find_open(id)) VARVE_TRY(session->stop_keeping_lock());
+  }
   VARVE_TRY(engine_->drop(id, deadline_us, wanted));
   if (in_catalog.ok()) catalog_.remove_entries(*in_catalog);
   {

@@ -94,7 +94,7 @@ export interface Raw {
    * @param[in]  uri_len    [bytes] or VARVE_NUL_TERMINATED.
    * @param[in]  config_json a JSON object; NULL or empty for none. Members (docs/format.md#config):
    *                        {"storage":{"max_session_size_mb","max_entry_size_bytes",...},
-   *                        "concurrency":{"lock_timeout_ms",...},"decay":{...},
+   *                        "concurrency":{"lock_timeout_ms","exclusive"},"decay":{...},
    *                        "performance":{"batch_write_interval_ms","cache_size",...},
    *                        "integrity":{...},"durability":"commit"|"interval"|"os"}.
    *                        What is given here overrides the store's config.json.
@@ -768,7 +768,8 @@ export interface Raw {
    * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
    *          VARVE_ALREADY_EXISTS    a session of that id exists
    *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
-   *          VARVE_BUSY              other processes open the store over and over
+   *          VARVE_BUSY              other processes open the store over and over, or (with
+   *                                  concurrency.exclusive) took the session's lock
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
    * @cost    a new directory made durable before the answer; independent of the number of sessions
    * @thread  any
@@ -791,7 +792,8 @@ export interface Raw {
    * @param[out] error_out   caller frees; may be NULL.
    *
    * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (malformed id), VARVE_FORMAT_VERSION,
-   *          VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE
+   *          VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE; with
+   *          concurrency.exclusive VARVE_BUSY (others write to it) and VARVE_READ_ONLY
    * @cost    reads the index and the part of the log that it does not cover; with "strict" all of it
    * @thread  any
    */
