@@ -11,12 +11,22 @@ namespace varve::bench {
 
 namespace {
 
+RivalEntry alone(RivalEntry rival) {
+  rival.make = [make = std::move(rival.make)] {
+    auto store = make();
+    store->use_alone();
+    return store;
+  };
+  return rival;
+}
+
 std::vector<RivalEntry> rivals_of(const Options& options) {
   std::vector<RivalEntry> chosen;
   for (const auto& rivals : {varve_rivals(), sqlite_rivals(), lmdb_rivals(), leveldb_rivals(),
                              rocksdb_rivals(), xapian_rivals()}) {
     for (const auto& rival : rivals) {
-      if (options.wants_rival(rival.name)) chosen.push_back(rival);
+      if (!options.wants_rival(rival.name)) continue;
+      chosen.push_back(options.exclusive ? alone(rival) : rival);
     }
   }
   if (chosen.empty()) give_up("--rivals: none of them is known");

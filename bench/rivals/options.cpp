@@ -26,6 +26,8 @@ constexpr const char* kUsage = R"(varve_rivals: the same work on varve and on it
   --only A,B       of add batch threads processes delete compact load memory get open tagged text
                    context ranked rebuild
   --rivals A,B     engines, by the names of the table, in any case
+  --exclusive      engines that can are told that nobody else opens the store; without
+                   threads and processes
   --keep           do not remove the loaded stores
 )";
 
@@ -75,7 +77,11 @@ std::vector<std::string> works_of(const std::string& text) {
 
 }  // namespace
 
-bool Options::wants(const std::string& work) const { return works.empty() || has(works, work); }
+bool Options::wants(const std::string& work) const {
+  // Some have a connection for each thread.
+  if (exclusive && (work == "processes" || work == "threads")) return false;
+  return works.empty() || has(works, work);
+}
 
 bool Options::wants_loaded_store() const {
   return std::any_of(kWorks.begin(), kWorks.end(), [&](const std::string& work) {
@@ -107,8 +113,8 @@ Options parse_options(int argc, char** argv) {
        {"--rivals", [&](auto&, auto& value) { options.rivals = split(value); }}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    if (name == "--keep") {
-      options.keep = true;
+    if (name == "--keep" || name == "--exclusive") {
+      (name == "--keep" ? options.keep : options.exclusive) = true;
       continue;
     }
     const auto found = readers.find(name);

@@ -19,6 +19,7 @@ struct Options {
   std::filesystem::path directory = std::filesystem::current_path();
   std::vector<std::string> works;   // none: all
   std::vector<std::string> rivals;  // none: all
+  bool exclusive = false;           // engines that can are told that nobody else opens a store
   bool keep = false;                // the loaded stores, for a later run with --loads 0
 
   [[nodiscard]] bool wants(const std::string& work) const;

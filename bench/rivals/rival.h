@@ -18,6 +18,8 @@ class Rival {
  public:
   virtual ~Rival() = default;
 
+  // Before open(): no other process opens the store while this one has it.
+  virtual void use_alone() {}
   // Opens (and creates) a store in an empty or existing directory.
   // durable: an answered add survives power loss; otherwise it survives the end of the process.
   virtual void open(const std::string& directory, bool durable) = 0;

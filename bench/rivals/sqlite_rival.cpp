@@ -74,9 +74,13 @@ class SqliteRival final : public Rival {
  public:
   explicit SqliteRival(bool with_text) : with_text_(with_text) {}
 
+  void use_alone() override { is_alone_ = true; }
+
   void open(const std::string& directory, bool durable) override {
     if (sqlite3_open((directory + "/bench.sqlite").c_str(), &database_) != SQLITE_OK) fail();
     sqlite3_busy_timeout(database_, kBusyTimeoutMs);
+    // Before the journal mode: then the index of the WAL is in memory of its own.
+    if (is_alone_) run("PRAGMA locking_mode=EXCLUSIVE");
     run("PRAGMA journal_mode=WAL");
     run("PRAGMA cache_size=-65536");  // 64 MB, as the others are given
     run(durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF");
@@ -269,6 +273,7 @@ class SqliteRival final : public Rival {
   }
 
   bool with_text_;
+  bool is_alone_ = false;
   sqlite3* database_ = nullptr;
   sqlite3_stmt* insert_ = nullptr;
   sqlite3_stmt* insert_tag_ = nullptr;

@@ -14,8 +14,11 @@ constexpr int kThreads = 2;  // of a compaction, as LMDB's copy has them, and Ro
 
 class VarveRival final : public Rival {
  public:
+  void use_alone() override { is_alone_ = true; }
+
   void open(const std::string& directory, bool durable) override {
-    const std::string config = store_config(durable ? "commit" : "os", kThreads);
+    std::string config = store_config(durable ? "commit" : "os", kThreads);
+    if (is_alone_) config.replace(0, 1, R"({"concurrency":{"exclusive":true},)");
     varve_error_t* error = nullptr;
     check(varve_store_open(directory.data(), directory.size(), config.data(), config.size(),
                            &store_, &error),
@@ -125,6 +128,7 @@ class VarveRival final : public Rival {
     return true;
   }
 
+  bool is_alone_ = false;
   varve_store_t* store_ = nullptr;
   varve_session_t* session_ = nullptr;
 };
