@@ -3,9 +3,8 @@
 namespace varve {
 
 std::string to_hex(std::span<const uint8_t> bytes) {
-  std::string digits;
-  digits.reserve(bytes.size() * 2);
-  for (const uint8_t byte : bytes) append_hex(byte, &digits);
+  std::string digits(bytes.size() * 2, '\0');
+  write_hex(bytes, digits.data());
   return digits;
 }
 

@@ -150,11 +150,11 @@ void append_blank_checksum(std::string& line) {
   line.append(kMemberStart).append(kDigits, '0').append("\",");
 }
 
-void fill_checksum(size_t member_at, std::string& line) {
-  const std::string_view whole = line;
-  const auto digest =
-      sha256(whole.substr(0, member_at), whole.substr(member_at + kChecksumMemberBytes));
-  line.replace(member_at + kMemberStart.size(), kDigits, to_hex(digest));
+void fill_checksum(size_t line_at, size_t member_at, std::string& text) {
+  const std::string_view whole = text;
+  const auto digest = sha256(whole.substr(line_at, member_at - line_at),
+                             whole.substr(member_at + kChecksumMemberBytes));
+  write_hex(digest, text.data() + member_at + kMemberStart.size());
 }
 
 Seal check_seal(std::string_view line) noexcept {

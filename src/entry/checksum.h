@@ -16,9 +16,9 @@ inline constexpr size_t kChecksumMemberBytes = 19 + 64 + 2;
 // Appends the member, its comma included, with room for the digits. Another member must follow.
 void append_blank_checksum(std::string& line);
 
-// Writes the digits into the member at `member_at`, when the rest of the line (no newline yet) is
-// there.
-void fill_checksum(size_t member_at, std::string& line);
+// Writes the digits into the member at `member_at` of `text`, when all of the line that begins at
+// `line_at` is there; its newline is not yet.
+void fill_checksum(size_t line_at, size_t member_at, std::string& text);
 
 // Compares a line, and `root` parsed from it, with the checksum it carries; *sealed tells whether
 // there was one. A line that is not canonical is compared in canonical form.

@@ -1,6 +1,7 @@
 #include "entry/content_key.h"
 
 #include "base/hash.h"
+#include "json/raw.h"
 
 namespace varve::entry {
 
@@ -36,6 +37,16 @@ char kind_letter(json::Kind kind) {
   }
 }
 
+// Of a value in canonical form that is no string, by its first character.
+json::Kind kind_of_scalar(char first) {
+  switch (first) {
+    case 't': return json::Kind::kTrue;
+    case 'f': return json::Kind::kFalse;
+    case 'n': return json::Kind::kNull;
+    default: return json::Kind::kInteger;  // any number
+  }
+}
+
 }  // namespace
 
 std::string content_string_prefix(std::string_view name) {
@@ -56,6 +67,22 @@ std::string content_key(std::string_view name, json::Value value) {
   std::string key = content_string_prefix(name);
   key.back() = kind_letter(value.kind());
   append_bounded(&key, value.text(), false);
+  return key;
+}
+
+std::string content_key_of_canonical(std::string_view name, std::string_view value) {
+  if (value.front() == '"') {
+    if (value.find('\\') == std::string_view::npos) {
+      return content_string_key(name, value.substr(1, value.size() - 2));
+    }
+    std::string text;
+    json::decode_raw_string(value, &text);
+    return content_string_key(name, text);
+  }
+  const json::Kind kind = kind_of_scalar(value.front());
+  std::string key = content_string_prefix(name);
+  key.back() = kind_letter(kind);
+  append_bounded(&key, kind == json::Kind::kInteger ? value : std::string_view(), false);
   return key;
 }
 

@@ -16,6 +16,9 @@ namespace varve::entry {
 // `value` is a string, a number, a boolean or null.
 [[nodiscard]] std::string content_key(std::string_view name, json::Value value);
 
+// The same of such a value in canonical form whose escapes, in a string, are of two characters.
+[[nodiscard]] std::string content_key_of_canonical(std::string_view name, std::string_view value);
+
 // The same of a string.
 [[nodiscard]] std::string content_string_key(std::string_view name, std::string_view text);
 

@@ -5,14 +5,14 @@
 #include "base/time.h"
 #include "entry/checksum.h"
 #include "entry/content_key.h"
+#include "entry/draft_defaults.h"
 #include "entry/entry.h"
 #include "entry/fields.h"
+#include "entry/plain_draft.h"
 #include "json/canonical.h"
 
 namespace varve::entry {
 namespace {
-
-constexpr std::string_view kIdPrefix = "mem_";
 
 // [bytes] that seal() adds at most: checksum, "seq":<20 digits>, and a batch of two 32-bit numbers.
 // Whether there will be a batch is not known yet, so an entry this close to the limit is refused.
@@ -136,8 +136,8 @@ Status DraftWriter::write_members() {
 }
 
 Status DraftWriter::check_size() const {
+  if (fits(draft_, options_)) return {};
   const size_t size = draft_.body.size() + kSealBytesMax;
-  if (options_.entry_bytes_max == 0 || size <= options_.entry_bytes_max) return {};
   Place place;
   place.size = size;
   place.limit = options_.entry_bytes_max;
@@ -197,13 +197,13 @@ Status DraftWriter::write_content(Given value) {
 Status DraftWriter::write_decay_factor(Given value) {
   double checked = 0;
   if (value) VARVE_TRY(fields_.read_fraction(*value, &checked));
-  append_value("decay_factor", value, "1");
+  append_value("decay_factor", value, kDefaultDecayFactor);
   return {};
 }
 
 Status DraftWriter::write_importance(Given value) {
   if (value) VARVE_TRY(fields_.read_fraction(*value, &draft_.facts.importance));
-  append_value("importance", value, "0.5");
+  append_value("importance", value, kDefaultImportance);
   return {};
 }
 
@@ -300,11 +300,21 @@ Status DraftWriter::write_relations(Given value) {
 
 }  // namespace
 
+bool fits(const Draft& draft, const DraftOptions& options) {
+  return options.entry_bytes_max == 0 ||
+         draft.body.size() + kSealBytesMax <= options.entry_bytes_max;
+}
+
 Result<Draft> draft(std::string_view text, const DraftOptions& options, IdGenerator& ids,
                     json::Document& scratch) {
   json::Limits limits;
   if (options.entry_bytes_max != 0 && options.entry_bytes_max < limits.text_bytes_max) {
     limits.text_bytes_max = options.entry_bytes_max * kTextPerLineBytes + kTextSlackBytes;
+  }
+  if (text.size() <= limits.text_bytes_max) {
+    json::PlainReader reader(text);
+    auto plain = draft_plain(reader, text.size(), options, ids);
+    if (plain && reader.take_end() && fits(*plain, options)) return *std::move(plain);
   }
   VARVE_TRY(scratch.parse(text, limits));
   return draft_value(text, scratch.root(), options, ids);
@@ -315,10 +325,10 @@ Result<Draft> draft_value(std::string_view text, json::Value value, const DraftO
   return DraftWriter(text, value, options, ids).write();
 }
 
-std::string seal(Draft& draft, uint64_t seq, Batch batch) {
+void append_sealed(Draft& draft, uint64_t seq, Batch batch, std::string* lines) {
   const std::string_view body = draft.body;
-  std::string line;
-  line.reserve(body.size() + kSealBytesMax);
+  std::string& line = *lines;
+  const size_t line_at = line.size();
   line.append(body.substr(0, draft.batch_at));
   if (batch.count != 0) {
     line.append("\"batch\":{\"i\":").append(std::to_string(batch.index));
@@ -330,11 +340,17 @@ std::string seal(Draft& draft, uint64_t seq, Batch batch) {
   line.append(body.substr(draft.checksum_at, draft.seq_at - draft.checksum_at));
   line.append("\"seq\":").append(std::to_string(seq)).append(1, ',');
   line.append(body.substr(draft.seq_at));
-  fill_checksum(checksum_at, line);
+  fill_checksum(line_at, checksum_at, line);
   line += '\n';
   draft.facts.seq = seq;
   draft.facts.batch = batch;
   draft.facts.sealed = true;
+}
+
+std::string seal(Draft& draft, uint64_t seq, Batch batch) {
+  std::string line;
+  line.reserve(draft.body.size() + kSealBytesMax);
+  append_sealed(draft, seq, batch, &line);
   return line;
 }
 

@@ -68,6 +68,9 @@ struct Draft {
   size_t seq_at = 0;
 };
 
+// Whether its line will be within the limit, whatever seal() adds.
+[[nodiscard]] bool fits(const Draft& draft, const DraftOptions& options);
+
 // Checks `text` as an entry to add and makes it canonical. Members that are given here (seq, batch,
 // checksum, schema_version) are replaced; unknown ones are kept.
 //
@@ -82,8 +85,11 @@ Result<Draft> draft(std::string_view text, const DraftOptions& options, IdGenera
 Result<Draft> draft_value(std::string_view text, json::Value value, const DraftOptions& options,
                           IdGenerator& ids);
 
-// The finished line, with its newline. Cost: one copy and one SHA-256 of the line.
+// Appends the finished line, with its newline. Cost: one copy and one SHA-256 of the line.
 // Also sets facts.seq, facts.batch and facts.sealed.
+void append_sealed(Draft& draft, uint64_t seq, Batch batch, std::string* lines);
+
+// The same as a text of its own.
 std::string seal(Draft& draft, uint64_t seq, Batch batch);
 
 // Reads one line of a log, without its line end, into *facts.

@@ -41,7 +41,7 @@ std::string seal_tombstone(const Tombstone& tombstone) {
   line += ",\"timestamp\":";
   json::append_string(format_rfc3339(tombstone.timestamp_ms), line);
   line += '}';
-  fill_checksum(checksum_at, line);
+  fill_checksum(0, checksum_at, line);
   line += '\n';
   return line;
 }

@@ -2,13 +2,28 @@
 
 #include <utility>
 
+#include "entry/plain_draft.h"
 #include "json/object_reader.h"
+#include "json/plain.h"
 
 namespace varve::session {
 
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
+
+// False: some of it has to be looked at by draft_array().
+bool draft_plain_array(std::string_view text, const entry::DraftOptions& options, IdGenerator& ids,
+                       std::vector<entry::Draft>* drafts) {
+  json::PlainReader reader(text);
+  if (text.size() > json::Limits().text_bytes_max || !reader.take('[')) return false;
+  do {
+    auto draft = entry::draft_plain(reader, 0, options, ids);
+    if (!draft || !entry::fits(*draft, options)) return false;
+    drafts->push_back(*std::move(draft));
+  } while (reader.take(','));
+  return reader.take(']') && reader.take_end();
+}
 
 Result<std::vector<entry::Draft>> draft_array(std::string_view text,
                                               const entry::DraftOptions& options,
@@ -79,6 +94,8 @@ Result<std::vector<entry::Draft>> draft_batch(std::string_view text,
                                               IdGenerator& ids) {
   const size_t first = text.find_first_not_of(kBlanks);
   if (first != std::string_view::npos && text[first] == '[') {
+    std::vector<entry::Draft> drafts;
+    if (draft_plain_array(text, options, ids, &drafts)) return drafts;
     return draft_array(text, options, ids);
   }
   return draft_lines(text, options, ids);

@@ -529,9 +529,8 @@ void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
   if (index.coverage.entries_bytes != start_bytes || !index_is_whole_) return;
   index_is_whole_ = false;
   try {
-    for (const NewRow& row : rows) {
-      index.add(*row.facts, row.location, metadata.compacted_through_seq());
-    }
+    const uint64_t settled_seq = metadata.compacted_through_seq();
+    for (const NewRow& row : rows) index.add(*row.facts, row.location, settled_seq);
   } catch (const std::bad_alloc&) {
     return;
   }

@@ -84,11 +84,11 @@ void append_request(WriteRequest& request, uint64_t start_bytes, uint64_t* seq, 
   uint32_t index = 0;
   for (auto& draft : request.drafts) {
     const entry::Batch batch = count > 1 ? entry::Batch{count, index} : entry::Batch();
-    const std::string line = entry::seal(draft, (*seq)++, batch);
-    const std::string_view bare = std::string_view(line).substr(0, line.size() - 1);
-    lines->rows.push_back(
-        {&draft.facts, {start_bytes + lines->text.size(), bare.size(), hash64(bare)}});
-    lines->text += line;
+    const size_t line_at = lines->text.size();
+    entry::append_sealed(draft, (*seq)++, batch, &lines->text);
+    const std::string_view line = std::string_view(lines->text).substr(line_at);
+    const std::string_view bare = line.substr(0, line.size() - 1);
+    lines->rows.push_back({&draft.facts, {start_bytes + line_at, bare.size(), hash64(bare)}});
     index += 1;
   }
 }
@@ -274,9 +274,12 @@ Status Writer::lock(const WriteRequest& request) {
 
 // Neither of the two may turn what was answered into something else.
 void Writer::unlock(std::string_view operation) noexcept {
+  if (!core_.context.events->wants(Level::kDebug)) {
+    core_.storage->unlock();
+    return;
+  }
   const int64_t held_us = core_.context.clock->monotonic_us() - locked_us_;
   core_.storage->unlock();
-  if (!core_.context.events->wants(Level::kDebug)) return;
   try {
     core_.post(Level::kDebug, "lock released", lock_details(operation, "hold_ms", held_us));
   } catch (const std::bad_alloc&) {
@@ -419,7 +422,8 @@ Status Writer::add_group(Group& group) {
   uint64_t new_bytes = 0;
   for (const WriteRequest* request : group) new_bytes += bytes_of(*request);
   VARVE_TRY(make_room(new_bytes));
-  const std::string user = user_id();  // before anything is written: this may fail
+  // Before anything is written: this may fail.
+  const std::string user = core_.context.quota != nullptr ? user_id() : std::string();
   uint64_t start_bytes = 0;
   uint64_t epoch = 0;
   {

@@ -33,7 +33,7 @@ Result<io::FileInfo> believed(Result<io::FileInfo> info, const Beliefs& beliefs,
 void seal_again(std::string& line) {
   const size_t at = line.find("\"checksum\":\"sha256:");
   if (at != std::string::npos && at + entry::kChecksumMemberBytes < line.size()) {
-    entry::fill_checksum(at, line);
+    entry::fill_checksum(0, at, line);
   }
 }
 
