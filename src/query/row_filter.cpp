@@ -38,21 +38,39 @@ void RowFilter::require_time(int64_t start_ms, int64_t end_ms) {
   end_ms_ = std::min(end_ms_, end_ms);
   asks_time_ = !index_.is_in_time_order();
   if (asks_time_) return;
-  const auto first_not_before = [&](int64_t time_ms) {
-    uint32_t low = 0;
-    uint32_t high = row_end_;
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (index_.timestamp_ms(middle) < time_ms) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  };
   row_begin_ = first_not_before(start_ms_);
   row_end_ = first_not_before(end_ms_);
+}
+
+// Of rows in the order of time. Entries come at an even pace, about, so that the row is sought from
+// where it were if they did, in steps that double: an answer near it costs few looks at memory.
+uint32_t RowFilter::first_not_before(int64_t time_ms) const {
+  if (row_end_ == 0) return 0;
+  const auto is_before = [&](uint32_t row) { return index_.timestamp_ms(row) < time_ms; };
+  const uint32_t last = row_end_ - 1;
+  if (!is_before(0)) return 0;
+  if (is_before(last)) return row_end_;
+  // Here and below: `low` is before it, `high` is not.
+  uint32_t low = 0;
+  uint32_t high = last;
+  const auto first_ms = static_cast<double>(index_.timestamp_ms(0));
+  const double pace_ms = static_cast<double>(index_.timestamp_ms(last)) - first_ms;
+  // An index.bin may say anything: times beyond all calendars are no pace.
+  const double share = pace_ms > 0 ? (static_cast<double>(time_ms) - first_ms) / pace_ms : 0;
+  const auto guess = static_cast<uint32_t>(share * last);
+  const bool is_guess_before = is_before(guess);
+  (is_guess_before ? low : high) = guess;
+  for (uint32_t step = 1; step < (is_guess_before ? high - guess : guess - low); step *= 2) {
+    const uint32_t row = is_guess_before ? guess + step : guess - step;
+    const bool is_row_before = is_before(row);
+    (is_row_before ? low : high) = row;
+    if (is_row_before != is_guess_before) break;
+  }
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    (is_before(middle) ? low : high) = middle;
+  }
+  return high;
 }
 
 bool RowFilter::accepts_columns(uint32_t row) const {

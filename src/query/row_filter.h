@@ -59,6 +59,7 @@ class RowFilter {
 
  private:
   bool fulfils(uint32_t row);
+  [[nodiscard]] uint32_t first_not_before(int64_t time_ms) const;
   [[nodiscard]] bool accepts_columns(uint32_t row) const;
   [[nodiscard]] bool is_in_time(int64_t timestamp_ms) const {
     return timestamp_ms >= start_ms_ && timestamp_ms < end_ms_;

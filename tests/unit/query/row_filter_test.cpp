@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <random>
 #include <set>
 #include <string>
@@ -186,6 +187,70 @@ TEST(RowFilter, EachConditionHoldsAlone) {
     expect_walks(
         filter, [&](uint32_t row) { return FilterLog::is_live(row, -1) && one.holds(row, lists); },
         kRows);
+  }
+}
+
+// At an even pace, in bursts, with long pauses, all at once: every moment in and around the log.
+TEST(RowFilter, FindsTimesWhateverTheirPace) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 200; ++round) {
+    QueryLog log;
+    std::vector<int64_t> times_ms;
+    int64_t time_ms = round % 7 == 0 ? -5000 : 1000;
+    const uint32_t count = round % 5 == 0 ? static_cast<uint32_t>(random() % 4) : 60;
+    for (uint32_t row = 0; row < count; ++row) {
+      entry::EntryFacts facts;
+      facts.id = "e" + std::to_string(row);
+      facts.type = "t";
+      facts.timestamp_ms = time_ms;
+      times_ms.push_back(time_ms);
+      log.add_facts(facts);
+      switch (round % 4) {
+        case 0: time_ms += 10; break;
+        case 1: time_ms += static_cast<int64_t>(random() % 3); break;
+        case 2: time_ms += random() % 20 == 0 ? 1'000'000'000 : 1; break;
+        default: time_ms += int64_t{1} << (row % 40);
+      }
+    }
+    std::vector<int64_t> moments = {std::numeric_limits<int64_t>::min(), 0};
+    for (const int64_t at_ms : times_ms) {
+      for (const int64_t off_ms : {-1, 0, 1}) moments.push_back(at_ms + off_ms);
+    }
+    for (int i = 0; i < 200; ++i) {
+      const int64_t start_ms = moments[random() % moments.size()];
+      const int64_t end_ms = moments[random() % moments.size()];
+      const uint32_t row_end = static_cast<uint32_t>(random() % (count + 1));
+      RowFilter filter(log.index(), row_end, 0);
+      filter.require_time(start_ms, end_ms);
+      std::vector<uint32_t> expected;
+      for (uint32_t row = 0; row < row_end; ++row) {
+        if (times_ms[row] >= start_ms && times_ms[row] < end_ms) expected.push_back(row);
+      }
+      std::vector<uint32_t> found;
+      for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
+        found.push_back(row);
+      }
+      ASSERT_EQ(found, expected) << round << " " << start_ms << " " << end_ms << " " << row_end;
+    }
+  }
+}
+
+// That a double cannot tell apart.
+TEST(RowFilter, FindsTimesAtTheEndOfAllNumbers) {
+  constexpr int64_t kLatest = std::numeric_limits<int64_t>::max();
+  QueryLog log;
+  for (uint32_t row = 0; row < 4; ++row) {
+    entry::EntryFacts facts;
+    facts.id = "e" + std::to_string(row);
+    facts.type = "t";
+    facts.timestamp_ms = kLatest - 3 + row;
+    log.add_facts(facts);
+  }
+  for (uint32_t begin = 0; begin < 4; ++begin) {
+    RowFilter filter(log.index(), 4, 0);
+    filter.require_time(kLatest - 3 + begin, kLatest);
+    EXPECT_EQ(filter.next(0), begin < 3 ? begin : kNoRow);
+    EXPECT_EQ(filter.previous(kNoRow), begin < 3 ? 2 : kNoRow);
   }
 }
 
