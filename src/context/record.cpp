@@ -151,11 +151,11 @@ class Recorder {
     VARVE_TRY_ASSIGN(const auto calls, newest("tool_call", "content", std::move(wanted),
                                               has_call_id ? 1 : kOpenCallsMax));
     for (const auto& call : calls.results) {
-      if (has_call_id) return call.id;
+      if (has_call_id) return call.id();
       Tree ids = Tree::array();
-      ids.push(Tree::string(call.id));
+      ids.push(Tree::string(call.id()));
       VARVE_TRY_ASSIGN(const auto results, newest("tool_result", "references", std::move(ids), 1));
-      if (results.results.empty()) return call.id;
+      if (results.results.empty()) return call.id();
     }
     return std::string();
   }

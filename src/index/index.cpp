@@ -36,10 +36,6 @@ std::string_view Index::tombstone_id(uint32_t number) const {
   return std::string_view(tombstone_ids_).substr(begin, tombstone_ends_[number] - begin);
 }
 
-std::optional<uint32_t> Index::find(std::string_view wanted) const {
-  return table_.find(hash64(wanted), id_hashes_, [&](uint32_t row) { return id(row) == wanted; });
-}
-
 bool Index::was_deleted(std::string_view wanted) const {
   return tombstone_table_
       .find(hash64(wanted), tombstone_hashes_,

@@ -70,7 +70,18 @@ class Index {
   // Remembers a deletion; the entry may be unknown (compacted away, or not read yet).
   void add_tombstone(std::string_view id);
 
-  [[nodiscard]] std::optional<uint32_t> find(std::string_view id) const;
+  [[nodiscard]] std::optional<uint32_t> find(std::string_view id) const {
+    return find(id, [](uint32_t) {});
+  }
+  // The same; expect(row) is told the row that it is, most likely, before that is sure: who goes on
+  // with it can ask for its memory meanwhile.
+  template <typename Expect>
+  [[nodiscard]] std::optional<uint32_t> find(std::string_view wanted, Expect expect) const {
+    return table_.find(hash64(wanted), id_hashes_, [&](uint32_t row) {
+      expect(row);
+      return id(row) == wanted;
+    });
+  }
   [[nodiscard]] bool was_deleted(std::string_view id) const;
 
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
@@ -79,7 +90,7 @@ class Index {
     return has_all_rows() ? place : within_log(place);
   }
   [[nodiscard]] std::string_view id(uint32_t row) const;
-  // Asks for the memory of what a result tells of the row; then, when that is there, of its id.
+  // Asks for the memory of what a result tells of the row.
   void prefetch(uint32_t row) const {
     importances_.prefetch(row);
     types_.prefetch(row);
@@ -88,7 +99,6 @@ class Index {
     line_hashes_.prefetch(row);
     id_ends_.prefetch(row);
   }
-  void prefetch_id(uint32_t row) const { __builtin_prefetch(id(row).data()); }
   [[nodiscard]] const std::string& type(uint32_t row) const { return type_names_[types_[row]]; }
   [[nodiscard]] uint16_t type_number(uint32_t row) const { return types_[row]; }
   [[nodiscard]] const std::vector<std::string>& type_names() const { return type_names_; }

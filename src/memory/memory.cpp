@@ -145,7 +145,7 @@ Status Memory::load(std::string_view session_id) {
   std::vector<std::string> ids;
   VARVE_TRY(visit_entries(*session, newest_first(std::min(options_.window, kEntriesAtATime)),
                           [&](const session::QueryResult& entry) -> Result<bool> {
-                            ids.push_back(entry.id);
+                            ids.push_back(entry.id());
                             return ids.size() < options_.window;
                           }));
   std::reverse(ids.begin(), ids.end());

@@ -157,7 +157,11 @@ class Core {
   };
   // A row's line, checked. kGone when the log was replaced, kCorruption when it is not what it was.
   Result<EntryLine> read_row(std::string_view id, const Found& found);
-  // Before several read_row(): asks for the memory of what is in the cache.
+  // What read_row() has at hand; none: it would read the log. Any lock may be held.
+  [[nodiscard]] EntryLine cached_line(const Found& found) const {
+    return cache_.find(found.generation, found.row, found.location);
+  }
+  // Before several of these: asks for the memory of what is in the cache.
   void prefetch_row(uint32_t row) const noexcept { cache_.prefetch(row); }
   // The same as read_row(), past the cache: for whoever reads all of them once.
   Result<std::string> read_from_log(std::string_view id, const Found& found);

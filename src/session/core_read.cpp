@@ -34,7 +34,10 @@ Result<Core::Found> Core::find(std::string_view wanted) {
   {
     const std::shared_lock lock(index_mutex);
     if (index.has_rows()) {
-      const auto row = index.find(wanted);
+      const auto row = index.find(wanted, [this](uint32_t expected) {
+        index.prefetch(expected);
+        cache_.prefetch(expected);
+      });
       if (index.is_damaged()) return index::wrong_snapshot("found damaged by a look-up");
       if (!row || index.is_deleted(*row) || is_over(index.expires_at_ms(*row))) {
         return no_entry(wanted, index.was_deleted(wanted), row.has_value());
@@ -63,11 +66,10 @@ bool Core::is_rows_load_due() {
 }
 
 Result<EntryLine> Core::read_row(std::string_view wanted, const Found& found) {
-  const index::Location& place = found.location;
-  if (EntryLine cached = cache_.find(found.generation, found.row, place)) return cached;
+  if (EntryLine cached = cached_line(found)) return cached;
   VARVE_TRY_ASSIGN(const std::string read, read_from_log(wanted, found));
   EntryLine line(read);
-  cache_.keep(found.generation, found.row, place, line);
+  cache_.keep(found.generation, found.row, found.location, line);
   return line;
 }
 

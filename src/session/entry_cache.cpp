@@ -10,8 +10,9 @@ EntryLine EntryCache::find(uint64_t generation, uint32_t row,
   const size_t number = row % place_count_;
   const size_t at = number / kStretchPlaces;
   const std::lock_guard guard(mutex_of(at));
-  if (!stretches_[at]) return {};
-  const Place& place = (*stretches_[at])[number % kStretchPlaces];
+  const Stretch* const stretch = stretches_[at].load(std::memory_order_relaxed);
+  if (stretch == nullptr) return {};
+  const Place& place = (*stretch)[number % kStretchPlaces];
   return place.is_of(generation, location) ? place.line : EntryLine();
 }
 
@@ -22,22 +23,29 @@ void EntryCache::keep(uint64_t generation, uint32_t row, const index::Location& 
   const size_t at = number / kStretchPlaces;
   Place place{generation, location.offset, location.line_hash, line};
   const std::lock_guard guard(mutex_of(at));
-  if (!stretches_[at]) stretches_[at] = std::make_unique<Stretch>();
-  std::swap((*stretches_[at])[number % kStretchPlaces], place);
+  Stretch* stretch = stretches_[at].load(std::memory_order_relaxed);
+  if (stretch == nullptr) {
+    stretch = new Stretch;
+    stretches_[at].store(stretch, std::memory_order_relaxed);
+  }
+  std::swap((*stretch)[number % kStretchPlaces], place);
 }
 
 void EntryCache::prefetch(uint32_t row) const noexcept {
   if (place_count_ == 0) return;
   const size_t number = row % place_count_;
-  const size_t at = number / kStretchPlaces;
-  const std::lock_guard guard(mutex_of(at));
-  if (stretches_[at]) (*stretches_[at])[number % kStretchPlaces].line.prefetch();
+  const Stretch* const stretch =
+      stretches_[number / kStretchPlaces].load(std::memory_order_relaxed);
+  // Its address alone: the place may be gone by now.
+  const auto address =
+      reinterpret_cast<uintptr_t>(stretch) + number % kStretchPlaces * sizeof(Place);
+  __builtin_prefetch(reinterpret_cast<const void*>(address));
 }
 
 void EntryCache::clear() noexcept {
   for (size_t at = 0; at < stretches_.size(); ++at) {
     const std::lock_guard guard(mutex_of(at));
-    stretches_[at].reset();
+    delete stretches_[at].exchange(nullptr, std::memory_order_relaxed);
   }
 }
 
@@ -45,9 +53,10 @@ uint64_t EntryCache::memory_bytes() const {
   uint64_t bytes = stretches_.size() * sizeof(stretches_[0]);
   for (size_t at = 0; at < stretches_.size(); ++at) {
     const std::lock_guard guard(mutex_of(at));
-    if (!stretches_[at]) continue;
+    const Stretch* const stretch = stretches_[at].load(std::memory_order_relaxed);
+    if (stretch == nullptr) continue;
     bytes += sizeof(Stretch);
-    for (const Place& place : *stretches_[at]) {
+    for (const Place& place : *stretch) {
       if (place.line) bytes += place.line.memory_bytes();
     }
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -25,13 +26,16 @@ class EntryCache {
   explicit EntryCache(uint64_t entries_max)
       : place_count_(entries_max),
         stretches_((entries_max + kStretchPlaces - 1) / kStretchPlaces) {}
+  ~EntryCache() { clear(); }
+  EntryCache(const EntryCache&) = delete;
+  EntryCache& operator=(const EntryCache&) = delete;
 
   // None: not there.
   [[nodiscard]] EntryLine find(uint64_t generation, uint32_t row,
                                const index::Location& location) const;
   void keep(uint64_t generation, uint32_t row, const index::Location& location,
             const EntryLine& line);
-  // Whoever will find() several asks for the memory of all of them first: it comes at once.
+  // Asks for the memory that find() looks at first: of several, it comes at once.
   void prefetch(uint32_t row) const noexcept;
   // Forgets everything: after a purge no line may stay.
   void clear() noexcept;
@@ -60,7 +64,9 @@ class EntryCache {
 
   size_t place_count_;
   mutable std::array<std::mutex, kMutexCount> mutexes_;
-  std::vector<std::unique_ptr<Stretch>> stretches_;  // each guarded by its mutex
+  // What each points to is guarded by its mutex, which is held to change it, too. prefetch() reads
+  // the pointer without, and follows it nowhere.
+  std::vector<std::atomic<Stretch*>> stretches_;
 };
 
 }  // namespace varve::session

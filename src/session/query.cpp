@@ -18,8 +18,9 @@ constexpr int kAttempts = 8;  // the log may be replaced, and the index made ane
 
 // A row as it was under the lock, to be read after it.
 struct FoundRow {
-  std::string id;
   Core::Found place;
+  std::string id;
+  EntryLine line;  // when it was read lately
 };
 
 class SessionQuery {
@@ -84,10 +85,18 @@ class SessionQuery {
 
   // Of a row, under the lock.
   [[nodiscard]] FoundRow found_row(uint32_t row) const {
-    const index::Index& index = core_.index;
-    return {
-        std::string(index.id(row)),
-        Core::Found{row, index.location(row), core_.view.tail.generation, index.is_verified(row)}};
+    return {place_of(row), std::string(core_.index.id(row)), {}};
+  }
+  // The same for who reads it next: with its line instead of its id, if it is there.
+  [[nodiscard]] FoundRow found_line(uint32_t row) const {
+    FoundRow found{place_of(row), {}, {}};
+    found.line = core_.cached_line(found.place);
+    if (found.line) {
+      found.line.prefetch();
+    } else {
+      found.id = core_.index.id(row);
+    }
+    return found;
   }
 
   [[nodiscard]] int64_t now_ms() const { return now_ms_; }
@@ -99,6 +108,11 @@ class SessionQuery {
   }
 
  private:
+  [[nodiscard]] Core::Found place_of(uint32_t row) const {
+    return {row, core_.index.location(row), core_.view.tail.generation,
+            core_.index.is_verified(row)};
+  }
+
   // Under the index's lock.
   Result<query::SearchInput> input() {
     query::SearchInput input;
@@ -202,8 +216,9 @@ class SessionQuery {
 // Reads the entries of an answer, and tells of each how it came to be there.
 class ResultReader {
  public:
-  ResultReader(Core& core, const query::Query& query, SessionQuery& session_query)
-      : core_(core), query_(query), session_query_(session_query) {}
+  // wants_ids: of every result.
+  ResultReader(Core& core, const query::Query& query, SessionQuery& session_query, bool wants_ids)
+      : core_(core), query_(query), session_query_(session_query), wants_ids_(wants_ids) {}
 
   // Under the index's lock.
   void take(query::Answer answer) {
@@ -211,9 +226,11 @@ class ResultReader {
     rows_.clear();
     rows_.reserve(answer_.hits.size());
     explanations_.clear();
-    for (const query::Hit& hit : answer_.hits) core_.index.prefetch_id(hit.place.row);
+    if (answer_.has_more) last_id_ = core_.index.id(answer_.hits.back().place.row);
+    for (const query::Hit& hit : answer_.hits) core_.prefetch_row(hit.place.row);
     for (const query::Hit& hit : answer_.hits) {
-      rows_.push_back(session_query_.found_row(hit.place.row));
+      rows_.push_back(wants_ids_ ? session_query_.found_row(hit.place.row)
+                                 : session_query_.found_line(hit.place.row));
       if (query_.explain) {
         explanations_.push_back(
             explain_hit(core_.index, session_query_.rules(), query_, answer_, hit));
@@ -225,9 +242,12 @@ class ResultReader {
   Result<QueryResults> read() {
     QueryResults results;
     results.results.reserve(rows_.size());
-    for (const FoundRow& row : rows_) core_.prefetch_row(row.place.row);
     if (answer_.has_more) results.next = next_page();
     for (size_t i = 0; i < rows_.size(); ++i) {
+      if (rows_[i].line) {
+        results.results.push_back(result_of(i, std::move(rows_[i].line)));
+        continue;
+      }
       auto line = core_.read_row(rows_[i].id, rows_[i].place);
       if (line.code() == Code::kCorruption && session_query_.is_index_from_log()) {
         note_unreadable(core_, rows_[i].place, line.status());
@@ -267,7 +287,7 @@ class ResultReader {
     QueryResult result;
     result.line = std::move(line);
     result.session_id = core_.id;
-    result.id = std::move(rows_[number].id);
+    result.known_id = std::move(rows_[number].id);
     result.key = hit.place.key;
     result.timestamp_ms = hit.place.timestamp_ms;
     result.relevance = hit.relevance;
@@ -288,7 +308,7 @@ class ResultReader {
     cursor.key = last.place.key;
     cursor.timestamp_ms = last.place.timestamp_ms;
     cursor.session_id = core_.id;
-    cursor.id = rows_.back().id;
+    cursor.id = last_id_;
     // The first page's, as long as there are pages.
     const uint64_t seq_end = session_query_.end_of(query::seq_end_key).value_or(answer_.last_seq);
     if (seq_end > 0) cursor.row_ends[query::seq_end_key(core_.id)] = seq_end;
@@ -301,7 +321,9 @@ class ResultReader {
   Core& core_;
   const query::Query& query_;
   SessionQuery& session_query_;
+  bool wants_ids_;
   query::Answer answer_;
+  std::string last_id_;  // of the last hit, when there is more
   std::vector<FoundRow> rows_;
   std::vector<std::string> explanations_;
 };
@@ -317,7 +339,7 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
                   std::move(place));
   }
   session_query.use_vectors();
-  ResultReader reader(core, query, session_query);
+  ResultReader reader(core, query, session_query, shared != nullptr);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
       VARVE_TRY_ASSIGN(query::Answer answer, search.run());
@@ -338,7 +360,7 @@ Result<UnreadResults> find_unread(Core& core, const query::Query& query,
                                   const SharedQuery& shared) {
   SessionQuery session_query(core, query, &shared);
   session_query.use_vectors();
-  ResultReader reader(core, query, session_query);
+  ResultReader reader(core, query, session_query, true);
   VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
     VARVE_TRY_ASSIGN(query::Answer answer, search.run());
     reader.take(std::move(answer));

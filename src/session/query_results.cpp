@@ -2,7 +2,9 @@
 
 #include <bit>
 #include <string_view>
+#include <utility>
 
+#include "entry/entry.h"
 #include "json/canonical.h"
 
 namespace varve::session {
@@ -76,6 +78,13 @@ class ResultWriter {
 };
 
 }  // namespace
+
+std::string QueryResult::id() const {
+  if (!known_id.empty() || !line) return known_id;
+  json::Document scratch;
+  auto identity = entry::read_identity(*line, scratch);
+  return identity.ok() ? std::move(identity->id) : std::string();
+}
 
 std::string QueryResults::json() const {
   size_t bytes = 256 + next.size() + explanation.size();

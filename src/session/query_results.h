@@ -13,13 +13,16 @@ namespace varve::session {
 struct QueryResult {
   EntryLine line;  // the entry as stored
   std::string session_id;
-  std::string id;
-  double key = 0;  // of the order
+  std::string known_id;  // empty: it stands in the line
+  double key = 0;        // of the order
   int64_t timestamp_ms = 0;
   double relevance = 0;
   double decay_factor = 0;
   double match_quality = 0;
   std::string explanation;  // JSON; empty unless it was asked for
+
+  // Of its entry. Cost: a parse of the line, when nobody needed the id to find it.
+  [[nodiscard]] std::string id() const;
 };
 
 struct QueryResults {

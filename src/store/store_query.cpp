@@ -261,7 +261,7 @@ class StoreQuery {
     cursor.key = last.key;
     cursor.timestamp_ms = last.timestamp_ms;
     cursor.session_id = last.session_id;
-    cursor.id = last.id;
+    cursor.id = last.id();
     cursor.row_ends = row_ends_;
     return query::format_cursor(cursor);
   }

@@ -115,7 +115,7 @@ class World {
     for (size_t i = 0; i < query_count; ++i) {
       const auto found = session.query(kQueries[i]);
       if (found.ok()) {
-        for (const auto& result : found->results) require_line(result.id, *result.line);
+        for (const auto& result : found->results) require_line(result.id(), *result.line);
       }
       shown.push_back(found.ok() ? found->json() : found.status().message());
     }

@@ -130,11 +130,11 @@ void Steps::query(SessionModel& model) {
   const auto results = session->query(spec.text());
   if (world_.is_answer(results.status())) {
     std::vector<std::string> ids;
-    for (const auto& result : results->results) ids.push_back(result.id);
+    for (const auto& result : results->results) ids.push_back(result.id());
     world_.tell("-> " + joined(ids));
     check_shown(model, spec, ids);
     for (const auto& result : results->results) {
-      ModelEntry* entry = model.find(result.id);
+      ModelEntry* entry = model.find(result.id());
       if (entry != nullptr) check_line(model, *entry, std::string(*result.line));
     }
   }
@@ -150,7 +150,7 @@ void Steps::query_store(SessionModel& model) {
   const Status& left_out = results.ok() ? results->left_out : results.status();
   if (world_.is_answer(results.status()) && world_.is_answer(left_out)) {
     std::map<std::string, std::vector<std::string>> ids;
-    for (const auto& result : results->results) ids[result.session_id].push_back(result.id);
+    for (const auto& result : results->results) ids[result.session_id].push_back(result.id());
     for (SessionModel& each : world_.sessions) {
       world_.tell("-> " + each.settings.id + ": " + joined(ids[each.settings.id]));
       check_shown(each, spec, ids[each.settings.id]);
@@ -177,7 +177,7 @@ void Steps::turn_pages(SessionModel& model) {
     if (!after.empty()) text.set("after", json::Tree::string(after));
     const auto results = session->query(text.canonical());
     if (!world_.is_answer(results.status())) return end();
-    for (const auto& result : results->results) ids.push_back(result.id);
+    for (const auto& result : results->results) ids.push_back(result.id());
     after = results->next;
     world_.tell("-> " + joined(ids));
     if (after.empty()) {

@@ -176,7 +176,7 @@ TEST_P(Import, AMemoryServersFileBecomesLinkedFindings) {
   const auto linked = session_->query(R"({"references":[")" + ann + R"("],"relation":"from"})");
   ASSERT_TRUE(linked.ok()) << linked.status().message();
   ASSERT_EQ(linked->results.size(), 1U);
-  EXPECT_EQ(linked->results[0].id, all[0].get_string("id"));
+  EXPECT_EQ(linked->results[0].id(), all[0].get_string("id"));
   EXPECT_EQ(session_->count(R"({"tags":{"include":["person"]}})").ok(), true);
   // It has grown since.
   EXPECT_EQ(counts(import("{\"type\":\"entity\",\"name\":\"Ann\",\"entityType\":\"person\","

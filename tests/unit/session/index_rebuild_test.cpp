@@ -60,7 +60,7 @@ class IndexRebuildTest : public testing::TestWithParam<uint64_t> {
     EXPECT_TRUE(answer.ok()) << answer.status().message();
     std::string ids;
     if (!answer.ok()) return "";
-    for (const auto& result : answer->results) ids += result.id + " ";
+    for (const auto& result : answer->results) ids += result.id() + " ";
     return ids;
   }
 

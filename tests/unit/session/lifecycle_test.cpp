@@ -146,7 +146,7 @@ TEST_F(Lifecycle, EqualTimestampsKeepTheOrderOfTheLog) {
   ASSERT_TRUE(after.ok());
   EXPECT_EQ(before->results.size(), 4U);
   ASSERT_EQ(after->results.size(), 4U);
-  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(before->results[i].id, after->results[i].id);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(before->results[i].id(), after->results[i].id());
   expect_sound();
 }
 

@@ -452,7 +452,7 @@ TEST_F(SnapshotUse, ARowThatItsTableHidesIsDeletedAllTheSame) {
     const auto found = session->query(query);
     ASSERT_TRUE(found.ok()) << found.status().message();
     EXPECT_EQ(found->results.size(), 19u);
-    for (const auto& result : found->results) EXPECT_NE(result.id, "e3");
+    for (const auto& result : found->results) EXPECT_NE(result.id(), "e3");
     EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
   }
 }

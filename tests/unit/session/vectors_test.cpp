@@ -54,7 +54,7 @@ class VectorsSuite : public testing::TestWithParam<PlaceKind> {
     EXPECT_TRUE(found.ok()) << found.status().message();
     std::string ids;
     if (!found.ok()) return "failed";
-    for (const auto& result : found->results) ids += (ids.empty() ? "" : " ") + result.id;
+    for (const auto& result : found->results) ids += (ids.empty() ? "" : " ") + result.id();
     return ids;
   }
   std::string ids(const std::string& query = R"({"vector":[1,0,0]})") {
@@ -362,7 +362,7 @@ TEST_P(VectorsSuite, PagesStayWhileEntriesAndVectorsAreAdded) {
     for (int page = 0; page < 20; ++page) {
       const auto found = session_->query(query + R"(,"limit":2)" + after + "}");
       ASSERT_TRUE(found.ok()) << found.status().message();
-      for (const auto& result : found->results) met += (met.empty() ? "" : " ") + result.id;
+      for (const auto& result : found->results) met += (met.empty() ? "" : " ") + result.id();
       if (found->next.empty()) break;
       after = R"(,"after":")" + found->next + "\"";
       // A new first one, and the last one to the top.

@@ -80,7 +80,7 @@ class BackupFixture : public testing::Test {
     const auto results = (*session)->query(R"({"text":")" + words + "\"}");
     EXPECT_TRUE(results.ok()) << results.status().message();
     Texts ids;
-    for (const auto& result : results->results) ids.push_back(result.id);
+    for (const auto& result : results->results) ids.push_back(result.id());
     std::sort(ids.begin(), ids.end());
     return ids;
   }

@@ -80,7 +80,7 @@ class CatalogFixture : public testing::Test {
     Answer answer;
     if (!found.ok()) return answer;
     EXPECT_TRUE(found->left_out.ok()) << found->left_out.message();
-    for (const auto& result : found->results) answer.ids.insert(result.id);
+    for (const auto& result : found->results) answer.ids.insert(result.id());
     answer.session_count = json::Tree::parse(found->explanation)->get_int64("sessions");
     return answer;
   }

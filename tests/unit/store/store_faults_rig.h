@@ -128,7 +128,7 @@ inline std::string of_session(Store& store, const std::string& id) {
     if (!status.ok()) return "unreadable: " + status.message();
   }
   std::set<std::string> matches;
-  for (const auto& result : found->results) matches.insert(result.id);
+  for (const auto& result : found->results) matches.insert(result.id());
   std::string text = ids_in(*lines) + " | tea:";
   for (const auto& match : matches) text += " " + match;
   const auto value = session.kv_get("key");

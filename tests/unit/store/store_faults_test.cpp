@@ -63,7 +63,7 @@ Result<Told> queried_by(FaultGround& ground, const std::string& query) {
     auto page = ground.store->query("{" + query + ",\"limit\":2" + after);
     status = page.status();
     if (!page.ok()) break;
-    for (const auto& result : page->results) told.text += result.id + " ";
+    for (const auto& result : page->results) told.text += result.id() + " ";
     after = page->next.empty() ? "" : ",\"after\":\"" + page->next + "\"}";
   }
   ground.store->deliver_events();

@@ -89,9 +89,9 @@ class Sessions {
     std::vector<std::string> ids;
     for (const auto& result : ask(text).results) {
       const bool is_its_line =
-          result.line && (*result.line).find("\"" + result.id + "\"") != std::string_view::npos;
-      EXPECT_TRUE(is_its_line) << result.id;
-      ids.push_back(result.id);
+          result.line && (*result.line).find("\"" + result.id() + "\"") != std::string_view::npos;
+      EXPECT_TRUE(is_its_line) << result.id();
+      ids.push_back(result.id());
     }
     return ids;
   }
@@ -138,7 +138,7 @@ TEST(StoreQuery, PagesAreTheOrderOfAllSessions) {
       const auto page = sessions.ask(head + after);
       ASSERT_LE(page.results.size(), limit);
       ASSERT_TRUE(page.next.empty() || page.results.size() == limit);
-      for (const auto& result : page.results) got.push_back(result.id);
+      for (const auto& result : page.results) got.push_back(result.id());
       after = page.next.empty() ? "" : ",\"after\":\"" + page.next + "\"}";
     }
     EXPECT_EQ(got, wanted) << limit;
@@ -201,7 +201,7 @@ TEST(StoreQuery, APageOfWhichNothingCanBeReadIsNotTheLast) {
   int pages = 0;
   for (std::string after = "}"; !after.empty() && pages < 9; ++pages) {
     const auto page = sessions.ask(head + after);
-    for (const auto& result : page.results) found.push_back(result.id);
+    for (const auto& result : page.results) found.push_back(result.id());
     after = page.next.empty() ? "" : ",\"after\":\"" + page.next + "\"}";
   }
   EXPECT_EQ(found, (Ids{"b0", "a1"}));
@@ -215,7 +215,7 @@ TEST(StoreQuery, APageOfWhichNothingCanBeReadIsNotTheLast) {
   ASSERT_FALSE(first.next.empty());
   const auto second = alone.ask(head + ",\"after\":\"" + first.next + "\"}");
   ASSERT_EQ(second.results.size(), 1u);
-  EXPECT_EQ(second.results[0].id, "a1");
+  EXPECT_EQ(second.results[0].id(), "a1");
   EXPECT_TRUE(alone.ask(R"({"limit":0})").next.empty()) << "nothing was asked for";
 }
 
@@ -252,7 +252,7 @@ TEST(StoreQuery, SessionsMadeSinceTheFirstPageAreInNoPage) {
     sessions.add("b", "b0", 7, 0);
     const auto second = sessions.ask(head + ",\"after\":\"" + first.next + "\"}");
     ASSERT_EQ(second.results.size(), 1u) << words;
-    EXPECT_EQ(second.results[0].id, "a1") << words;
+    EXPECT_EQ(second.results[0].id(), "a1") << words;
     EXPECT_TRUE(second.next.empty()) << words;
   }
 }
@@ -271,7 +271,7 @@ TEST(StoreQuery, WhoCannotBeReadIsLeftOutAndAFailureOfTheQueryItselfEndsIt) {
       const auto found = sessions.try_to_ask(query);
       ASSERT_TRUE(found.ok()) << query;
       ASSERT_EQ(found->results.size(), 1u) << query;
-      EXPECT_EQ(found->results[0].id, "b0") << query;
+      EXPECT_EQ(found->results[0].id(), "b0") << query;
       EXPECT_TRUE(sessions.noted().starts_with("a ")) << query;
       EXPECT_EQ(sessions.noted().find('b'), std::string::npos) << query;
     }
