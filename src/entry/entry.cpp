@@ -9,6 +9,7 @@
 #include "entry/checksum.h"
 #include "entry/content_key.h"
 #include "entry/fields.h"
+#include "entry/plain_line.h"
 #include "json/tree.h"
 
 namespace varve::entry {
@@ -140,6 +141,7 @@ json::Limits line_limits() {
 
 Status read_line(std::string_view line, json::Document& scratch, EntryFacts* facts) {
   set_defaults(facts);
+  if (read_plain_line(line, facts)) return {};
   if (auto status = scratch.parse(line, line_limits()); !status.ok()) {
     return as_corruption(std::move(status));
   }

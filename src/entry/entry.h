@@ -92,7 +92,8 @@ void append_sealed(Draft& draft, uint64_t seq, Batch batch, std::string* lines);
 // The same as a text of its own.
 std::string seal(Draft& draft, uint64_t seq, Batch batch);
 
-// Reads one line of a log, without its line end, into *facts.
+// Reads one line of a log, without its line end, into *facts. What is in `scratch` afterwards means
+// nothing: most lines are read without it.
 // errors: kCorruption: not an object, a needed member missing or malformed, checksum wrong;
 //         kFormatVersion: a schema_version above ours (the line is whole, and not ours to judge).
 Status read_line(std::string_view line, json::Document& scratch, EntryFacts* facts);

@@ -31,6 +31,7 @@ Result<std::string> reseal(std::string_view line, std::string_view session_id, u
                            IdGenerator& ids, json::Document& scratch) {
   EntryFacts facts;
   VARVE_TRY(read_line(line, scratch, &facts));
+  VARVE_TRY(scratch.parse(line, line_limits()));
   DraftOptions options;
   options.session_id = session_id;
   options.adopt_session = true;
