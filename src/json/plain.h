@@ -5,7 +5,7 @@
 // members, and few of these inside each other. What is not plain may be right or wrong all the
 // same: a Document tells, and says why.
 //
-// Cost: one pass over the text, eight bytes at a time within strings.
+// Cost: one pass over the text, sixteen bytes at a time within strings.
 #pragma once
 
 #include <boost/container/static_vector.hpp>

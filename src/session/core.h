@@ -304,6 +304,10 @@ class Core {
   uint64_t words_bytes_due();
   Status index_words_of(uint32_t first, uint32_t end);
 
+  [[nodiscard]] bool is_over(int64_t expires_at_ms) const;
+  [[nodiscard]] Result<Found> find_row(std::string_view id) const;
+  [[nodiscard]] std::optional<Result<Found>> find_at_once(std::string_view id,
+                                                          const log::Tail& tail) const;
   Result<Found> find(std::string_view id);
   [[nodiscard]] bool is_rows_load_due();
   Status visit_lines(const std::vector<std::pair<std::string, Found>>& rows,

@@ -1,5 +1,6 @@
 // Reading entries back: where the index says they are, and checked.
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/hash.h"
@@ -23,27 +24,39 @@ Status no_entry(std::string_view wanted, bool was_deleted, bool is_there) {
 
 }  // namespace
 
+// Few entries expire: the clock is asked for those alone.
+bool Core::is_over(int64_t expires_at_ms) const {
+  return expires_at_ms != entry::kNeverExpires && expires_at_ms <= context.clock->now_ms();
+}
+
+// Index lock held, index.has_rows().
+Result<Core::Found> Core::find_row(std::string_view wanted) const {
+  const auto row = index.find(wanted, [this](uint32_t expected) {
+    index.prefetch(expected);
+    cache_.prefetch(expected);
+  });
+  if (index.is_damaged()) return index::wrong_snapshot("found damaged by a look-up");
+  if (!row || index.is_deleted(*row) || is_over(index.expires_at_ms(*row))) {
+    return no_entry(wanted, index.was_deleted(wanted), row.has_value());
+  }
+  return Found{*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
+}
+
+// When the index has all that the log has, and its rows: as mostly.
+std::optional<Result<Core::Found>> Core::find_at_once(std::string_view wanted,
+                                                      const log::Tail& tail) const {
+  const std::shared_lock lock(index_mutex);
+  if (!is_current(tail) || !index.has_rows()) return std::nullopt;
+  return find_row(wanted);
+}
+
 Result<Core::Found> Core::find(std::string_view wanted) {
-  // Few entries expire: the clock is asked for those alone.
-  const auto is_over = [&](int64_t expires_at_ms) {
-    return expires_at_ms != entry::kNeverExpires && expires_at_ms <= context.clock->now_ms();
-  };
   std::shared_ptr<index::SnapshotFile> unread;
   Found found{};
   bool was_deleted = false;
   {
     const std::shared_lock lock(index_mutex);
-    if (index.has_rows()) {
-      const auto row = index.find(wanted, [this](uint32_t expected) {
-        index.prefetch(expected);
-        cache_.prefetch(expected);
-      });
-      if (index.is_damaged()) return index::wrong_snapshot("found damaged by a look-up");
-      if (!row || index.is_deleted(*row) || is_over(index.expires_at_ms(*row))) {
-        return no_entry(wanted, index.was_deleted(wanted), row.has_value());
-      }
-      return Found{*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
-    }
+    if (index.has_rows()) return find_row(wanted);
     unread = index.pending().file;
     found.generation = view.tail.generation;
     was_deleted = index.was_deleted(wanted);
@@ -85,9 +98,13 @@ Result<std::string> Core::read_from_log(std::string_view wanted, const Found& fo
 Result<EntryLine> Core::read_entry(std::string_view wanted) {
   Status damage;  // found where the snapshot said the entry is
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
-    VARVE_TRY(follow());
-    if (is_rows_load_due()) VARVE_TRY(open_rows());
-    auto looked_up = find(wanted);
+    VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+    auto at_once = find_at_once(wanted, tail);
+    if (!at_once) {
+      VARVE_TRY(catch_up_to(tail));
+      if (is_rows_load_due()) VARVE_TRY(open_rows());
+    }
+    auto looked_up = at_once ? *std::move(at_once) : find(wanted);
     if (!looked_up.ok() && looked_up.code() != Code::kNotFound) {
       VARVE_TRY(load_rows());  // index.bin cannot be read, or is wrong: this finds it out
       looked_up = find(wanted);

@@ -113,11 +113,12 @@ TEST(Plain, TellsTheMembersOfAnObjectInTheirOrder) {
             (std::vector<std::string>{"at=[1]", R"(message="a\nb")", "n=1.5", R"(role="user")"}));
 }
 
-// Runs of characters end at every place of the eight bytes that are looked at together.
+// Runs of characters end at every place of the bytes that are looked at together.
 TEST(Plain, ARunEndsWhereItEnds) {
-  for (size_t before = 0; before < 20; ++before) {
+  for (size_t before = 0; before < 40; ++before) {
     for (const std::string_view end : {"\\n", "é", "\\\"", "\x01", "\xff", "\\u0041"}) {
-      const std::string text = "\"" + std::string(before, '~') + std::string(end) + "tail of it\"";
+      const std::string text = "\"" + std::string(before, '~') + std::string(end) +
+                               "tail of it, longer than what is looked at\"";
       const auto expected = by_document(text);
       if (end == "\\u0041") {
         EXPECT_FALSE(plain(text)) << text;
