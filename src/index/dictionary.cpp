@@ -45,7 +45,11 @@ uint32_t Dictionary::list_number(std::string_view key) {
 void Dictionary::put(std::string_view key, std::string_view value) {
   const HashedKey wanted(key);
   if (values_.find(wanted) != values_.end() || frozen_.find(key).data() != nullptr) return;
-  values_.emplace(HashedKey(keep(key), wanted), keep(value));
+  put_new(key, value);
+}
+
+void Dictionary::put_new(std::string_view key, std::string_view value) {
+  values_.emplace(HashedKey(keep(key)), keep(value));
   added_bytes_ += key.size() + value.size() + kKeyOverheadBytes;
 }
 

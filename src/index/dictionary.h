@@ -53,6 +53,8 @@ class Dictionary {
   PostingBuffer& buffer(std::string_view key) { return list(list_number(key)); }
   // Sets a key's value, unless it has one.
   void put(std::string_view key, std::string_view value);
+  // The same of a key that has none, as the caller knows.
+  void put_new(std::string_view key, std::string_view value);
 
   [[nodiscard]] PostingList find(std::string_view key) const;
   // The same for who asks for rows alone (PostingRun::of_rows).

@@ -80,15 +80,17 @@ void Facets::add_references(uint32_t row, const entry::EntryFacts& facts) {
   const auto add = [&](std::string_view relation, const std::vector<std::string>& targets) {
     for (const auto& target : targets) {
       add_field(kIncoming, target, row);
-      key_.assign(1, kRelated).append(target).append(1, '\0').append(relation);
-      add_row(key_, row);
+      if (!relation.empty()) {
+        key_.assign(1, kRelated).append(target).append(1, '\0').append(relation);
+        add_row(key_, row);
+      }
       append_text(&outgoing_, relation);
       append_text(&outgoing_, target);
     }
   };
   add("", facts.references);
   for (const auto& relation : facts.relations) add(relation.name, relation.ids);
-  if (!outgoing_.empty()) dictionary_.put(outgoing_key(row), outgoing_);
+  if (!outgoing_.empty()) dictionary_.put_new(outgoing_key(row), outgoing_);
 }
 
 void Facets::add(uint32_t row, const entry::EntryFacts& facts) {

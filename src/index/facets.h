@@ -35,7 +35,7 @@ class Facets {
   [[nodiscard]] PostingList tag(std::string_view tag) const;
   [[nodiscard]] PostingList trace(std::string_view trace_id) const;
   [[nodiscard]] PostingList content(std::string_view content_key) const;
-  // Rows that refer to an id: in any way, or by one relation ("" for the member `references`).
+  // Rows that refer to an id: in any way, or by one relation that has a name.
   [[nodiscard]] PostingList referring(std::string_view target) const;
   [[nodiscard]] PostingList referring(std::string_view target, std::string_view relation) const;
   // What a row refers to, in its order.

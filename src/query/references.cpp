@@ -37,8 +37,19 @@ class Walk {
     }
     index::PostingCursor referring(inwards(id));
     for (uint32_t found = referring.seek(0); found < row_end_; found = referring.next()) {
-      reach(index_.id(found));
+      if (names(found, id)) reach(index_.id(found));
     }
+  }
+
+  // Whether a row of inwards(id) names it by what is followed. Plain references have no lists of
+  // their own: most references are plain, so that these would be all of them over again.
+  [[nodiscard]] bool names(uint32_t row, std::string_view id) const {
+    if (relation_ != kPlain) return true;
+    bool does = false;
+    index_.facets().references_of(row, [&](const index::Reference& reference) {
+      does = does || (reference.target == id && follows(reference.relation));
+    });
+    return does;
   }
 
   [[nodiscard]] bool follows(std::string_view relation) const {
@@ -47,8 +58,8 @@ class Walk {
   }
 
   [[nodiscard]] index::PostingList inwards(const std::string& id) const {
-    if (relation_.empty()) return index_.facets().referring(id);
-    return index_.facets().referring(id, relation_ == kPlain ? std::string_view() : relation_);
+    const bool has_list = !relation_.empty() && relation_ != kPlain;
+    return has_list ? index_.facets().referring(id, relation_) : index_.facets().referring(id);
   }
 
   void reach(std::string_view id) {

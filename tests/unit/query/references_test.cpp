@@ -68,6 +68,20 @@ TEST_F(References, FollowOneRelation) {
   EXPECT_EQ(walk({"c"}, 64, "unknown"), "");
 }
 
+// What names an entry by a relation is not among those that name it plainly, and the other way
+// round; a relation may be called as the plain member is.
+TEST_F(References, OfOneKindAreNotThoseOfAnother) {
+  add("p", R"("references":["x"])");
+  add("q", R"("relations":{"about":["x"]})");
+  add("r", R"("references":["a"],"relations":{"about":["x"],"references":["e"]})");
+  add("s", R"("references":["x"],"relations":{"about":["x"]})");
+  EXPECT_EQ(walk({"x"}, 1), "pqrs");
+  EXPECT_EQ(walk({"x"}, 1, "references"), "ps");
+  EXPECT_EQ(walk({"x"}, 1, "about"), "qrs");
+  EXPECT_EQ(walk({"e"}, 1, "references"), "r");
+  EXPECT_EQ(walk({"r"}, 1, "references"), "ae");
+}
+
 TEST_F(References, ToNothingAndFromNothing) {
   EXPECT_EQ(walk({"nowhere"}, 1), "d") << "what names it is found";
   EXPECT_EQ(walk({"nobody_knows"}, 64), "");
