@@ -82,12 +82,12 @@ void append_turn(BenchStore& store) {
 std::vector<Operation> operations_of(BenchStore& store, const Material& material) {
   return {
       {"get", 2, [&](size_t i) { store.get(material.ids[i]); }},
-      {"query, tag + type + range", 45, [&](size_t i) { store.query(material.tagged[i]); }},
-      {"query, any of 3 words", 65, [&](size_t i) { store.query(material.any[i]); }},
-      {"query, decay-ranked", 55, [&](size_t i) { store.query(material.ranked[i]); }},
+      {"query, tag + type + range", 30, [&](size_t i) { store.query(material.tagged[i]); }},
+      {"query, any of 3 words", 45, [&](size_t i) { store.query(material.any[i]); }},
+      {"query, decay-ranked", 40, [&](size_t i) { store.query(material.ranked[i]); }},
       {"context of 4,000 tokens", 500, [&](size_t i) { store.context(material.questions[i]); }},
-      {"add", 60, [&](size_t i) { store.add(material.added[i]); }},
-      {"batch of 10", 300, [&](size_t) { store.add_batch(material.batch); }},
+      {"add", 30, [&](size_t i) { store.add(material.added[i]); }},
+      {"batch of 10", 200, [&](size_t) { store.add_batch(material.batch); }},
       {"transcript, a turn", 55, [&](size_t) { append_turn(store); }},
   };
 }
