@@ -194,13 +194,15 @@ struct LogLines {
     const std::lock_guard guard(log.mutex);
     log.lines.emplace_back(json, len);
   }
+  // The member is asked, not the line: the message has a temporary path, and that may have any
+  // name.
   bool tell(std::string_view session_id) {
     const std::lock_guard guard(mutex);
-    for (const auto& line : lines) {
-      if (line.find("left out") != std::string::npos &&
-          line.find(session_id) != std::string::npos) {
-        return true;
-      }
+    for (const auto& text : lines) {
+      const json::value line = json::parse(text);
+      const std::string_view message = line.at("message").as_string();
+      const std::string_view session = line.at("session_id").as_string();
+      if (message.find("left out") != std::string_view::npos && session == session_id) return true;
     }
     return false;
   }
