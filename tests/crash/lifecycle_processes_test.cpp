@@ -56,8 +56,8 @@ std::string files_with(const std::string& directory, const std::string& word) {
 std::string temporary_files(const std::string& directory) {
   std::string found;
   for (const auto& item : fs::recursive_directory_iterator(directory)) {
-    const std::string path = item.path();
-    if (path.find(".tmp-") != std::string::npos) found += path + " ";
+    const std::string name = item.path().filename();
+    if (name.find(".tmp-") != std::string::npos) found += item.path().string() + " ";
   }
   return found;
 }

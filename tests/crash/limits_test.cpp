@@ -344,7 +344,7 @@ TEST_F(Limits, CompactionOnAFullFileSystemIsRefusedAndLaterDone) {
       EXPECT_EQ(status, VARVE_NO_SPACE);
       EXPECT_TRUE(read_file(log_path) == log);
       for (const auto& item : fs::directory_iterator(root + "/sessions/s")) {
-        EXPECT_EQ(item.path().string().find(".tmp-"), std::string::npos) << item.path();
+        EXPECT_EQ(item.path().filename().string().find(".tmp-"), std::string::npos) << item.path();
       }
       expect_added(root, added);
     };
