@@ -1,5 +1,6 @@
 #include "session/entry_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace varve::session {
@@ -10,10 +11,14 @@ EntryLine EntryCache::find(uint64_t generation, uint32_t row,
   const size_t number = row % place_count_;
   const size_t at = number / kStretchPlaces;
   const std::lock_guard guard(mutex_of(at));
-  const Stretch* const stretch = stretches_[at].load(std::memory_order_relaxed);
+  Stretch* const stretch = stretches_[at].load(std::memory_order_relaxed);
   if (stretch == nullptr) return {};
-  const Place& place = (*stretch)[number % kStretchPlaces];
-  return place.is_of(generation, location) ? place.line : EntryLine();
+  const Place& own = stretch->places[number % kStretchPlaces];
+  if (own.is_of(generation, location)) return own.line;
+  for (const Place& place : neighbours(*stretch, number)) {
+    if (place.is_of(generation, location)) return place.line;
+  }
+  return {};
 }
 
 void EntryCache::keep(uint64_t generation, uint32_t row, const index::Location& location,
@@ -28,7 +33,21 @@ void EntryCache::keep(uint64_t generation, uint32_t row, const index::Location& 
     stretch = new Stretch;
     stretches_[at].store(stretch, std::memory_order_relaxed);
   }
-  std::swap((*stretch)[number % kStretchPlaces], place);
+  Place& own = stretch->places[number % kStretchPlaces];
+  Place* chosen = &own;
+  if (!own.may_take(place)) {
+    const auto near = neighbours(*stretch, number);
+    const auto free =
+        std::ranges::find_if(near, [&](const Place& one) { return one.may_take(place); });
+    if (free != near.end()) chosen = &*free;
+  }
+  std::swap(*chosen, place);
+}
+
+std::span<EntryCache::Place> EntryCache::neighbours(Stretch& stretch, size_t number) const {
+  const size_t first = number - number % kNeighbourCount;
+  const size_t count = std::min(kNeighbourCount, place_count_ - first);
+  return std::span(stretch.places).subspan(first % kStretchPlaces, count);
 }
 
 void EntryCache::prefetch(uint32_t row) const noexcept {
@@ -36,7 +55,7 @@ void EntryCache::prefetch(uint32_t row) const noexcept {
   const size_t number = row % place_count_;
   const Stretch* const stretch =
       stretches_[number / kStretchPlaces].load(std::memory_order_relaxed);
-  // Its address alone: the place may be gone by now.
+  // Its address alone: the place may be gone by now. A neighbour is seldom wanted.
   const auto address =
       reinterpret_cast<uintptr_t>(stretch) + number % kStretchPlaces * sizeof(Place);
   __builtin_prefetch(reinterpret_cast<const void*>(address));
@@ -56,7 +75,7 @@ uint64_t EntryCache::memory_bytes() const {
     const Stretch* const stretch = stretches_[at].load(std::memory_order_relaxed);
     if (stretch == nullptr) continue;
     bytes += sizeof(Stretch);
-    for (const Place& place : *stretch) {
+    for (const Place& place : stretch->places) {
       if (place.line) bytes += place.line.memory_bytes();
     }
   }

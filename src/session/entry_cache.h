@@ -1,8 +1,10 @@
 // EntryCache: the lines of entries that were read lately, checked (performance.cache_size).
 //
-// A fixed number of places, one for each row number modulo their count: the newest stays. A line is
-// given only for the very place in the log, of the generation, that it was read from. Places take
-// memory when one near them is used first.
+// A fixed number of places, of which a row has one, its number modulo their count, and may use its
+// three neighbours while nobody needs them. (Without the neighbours, of 20,000 entries drawn from a
+// million a fifth pushed each other out of 40,000 places.) In its own place the newest stays.
+// A line is given only for the very place in the log, of the generation, that it was read from.
+// Places take memory when one near them is used first.
 //
 // Threads: any. Cost: one lock for moments.
 #pragma once
@@ -12,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "index/index.h"
@@ -50,17 +53,27 @@ class EntryCache {
     EntryLine line;
 
     [[nodiscard]] bool is_of(uint64_t wanted, const index::Location& location) const {
-      return generation == wanted && offset == location.offset && line_hash == location.line_hash &&
+      return offset == location.offset && generation == wanted && line_hash == location.line_hash &&
              line && line.size() == location.length;
+    }
+    // Whether nobody would miss what is here: nothing, the same entry, or what was replaced.
+    [[nodiscard]] bool may_take(const Place& other) const {
+      return !line || generation != other.generation || offset == other.offset;
     }
   };
   static constexpr size_t kStretchPlaces = 64;
-  using Stretch = std::array<Place, kStretchPlaces>;
+  static constexpr size_t kNeighbourCount = 4;  // with the place itself
+  struct alignas(64) Stretch {
+    std::array<Place, kStretchPlaces> places;
+  };
   static constexpr size_t kMutexCount = 16;
 
   [[nodiscard]] std::mutex& mutex_of(size_t stretch) const {
     return mutexes_[stretch % kMutexCount];
   }
+
+  // The places of its neighbours, and its own, in the stretch of `number`.
+  [[nodiscard]] std::span<Place> neighbours(Stretch& stretch, size_t number) const;
 
   size_t place_count_;
   mutable std::array<std::mutex, kMutexCount> mutexes_;

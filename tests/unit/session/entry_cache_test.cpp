@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace varve::session {
 namespace {
@@ -22,14 +23,68 @@ TEST(EntryCache, GivesALineForTheVeryPlaceItWasReadFrom) {
   EXPECT_FALSE(cache.find(1, 3, {100, 5, 78})) << "another hash";
 }
 
-TEST(EntryCache, OneLineAPlaceAndTheNewestStays) {
+// Row r's line and place, as the tests below keep them.
+index::Location place_of(uint32_t row) { return {row * 100ULL, 1, row}; }
+void keep(EntryCache* cache, uint32_t row, uint64_t generation = 0) {
+  cache->keep(generation, row, place_of(row), line("x"));
+}
+std::string kept(const EntryCache& cache, const std::vector<uint32_t>& rows) {
+  std::string found;
+  for (const uint32_t row : rows) {
+    if (cache.find(0, row, place_of(row))) found += std::to_string(row) + " ";
+  }
+  return found;
+}
+
+TEST(EntryCache, ARowMayHaveANeighboursPlaceUntilItIsNeeded) {
   EntryCache cache(8);
-  cache.keep(1, 3, kPlace, line("three"));
-  const EntryLine held = cache.find(1, 3, kPlace);
-  cache.keep(1, 11, {900, 6, 5}, line("eleven"));
-  EXPECT_FALSE(cache.find(1, 3, kPlace));
-  EXPECT_EQ(*cache.find(1, 11, {900, 6, 5}), "eleven");
-  EXPECT_EQ(*held, "three") << "whoever holds a line keeps it";
+  keep(&cache, 0);
+  keep(&cache, 8);   // 0's place is taken: 1's
+  keep(&cache, 16);  // 2's
+  EXPECT_EQ(kept(cache, {0, 8, 16}), "0 8 16 ");
+  keep(&cache, 1);  // 3's, for its own is taken
+  EXPECT_EQ(kept(cache, {0, 1, 8, 16}), "0 1 8 16 ");
+  keep(&cache, 2);  // and now no neighbour's is left: its own
+  EXPECT_EQ(kept(cache, {0, 1, 2, 8, 16}), "0 1 2 8 ");
+  keep(&cache, 4);
+  EXPECT_EQ(kept(cache, {0, 1, 2, 4, 8}), "0 1 2 4 8 ") << "other neighbours";
+}
+
+TEST(EntryCache, InItsOwnPlaceTheNewestStays) {
+  EntryCache cache(8);
+  for (uint32_t row = 0; row < 8; ++row) keep(&cache, row);
+  EXPECT_EQ(kept(cache, {0, 1, 2, 3, 4, 5, 6, 7}), "0 1 2 3 4 5 6 7 ");
+  const EntryLine held = cache.find(0, 3, place_of(3));
+  keep(&cache, 11);
+  EXPECT_EQ(kept(cache, {0, 1, 2, 3, 4, 5, 6, 7, 11}), "0 1 2 4 5 6 7 11 ");
+  EXPECT_EQ(*held, "x") << "whoever holds a line keeps it";
+}
+
+TEST(EntryCache, ALineOfALogThatWasReplacedMakesRoom) {
+  EntryCache cache(4);
+  for (const uint32_t row : {0U, 4U, 8U, 12U}) keep(&cache, row, 7);
+  for (const uint32_t row : {0U, 1U, 5U, 9U}) keep(&cache, row);
+  EXPECT_EQ(kept(cache, {0, 1, 5, 9}), "0 1 5 9 ") << "nobody asks for the lines of before";
+}
+
+TEST(EntryCache, ALineIsKeptOnce) {
+  EntryCache cache(4);
+  keep(&cache, 0);
+  for (int again = 0; again < 4; ++again) keep(&cache, 4);
+  keep(&cache, 2);
+  keep(&cache, 3);
+  EXPECT_EQ(kept(cache, {0, 2, 3, 4}), "0 2 3 4 ");
+}
+
+TEST(EntryCache, NeighboursAreFewerWhereTheCacheEnds) {
+  EntryCache cache(5);
+  keep(&cache, 4);
+  keep(&cache, 9);
+  EXPECT_EQ(kept(cache, {4, 9}), "9 ");
+  EntryCache one(1);
+  keep(&one, 4);
+  keep(&one, 9);
+  EXPECT_EQ(kept(one, {4, 9}), "9 ");
 }
 
 TEST(EntryCache, IsBoundedInNumberAndInLength) {
