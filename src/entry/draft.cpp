@@ -18,8 +18,6 @@ namespace {
 // Whether there will be a batch is not known yet, so an entry this close to the limit is refused.
 constexpr size_t kSealBytesMax = kChecksumMemberBytes + 27 + 40 + 1;
 
-constexpr double kTtlSecondsMax = 1e10;  // three hundred years
-
 // A caller's text may have white space and escapes that the line has not; what is many times the
 // limit is not parsed at all.
 constexpr size_t kTextPerLineBytes = 8;

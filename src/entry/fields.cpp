@@ -11,7 +11,6 @@
 namespace varve::entry {
 namespace {
 
-constexpr size_t kTraceCharsMax = 128;
 constexpr size_t kRelationCharsMax = 64;
 
 constexpr std::string_view kIdRule =

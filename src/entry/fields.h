@@ -1,6 +1,7 @@
 // The members of an entry, checked and read. One set of rules for drafts and for lines.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "json/object_reader.h"
 
 namespace varve::entry {
+
+inline constexpr size_t kTraceCharsMax = 128;  // of trace_id and span_id
 
 // Lines made elsewhere, or by a later version, may carry tags, references and relations that we
 // would not take from a caller; they are no reason to lose the entry.

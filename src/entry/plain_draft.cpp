@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "entry/content_key.h"
 #include "entry/draft_defaults.h"
+#include "entry/fields.h"
 #include "json/canonical.h"
 
 namespace varve::entry {
@@ -35,43 +36,71 @@ class PlainDraft {
     std::string_view name;
     bool (PlainDraft::*read)();
   };
-  static const std::array<Member, 7> kMembers;
-  // Of what has to be there, or is made.
-  enum MemberNumber : size_t { kContent = 0, kId = 1, kType = 6 };
+  static const std::array<Member, 16> kMembers;
+  // Of what has to be there, or is made, and of what may not stand beside each other.
+  enum MemberNumber : size_t { kContent = 0, kId = 1, kType = 2, kExpiresAt = 9, kTtlSeconds = 15 };
 
   bool read_members();
   bool read_member(std::string_view name);
   bool read_content();
+  bool read_decay_factor() { return read_fraction(&decay_factor_).has_value(); }
+  bool read_expires_at();
   bool read_id();
   bool read_importance();
   bool read_references() { return read_list(is_valid_id, &draft_.facts.references); }
+  bool read_schema_version();
+  bool read_session_id();
+  bool read_span_id() { return read_trace(&span_id_); }
   bool read_tags() { return read_list(is_valid_tag, &draft_.facts.tags); }
-  bool read_timestamp();
+  bool read_timestamp() { return read_time(&draft_.facts.timestamp_ms); }
+  bool read_trace_id() { return read_trace(&draft_.facts.trace_id); }
+  bool read_ttl_seconds();
   bool read_type();
+  // Given here again where a line was exported: the library's own.
+  bool skip_number();
+  bool skip_text();
+
+  std::optional<double> read_number(std::string* canonical);
+  std::optional<double> read_fraction(std::string* canonical);
+  bool read_time(int64_t* out_ms);
+  bool read_trace(std::string* out);
   bool read_list(bool (*is_valid)(std::string_view), std::vector<std::string>* out);
   void read_content_keys(const json::PlainMembers& members);
   void write_members();
 
   std::string& body() { return draft_.body; }
   void append_list(const std::vector<std::string>& texts);
+  void append_given(std::string_view name, std::string_view text);
   [[nodiscard]] bool was_read(size_t member) const { return (read_ >> member & 1) != 0; }
 
   json::PlainReader& reader_;
   const DraftOptions& options_;
   IdGenerator& ids_;
   Draft draft_;
+  std::string decay_factor_;
   std::string importance_;
+  std::string span_id_;
   uint32_t read_ = 0;  // a bit for each of kMembers
 };
 
-const std::array<PlainDraft::Member, 7> PlainDraft::kMembers = {{
+// In the order in which they are looked for: what most entries have comes first.
+const std::array<PlainDraft::Member, 16> PlainDraft::kMembers = {{
     {"content", &PlainDraft::read_content},
     {"id", &PlainDraft::read_id},
+    {"type", &PlainDraft::read_type},
     {"importance", &PlainDraft::read_importance},
     {"references", &PlainDraft::read_references},
     {"tags", &PlainDraft::read_tags},
     {"timestamp", &PlainDraft::read_timestamp},
-    {"type", &PlainDraft::read_type},
+    {"checksum", &PlainDraft::skip_text},
+    {"decay_factor", &PlainDraft::read_decay_factor},
+    {"expires_at", &PlainDraft::read_expires_at},
+    {"schema_version", &PlainDraft::read_schema_version},
+    {"seq", &PlainDraft::skip_number},
+    {"session_id", &PlainDraft::read_session_id},
+    {"span_id", &PlainDraft::read_span_id},
+    {"trace_id", &PlainDraft::read_trace_id},
+    {"ttl_seconds", &PlainDraft::read_ttl_seconds},
 }};
 
 std::optional<Draft> PlainDraft::read(size_t text_bytes) {
@@ -79,6 +108,7 @@ std::optional<Draft> PlainDraft::read(size_t text_bytes) {
   body() = '{';
   draft_.batch_at = draft_.checksum_at = body().size();
   draft_.facts.timestamp_ms = options_.now_ms;
+  decay_factor_ = kDefaultDecayFactor;
   importance_ = kDefaultImportance;
   if (!read_members() || !was_read(kContent) || !was_read(kType)) return std::nullopt;
   if (!was_read(kId)) draft_.facts.id = ids_.next(kIdPrefix);
@@ -132,23 +162,73 @@ bool PlainDraft::read_id() {
 }
 
 bool PlainDraft::read_importance() {
-  std::string_view token;
-  bool is_integer = false;
-  importance_.clear();
-  if (!reader_.take_number(&token) || !json::append_number(token, importance_, &is_integer)) {
-    return false;
-  }
-  double& importance = draft_.facts.importance;
-  std::from_chars(importance_.data(), importance_.data() + importance_.size(), importance);
-  return importance >= 0 && importance <= 1;
+  const auto importance = read_fraction(&importance_);
+  draft_.facts.importance = importance.value_or(0);
+  return importance.has_value();
 }
 
-bool PlainDraft::read_timestamp() {
+std::optional<double> PlainDraft::read_fraction(std::string* canonical) {
+  const auto number = read_number(canonical);
+  return number && *number >= 0 && *number <= 1 ? number : std::nullopt;
+}
+
+std::optional<double> PlainDraft::read_number(std::string* canonical) {
+  std::string_view token;
+  bool is_integer = false;
+  canonical->clear();
+  if (!reader_.take_number(&token) || !json::append_number(token, *canonical, &is_integer)) {
+    return std::nullopt;
+  }
+  double number = 0;
+  std::from_chars(canonical->data(), canonical->data() + canonical->size(), number);
+  return number;
+}
+
+bool PlainDraft::read_expires_at() {
+  return !was_read(kTtlSeconds) && read_time(&draft_.facts.expires_at_ms);
+}
+
+bool PlainDraft::read_ttl_seconds() {
+  std::string canonical;
+  const double seconds = read_number(&canonical).value_or(0);
+  if (was_read(kExpiresAt) || !(seconds > 0) || seconds > kTtlSecondsMax) return false;
+  draft_.facts.expires_at_ms = options_.now_ms + static_cast<int64_t>(seconds * 1000);
+  return true;
+}
+
+bool PlainDraft::read_schema_version() {
+  std::string_view token;
+  return reader_.take_number(&token) && token == "1";
+}
+
+bool PlainDraft::read_session_id() {
+  std::string_view id;
+  return reader_.take_ascii(&id) && (options_.adopt_session || id == options_.session_id);
+}
+
+bool PlainDraft::read_time(int64_t* out_ms) {
   std::string_view text;
   if (!reader_.take_ascii(&text)) return false;
   const auto time_ms = parse_rfc3339(text);
-  draft_.facts.timestamp_ms = time_ms.value_or(0);
+  *out_ms = time_ms.value_or(0);
   return time_ms.has_value();
+}
+
+bool PlainDraft::read_trace(std::string* out) {
+  std::string_view text;
+  if (!reader_.take_ascii(&text) || text.empty() || text.size() > kTraceCharsMax) return false;
+  *out = text;
+  return true;
+}
+
+bool PlainDraft::skip_number() {
+  std::string_view token;
+  return reader_.take_number(&token);
+}
+
+bool PlainDraft::skip_text() {
+  std::string_view text;
+  return reader_.take_ascii(&text);
 }
 
 bool PlainDraft::read_type() {
@@ -176,20 +256,32 @@ void PlainDraft::append_list(const std::vector<std::string>& texts) {
   if (!texts.empty()) body().pop_back();
 }
 
+// A member whose text needs no escapes, if it was given.
+void PlainDraft::append_given(std::string_view name, std::string_view text) {
+  if (text.empty()) return;
+  body().append(",\"").append(name).append("\":\"").append(text).append(1, '"');
+}
+
 // With what stands between two values in one piece: a piece is a call.
 void PlainDraft::write_members() {
-  static_assert(kSchemaVersion == 1 && kDefaultDecayFactor == "1");
+  static_assert(kSchemaVersion == 1);
   const EntryFacts& facts = draft_.facts;
-  body().append(R"(,"decay_factor":1,"id":")").append(facts.id);
+  const bool expires = facts.expires_at_ms != kNeverExpires;
+  body().append(R"(,"decay_factor":)").append(decay_factor_);
+  if (expires) append_given("expires_at", format_rfc3339(facts.expires_at_ms));
+  body().append(R"(,"id":")").append(facts.id);
   body().append(R"(","importance":)").append(importance_);
   body().append(R"(,"references":[)");
   append_list(facts.references);
   body().append(R"(],"schema_version":1,)");
   draft_.seq_at = body().size();
-  body().append(R"("session_id":")").append(options_.session_id).append(R"(","tags":[)");
+  body().append(R"("session_id":")").append(options_.session_id).append(1, '"');
+  append_given("span_id", span_id_);
+  body().append(R"(,"tags":[)");
   append_list(facts.tags);
-  body().append(R"(],"timestamp":")").append(format_rfc3339(facts.timestamp_ms));
-  body().append(R"(","type":")").append(facts.type).append("\"}");
+  body().append(R"(],"timestamp":")").append(format_rfc3339(facts.timestamp_ms)).append(1, '"');
+  append_given("trace_id", facts.trace_id);
+  body().append(R"(,"type":")").append(facts.type).append("\"}");
 }
 
 }  // namespace

@@ -27,16 +27,16 @@ class PlainLine {
     std::string_view name;
     bool (PlainLine::*read)();
   };
-  static const std::array<Member, 13> kMembers;
+  static const std::array<Member, 17> kMembers;
   // Of what has to be there.
   enum MemberNumber : uint32_t {
     kChecksum = 1,
     kContent = 2,
-    kId = 4,
-    kReferences = 6,
-    kTags = 10,
-    kTimestamp = 11,
-    kType = 12
+    kId = 5,
+    kReferences = 7,
+    kTags = 13,
+    kTimestamp = 14,
+    kType = 16
   };
   static constexpr uint32_t kNeeded = 1u << kChecksum | 1u << kContent | 1u << kId |
                                       1u << kReferences | 1u << kTags | 1u << kTimestamp |
@@ -44,18 +44,22 @@ class PlainLine {
 
   bool read_batch();
   bool read_content();
+  bool read_expires_at() { return read_time(&facts_.expires_at_ms); }
   bool read_id() { return read_text(is_valid_id, &facts_.id); }
   bool read_importance();
   bool read_references() { return read_list(&facts_.references); }
+  bool read_relations();
   bool read_schema_version();
   bool read_seq();
   bool read_tags() { return read_list(&facts_.tags); }
-  bool read_timestamp();
+  bool read_timestamp() { return read_time(&facts_.timestamp_ms); }
+  bool read_trace_id();
   bool read_type() { return read_text(is_valid_type, &facts_.type); }
   // Nobody asks for these.
   bool skip_number();
   bool skip_text();
 
+  bool read_time(int64_t* out_ms);
   bool read_text(bool (*is_valid)(std::string_view), std::string* out);
   bool read_list(std::vector<std::string>* out);
   template <typename Number>
@@ -67,19 +71,23 @@ class PlainLine {
   EntryFacts& facts_;
 };
 
-const std::array<PlainLine::Member, 13> PlainLine::kMembers = {{
+const std::array<PlainLine::Member, 17> PlainLine::kMembers = {{
     {"batch", &PlainLine::read_batch},
     {"checksum", &PlainLine::skip_text},
     {"content", &PlainLine::read_content},
     {"decay_factor", &PlainLine::skip_number},
+    {"expires_at", &PlainLine::read_expires_at},
     {"id", &PlainLine::read_id},
     {"importance", &PlainLine::read_importance},
     {"references", &PlainLine::read_references},
+    {"relations", &PlainLine::read_relations},
     {"schema_version", &PlainLine::read_schema_version},
     {"seq", &PlainLine::read_seq},
     {"session_id", &PlainLine::skip_text},
+    {"span_id", &PlainLine::skip_text},
     {"tags", &PlainLine::read_tags},
     {"timestamp", &PlainLine::read_timestamp},
+    {"trace_id", &PlainLine::read_trace_id},
     {"type", &PlainLine::read_type},
 }};
 
@@ -137,11 +145,33 @@ bool PlainLine::read_seq() {
   return read_integer(&facts_.seq) && facts_.seq != kNoSeq && facts_.seq <= kSeqMax;
 }
 
-bool PlainLine::read_timestamp() {
+bool PlainLine::read_trace_id() {
+  std::string_view text;
+  if (!reader_.take_ascii(&text)) return false;
+  facts_.trace_id = text;
+  return true;
+}
+
+// An object of lists, in the order of their names.
+bool PlainLine::read_relations() {
+  facts_.relations.clear();
+  if (!reader_.take('{')) return false;
+  do {
+    std::string_view name;
+    if (!reader_.take_ascii(&name) || !reader_.take(':')) return false;
+    if (!facts_.relations.empty() && facts_.relations.back().name >= name) return false;
+    Relation& relation = facts_.relations.emplace_back();
+    relation.name = name;
+    if (!read_list(&relation.ids)) return false;
+  } while (reader_.take(','));
+  return reader_.take('}');
+}
+
+bool PlainLine::read_time(int64_t* out_ms) {
   std::string_view text;
   if (!reader_.take_ascii(&text)) return false;
   const auto time_ms = parse_rfc3339(text);
-  facts_.timestamp_ms = time_ms.value_or(0);
+  *out_ms = time_ms.value_or(0);
   return time_ms.has_value();
 }
 

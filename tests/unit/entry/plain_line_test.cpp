@@ -37,7 +37,11 @@ class PlainLines : public EntryFixture {
     EXPECT_EQ(a.sealed, b.sealed) << line;
     EXPECT_EQ(a.tags, b.tags) << line;
     EXPECT_EQ(a.references, b.references) << line;
-    EXPECT_EQ(a.relations.size(), b.relations.size()) << line;
+    ASSERT_EQ(a.relations.size(), b.relations.size()) << line;
+    for (size_t i = 0; i < a.relations.size(); ++i) {
+      EXPECT_EQ(a.relations[i].name, b.relations[i].name) << line;
+      EXPECT_EQ(a.relations[i].ids, b.relations[i].ids) << line;
+    }
     EXPECT_EQ(a.trace_id, b.trace_id);
     EXPECT_EQ(a.content_keys, b.content_keys) << line;
   }
@@ -75,6 +79,10 @@ TEST_F(PlainLines, AreReadAsTheLongWayReadsThem) {
        {R"({"type":"message","content":"hi"})",
         R"({"type":"t","content":{"b":[1],"a":"x\ny","n":1.5,"t":true,"z":null},"tags":["a"]})",
         R"({"type":"t","content":[],"references":["r1","r2"],"importance":1})",
+        R"({"type":"t","content":1,"expires_at":"2027-01-01T00:00:00Z","decay_factor":0.5})",
+        R"({"type":"t","content":1,"trace_id":"t","span_id":"s"})",
+        R"({"type":"t","content":1,"relations":{"b":["x","y"],"a":["z"]},"references":["r"]})",
+        R"({"type":"t","content":1,"relations":{"a":[]},"trace_id":"a b"})",
         R"({"type":"t","content":{"message":"日本語"},"importance":0.25})"}) {
     for (const Batch batch : {Batch{}, Batch{3, 2}}) {
       const std::string line = sealed(text, 77, batch);
@@ -82,7 +90,7 @@ TEST_F(PlainLines, AreReadAsTheLongWayReadsThem) {
       facts.expires_at_ms = kNeverExpires;  // what it leaves out is read_line()'s
       facts.batch = {};
       facts.trace_id.clear();
-      facts.relations.clear();
+      if (text.find("relations") == std::string_view::npos) facts.relations.clear();
       ASSERT_TRUE(read_plain_line(line, &facts)) << line;
       EntryFacts by_line = used_facts();
       ASSERT_TRUE(read_line(line, document_, &by_line).ok());
@@ -121,11 +129,19 @@ const Changes kMiddleChanges = {
     {R"("seq":4)", R"("seq":4.5)"},
     {R"("seq":4)", R"("seq":-4)"},
     {R"("decay_factor":1)", R"("decay_factor":1e-9)"},
-    {R"("decay_factor":1)", R"("decay_factor":1,"expires_at":"2027-01-01T00:00:00.000Z")"}};
+    {R"("decay_factor":1)", R"("decay_factor":1,"expires_at":"soon")"},
+    {R"("decay_factor":1)", R"("decay_factor":1,"expires_at":1)"},
+    {R"("schema_version":1)", R"("relations":{},"schema_version":1)"},
+    {R"("schema_version":1)", R"("relations":{"a":1},"schema_version":1)"},
+    {R"("schema_version":1)", R"("relations":{"a":["b"]],"schema_version":1)"},
+    {R"("schema_version":1)", R"("relations":{"a":["c"],"a":["d"]},"schema_version":1)"},
+    {R"("schema_version":1)", R"("relations":{"é":["c"]},"schema_version":1)"}};
 const Changes kEndChanges = {{R"("tags":["t.u"],)", ""},
                              {"14:23:45.678Z", "25:23:45.678Z"},
                              {R"("type":"message")", R"("type":"Message")"},
-                             {R"("type":"message")", R"("trace_id":"x","type":"message")"}};
+                             {R"("type":"message")", R"("trace_id":"é","type":"message")"},
+                             {R"("type":"message")", R"("trace_id":1,"type":"message")"},
+                             {R"("tags":["t.u"])", R"("span_id":1,"tags":["t.u"])"}};
 const std::vector<std::string_view> kBatches = {R"("batch":{"i":3,"n":3},)",
                                                 R"("batch":{"i":-1,"n":3},)",
                                                 R"("batch":{"i":1,"n":3,"x":1},)",
@@ -179,6 +195,12 @@ TEST_F(PlainLines, HaveTheirMembersInOrder) {
   EntryFacts facts;
   EXPECT_FALSE(read_plain_line("", &facts));
   EXPECT_FALSE(read_plain_line(with_checksum("", turned), &facts));
+  const std::string with_relations = replaced(
+      whole, R"("schema_version")", R"("relations":{"a":["c"],"b":["d"]},"schema_version")");
+  EXPECT_TRUE(read_plain_line(with_checksum("", with_relations), &facts));
+  const std::string other_relations = replaced(
+      whole, R"("schema_version")", R"("relations":{"b":["c"],"a":["d"]},"schema_version")");
+  EXPECT_FALSE(read_plain_line(with_checksum("", other_relations), &facts));
   EXPECT_FALSE(read_plain_line(with_checksum(R"("batch":{"n":3,"i":1},)", whole), &facts));
 }
 
