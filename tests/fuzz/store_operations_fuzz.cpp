@@ -144,10 +144,11 @@ class Machine {
     if (loses_power) {
       disk_->set_fault_hook(nullptr);
       // It was over sooner: the power fails behind it.
-      if (crashed_ == nullptr) crashed_ = disk_->crash(plan_of(*disk_, power_choice_));
+      if (crashed_ == nullptr) lose_power();
       const StoreModel after = model_;
       processes_ = {};
       disk_ = std::move(crashed_);
+      is_damaged_ = is_damaged_ || was_damaged_;  // a repair that power cut short repaired nothing
       boot();
       const Shown now = shown();
       const bool is_as_after = now == after.shown(clock_.now_ms());
@@ -383,9 +384,13 @@ class Machine {
     power_choice_ = input_.number();
     uint64_t seen = 0;
     disk_->set_fault_hook([this, at, seen](const auto&) mutable {
-      if (seen++ == at) crashed_ = disk_->crash(plan_of(*disk_, power_choice_));
+      if (seen++ == at) lose_power();
       return std::nullopt;
     });
+  }
+  void lose_power() {
+    crashed_ = disk_->crash(plan_of(*disk_, power_choice_));
+    was_damaged_ = is_damaged_;
   }
 
   Shown shown() { return shown_by(session()); }
@@ -401,6 +406,7 @@ class Machine {
   StoreModel model_;
   std::set<std::string> undecided_;  // ids of which a lost compaction may have freed
   bool is_damaged_ = false;          // from outside
+  bool was_damaged_ = false;         // when the power failed
   bool may_be_torn_ = false;         // by lost power: verify reports a tail, and nothing else
 };
 
