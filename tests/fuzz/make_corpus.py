@@ -54,6 +54,8 @@ STORE_OPERATIONS = {
                          + losing_power(add(C), 9, 0x8001 << 48 | 7) + bytes([RESTART]),
     "lost_power_compacting": add(A) + add(B) + bytes([REMOVE, A])
                              + losing_power(bytes([COMPACT]), 12, 5) + add(C),
+    "lost_power_purging": add(A, ADD_EXPIRING) + bytes([WAIT, WAIT])
+                          + 2 * losing_power(bytes([PURGE]), 20, 0) + add(A),
     "lost_power_repairing": add(A) + bytes([METADATA, 1]) + losing_power(bytes([REPAIR]), 30, 0),
     "lost_power_batch": losing_power(bytes([BATCH, 7]) + text(b"{}"), 5, 0x0909 << 48 | 1)
                         + bytes([REPAIR]),

@@ -139,6 +139,7 @@ class Machine {
     const uint8_t choice = input_.byte();
     const bool loses_power = choice >= 0xC0;
     const StoreModel before = model_;
+    const std::set<std::string> undecided = undecided_;
     if (loses_power) lose_power_within();
     operate(choice % 22);
     if (loses_power) {
@@ -156,6 +157,10 @@ class Machine {
       model_ = is_as_after ? after : before;
       may_be_torn_ = true;
       if (is_as_after) settle(before);
+      // What the operation has decided may be lost with it.
+      for (const auto& id : undecided) {
+        if (!model_.is_used(id)) undecided_.insert(id);
+      }
       verify();
     }
     require(shown() == expected());
