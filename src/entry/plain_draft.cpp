@@ -12,6 +12,7 @@
 #include "entry/content_key.h"
 #include "entry/draft_defaults.h"
 #include "entry/fields.h"
+#include "entry/plain_fields.h"
 #include "json/canonical.h"
 
 namespace varve::entry {
@@ -52,17 +53,16 @@ class PlainDraft {
   bool read_session_id();
   bool read_span_id() { return read_trace(&span_id_); }
   bool read_tags() { return read_list(is_valid_tag, &draft_.facts.tags); }
-  bool read_timestamp() { return read_time(&draft_.facts.timestamp_ms); }
+  bool read_timestamp() { return take_time(reader_, &draft_.facts.timestamp_ms); }
   bool read_trace_id() { return read_trace(&draft_.facts.trace_id); }
   bool read_ttl_seconds();
   bool read_type();
   // Given here again where a line was exported: the library's own.
-  bool skip_number();
-  bool skip_text();
+  bool skip_number() { return entry::skip_number(reader_); }
+  bool skip_text() { return entry::skip_text(reader_); }
 
   std::optional<double> read_number(std::string* canonical);
   std::optional<double> read_fraction(std::string* canonical);
-  bool read_time(int64_t* out_ms);
   bool read_trace(std::string* out);
   bool read_list(bool (*is_valid)(std::string_view), std::vector<std::string>* out);
   void read_content_keys(const json::PlainMembers& members);
@@ -185,7 +185,7 @@ std::optional<double> PlainDraft::read_number(std::string* canonical) {
 }
 
 bool PlainDraft::read_expires_at() {
-  return !was_read(kTtlSeconds) && read_time(&draft_.facts.expires_at_ms);
+  return !was_read(kTtlSeconds) && take_time(reader_, &draft_.facts.expires_at_ms);
 }
 
 bool PlainDraft::read_ttl_seconds() {
@@ -206,29 +206,11 @@ bool PlainDraft::read_session_id() {
   return reader_.take_ascii(&id) && (options_.adopt_session || id == options_.session_id);
 }
 
-bool PlainDraft::read_time(int64_t* out_ms) {
-  std::string_view text;
-  if (!reader_.take_ascii(&text)) return false;
-  const auto time_ms = parse_rfc3339(text);
-  *out_ms = time_ms.value_or(0);
-  return time_ms.has_value();
-}
-
 bool PlainDraft::read_trace(std::string* out) {
   std::string_view text;
   if (!reader_.take_ascii(&text) || text.empty() || text.size() > kTraceCharsMax) return false;
   *out = text;
   return true;
-}
-
-bool PlainDraft::skip_number() {
-  std::string_view token;
-  return reader_.take_number(&token);
-}
-
-bool PlainDraft::skip_text() {
-  std::string_view text;
-  return reader_.take_ascii(&text);
 }
 
 bool PlainDraft::read_type() {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/time.h"
 #include "entry/content_key.h"
+#include "entry/plain_fields.h"
 #include "json/plain.h"
 
 namespace varve::entry {
@@ -44,7 +44,7 @@ class PlainLine {
 
   bool read_batch();
   bool read_content();
-  bool read_expires_at() { return read_time(&facts_.expires_at_ms); }
+  bool read_expires_at() { return take_time(reader_, &facts_.expires_at_ms); }
   bool read_id() { return read_text(is_valid_id, &facts_.id); }
   bool read_importance();
   bool read_references() { return read_list(&facts_.references); }
@@ -52,14 +52,13 @@ class PlainLine {
   bool read_schema_version();
   bool read_seq();
   bool read_tags() { return read_list(&facts_.tags); }
-  bool read_timestamp() { return read_time(&facts_.timestamp_ms); }
+  bool read_timestamp() { return take_time(reader_, &facts_.timestamp_ms); }
   bool read_trace_id();
   bool read_type() { return read_text(is_valid_type, &facts_.type); }
   // Nobody asks for these.
-  bool skip_number();
-  bool skip_text();
+  bool skip_number() { return entry::skip_number(reader_); }
+  bool skip_text() { return entry::skip_text(reader_); }
 
-  bool read_time(int64_t* out_ms);
   bool read_text(bool (*is_valid)(std::string_view), std::string* out);
   bool read_list(std::vector<std::string>* out);
   template <typename Number>
@@ -165,24 +164,6 @@ bool PlainLine::read_relations() {
     if (!read_list(&relation.ids)) return false;
   } while (reader_.take(','));
   return reader_.take('}');
-}
-
-bool PlainLine::read_time(int64_t* out_ms) {
-  std::string_view text;
-  if (!reader_.take_ascii(&text)) return false;
-  const auto time_ms = parse_rfc3339(text);
-  *out_ms = time_ms.value_or(0);
-  return time_ms.has_value();
-}
-
-bool PlainLine::skip_number() {
-  std::string_view token;
-  return reader_.take_number(&token);
-}
-
-bool PlainLine::skip_text() {
-  std::string_view text;
-  return reader_.take_ascii(&text);
 }
 
 bool PlainLine::read_text(bool (*is_valid)(std::string_view), std::string* out) {

@@ -1,0 +1,31 @@
+// Members that plain drafts and plain lines have alike.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/time.h"
+#include "json/plain.h"
+
+namespace varve::entry {
+
+// False, as of the reader's own functions: it is not there, or another has to say what it is.
+[[nodiscard]] inline bool take_time(json::PlainReader& reader, int64_t* out_ms) {
+  std::string_view text;
+  if (!reader.take_ascii(&text)) return false;
+  const auto time_ms = parse_rfc3339(text);
+  *out_ms = time_ms.value_or(0);
+  return time_ms.has_value();
+}
+
+[[nodiscard]] inline bool skip_text(json::PlainReader& reader) {
+  std::string_view text;
+  return reader.take_ascii(&text);
+}
+
+[[nodiscard]] inline bool skip_number(json::PlainReader& reader) {
+  std::string_view token;
+  return reader.take_number(&token);
+}
+
+}  // namespace varve::entry
