@@ -144,12 +144,11 @@ Status Index::load_whole() {
   return {};
 }
 
-Index Index::renumbered(std::span<const uint32_t> kept) const {
-  const Renumbering rows(kept, size());
+Index Index::renumbered(const Renumbering& rows) const {
   Index index(text_settings_);
   index.type_names_ = type_names_;
   index.type_counts_.assign(type_names_.size(), 0);
-  for (const uint32_t row : kept) index.take_row(*this, row);
+  for (const uint32_t row : rows.kept()) index.take_row(*this, row);
   index.table_.reserve(index.size(), index.id_hashes_);
   for (uint32_t row = 0; row < index.size(); ++row) index.table_.insert(row, index.id_hashes_);
   index.tombstone_ends_ = tombstone_ends_;
@@ -159,7 +158,6 @@ Index Index::renumbered(std::span<const uint32_t> kept) const {
     index.tombstone_table_.insert(number, index.tombstone_hashes_);
   }
   index.coverage.tombstones_bytes = coverage.tombstones_bytes;
-  index.facets_ = facets_.renumbered(rows);
   if (text_ != nullptr) {
     index.text_ = std::make_unique<TextIndex>(text_->renumbered(rows, text_settings_));
   }

@@ -159,9 +159,11 @@ class Index {
   [[nodiscard]] bool is_damaged() const {
     return facets_.is_damaged() || (text_ && text_->is_damaged()) || are_rows_damaged();
   }
-  // Of a log that has only the lines of these rows, one behind the other from its start. Only with
-  // nothing pending. Cost: grows with the index, no line is read.
-  [[nodiscard]] Index renumbered(std::span<const uint32_t> kept) const;
+  // Of a log that has only the lines of these rows, one behind the other from its start, but for
+  // its facets: another thread may make those meanwhile (Facets::renumbered()) for take_facets().
+  // Only with nothing pending. Cost: grows with the index, no line is read.
+  [[nodiscard]] Index renumbered(const Renumbering& rows) const;
+  void take_facets(Facets facets) { facets_ = std::move(facets); }
 
   // Brings the order of time up to all rows, which reads the times of all. Queries that sort by
   // what decays need it, and those that sort by time where the log is not in its order.

@@ -7,9 +7,24 @@
 
 namespace varve::session {
 
-void CompactedIndex::make(const std::vector<uint32_t>& kept, uint64_t epoch) {
-  made_ = core_.index_of_kept(kept, epoch);
+void CompactedIndex::plan(std::vector<uint32_t> kept, uint32_t row_count, uint64_t epoch) {
+  kept_ = std::move(kept);
+  rows_.emplace(kept_, row_count);
+  epoch_ = epoch;
+}
+
+void CompactedIndex::make_facets() {
+  if (rows_) facets_ = core_.facets_of_kept(*rows_, epoch_);
+}
+
+void CompactedIndex::make_rows_and_words() {
+  if (rows_) made_ = core_.index_of_kept(*rows_, epoch_);
+}
+
+void CompactedIndex::encode() {
+  if (!facets_) made_.reset();
   if (!made_) return;
+  made_->take_facets(*std::move(facets_));
   encoding_ = start_beside(core_.settings.threads > 1,
                            [made = made_] { return index::encode_snapshot(*made); });
 }

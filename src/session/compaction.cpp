@@ -127,12 +127,12 @@ class Compaction {
 
   // Words that only the forgotten had may stand in a renumbered index in a form of their own: a
   // purge makes it anew.
-  void make_index() {
+  void plan_index() {
     if (options_.cause == CompactionCause::kPurge) return;
     std::vector<uint32_t> rows;
     rows.reserve(kept_.size());
     for (const KeptLine& line : kept_) rows.push_back(line.row);
-    compacted_.make(rows, epoch_);
+    compacted_.plan(std::move(rows), static_cast<uint32_t>(rows_.size()), epoch_);
   }
 
   [[nodiscard]] bool has_threads() const { return core_.settings.threads > 1; }
@@ -211,7 +211,7 @@ class Compaction {
         drop_row(row, Dropped::kDeleted);
       } else if (index.is_expired(row, now_ms_)) {
         drop_row(row, Dropped::kExpired);
-      } else if (relevance.of(row) < options_.evict_below && !is_protected(row, relevance)) {
+      } else if (is_evicted(row, relevance)) {
         drop_row(row, Dropped::kEvicted);
       } else {
         kept_.push_back({row, index.location(row)});
@@ -220,6 +220,11 @@ class Compaction {
       rows_.push_back(index.location(row));
     }
     report_.entries_after = kept_.size();
+  }
+
+  [[nodiscard]] bool is_evicted(uint32_t row, const query::Relevance& relevance) const {
+    return options_.evict_below > 0 && relevance.of(row) < options_.evict_below &&
+           !is_protected(row, relevance);
   }
 
   void drop(Dropped why) { report_.dropped[static_cast<size_t>(why)] += 1; }
@@ -321,16 +326,21 @@ class Compaction {
     return {};
   }
 
-  // The lines are copied beside the caller, who makes the index: what takes much memory is done
-  // where the process has some at hand.
+  // The lines are copied beside the caller, who makes the index, as far as it takes as long: what
+  // takes much memory is done where the process has some at hand.
   Status write_anew() {
     if (has_threads()) old_log_ = core_.storage->keep_open(log::Stream::kEntries);
+    plan_index();
     return core_.storage->replace(log::Stream::kEntries, [&](log::Sink& sink) {
-      auto copying = start_beside(has_threads(), [&] { return copy_kept(sink); });
+      auto copying = start_beside(has_threads(), [&] {
+        compacted_.make_facets();
+        return copy_kept(sink);
+      });
       // Alone, first the copy: the disk is to write while the index is made.
       if (!has_threads()) VARVE_TRY(copying.get());
-      make_index();
+      compacted_.make_rows_and_words();
       if (has_threads()) VARVE_TRY(copying.get());
+      compacted_.encode();
       return make_gaps_legal();
     });
   }
@@ -444,6 +454,12 @@ Result<CompactionOutcome> attempt(Core& core, const CompactionOptions& options) 
   return std::move(compaction).outcome();
 }
 
+// Of an index that the core made from the log.
+void put_own_snapshot(Core& core) {
+  const auto made = core.prepare_snapshot(true, false);
+  if (made) core.put_snapshot(*made);
+}
+
 // Plans, and carries out unless it is a dry run. When index.bin turns out to be wrong, or somebody
 // made the index anew in between, once more by the log alone.
 Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions& options) {
@@ -483,8 +499,11 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   VARVE_TRY(core.storage->sync(core.next_seq() - 1));
   VARVE_TRY(core.catch_up());
   VARVE_TRY_ASSIGN(CompactionOutcome outcome, plan_and_carry_out(core, options));
-  if (!outcome.snapshot) outcome.snapshot = core.prepare_snapshot(true, false);
-  if (outcome.snapshot) core.put_snapshot(*outcome.snapshot);
+  if (!outcome.snapshot) put_own_snapshot(core);
+  // While the disk takes what metadata.json is to say.
+  auto saving = start_beside(core.settings.threads > 1 && outcome.snapshot, [&] {
+    if (outcome.snapshot) core.put_snapshot(*outcome.snapshot);
+  });
   CompactionReport& report = outcome.report;
   const int64_t end_us = core.context.clock->monotonic_us();
   core.context.counters->compaction_us.record_duration(start_us, end_us);
@@ -492,6 +511,7 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   if (report.changed) {
     note_if_failed(core, "a compaction was not noted", save_history(core, options, report));
   }
+  saving.get();
   count_up(*core.context.counters, options, report);
   core.watch_size();
   post_end(core, options, report);

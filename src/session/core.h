@@ -203,9 +203,11 @@ class Core {
   // would bring back the words of what was forgotten.
   void put_snapshot(const Snapshot& snapshot);
 
-  // The index of a log that has the lines of these rows only, made without reading it; readers go
-  // on meanwhile. load_sections() came before. Nothing without has_rows_of(epoch).
-  std::shared_ptr<index::Index> index_of_kept(const std::vector<uint32_t>& kept, uint64_t epoch);
+  // The index of a log that has the lines of these rows only, made without reading it, and the
+  // facets that are to be put into it; readers go on meanwhile. load_sections() came before.
+  // Nothing without has_rows_of(epoch).
+  std::shared_ptr<index::Index> index_of_kept(const index::Renumbering& rows, uint64_t epoch) const;
+  std::optional<index::Facets> facets_of_kept(const index::Renumbering& rows, uint64_t epoch) const;
   // After the holder of the storage's lock replaced the log: takes the new one's index, and gives
   // the old one for it. Answers what is to be put; `encoded` is of the new index.
   Result<Snapshot> adopt_compacted(index::Index& compacted, std::string encoded);

@@ -211,11 +211,18 @@ Status Core::check_rows(uint64_t epoch) const {
   return {Code::kConflict, "the index is being made anew; try again"};
 }
 
-std::shared_ptr<index::Index> Core::index_of_kept(const std::vector<uint32_t>& kept,
-                                                  uint64_t epoch) {
+std::shared_ptr<index::Index> Core::index_of_kept(const index::Renumbering& rows,
+                                                  uint64_t epoch) const {
   const std::shared_lock lock(index_mutex);
   if (!has_rows_of(epoch)) return nullptr;
-  return std::make_shared<index::Index>(index.renumbered(kept));
+  return std::make_shared<index::Index>(index.renumbered(rows));
+}
+
+std::optional<index::Facets> Core::facets_of_kept(const index::Renumbering& rows,
+                                                  uint64_t epoch) const {
+  const std::shared_lock lock(index_mutex);
+  if (!has_rows_of(epoch)) return std::nullopt;
+  return index.facets().renumbered(rows);
 }
 
 Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::string encoded) {
@@ -228,6 +235,7 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
   view.tail = tail;
   snapshot_covered_bytes = 0;  // index.bin is of the old log
   snapshot_text_rows = 0;
+  snapshot_size_bytes = encoded.size();  // of what is about to be put
   return Snapshot{std::move(encoded), tail.generation, index.coverage.entries_bytes,
                   index.text_row_count()};
 }

@@ -258,6 +258,9 @@ TEST_F(CompactionReports, SizesAndMemoryAreThoseAfterIt) {
   remove("a");
   compact();
   EXPECT_EQ(session_->size_bytes(), bytes_on_disk());
+  const auto noted = json::Tree::parse(disk_.bytes("metadata.json"));
+  ASSERT_TRUE(noted.ok());
+  EXPECT_EQ(noted->get_int64("total_size_bytes"), static_cast<int64_t>(bytes_on_disk()));
   ASSERT_TRUE(session_->query(R"({"vector":[1,0,0]})").ok());
   const int64_t before = figure("vectors", "memory_bytes");
   compact(CompactionCause::kPurge);
