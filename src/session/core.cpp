@@ -457,12 +457,12 @@ Status Core::catch_up_as_writer(bool conflict) {
   index::Coverage coverage;
   {
     const std::shared_lock lock(index_mutex);
+    if (view.torn_entries.empty() && view.torn_tombstones.empty()) return {};
     torn_entries = view.torn_entries;
     torn_tombstones = view.torn_tombstones;
     tail = view.tail;
     coverage = index.coverage;
   }
-  if (torn_entries.empty() && torn_tombstones.empty()) return {};
   if (!torn_entries.empty()) {
     VARVE_TRY(cut_torn_tail(log::Stream::kEntries, torn_entries, coverage.entries_bytes,
                             tail.entries_bytes));
@@ -529,8 +529,7 @@ void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
   if (index.coverage.entries_bytes != start_bytes || !index_is_whole_) return;
   index_is_whole_ = false;
   try {
-    const uint64_t settled_seq = metadata.compacted_through_seq();
-    for (const NewRow& row : rows) index.add(*row.facts, row.location, settled_seq);
+    for (const NewRow& row : rows) index.add(*row.facts, row.location, compacted_through_seq_);
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -554,10 +553,18 @@ void Core::apply_tombstones(uint64_t start_bytes, const std::vector<std::string_
   index_is_whole_ = true;
 }
 
+uint64_t Core::next_seq_of_index() const {
+  return std::max({index.coverage.last_seq, durable_seq_seen, compacted_through_seq_}) + 1;
+}
+
 uint64_t Core::next_seq() const {
   const std::shared_lock lock(index_mutex);
-  return std::max({index.coverage.last_seq, durable_seq_seen, metadata.compacted_through_seq()}) +
-         1;
+  return next_seq_of_index();
+}
+
+Core::AppendPoint Core::append_point() const {
+  const std::shared_lock lock(index_mutex);
+  return {index.coverage.entries_bytes, next_seq_of_index(), index_epoch};
 }
 
 uint64_t Core::rolled_back_count() const {

@@ -18,6 +18,7 @@
 #include "log/scan.h"
 #include "log/storage.h"
 #include "session/entry_cache.h"
+#include "session/expiry.h"
 #include "session/metadata.h"
 #include "session/session.h"
 #include "session/vectors.h"
@@ -146,6 +147,13 @@ class Core {
 
   // The seq of the next entry: above everything that ever was durable, so that a loss shows.
   [[nodiscard]] uint64_t next_seq() const;
+  // Where the next entry goes: the end of the index of that epoch.
+  struct AppendPoint {
+    uint64_t start_bytes = 0;
+    uint64_t seq = 0;
+    uint64_t epoch = 0;
+  };
+  [[nodiscard]] AppendPoint append_point() const;
   // Entries known to have been durable that the log ends before.
   [[nodiscard]] uint64_t rolled_back_count() const;
 
@@ -188,6 +196,8 @@ class Core {
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
   // Index lock held exclusively.
   void set_metadata(Metadata fresh);
+  // From when on a write is to renew what metadata.json says (expiry.h).
+  [[nodiscard]] int64_t renewal_due_ms() const { return renewal_due_ms_.load(); }
 
   // What index.bin is to hold, when the log grew enough since the last time, or `always`; nothing
   // when it is not due. Writing it is the holder of the storage's lock's: put_snapshot().
@@ -306,6 +316,8 @@ class Core {
   uint64_t words_bytes_due();
   Status index_words_of(uint32_t first, uint32_t end);
 
+  void take_metadata(Metadata fresh, std::shared_ptr<const decay::Rules> rules);  // exclusively
+  [[nodiscard]] uint64_t next_seq_of_index() const;                               // index lock held
   [[nodiscard]] bool is_over(int64_t expires_at_ms) const;
   [[nodiscard]] Result<Found> find_row(std::string_view id) const;
   [[nodiscard]] std::optional<Result<Found>> find_at_once(std::string_view id,
@@ -320,7 +332,10 @@ class Core {
   static constexpr size_t kIdleAnalyzersMax = 8;
   std::mutex analyzers_mutex_;
   std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use
-  std::shared_ptr<const decay::Rules> decay_rules_;         // of the metadata
+  // Of the metadata: what is asked of it often.
+  std::shared_ptr<const decay::Rules> decay_rules_;
+  uint64_t compacted_through_seq_ = 0;
+  std::atomic<int64_t> renewal_due_ms_{kNeverDue};
   std::atomic<bool> is_near_limit_{false};
   std::atomic<bool> is_undurable_{false};
   // The storage's lock is held here, and nothing written.

@@ -168,7 +168,14 @@ std::shared_ptr<const decay::Rules> Core::decay_rules_of(const Metadata& of) con
 }
 
 void Core::set_metadata(Metadata fresh) {
-  decay_rules_ = decay_rules_of(fresh);
+  auto rules = decay_rules_of(fresh);
+  take_metadata(std::move(fresh), std::move(rules));
+}
+
+void Core::take_metadata(Metadata fresh, std::shared_ptr<const decay::Rules> rules) {
+  decay_rules_ = std::move(rules);
+  compacted_through_seq_ = fresh.compacted_through_seq();
+  renewal_due_ms_.store(session::renewal_due_ms(fresh.tree()));
   metadata = std::move(fresh);
 }
 

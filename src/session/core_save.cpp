@@ -156,8 +156,7 @@ Status Core::save_metadata(log::DocumentDurability durability,
   auto rules = decay_rules_of(fresh);
   VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), durability));
   const std::unique_lock lock(index_mutex);
-  decay_rules_ = std::move(rules);
-  metadata = std::move(fresh);
+  take_metadata(std::move(fresh), std::move(rules));
   return {};
 }
 

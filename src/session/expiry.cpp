@@ -1,5 +1,6 @@
 #include "session/expiry.h"
 
+#include <cmath>
 #include <limits>
 
 #include "base/time.h"
@@ -16,6 +17,12 @@ bool is_fixed(const json::Tree& metadata) {
   return metadata.get_string("ttl_policy", "sliding") == "fixed";
 }
 
+// kNeverDue where no calendar goes so far.
+int64_t later_by(int64_t begin_ms, double duration_ms) {
+  const double end_ms = static_cast<double>(begin_ms) + duration_ms;
+  return end_ms < static_cast<double>(kNeverDue) ? static_cast<int64_t>(end_ms) : kNeverDue;
+}
+
 }  // namespace
 
 std::optional<int64_t> expiry_ms(const json::Tree& metadata) {
@@ -24,9 +31,8 @@ std::optional<int64_t> expiry_ms(const json::Tree& metadata) {
   const auto begin_ms =
       parse_rfc3339(metadata.get_string(is_fixed(metadata) ? "created_at" : "last_accessed"));
   if (!begin_ms) return std::nullopt;
-  const double end_ms = static_cast<double>(*begin_ms) + ttl_ms;
-  if (end_ms >= static_cast<double>(std::numeric_limits<int64_t>::max())) return std::nullopt;
-  return static_cast<int64_t>(end_ms);
+  const int64_t end_ms = later_by(*begin_ms, ttl_ms);
+  return end_ms != kNeverDue ? std::optional(end_ms) : std::nullopt;
 }
 
 Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_id,
@@ -38,11 +44,12 @@ Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_
   return end_ms && *end_ms <= now_ms;
 }
 
-bool wants_renewal(const json::Tree& metadata, int64_t now_ms) {
+int64_t renewal_due_ms(const json::Tree& metadata) {
   const double ttl_ms = metadata.get_double("ttl_hours", 0) * kHourMs;
-  if (!(ttl_ms > 0) || is_fixed(metadata)) return false;
+  if (!(ttl_ms > 0) || is_fixed(metadata)) return kNeverDue;
   const auto saved_ms = parse_rfc3339(metadata.get_string("last_accessed"));
-  return !saved_ms || static_cast<double>(now_ms - *saved_ms) >= ttl_ms / kRenewalsPerTtl;
+  if (!saved_ms) return std::numeric_limits<int64_t>::min();
+  return later_by(*saved_ms, std::ceil(ttl_ms / kRenewalsPerTtl));
 }
 
 }  // namespace varve::session

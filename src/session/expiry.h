@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -21,8 +22,9 @@ std::optional<int64_t> expiry_ms(const json::Tree& metadata);
 // says that it has not: nothing is removed on its word.
 Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_id, int64_t now_ms);
 
-// Whether a write at `now_ms` is to renew the metadata of a session, so that nobody takes it for
-// one that was left: an eighth of a sliding ttl has passed since it was saved.
-bool wants_renewal(const json::Tree& metadata, int64_t now_ms);
+// From when on a write is to renew the metadata of a session, so that nobody takes it for one that
+// was left: an eighth of a sliding ttl after it was saved. kNeverDue: no write is.
+inline constexpr int64_t kNeverDue = std::numeric_limits<int64_t>::max();
+int64_t renewal_due_ms(const json::Tree& metadata);
 
 }  // namespace varve::session

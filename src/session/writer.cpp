@@ -309,13 +309,15 @@ Status Writer::commit_locked(Group& group) {
   return {Code::kBusy, "somebody appends to the log without taking its lock"};
 }
 
-Status Writer::check_ids(const WriteRequest& request, TakenIds* taken) const {
+Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, TakenIds* taken) const {
   const std::shared_lock lock(core_.index_mutex);
+  VARVE_TRY(core_.check_rows(epoch));
   for (size_t i = 0; i < request.drafts.size(); ++i) {
     const std::string& id = request.drafts[i].facts.id;
     const bool was_deleted = core_.index.was_deleted(id);
-    if (!was_deleted && !core_.index.find(id) && taken->insert(id).second) continue;
-    give_back(request, i, taken);
+    const bool is_new = !was_deleted && !core_.index.find(id);
+    if (is_new && (taken == nullptr || taken->insert(id).second)) continue;
+    if (taken != nullptr) give_back(request, i, taken);
     return {Code::kAlreadyExists, was_deleted
                                       ? "entry '" + id + "' was deleted; an id is used once, ever"
                                       : "an entry '" + id + "' exists already"};
@@ -407,10 +409,8 @@ Status Writer::make_room(uint64_t new_bytes) {
 // Best effort: what was written is answered as written.
 void Writer::renew_expiry() noexcept {
   try {
-    {
-      const std::shared_lock lock(core_.index_mutex);
-      if (!wants_renewal(core_.metadata.tree(), core_.context.clock->now_ms())) return;
-    }
+    const int64_t due_ms = core_.renewal_due_ms();
+    if (due_ms == kNeverDue || core_.context.clock->now_ms() < due_ms) return;
     (void)core_.save_metadata(log::DocumentDurability::kNamed, [](Metadata&) { return Status(); })
         .ok();
   } catch (const std::bad_alloc&) {
@@ -424,23 +424,18 @@ Status Writer::add_group(Group& group) {
   VARVE_TRY(make_room(new_bytes));
   // Before anything is written: this may fail.
   const std::string user = core_.context.quota != nullptr ? user_id() : std::string();
-  uint64_t start_bytes = 0;
-  uint64_t epoch = 0;
-  {
-    const std::shared_lock lock(core_.index_mutex);
-    start_bytes = core_.index.coverage.entries_bytes;
-    epoch = core_.index_epoch;
-  }
-  uint64_t seq = core_.next_seq();
+  const Core::AppendPoint end = core_.append_point();
+  uint64_t seq = end.seq;
   size_t count = 0;
   for (const WriteRequest* request : group) count += request->drafts.size();
   Lines lines;
   lines.text.reserve(new_bytes + count * kSealBytes);
   lines.rows.reserve(count);
   TakenIds taken;
-  taken.reserve(count);
+  if (count > 1) taken.reserve(count);
   for (WriteRequest* request : group) {
-    request->status = check_ids(*request, &taken);
+    request->status = check_ids(*request, end.epoch, count > 1 ? &taken : nullptr);
+    if (request->status.code() == Code::kConflict) return std::move(request->status);
     if (!request->status.ok()) continue;
     request->status = check_size(lines.text.size() + bytes_of(*request));
     if (request->status.ok() && request->drafts.size() > entry::kSeqMax - seq + 1) {
@@ -452,20 +447,16 @@ Status Writer::add_group(Group& group) {
       give_back(*request, request->drafts.size(), &taken);
       continue;
     }
-    append_request(*request, start_bytes, &seq, &lines);
-  }
-  {
-    // Numbers and ids are of these rows.
-    const std::shared_lock lock(core_.index_mutex);
-    VARVE_TRY(core_.check_rows(epoch));
+    append_request(*request, end.start_bytes, &seq, &lines);
   }
   if (lines.rows.empty()) return {};
   VARVE_TRY(note_change());
   const bool durable = is_durable(core_.settings);
-  Once apply(
-      [&] { core_.apply_entries(start_bytes, lines.rows, start_bytes + lines.text.size()); });
-  VARVE_TRY(core_.storage->append(log::Stream::kEntries, start_bytes, lines.text, durable, seq - 1,
-                                  std::ref(apply)));
+  Once apply([&] {
+    core_.apply_entries(end.start_bytes, lines.rows, end.start_bytes + lines.text.size());
+  });
+  VARVE_TRY(core_.storage->append(log::Stream::kEntries, end.start_bytes, lines.text, durable,
+                                  seq - 1, std::ref(apply)));
   apply();
   changed_.store(true);
   if (!durable) unsynced_.store(true);

@@ -94,7 +94,9 @@ class Writer {
   Status commit_locked(Group& group);
   Status add_group(Group& group);
   Status delete_group(Group& group);
-  Status check_ids(const WriteRequest& request, TakenIds* taken) const;
+  // kConflict: the index is of another epoch. `taken`: of entries before these; null for a lone
+  // one.
+  Status check_ids(const WriteRequest& request, uint64_t epoch, TakenIds* taken) const;
   [[nodiscard]] std::string user_id() const;
   Status put_vector_locked(std::string_view id, std::span<const float> values);
   Status make_room(uint64_t new_bytes);
