@@ -529,7 +529,8 @@ void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
   if (index.coverage.entries_bytes != start_bytes || !index_is_whole_) return;
   index_is_whole_ = false;
   try {
-    for (const NewRow& row : rows) index.add(*row.facts, row.location, compacted_through_seq_);
+    for (const NewRow& row : rows)
+      index.add(*row.facts, row.location, facts_.compacted_through_seq);
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -554,7 +555,7 @@ void Core::apply_tombstones(uint64_t start_bytes, const std::vector<std::string_
 }
 
 uint64_t Core::next_seq_of_index() const {
-  return std::max({index.coverage.last_seq, durable_seq_seen, compacted_through_seq_}) + 1;
+  return std::max({index.coverage.last_seq, durable_seq_seen, facts_.compacted_through_seq}) + 1;
 }
 
 uint64_t Core::next_seq() const {

@@ -316,8 +316,16 @@ class Core {
   uint64_t words_bytes_due();
   Status index_words_of(uint32_t first, uint32_t end);
 
-  void take_metadata(Metadata fresh, std::shared_ptr<const decay::Rules> rules);  // exclusively
-  [[nodiscard]] uint64_t next_seq_of_index() const;                               // index lock held
+  // What is asked of metadata often, found once.
+  struct MetadataFacts {
+    std::shared_ptr<const decay::Rules> decay_rules;
+    uint64_t compacted_through_seq = 0;
+    int64_t renewal_due_ms = kNeverDue;
+  };
+  [[nodiscard]] MetadataFacts facts_of(const Metadata& of) const;
+  // Index lock held exclusively. Cannot fail: the file may have it already.
+  void take_metadata(Metadata fresh, MetadataFacts facts) noexcept;
+  [[nodiscard]] uint64_t next_seq_of_index() const;  // index lock held
   [[nodiscard]] bool is_over(int64_t expires_at_ms) const;
   [[nodiscard]] Result<Found> find_row(std::string_view id) const;
   [[nodiscard]] std::optional<Result<Found>> find_at_once(std::string_view id,
@@ -332,10 +340,8 @@ class Core {
   static constexpr size_t kIdleAnalyzersMax = 8;
   std::mutex analyzers_mutex_;
   std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use
-  // Of the metadata: what is asked of it often.
-  std::shared_ptr<const decay::Rules> decay_rules_;
-  uint64_t compacted_through_seq_ = 0;
-  std::atomic<int64_t> renewal_due_ms_{kNeverDue};
+  MetadataFacts facts_;                                     // of the metadata
+  std::atomic<int64_t> renewal_due_ms_{kNeverDue};          // of these, for who has no lock
   std::atomic<bool> is_near_limit_{false};
   std::atomic<bool> is_undurable_{false};
   // The storage's lock is held here, and nothing written.

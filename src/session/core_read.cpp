@@ -129,7 +129,7 @@ Result<EntryLine> Core::read_entry(std::string_view wanted) {
 
 std::shared_ptr<const decay::Rules> Core::decay_rules() const {
   const std::shared_lock lock(index_mutex);
-  return decay_rules_;
+  return facts_.decay_rules;
 }
 
 CompactionPolicy Core::compaction_policy() const {
@@ -168,14 +168,17 @@ std::shared_ptr<const decay::Rules> Core::decay_rules_of(const Metadata& of) con
 }
 
 void Core::set_metadata(Metadata fresh) {
-  auto rules = decay_rules_of(fresh);
-  take_metadata(std::move(fresh), std::move(rules));
+  MetadataFacts facts = facts_of(fresh);
+  take_metadata(std::move(fresh), std::move(facts));
 }
 
-void Core::take_metadata(Metadata fresh, std::shared_ptr<const decay::Rules> rules) {
-  decay_rules_ = std::move(rules);
-  compacted_through_seq_ = fresh.compacted_through_seq();
-  renewal_due_ms_.store(session::renewal_due_ms(fresh.tree()));
+Core::MetadataFacts Core::facts_of(const Metadata& of) const {
+  return {decay_rules_of(of), of.compacted_through_seq(), session::renewal_due_ms(of.tree())};
+}
+
+void Core::take_metadata(Metadata fresh, MetadataFacts facts) noexcept {
+  renewal_due_ms_.store(facts.renewal_due_ms);
+  facts_ = std::move(facts);
   metadata = std::move(fresh);
 }
 

@@ -153,10 +153,10 @@ Status Core::save_metadata(log::DocumentDurability durability,
   VARVE_TRY(change(fresh));
   count_into(fresh.tree());
   // Nothing may fail once it is in the file.
-  auto rules = decay_rules_of(fresh);
+  MetadataFacts facts = facts_of(fresh);
   VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), durability));
   const std::unique_lock lock(index_mutex);
-  take_metadata(std::move(fresh), std::move(rules));
+  take_metadata(std::move(fresh), std::move(facts));
   return {};
 }
 

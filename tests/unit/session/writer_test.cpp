@@ -183,6 +183,32 @@ TEST_F(Requests, MemoryThatEndsRefusesThemAndTheQueueGoesOn) {
   EXPECT_GT(refused, 0);
 }
 
+TEST_F(Requests, MetadataThatIsInTheFileIsKnownWhereverMemoryEnds) {
+  open();
+  bool was_met = true;
+  int refused = 0;
+  for (int64_t allowed = 0; was_met && allowed < 3000; ++allowed) {
+    const std::string title = "a title of some length, number " + std::to_string(allowed);
+    const auto change = [&](Metadata& metadata) {
+      metadata.tree().set("title", json::Tree::string(title));
+      metadata.tree().set("ttl_hours", json::Tree::integer(100));
+      return Status();
+    };
+    const auto save = [&] {
+      const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
+      const Status saved = core_->save_metadata(log::DocumentDurability::kContent, change);
+      was_met = limit.was_met();
+      return saved;
+    };
+    const Status saved = writer_->run("update", save);
+    refused += !saved.ok();
+    const bool is_in_file = disk_.bytes("metadata.json").find(title) != std::string::npos;
+    EXPECT_EQ(core_->metadata.tree().get_string("title") == title, is_in_file) << allowed;
+  }
+  EXPECT_FALSE(was_met);
+  EXPECT_GT(refused, 0);
+}
+
 TEST_F(Requests, MemoryThatEndsInAnAddLeavesTheLockToOthers) {
   open();
   bool was_met = true;
