@@ -20,6 +20,15 @@
 
 namespace varve::capi {
 
+// What every call with a handle of something in a store ends with. The store is kept for that only
+// when there are lines: a shared pointer's two counts are a part of what a get takes.
+template <typename Child>
+void let_go(Pin<Child>& pin) {
+  const std::shared_ptr<StoreRecord> store = pin->owner()->has_events() ? pin->owner() : nullptr;
+  pin.release();
+  if (store != nullptr) store->deliver_events();
+}
+
 // `body` is called with the store's record, shared, and answers with a Status.
 template <typename Body>
 varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body&& body) noexcept {
@@ -41,18 +50,17 @@ varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
                             Body&& body) noexcept {
   return guard(error_out, [&]() -> Status {
     VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<SessionRecord>(to_token(handle)));
-    const std::shared_ptr<StoreRecord> store = pin->owner();
-    store->tick();
+    StoreRecord& store = *pin->owner();
+    store.tick();
     Status status;
     if constexpr (std::is_invocable_v<Body, session::Session&, const session::ProgressReceiver&>) {
       status = std::forward<Body>(body)(pin->session(), pin->progress());
     } else if constexpr (std::is_invocable_v<Body, session::Session&, StoreRecord&>) {
-      status = std::forward<Body>(body)(pin->session(), *store);
+      status = std::forward<Body>(body)(pin->session(), store);
     } else {
       status = std::forward<Body>(body)(pin->session());
     }
-    pin.release();
-    store->deliver_events();
+    let_go(pin);
     return status;
   });
 }
@@ -63,11 +71,10 @@ varve_status_t with_memory(varve_memory_t* handle, varve_error_t** error_out,
                            Body&& body) noexcept {
   return guard(error_out, [&]() -> Status {
     VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<MemoryRecord>(to_token(handle)));
-    const std::shared_ptr<StoreRecord> store = pin->owner();
-    store->tick();
+    StoreRecord& store = *pin->owner();
+    store.tick();
     Status status = std::forward<Body>(body)(pin->memory());
-    pin.release();
-    store->deliver_events();
+    let_go(pin);
     return status;
   });
 }

@@ -40,6 +40,7 @@ class StoreRecord final : public Record {
 
   // Asks the host's clock, when it set one.
   void tick() noexcept;
+  [[nodiscard]] bool has_events() const noexcept { return store_->has_events(); }
   // Log lines to the host, under no lock and no pin.
   void deliver_events() noexcept;
 

@@ -193,7 +193,7 @@ Status Memory::remove(std::string_view entry_id, std::string_view reason) {
   VARVE_TRY_ASSIGN(auto found, store_.query_of_user(query.canonical(), options_.user_id));
   bool is_deleted = false;
   for (const auto& result : found.results) {
-    VARVE_TRY_ASSIGN(const auto session, store_.open_session(result.session_id));
+    VARVE_TRY_ASSIGN(const auto session, store_.open_session(found.session_ids[result.session]));
     Status removed = session->remove(entry_id, reason);
     if (!removed.ok() && removed.code() != Code::kNotFound) return removed;
     is_deleted = is_deleted || removed.ok();

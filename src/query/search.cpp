@@ -23,7 +23,7 @@ constexpr double kUnrankedOffset = 1;
 
 constexpr uint64_t kHitsAtFirst = 16;  // that there is room for, if so many are wanted
 
-const char* strategy_of(Ranker::Way way) {
+std::string_view strategy_of(Ranker::Way way) {
   switch (way) {
     case Ranker::Way::kRowsWalked: return "rows that fit, by their match";
     case Ranker::Way::kListsAddedUp: return "the words' lists, added up";
@@ -420,10 +420,7 @@ Answer Search::Parts::run() {
   Answer answer;
   answer.walk_count_max = filter.walk_count_max();
   answer.row_end = row_end;
-  if (row_end > 0) {
-    answer.last_id = index.id(row_end - 1);
-    answer.last_seq = index.seq(row_end - 1);
-  }
+  if (row_end > 0) answer.last_seq = index.seq(row_end - 1);
   answer.best_match = query.after ? query.after->best_match : input.best_match;
   const bool nothing = query.has_vector() ? text.matches_nothing : finds_nothing;
   if (nothing || query.limit == 0) return answer;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -35,7 +36,7 @@ struct SearchInput {
   int64_t now_ms = 0;
   BestWeights weights;
   // Of a query across sessions: which one this is, what all of them hold, the best match of all.
-  std::string session_id;
+  std::string_view session_id;
   const TextStatistics* statistics = nullptr;
   double best_match = 0;
   std::optional<uint64_t> row_end_max;  // rows behind it came later
@@ -67,11 +68,10 @@ struct Answer {
   };
   std::vector<Hit> hits;
   bool has_more = false;
-  double best_match = 0;  // [BM25] what match_quality is measured against
-  uint32_t row_end = 0;   // rows that were looked at
-  std::string last_id;    // the newest entry that was looked at; empty when there was none
-  uint64_t last_seq = 0;  // its seq; 0: it has none
-  std::string strategy;   // how the rows were found: for explain
+  double best_match = 0;      // [BM25] what match_quality is measured against
+  uint32_t row_end = 0;       // rows that were looked at
+  uint64_t last_seq = 0;      // its seq; 0: it has none
+  std::string_view strategy;  // how the rows were found: for explain
   uint64_t walk_count_max = 0;
   std::vector<Term> terms;
 };

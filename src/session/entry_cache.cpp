@@ -14,7 +14,10 @@ EntryLine EntryCache::find(uint64_t generation, uint32_t row,
   Stretch* const stretch = stretches_[at].load(std::memory_order_relaxed);
   if (stretch == nullptr) return {};
   const Place& own = stretch->places[number % kStretchPlaces];
-  if (own.is_of(generation, location)) return own.line;
+  if (own.is_of(generation, location)) {
+    own.line.prefetch();
+    return own.line;
+  }
   for (const Place& place : neighbours(*stretch, number)) {
     if (place.is_of(generation, location)) return place.line;
   }

@@ -32,6 +32,7 @@ class EventLog {
   // Cheap when nobody listens. Keeps at most 1000 undelivered lines; the oldest go first.
   void post(Level level, std::string_view component, std::string_view session_id,
             std::string_view message, json::Tree metadata = json::Tree::object());
+  [[nodiscard]] bool has_lines() const noexcept { return pending_.load(std::memory_order_acquire); }
   // Calls the receiver for every posted line, on this thread. Not under any lock.
   void deliver();
 

@@ -83,20 +83,16 @@ class SessionQuery {
     return end == ends->end() ? std::nullopt : std::optional(end->second);
   }
 
-  // Of a row, under the lock.
-  [[nodiscard]] FoundRow found_row(uint32_t row) const {
-    return {place_of(row), std::string(core_.index.id(row)), {}};
+  // Of a row, under the lock. Into its place: a string that is moved is copied.
+  void find_row(uint32_t row, FoundRow* found) const {
+    found->place = place_of(row);
+    found->id = core_.index.id(row);
   }
   // The same for who reads it next: with its line instead of its id, if it is there.
-  [[nodiscard]] FoundRow found_line(uint32_t row) const {
-    FoundRow found{place_of(row), {}, {}};
-    found.line = core_.cached_line(found.place);
-    if (found.line) {
-      found.line.prefetch();
-    } else {
-      found.id = core_.index.id(row);
-    }
-    return found;
+  void find_line(uint32_t row, FoundRow* found) const {
+    found->place = place_of(row);
+    found->line = core_.cached_line(found->place);
+    if (!found->line) found->id = core_.index.id(row);
   }
 
   [[nodiscard]] int64_t now_ms() const { return now_ms_; }
@@ -168,7 +164,7 @@ class SessionQuery {
       for (size_t i = 0; i < search.checks().size(); ++i) {
         checks.push_back(search.checks()[i]);
         std::vector<FoundRow>& rows = to_check.emplace_back();
-        for (const uint32_t row : search.rows_to_check(i)) rows.push_back(found_row(row));
+        for (const uint32_t row : search.rows_to_check(i)) find_row(row, &rows.emplace_back());
       }
     }
     std::vector<std::vector<uint32_t>> passed;
@@ -226,11 +222,18 @@ class ResultReader {
     rows_.clear();
     rows_.reserve(answer_.hits.size());
     explanations_.clear();
-    if (answer_.has_more) last_id_ = core_.index.id(answer_.hits.back().place.row);
+    if (answer_.has_more) {
+      last_id_ = core_.index.id(answer_.hits.back().place.row);
+      newest_id_ = core_.index.id(answer_.row_end - 1);
+    }
     for (const query::Hit& hit : answer_.hits) core_.prefetch_row(hit.place.row);
     for (const query::Hit& hit : answer_.hits) {
-      rows_.push_back(wants_ids_ ? session_query_.found_row(hit.place.row)
-                                 : session_query_.found_line(hit.place.row));
+      FoundRow& found = rows_.emplace_back();
+      if (wants_ids_) {
+        session_query_.find_row(hit.place.row, &found);
+      } else {
+        session_query_.find_line(hit.place.row, &found);
+      }
       if (query_.explain) {
         explanations_.push_back(
             explain_hit(core_.index, session_query_.rules(), query_, answer_, hit));
@@ -245,7 +248,7 @@ class ResultReader {
     if (answer_.has_more) results.next = next_page();
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (rows_[i].line) {
-        results.results.push_back(result_of(i, std::move(rows_[i].line)));
+        tell(i, std::move(rows_[i].line), &results.results.emplace_back());
         continue;
       }
       auto line = core_.read_row(rows_[i].id, rows_[i].place);
@@ -254,7 +257,7 @@ class ResultReader {
         continue;
       }
       VARVE_TRY(line);
-      results.results.push_back(result_of(i, *std::move(line)));
+      tell(i, *std::move(line), &results.results.emplace_back());
     }
     complete(&results);
     return results;
@@ -268,7 +271,7 @@ class ResultReader {
     found.places.reserve(rows_.size());
     for (size_t i = 0; i < rows_.size(); ++i) {
       found.places.push_back(rows_[i].place);
-      found.answer.results.push_back(result_of(i, EntryLine()));
+      tell(i, EntryLine(), &found.answer.results.emplace_back());
     }
     complete(&found.answer);
     return found;
@@ -279,22 +282,20 @@ class ResultReader {
     results->row_end = answer_.row_end;
     results->last_seq = answer_.last_seq;
     results->vector_end = session_query_.vector_end();
+    results->session_ids.push_back(core_.id);
     if (query_.explain) results->explanation = explain_answer(query_, answer_);
   }
 
-  QueryResult result_of(size_t number, EntryLine line) {
+  void tell(size_t number, EntryLine line, QueryResult* result) {
     const query::Hit& hit = answer_.hits[number];
-    QueryResult result;
-    result.line = std::move(line);
-    result.session_id = core_.id;
-    result.known_id = std::move(rows_[number].id);
-    result.key = hit.place.key;
-    result.timestamp_ms = hit.place.timestamp_ms;
-    result.relevance = hit.relevance;
-    result.decay_factor = hit.factors.decay;
-    result.match_quality = hit.match_quality;
-    if (query_.explain) result.explanation = explanations_[number];
-    return result;
+    result->line = std::move(line);
+    result->known_id = std::move(rows_[number].id);
+    result->key = hit.place.key;
+    result->timestamp_ms = hit.place.timestamp_ms;
+    result->relevance = hit.relevance;
+    result->decay_factor = hit.factors.decay;
+    result->match_quality = hit.match_quality;
+    if (query_.explain) result->explanation = explanations_[number];
   }
 
   // From the last hit, whether its entry could be read or not.
@@ -303,7 +304,7 @@ class ResultReader {
     query::Cursor cursor;
     cursor.query_hash = query_.hash;
     cursor.now_ms = session_query_.now_ms();
-    cursor.last_id = query_.after ? query_.after->last_id : answer_.last_id;
+    cursor.last_id = query_.after ? query_.after->last_id : newest_id_;
     cursor.best_match = answer_.best_match;
     cursor.key = last.place.key;
     cursor.timestamp_ms = last.place.timestamp_ms;
@@ -323,7 +324,9 @@ class ResultReader {
   SessionQuery& session_query_;
   bool wants_ids_;
   query::Answer answer_;
-  std::string last_id_;  // of the last hit, when there is more
+  // When there is more: of the last hit, and of the newest entry that was looked at.
+  std::string last_id_;
+  std::string newest_id_;
   std::vector<FoundRow> rows_;
   std::vector<std::string> explanations_;
 };

@@ -42,11 +42,11 @@ class NumberColumn {
 
 class ResultWriter {
  public:
-  explicit ResultWriter(std::string* out) : out_(out) {}
+  ResultWriter(const QueryResults& results, std::string* out) : results_(results), out_(out) {}
 
   void append(const QueryResult& result) {
     out_->append("{\"entry\":").append(*result.line);
-    append_session(result.session_id);
+    append_session(results_.session_ids[result.session]);
     relevance_.append(result.relevance, out_);
     decay_factor_.append(result.decay_factor, out_);
     match_quality_.append(result.match_quality, out_);
@@ -57,7 +57,7 @@ class ResultWriter {
  private:
   // Copied from the result before, too, when it is the same.
   void append_session(const std::string& session_id) {
-    if (session_id_ != nullptr && *session_id_ == session_id) {
+    if (session_id_ == &session_id) {
       out_->append(*out_, session_begin_, session_size_);
       return;
     }
@@ -68,6 +68,7 @@ class ResultWriter {
     session_size_ = out_->size() - session_begin_;
   }
 
+  const QueryResults& results_;
   std::string* out_;
   const std::string* session_id_ = nullptr;
   size_t session_begin_ = 0;  // of the member written last
@@ -89,13 +90,13 @@ std::string QueryResult::id() const {
 std::string QueryResults::json() const {
   size_t bytes = 256 + next.size() + explanation.size();
   for (const auto& result : results) {
-    bytes +=
-        result.line.size() + result.session_id.size() + result.explanation.size() + kResultBytes;
+    bytes += result.line.size() + session_ids[result.session].size() + result.explanation.size() +
+             kResultBytes;
   }
   std::string out;
   out.reserve(bytes);
   out.append("{\"results\":[");
-  ResultWriter writer(&out);
+  ResultWriter writer(*this, &out);
   for (const auto& result : results) {
     if (&result != &results.front()) out.push_back(',');
     writer.append(result);

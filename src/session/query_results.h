@@ -11,9 +11,9 @@
 namespace varve::session {
 
 struct QueryResult {
-  EntryLine line;  // the entry as stored
-  std::string session_id;
+  EntryLine line;        // the entry as stored
   std::string known_id;  // empty: it stands in the line
+  uint32_t session = 0;  // which of QueryResults::session_ids
   double key = 0;        // of the order
   int64_t timestamp_ms = 0;
   double relevance = 0;
@@ -26,13 +26,14 @@ struct QueryResult {
 };
 
 struct QueryResults {
-  std::vector<QueryResult> results;  // in order
-  uint32_t row_end = 0;              // rows of the session that were looked at
-  uint64_t last_seq = 0;             // of the last of them; 0: it has none
-  uint32_t vector_end = 0;           // records of vectors.bin that were
-  std::string next;                  // cursor of the next page; empty: there is none
-  std::string explanation;           // JSON; empty unless it was asked for
-  Status left_out;                   // of a store: why the first session that was, was left out
+  std::vector<QueryResult> results;      // in order
+  std::vector<std::string> session_ids;  // of the sessions that they are from
+  uint32_t row_end = 0;                  // rows of the session that were looked at
+  uint64_t last_seq = 0;                 // of the last of them; 0: it has none
+  uint32_t vector_end = 0;               // records of vectors.bin that were
+  std::string next;                      // cursor of the next page; empty: there is none
+  std::string explanation;               // JSON; empty unless it was asked for
+  Status left_out;                       // of a store: why the first session that was, was left out
 
   // {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
   // docs/query.md#results.

@@ -75,6 +75,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
     if (clock_.is_set()) clock_.tick();
   }
   int64_t now_ms() override { return clock_.now_ms(); }
+  [[nodiscard]] bool has_events() const noexcept override { return events_.has_lines(); }
   void deliver_events() override { events_.deliver(); }
   void close() override;
 

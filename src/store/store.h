@@ -68,6 +68,8 @@ class Store {
 
   [[nodiscard]] virtual int64_t now_ms() = 0;
 
+  // Whether there are log lines to be delivered.
+  [[nodiscard]] virtual bool has_events() const noexcept = 0;
   // Delivers posted log lines to the host; called by the ABI after each call, under no lock.
   virtual void deliver_events() = 0;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -67,8 +68,7 @@ class StoreQuery {
 
   // A result of one session, which is read when it is known to be among the first of all.
   struct Candidate {
-    session::QueryResult result;  // without its line until then
-    size_t session_number = 0;
+    session::QueryResult result;  // without its line until then; session: its number in ids_
     session::Selected place;
     bool is_unreadable = false;
   };
@@ -80,7 +80,7 @@ class StoreQuery {
     for (size_t i = 0; i < found.places.size(); ++i) {
       Candidate& candidate = candidates_.emplace_back();
       candidate.result = std::move(found.answer.results[i]);
-      candidate.session_number = number;
+      candidate.result.session = static_cast<uint32_t>(number);
       candidate.place.place = found.places[i];
     }
     return {};
@@ -91,7 +91,8 @@ class StoreQuery {
     const std::lock_guard guard(mutex_);
     note_ends(session, found, !found.next.empty());
     for (auto& result : found.results) {
-      candidates_.push_back({std::move(result), number, {}, false});
+      result.session = static_cast<uint32_t>(number);
+      candidates_.push_back({std::move(result), {}, false});
     }
     return {};
   }
@@ -185,7 +186,7 @@ class StoreQuery {
     const bool descends = !query_.ascending;
     if (a.key != b.key) return (a.key > b.key) == descends;
     if (a.timestamp_ms != b.timestamp_ms) return (a.timestamp_ms > b.timestamp_ms) == descends;
-    return a.session_id != b.session_id && (a.session_id < b.session_id) == descends;
+    return a.session != b.session && (ids_[a.session] < ids_[b.session]) == descends;
   }
 
   Result<session::QueryResults> merge() {
@@ -214,6 +215,7 @@ class StoreQuery {
       last = &merged.results.emplace_back(std::move(candidate.result));
     }
     if (has_more_ && last != nullptr) merged.next = next_page(*last);
+    name_sessions(&merged);
     if (query_.explain) {
       json::Tree tree = json::Tree::object();
       tree.set("sessions", json::Tree::integer_unsigned(ids_.size()));
@@ -223,6 +225,17 @@ class StoreQuery {
     return merged;
   }
 
+  // From numbers among all sessions to places among those that the results are from.
+  void name_sessions(session::QueryResults* merged) const {
+    std::map<uint32_t, uint32_t> places;
+    for (session::QueryResult& result : merged->results) {
+      const auto next = static_cast<uint32_t>(places.size());
+      const auto [place, is_new] = places.try_emplace(result.session, next);
+      if (is_new) merged->session_ids.push_back(ids_[result.session]);
+      result.session = place->second;
+    }
+  }
+
   // The entries of the first `limit` that can be read. False: a session's candidates changed, and
   // the first may be others. That happens once to each at most.
   bool read_first() {
@@ -230,9 +243,9 @@ class StoreQuery {
     for (Candidate& candidate : candidates_) {
       if (count == query_.limit) break;
       if (!candidate.result.line && !candidate.is_unreadable) {
-        auto read = kept_[candidate.session_number]->read(candidate.place);
+        auto read = kept_[candidate.result.session]->read(candidate.place);
         if (!read.ok()) {
-          renew(candidate.session_number, std::move(read).status());
+          renew(candidate.result.session, std::move(read).status());
           return false;
         }
         candidate.result.line = std::move(read->line);
@@ -246,7 +259,7 @@ class StoreQuery {
   // What was found in a session cannot be read: kGone, the log or a wrong index was replaced since,
   // and it is found anew, and read at once; else the session is left out.
   void renew(size_t number, Status why) {
-    std::erase_if(candidates_, [&](const Candidate& one) { return one.session_number == number; });
+    std::erase_if(candidates_, [&](const Candidate& one) { return one.result.session == number; });
     if (why.code() != Code::kGone) return leave_out(number, std::move(why));
     visit(number, [this](session::Session& session, size_t again) {
       return find_and_read(session, again);
@@ -260,7 +273,7 @@ class StoreQuery {
     cursor.best_match = shared_.best_match;
     cursor.key = last.key;
     cursor.timestamp_ms = last.timestamp_ms;
-    cursor.session_id = last.session_id;
+    cursor.session_id = ids_[last.session];
     cursor.id = last.id();
     cursor.row_ends = row_ends_;
     return query::format_cursor(cursor);

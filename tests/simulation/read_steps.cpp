@@ -150,7 +150,9 @@ void Steps::query_store(SessionModel& model) {
   const Status& left_out = results.ok() ? results->left_out : results.status();
   if (world_.is_answer(results.status()) && world_.is_answer(left_out)) {
     std::map<std::string, std::vector<std::string>> ids;
-    for (const auto& result : results->results) ids[result.session_id].push_back(result.id());
+    for (const auto& result : results->results) {
+      ids[results->session_ids[result.session]].push_back(result.id());
+    }
     for (SessionModel& each : world_.sessions) {
       world_.tell("-> " + each.settings.id + ": " + joined(ids[each.settings.id]));
       check_shown(each, spec, ids[each.settings.id]);

@@ -164,7 +164,7 @@ TEST_F(VectorQuery, PagesMeetEveryResultOnce) {
       if (!answer->has_more) break;
       const Hit& last = answer->hits.back();
       Cursor cursor;
-      cursor.last_id = answer->last_id;
+      cursor.last_id = log_.index().id(answer->row_end - 1);
       cursor.best_match = answer->best_match;
       cursor.key = last.place.key;
       cursor.timestamp_ms = last.place.timestamp_ms;

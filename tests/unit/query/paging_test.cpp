@@ -32,7 +32,7 @@ std::string next_of(index::Index& index, const Query& query, const Answer& answe
   Cursor cursor;
   cursor.query_hash = query.hash;
   cursor.now_ms = now_ms;
-  cursor.last_id = query.after ? query.after->last_id : answer.last_id;
+  cursor.last_id = query.after ? query.after->last_id : index.id(answer.row_end - 1);
   cursor.best_match = answer.best_match;
   cursor.key = answer.hits.back().place.key;
   cursor.timestamp_ms = answer.hits.back().place.timestamp_ms;

@@ -24,8 +24,8 @@ std::string plain_json(const QueryResults& results) {
   for (size_t i = 0; i < results.results.size(); ++i) {
     const QueryResult& one = results.results[i];
     text += i == 0 ? "" : ",";
-    text += "{\"entry\":" + std::string(*one.line) + ",\"session_id\":\"" + one.session_id +
-            "\",\"relevance\":" + number(one.relevance) +
+    text += "{\"entry\":" + std::string(*one.line) + ",\"session_id\":\"" +
+            results.session_ids[one.session] + "\",\"relevance\":" + number(one.relevance) +
             ",\"decay_factor\":" + number(one.decay_factor) +
             ",\"match_quality\":" + number(one.match_quality);
     if (!one.explanation.empty()) text += ",\"explain\":" + one.explanation;
@@ -40,12 +40,13 @@ TEST(QueryResults, NumbersThatComeAgainAreWrittenAsTheFirstTime) {
   const auto pick = [&](size_t count) { return kNumbers[random() % count]; };
   for (int round = 0; round < 300; ++round) {
     QueryResults results;
+    results.session_ids = {"a", "b"};
     const size_t different = 1 + random() % std::size(kNumbers);
     const size_t count = random() % 12;
     for (size_t i = 0; i < count; ++i) {
       QueryResult& one = results.results.emplace_back();
       one.line = EntryLine("{\"id\":\"e" + std::to_string(i) + "\"}");
-      one.session_id = random() % 2 == 0 ? "a" : "b";
+      one.session = random() % 2;
       one.relevance = pick(different);
       one.decay_factor = pick(different);
       one.match_quality = pick(different);
