@@ -82,7 +82,7 @@ bool Core::is_rows_load_due() {
 Result<EntryLine> Core::read_row(std::string_view wanted, const Found& found) {
   if (EntryLine cached = cached_line(found)) return cached;
   VARVE_TRY_ASSIGN(const std::string read, read_from_log(wanted, found));
-  EntryLine line(read);
+  EntryLine line = cache_.line_of(read);
   cache_.keep(found.generation, found.row, found.location, line);
   return line;
 }

@@ -73,11 +73,13 @@ void EntryCache::clear() noexcept {
 
 uint64_t EntryCache::memory_bytes() const {
   uint64_t bytes = stretches_.size() * sizeof(stretches_[0]);
+  if (lines_ != nullptr) bytes += lines_->memory_bytes();
   for (size_t at = 0; at < stretches_.size(); ++at) {
     const std::lock_guard guard(mutex_of(at));
     const Stretch* const stretch = stretches_[at].load(std::memory_order_relaxed);
     if (stretch == nullptr) continue;
     bytes += sizeof(Stretch);
+    if (lines_ != nullptr) continue;
     for (const Place& place : stretch->places) {
       if (place.line) bytes += place.line.memory_bytes();
     }

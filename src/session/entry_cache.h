@@ -15,10 +15,12 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "index/index.h"
 #include "session/entry_line.h"
+#include "session/line_memory.h"
 
 namespace varve::session {
 
@@ -28,11 +30,16 @@ class EntryCache {
 
   explicit EntryCache(uint64_t entries_max)
       : place_count_(entries_max),
+        lines_(entries_max < kLargeCachePlaces ? nullptr : LineMemory::make()),
         stretches_((entries_max + kStretchPlaces - 1) / kStretchPlaces) {}
   ~EntryCache() { clear(); }
   EntryCache(const EntryCache&) = delete;
   EntryCache& operator=(const EntryCache&) = delete;
 
+  // A line to be kept.
+  [[nodiscard]] EntryLine line_of(std::string_view bytes) const {
+    return lines_ == nullptr ? EntryLine(bytes) : EntryLine(bytes, *lines_);
+  }
   // None: not there.
   [[nodiscard]] EntryLine find(uint64_t generation, uint32_t row,
                                const index::Location& location) const;
@@ -61,6 +68,8 @@ class EntryCache {
       return !line || generation != other.generation || offset == other.offset;
     }
   };
+  // Of about as many lines the processor knows the pages.
+  static constexpr size_t kLargeCachePlaces = 4096;
   static constexpr size_t kStretchPlaces = 64;
   static constexpr size_t kNeighbourCount = 4;  // with the place itself
   struct alignas(64) Stretch {
@@ -76,6 +85,7 @@ class EntryCache {
   [[nodiscard]] std::span<Place> neighbours(Stretch& stretch, size_t number) const;
 
   size_t place_count_;
+  LineMemory::Owner lines_;  // of a large one
   mutable std::array<std::mutex, kMutexCount> mutexes_;
   // What each points to is guarded by its mutex, which is held to change it, too. prefetch() reads
   // the pointer without, and follows it nowhere.

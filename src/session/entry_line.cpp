@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "session/line_memory.h"
+
 namespace varve::session {
 
 namespace {
@@ -12,11 +14,21 @@ constexpr size_t kPrefetchedBytesMax = 4 * kMemoryLineBytes;
 
 }  // namespace
 
-EntryLine::EntryLine(std::string_view bytes)
-    : head_(new (::operator new(memory_bytes_of(bytes.size()))) Head) {
-  head_->size_bytes = bytes.size();
-  char* end = std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(head_ + 1));
+EntryLine::EntryLine(std::string_view bytes) : head_(make(bytes, nullptr)) {}
+
+EntryLine::EntryLine(std::string_view bytes, LineMemory& memory)
+    : head_(
+          make(bytes, memory_bytes_of(bytes.size()) > LineMemory::kBytesMax ? nullptr : &memory)) {}
+
+EntryLine::Head* EntryLine::make(std::string_view bytes, LineMemory* memory) {
+  const size_t taken_bytes = memory_bytes_of(bytes.size());
+  void* const place = memory == nullptr ? ::operator new(taken_bytes) : memory->take(taken_bytes);
+  Head* const head = new (place) Head;
+  head->memory = memory;
+  head->size_bytes = static_cast<uint32_t>(bytes.size());
+  char* end = std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(head + 1));
   *end = '\0';
+  return head;
 }
 
 void EntryLine::prefetch() const noexcept {
@@ -29,8 +41,14 @@ void EntryLine::prefetch() const noexcept {
 
 void EntryLine::drop() noexcept {
   if (head_ == nullptr || head_->holder_count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  LineMemory* const memory = head_->memory;
+  const size_t taken_bytes = memory_bytes();
   head_->~Head();
-  ::operator delete(head_);
+  if (memory == nullptr) {
+    ::operator delete(head_);
+  } else {
+    memory->give_back(head_, taken_bytes);
+  }
 }
 
 }  // namespace varve::session

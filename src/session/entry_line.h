@@ -2,7 +2,7 @@
 // it.
 //
 // The count of its holders, its size and its bytes are one allocation, so that a reader waits for
-// memory once and not for one pointer behind the other.
+// memory once and not for one pointer behind the other. It is the heap's, or a LineMemory's.
 //
 // Threads: as std::shared_ptr<const std::string>: copies may be used and dropped by any, one copy
 // by one at a time.
@@ -16,10 +16,14 @@
 
 namespace varve::session {
 
+class LineMemory;
+
 class EntryLine {
  public:
   EntryLine() noexcept = default;  // none
   explicit EntryLine(std::string_view bytes);
+  // In `memory`; in the heap when it is longer than lines there may be.
+  EntryLine(std::string_view bytes, LineMemory& memory);
   EntryLine(const EntryLine& other) noexcept : head_(other.head_) {
     if (head_ != nullptr) head_->holder_count.fetch_add(1, std::memory_order_relaxed);
   }
@@ -43,7 +47,8 @@ class EntryLine {
  private:
   struct Head {
     std::atomic<uint32_t> holder_count{1};
-    size_t size_bytes = 0;
+    uint32_t size_bytes = 0;
+    LineMemory* memory = nullptr;  // null: the heap's
   };
 
   static size_t memory_bytes_of(size_t size_bytes) noexcept {
@@ -52,6 +57,7 @@ class EntryLine {
   [[nodiscard]] const char* bytes() const noexcept {
     return reinterpret_cast<const char*>(head_ + 1);
   }
+  static Head* make(std::string_view bytes, LineMemory* memory);
   void drop() noexcept;
 
   Head* head_ = nullptr;

@@ -130,7 +130,8 @@ def _internal_include(folder, name, quoted):
 
 # Where a macro comes from that may or may not be defined: without the include it never is, and what
 # it switches is silently gone. Those of the compiler and of the build need none.
-FEATURES = {"SYS_openat2": "<sys/syscall.h>", "RESOLVE_BENEATH": "<linux/openat2.h>"}
+FEATURES = {"SYS_openat2": "<sys/syscall.h>", "RESOLVE_BENEATH": "<linux/openat2.h>",
+            "MADV_HUGEPAGE": "<sys/mman.h>"}
 BUILT_IN = re.compile(r"__\w+|VARVE_\w+|NDEBUG|XXH_INLINE_ALL")
 
 

@@ -142,5 +142,29 @@ TEST(EntryCache, PrefetchingChangesNothing) {
   EXPECT_FALSE(cache.find(1, 4, kPlace));
 }
 
+TEST(EntryCache, LinesOfALargeOneCountOnceAndOutliveIt) {
+  constexpr uint32_t kRowCount = 5000;
+  constexpr uint32_t kBytes = 1000;
+  EntryLine held;
+  {
+    EntryCache cache(100'000);
+    const auto place = [](uint32_t row) { return index::Location{row * 2000ULL, kBytes, row}; };
+    const auto keep_all = [&] {
+      for (uint32_t row = 0; row < kRowCount; ++row) {
+        cache.keep(1, row, place(row), cache.line_of(std::string(kBytes, 'x')));
+      }
+      return cache.memory_bytes();
+    };
+    const uint64_t empty_bytes = cache.memory_bytes();
+    const uint64_t full_bytes = keep_all();
+    EXPECT_GE(full_bytes - empty_bytes, uint64_t{kRowCount} * kBytes);
+    EXPECT_LE(full_bytes - empty_bytes, uint64_t{kRowCount} * kBytes * 5 / 4);
+    EXPECT_LE(keep_all(), full_bytes + 2 * kBytes) << "other lines in the same memory";
+    held = cache.find(1, 77, place(77));
+  }
+  ASSERT_TRUE(held);
+  EXPECT_EQ(*held, std::string(kBytes, 'x'));
+}
+
 }  // namespace
 }  // namespace varve::session
