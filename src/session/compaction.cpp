@@ -1,14 +1,16 @@
 #include "session/compaction.h"
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/beside.h"
 #include "base/hash.h"
-#include "base/time.h"
 #include "entry/entry.h"
 #include "index/snapshot.h"
 #include "log/line_reader.h"
@@ -24,12 +26,6 @@ namespace varve::session {
 namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{1} << 20;  // read and written at once
-constexpr size_t kHistoryMax = 20;                   // compactions remembered in metadata.json
-
-std::string_view cause_name(CompactionCause cause) {
-  constexpr std::array<std::string_view, 3> kNames = {"asked", "automatic", "purge"};
-  return kNames[static_cast<size_t>(cause)];
-}
 
 void note_if_failed(Core& core, std::string_view what, const Status& outcome) {
   if (!outcome.ok()) core.post(Level::kWarn, std::string(what) + ": " + outcome.message());
@@ -407,46 +403,6 @@ class Compaction {
   CompactedIndex compacted_;
 };
 
-// After a power loss a compaction may be done and not noted; that of a purge is kept.
-Status save_history(Core& core, const CompactionOptions& options, const CompactionReport& report) {
-  const auto durability = options.cause == CompactionCause::kPurge
-                              ? log::DocumentDurability::kNamed
-                              : log::DocumentDurability::kContent;
-  return core.save_metadata(durability, [&](Metadata& metadata) {
-    const json::Tree now = json::Tree::string(format_rfc3339(core.context.clock->now_ms()));
-    json::Tree item = report.tree();
-    item.erase("changed");
-    item.set("timestamp", now);
-    item.set("cause", json::Tree::string(cause_name(options.cause)));
-    json::Tree history = json::Tree::array();
-    if (const json::Tree* before = metadata.tree().get("compactions")) {
-      const size_t known = before->items().size();
-      for (size_t i = known - std::min(known, kHistoryMax - 1); i < known; ++i) {
-        history.push(before->items()[i]);
-      }
-    }
-    history.push(std::move(item));
-    metadata.tree().set("compactions", std::move(history));
-    metadata.tree().set("last_compaction", now);
-    return Status();
-  });
-}
-
-void count_up(Counters& counters, const CompactionOptions& options,
-              const CompactionReport& report) {
-  (options.cause == CompactionCause::kPurge ? counters.purges : counters.compactions) += 1;
-  counters.entries_expired += report.dropped[static_cast<size_t>(Dropped::kExpired)];
-  counters.entries_evicted += report.dropped[static_cast<size_t>(Dropped::kEvicted)];
-}
-
-void post_end(Core& core, const CompactionOptions& options, const CompactionReport& report) {
-  json::Tree details = report.tree();
-  details.set("cause", json::Tree::string(cause_name(options.cause)));
-  const auto saved_bytes = static_cast<double>(report.bytes_before - report.bytes_after);
-  details.set("size_reduction_mb", json::Tree::number(saved_bytes / (1 << 20)));
-  core.post(Level::kInfo, "session compaction completed", std::move(details));
-}
-
 Result<CompactionOutcome> attempt(Core& core, const CompactionOptions& options) {
   Compaction compaction(core, options);
   VARVE_TRY(compaction.plan());
@@ -473,25 +429,6 @@ Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions
 
 }  // namespace
 
-json::Tree CompactionReport::tree() const {
-  json::Tree rules = json::Tree::object();
-  for (size_t i = 0; i < dropped.size(); ++i)
-    rules.set(kDroppedNames[i], json::Tree::integer_unsigned(dropped[i]));
-  json::Tree tree = json::Tree::object();
-  tree.set("entries_before", json::Tree::integer_unsigned(entries_before));
-  tree.set("entries_after", json::Tree::integer_unsigned(entries_after));
-  tree.set("bytes_before", json::Tree::integer_unsigned(bytes_before));
-  tree.set("bytes_after", json::Tree::integer_unsigned(bytes_after));
-  tree.set("dropped", std::move(rules));
-  if (vectors_before) {
-    tree.set("vectors_before", json::Tree::integer_unsigned(*vectors_before));
-    tree.set("vectors_after", json::Tree::integer_unsigned(vectors_after));
-  }
-  tree.set("changed", json::Tree::boolean(changed));
-  tree.set("duration_ms", json::Tree::number(duration_ms));
-  return tree;
-}
-
 Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& options) {
   const int64_t start_us = core.context.clock->monotonic_us();
   core.post(Level::kInfo, "session compaction started");
@@ -509,12 +446,12 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   core.context.counters->compaction_us.record_duration(start_us, end_us);
   report.duration_ms = static_cast<double>(end_us - start_us) / 1000.0;
   if (report.changed) {
-    note_if_failed(core, "a compaction was not noted", save_history(core, options, report));
+    note_if_failed(core, "a compaction was not noted", save_history(core, options.cause, report));
   }
   saving.get();
-  count_up(*core.context.counters, options, report);
+  count_up(*core.context.counters, options.cause, report);
   core.watch_size();
-  post_end(core, options, report);
+  post_end(core, options.cause, report);
   return report;
 }
 

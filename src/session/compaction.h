@@ -13,43 +13,19 @@
 // tombstones.jsonl stays: ids are used once, ever, and a tombstone without an entry is harmless.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "json/tree.h"
+#include "session/compaction_report.h"
 #include "session/core.h"
 #include "session/writer.h"
 
 namespace varve::session {
 
-enum class CompactionCause : uint8_t { kAsked, kAutomatic, kPurge };
-
 struct CompactionOptions {
   CompactionCause cause = CompactionCause::kAsked;
   bool dry_run = false;      // tell what would go
   double evict_below = 0.0;  // [relevance] live entries below it go too, but for protected ones
-};
-
-// Why a line is not in the new log.
-enum class Dropped : uint8_t { kDeleted, kExpired, kEvicted, kDamaged };
-inline constexpr std::array<std::string_view, 4> kDroppedNames = {"deleted", "expired", "evicted",
-                                                                  "damaged"};
-
-struct CompactionReport {
-  uint64_t entries_before = 0;  // with the deleted and expired ones
-  uint64_t entries_after = 0;
-  uint64_t bytes_before = 0;  // of memory.jsonl
-  uint64_t bytes_after = 0;
-  std::array<uint64_t, kDroppedNames.size()> dropped{};
-  // Of vectors.bin; when there is one.
-  std::optional<uint64_t> vectors_before;
-  uint64_t vectors_after = 0;
-  bool changed = false;  // the log was written anew
-  double duration_ms = 0;
-
-  [[nodiscard]] json::Tree tree() const;
 };
 
 // Entries that eviction spares, besides those of types that do not decay and those that a live

@@ -1,0 +1,45 @@
+// CompactionReport: what a compaction or a purge did, for its caller, the log and metadata.json.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/status.h"
+#include "json/tree.h"
+#include "session/core.h"
+
+namespace varve::session {
+
+enum class CompactionCause : uint8_t { kAsked, kAutomatic, kPurge };
+
+// Why a line is not in the new log.
+enum class Dropped : uint8_t { kDeleted, kExpired, kEvicted, kDamaged };
+inline constexpr std::array<std::string_view, 4> kDroppedNames = {"deleted", "expired", "evicted",
+                                                                  "damaged"};
+
+struct CompactionReport {
+  uint64_t entries_before = 0;  // with the deleted and expired ones
+  uint64_t entries_after = 0;
+  uint64_t bytes_before = 0;  // of memory.jsonl
+  uint64_t bytes_after = 0;
+  std::array<uint64_t, kDroppedNames.size()> dropped{};
+  // Of vectors.bin; when there is one.
+  std::optional<uint64_t> vectors_before;
+  uint64_t vectors_after = 0;
+  bool changed = false;  // the log was written anew
+  double duration_ms = 0;
+
+  [[nodiscard]] json::Tree tree() const;
+};
+
+// Puts it with those before into metadata.json. After a power loss a compaction may be done and not
+// noted; that of a purge is kept.
+Status save_history(Core& core, CompactionCause cause, const CompactionReport& report);
+// Into the store's figures.
+void count_up(Counters& counters, CompactionCause cause, const CompactionReport& report);
+// The log line that tells that it is done.
+void post_end(Core& core, CompactionCause cause, const CompactionReport& report);
+
+}  // namespace varve::session
