@@ -1,6 +1,7 @@
 #include "index/index.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/hash.h"
 #include "index/snapshot_file.h"
@@ -236,6 +237,14 @@ uint64_t Index::memory_bytes() const {
                  tombstone_hashes_, tombstone_table_) +
          marks_.capacity() + tombstone_ends_.capacity() * sizeof(uint64_t) +
          tombstone_ids_.capacity() + facets_memory_bytes() + text_memory_bytes() + orders_bytes;
+}
+
+void swap(Index& a, Index& b) {
+  static_assert(std::is_nothrow_move_assignable_v<Index>);
+  Index between;
+  between = std::move(a);
+  a = std::move(b);
+  b = std::move(between);
 }
 
 }  // namespace varve::index

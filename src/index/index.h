@@ -64,6 +64,9 @@ class Index {
       3'600'000;  // a stretch of entries ends where more passes
 
   explicit Index(text::Settings text_settings = {}) : text_settings_(std::move(text_settings)) {}
+  // Throws std::bad_alloc before it changes either. (std::swap() makes one by moving, for which
+  // some containers take memory, others having been moved by then.)
+  friend void swap(Index& a, Index& b);
 
   // Appends a row, unless its id is there already. `settled_seq`: gaps in seq up to it are legal.
   Added add(const entry::EntryFacts& facts, const Location& location, uint64_t settled_seq);

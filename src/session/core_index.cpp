@@ -228,7 +228,7 @@ std::optional<index::Facets> Core::facets_of_kept(const index::Renumbering& rows
 Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::string encoded) {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
-  std::swap(index, compacted);
+  swap(index, compacted);
   index_epoch += 1;
   cache_.clear();
   view = LogView();
@@ -250,7 +250,7 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
   if (!is_of_this_log) return {Code::kGone, "the log was replaced"};
   VARVE_TRY_ASSIGN(const Reading since,
                    read_log_into(&made, now, log_marks(), [](std::string_view) {}));
-  std::swap(index, made);
+  swap(index, made);
   note_new_index();
   view.tail = now;
   note(reading);

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
 #include "session/compaction.h"
 #include "session_disk.h"
+#include "support/no_memory/no_memory.h"
 #include "watched_storage.h"
 
 namespace varve::session {
@@ -241,6 +243,29 @@ TEST_P(IndexRebuildTest, TellsOfDamageThatCameMeanwhile) {
   ASSERT_TRUE(was_read_);
   EXPECT_EQ(skipped_count(), 2);
   EXPECT_EQ(found("coffee"), "next ");
+}
+
+// The index that was made takes the place of the one in use as a whole, or not at all.
+TEST_P(IndexRebuildTest, WhatWasDeletedStaysSoWhereverMemoryEnds) {
+  fill(10);
+  ASSERT_TRUE(session_->remove(id_of(7), "").ok());
+  ASSERT_TRUE(session_->add(entry_text(id_of(10), "tea")).ok());
+  int refused = 0;
+  bool was_met = true;
+  for (int64_t allowed = 0; was_met && allowed < 5000; ++allowed) {
+    try {
+      const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
+      const auto rebuilt = session_->rebuild_index();
+      was_met = limit.was_met();
+      EXPECT_TRUE(rebuilt.ok() || rebuilt.code() == Code::kNoMemory);
+    } catch (const std::bad_alloc&) {
+      ++refused;
+    }
+    ASSERT_EQ(session_->get(id_of(7)).code(), Code::kNotFound) << allowed;
+    for (const int number : {6, 8, 10}) ASSERT_TRUE(session_->get(id_of(number)).ok()) << allowed;
+  }
+  EXPECT_FALSE(was_met);
+  EXPECT_GT(refused, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, IndexRebuildTest, testing::Values(1, 2),
