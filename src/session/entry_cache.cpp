@@ -13,15 +13,17 @@ EntryLine EntryCache::find(uint64_t generation, uint32_t row,
   const std::lock_guard guard(mutex_of(at));
   Stretch* const stretch = stretches_[at].load(std::memory_order_relaxed);
   if (stretch == nullptr) return {};
-  const Place& own = stretch->places[number % kStretchPlaces];
-  if (own.is_of(generation, location)) {
-    own.line.prefetch();
-    return own.line;
+  const Place* found = &stretch->places[number % kStretchPlaces];
+  if (!found->is_of(generation, location)) {
+    const auto near = neighbours(*stretch, number);
+    const auto place = std::ranges::find_if(
+        near, [&](const Place& one) { return one.is_of(generation, location); });
+    if (place == near.end()) return {};
+    found = &*place;
   }
-  for (const Place& place : neighbours(*stretch, number)) {
-    if (place.is_of(generation, location)) return place.line;
-  }
-  return {};
+  // All that is read of it soon comes at once: to be counted as a holder waits for its beginning.
+  found->line.prefetch();
+  return found->line;
 }
 
 void EntryCache::keep(uint64_t generation, uint32_t row, const index::Location& location,
