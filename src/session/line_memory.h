@@ -37,7 +37,8 @@ class LineMemory {
   void* take(size_t size_bytes);
   // What take() gave for that size. Of the last line without an owner: the end of *this.
   void give_back(void* cell, size_t size_bytes) noexcept;
-  // What was taken at most; kept until the end.
+  // Of all cells that there ever were; they are kept until the end. Without what is left of the
+  // last chunk, of a huge page up to all of it.
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -77,6 +80,36 @@ TEST(LineMemory, ACellIsUsedAgain) {
   }
   EXPECT_EQ(memory->memory_bytes(), before_bytes);
   for (const Taken& one : all) memory->give_back(one.cell, one.size_bytes);
+}
+
+// Whether the kernel was asked for huge pages where `address` is: a flag of its mapping.
+bool is_huge_wished(const void* address) {
+  const auto wanted = reinterpret_cast<uintptr_t>(address);
+  std::ifstream maps("/proc/self/smaps");
+  bool is_there = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    uintptr_t begin = 0;
+    uintptr_t end = 0;
+    char dash = 0;
+    if (words >> std::hex >> begin >> dash >> end && dash == '-') {
+      is_there = begin <= wanted && wanted < end;
+    } else if (is_there && line.starts_with("VmFlags:")) {
+      return (line + " ").find(" hg ") != std::string::npos;
+    }
+  }
+  return false;
+}
+
+TEST(LineMemory, AsksForHugePagesWhenItIsLarge) {
+  const bool has_system_any =
+      std::filesystem::exists("/sys/kernel/mm/transparent_hugepage/enabled");
+  const auto memory = LineMemory::make();
+  std::vector<void*> cells;
+  for (size_t i = 0; i < 4 * kMegabyte / 1024; ++i) cells.push_back(memory->take(1024));
+  EXPECT_EQ(is_huge_wished(cells.back()), has_system_any);
+  EXPECT_FALSE(is_huge_wished(cells.front())) << "a few lines take no huge page";
+  for (void* const cell : cells) memory->give_back(cell, 1024);
 }
 
 // The address sanitizer sees a line in memory that is gone, and memory that nobody gives back.
