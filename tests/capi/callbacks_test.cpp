@@ -151,6 +151,48 @@ TEST(LogFunction, MayCloseTheHandlesItIsToldAbout) {
   EXPECT_EQ(varve_session_sync(made, nullptr), VARVE_BAD_HANDLE);
 }
 
+// A call with the handle of a session tells what it did before it returns, as one of a store does.
+TEST(LogFunction, IsToldByACallOfASession) {
+  LogBook book;
+  const Store store;
+  const Session session(store, R"({"session_id":"s"})");
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  ASSERT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &book).ok());
+  ASSERT_EQ(varve_session_compact(session.get(), nullptr, 0, nullptr, nullptr, nullptr), VARVE_OK);
+  EXPECT_FALSE(book.lines().empty());
+}
+
+// Not held by the call any more, which would wait for itself.
+TEST(LogFunction, MayCloseTheSessionWhoseCallTellsIt) {
+  LogBook book;
+  Store store;
+  Session session(store, R"({"session_id":"s"})");
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  book.act = [&] {
+    session.close();
+    store.close();
+  };
+  ASSERT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &book).ok());
+  varve_session_t* const handle = session.get();
+  EXPECT_EQ(varve_session_compact(handle, nullptr, 0, nullptr, nullptr, nullptr), VARVE_OK);
+  EXPECT_FALSE(book.lines().empty());
+  EXPECT_EQ(varve_session_sync(handle, nullptr), VARVE_BAD_HANDLE);
+}
+
+TEST(LogFunction, IsToldByACallOfAMemory) {
+  LogBook book;
+  const Store store;
+  varve_memory_t* memory = nullptr;
+  ASSERT_EQ(varve_memory_open(store.get(), nullptr, 0, &memory, nullptr), VARVE_OK);
+  ASSERT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &book).ok());
+  const std::string_view message = R"({"role":"user","content":"tea"})";
+  ASSERT_EQ(varve_memory_record(memory, "s", VARVE_NUL_TERMINATED, message.data(), message.size(),
+                                nullptr, nullptr, nullptr),
+            VARVE_OK);
+  EXPECT_FALSE(book.lines().empty()) << "a session was made";
+  varve_memory_close(memory);
+}
+
 TEST(LogFunction, MayReplaceItself) {
   LogBook first;
   LogBook second;
