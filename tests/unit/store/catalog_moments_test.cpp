@@ -13,6 +13,7 @@
 
 #include "session/compaction.h"
 #include "support/no_memory/no_memory.h"
+#include "support/scale.h"
 #include "unit/store/catalog_rig.h"
 
 namespace varve::store {
@@ -67,11 +68,12 @@ TEST_F(CatalogCrashes, NothingIsMissedAfterAnyLossOfPower) {
   stores_ = {open(disk_), open(*other_disk_)};
   make_many(*stores_[0]);
   ASSERT_EQ(count_of(*stores_[0]), int64_t{kMany});
+  const size_t percent = test::scaled(100, 100, 15);  // of the moments
   uint64_t next = 0;
   size_t state_count = 0;
   const auto hook = [&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     if (HasFatalFailure() || operation.ordinal < next) return {};
-    next = operation.ordinal + 40 + random() % 400;
+    next = operation.ordinal + (40 + random() % 400) * 100 / percent;
     const size_t visited = disk_.for_each_crash_state(
         [&](std::unique_ptr<io::SimulatedFileSystem> state, const io::CrashPlan& plan) {
           check(*state, "before " + std::to_string(operation.ordinal) + " " +
