@@ -115,7 +115,7 @@ void Dictionary::for_each_value(
 void Dictionary::join(PostingBuffer* joined, std::string_view frozen, const PostingBuffer& added,
                       const RowLengths& length_of) {
   const auto add = [&](const PostingRun& run) {
-    PostingRun::Decoded decoded;
+    DecodedBlock decoded;
     std::array<Posting, kBlockRows> postings;
     for (uint32_t block = 0; block < run.block_count(); ++block) {
       const uint32_t count = run.decode(block, &decoded);
@@ -191,7 +191,6 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
   builder.reserve(frozen_);
   ListRenumberer list(rows, new_length_of);  // used again for each key, as are these
   std::string text;
-  std::string added;
   for_each_sorted([&](const AddedKey& of, std::string_view frozen) {
     const std::string_view key = of.key;
     if (keys.has_value(key)) {
@@ -201,12 +200,8 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
       return;
     }
     list.start();
-    if (frozen.data() != nullptr) list.add(frozen);
-    if (of.list != nullptr) {
-      added.clear();
-      of.list->append_encoded_to(&added);
-      list.add(added);
-    }
+    if (frozen.data() != nullptr) list.add(PostingRun::of_rows(frozen));
+    if (of.list != nullptr) list.add(PostingRun(*of.list));
     if (list.count() == 0) {
       keys.dropped_list(key);
     } else {

@@ -1,11 +1,11 @@
-// ListRenumberer: an encoded posting list (posting_list.h) without the rows that go, and with the
-// new numbers of those that stay, straight from bytes to bytes.
+// ListRenumberer: a posting list (posting_list.h) without the rows that go, and with the new
+// numbers of those that stay.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "index/posting_list.h"
 #include "index/renumber.h"
@@ -21,24 +21,21 @@ class ListRenumberer {
 
   // Forgets the list before.
   void start();
-  // Adds what stays of an encoded list, whose rows all come after those added before. A list that
-  // is not right ends where that shows.
-  void add(std::string_view encoded);
-  [[nodiscard]] uint32_t count() const { return count_; }
+  // Adds what stays of a list, whose rows all come after those added before. A list that is not
+  // right ends where that shows.
+  void add(const PostingRun& list);
+  [[nodiscard]] uint32_t count() const { return list_.count() + waiting_count_; }
   // The list that was added, encoded; valid until the next call.
   std::string_view encoded();
 
  private:
-  struct Source;
-  void add_postings(Source source);
-  void close_block();
+  void flush();
 
   const Renumbering& rows_;
   const RowLengths& new_length_of_;
-  std::string body_;
-  std::vector<BlockSummary> blocks_;  // of the full ones
-  BlockSummary open_;                 // of the last one
-  uint32_t count_ = 0;
+  PostingBuffer list_;
+  std::array<Posting, kBlockRows> waiting_;  // a block at a time is packed at once
+  uint32_t waiting_count_ = 0;
   std::string encoded_;
 };
 

@@ -18,27 +18,24 @@ static_assert(sizeof(BlockSummary) == 16, "written as it lies in memory");
 // --- making --------------------------------------------------------------------------------------
 
 void PostingBuffer::add(uint32_t row, uint32_t frequency, uint32_t length) {
-  const uint64_t distance = row - last_row_;  // from kNoRow, that is -1, to the first row
-  append_varint(&body_, distance << 1 | (frequency > 1 ? 1 : 0));
-  if (frequency > 1) append_varint(&body_, frequency - 2);
-  last_row_ = row;
-  count_ += 1;
-  open_frequency_max_ = std::max(open_frequency_max_, frequency);
-  open_length_min_ = std::min(open_length_min_, length);
-  close_block_when_full();
+  const Posting posting{row, frequency, length};
+  add(std::span(&posting, 1));
 }
 
 void PostingBuffer::add(std::span<const Posting> postings, uint32_t first_row) {
-  std::array<char, size_t{kBlockRows} * 2 * kVarintBytesMax> written;
+  std::array<char, kBlockRows * kPlainPostingBytesMax> written;
   while (!postings.empty()) {
     const size_t room = kBlockRows - count_ % kBlockRows;
     const auto block = postings.first(std::min(postings.size(), room));
+    postings = postings.subspan(block.size());
+    if (block.size() == kBlockRows) {
+      add_full_block(block, first_row);
+      continue;
+    }
     char* at = written.data();
     for (const Posting& posting : block) {
       const uint32_t row = first_row + posting.row;
-      const uint64_t distance = row - last_row_;
-      at = write_varint(at, distance << 1 | (posting.frequency > 1 ? 1 : 0));
-      if (posting.frequency > 1) at = write_varint(at, posting.frequency - 2);
+      at = write_plain(at, row - last_row_, posting.frequency);  // from kNoRow, that is -1
       last_row_ = row;
       open_frequency_max_ = std::max(open_frequency_max_, posting.frequency);
       open_length_min_ = std::min(open_length_min_, posting.length);
@@ -46,17 +43,53 @@ void PostingBuffer::add(std::span<const Posting> postings, uint32_t first_row) {
     body_.append(written.data(), at);
     count_ += static_cast<uint32_t>(block.size());
     close_block_when_full();
-    postings = postings.subspan(block.size());
   }
+}
+
+// The same where all of a block comes at once.
+void PostingBuffer::add_full_block(std::span<const Posting> postings, uint32_t first_row) {
+  DecodedBlock block;
+  for (uint32_t i = 0; i < kBlockRows; ++i) {
+    block.rows[i] = first_row + postings[i].row;
+    block.frequencies[i] = postings[i].frequency;
+    open_frequency_max_ = std::max(open_frequency_max_, postings[i].frequency);
+    open_length_min_ = std::min(open_length_min_, postings[i].length);
+  }
+  append_packed(last_row_, block.rows, block.frequencies, &body_);
+  last_row_ = block.rows.back();
+  count_ += kBlockRows;
+  note_full_block();
 }
 
 void PostingBuffer::close_block_when_full() {
   if (count_ % kBlockRows != 0) return;
+  DecodedBlock block;
+  const size_t start_bytes = open_start_bytes();
+  decode_plain(std::string_view(body_).substr(start_bytes), row_before_open(), kBlockRows, &block);
+  body_.resize(start_bytes);
+  append_packed(row_before_open(), block.rows, block.frequencies, &body_);
+  note_full_block();
+}
+
+void PostingBuffer::note_full_block() {
   if (blocks_ == nullptr) blocks_ = std::make_unique<std::vector<BlockSummary>>();
   blocks_->push_back(
       {last_row_, static_cast<uint32_t>(body_.size()), open_frequency_max_, open_length_min_});
   open_frequency_max_ = 0;
   open_length_min_ = UINT32_MAX;
+}
+
+size_t PostingBuffer::open_start_bytes() const {
+  return blocks_ == nullptr || blocks_->empty() ? 0 : blocks_->back().end_bytes;
+}
+
+uint32_t PostingBuffer::row_before_open() const {
+  return blocks_ == nullptr || blocks_->empty() ? kNoRow : blocks_->back().last_row;
+}
+
+uint32_t PostingBuffer::decode_open(DecodedBlock* out) const {
+  return decode_plain(std::string_view(body_).substr(open_start_bytes()), row_before_open(),
+                      count_ % kBlockRows, out);
 }
 
 void PostingBuffer::clear() {
@@ -79,38 +112,55 @@ uint64_t PostingBuffer::memory_bytes() const {
 
 void PostingBuffer::append_encoded_to(std::string* out) const {
   append_varint(out, count_);
+  std::string_view bytes = body_;
+  std::string packed;  // the open block
+  const uint32_t open_count = count_ % kBlockRows;
+  if (open_count >= kPackedRowsMin) {
+    DecodedBlock block;
+    decode_open(&block);
+    append_packed(row_before_open(), std::span(block.rows).first(open_count),
+                  std::span(block.frequencies).first(open_count), &packed);
+    bytes = bytes.substr(0, open_start_bytes());
+  }
   if (count_ > kBlockRows) {
     out->append(reinterpret_cast<const char*>(blocks_->data()),
                 blocks_->size() * sizeof(BlockSummary));
-    if (count_ % kBlockRows != 0) {
-      const BlockSummary open{last_row_, static_cast<uint32_t>(body_.size()), open_frequency_max_,
-                              open_length_min_};
+    if (open_count != 0) {
+      const BlockSummary open{last_row_, static_cast<uint32_t>(bytes.size() + packed.size()),
+                              open_frequency_max_, open_length_min_};
       out->append(reinterpret_cast<const char*>(&open), sizeof(open));
     }
   }
-  out->append(body_);
+  out->append(bytes).append(packed);
 }
 
 bool PostingBuffer::continue_from(std::string_view encoded) {
   clear();
-  uint64_t count = 0;
-  if (!take_varint(&encoded, &count) || count <= kBlockRows || count >= kNoRow) return false;
-  const uint64_t block_count = (count + kBlockRows - 1) / kBlockRows;
-  const uint64_t summaries_bytes = block_count * sizeof(BlockSummary);
-  if (encoded.size() < summaries_bytes) return false;
-  std::vector<BlockSummary> blocks(block_count);
-  std::memcpy(blocks.data(), encoded.data(), summaries_bytes);
-  encoded.remove_prefix(summaries_bytes);
-  if (blocks.back().end_bytes != encoded.size()) return false;
-  last_row_ = blocks.back().last_row;
-  if (count % kBlockRows != 0) {
-    open_frequency_max_ = blocks.back().frequency_max;
-    open_length_min_ = blocks.back().length_min;
-    blocks.pop_back();
+  const PostingRun run = PostingRun::of_rows(encoded);
+  const uint32_t block_count = run.block_count();
+  if (block_count < 2) return false;
+  const BlockSummary last = run.summary(block_count - 1);
+  const uint32_t open_count = run.count() % kBlockRows;
+  const uint32_t full_count = open_count == 0 ? block_count : block_count - 1;
+  DecodedBlock open;
+  if (last.end_bytes != run.body_.size()) return false;
+  if (open_count > 0 && run.decode(full_count, &open) != open_count) return false;
+  blocks_ = std::make_unique<std::vector<BlockSummary>>();
+  for (uint32_t i = 0; i < full_count; ++i) blocks_->push_back(run.summary(i));
+  body_ = run.body_.substr(0, blocks_->back().end_bytes);
+  last_row_ = blocks_->back().last_row;
+  count_ = run.count();
+  std::array<char, kBlockRows * kPlainPostingBytesMax> written;
+  char* at = written.data();
+  for (uint32_t i = 0; i < open_count; ++i) {
+    at = write_plain(at, open.rows[i] - last_row_, open.frequencies[i]);
+    last_row_ = open.rows[i];
   }
-  count_ = static_cast<uint32_t>(count);
-  body_ = encoded;
-  blocks_ = std::make_unique<std::vector<BlockSummary>>(std::move(blocks));
+  body_.append(written.data(), at);
+  if (open_count > 0) {
+    open_frequency_max_ = last.frequency_max;
+    open_length_min_ = last.length_min;
+  }
   return true;
 }
 
@@ -153,7 +203,7 @@ bool PostingRun::read_header(std::string_view encoded) {
 // A short list has no summary: what is in it is known once it is decoded.
 void PostingRun::summarize_short() {
   open_ = {kNoRow, static_cast<uint32_t>(body_.size()), 0, 0};
-  Decoded decoded;
+  DecodedBlock decoded;
   damaged_ = decode(0, &decoded) != count_;
   if (damaged_) {
     count_ = 0;
@@ -162,8 +212,7 @@ void PostingRun::summarize_short() {
   }
   const auto* begin = decoded.frequencies.data();
   open_.last_row = decoded.rows[count_ - 1];
-  const bool has_frequencies = body_.size() != count_;  // or long distances
-  open_.frequency_max = has_frequencies ? *std::max_element(begin, begin + count_) : 1;
+  open_.frequency_max = *std::max_element(begin, begin + count_);
 }
 
 PostingRun::PostingRun(const PostingBuffer& buffer)
@@ -171,7 +220,8 @@ PostingRun::PostingRun(const PostingBuffer& buffer)
       count_(buffer.count_),
       body_(buffer.body_),
       open_{buffer.last_row_, static_cast<uint32_t>(buffer.body_.size()),
-            buffer.open_frequency_max_, buffer.open_length_min_} {
+            buffer.open_frequency_max_, buffer.open_length_min_},
+      is_of_buffer_(true) {
   if (buffer.blocks_ == nullptr) return;
   summaries_ = reinterpret_cast<const char*>(buffer.blocks_->data());
   summary_count_ = static_cast<uint32_t>(buffer.blocks_->size());
@@ -188,190 +238,29 @@ uint32_t PostingRun::rows_in(uint32_t block) const {
   return std::min(kBlockRows, count_ - block * kBlockRows);
 }
 
-namespace {
-
-// One posting of any length; false when the bytes are not right.
-bool decode_one(const char** at, const char* end, uint64_t* row, uint32_t* frequency) {
-  std::string_view rest(*at, static_cast<size_t>(end - *at));
-  uint64_t value = 0;
-  if (!take_varint(&rest, &value)) return false;
-  *row += value >> 1;
-  if (value <= 1 || *row >= kNoRow) return false;
-  uint64_t more = 0;  // frequency beyond 2
-  const bool has_frequency = (value & 1) != 0;
-  if (has_frequency && (!take_varint(&rest, &more) || more > UINT32_MAX - 2)) return false;
-  *frequency = has_frequency ? static_cast<uint32_t>(more) + 2 : 1;
-  *at = rest.data();
-  return true;
+bool PostingRun::is_plain(uint32_t block) const {
+  const uint32_t rows = rows_in(block);
+  return rows < (is_of_buffer_ ? kBlockRows : kPackedRowsMin);
 }
 
-constexpr uint32_t kPlainRun = 4;  // postings looked at together
-
-// Whether each of four bytes is a posting by itself: a distance, and no frequency.
-bool are_plain(const uint8_t* bytes) {
-  constexpr uint32_t kLongOrFrequent = 0x81818181;
-  constexpr uint32_t kHighs = 0x80808080;
-  uint32_t four = 0;
-  std::memcpy(&four, bytes, sizeof(four));
-  return (four & kLongOrFrequent) == 0 && ((four + ~kHighs) & kHighs) == kHighs;  // none is 0
-}
-
-constexpr ptrdiff_t kShortBytes = 8;  // of postings that are taken from one number
-
-// The next four postings of eight bytes, where none of these is part of a longer number: then four
-// take at most eight. How many bytes they took; 0 when a distance is not right, and nothing was
-// read.
-uint32_t decode_four(const uint8_t* bytes, uint32_t i, uint64_t* row, PostingRun::Decoded* out) {
-  constexpr uint64_t kLong = 0x8080808080808080;
-  uint64_t left = 0;
-  std::memcpy(&left, bytes, sizeof(left));
-  if ((left & kLong) != 0) return 0;
-  uint64_t at_row = *row;
-  uint64_t least = UINT64_MAX;
-  uint32_t taken_bytes = kPlainRun;
-  for (uint32_t k = 0; k < kPlainRun; ++k) {
-    const uint64_t distance = (left & 0xFF) >> 1;
-    const uint64_t has_frequency = left & 1;
-    const uint64_t more = left >> 8 & 0xFF & (0 - has_frequency);
-    at_row += distance;
-    least = std::min(least, distance);
-    out->rows[i + k] = static_cast<uint32_t>(at_row);
-    out->frequencies[i + k] = static_cast<uint32_t>(1 + has_frequency + more);
-    taken_bytes += static_cast<uint32_t>(has_frequency);
-    left = left >> 8 >> 8 * has_frequency;
-  }
-  if (least == 0) return 0;
-  *row = at_row;
-  return taken_bytes;
-}
-
-constexpr ptrdiff_t kPairBytes = 8;  // that two postings are taken from
-
-// The next two postings of eight bytes, where the distance takes one or two bytes and the frequency
-// none or one. Without branches, which nothing could foretell. How many bytes they took; 0 when one
-// is longer, or not right, and nothing was read.
-uint32_t decode_pair(const uint8_t* bytes, uint32_t i, uint64_t* row, PostingRun::Decoded* out) {
-  uint64_t left = 0;
-  std::memcpy(&left, bytes, sizeof(left));
-  uint64_t at_row = *row;
-  uint64_t least = UINT64_MAX;
-  uint64_t longer = 0;
-  uint64_t taken_bits = 0;
-  for (uint32_t k = 0; k < 2; ++k) {
-    const uint64_t has_frequency = left & 1;
-    const uint64_t is_long = left >> 7 & 1;
-    const uint64_t value = (left & 0x7F) | (left >> 1 & 0x3F80 & (0 - is_long));
-    const uint64_t more = left >> (8 + 8 * is_long) & 0xFF & (0 - has_frequency);
-    longer |= (left >> 8 & (0 - is_long)) | more;
-    const uint64_t distance = value >> 1;
-    least = std::min(least, distance);
-    at_row += distance;
-    out->rows[i + k] = static_cast<uint32_t>(at_row);
-    out->frequencies[i + k] = static_cast<uint32_t>(1 + has_frequency + more);
-    const uint64_t bits = 8 + 8 * (has_frequency + is_long);
-    left >>= bits;
-    taken_bits += bits;
-  }
-  if (least == 0 || (longer & 0x80) != 0) return 0;
-  *row = at_row;
-  return static_cast<uint32_t>(taken_bits / 8);
-}
-
-// Postings whose distance takes one or two bytes, and their frequency none or one, as nearly all
-// are: until one is longer, or not right, or the end is near. How many. Rows may come out above
-// kNoRow: they rise, so it is enough to look at the last.
-uint32_t decode_short(const char** at, const char* end, uint32_t first, uint32_t wanted,
-                      uint64_t* row, PostingRun::Decoded* out) {
-  constexpr uint32_t kBytesMax = 3;  // of one
-  const auto* byte = reinterpret_cast<const uint8_t*>(*at);
-  const auto* const past = reinterpret_cast<const uint8_t*>(end);
-  uint64_t at_row = *row;
-  uint32_t i = first;
-  // Taken one by one before the next look for a run: more and more in lists that have none.
-  uint32_t patience = kPlainRun;
-  while (i < wanted) {
-    if (wanted - i >= kPlainRun && past - byte >= kPlainRun && are_plain(byte)) {
-      for (uint32_t k = 0; k < kPlainRun; ++k) {
-        at_row += byte[k] >> 1;
-        out->rows[i + k] = static_cast<uint32_t>(at_row);
-        out->frequencies[i + k] = 1;
-      }
-      byte += kPlainRun;
-      i += kPlainRun;
-      patience = kPlainRun;
-      continue;
-    }
-    if (wanted - i >= kPlainRun && past - byte >= kShortBytes) {
-      const uint32_t taken_bytes = decode_four(byte, i, &at_row, out);
-      if (taken_bytes > 0) {
-        byte += taken_bytes;
-        i += kPlainRun;
-        patience = kPlainRun;
-        continue;
-      }
-    }
-    if (wanted - i >= 2 && past - byte >= kPairBytes) {
-      const uint32_t taken_bytes = decode_pair(byte, i, &at_row, out);
-      if (taken_bytes > 0) {
-        byte += taken_bytes;
-        i += 2;
-        continue;
-      }
-    }
-    const auto there = static_cast<uint32_t>(past - byte) / kBytesMax;  // at least
-    const uint32_t stop = i + std::min({wanted - i, patience, there});
-    if (stop == i) break;
-    patience *= 2;
-    for (; i < stop; ++i) {
-      uint32_t value = byte[0];
-      const uint8_t* after = byte + 1;
-      if (value - 2 >= 0x80 - 2) {  // 0 and 1 too, which no distance gives
-        if (value < 0x80 || byte[1] >= 0x80) break;
-        value = (value & 0x7F) | uint32_t{byte[1]} << 7;
-        if (value < 2) break;
-        after = byte + 2;
-      }
-      const uint32_t has_frequency = value & 1;
-      const uint32_t more = *after & (0 - has_frequency);
-      if (more >= 0x80) break;
-      at_row += value >> 1;
-      out->rows[i] = static_cast<uint32_t>(at_row);
-      out->frequencies[i] = 1 + has_frequency + more;
-      byte = after + has_frequency;
-    }
-    if (i < stop) break;
-  }
-  *at = reinterpret_cast<const char*>(byte);
-  *row = at_row;
-  return i;
-}
-
-}  // namespace
-
-uint32_t PostingRun::decode(uint32_t block, Decoded* out) const {
-  uint64_t row = UINT64_MAX;  // -1: what the first distance counts from
+uint32_t PostingRun::decode(uint32_t block, DecodedBlock* out) const {
+  uint32_t row_before = kNoRow;
   size_t begin = 0;
   if (block > 0) {
     const BlockSummary before = summary(block - 1);
-    row = before.last_row;
+    row_before = before.last_row;
     begin = before.end_bytes;
-    if (row == kNoRow) return 0;
+    if (row_before == kNoRow) return 0;
   }
-  const size_t end_bytes = summary(block).end_bytes;
-  if (begin > end_bytes || end_bytes > body_.size()) return 0;
-  const char* at = body_.data() + begin;
-  const char* const end = body_.data() + end_bytes;
+  const size_t end = summary(block).end_bytes;
+  if (begin > end || end > body_.size()) return 0;
+  const std::string_view bytes = body_.substr(begin, end - begin);
   const uint32_t wanted = rows_in(block);
-  for (uint32_t i = 0; i < wanted; ++i) {
-    const uint32_t first_long = decode_short(&at, end, i, wanted, &row, out);
-    if (first_long > i && row >= kNoRow) return i;
-    i = first_long;
-    if (i == wanted) break;
-    if (!decode_one(&at, end, &row, &out->frequencies[i])) return i;
-    out->rows[i] = static_cast<uint32_t>(row);
-  }
+  const uint32_t got = is_plain(block) ? decode_plain(bytes, row_before, wanted, out)
+                                       : decode_packed(bytes, row_before, wanted, out);
+  if (got < wanted) return got;
   // The next block counts on from what the summary says: rows would not rise.
-  if (block < summary_count_ && row != summary(block).last_row) return 0;
+  if (block < summary_count_ && out->rows[wanted - 1] != summary(block).last_row) return 0;
   return wanted;
 }
 

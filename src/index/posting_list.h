@@ -1,20 +1,21 @@
 // PostingList: the rows of the index that have something (a tag, a word), in rising order, each
 // with a frequency.
 //
-// Compressed in memory as in index.bin. A row is a variable-length integer: the distance to the row
-// before it, times two, plus one when the frequency is above 1 and follows. Every kBlockRows
-// postings make a block with a summary, so that whoever looks for a row decodes one block, and
-// whoever looks for the best rows can pass over blocks that cannot hold one.
+// Compressed in memory as in index.bin. Every kBlockRows postings make a block with a summary, so
+// that whoever looks for a row decodes one block, and whoever looks for the best rows can pass over
+// blocks that cannot hold one.
 //
 //   encoded   count, then
-//             up to kBlockRows postings:  the postings
-//             more:                       a BlockSummary for each block, then the postings
+//             up to kBlockRows postings:  the block
+//             more:                       a BlockSummary for each block, then the blocks
+//
+// A block of kPackedRowsMin postings or more is packed, a smaller one plain (posting_block.h).
 //
 // Bytes of a file may be anything: decoding is bounds-checked, and a list that is not right ends
 // where that shows and says so (is_damaged()).
 //
 // source: block summaries for early stopping are those of block-max WAND (Ding and Suel, SIGIR
-// 2011); the coding is the plain variable-byte one.
+// 2011).
 #pragma once
 
 #include <array>
@@ -26,11 +27,9 @@
 #include <vector>
 
 #include "base/status.h"
+#include "index/posting_block.h"
 
 namespace varve::index {
-
-inline constexpr uint32_t kBlockRows = 128;
-inline constexpr uint32_t kNoRow = UINT32_MAX;  // past the last, or before the first
 
 // What a query answers when it met a list that is not right.
 [[nodiscard]] inline Status damaged_list() {
@@ -77,9 +76,14 @@ class PostingBuffer {
 
  private:
   friend class PostingRun;
+  [[nodiscard]] size_t open_start_bytes() const;
+  [[nodiscard]] uint32_t row_before_open() const;
+  uint32_t decode_open(DecodedBlock* out) const;
+  void add_full_block(std::span<const Posting> postings, uint32_t first_row);
   void close_block_when_full();
+  void note_full_block();
 
-  std::string body_;
+  std::string body_;  // full blocks, packed, and the open one, plain
   std::unique_ptr<std::vector<BlockSummary>> blocks_;  // of the full blocks
   uint32_t count_ = 0;
   uint32_t last_row_ = kNoRow;
@@ -102,17 +106,15 @@ class PostingRun {
   [[nodiscard]] BlockSummary summary(uint32_t block) const;
   // Rows and frequencies of a block. The number decoded: less than there should be when the bytes
   // are not right.
-  struct Decoded {
-    std::array<uint32_t, kBlockRows> rows;
-    std::array<uint32_t, kBlockRows> frequencies;
-  };
-  uint32_t decode(uint32_t block, Decoded* out) const;
+  uint32_t decode(uint32_t block, DecodedBlock* out) const;
   [[nodiscard]] uint32_t rows_in(uint32_t block) const;
   [[nodiscard]] bool is_damaged() const { return damaged_; }
 
  private:
+  friend class PostingBuffer;
   bool read_header(std::string_view encoded);
   void summarize_short();
+  [[nodiscard]] bool is_plain(uint32_t block) const;
 
   const char* summaries_ = nullptr;  // as they lie in memory, not aligned
   uint32_t summary_count_ = 0;
@@ -120,6 +122,7 @@ class PostingRun {
   uint32_t count_ = 0;
   std::string_view body_;
   BlockSummary open_;  // of the last block, when it has no summary
+  bool is_of_buffer_ = false;
   bool damaged_ = false;
 };
 
@@ -200,7 +203,7 @@ class PostingCursor {
   uint32_t fail();
 
   PostingList list_;
-  PostingRun::Decoded decoded_;
+  DecodedBlock decoded_;
   uint32_t loaded_ = kNoRow;  // block in decoded_
   uint32_t loaded_count_ = 0;
   uint32_t at_ = 0;  // in decoded_

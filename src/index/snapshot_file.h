@@ -28,7 +28,7 @@
 namespace varve::index {
 
 inline constexpr std::string_view kSnapshotFile = "index.bin";
-inline constexpr uint32_t kSnapshotVersion = 6;
+inline constexpr uint32_t kSnapshotVersion = 7;
 inline constexpr size_t kSnapshotHeaderBytes = 696;
 inline constexpr uint64_t kSnapshotBlockBytes = 8192;
 

@@ -178,7 +178,7 @@ class TextPlanner {
     for (const auto& stem : stems) {
       const index::PostingList list = index_.text().rows_of(stem);
       for (const auto& run : list.runs) {
-        index::PostingRun::Decoded decoded;
+        index::DecodedBlock decoded;
         if (run.is_damaged()) return index::damaged_list();
         for (uint32_t block = 0; block < run.block_count(); ++block) {
           const uint32_t count = run.decode(block, &decoded);

@@ -71,7 +71,7 @@ bool is_same_list(std::string_view a, std::string_view b) {
   const auto rows_of = [](std::string_view encoded) {
     std::vector<std::pair<uint32_t, uint32_t>> rows;
     const index::PostingRun run(encoded);
-    index::PostingRun::Decoded decoded;
+    index::DecodedBlock decoded;
     for (uint32_t block = 0; block < run.block_count(); ++block) {
       const uint32_t count = run.decode(block, &decoded);
       for (uint32_t i = 0; i < count; ++i) {

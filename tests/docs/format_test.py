@@ -34,6 +34,7 @@ from canonical_json import canonical, parse  # noqa: E402
 from check_checksums import check_line, is_canonical  # noqa: E402
 
 FORMATS = {4: "<I", 8: "<Q"}
+BLOCK_ROWS = 128
 
 
 def library_path():
@@ -91,15 +92,53 @@ def dictionary(section):
 
 
 def rows_of(value):
-    """{row: frequency} of a list of at most one block."""
-    numbers = [number for number, _ in numbers_of(value)]
-    count, rows, row = numbers.pop(0), {}, -1
-    while numbers:
-        distance = numbers.pop(0)
-        row += distance >> 1
-        rows[row] = numbers.pop(0) + 2 if distance & 1 else 1
-    assert len(rows) == count
+    """{row: frequency} of a list."""
+    count, start = next(numbers_of(value))
+    block_count = -(-count // BLOCK_ROWS)
+    summaries = [(None, len(value) - start)]
+    if block_count > 1:
+        summaries = [struct.unpack_from("<IIII", value, start + 16 * i)
+                     for i in range(block_count)]
+        start += 16 * block_count
+    rows, row, begin = {}, -1, 0
+    for number, (last_row, end, *bounds) in enumerate(summaries):
+        block = value[start + begin:start + end]
+        in_block = min(BLOCK_ROWS, count - BLOCK_ROWS * number)
+        read = plain_postings if in_block < 8 else packed_postings
+        for distance, frequency in read(block, in_block):
+            row += distance
+            rows[row] = frequency
+        begin = end
+        if bounds:
+            assert row == last_row
+            assert max(list(rows.values())[BLOCK_ROWS * number:]) == bounds[0]
+    assert start + begin == len(value)
     return rows
+
+
+def plain_postings(block, count):
+    numbers = [number for number, _ in numbers_of(block)]
+    for _ in range(count):
+        distance = numbers.pop(0)
+        yield distance >> 1, numbers.pop(0) + 2 if distance & 1 else 1
+    assert not numbers
+
+
+def packed_postings(block, count):
+    columns, at = [], 2
+    for head in block[:2]:
+        bits = head % 64
+        size = -(-count * bits // 8)
+        whole = int.from_bytes(block[at:at + size], "little")
+        columns.append([whole >> bits * i & (1 << bits) - 1 for i in range(count)])
+        at += size
+    for head, column_ in zip(block[:2], columns):
+        for _ in range(head // 64):
+            above, size = next(numbers_of(block[at + 1:]))
+            column_[block[at]] += above << head % 64
+            at += 1 + size
+    assert at == len(block)
+    return [(distance + 1, frequency + 1) for distance, frequency in zip(*columns)]
 
 
 class FormatPage(unittest.TestCase):
@@ -223,6 +262,28 @@ class FormatPage(unittest.TestCase):
         self.assertEqual(words[b"wkettle"], b"kettl")
         self.assertEqual(words[b"wtea"], b"")
         self.assertEqual(list(facets), sorted(facets))
+
+    def test_longer_lists(self):
+        """Rows as the page says, of words that many entries have."""
+        said = [["common"] * (1 if row % 5 else 2 + row % 7) for row in range(300)]
+        for row in (50, 120, 290):
+            said[row] = ["common"] * 1000 + ["seldom"]
+        for row in range(0, 300, 3):
+            said[row].append("third")
+        with tempfile.TemporaryDirectory(prefix="varve-docs-") as directory:
+            store = Library(library_path()).open_store(pathlib.Path(directory) / "store")
+            session = store.create(session_id="long")
+            for words in said:
+                session.add({"type": "message", "content": " ".join(words)})
+            session.close()
+            store.close()
+            index = (pathlib.Path(directory) / "store/sessions/long/index.bin").read_bytes()
+        offset, length = struct.unpack_from("<QQ", index, SHOWN_HEADER_BYTES + 17 * PLACE_BYTES)
+        words = dictionary(index[offset:offset + length])
+        for word, term in (("common", b"common"), ("seldom", b"seldom"), ("third", b"third")):
+            self.assertEqual(
+                rows_of(words[b"s" + term]),
+                {row: words_.count(word) for row, words_ in enumerate(said) if word in words_})
 
     def check_columns(self, rows, contents, columns):
         """The columns hold what the page says of them."""

@@ -51,8 +51,10 @@ TEST(ListRenumberer, GivesTheListThatTheRowsThatStayWouldMake) {
         for (const size_t first : {size_t{0}, postings.size() / 3, postings.size()}) {
           const auto middle = postings.begin() + static_cast<std::ptrdiff_t>(first);
           list.start();
-          list.add(encoded(Postings(postings.begin(), middle)));
-          list.add(encoded(Postings(middle, postings.end())));
+          const std::string frozen = encoded(Postings(postings.begin(), middle));
+          const PostingBuffer added = buffer_of(Postings(middle, postings.end()));
+          list.add(PostingRun::of_rows(frozen));
+          list.add(PostingRun(added));
           ASSERT_EQ(list.count(), expected.size());
           ASSERT_EQ(list.encoded(), encoded(expected)) << count << " by " << gap_max;
         }
@@ -77,7 +79,7 @@ TEST(ListRenumberer, AListThatIsNotRightEnds) {
       bytes[generator() % bytes.size()] = static_cast<char>(generator());
     }
     list.start();
-    list.add(bytes);
+    list.add(PostingRun::of_rows(bytes));
     PostingList found;
     const std::string made(list.encoded());
     found.runs[0] = PostingRun(made);

@@ -169,7 +169,7 @@ TEST(PostingDamage, NothingCountsOnFromARowThatIsNone) {
   std::string bytes = with_summary(0, first);
   std::memcpy(bytes.data() + 2 + sizeof(second), &second, sizeof(second));
   const PostingRun run(bytes);
-  PostingRun::Decoded decoded;
+  DecodedBlock decoded;
   EXPECT_EQ(run.decode(0, &decoded), 0u);
   EXPECT_EQ(run.decode(1, &decoded), 0u);
 }
@@ -196,14 +196,14 @@ TEST(PostingDamage, ADistanceOfNothingIsNone) {
   }
 }
 
-// Several postings are read together; those before the wrong one are right all the same.
+// Those before the wrong one are right all the same.
 TEST(PostingDamage, ADistanceOfNothingIsFoundAmongOthers) {
-  constexpr uint32_t kCount = 12;
+  constexpr uint32_t kCount = kPackedRowsMin - 1;
   for (uint32_t wrong = 0; wrong < kCount; ++wrong) {
     for (const std::string& nothing : {std::string("\x01\x05"), std::string(1, '\0')}) {
       std::string bytes(1, char{kCount});
       for (uint32_t i = 0; i < kCount; ++i) bytes += i == wrong ? nothing : "\x03\x05";
-      PostingRun::Decoded decoded;
+      DecodedBlock decoded;
       ASSERT_EQ(PostingRun::of_rows(bytes).decode(0, &decoded), wrong);
       for (uint32_t i = 0; i < wrong; ++i) {
         EXPECT_EQ(decoded.rows[i], i);
