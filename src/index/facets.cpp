@@ -45,11 +45,28 @@ void append_text(std::string* out, std::string_view text) {
   out->append(text);
 }
 
+// Ids of one session start alike, mostly: with when they were made.
+void append_target(std::string* out, std::string_view target, std::string_view id) {
+  const auto differing = std::mismatch(target.begin(), target.end(), id.begin(), id.end()).first;
+  const auto shared_bytes = static_cast<size_t>(differing - target.begin());
+  append_varint(out, shared_bytes);
+  append_text(out, target.substr(shared_bytes));
+}
+
 bool take_text(std::string_view* bytes, std::string_view* text) {
   uint64_t size = 0;
   if (!take_varint(bytes, &size) || size > bytes->size()) return false;
   *text = bytes->substr(0, size);
   bytes->remove_prefix(size);
+  return true;
+}
+
+bool take_target(std::string_view* bytes, std::string_view id, std::string* target) {
+  uint64_t shared_bytes = 0;
+  std::string_view rest;
+  if (!take_varint(bytes, &shared_bytes) || shared_bytes > id.size()) return false;
+  if (!take_text(bytes, &rest)) return false;
+  target->assign(id.substr(0, shared_bytes)).append(rest);
   return true;
 }
 
@@ -85,7 +102,7 @@ void Facets::add_references(uint32_t row, const entry::EntryFacts& facts) {
         add_row(key_, row);
       }
       append_text(&outgoing_, relation);
-      append_text(&outgoing_, target);
+      append_target(&outgoing_, target, facts.id);
     }
   };
   add("", facts.references);
@@ -120,11 +137,13 @@ PostingList Facets::referring(std::string_view target, std::string_view relation
   return dictionary_.find_rows(relation_key(target, relation));
 }
 
-void Facets::references_of(uint32_t row, const std::function<void(const Reference&)>& visit) const {
+void Facets::references_of(uint32_t row, std::string_view id,
+                           const std::function<void(const Reference&)>& visit) const {
   std::string_view bytes = dictionary_.find_value(outgoing_key(row));
-  Reference reference;
-  while (take_text(&bytes, &reference.relation) && take_text(&bytes, &reference.target)) {
-    visit(reference);
+  std::string_view relation;
+  std::string target;
+  while (take_text(&bytes, &relation) && take_target(&bytes, id, &target)) {
+    visit({relation, target});
   }
 }
 

@@ -38,8 +38,9 @@ class Facets {
   // Rows that refer to an id: in any way, or by one relation that has a name.
   [[nodiscard]] PostingList referring(std::string_view target) const;
   [[nodiscard]] PostingList referring(std::string_view target, std::string_view relation) const;
-  // What a row refers to, in its order.
-  void references_of(uint32_t row, const std::function<void(const Reference&)>& visit) const;
+  // What a row refers to, in its order; `id` is the row's own. What is visited is valid meanwhile.
+  void references_of(uint32_t row, std::string_view id,
+                     const std::function<void(const Reference&)>& visit) const;
 
   // Tags, with the ones above them in the hierarchy; in no particular order.
   void for_each_tag(

@@ -31,7 +31,7 @@ class Walk {
   void step(const std::string& id) {
     const auto row = index_.find(id);
     if (row && *row < row_end_ && index_.is_live(*row, now_ms_)) {
-      index_.facets().references_of(*row, [&](const index::Reference& reference) {
+      index_.facets().references_of(*row, id, [&](const index::Reference& reference) {
         if (follows(reference.relation)) reach(reference.target);
       });
     }
@@ -46,7 +46,7 @@ class Walk {
   [[nodiscard]] bool names(uint32_t row, std::string_view id) const {
     if (relation_ != kPlain) return true;
     bool does = false;
-    index_.facets().references_of(row, [&](const index::Reference& reference) {
+    index_.facets().references_of(row, index_.id(row), [&](const index::Reference& reference) {
       does = does || (reference.target == id && follows(reference.relation));
     });
     return does;

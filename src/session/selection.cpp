@@ -48,10 +48,11 @@ class ToolCalls {
 
   [[nodiscard]] std::optional<uint32_t> referenced_call(uint32_t result) const {
     std::optional<uint32_t> call;
-    index_.facets().references_of(result, [&](const index::Reference& reference) {
-      const auto row = index_.find(reference.target);
-      if (!call && row && is(*row, kCall)) call = row;
-    });
+    index_.facets().references_of(result, index_.id(result),
+                                  [&](const index::Reference& reference) {
+                                    const auto row = index_.find(reference.target);
+                                    if (!call && row && is(*row, kCall)) call = row;
+                                  });
     return call;
   }
 

@@ -18,9 +18,9 @@ namespace {
 
 using Arrows = std::vector<std::pair<std::string, std::string>>;
 
-Arrows arrows_of(const Facets& facets, uint32_t row) {
+Arrows arrows_of(const Facets& facets, uint32_t row, std::string_view id = "") {
   Arrows arrows;
-  facets.references_of(row, [&](const Reference& reference) {
+  facets.references_of(row, id, [&](const Reference& reference) {
     arrows.emplace_back(reference.relation, reference.target);
   });
   return arrows;
@@ -303,16 +303,37 @@ TEST(Facets, AFewRowsAreNotWorthCompressing) {
   EXPECT_EQ(facets.memory_bytes(), before);
 }
 
+// Targets that start as the entry's own id are kept without that start.
+TEST(Facets, ReferencesToIdsOfAnyLikeness) {
+  Facets facets;
+  entry::EntryFacts facts;
+  facts.id = "mem_01J8ZB";
+  facts.references = {"mem_01J8ZA", "mem_01J8ZB", "mem_", "mem_01J8ZB-and-more", "other", "m"};
+  facts.relations = {{"about", {"mem_01J8Z9", "x"}}};
+  facets.add(7, facts);
+  Arrows expected;
+  for (const auto& target : facts.references) expected.emplace_back("", target);
+  for (const auto& target : facts.relations[0].ids) expected.emplace_back("about", target);
+  EXPECT_EQ(arrows_of(facets, 7, facts.id), expected);
+  for (const auto& target : facts.references) {
+    EXPECT_EQ(rows_of(facets.referring(target)), Rows({7})) << target;
+  }
+}
+
 TEST(Facets, ReferencesOutOfAFileEndWhereTheyAreNotRight) {
   const std::string key("o\0\0\0\0", 5);
   for (const auto& [value, expected] : std::vector<std::pair<std::string, Arrows>>{
            {"", {}},
            {"\x05", {}},
            {"\x01r", {}},
-           {"\x01r\x09target", {}},
-           {"\x01r\x07target", {}},
-           {std::string("\0\x01t", 3), {{"", "t"}}},
-           {std::string("\0\x01t\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 13), {{"", "t"}}},
+           {std::string("\x01r\0", 3), {}},
+           {std::string("\x01r\0\x09target", 10), {}},
+           {std::string("\x01r\0\x07target", 10), {}},
+           {std::string("\0\0\x01t", 4), {{"", "t"}}},
+           {std::string("\0\x02\x01t", 4), {{"", "ent"}}},
+           {std::string("\0\x06\x01t", 4), {{"", "entry1t"}}},
+           {std::string("\0\x07\x01t", 4), {}},
+           {std::string("\0\0\x01t\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 14), {{"", "t"}}},
            {std::string(20, '\xFF'), {}}}) {
     SegmentBuilder builder;
     builder.add(key, value);
@@ -320,7 +341,7 @@ TEST(Facets, ReferencesOutOfAFileEndWhereTheyAreNotRight) {
     ASSERT_TRUE(segment.ok());
     Facets facets;
     facets.set_frozen(*std::move(segment));
-    EXPECT_EQ(arrows_of(facets, 0), expected) << value.size();
+    EXPECT_EQ(arrows_of(facets, 0, "entry1"), expected) << value.size();
   }
 }
 

@@ -56,7 +56,7 @@ void expect_same_facets(const Facets& a, const Facets& b, uint32_t count) {
     ASSERT_EQ(rows_of(a.trace("trace" + number)), rows_of(b.trace("trace" + number)));
     ASSERT_EQ(rows_of(a.referring("e" + number)), rows_of(b.referring("e" + number)));
     std::vector<std::pair<std::string, std::string>> arrows;
-    b.references_of(row,
+    b.references_of(row, "e" + number,
                     [&](const Reference& one) { arrows.emplace_back(one.relation, one.target); });
     ASSERT_EQ(arrows.size(), row == 0 ? 0u : row == 1 ? 1u : 2u);
   }
