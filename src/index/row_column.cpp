@@ -7,7 +7,7 @@ ColumnPages::ColumnPages(std::shared_ptr<SnapshotFile> file, SnapshotSection sec
     : file_(std::move(file)),
       section_(section),
       width_(width),
-      base_(file_->header().sections[section].base),
+      rule_(rule_of(*file_, section)),
       row_count_(row_count),
       page_rows_(page_rows),
       page_count_((row_count + page_rows - 1) / page_rows),

@@ -54,13 +54,13 @@ class ColumnPages {
 
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
   [[nodiscard]] size_t width() const { return width_; }
-  [[nodiscard]] uint64_t base() const { return base_; }
+  [[nodiscard]] const ColumnRule& rule() const { return rule_; }
 
  private:
   std::shared_ptr<SnapshotFile> file_;
   SnapshotSection section_;
   size_t width_;
-  uint64_t base_;
+  ColumnRule rule_;
   uint64_t row_count_;
   uint64_t page_rows_;
   uint64_t page_count_;
@@ -141,12 +141,13 @@ class RowColumn {
   static constexpr uint64_t kPageRows = kPageBytes / sizeof(T);
   static constexpr uint64_t kRoomToGrow = 8;  // one value more for so many
 
-  // Of a page that was not read. Values that are all the same stand nowhere, and are not written
-  // down here either.
+  // Of a page that was not read. Values that follow from the rule stand nowhere, and are not
+  // written down here either.
   [[gnu::noinline]] T read_row(uint64_t row) const {
     if (row >= pages_->row_count()) return values_[row];  // was added
-    if (pages_->width() == 0 && is_possible(column_value<T>(pages_->base()))) {
-      return column_value<T>(pages_->base());
+    if (pages_->width() == 0) {
+      const T value = column_value<T>(pages_->rule(), row, 0);
+      if (is_possible(value)) return value;
     }
     (void)read(row / kPageRows, row / kPageRows + 1).ok();
     return values_[row];
@@ -180,8 +181,9 @@ class RowColumn {
     const size_t width = pages_->width();
     const std::span room(reinterpret_cast<char*>(to), count * sizeof(T));
     Status read = pages_->read(rows, room.last(count * width));
-    if (read.ok() && (width < sizeof(T) || pages_->base() != 0)) {
-      widen_column<T>(width, room.data(), count, pages_->base());
+    const ColumnRule& rule = pages_->rule();
+    if (read.ok() && (width < sizeof(T) || rule.base != 0 || rule.step != 0)) {
+      widen_column<T>(width, room.data(), count, rows.begin, rule);
     }
     if (read.ok() && !std::all_of(to, to + count, [&](T value) { return is_possible(value); })) {
       read = wrong_snapshot("a row has impossible values");

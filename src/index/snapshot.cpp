@@ -55,7 +55,9 @@ std::string encode_snapshot(const Index& index) {
       {kStretches, encode_column(index.stretches_.values())},
   };
   std::array<SectionContent, kSectionCount> sections;
-  for (const auto& [section, column] : columns) sections[section] = {column.bytes, column.base};
+  for (const auto& [section, column] : columns) {
+    sections[section] = {column.bytes, column.rule.base, column.rule.step};
+  }
   sections[kLineHashes] = {bytes_of(index.line_hashes_.values())};
   sections[kIdHashes] = {bytes_of(index.id_hashes_.values())};
   sections[kIds] = {bytes_of(index.ids_.values())};

@@ -13,7 +13,7 @@ namespace varve::index {
 static_assert(std::endian::native == std::endian::little,
               "index.bin is written as it lies in memory; a big-endian port must swap here");
 static_assert(std::is_trivially_copyable_v<SnapshotHeader>);
-static_assert(sizeof(SnapshotHeader) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + 8 + kSectionCount * 32 + 8,
+static_assert(sizeof(SnapshotHeader) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + 8 + kSectionCount * 40 + 8,
               "no padding");
 static_assert(sizeof(SnapshotHeader) == kSnapshotHeaderBytes);
 
@@ -57,7 +57,8 @@ std::string assemble_snapshot(SnapshotHeader header,
       hashes.push_back(hash64(bytes.substr(at, kSnapshotBlockBytes)));
     }
     const auto own = std::span(std::as_const(hashes)).subspan(first);
-    header.sections[i] = {offset, bytes.size(), hash64(bytes_of(own)), sections[i].base};
+    header.sections[i] = {offset, bytes.size(), hash64(bytes_of(own)), sections[i].base,
+                          sections[i].step};
     offset += bytes.size();
   }
   header.hash = hash_of(header);

@@ -29,7 +29,7 @@ namespace varve::index {
 
 inline constexpr std::string_view kSnapshotFile = "index.bin";
 inline constexpr uint32_t kSnapshotVersion = 7;
-inline constexpr size_t kSnapshotHeaderBytes = 696;
+inline constexpr size_t kSnapshotHeaderBytes = 840;
 inline constexpr uint64_t kSnapshotBlockBytes = 8192;
 
 // In the file's order.
@@ -59,13 +59,15 @@ struct SectionPlace {
   uint64_t offset = 0;
   uint64_t length = 0;
   uint64_t hash = 0;  // of the hashes of its blocks
-  uint64_t base = 0;  // of a column
+  uint64_t base = 0;  // of a column, as the next
+  uint64_t step = 0;
 };
 
 // What is written of a section.
 struct SectionContent {
   std::string_view bytes;
   uint64_t base = 0;
+  uint64_t step = 0;
 };
 
 struct SnapshotHeader {

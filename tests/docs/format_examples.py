@@ -37,10 +37,10 @@ LOCK_PLACEHOLDERS = {
     "boot_id": "d1f0a3c2-5b0e-4d6f-9d7e-2f3b8a1c4e60", "check": "1234567890123456789",
     "file": "2049:131", "pid": 4711,
 }
-HEADER_BYTES = 696
+HEADER_BYTES = 840
 SHOWN_HEADER_BYTES = 112
 SECTIONS = 18
-PLACE_BYTES = 32  # of a section in the directory
+PLACE_BYTES = 40  # of a section in the directory
 CATALOGUED_SESSIONS = 32
 BLOCK_BYTES = 8192  # each with a hash
 
@@ -140,10 +140,10 @@ def section_lines(index):
     """The section directory as text."""
     lines = []
     for number in range(SECTIONS):
-        offset, length, digest, base = struct.unpack_from(
-            "<QQQQ", index, SHOWN_HEADER_BYTES + number * PLACE_BYTES)
+        offset, length, digest, base, step = struct.unpack_from(
+            "<QQQQQ", index, SHOWN_HEADER_BYTES + number * PLACE_BYTES)
         lines.append(f"{number:2}  offset {offset:4}  length {length:3}  XXH3-64 {digest:016x}"
-                     + (f"  base {base}" if base else ""))
+                     + (f"  base {base}" if base else "") + (f"  step {step}" if step else ""))
     return "\n".join(lines) + "\n"
 
 

@@ -57,12 +57,21 @@ def numbers_of(data):
             number, shift = 0, 0
 
 
-def column(rows, base, section):
+def column(rows, base, step, section):
     """The numbers of a column, by the words of the page."""
     width, rest = divmod(len(section), rows)
     assert rest == 0 and width <= 8
-    return [(base + int.from_bytes(section[at * width:(at + 1) * width], "little")) % 2**64
+    return [(base + step * at
+             + int.from_bytes(section[at * width:(at + 1) * width], "little")) % 2**64
             for at in range(rows)]
+
+
+def doubles(rows, base, step, section):
+    """The same of a column of doubles."""
+    if step:
+        return [number / step for number in column(rows, base, 0, section)]
+    return [struct.unpack("<d", struct.pack("<Q", bits))[0]
+            for bits in column(rows, base, 0, section)]
 
 
 def dictionary(section):
@@ -231,15 +240,16 @@ class FormatPage(unittest.TestCase):
         self.assertEqual([int(row[0]) for row in table], list(range(SECTIONS)))
         contents, columns, end = [], {}, HEADER_BYTES
         for number, _, row_bytes in table:
-            offset, length, _, base = struct.unpack_from(
-                "<QQQQ", index, SHOWN_HEADER_BYTES + int(number) * PLACE_BYTES)
+            offset, length, _, base, step = struct.unpack_from(
+                "<QQQQQ", index, SHOWN_HEADER_BYTES + int(number) * PLACE_BYTES)
             self.assertEqual(offset, end)
             end += length
             contents.append(index[offset:end])
             if row_bytes == "column":
-                columns[int(number)] = column(rows, base, contents[-1])
+                read = doubles if int(number) == 7 else column
+                columns[int(number)] = read(rows, base, step, contents[-1])
                 continue
-            self.assertEqual(base, 0)
+            self.assertEqual((base, step), (0, 0))
             if row_bytes:
                 self.assertEqual(length, rows * int(row_bytes), number)
         hashes = sum(8 * -(-len(content) // BLOCK_BYTES) for content in contents)
@@ -298,8 +308,7 @@ class FormatPage(unittest.TestCase):
         never = 2**63 - 1
         self.assertEqual([e == never for e in columns[6]],
                          ["expires_at" not in entry for entry in entries])
-        self.assertEqual([struct.unpack("<d", struct.pack("<Q", bits))[0] for bits in columns[7]],
-                         [entry.get("importance", 0.5) for entry in entries])
+        self.assertEqual(columns[7], [entry.get("importance", 0.5) for entry in entries])
         self.assertEqual(columns[8], [entry.get("seq", 0) for entry in entries])
         names = contents[13].decode().splitlines()
         self.assertEqual([names[n] for n in columns[9]], [entry["type"] for entry in entries])

@@ -26,7 +26,7 @@ std::string file_with(const EncodedColumn& column, uint64_t row_count) {
   std::array<SectionContent, kSectionCount> sections;
   sections[kLineHashes] = {hashes};
   sections[kIdHashes] = {hashes};
-  sections[kSeqs] = {column.bytes, column.base};
+  sections[kSeqs] = {column.bytes, column.rule.base, column.rule.step};
   return assemble_snapshot(header, sections);
 }
 
@@ -49,7 +49,7 @@ size_t width_of(const std::vector<T>& values) {
   for (size_t row = 0; row < values.size(); ++row) {
     T value{};
     EXPECT_TRUE(read_row_value(*file, kSeqs, row, &value).ok());
-    EXPECT_EQ(value, values[row]) << row;
+    EXPECT_EQ(column_bits(value), column_bits(values[row])) << row;
   }
   EXPECT_EQ(column.bytes.size() % std::max<size_t>(values.size(), 1), 0U);
   return values.empty() ? column.bytes.size() : column.bytes.size() / values.size();
@@ -65,8 +65,8 @@ TEST(Column, TakesAsManyBytesAsItsWidestDifference) {
               static_cast<size_t>(bits / 8 + 1))
         << bits;
   }
-  EXPECT_EQ(width_of<uint64_t>({0, UINT64_MAX}), 8U);
-  EXPECT_EQ(width_of<uint64_t>({UINT64_MAX, UINT64_MAX - 255}), 1U);
+  EXPECT_EQ(width_of<uint64_t>({0, uint64_t{1} << 63, 1}), 8U);
+  EXPECT_EQ(width_of<uint64_t>({UINT64_MAX, UINT64_MAX - 255, UINT64_MAX}), 1U);
 }
 
 TEST(Column, TakesEveryKindOfNumber) {
@@ -75,21 +75,61 @@ TEST(Column, TakesEveryKindOfNumber) {
   EXPECT_EQ(width_of<int64_t>({-3, 5, -200}), 1U);
   EXPECT_EQ(width_of<int64_t>({kMin, kMax, 0}), 8U);
   EXPECT_EQ(width_of<int64_t>({kMax, kMax}), 0U);
-  EXPECT_EQ(width_of<int64_t>({1'767'603'600'000, 1'767'603'660'000}), 2U);
+  EXPECT_EQ(width_of<int64_t>({1'767'603'600'000, 1'767'603'660'000, 1'767'603'600'000}), 2U);
   EXPECT_EQ(width_of<double>({0.5, 0.5}), 0U);
   EXPECT_EQ(width_of<double>({0.0, 1.0, 0.3, -0.0}), 8U);
-  EXPECT_EQ(width_of<uint32_t>({400, 70'000}), 3U);
-  EXPECT_EQ(width_of<uint32_t>({0, UINT32_MAX}), 4U);
-  EXPECT_EQ(width_of<uint16_t>({0, 5}), 1U);
+  EXPECT_EQ(width_of<uint32_t>({400, 70'000, 400}), 3U);
+  EXPECT_EQ(width_of<uint32_t>({0, UINT32_MAX, 0}), 4U);
+  EXPECT_EQ(width_of<uint16_t>({0, 5, 0}), 1U);
   EXPECT_EQ(width_of<uint8_t>({4, 4}), 0U);
-  EXPECT_EQ(width_of<uint8_t>({0, 255}), 1U);
+  EXPECT_EQ(width_of<uint8_t>({0, 255, 0}), 1U);
 }
 
 TEST(Column, WhereNothingIsSavedItIsAsInMemory) {
-  const std::vector<uint64_t> values = {5, UINT64_MAX, 7};
+  const std::vector<uint64_t> values = {5, uint64_t{1} << 63, 7};
   const EncodedColumn column = encode_column(std::span<const uint64_t>(values));
-  EXPECT_EQ(column.base, 0U);
+  EXPECT_EQ(column.rule.base, 0U);
+  EXPECT_EQ(column.rule.step, 0U);
   EXPECT_EQ(column.bytes, std::string(reinterpret_cast<const char*>(values.data()), 24));
+}
+
+TEST(Column, WhatRisesEvenlyTakesNothing) {
+  EXPECT_EQ(width_of<uint64_t>({1, 2, 3, 4, 5}), 0U) << "numbers";
+  EXPECT_EQ(width_of<int64_t>({100, 40, -20, -80}), 0U) << "backwards";
+  EXPECT_EQ(width_of<uint64_t>({0, UINT64_MAX}), 0U) << "by -1";
+  std::mt19937_64 random(3);
+  std::vector<uint64_t> offsets = {0};
+  for (int i = 0; i < 5000; ++i) offsets.push_back(offsets.back() + 1000 + random() % 100);
+  EXPECT_EQ(width_of(offsets), 2U) << "lines of a log; it would be 3";
+  std::vector<int64_t> times;
+  for (int i = 0; i < 5000; ++i) times.push_back(i * 60'000 - 1'000'000 + i % 7);
+  EXPECT_EQ(width_of(times), 1U);
+}
+
+TEST(Column, NumbersOfAllSizesComeBackWithAnyStep) {
+  std::mt19937_64 random(9);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<uint64_t> values(1 + random() % 20);
+    const uint64_t step = random() >> random() % 64;
+    const uint64_t start = random();
+    const uint64_t noise = (uint64_t{1} << random() % 64) - 1;
+    for (size_t i = 0; i < values.size(); ++i) values[i] = start + step * i + (random() & noise);
+    width_of(values);
+    ASSERT_FALSE(HasFailure()) << "round " << round;
+  }
+}
+
+TEST(Column, DecimalsOfFewDigitsAreWholeNumbers) {
+  EXPECT_EQ(width_of<double>({0.0, 1.0, 0.0}), 1U);
+  EXPECT_EQ(width_of<double>({0.5, 0.25, 0.99, 1.0, 0.07, 0.29, 0.57, 0.58}), 1U);
+  EXPECT_EQ(width_of<double>({0.123, 0.999, 0.5}), 2U);
+  EXPECT_EQ(width_of<double>({0.1234, 0.5, 0.25}), 7U);
+  EXPECT_EQ(width_of<double>({0.1 + 0.2, 0.5, 0.25}), 7U) << "not 0.3";
+  EXPECT_EQ(width_of<double>({-0.5, 0.5, 0.25}), 8U);
+  EXPECT_EQ(width_of<double>({1e300, 1e12, 0.5}), 8U);
+  std::vector<double> hundredths;
+  for (int i = 0; i <= 100; ++i) hundredths.push_back(i / 100.0);
+  EXPECT_EQ(width_of(hundredths), 1U);
 }
 
 // Values of many blocks, of which one row is asked.
@@ -102,13 +142,13 @@ TEST(Column, ARowOfManyIsFound) {
 
 TEST(Column, OfAnotherLengthThanItsRowsIsRefused) {
   for (const size_t length : {1U, 2U, 4U, 27U, 100U}) {
-    const std::string bytes = file_with({0, std::string(length, 'x')}, 3);
+    const std::string bytes = file_with({{}, std::string(length, 'x')}, 3);
     const auto file = opened_file(bytes);
     uint64_t value = 0;
     EXPECT_EQ(RowColumn<uint64_t>::open(file, kSeqs, 3).code(), Code::kCorruption) << length;
     EXPECT_EQ(read_row_value(*file, kSeqs, 0, &value).code(), Code::kCorruption) << length;
   }
-  const std::string bytes = file_with({0, "xyz"}, 3);
+  const std::string bytes = file_with({{}, "xyz"}, 3);
   const auto file = opened_file(bytes);
   uint64_t value = 0;
   EXPECT_TRUE(read_row_value(*file, kSeqs, 2, &value).ok());

@@ -34,7 +34,7 @@ class RowColumns : public testing::Test {
     std::array<SectionContent, kSectionCount> sections;
     sections[kLineHashes] = {hashes};
     sections[kIdHashes] = {hashes};
-    sections[kSeqs] = {written.bytes, written.base};
+    sections[kSeqs] = {written.bytes, written.rule.base, written.rule.step};
     SnapshotHeader header;
     header.row_count = values_.size();
     bytes_ = assemble_snapshot(header, sections);

@@ -2,6 +2,7 @@
 // in all but their hashes, as somebody who means harm would write them.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -33,7 +34,7 @@ class SnapshotEditor {
     kInTimeOrder = 13,
     kDirectory = 14,
   };
-  static constexpr size_t kPlaceWords = 4;  // of a section: offset, length, hash, base
+  static constexpr size_t kPlaceWords = 5;  // of a section: offset, length, hash, base, step
   static constexpr size_t kHeaderBytes = (kDirectory + kSectionCount * kPlaceWords + 1) * 8;
   static constexpr size_t place_of(size_t section) { return kDirectory + section * kPlaceWords; }
 
@@ -57,12 +58,18 @@ class SnapshotEditor {
     uint64_t written = 0;
     const size_t width = width_of(section, sizeof(T));
     std::memcpy(&written, sections[section].data() + row * width, width);
+    const uint64_t step = word(place_of(section) + 4);
     written += word(place_of(section) + 3);
+    if (section != SnapshotSection::kImportances) {
+      written += step * row;
+    } else if (step != 0) {
+      written = std::bit_cast<uint64_t>(static_cast<double>(written) / static_cast<double>(step));
+    }
     T value{};
     std::memcpy(&value, &written, sizeof(T));
     return value;
   }
-  // Writes a column as in memory: with sizeof(T) bytes a row and no base.
+  // Writes a column as in memory: with sizeof(T) bytes a row, no base and no step.
   template <typename T>
   void widen(Section section) {
     std::string& bytes = sections[section];
@@ -71,6 +78,7 @@ class SnapshotEditor {
     for (size_t row = 0; row < word(kRowCount); ++row) values.push_back(get<T>(section, row));
     bytes.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
     set_word(place_of(section) + 3, 0);
+    set_word(place_of(section) + 4, 0);
   }
   // Widens the column.
   template <typename T>

@@ -72,7 +72,7 @@ class SnapshotUse : public testing::Test {
 // --- an entry without the other rows -------------------------------------------------------------
 
 TEST_F(SnapshotUse, OpeningAndAGetReadAFewBlocksOfIt) {
-  fill(11'000);
+  fill(15'000);
   ASSERT_GT(disk_.bytes("index.bin").size(), 400'000u);
   std::shared_ptr<Session> session;
   const Reads opening = reads_of([&] { session = disk_.open(); }, "index.bin");
@@ -80,12 +80,12 @@ TEST_F(SnapshotUse, OpeningAndAGetReadAFewBlocksOfIt) {
   const Reads getting = reads_of(
       [&] {
         ASSERT_TRUE(session->get("e1234").ok());
-        EXPECT_EQ(session->get("e11000").code(), Code::kNotFound);
+        EXPECT_EQ(session->get("e15000").code(), Code::kNotFound);
       },
       "index.bin");
   EXPECT_LT(getting.bytes, 25 * index::kSnapshotBlockBytes);
   // Whatever else asks has all of them.
-  EXPECT_EQ(session->stats()->get_int64("entries"), 11'000);
+  EXPECT_EQ(session->stats()->get_int64("entries"), 15'000);
   EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0);
   EXPECT_TRUE(index_stats(*session).get_bool("loaded"));
 }
