@@ -8,15 +8,6 @@
 
 namespace varve::index {
 
-// What a file says of where ids end is at most where the last one does, but may fall.
-std::string_view Index::id(uint32_t row) const {
-  const uint64_t begin = row == 0 ? 0 : id_ends_[row - 1];
-  const uint64_t end = id_ends_[row];
-  if (end < begin) return {};
-  const auto id = ids_.view(begin, end - begin);
-  return {id.data(), id.size()};
-}
-
 bool Index::is_unchecked(uint32_t row) const {
   return !has_all_rows() && row < pending_.file->header().row_count;
 }
@@ -67,7 +58,7 @@ Index::Added Index::add(const entry::EntryFacts& facts, const Location& location
   coverage.last_line_length = location.length;
   coverage.last_line_hash = location.line_hash;
   const uint64_t id_hash = hash64(facts.id);
-  if (table_.find(id_hash, id_hashes_, [&](uint32_t row) { return id(row) == facts.id; })) {
+  if (table_.find(id_hash, id_hashes_, [&](uint32_t row) { return ids_.is(row, facts.id); })) {
     return Added::kIdTaken;
   }
   note_seq(facts.seq, settled_seq);
@@ -76,8 +67,7 @@ Index::Added Index::add(const entry::EntryFacts& facts, const Location& location
   lengths_.push_back(static_cast<uint32_t>(location.length));
   line_hashes_.push_back(location.line_hash);
   id_hashes_.push_back(id_hash);
-  ids_.append(facts.id);
-  id_ends_.push_back(ids_.size());
+  ids_.add(facts.id);
   add_time(facts.timestamp_ms);
   expiries_ms_.push_back(facts.expires_at_ms);
   importances_.push_back(facts.importance);
@@ -172,8 +162,7 @@ void Index::take_row(const Index& from, uint32_t row) {
   lengths_.push_back(from.lengths_[row]);
   line_hashes_.push_back(from.line_hashes_[row]);
   id_hashes_.push_back(from.id_hashes_[row]);
-  ids_.append(from.id(row));
-  id_ends_.push_back(ids_.size());
+  ids_.add(from.ids_, row);
   add_time(from.timestamps_ms_[row]);
   expiries_ms_.push_back(from.expiries_ms_[row]);
   importances_.push_back(from.importances_[row]);
@@ -232,9 +221,9 @@ uint64_t held_by(const Columns&... columns) {
 uint64_t Index::memory_bytes() const {
   uint64_t orders_bytes = 0;
   for (const auto& order : time_orders_) orders_bytes += order.memory_bytes();
-  return held_by(offsets_, lengths_, line_hashes_, id_hashes_, id_ends_, timestamps_ms_,
-                 expiries_ms_, importances_, seqs_, types_, flags_, stretches_, ids_, table_,
-                 tombstone_hashes_, tombstone_table_) +
+  return held_by(offsets_, lengths_, line_hashes_, id_hashes_, timestamps_ms_, expiries_ms_,
+                 importances_, seqs_, types_, flags_, stretches_, ids_, table_, tombstone_hashes_,
+                 tombstone_table_) +
          marks_.capacity() + tombstone_ends_.capacity() * sizeof(uint64_t) +
          tombstone_ids_.capacity() + facets_memory_bytes() + text_memory_bytes() + orders_bytes;
 }

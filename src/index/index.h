@@ -28,6 +28,7 @@
 #include "index/facets.h"
 #include "index/id_table.h"
 #include "index/row_column.h"
+#include "index/row_ids.h"
 #include "index/text_index.h"
 #include "index/time_order.h"
 
@@ -82,7 +83,7 @@ class Index {
   [[nodiscard]] std::optional<uint32_t> find(std::string_view wanted, Expect expect) const {
     return table_.find(hash64(wanted), id_hashes_, [&](uint32_t row) {
       expect(row);
-      return id(row) == wanted;
+      return ids_.is(row, wanted);
     });
   }
   [[nodiscard]] bool was_deleted(std::string_view id) const;
@@ -92,7 +93,7 @@ class Index {
     const Location place{offsets_[row], lengths_[row], line_hashes_[row]};
     return has_all_rows() ? place : within_log(place);
   }
-  [[nodiscard]] std::string_view id(uint32_t row) const;
+  [[nodiscard]] std::string id(uint32_t row) const { return ids_.at(row); }
   // Asks for the memory of what a result tells of the row.
   void prefetch(uint32_t row) const {
     importances_.prefetch(row);
@@ -100,7 +101,7 @@ class Index {
     offsets_.prefetch(row);
     lengths_.prefetch(row);
     line_hashes_.prefetch(row);
-    id_ends_.prefetch(row);
+    ids_.prefetch(row);
   }
   [[nodiscard]] const std::string& type(uint32_t row) const { return type_names_[types_[row]]; }
   [[nodiscard]] uint16_t type_number(uint32_t row) const { return types_[row]; }
@@ -206,7 +207,6 @@ class Index {
   RowColumn<uint32_t> lengths_;
   RowColumn<uint64_t> line_hashes_;
   RowColumn<uint64_t> id_hashes_;
-  RowColumn<uint64_t> id_ends_;  // in ids_
   RowColumn<int64_t> timestamps_ms_;
   RowColumn<int64_t> expiries_ms_;
   RowColumn<double> importances_;
@@ -214,7 +214,7 @@ class Index {
   RowColumn<uint16_t> types_;
   RowColumn<uint8_t> flags_;  // kSealed
   RowColumn<uint32_t> stretches_;
-  RowColumn<char> ids_;         // all ids, one behind the other
+  RowIds ids_;
   std::vector<uint8_t> marks_;  // kDeleted, kVerified
   std::vector<std::string> type_names_;
   std::vector<uint64_t> type_counts_;  // by type number, without deleted rows

@@ -52,10 +52,11 @@ class RowLookup {
     if (row > 0) VARVE_TRY(read_row_value(file_, kIdEnds, row - 1, &begin));
     VARVE_TRY(read_row_value(file_, kIdEnds, row, &end));
     if (end < begin) return wrong_snapshot("a row has impossible values");
-    if (end - begin != id_.size()) return false;
-    std::string stored(id_.size(), '\0');
+    const std::string_view start = file_.header().start_of_ids();
+    if (!id_.starts_with(start) || end - begin != id_.size() - start.size()) return false;
+    std::string stored(end - begin, '\0');
     VARVE_TRY(file_.read(kIds, begin, stored));
-    return stored == id_;
+    return stored == id_.substr(start.size());
   }
 
   Result<std::optional<StoredRow>> read_row(uint32_t row) {

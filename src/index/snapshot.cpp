@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -19,8 +20,13 @@ std::string_view bytes_of(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-std::span<char> room_of(std::vector<uint32_t>& values) {
-  return {reinterpret_cast<char*>(values.data()), values.size() * sizeof(uint32_t)};
+// The mark of a text's length is its highest bit in memory and its lowest in the file, where it
+// costs the column one bit and not all.
+EncodedColumn encode_text_lengths(std::span<const uint32_t> lengths) {
+  std::vector<uint32_t> turned(lengths.size());
+  std::transform(lengths.begin(), lengths.end(), turned.begin(),
+                 [](uint32_t length) { return std::rotl(length, 1); });
+  return encode_column(std::span<const uint32_t>(turned));
 }
 
 }  // namespace
@@ -42,10 +48,13 @@ std::string encode_snapshot(const Index& index) {
   header.coverage = index.coverage;
   header.coverage.tombstones_bytes = 0;
   header.is_in_time_order = index.in_time_order_ ? 1 : 0;
+  EncodedIds ids = index.ids_.encode();
+  header.id_start_length = ids.start.size();
+  std::copy(ids.start.begin(), ids.start.end(), header.id_start.begin());
   const std::pair<SnapshotSection, EncodedColumn> columns[] = {
       {kOffsets, encode_column(index.offsets_.values())},
       {kLengths, encode_column(index.lengths_.values())},
-      {kIdEnds, encode_column(index.id_ends_.values())},
+      {kIdEnds, std::move(ids.ends)},
       {kTimestamps, encode_column(index.timestamps_ms_.values())},
       {kExpiries, encode_column(index.expiries_ms_.values())},
       {kImportances, encode_column(index.importances_.values())},
@@ -53,6 +62,7 @@ std::string encode_snapshot(const Index& index) {
       {kTypes, encode_column(index.types_.values())},
       {kFlags, encode_column(index.flags_.values())},
       {kStretches, encode_column(index.stretches_.values())},
+      {kTextLengths, encode_text_lengths(text_lengths)},
   };
   std::array<SectionContent, kSectionCount> sections;
   for (const auto& [section, column] : columns) {
@@ -60,11 +70,10 @@ std::string encode_snapshot(const Index& index) {
   }
   sections[kLineHashes] = {bytes_of(index.line_hashes_.values())};
   sections[kIdHashes] = {bytes_of(index.id_hashes_.values())};
-  sections[kIds] = {bytes_of(index.ids_.values())};
+  sections[kIds] = {ids.rests};
   sections[kTypeNames] = {type_names};
   sections[kTable] = {bytes_of(index.table_.slots())};
   sections[kFacets] = {facets};
-  sections[kTextLengths] = {bytes_of(text_lengths)};
   sections[kTextTerms] = {terms};
   return assemble_snapshot(header, sections);
 }
@@ -99,6 +108,7 @@ class SnapshotReader {
     Index rows;
     VARVE_TRY(read_type_names(&rows));
     VARVE_TRY(for_each_column(&rows, Open{file_}));
+    VARVE_TRY_ASSIGN(rows.ids_, RowIds::open(file_));
     rows.marks_.assign(row_count(), 0);
     if (file_->length(kTable) % sizeof(uint32_t) != 0) {
       return wrong_snapshot("a section has half a value");
@@ -152,29 +162,27 @@ class SnapshotReader {
     }
   };
 
-  // All columns: one that is opened and never loaded would be saved as it comes.
+  // All columns but those of ids: one that is opened and never loaded would be saved as it comes.
   template <typename Step>
   Status for_each_column(Index* rows, const Step& step) const {
-    const uint64_t ids_bytes = file_->length(kIds);
     const auto type_max = static_cast<uint16_t>(std::max<size_t>(rows->type_names_.size(), 1) - 1);
     VARVE_TRY(step(kOffsets, &rows->offsets_, row_count()));
     VARVE_TRY(step(kLengths, &rows->lengths_, row_count()));
     VARVE_TRY(step(kLineHashes, &rows->line_hashes_, row_count()));
     VARVE_TRY(step(kIdHashes, &rows->id_hashes_, row_count()));
-    VARVE_TRY(step(kIdEnds, &rows->id_ends_, row_count(), {0, ids_bytes}));
     VARVE_TRY(step(kTimestamps, &rows->timestamps_ms_, row_count()));
     VARVE_TRY(step(kExpiries, &rows->expiries_ms_, row_count()));
     VARVE_TRY(step(kImportances, &rows->importances_, row_count(), {0, 1}));
     VARVE_TRY(step(kSeqs, &rows->seqs_, row_count()));
     VARVE_TRY(step(kTypes, &rows->types_, row_count(), {0, type_max}));
     VARVE_TRY(step(kFlags, &rows->flags_, row_count()));
-    VARVE_TRY(step(kStretches, &rows->stretches_, row_count()));
-    return step(kIds, &rows->ids_, ids_bytes);
+    return step(kStretches, &rows->stretches_, row_count());
   }
 
   // All that is unread of them, and what shows only then. Rows that were added behind are right.
   Status load_all(Index* rows) {
     VARVE_TRY(for_each_column(rows, Load()));
+    VARVE_TRY(rows->ids_.load());
     VARVE_TRY(rows->table_.load());
     if (file_->is_damaged()) return wrong_snapshot("rows were found damaged");
     VARVE_TRY(check_places(*rows));
@@ -185,7 +193,6 @@ class SnapshotReader {
   Status check_places(const Index& rows) const {
     const Coverage& coverage = file_->header().coverage;
     uint64_t line_end = 0;
-    uint64_t id_end = 0;
     uint64_t last_seq = 0;
     for (uint32_t row = 0; row < row_count(); ++row) {
       const uint64_t offset = rows.offsets_[row];
@@ -194,11 +201,8 @@ class SnapshotReader {
         return wrong_snapshot("a row lies outside the covered log");
       }
       line_end = offset + rows.lengths_[row];
-      if (rows.id_ends_[row] < id_end) return wrong_snapshot("a row has impossible values");
-      id_end = rows.id_ends_[row];
       last_seq = std::max(last_seq, rows.seqs_[row]);
     }
-    if (id_end != file_->length(kIds)) return wrong_snapshot("there are ids of no row");
     if (last_seq != coverage.last_seq || last_seq > entry::kSeqMax) {
       return wrong_snapshot("the last sequence number is of no row");
     }
@@ -221,6 +225,7 @@ class SnapshotReader {
 
   // A deletion must find its row.
   Status check_ids(const Index& rows) const {
+    if (!rows.ids_.are_places_right()) return wrong_snapshot("there are ids of no row");
     for (uint32_t row = 0; row < row_count(); ++row) {
       if (rows.id_hashes_[row] != hash64(rows.id(row))) {
         return wrong_snapshot("an id has another hash");
@@ -314,8 +319,12 @@ Status load_facets(Index* index) {
 
 Status load_text(Index* index) {
   const auto& file = index->pending_.file;
-  std::vector<uint32_t> lengths(file->length(kTextLengths) / sizeof(uint32_t));
-  VARVE_TRY(file->read(kTextLengths, 0, room_of(lengths)));
+  VARVE_TRY_ASSIGN(auto turned,
+                   RowColumn<uint32_t>::open(file, kTextLengths, file->header().text_row_count));
+  VARVE_TRY(turned.load());
+  std::vector<uint32_t> lengths(turned.size());
+  std::transform(turned.values().begin(), turned.values().end(), lengths.begin(),
+                 [](uint32_t length) { return std::rotr(length, 1); });
   VARVE_TRY_ASSIGN(Segment segment,
                    Segment::open(std::make_shared<SectionBytes>(file, kTextTerms)));
   index->text_->set_frozen(std::move(segment), std::move(lengths));

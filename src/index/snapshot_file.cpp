@@ -13,7 +13,8 @@ namespace varve::index {
 static_assert(std::endian::native == std::endian::little,
               "index.bin is written as it lies in memory; a big-endian port must swap here");
 static_assert(std::is_trivially_copyable_v<SnapshotHeader>);
-static_assert(sizeof(SnapshotHeader) == 8 + 4 + 4 + 3 * 8 + 8 * 8 + 8 + kSectionCount * 40 + 8,
+static_assert(sizeof(SnapshotHeader) ==
+                  8 + 4 + 4 + 3 * 8 + 8 * 8 + 8 + 8 + kIdBytesMax + kSectionCount * 40 + 8,
               "no padding");
 static_assert(sizeof(SnapshotHeader) == kSnapshotHeaderBytes);
 
@@ -101,14 +102,17 @@ Status SnapshotFile::read_header() {
     offset += bytes;
   }
   if (offset != file_bytes) return wrong_snapshot("longer than its sections");
+  if (header_.id_start_length > kIdBytesMax) return wrong_snapshot("ids start with more than one");
   if (header_.row_count > UINT32_MAX - 1) return wrong_snapshot("more rows than there can be");
   // Else a few bytes could stand for any number of rows.
   if (length(kLineHashes) != header_.row_count * sizeof(uint64_t) ||
       length(kIdHashes) != header_.row_count * sizeof(uint64_t)) {
     return wrong_snapshot("a row without a hash");
   }
-  if (header_.text_row_count > header_.row_count ||
-      length(kTextLengths) != header_.text_row_count * sizeof(uint32_t)) {
+  const uint64_t text_rows = header_.text_row_count;
+  const uint64_t lengths_bytes = length(kTextLengths);
+  if (text_rows > header_.row_count || lengths_bytes > text_rows * sizeof(uint32_t) ||
+      (text_rows > 0 && lengths_bytes % text_rows != 0)) {
     return wrong_snapshot("words of other rows than there are");
   }
   return {};

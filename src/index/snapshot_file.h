@@ -29,8 +29,9 @@ namespace varve::index {
 
 inline constexpr std::string_view kSnapshotFile = "index.bin";
 inline constexpr uint32_t kSnapshotVersion = 7;
-inline constexpr size_t kSnapshotHeaderBytes = 840;
+inline constexpr size_t kSnapshotHeaderBytes = 976;
 inline constexpr uint64_t kSnapshotBlockBytes = 8192;
+inline constexpr size_t kIdBytesMax = 128;
 
 // In the file's order.
 enum SnapshotSection : uint32_t {
@@ -46,7 +47,7 @@ enum SnapshotSection : uint32_t {
   kTypes,
   kFlags,
   kStretches,
-  kIds,
+  kIds,        // without what all start with
   kTypeNames,  // names one behind the other, each ended by '\n'
   kTable,
   kFacets,
@@ -79,8 +80,12 @@ struct SnapshotHeader {
   uint64_t text_fingerprint = 0;  // of the settings the words were found with
   Coverage coverage;
   uint64_t is_in_time_order = 0;  // 1: no row is older than the one before it
+  uint64_t id_start_length = 0;
+  std::array<char, kIdBytesMax> id_start{};  // what all ids start with, and zeros
   std::array<SectionPlace, kSectionCount> sections;
   uint64_t hash = 0;  // of everything before it
+
+  [[nodiscard]] std::string_view start_of_ids() const { return {id_start.data(), id_start_length}; }
 };
 
 // The file of these sections; `header` comes with its counts and its coverage.

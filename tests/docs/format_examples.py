@@ -37,8 +37,9 @@ LOCK_PLACEHOLDERS = {
     "boot_id": "d1f0a3c2-5b0e-4d6f-9d7e-2f3b8a1c4e60", "check": "1234567890123456789",
     "file": "2049:131", "pid": 4711,
 }
-HEADER_BYTES = 840
-SHOWN_HEADER_BYTES = 112
+HEADER_BYTES = 976
+SHOWN_HEADER_BYTES = 128
+DIRECTORY_AT = 248
 SECTIONS = 18
 PLACE_BYTES = 40  # of a section in the directory
 CATALOGUED_SESSIONS = 32
@@ -141,7 +142,7 @@ def section_lines(index):
     lines = []
     for number in range(SECTIONS):
         offset, length, digest, base, step = struct.unpack_from(
-            "<QQQQQ", index, SHOWN_HEADER_BYTES + number * PLACE_BYTES)
+            "<QQQQQ", index, DIRECTORY_AT + number * PLACE_BYTES)
         lines.append(f"{number:2}  offset {offset:4}  length {length:3}  XXH3-64 {digest:016x}"
                      + (f"  base {base}" if base else "") + (f"  step {step}" if step else ""))
     return "\n".join(lines) + "\n"

@@ -19,6 +19,7 @@ import unittest
 import markdown
 from format_examples import (
     BLOCK_BYTES,
+    DIRECTORY_AT,
     HEADER_BYTES,
     PLACE_BYTES,
     SECTIONS,
@@ -241,13 +242,14 @@ class FormatPage(unittest.TestCase):
         contents, columns, end = [], {}, HEADER_BYTES
         for number, _, row_bytes in table:
             offset, length, _, base, step = struct.unpack_from(
-                "<QQQQQ", index, SHOWN_HEADER_BYTES + int(number) * PLACE_BYTES)
+                "<QQQQQ", index, DIRECTORY_AT + int(number) * PLACE_BYTES)
             self.assertEqual(offset, end)
             end += length
             contents.append(index[offset:end])
             if row_bytes == "column":
+                rows_of_it = struct.unpack_from("<Q", index, 24)[0] if number == "16" else rows
                 read = doubles if int(number) == 7 else column
-                columns[int(number)] = read(rows, base, step, contents[-1])
+                columns[int(number)] = read(rows_of_it, base, step, contents[-1])
                 continue
             self.assertEqual((base, step), (0, 0))
             if row_bytes:
@@ -288,7 +290,7 @@ class FormatPage(unittest.TestCase):
             session.close()
             store.close()
             index = (pathlib.Path(directory) / "store/sessions/long/index.bin").read_bytes()
-        offset, length = struct.unpack_from("<QQ", index, SHOWN_HEADER_BYTES + 17 * PLACE_BYTES)
+        offset, length = struct.unpack_from("<QQ", index, DIRECTORY_AT + 17 * PLACE_BYTES)
         words = dictionary(index[offset:offset + length])
         for word, term in (("common", b"common"), ("seldom", b"seldom"), ("third", b"third")):
             self.assertEqual(
@@ -297,12 +299,14 @@ class FormatPage(unittest.TestCase):
 
     def check_columns(self, rows, contents, columns):
         """The columns hold what the page says of them."""
+        header = (self.folder / "index.bin").read_bytes()[:HEADER_BYTES]
+        start = header[120:120 + struct.unpack_from("<Q", header, 112)[0]]
         lines = self.shown["memory.jsonl"].splitlines()
         entries = [json.loads(line) for line in lines]
         log = self.shown["memory.jsonl"].encode()
         self.assertEqual([log[o:o + n].decode() for o, n in zip(columns[0], columns[1])], lines)
         ends = [0, *columns[4]]
-        ids = [contents[12][a:b].decode() for a, b in zip(ends, ends[1:])]
+        ids = [(start + contents[12][a:b]).decode() for a, b in zip(ends, ends[1:])]
         self.assertEqual(ids, [entry["id"] for entry in entries])
         self.check_dictionaries(entries, contents)
         never = 2**63 - 1

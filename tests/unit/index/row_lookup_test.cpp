@@ -42,7 +42,7 @@ TEST(RowLookup, FindsWhatTheIndexFinds) {
 }
 
 TEST(RowLookup, CostsNoMoreInALargeFile) {
-  const std::string bytes = encode_snapshot(index_of(80'000));
+  const std::string bytes = encode_snapshot(index_of(100'000));
   uint64_t read_bytes = 0;
   const auto file = snapshot_with(bytes, &read_bytes);
   ASSERT_TRUE(find_row(*file, "e31234")->has_value());

@@ -32,7 +32,9 @@ class SnapshotEditor {
     kSkipped = 11,
     kMissing = 12,
     kInTimeOrder = 13,
-    kDirectory = 14,
+    kIdStartLength = 14,
+    kIdStart = 15,
+    kDirectory = kIdStart + kIdBytesMax / 8,
   };
   static constexpr size_t kPlaceWords = 5;  // of a section: offset, length, hash, base, step
   static constexpr size_t kHeaderBytes = (kDirectory + kSectionCount * kPlaceWords + 1) * 8;

@@ -245,8 +245,8 @@ TEST(SnapshotSections, UnderRightHashesTheyAreCheckedAllTheSame) {
 TEST(SnapshotSections, LengthsThatAreNotOfTheRowsAreRefused) {
   Editor editor(encode_snapshot(full_index_of(20, 20)));
   const std::string before = editor.sections[Editor::kTextLengths];
-  for (const std::string& wrong :
-       {std::string(), before.substr(4), before.substr(1), before + "x", before + before}) {
+  for (const std::string& wrong : {before.substr(4), before.substr(1), before + "x",
+                                   std::string(20 * 5, 'x'), std::string(20 * 8, 'x')}) {
     editor.sections[Editor::kTextLengths] = wrong;
     EXPECT_EQ(decode_snapshot(editor.assembled()).code(), Code::kCorruption) << wrong.size();
   }

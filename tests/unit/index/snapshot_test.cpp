@@ -224,7 +224,7 @@ TEST_F(Crafted, HashesOfOtherIds) {
 
 TEST_F(Crafted, TwoRowsOfOneId) {
   std::string& ids = editor_.sections[Editor::kIds];
-  ids[3] = '0';  // "e0e1": e1 becomes e0
+  ids[1] = '0';  // "01" behind the "e" of all: e1 becomes e0
   editor_.set(Editor::kIdHashes, 1, editor_.get<uint64_t>(Editor::kIdHashes, 0));
   EXPECT_EQ(reason(), "index.bin: the id table does not find the rows");
 }
