@@ -14,7 +14,7 @@ uint64_t slots_for(uint64_t count) { return std::bit_ceil(count * 10 / 7 + kSlot
 
 }  // namespace
 
-bool IdTable::place(uint32_t number, uint64_t hash) {
+bool IdTable::place(uint32_t number, uint32_t hash) {
   uint64_t at = hash;
   for (uint64_t steps = slots_.size(); steps > 0; --steps, ++at) {
     if (slots_[at & mask()] != kEmpty) continue;
@@ -64,16 +64,16 @@ bool IdTable::has_each_once() const {
   return found == count_;
 }
 
-bool IdTable::finds_all(const Hashes& hashes) const {
+bool IdTable::finds_all(const Hashes& hashes, const SameId& have_same_id) const {
   if (!has_each_once()) return false;
   // At 70 % full a number is found in about 2 steps.
   uint64_t steps_left = uint64_t{count_} * 32 + 1024;
   for (uint32_t number = 0; number < count_; ++number) {
-    for (uint64_t at = hashes[number] & mask();; at = (at + 1) & mask()) {
+    for (uint64_t at = uint64_t{hashes[number]} & mask();; at = (at + 1) & mask()) {
       if (slots_[at] == number + 1) break;
-      if (slots_[at] == kEmpty || hashes[slots_[at] - 1] == hashes[number] || --steps_left == 0) {
-        return false;
-      }
+      if (slots_[at] == kEmpty || --steps_left == 0) return false;
+      const uint32_t other = slots_[at] - 1;
+      if (hashes[other] == hashes[number] && have_same_id(number, other)) return false;
     }
   }
   return true;

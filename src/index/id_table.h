@@ -1,22 +1,28 @@
 // IdTable: from an id's hash to the numbers of the entries that have it.
 //
 // Open addressing with linear probing over 4-byte slots, at most 70 % full; nothing is ever taken
-// out. The table holds numbers only: the hashes and the ids themselves live in the columns, so a
-// lookup probes, compares hashes, and lets the caller compare ids. Whatever is in a table that was
-// taken over, nothing goes on for ever.
+// out. A hash is the lower half of hash64(): equal ones are told apart by the ids. The table holds
+// numbers only: the hashes and the ids themselves live in the columns, so a lookup probes, compares
+// hashes, and lets the caller compare ids. Whatever is in a table that was taken over, nothing goes
+// on for ever.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 
+#include "base/hash.h"
 #include "index/row_column.h"
 
 namespace varve::index {
 
+inline uint32_t id_hash(std::string_view id) { return static_cast<uint32_t>(hash64(id)); }
+
 class IdTable {
  public:
-  using Hashes = RowColumn<uint64_t>;
+  using Hashes = RowColumn<uint32_t>;
   using Slots = RowColumn<uint32_t>;
 
   // `hashes[n]` is the hash of entry n, for all n inserted so far.
@@ -24,7 +30,7 @@ class IdTable {
 
   // The first inserted number whose hash is `hash` and for which is_same(number) holds.
   template <typename IsSame>
-  [[nodiscard]] std::optional<uint32_t> find(uint64_t hash, const Hashes& hashes,
+  [[nodiscard]] std::optional<uint32_t> find(uint32_t hash, const Hashes& hashes,
                                              IsSame is_same) const {
     uint64_t at = hash;
     for (uint64_t steps = slots_.size(); steps > 0; --steps, ++at) {
@@ -47,8 +53,9 @@ class IdTable {
   // Reads what was not read yet of slots that were adopted.
   Status load() { return slots_.load(); }
   // After load(): whether each number is there once, and is found under its hash, and no other one
-  // with it. Gives up, with false, on a table that is much slower than one of ours.
-  [[nodiscard]] bool finds_all(const Hashes& hashes) const;
+  // with its id. Gives up, with false, on a table that is much slower than one of ours.
+  using SameId = std::function<bool(uint32_t number, uint32_t other)>;
+  [[nodiscard]] bool finds_all(const Hashes& hashes, const SameId& have_same_id) const;
 
  private:
   static constexpr uint32_t kEmpty = 0;
@@ -56,7 +63,7 @@ class IdTable {
   [[nodiscard]] uint64_t mask() const { return slots_.size() - 1; }
   [[nodiscard]] bool has_each_once() const;
   // False when no slot is free, which a table of ours never is.
-  bool place(uint32_t number, uint64_t hash);
+  bool place(uint32_t number, uint32_t hash);
   void grow(uint64_t slot_count, const Hashes& hashes);
 
   Slots slots_;  // number + 1; kEmpty where free

@@ -30,7 +30,7 @@ std::string_view Index::tombstone_id(uint32_t number) const {
 
 bool Index::was_deleted(std::string_view wanted) const {
   return tombstone_table_
-      .find(hash64(wanted), tombstone_hashes_,
+      .find(id_hash(wanted), tombstone_hashes_,
             [&](uint32_t number) { return tombstone_id(number) == wanted; })
       .has_value();
 }
@@ -57,8 +57,8 @@ Index::Added Index::add(const entry::EntryFacts& facts, const Location& location
   coverage.last_line_offset = location.offset;
   coverage.last_line_length = location.length;
   coverage.last_line_hash = location.line_hash;
-  const uint64_t id_hash = hash64(facts.id);
-  if (table_.find(id_hash, id_hashes_, [&](uint32_t row) { return ids_.is(row, facts.id); })) {
+  const uint32_t hash = id_hash(facts.id);
+  if (table_.find(hash, id_hashes_, [&](uint32_t row) { return ids_.is(row, facts.id); })) {
     return Added::kIdTaken;
   }
   note_seq(facts.seq, settled_seq);
@@ -66,7 +66,7 @@ Index::Added Index::add(const entry::EntryFacts& facts, const Location& location
   offsets_.push_back(location.offset);
   lengths_.push_back(static_cast<uint32_t>(location.length));
   line_hashes_.push_back(location.line_hash);
-  id_hashes_.push_back(id_hash);
+  id_hashes_.push_back(hash);
   ids_.add(facts.id);
   add_time(facts.timestamp_ms);
   expiries_ms_.push_back(facts.expires_at_ms);
@@ -90,7 +90,7 @@ Index::Added Index::add(const entry::EntryFacts& facts, const Location& location
 void Index::add_tombstone(std::string_view id) {
   if (was_deleted(id)) return;
   const uint32_t number = static_cast<uint32_t>(tombstone_hashes_.size());
-  tombstone_hashes_.push_back(hash64(id));
+  tombstone_hashes_.push_back(id_hash(id));
   tombstone_ids_.append(id);
   tombstone_ends_.push_back(tombstone_ids_.size());
   tombstone_table_.insert(number, tombstone_hashes_);

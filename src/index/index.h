@@ -81,7 +81,7 @@ class Index {
   // with it can ask for its memory meanwhile.
   template <typename Expect>
   [[nodiscard]] std::optional<uint32_t> find(std::string_view wanted, Expect expect) const {
-    return table_.find(hash64(wanted), id_hashes_, [&](uint32_t row) {
+    return table_.find(id_hash(wanted), id_hashes_, [&](uint32_t row) {
       expect(row);
       return ids_.is(row, wanted);
     });
@@ -206,7 +206,7 @@ class Index {
   RowColumn<uint64_t> offsets_;
   RowColumn<uint32_t> lengths_;
   RowColumn<uint64_t> line_hashes_;
-  RowColumn<uint64_t> id_hashes_;
+  RowColumn<uint32_t> id_hashes_;
   RowColumn<int64_t> timestamps_ms_;
   RowColumn<int64_t> expiries_ms_;
   RowColumn<double> importances_;
@@ -221,7 +221,7 @@ class Index {
   IdTable table_;
   uint32_t deleted_count_ = 0;
 
-  RowColumn<uint64_t> tombstone_hashes_;
+  RowColumn<uint32_t> tombstone_hashes_;
   std::vector<uint64_t> tombstone_ends_;  // in tombstone_ids_
   std::string tombstone_ids_;
   IdTable tombstone_table_;

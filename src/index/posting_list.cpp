@@ -13,7 +13,15 @@ constexpr uint32_t kStepsMax = 8;  // rows looked at one by one before a binary 
 
 }  // namespace
 
-static_assert(sizeof(BlockSummary) == 16, "written as it lies in memory");
+static_assert(sizeof(BlockSummary) == 12, "written as it lies in memory");
+
+BlockSummary BlockSummary::of(uint32_t last_row, size_t end_bytes, uint32_t frequency_max,
+                              uint32_t length_min) {
+  constexpr uint32_t kMost = UINT16_MAX;
+  return {last_row, static_cast<uint32_t>(end_bytes),
+          static_cast<uint16_t>(std::min(frequency_max, kMost)),
+          static_cast<uint16_t>(std::min(length_min, kMost))};
+}
 
 // --- making --------------------------------------------------------------------------------------
 
@@ -74,7 +82,7 @@ void PostingBuffer::close_block_when_full() {
 void PostingBuffer::note_full_block() {
   if (blocks_ == nullptr) blocks_ = std::make_unique<std::vector<BlockSummary>>();
   blocks_->push_back(
-      {last_row_, static_cast<uint32_t>(body_.size()), open_frequency_max_, open_length_min_});
+      BlockSummary::of(last_row_, body_.size(), open_frequency_max_, open_length_min_));
   open_frequency_max_ = 0;
   open_length_min_ = UINT32_MAX;
 }
@@ -126,8 +134,8 @@ void PostingBuffer::append_encoded_to(std::string* out) const {
     out->append(reinterpret_cast<const char*>(blocks_->data()),
                 blocks_->size() * sizeof(BlockSummary));
     if (open_count != 0) {
-      const BlockSummary open{last_row_, static_cast<uint32_t>(bytes.size() + packed.size()),
-                              open_frequency_max_, open_length_min_};
+      const auto open = BlockSummary::of(last_row_, bytes.size() + packed.size(),
+                                         open_frequency_max_, open_length_min_);
       out->append(reinterpret_cast<const char*>(&open), sizeof(open));
     }
   }
@@ -158,8 +166,8 @@ bool PostingBuffer::continue_from(std::string_view encoded) {
   }
   body_.append(written.data(), at);
   if (open_count > 0) {
-    open_frequency_max_ = last.frequency_max;
-    open_length_min_ = last.length_min;
+    open_frequency_max_ = last.frequency_max();
+    open_length_min_ = last.length_min();
   }
   return true;
 }
@@ -173,7 +181,7 @@ PostingRun::PostingRun(std::string_view encoded) {
 PostingRun PostingRun::of_rows(std::string_view encoded) {
   PostingRun run;
   if (run.read_header(encoded) && run.summary_count_ == 0) {
-    run.open_ = {kNoRow, static_cast<uint32_t>(run.body_.size()), UINT32_MAX, 0};
+    run.open_ = BlockSummary::of(kNoRow, run.body_.size(), UINT32_MAX, 0);
   }
   return run;
 }
@@ -202,7 +210,7 @@ bool PostingRun::read_header(std::string_view encoded) {
 
 // A short list has no summary: what is in it is known once it is decoded.
 void PostingRun::summarize_short() {
-  open_ = {kNoRow, static_cast<uint32_t>(body_.size()), 0, 0};
+  open_ = BlockSummary::of(kNoRow, body_.size(), 0, 0);
   DecodedBlock decoded;
   damaged_ = decode(0, &decoded) != count_;
   if (damaged_) {
@@ -211,16 +219,16 @@ void PostingRun::summarize_short() {
     return;
   }
   const auto* begin = decoded.frequencies.data();
-  open_.last_row = decoded.rows[count_ - 1];
-  open_.frequency_max = *std::max_element(begin, begin + count_);
+  open_ = BlockSummary::of(decoded.rows[count_ - 1], body_.size(),
+                           *std::max_element(begin, begin + count_), 0);
 }
 
 PostingRun::PostingRun(const PostingBuffer& buffer)
     : block_count_((buffer.count_ + kBlockRows - 1) / kBlockRows),
       count_(buffer.count_),
       body_(buffer.body_),
-      open_{buffer.last_row_, static_cast<uint32_t>(buffer.body_.size()),
-            buffer.open_frequency_max_, buffer.open_length_min_},
+      open_(BlockSummary::of(buffer.last_row_, buffer.body_.size(), buffer.open_frequency_max_,
+                             buffer.open_length_min_)),
       is_of_buffer_(true) {
   if (buffer.blocks_ == nullptr) return;
   summaries_ = reinterpret_cast<const char*>(buffer.blocks_->data());

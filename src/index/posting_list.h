@@ -38,9 +38,16 @@ namespace varve::index {
 
 struct BlockSummary {
   uint32_t last_row = 0;
-  uint32_t end_bytes = 0;      // of the block's postings, in the body
-  uint32_t frequency_max = 0;  // of its postings
-  uint32_t length_min = 0;     // [terms] of its rows, for lists of words; else 0
+  uint32_t end_bytes = 0;          // of the block's postings, in the body
+  uint16_t frequency_at_most = 0;  // of its postings; UINT16_MAX: that or anything above
+  uint16_t length_at_least = 0;    // [terms] of its rows, for lists of words; else 0
+
+  static BlockSummary of(uint32_t last_row, size_t end_bytes, uint32_t frequency_max,
+                         uint32_t length_min);
+  [[nodiscard]] uint32_t frequency_max() const {
+    return frequency_at_most == UINT16_MAX ? UINT32_MAX : frequency_at_most;
+  }
+  [[nodiscard]] uint32_t length_min() const { return length_at_least; }
 };
 
 struct Posting {

@@ -3,9 +3,9 @@
 #include <bit>
 #include <string>
 
-#include "base/hash.h"
 #include "base/ids.h"
 #include "index/column.h"
+#include "index/id_table.h"
 
 namespace varve::index {
 
@@ -19,21 +19,21 @@ class RowLookup {
   RowLookup(SnapshotFile& file, std::string_view id) : file_(file), id_(id) {}
 
   Result<std::optional<StoredRow>> find() {
-    const uint64_t slot_count = file_.length(kTable) / sizeof(uint32_t);
+    const uint64_t slot_count = file_.slot_count();
     if (slot_count == 0 && file_.header().row_count == 0) return std::optional<StoredRow>();
     if (!std::has_single_bit(slot_count))
       return wrong_snapshot("the id table does not fit the rows");
-    const uint64_t hash = hash64(id_);
+    const uint32_t hash = id_hash(id_);
     for (uint32_t step = 0; step < kProbesMax; ++step) {
       uint32_t number = 0;
-      VARVE_TRY(read_slot((hash + step) & (slot_count - 1), &number));
+      VARVE_TRY(read_slot((uint64_t{hash} + step) & (slot_count - 1), &number));
       if (number == 0) return std::optional<StoredRow>();
       if (number > file_.header().row_count) {
         return wrong_snapshot("the id table does not fit the rows");
       }
-      uint64_t id_hash = 0;
-      VARVE_TRY(read_row_value(file_, kIdHashes, number - 1, &id_hash));
-      if (id_hash != hash) continue;
+      uint32_t row_hash = 0;
+      VARVE_TRY(read_row_value(file_, kIdHashes, number - 1, &row_hash));
+      if (row_hash != hash) continue;
       VARVE_TRY_ASSIGN(const bool is_same, has_id(number - 1));
       if (is_same) return read_row(number - 1);
     }
@@ -42,8 +42,9 @@ class RowLookup {
 
  private:
   Status read_slot(uint64_t slot, uint32_t* number) {
-    return file_.read(kTable, slot * sizeof(*number),
-                      std::span(reinterpret_cast<char*>(number), sizeof(*number)));
+    const size_t slot_bytes = file_.slot_bytes();
+    return file_.read(kTable, slot * slot_bytes,
+                      std::span(reinterpret_cast<char*>(number), slot_bytes));
   }
 
   Result<bool> has_id(uint32_t row) {

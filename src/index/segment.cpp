@@ -23,6 +23,13 @@ static_assert(sizeof(SegmentHeader) == 24, "written as it lies in memory");
 
 constexpr size_t kHeadBytes = sizeof(uint64_t);
 
+// The first byte of a key as it is written: how many bytes it shares with the one before it, how
+// many others it has, where the largest number means that more follows, and whether it has a value.
+constexpr uint8_t kSharedMax = 15;
+constexpr uint8_t kSharedBits = 4;
+constexpr uint8_t kRestMax = 7;
+constexpr uint8_t kHasValue = 0x80;
+
 template <typename T>
 T load(std::string_view bytes, uint64_t at) {
   T value;
@@ -187,43 +194,44 @@ Segment::Group Segment::group(uint32_t number) const {
   return {bytes_->view(keys_at_ + begin, end - begin), column<uint64_t>(value_starts_at_, number)};
 }
 
-// Nearly all: numbers of one byte, of a value two at most.
-inline bool Segment::take_short_record(std::string_view* records, Record* record) {
-  if (records->size() < sizeof(uint32_t)) return false;
-  const auto numbers = load<uint32_t>(*records, 0);
-  if ((numbers & 0x8080) != 0) return false;
-  const bool is_long_value = (numbers & 0x800000) != 0;
-  if (is_long_value && (numbers & 0x80000000) != 0) return false;
-  const uint32_t rest_bytes = numbers >> 8 & 0x7F;
-  const uint32_t value_bytes = numbers >> 16 & 0x7F;
-  const size_t at = is_long_value ? 4 : 3;
-  if (rest_bytes > records->size() - at) return false;
-  record->shared = numbers & 0x7F;
-  record->value_bytes = is_long_value ? value_bytes | (numbers >> 24) << 7 : value_bytes;
-  record->rest = {records->data() + at, rest_bytes};
-  records->remove_prefix(at + rest_bytes);
-  return true;
-}
-
 bool Segment::take_record(std::string_view* records, uint64_t key_bytes, Record* record) const {
   if (records->empty()) return false;
-  if ((take_short_record(records, record) || take_long_record(records, record)) &&
-      record->shared <= key_bytes) {
-    return true;
-  }
+  if (read_record(records, record) && record->shared <= key_bytes) return true;
   bytes_->set_damaged();
   return false;
 }
 
-bool Segment::take_long_record(std::string_view* records, Record* record) {
-  uint64_t rest_bytes = 0;
-  if (!take_varint(records, &record->shared) || !take_varint(records, &rest_bytes) ||
-      !take_varint(records, &record->value_bytes) || rest_bytes > records->size()) {
-    return false;
+inline bool Segment::read_record(std::string_view* records, Record* record) {
+  const auto head = static_cast<uint8_t>(records->front());
+  records->remove_prefix(1);
+  uint64_t shared = head & kSharedMax;
+  uint64_t rest_bytes = head >> kSharedBits & kRestMax;
+  uint64_t value_bytes = 0;
+  uint64_t more = 0;
+  if (shared == kSharedMax) {
+    if (!take_varint(records, &more) || more > UINT32_MAX) return false;
+    shared += more;
   }
-  record->rest = records->substr(0, rest_bytes);
+  if (rest_bytes == kRestMax) {
+    if (!take_varint(records, &more) || more > UINT32_MAX) return false;
+    rest_bytes += more;
+  }
+  if ((head & kHasValue) != 0 && !take_varint(records, &value_bytes)) return false;
+  if (rest_bytes > records->size()) return false;
+  *record = {shared, records->substr(0, rest_bytes), value_bytes};
   records->remove_prefix(rest_bytes);
   return true;
+}
+
+void SegmentBuilder::append_record(size_t shared, std::string_view rest, size_t value_bytes) {
+  const size_t shared_here = std::min<size_t>(shared, kSharedMax);
+  const size_t rest_here = std::min<size_t>(rest.size(), kRestMax);
+  const size_t flag = value_bytes > 0 ? kHasValue : 0;
+  keys_.push_back(static_cast<char>(shared_here | rest_here << kSharedBits | flag));
+  if (shared_here == kSharedMax) append_varint(&keys_, shared - kSharedMax);
+  if (rest_here == kRestMax) append_varint(&keys_, rest.size() - kRestMax);
+  if (value_bytes > 0) append_varint(&keys_, value_bytes);
+  keys_.append(rest);
 }
 
 std::string_view Segment::value(uint64_t at, uint64_t length) const {
@@ -364,10 +372,7 @@ void SegmentBuilder::add(std::string_view key, std::string_view value) {
   } else {
     shared = common_prefix_bytes(last_key_, key);
   }
-  append_varint(&keys_, shared);
-  append_varint(&keys_, key.size() - shared);
-  append_varint(&keys_, value.size());
-  keys_.append(key.substr(shared));
+  append_record(shared, key.substr(shared), value.size());
   values_.append(value);
   last_key_.assign(key);
 }

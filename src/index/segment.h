@@ -3,8 +3,9 @@
 //   header    key_count u32, reserved u32, keys_bytes u64, values_bytes u64
 //   groups    of kGroupKeys keys each: the first eight bytes of each group's first key, with zeros
 //             behind a shorter one; where its values begin (u64 each), where its keys do (u32 each)
-//   keys      of each key how many of its bytes are those of the key before, the number of the
-//             others, the length of its value (a varint each), the others
+//   keys      of each key a byte: how many of its bytes are those of the key before (4 bits), the
+//             number of the others (3 bits), whether it has a value (1 bit); what is more of the
+//             first two than these say, and the length of the value (a varint each); the others
 //   values    one behind the other
 //
 // Opening reads the header. A look-up searches the groups and walks one of them; it reads what it
@@ -28,7 +29,7 @@ namespace varve::index {
 
 class Segment {
  public:
-  static constexpr uint32_t kGroupKeys = 16;
+  static constexpr uint32_t kGroupKeys = 32;
 
   Segment() = default;  // empty
   // kCorruption when the bytes are not a segment, as far as the header tells.
@@ -75,8 +76,7 @@ class Segment {
   // damage unless `records` is empty.
   [[nodiscard]] bool take_record(std::string_view* records, uint64_t key_bytes,
                                  Record* record) const;
-  static bool take_short_record(std::string_view* records, Record* record);
-  static bool take_long_record(std::string_view* records, Record* record);
+  static bool read_record(std::string_view* records, Record* record);
   [[nodiscard]] std::string_view value(uint64_t at, uint64_t length) const;
   template <typename T>
   [[nodiscard]] T column(uint64_t starts_at, uint32_t number) const;
@@ -151,6 +151,8 @@ class SegmentBuilder {
   [[nodiscard]] std::string encode() const;
 
  private:
+  void append_record(size_t shared, std::string_view rest, size_t value_bytes);
+
   uint32_t key_count_ = 0;
   std::string heads_;
   std::string value_starts_;

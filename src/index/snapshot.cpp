@@ -29,6 +29,11 @@ EncodedColumn encode_text_lengths(std::span<const uint32_t> lengths) {
   return encode_column(std::span<const uint32_t>(turned));
 }
 
+// As many bytes for each as the last row's number needs: every row is in the table.
+EncodedColumn encode_slots(std::span<const uint32_t> slots) {
+  return encode_column_bits(std::vector<uint64_t>(slots.begin(), slots.end()), 0, sizeof(uint32_t));
+}
+
 }  // namespace
 
 std::string encode_snapshot(const Index& index) {
@@ -63,6 +68,7 @@ std::string encode_snapshot(const Index& index) {
       {kFlags, encode_column(index.flags_.values())},
       {kStretches, encode_column(index.stretches_.values())},
       {kTextLengths, encode_text_lengths(text_lengths)},
+      {kTable, encode_slots(index.table_.slots())},
   };
   std::array<SectionContent, kSectionCount> sections;
   for (const auto& [section, column] : columns) {
@@ -72,7 +78,6 @@ std::string encode_snapshot(const Index& index) {
   sections[kIdHashes] = {bytes_of(index.id_hashes_.values())};
   sections[kIds] = {ids.rests};
   sections[kTypeNames] = {type_names};
-  sections[kTable] = {bytes_of(index.table_.slots())};
   sections[kFacets] = {facets};
   sections[kTextTerms] = {terms};
   return assemble_snapshot(header, sections);
@@ -110,11 +115,7 @@ class SnapshotReader {
     VARVE_TRY(for_each_column(&rows, Open{file_}));
     VARVE_TRY_ASSIGN(rows.ids_, RowIds::open(file_));
     rows.marks_.assign(row_count(), 0);
-    if (file_->length(kTable) % sizeof(uint32_t) != 0) {
-      return wrong_snapshot("a section has half a value");
-    }
-    const uint64_t slot_count = file_->length(kTable) / sizeof(uint32_t);
-    VARVE_TRY_ASSIGN(auto slots, IdTable::Slots::open(file_, kTable, slot_count,
+    VARVE_TRY_ASSIGN(auto slots, IdTable::Slots::open(file_, kTable, file_->slot_count(),
                                                       {0, static_cast<uint32_t>(row_count())}));
     if (!rows.table_.adopt(std::move(slots), static_cast<uint32_t>(row_count()))) {
       return wrong_snapshot("the id table does not fit the rows");
@@ -227,11 +228,14 @@ class SnapshotReader {
   Status check_ids(const Index& rows) const {
     if (!rows.ids_.are_places_right()) return wrong_snapshot("there are ids of no row");
     for (uint32_t row = 0; row < row_count(); ++row) {
-      if (rows.id_hashes_[row] != hash64(rows.id(row))) {
+      if (rows.id_hashes_[row] != id_hash(rows.id(row))) {
         return wrong_snapshot("an id has another hash");
       }
     }
-    if (!rows.table_.finds_all(rows.id_hashes_)) {
+    const auto have_same_id = [&](uint32_t row, uint32_t other) {
+      return rows.ids_.is(row, rows.id(other));
+    };
+    if (!rows.table_.finds_all(rows.id_hashes_, have_same_id)) {
       return wrong_snapshot("the id table does not find the rows");
     }
     return {};

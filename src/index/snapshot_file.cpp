@@ -106,8 +106,11 @@ Status SnapshotFile::read_header() {
   if (header_.row_count > UINT32_MAX - 1) return wrong_snapshot("more rows than there can be");
   // Else a few bytes could stand for any number of rows.
   if (length(kLineHashes) != header_.row_count * sizeof(uint64_t) ||
-      length(kIdHashes) != header_.row_count * sizeof(uint64_t)) {
+      length(kIdHashes) != header_.row_count * sizeof(uint32_t)) {
     return wrong_snapshot("a row without a hash");
+  }
+  if (length(kTable) != slot_count() * slot_bytes()) {
+    return wrong_snapshot("a section has half a value");
   }
   const uint64_t text_rows = header_.text_row_count;
   const uint64_t lengths_bytes = length(kTextLengths);
@@ -116,6 +119,14 @@ Status SnapshotFile::read_header() {
     return wrong_snapshot("words of other rows than there are");
   }
   return {};
+}
+
+size_t SnapshotFile::slot_bytes() const {
+  return (static_cast<size_t>(std::bit_width(header_.row_count)) + 7) / 8;
+}
+
+uint64_t SnapshotFile::slot_count() const {
+  return header_.row_count == 0 ? 0 : length(kTable) / slot_bytes();
 }
 
 Status SnapshotFile::read_exactly(uint64_t offset, std::span<char> out) {

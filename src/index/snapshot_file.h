@@ -107,6 +107,10 @@ class SnapshotFile {
     return header_.sections[section].length;
   }
 
+  // [bytes] of a slot of kTable: as many as the largest of them needs.
+  [[nodiscard]] size_t slot_bytes() const;
+  [[nodiscard]] uint64_t slot_count() const;
+
   // Fills `out` from `offset` in the section. kCorruption when it does not reach so far, or is not
   // what its hashes say.
   Status read(SnapshotSection section, uint64_t offset, std::span<char> out);

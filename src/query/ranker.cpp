@@ -103,7 +103,7 @@ void Ranker::find_bounds(Term* term) const {
     for (uint32_t block = 0; block < run.block_count(); ++block) {
       const index::BlockSummary summary = run.summary(block);
       bound = std::max(bound, block_bound(*term, summary));
-      frequency_max = std::max(frequency_max, summary.frequency_max);
+      frequency_max = std::max(frequency_max, summary.frequency_max());
     }
   }
   term->bound = bound;
@@ -111,7 +111,7 @@ void Ranker::find_bounds(Term* term) const {
 }
 
 double Ranker::block_bound(const Term& term, const index::BlockSummary& block) const {
-  return bm25_.score(term.idf, block.frequency_max, block.length_min);
+  return bm25_.score(term.idf, block.frequency_max(), block.length_min());
 }
 
 double Ranker::score(uint32_t row) {

@@ -36,6 +36,7 @@ from check_checksums import check_line, is_canonical  # noqa: E402
 
 FORMATS = {4: "<I", 8: "<Q"}
 BLOCK_ROWS = 128
+GROUP_KEYS = 32
 
 
 def library_path():
@@ -78,7 +79,7 @@ def doubles(rows, base, step, section):
 def dictionary(section):
     """{key: value} of a dictionary, by the words of the page."""
     count, zero, key_bytes, value_bytes = struct.unpack_from("<IIQQ", section)
-    groups = -(-count // 16)
+    groups = -(-count // GROUP_KEYS)
     heads = [section[24 + 8 * i:32 + 8 * i] for i in range(groups)]
     value_starts = struct.unpack_from(f"<{groups}Q", section, 24 + 8 * groups)
     key_starts = struct.unpack_from(f"<{groups}I", section, 24 + 16 * groups)
@@ -87,14 +88,25 @@ def dictionary(section):
     assert zero == 0 and len(values) == value_bytes
     found, at, value_at, key = {}, 0, 0, b""
     for i in range(count):
-        numbers = numbers_of(section[keys_at + at:])
-        (shared, _), (others, _), (length, end) = next(numbers), next(numbers), next(numbers)
-        if i % 16 == 0:
-            assert (shared, at, value_at) == (0, key_starts[i // 16], value_starts[i // 16])
+        if i % GROUP_KEYS == 0:
+            assert (at, value_at) == (key_starts[i // GROUP_KEYS], value_starts[i // GROUP_KEYS])
+        head, end, length = section[keys_at + at], 1, 0
+        numbers = numbers_of(section[keys_at + at + 1:])
+        shared, others = head & 15, head >> 4 & 7
+        if shared == 15:
+            more, end = next(numbers)
+            shared, end = shared + more, end + 1
+        if others == 7:
+            more, end = next(numbers)
+            others, end = others + more, end + 1
+        if head >> 7:
+            length, end = next(numbers)
+            end += 1
+        assert i % GROUP_KEYS or shared == 0
         at += end + others
         key = key[:shared] + section[keys_at + at - others:keys_at + at]
-        if i % 16 == 0:
-            assert heads[i // 16] == key[:8].ljust(8, b"\0")
+        if i % GROUP_KEYS == 0:
+            assert heads[i // GROUP_KEYS] == key[:8].ljust(8, b"\0")
         found[key] = values[value_at:value_at + length]
         value_at += length
     assert (at, value_at) == (key_bytes, value_bytes)
@@ -107,9 +119,9 @@ def rows_of(value):
     block_count = -(-count // BLOCK_ROWS)
     summaries = [(None, len(value) - start)]
     if block_count > 1:
-        summaries = [struct.unpack_from("<IIII", value, start + 16 * i)
+        summaries = [struct.unpack_from("<IIHH", value, start + 12 * i)
                      for i in range(block_count)]
-        start += 16 * block_count
+        start += 12 * block_count
     rows, row, begin = {}, -1, 0
     for number, (last_row, end, *bounds) in enumerate(summaries):
         block = value[start + begin:start + end]
@@ -323,9 +335,11 @@ class FormatPage(unittest.TestCase):
         self.assertEqual(columns[11], [sum(gaps[:row]) for row in range(rows)])
         in_order = struct.unpack_from("<Q", (self.folder / "index.bin").read_bytes(), 104)[0]
         self.assertEqual(in_order, int(times == sorted(times)))
-        slots = struct.unpack(f"<{len(contents[14]) // 4}I", contents[14])
+        slot_bytes = (rows.bit_length() + 7) // 8
+        slots = [int.from_bytes(contents[14][at:at + slot_bytes], "little")
+                 for at in range(0, len(contents[14]), slot_bytes)]
         self.assertEqual(sorted(filter(None, slots)), list(range(1, rows + 1)))
-        hashes = struct.unpack(f"<{rows}Q", contents[3])
+        hashes = struct.unpack(f"<{rows}I", contents[3])
         for row, id_hash in enumerate(hashes):
             at = id_hash % len(slots)
             while slots[at] not in (0, row + 1):

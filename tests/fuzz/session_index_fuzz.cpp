@@ -232,22 +232,23 @@ void mend_ids(SnapshotEditor& parts) {
   const std::string& ids = parts.sections[SnapshotEditor::kIds];
   const uint64_t rows = parts.word(SnapshotEditor::kRowCount);
   const size_t ends_bytes = parts.sections[SnapshotEditor::kIdEnds].size();
-  const size_t slots = parts.sections[SnapshotEditor::kTable].size() / 4;
+  const size_t slots = parts.slot_count();
   if (slots == 0 || (slots & (slots - 1)) != 0 || rows == 0 || rows >= slots ||
       ends_bytes % rows != 0 || ends_bytes / rows > 8 ||
-      parts.sections[SnapshotEditor::kIdHashes].size() != rows * 8) {
+      parts.sections[SnapshotEditor::kIdHashes].size() != rows * 4) {
     return;
   }
-  parts.sections[SnapshotEditor::kTable].assign(slots * 4, '\0');
+  parts.sections[SnapshotEditor::kTable].assign(slots * parts.slot_bytes(), '\0');
   uint64_t begin = 0;
   for (size_t row = 0; row < rows; ++row) {
     const auto end = parts.get<uint64_t>(SnapshotEditor::kIdEnds, row);
     if (end < begin || end > ids.size()) return;
-    const uint64_t hash = varve::hash64(std::string_view(ids).substr(begin, end - begin));
+    const auto hash =
+        static_cast<uint32_t>(varve::hash64(parts.id_start() + ids.substr(begin, end - begin)));
     parts.set(SnapshotEditor::kIdHashes, row, hash);
     size_t slot = hash & (slots - 1);
-    while (parts.get<uint32_t>(SnapshotEditor::kTable, slot) != 0) slot = (slot + 1) & (slots - 1);
-    parts.set(SnapshotEditor::kTable, slot, static_cast<uint32_t>(row + 1));
+    while (parts.slot(slot) != 0) slot = (slot + 1) & (slots - 1);
+    parts.set_slot(slot, static_cast<uint32_t>(row + 1));
     begin = end;
   }
 }

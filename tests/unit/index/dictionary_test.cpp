@@ -236,8 +236,8 @@ TEST(Dictionary, BlocksOfAJoinedListBoundItsRows) {
     const BlockSummary* block = cursor.block_for(one.row);
     ASSERT_NE(block, nullptr);
     ASSERT_GE(block->last_row, one.row);
-    ASSERT_GE(block->frequency_max, one.frequency);
-    ASSERT_LE(block->length_min, one.length);
+    ASSERT_GE(block->frequency_max(), one.frequency);
+    ASSERT_LE(block->length_min(), one.length);
   }
 }
 

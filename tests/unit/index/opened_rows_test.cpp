@@ -199,10 +199,10 @@ TEST_F(CraftedRows, TypesThatAreNoneAreRefusedAtOnce) {
 }
 
 TEST_F(CraftedRows, ATableThatHidesARowDoesNotHideItFromItsDeletion) {
-  const size_t slots = editor_.sections[Editor::kTable].size() / 4;
+  const size_t slots = editor_.slot_count();
   size_t slot = 0;
-  while (editor_.get<uint32_t>(Editor::kTable, slot) != 4) slot = (slot + 1) % slots;
-  editor_.set<uint32_t>(Editor::kTable, slot, 0);
+  while (editor_.slot(slot) != 4) slot = (slot + 1) % slots;
+  editor_.set_slot(slot, 0);
   const std::string bytes = editor_.assembled();
   Index index = index_opened(bytes);
   EXPECT_TRUE(index.hides_all_deleted());
@@ -225,8 +225,8 @@ TEST_F(CraftedRows, StretchesAndAnOrderOfTimeThatAreNot) {
 }
 
 TEST_F(CraftedRows, SlotsOfRowsThatAreNotThereEndNoSearchElsewhere) {
-  for (size_t slot = 0; slot < editor_.sections[Editor::kTable].size() / 4; ++slot) {
-    editor_.set<uint32_t>(Editor::kTable, slot, 21);
+  for (size_t slot = 0; slot < editor_.slot_count(); ++slot) {
+    editor_.set_slot(slot, 21);
   }
   expect_found_out_at_the_latest_when_loaded();
   const std::string bytes = editor_.assembled();

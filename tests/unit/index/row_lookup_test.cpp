@@ -80,9 +80,8 @@ class RowLookupOfCrafted : public testing::Test {
 };
 
 TEST_F(RowLookupOfCrafted, TablesWithoutAFreeSlotEnd) {
-  std::string& table = editor_.sections[Editor::kTable];
-  for (size_t slot = 0; slot < table.size() / 4; ++slot) {
-    editor_.set<uint32_t>(Editor::kTable, slot, 1);
+  for (size_t slot = 0; slot < editor_.slot_count(); ++slot) {
+    editor_.set_slot(slot, 1);
   }
   EXPECT_EQ(find("e5").code(), Code::kCorruption);
 }

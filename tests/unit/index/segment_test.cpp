@@ -153,30 +153,41 @@ TEST(Segment, ACopySharesItsBytes) {
 }
 
 TEST(Segment, TheBytesAreTheDocumentedOnes) {
-  std::string expected("\x03\0\0\0\0\0\0\0\x0e\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0", 24);
+  std::string expected("\x03\0\0\0\0\0\0\0\x0a\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0", 24);
   expected += std::string("a\0\0\0\0\0\0\0", 8);
   expected += std::string("\0\0\0\0\0\0\0\0", 8);
   expected += std::string("\0\0\0\0", 4);
   expected += std::string(
-      "\0\x01\x02"
+      "\x90\x02"
       "a"
-      "\0\x03\0"
+      "\x30"
       "bcd"
-      "\x02\x01\x01"
+      "\x92\x01"
       "e",
-      14);
+      10);
   expected += "xyz";
   EXPECT_EQ(encoded({{"a", "xy"}, {"bcd", ""}, {"bce", "z"}}), expected);
 }
 
+// Lengths beyond what the first byte can say.
+TEST(Segment, LongKeysAreTheDocumentedOnesToo) {
+  const std::string bytes = encoded(
+      {{"0123456789abcdefg", "v"}, {"0123456789abcdefh", ""}, {"0123456789abcdxxxxxxxx", ""}});
+  EXPECT_EQ(bytes.substr(24 + 20), std::string("\xF0\x0A\x01"
+                                               "0123456789abcdefg"
+                                               "\x1F\x01h"
+                                               "\x7E\x01xxxxxxxx"
+                                               "v"));
+}
+
 // As many as fit a group, and one more.
-TEST(Segment, EachSixteenKeysBeginAnew) {
+TEST(Segment, EachThirtyTwoKeysBeginAnew) {
   Map entries;
-  for (char c = 'a'; c <= 'p'; ++c) entries[std::string("common") + c] = "v";
+  for (char c = '0'; c < '0' + 32; ++c) entries[std::string("common") + c] = "v";
   const std::string one = encoded(entries);
   entries["commonq"] = "v";
   const std::string two = encoded(entries);
-  EXPECT_EQ(one.size(), 24 + 20 + (3 + 7 + 1) + 15 * (3 + 1 + 1));
+  EXPECT_EQ(one.size(), 24 + 20 + (3 + 7 + 1) + 31 * (2 + 1 + 1));
   EXPECT_EQ(two.size(), one.size() + 20 + (3 + 7 + 1)) << "the key stands whole, and is found";
   const uint64_t head = 0x6e6f6d6d6f63;  // "common", as it lies there, and two more
   uint64_t second = 0;
@@ -284,7 +295,7 @@ TEST(Segment, WhatOnlyAWholeReadingSeesIsRefused) {
   Map entries;
   for (int i = 0; i < 40; ++i) entries["key" + std::to_string(100 + i)] = std::to_string(i);
   const std::string right = encoded(entries);
-  const size_t groups = 3;
+  const size_t groups = 2;
   const auto refused_with = [&](size_t at, const std::string& bytes, const std::string& why) {
     std::string wrong = right;
     wrong.replace(at, bytes.size(), bytes);
@@ -297,20 +308,25 @@ TEST(Segment, WhatOnlyAWholeReadingSeesIsRefused) {
   refused_with(24, "kex", "has a group of another key");
   refused_with(value_starts + 8, "\1", "has a group that begins elsewhere");
   refused_with(key_starts + 4, "\1", "has a group that begins elsewhere");
-  refused_with(keys, "\1", "has an entry outside itself");
-  refused_with(keys + 3 + 6, "\7", "has an entry outside itself");
-  refused_with(keys + 3 + 6 + 2, "\x7F", "has an entry outside itself");
-  refused_with(keys + 3 + 6 + 3, "0", "is not sorted");
-  refused_with(keys + 2, "\0"s, "has a group that begins elsewhere");
+  const size_t second = keys + 2 + 6;
+  refused_with(keys, "\xE1", "has an entry outside itself");
+  refused_with(second, "\x97", "has an entry outside itself");
+  refused_with(second + 1, "\x7F", "has an entry outside itself");
+  refused_with(second + 2, "0", "is not sorted");
+  refused_with(keys + 1, "\0"s, "has a group that begins elsewhere");
   refused_with(16, "\x47", "has not the size it says");
 }
 
 // One key, one way to write it: look-ups rely on that.
 TEST(Segment, AKeyThatSharesMoreThanItSaysIsRefused) {
   std::string wrong = encoded({{"aab", ""}, {"aacc", ""}});
-  const size_t second = 24 + 20 + 3 + 3;
-  ASSERT_EQ(wrong.substr(second), "\2\2\0cc"s);
-  wrong.replace(second, 5, "\1\3\0acc"s);
+  const size_t second = 24 + 20 + 1 + 3;
+  ASSERT_EQ(wrong.substr(second),
+            "\x22"
+            "cc");
+  wrong.replace(second, 3,
+                "\x31"
+                "acc");
   wrong[8] += 1;
   const auto segment = open_whole(wrong);
   EXPECT_EQ(segment.status().message(),

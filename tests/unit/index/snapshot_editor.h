@@ -2,6 +2,7 @@
 // in all but their hashes, as somebody who means harm would write them.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -57,6 +58,7 @@ class SnapshotEditor {
 
   template <typename T>
   [[nodiscard]] T get(Section section, size_t row) const {
+    if (section == SnapshotSection::kTable) return static_cast<T>(slot(row));
     uint64_t written = 0;
     const size_t width = width_of(section, sizeof(T));
     std::memcpy(&written, sections[section].data() + row * width, width);
@@ -85,8 +87,32 @@ class SnapshotEditor {
   // Widens the column.
   template <typename T>
   void set(Section section, size_t row, T value) {
+    if (section == SnapshotSection::kTable) return set_slot(row, static_cast<uint32_t>(value));
     widen<T>(section);
     std::memcpy(sections[section].data() + row * sizeof(T), &value, sizeof(T));
+  }
+
+  // What all ids start with.
+  [[nodiscard]] std::string id_start() const {
+    return header.substr(kIdStart * 8, std::min<uint64_t>(word(kIdStartLength), kIdBytesMax));
+  }
+  // [bytes] of a slot of the table.
+  [[nodiscard]] size_t slot_bytes() const {
+    return (static_cast<size_t>(std::bit_width(word(kRowCount))) + 7) / 8;
+  }
+  [[nodiscard]] size_t slot_count() const {
+    return word(kRowCount) == 0 ? 0 : sections[SnapshotSection::kTable].size() / slot_bytes();
+  }
+  [[nodiscard]] uint32_t slot(size_t number) const {
+    uint32_t value = 0;
+    std::memcpy(&value, sections[SnapshotSection::kTable].data() + number * slot_bytes(),
+                slot_bytes());
+    return value;
+  }
+  // As many of the value's bytes as a slot has.
+  void set_slot(size_t number, uint32_t value) {
+    std::memcpy(sections[SnapshotSection::kTable].data() + number * slot_bytes(), &value,
+                slot_bytes());
   }
 
   // The file with its directory and all its hashes right.

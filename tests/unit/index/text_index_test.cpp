@@ -374,8 +374,8 @@ TEST(TextIndex, BlocksBoundFrequenciesAndLengths) {
       for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) {
         const BlockSummary* block = blocks.block_for(row);
         ASSERT_NE(block, nullptr);
-        ASSERT_GE(block->frequency_max, cursor.frequency());
-        ASSERT_LE(block->length_min, index.length(row));
+        ASSERT_GE(block->frequency_max(), cursor.frequency());
+        ASSERT_LE(block->length_min(), index.length(row));
       }
     }
   };

@@ -291,13 +291,14 @@ void corrupt_column(SnapshotEditor& editor, SnapshotEditor::Section section,
 TEST_F(Hostile, Columns) {
   const auto check_all = [this](const std::string& bytes) { check(bytes); };
   for (const auto section :
-       {SnapshotEditor::kOffsets, SnapshotEditor::kLineHashes, SnapshotEditor::kIdHashes,
-        SnapshotEditor::kIdEnds, SnapshotEditor::kTimestamps, SnapshotEditor::kExpiries,
-        SnapshotEditor::kImportances, SnapshotEditor::kSeqs}) {
+       {SnapshotEditor::kOffsets, SnapshotEditor::kLineHashes, SnapshotEditor::kIdEnds,
+        SnapshotEditor::kTimestamps, SnapshotEditor::kExpiries, SnapshotEditor::kImportances,
+        SnapshotEditor::kSeqs}) {
     corrupt_column<uint64_t>(editor_, section, check_all);
     ASSERT_FALSE(HasFailure()) << "section " << section;
   }
   corrupt_column<uint32_t>(editor_, SnapshotEditor::kLengths, check_all);
+  corrupt_column<uint32_t>(editor_, SnapshotEditor::kIdHashes, check_all);
   corrupt_column<uint32_t>(editor_, SnapshotEditor::kTable, check_all);
   corrupt_column<uint16_t>(editor_, SnapshotEditor::kTypes, check_all);
   corrupt_column<uint8_t>(editor_, SnapshotEditor::kFlags, check_all);
@@ -309,13 +310,13 @@ TEST_F(Hostile, IdsExchangedBetweenTwoRowsGiveTheRightLines) {
   // e0 and e1 change their names, hashes with them: the index now points each to the other's line.
   // ("e" is what all ids start with.)
   std::swap(editor_.sections[SnapshotEditor::kIds][0], editor_.sections[SnapshotEditor::kIds][1]);
-  const auto hash = editor_.get<uint64_t>(SnapshotEditor::kIdHashes, 0);
-  editor_.set(SnapshotEditor::kIdHashes, 0, editor_.get<uint64_t>(SnapshotEditor::kIdHashes, 1));
+  const auto hash = editor_.get<uint32_t>(SnapshotEditor::kIdHashes, 0);
+  editor_.set(SnapshotEditor::kIdHashes, 0, editor_.get<uint32_t>(SnapshotEditor::kIdHashes, 1));
   editor_.set(SnapshotEditor::kIdHashes, 1, hash);
-  for (size_t slot = 0; slot < editor_.sections[SnapshotEditor::kTable].size() / 4; ++slot) {
-    const auto value = editor_.get<uint32_t>(SnapshotEditor::kTable, slot);
+  for (size_t slot = 0; slot < editor_.slot_count(); ++slot) {
+    const auto value = editor_.slot(slot);
     if (value == 1 || value == 2) {
-      editor_.set<uint32_t>(SnapshotEditor::kTable, slot, 3 - value);
+      editor_.set_slot(slot, 3 - value);
     }
   }
   ASSERT_EQ(editor_.sections[SnapshotEditor::kIds].substr(0, 2), "10");
