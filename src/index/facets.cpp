@@ -46,10 +46,12 @@ void append_text(std::string* out, std::string_view text) {
 }
 
 // Ids of one session start alike, mostly: with when they were made.
-void append_target(std::string* out, std::string_view target, std::string_view id) {
+void append_reference(std::string* out, const Reference& reference, std::string_view id) {
+  const std::string_view target = reference.target;
   const auto differing = std::mismatch(target.begin(), target.end(), id.begin(), id.end()).first;
   const auto shared_bytes = static_cast<size_t>(differing - target.begin());
-  append_varint(out, shared_bytes);
+  append_varint(out, shared_bytes << 1 | (reference.relation.empty() ? 0 : 1));
+  if (!reference.relation.empty()) append_text(out, reference.relation);
   append_text(out, target.substr(shared_bytes));
 }
 
@@ -61,12 +63,17 @@ bool take_text(std::string_view* bytes, std::string_view* text) {
   return true;
 }
 
-bool take_target(std::string_view* bytes, std::string_view id, std::string* target) {
-  uint64_t shared_bytes = 0;
+// `target` is what the reference's is in.
+bool take_reference(std::string_view* bytes, std::string_view id, std::string* target,
+                    Reference* reference) {
+  uint64_t number = 0;
   std::string_view rest;
-  if (!take_varint(bytes, &shared_bytes) || shared_bytes > id.size()) return false;
+  reference->relation = {};
+  if (!take_varint(bytes, &number) || number >> 1 > id.size()) return false;
+  if ((number & 1) != 0 && !take_text(bytes, &reference->relation)) return false;
   if (!take_text(bytes, &rest)) return false;
-  target->assign(id.substr(0, shared_bytes)).append(rest);
+  target->assign(id.substr(0, number >> 1)).append(rest);
+  reference->target = *target;
   return true;
 }
 
@@ -101,8 +108,7 @@ void Facets::add_references(uint32_t row, const entry::EntryFacts& facts) {
         key_.assign(1, kRelated).append(target).append(1, '\0').append(relation);
         add_row(key_, row);
       }
-      append_text(&outgoing_, relation);
-      append_target(&outgoing_, target, facts.id);
+      append_reference(&outgoing_, {relation, target}, facts.id);
     }
   };
   add("", facts.references);
@@ -140,11 +146,9 @@ PostingList Facets::referring(std::string_view target, std::string_view relation
 void Facets::references_of(uint32_t row, std::string_view id,
                            const std::function<void(const Reference&)>& visit) const {
   std::string_view bytes = dictionary_.find_value(outgoing_key(row));
-  std::string_view relation;
   std::string target;
-  while (take_text(&bytes, &relation) && take_target(&bytes, id, &target)) {
-    visit({relation, target});
-  }
+  Reference reference;
+  while (take_reference(&bytes, id, &target, &reference)) visit(reference);
 }
 
 void Facets::for_each_tag(

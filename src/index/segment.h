@@ -29,7 +29,7 @@ namespace varve::index {
 
 class Segment {
  public:
-  static constexpr uint32_t kGroupKeys = 32;
+  static constexpr uint32_t kGroupKeys = 48;
 
   Segment() = default;  // empty
   // kCorruption when the bytes are not a segment, as far as the header tells.

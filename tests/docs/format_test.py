@@ -36,7 +36,7 @@ from check_checksums import check_line, is_canonical  # noqa: E402
 
 FORMATS = {4: "<I", 8: "<Q"}
 BLOCK_ROWS = 128
-GROUP_KEYS = 32
+GROUP_KEYS = 48
 
 
 def library_path():
@@ -280,7 +280,7 @@ class FormatPage(unittest.TestCase):
                      if "call-1" in entry.get("references", ())]
         self.assertEqual(rows_of(facets[b"icall-1"]), dict.fromkeys(referring, 1))
         self.assertNotIn(b"rcall-1\0", facets)
-        self.assertEqual(facets[b"o" + struct.pack(">I", referring[0])], b"\0\0\6call-1")
+        self.assertEqual(facets[b"o" + struct.pack(">I", referring[0])], b"\0\6call-1")
         self.assertIn(b"ctool\0sfind_order", facets)
         self.assertEqual(rows_of(words[b"skettl"]), {3: 1})
         self.assertEqual(words[b"wkettle"], b"kettl")

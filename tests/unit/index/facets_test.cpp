@@ -325,15 +325,15 @@ TEST(Facets, ReferencesOutOfAFileEndWhereTheyAreNotRight) {
   for (const auto& [value, expected] : std::vector<std::pair<std::string, Arrows>>{
            {"", {}},
            {"\x05", {}},
-           {"\x01r", {}},
-           {std::string("\x01r\0", 3), {}},
-           {std::string("\x01r\0\x09target", 10), {}},
-           {std::string("\x01r\0\x07target", 10), {}},
-           {std::string("\0\0\x01t", 4), {{"", "t"}}},
-           {std::string("\0\x02\x01t", 4), {{"", "ent"}}},
-           {std::string("\0\x06\x01t", 4), {{"", "entry1t"}}},
-           {std::string("\0\x07\x01t", 4), {}},
-           {std::string("\0\0\x01t\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 14), {{"", "t"}}},
+           {"\x01\x01r", {}},
+           {std::string("\x01\x01r\x09target", 10), {}},
+           {std::string("\x01\x01r\x07target", 10), {}},
+           {std::string("\x01\x01r\x06target", 10), {{"r", "target"}}},
+           {std::string("\0\x01t", 3), {{"", "t"}}},
+           {std::string("\x04\x01t", 3), {{"", "ent"}}},
+           {std::string("\x0C\x01t", 3), {{"", "entry1t"}}},
+           {std::string("\x0E\x01t", 3), {}},
+           {std::string("\0\x01t\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 13), {{"", "t"}}},
            {std::string(20, '\xFF'), {}}}) {
     SegmentBuilder builder;
     builder.add(key, value);

@@ -181,13 +181,13 @@ TEST(Segment, LongKeysAreTheDocumentedOnesToo) {
 }
 
 // As many as fit a group, and one more.
-TEST(Segment, EachThirtyTwoKeysBeginAnew) {
+TEST(Segment, EachGroupOfKeysBeginsAnew) {
   Map entries;
-  for (char c = '0'; c < '0' + 32; ++c) entries[std::string("common") + c] = "v";
+  for (char c = '0'; c < '0' + 48; ++c) entries[std::string("common") + c] = "v";
   const std::string one = encoded(entries);
   entries["commonq"] = "v";
   const std::string two = encoded(entries);
-  EXPECT_EQ(one.size(), 24 + 20 + (3 + 7 + 1) + 31 * (2 + 1 + 1));
+  EXPECT_EQ(one.size(), 24 + 20 + (3 + 7 + 1) + 47 * (2 + 1 + 1));
   EXPECT_EQ(two.size(), one.size() + 20 + (3 + 7 + 1)) << "the key stands whole, and is found";
   const uint64_t head = 0x6e6f6d6d6f63;  // "common", as it lies there, and two more
   uint64_t second = 0;
@@ -293,7 +293,7 @@ TEST(Segment, WhatWasNotCheckedAsAWholeIsStillSafe) {
 // Everything is as long as it says; keys are not what their groups or neighbours tell.
 TEST(Segment, WhatOnlyAWholeReadingSeesIsRefused) {
   Map entries;
-  for (int i = 0; i < 40; ++i) entries["key" + std::to_string(100 + i)] = std::to_string(i);
+  for (int i = 0; i < 60; ++i) entries["key" + std::to_string(100 + i)] = std::to_string(i);
   const std::string right = encoded(entries);
   const size_t groups = 2;
   const auto refused_with = [&](size_t at, const std::string& bytes, const std::string& why) {
@@ -314,7 +314,7 @@ TEST(Segment, WhatOnlyAWholeReadingSeesIsRefused) {
   refused_with(second + 1, "\x7F", "has an entry outside itself");
   refused_with(second + 2, "0", "is not sorted");
   refused_with(keys + 1, "\0"s, "has a group that begins elsewhere");
-  refused_with(16, "\x47", "has not the size it says");
+  refused_with(16, "\x6F", "has not the size it says");
 }
 
 // One key, one way to write it: look-ups rely on that.
