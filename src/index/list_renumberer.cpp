@@ -1,12 +1,20 @@
 #include "index/list_renumberer.h"
 
+#include <algorithm>
 #include <span>
+
+#include "index/varint.h"
 
 namespace varve::index {
 
 void ListRenumberer::start() {
-  list_.clear();
-  waiting_count_ = 0;
+  count_ = 0;
+  body_.clear();
+  blocks_.clear();
+  open_count_ = 0;
+  frequency_max_ = 0;
+  length_min_ = UINT32_MAX;
+  row_before_ = kNoRow;
 }
 
 void ListRenumberer::add(const PostingRun& list) {
@@ -18,23 +26,36 @@ void ListRenumberer::add(const PostingRun& list) {
       if (decoded.rows[i] >= new_rows.size()) return;
       const uint32_t new_row = new_rows[decoded.rows[i]];
       if (new_row == kNoRow) continue;
-      waiting_[waiting_count_++] = {new_row, decoded.frequencies[i], new_length_of_(new_row)};
-      if (waiting_count_ == kBlockRows) flush();
+      open_.rows[open_count_] = new_row;
+      open_.frequencies[open_count_] = decoded.frequencies[i];
+      frequency_max_ = std::max(frequency_max_, decoded.frequencies[i]);
+      length_min_ = std::min(length_min_, new_length_of_(new_row));
+      count_ += 1;
+      if (++open_count_ == kBlockRows) close_block();
     }
     if (count < list.rows_in(block)) return;
   }
 }
 
-void ListRenumberer::flush() {
-  list_.add(std::span(waiting_).first(waiting_count_));
-  waiting_count_ = 0;
+void ListRenumberer::close_block() {
+  append_block(row_before_, std::span(open_.rows).first(open_count_),
+               std::span(open_.frequencies).first(open_count_), &body_);
+  row_before_ = open_.rows[open_count_ - 1];
+  blocks_.push_back(BlockSummary::of(row_before_, body_.size(), frequency_max_, length_min_));
+  open_count_ = 0;
+  frequency_max_ = 0;
+  length_min_ = UINT32_MAX;
 }
 
 std::string_view ListRenumberer::encoded() {
-  flush();
+  if (open_count_ > 0) close_block();
   encoded_.clear();
-  list_.append_encoded_to(&encoded_);
-  return encoded_;
+  append_varint(&encoded_, count_);
+  if (count_ > kBlockRows) {
+    encoded_.append(reinterpret_cast<const char*>(blocks_.data()),
+                    blocks_.size() * sizeof(BlockSummary));
+  }
+  return encoded_.append(body_);
 }
 
 }  // namespace varve::index

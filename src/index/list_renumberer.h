@@ -2,10 +2,10 @@
 // numbers of those that stay.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "index/posting_list.h"
 #include "index/renumber.h"
@@ -24,18 +24,24 @@ class ListRenumberer {
   // Adds what stays of a list, whose rows all come after those added before. A list that is not
   // right ends where that shows.
   void add(const PostingRun& list);
-  [[nodiscard]] uint32_t count() const { return list_.count() + waiting_count_; }
-  // The list that was added, encoded; valid until the next call.
+  [[nodiscard]] uint32_t count() const { return count_; }
+  // The list that was added, encoded; valid until the next call, which is start().
   std::string_view encoded();
 
  private:
-  void flush();
+  void close_block();
 
   const Renumbering& rows_;
   const RowLengths& new_length_of_;
-  PostingBuffer list_;
-  std::array<Posting, kBlockRows> waiting_;  // a block at a time is packed at once
-  uint32_t waiting_count_ = 0;
+  uint32_t count_ = 0;
+  std::string body_;
+  std::vector<BlockSummary> blocks_;
+  // The block that is not in the body yet.
+  DecodedBlock open_;
+  uint32_t open_count_ = 0;
+  uint32_t frequency_max_ = 0;
+  uint32_t length_min_ = 0;
+  uint32_t row_before_ = kNoRow;
   std::string encoded_;
 };
 

@@ -39,27 +39,31 @@ uint32_t count_longer(std::span<const uint32_t> numbers, uint32_t bits) {
   return count;
 }
 
-// The one that takes the fewest bytes.
-Packing best_packing(std::span<const uint32_t> numbers) {
+// What exceptions of which so many need more bits take.
+size_t exception_bytes(std::span<const uint32_t> numbers, uint32_t bits, uint32_t longer_count) {
   constexpr uint32_t kVarintBits = 7;  // in a byte
+  size_t bytes = longer_count;
+  for (uint32_t left = longer_count; left > 0; left = count_longer(numbers, bits)) {
+    bytes += left;
+    bits += kVarintBits;
+  }
+  return bytes;
+}
+
+// The one that takes the fewest bytes: from the bits of the largest number down.
+Packing best_packing(std::span<const uint32_t> numbers) {
   uint32_t any = 0;
   for (const uint32_t number : numbers) any |= number;
-  Packing best;
-  size_t best_bytes = SIZE_MAX;
-  for (auto bits = static_cast<uint32_t>(std::bit_width(any));; --bits) {
+  const auto count = static_cast<uint32_t>(numbers.size());
+  Packing best{static_cast<uint32_t>(std::bit_width(any)), 0};
+  size_t best_bytes = bytes_of(count, best.bits);
+  for (uint32_t bits = best.bits; bits-- > 0;) {
     const uint32_t longer_count = count_longer(numbers, bits);
     if (longer_count > kExceptionsMax) break;
-    size_t bytes = bytes_of(static_cast<uint32_t>(numbers.size()), bits) + longer_count;
-    uint32_t left = longer_count;
-    for (uint32_t above = bits; left > 0; left = count_longer(numbers, above)) {
-      bytes += left;
-      above += kVarintBits;
-    }
-    if (bytes < best_bytes) {
-      best = {bits, longer_count};
-      best_bytes = bytes;
-    }
-    if (bits == 0) break;
+    const size_t bytes = bytes_of(count, bits) + exception_bytes(numbers, bits, longer_count);
+    if (bytes >= best_bytes) continue;
+    best = {bits, longer_count};
+    best_bytes = bytes;
   }
   return best;
 }
@@ -277,6 +281,18 @@ void append_packed(uint32_t row_before, std::span<const uint32_t> rows,
   for (size_t i = 0; i < columns.size(); ++i) {
     append_exceptions(std::span(columns[i]).first(count), packings[i], out);
   }
+}
+
+void append_block(uint32_t row_before, std::span<const uint32_t> rows,
+                  std::span<const uint32_t> frequencies, std::string* out) {
+  if (rows.size() >= kPackedRowsMin) return append_packed(row_before, rows, frequencies, out);
+  std::array<char, kPackedRowsMin * kPlainPostingBytesMax> written;
+  char* at = written.data();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    at = write_plain(at, rows[i] - row_before, frequencies[i]);  // from kNoRow, that is -1
+    row_before = rows[i];
+  }
+  out->append(written.data(), at);
 }
 
 uint32_t decode_packed(std::string_view bytes, uint32_t row_before, uint32_t count,

@@ -57,6 +57,10 @@ uint32_t decode_plain(std::string_view bytes, uint32_t row_before, uint32_t coun
 void append_packed(uint32_t row_before, std::span<const uint32_t> rows,
                    std::span<const uint32_t> frequencies, std::string* out);
 
+// The same, in the form that so many have: plain where there are fewer than kPackedRowsMin.
+void append_block(uint32_t row_before, std::span<const uint32_t> rows,
+                  std::span<const uint32_t> frequencies, std::string* out);
+
 // All of `bytes`, which are `count` postings. `count`, or 0 when they are not right.
 uint32_t decode_packed(std::string_view bytes, uint32_t row_before, uint32_t count,
                        DecodedBlock* out);
