@@ -30,10 +30,10 @@ size_t shared_bytes(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-// What all of them start with.
+// What all of them start with, as much as there is room for: ids of a file may be of any length.
 std::string RowIds::common_start() const {
   if (ends_.size() == 0) return {};
-  std::string common = at(0);
+  std::string common = at(0).substr(0, kIdBytesMax);
   for (uint32_t row = 1; row < ends_.size() && !common.empty(); ++row) {
     const std::string_view start = start_of(row);
     size_t shared = shared_bytes(common, start);

@@ -29,7 +29,7 @@ EncodedColumn encode_text_lengths(std::span<const uint32_t> lengths) {
   return encode_column(std::span<const uint32_t>(turned));
 }
 
-// As many bytes for each as the last row's number needs: every row is in the table.
+// As many bytes for each as the largest needs, which is that of the last row: all are in the table.
 EncodedColumn encode_slots(std::span<const uint32_t> slots) {
   return encode_column_bits(std::vector<uint64_t>(slots.begin(), slots.end()), 0, sizeof(uint32_t));
 }

@@ -8,7 +8,7 @@
 // section can be checked without the rest of it, and opening costs the header alone.
 //
 // Every integer is checked before it is used: a hostile file costs a rebuild, never memory beyond
-// five times its own size, or a crash.
+// six times its own size, or a crash.
 #pragma once
 
 #include <array>

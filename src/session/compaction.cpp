@@ -229,7 +229,7 @@ class Compaction {
     drop(why);
     if (index_from_log_) return;
     const index::Index& index = core_.index;
-    dropped_.push_back({index.location(row), std::string(index.id(row)), why});
+    dropped_.push_back({index.location(row), index.id(row), why});
   }
 
   // The entries themselves must say what rows of index.bin said of them. Which ids are deleted it

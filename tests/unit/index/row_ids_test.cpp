@@ -105,6 +105,19 @@ TEST(RowIds, AnyIdsComeBehindThoseOfAFile) {
   }
 }
 
+TEST(RowIds, OfAnyLengthTheyFitTheHeader) {
+  EncodedIds encoded;
+  encoded.start = std::string(kIdBytesMax, 's');
+  encoded.rests = "same-asame-b";
+  encoded.ends = encode_column(std::span<const uint64_t>(std::vector<uint64_t>{6, 12}));
+  const std::string bytes = file_with(encoded, 2);
+  RowIds ids = opened(bytes);
+  ASSERT_TRUE(ids.load().ok());
+  const EncodedIds again = ids.encode();
+  EXPECT_EQ(again.start, encoded.start);
+  EXPECT_EQ(again.rests, encoded.rests);
+}
+
 TEST(RowIds, EndsThatCannotBeAreTold) {
   EncodedIds encoded = ids_of({"abc", "abd", "ab"}).encode();
   for (const std::vector<uint64_t>& ends :
