@@ -118,6 +118,19 @@ TEST(RowIds, OfAnyLengthTheyFitTheHeader) {
   EXPECT_EQ(again.rests, encoded.rests);
 }
 
+// Where the entries that differed early are gone.
+TEST(RowIds, WhatTheyStartWithMayGrow) {
+  EncodedIds encoded;
+  encoded.start = "m";
+  encoded.rests = "em_1em_2";
+  encoded.ends = encode_column(std::span<const uint64_t>(std::vector<uint64_t>{4, 8}));
+  const std::string bytes = file_with(encoded, 2);
+  RowIds ids = opened(bytes);
+  ASSERT_TRUE(ids.load().ok());
+  EXPECT_EQ(ids.encode().start, "mem_");
+  EXPECT_EQ(ids.encode().rests, "12");
+}
+
 TEST(RowIds, EndsThatCannotBeAreTold) {
   EncodedIds encoded = ids_of({"abc", "abd", "ab"}).encode();
   for (const std::vector<uint64_t>& ends :
