@@ -70,7 +70,7 @@ Packing best_packing(std::span<const uint32_t> numbers) {
 
 // Eight numbers of `kBits` bits make kBits bytes; all shifts are known when this is compiled.
 template <uint32_t kBits>
-char* pack_eights(const uint32_t* numbers, uint32_t eight_count, char* at) {
+void pack_eights(const uint32_t* numbers, uint32_t eight_count, char* at) {
   constexpr uint32_t kWordBits = 64;
   constexpr uint64_t kMask = mask_of(kBits);
   for (; eight_count > 0; --eight_count, at += kBits, numbers += kEight) {
@@ -84,7 +84,6 @@ char* pack_eights(const uint32_t* numbers, uint32_t eight_count, char* at) {
     }
     std::memcpy(at, words.data(), kBits);
   }
-  return at;
 }
 
 // Eight numbers of `kBits` bits take kBits bytes.
@@ -101,7 +100,7 @@ void unpack_eights(const char* at, uint32_t eight_count, uint32_t* out) {
 }
 
 struct BitCodec {
-  char* (*pack)(const uint32_t* numbers, uint32_t eight_count, char* at);
+  void (*pack)(const uint32_t* numbers, uint32_t eight_count, char* at);
   void (*unpack)(const char* at, uint32_t eight_count, uint32_t* out);
 };
 

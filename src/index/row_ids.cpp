@@ -10,6 +10,7 @@ Result<RowIds> RowIds::open(const std::shared_ptr<SnapshotFile>& file) {
   RowIds ids;
   ids.start_ = file->header().start_of_ids();
   ids.started_count_ = file->header().row_count;
+  ids.started_bytes_ = rests_bytes;
   VARVE_TRY_ASSIGN(ids.ends_, RowColumn<uint64_t>::open(file, kIdEnds, file->header().row_count,
                                                         {0, rests_bytes}));
   VARVE_TRY_ASSIGN(ids.rests_, RowColumn<char>::open(file, kIds, rests_bytes));
@@ -95,7 +96,7 @@ bool RowIds::is(uint32_t row, std::string_view id) const {
 bool RowIds::are_places_right() const {
   const auto ends = ends_.values();
   const bool rises = std::is_sorted(ends.begin(), ends.end());
-  return rises && (ends.empty() ? 0 : ends.back()) == rests_.size();
+  return rises && (started_count_ == 0 ? 0 : ends[started_count_ - 1]) == started_bytes_;
 }
 
 uint64_t RowIds::memory_bytes() const {

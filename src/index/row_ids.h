@@ -39,7 +39,8 @@ class RowIds {
   [[nodiscard]] std::string at(uint32_t row) const;
   // Whether that is the row's id.
   [[nodiscard]] bool is(uint32_t row, std::string_view id) const;
-  // After load(): that each rest ends behind the one before, and the last where all do.
+  // After load(): that each rest ends behind the one before, and the last of the file where its
+  // rests do.
   [[nodiscard]] bool are_places_right() const;
 
   void prefetch(uint32_t row) const { ends_.prefetch(row); }
@@ -54,6 +55,7 @@ class RowIds {
 
   std::string start_;
   uint64_t started_count_ = 0;  // rows that start with it: those of the file
+  uint64_t started_bytes_ = 0;  // of their rests
   RowColumn<uint64_t> ends_;    // in rests_
   RowColumn<char> rests_;
 };
