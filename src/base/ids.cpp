@@ -10,7 +10,6 @@
 namespace varve {
 namespace {
 
-constexpr size_t kIdCharsMax = 128;
 constexpr size_t kTypeCharsMax = 32;
 constexpr size_t kTagCharsMax = 64;
 

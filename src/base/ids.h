@@ -1,6 +1,7 @@
 // Identifiers of entries and sessions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -10,7 +11,9 @@
 
 namespace varve {
 
-// [A-Za-z0-9_-]{1,128}, not starting with '-'.
+inline constexpr size_t kIdCharsMax = 128;
+
+// [A-Za-z0-9_-]{1,kIdCharsMax}, not starting with '-'.
 [[nodiscard]] bool is_valid_id(std::string_view id) noexcept;
 
 // [a-z][a-z0-9_]{0,31}

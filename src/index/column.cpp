@@ -7,8 +7,6 @@ namespace varve::index {
 
 namespace {
 
-size_t width_for(uint64_t most) { return (static_cast<size_t>(std::bit_width(most)) + 7) / 8; }
-
 std::string written_bytes(std::span<const uint64_t> written, size_t width) {
   std::string bytes(written.size() * width, '\0');
   char* at = bytes.data();
@@ -21,7 +19,7 @@ std::string written_bytes(std::span<const uint64_t> written, size_t width) {
 
 // Of numbers that are written in place of others, where they take less.
 EncodedColumn narrower(ColumnRule rule, std::span<const uint64_t> written, EncodedColumn plain) {
-  const size_t width = width_for(*std::max_element(written.begin(), written.end()));
+  const size_t width = bytes_for(*std::max_element(written.begin(), written.end()));
   if (width * written.size() >= plain.bytes.size()) return plain;
   return {rule, written_bytes(written, width)};
 }
@@ -32,7 +30,7 @@ EncodedColumn encode_column_bits(std::span<const uint64_t> bits, uint64_t least,
                                  size_t value_bytes) {
   uint64_t most = 0;
   for (const uint64_t value : bits) most = std::max(most, value - least);
-  const size_t width = width_for(most);
+  const size_t width = bytes_for(most);
   EncodedColumn column;
   column.rule.base = width < value_bytes ? least : 0;  // nothing is saved: as in memory
   std::vector<uint64_t> written(bits.begin(), bits.end());

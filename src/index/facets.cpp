@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/release_memory.h"
+#include "index/common_start.h"
 #include "index/varint.h"
 
 namespace varve::index {
@@ -48,8 +49,7 @@ void append_text(std::string* out, std::string_view text) {
 // Ids of one session start alike, mostly: with when they were made.
 void append_reference(std::string* out, const Reference& reference, std::string_view id) {
   const std::string_view target = reference.target;
-  const auto differing = std::mismatch(target.begin(), target.end(), id.begin(), id.end()).first;
-  const auto shared_bytes = static_cast<size_t>(differing - target.begin());
+  const size_t shared_bytes = common_start_bytes(target, id);
   append_varint(out, shared_bytes << 1 | (reference.relation.empty() ? 0 : 1));
   if (!reference.relation.empty()) append_text(out, reference.relation);
   append_text(out, target.substr(shared_bytes));

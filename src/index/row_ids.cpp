@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "index/common_start.h"
+
 namespace varve::index {
 
 Result<RowIds> RowIds::open(const std::shared_ptr<SnapshotFile>& file) {
@@ -22,24 +24,15 @@ Status RowIds::load() {
   return rests_.load();
 }
 
-namespace {
-
-size_t shared_bytes(std::string_view a, std::string_view b) {
-  const auto differing = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
-  return static_cast<size_t>(differing - a.begin());
-}
-
-}  // namespace
-
 // What all of them start with, as much as there is room for: ids of a file may be of any length.
 std::string RowIds::common_start() const {
   if (ends_.size() == 0) return {};
   std::string common = at(0).substr(0, kIdBytesMax);
   for (uint32_t row = 1; row < ends_.size() && !common.empty(); ++row) {
     const std::string_view start = start_of(row);
-    size_t shared = shared_bytes(common, start);
+    size_t shared = common_start_bytes(common, start);
     if (shared == start.size()) {
-      shared += shared_bytes(std::string_view(common).substr(shared), rest_of(row));
+      shared += common_start_bytes(std::string_view(common).substr(shared), rest_of(row));
     }
     common.resize(shared);
   }

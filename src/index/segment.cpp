@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "index/common_start.h"
 #include "index/key_head.h"
 #include "index/varint.h"
 
@@ -40,12 +41,6 @@ T load(std::string_view bytes, uint64_t at) {
 template <typename T>
 void store(std::string* out, T value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof(T));
-}
-
-size_t common_prefix_bytes(std::string_view a, std::string_view b) {
-  const size_t length = std::min(a.size(), b.size());
-  return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + length, b.begin()).first -
-                             a.begin());
 }
 
 // The first number of [low, high) for which `is_before` is false; it is true for all before that.
@@ -274,7 +269,7 @@ std::string_view Segment::find_in_group(uint32_t number, std::string_view wanted
     if (record.shared < matched) return {};
     if (record.shared == matched) {
       const std::string_view left = wanted.substr(matched);
-      const size_t same = common_prefix_bytes(left, record.rest);
+      const size_t same = common_start_bytes(left, record.rest);
       if (same == left.size()) {
         return same == record.rest.size() ? value(value_at, record.value_bytes)
                                           : std::string_view();
@@ -370,7 +365,7 @@ void SegmentBuilder::add(std::string_view key, std::string_view value) {
     store(&value_starts_, uint64_t{values_.size()});
     store(&key_starts_, static_cast<uint32_t>(keys_.size()));
   } else {
-    shared = common_prefix_bytes(last_key_, key);
+    shared = common_start_bytes(last_key_, key);
   }
   append_record(shared, key.substr(shared), value.size());
   values_.append(value);

@@ -1,7 +1,6 @@
 #include "index/snapshot_file.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -119,10 +118,6 @@ Status SnapshotFile::read_header() {
     return wrong_snapshot("words of other rows than there are");
   }
   return {};
-}
-
-size_t SnapshotFile::slot_bytes() const {
-  return (static_cast<size_t>(std::bit_width(header_.row_count)) + 7) / 8;
 }
 
 uint64_t SnapshotFile::slot_count() const {

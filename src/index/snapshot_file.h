@@ -13,6 +13,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/result.h"
 #include "index/coverage.h"
 #include "log/storage.h"
@@ -31,7 +33,7 @@ inline constexpr std::string_view kSnapshotFile = "index.bin";
 inline constexpr uint32_t kSnapshotVersion = 7;
 inline constexpr size_t kSnapshotHeaderBytes = 976;
 inline constexpr uint64_t kSnapshotBlockBytes = 8192;
-inline constexpr size_t kIdBytesMax = 128;
+inline constexpr size_t kIdBytesMax = kIdCharsMax;  // all are ASCII
 
 // In the file's order.
 enum SnapshotSection : uint32_t {
@@ -55,6 +57,11 @@ enum SnapshotSection : uint32_t {
   kTextTerms,
   kSectionCount
 };
+
+// [bytes] that a number needs; none for 0.
+[[nodiscard]] inline size_t bytes_for(uint64_t number) {
+  return (static_cast<size_t>(std::bit_width(number)) + 7) / 8;
+}
 
 struct SectionPlace {
   uint64_t offset = 0;
@@ -108,7 +115,7 @@ class SnapshotFile {
   }
 
   // [bytes] of a slot of kTable: as many as the largest of them needs.
-  [[nodiscard]] size_t slot_bytes() const;
+  [[nodiscard]] size_t slot_bytes() const { return bytes_for(header_.row_count); }
   [[nodiscard]] uint64_t slot_count() const;
 
   // Fills `out` from `offset` in the section. kCorruption when it does not reach so far, or is not

@@ -97,9 +97,7 @@ class SnapshotEditor {
     return header.substr(kIdStart * 8, std::min<uint64_t>(word(kIdStartLength), kIdBytesMax));
   }
   // [bytes] of a slot of the table.
-  [[nodiscard]] size_t slot_bytes() const {
-    return (static_cast<size_t>(std::bit_width(word(kRowCount))) + 7) / 8;
-  }
+  [[nodiscard]] size_t slot_bytes() const { return bytes_for(word(kRowCount)); }
   [[nodiscard]] size_t slot_count() const {
     return word(kRowCount) == 0 ? 0 : sections[SnapshotSection::kTable].size() / slot_bytes();
   }

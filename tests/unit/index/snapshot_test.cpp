@@ -6,9 +6,13 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
+#include "index/row_lookup.h"
 #include "index_fixture.h"
 #include "snapshot_editor.h"
+#include "text_view.h"
 
 namespace varve::index {
 namespace {
@@ -33,10 +37,42 @@ void expect_same_rows(const Index& a, const Index& b) {
   }
 }
 
+// Two ids whose hashes, half of hash64(), are the same.
+std::pair<std::string, std::string> ids_of_one_hash() {
+  std::unordered_map<uint32_t, std::string> seen;
+  for (uint64_t i = 0;; ++i) {
+    std::string id = "id" + std::to_string(i);
+    const auto [there, is_new] = seen.emplace(id_hash(id), id);
+    if (!is_new) return {there->second, id};
+  }
+}
+
 std::string refused(std::string_view bytes) {
   const auto decoded = decode_snapshot(bytes);
   EXPECT_EQ(decoded.code(), Code::kCorruption);
   return decoded.ok() ? "" : decoded.status().message();
+}
+
+TEST(Snapshot, IdsOfOneHashAreTwoEntries) {
+  const auto [first, second] = ids_of_one_hash();
+  Index index;
+  ASSERT_EQ(index.add(facts_of(first, 1), {0, 99, 1}, 0), Index::Added::kYes);
+  EXPECT_FALSE(index.find(second).has_value());
+  ASSERT_EQ(index.add(facts_of(second, 2), {100, 99, 2}, 0), Index::Added::kYes);
+  index.coverage.entries_bytes = 200;
+  const std::string bytes = encode_snapshot(index);
+  auto decoded = decode_snapshot(bytes);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  expect_same_rows(index, *decoded);
+  const auto file = SnapshotFile::open(std::make_unique<TextView>(bytes));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ((*find_row(**file, first))->row, 0u);
+  EXPECT_EQ((*find_row(**file, second))->row, 1u);
+  decoded->add_tombstone(first);
+  EXPECT_TRUE(decoded->was_deleted(first));
+  EXPECT_FALSE(decoded->was_deleted(second));
+  EXPECT_FALSE(decoded->is_live(0, 0));
+  EXPECT_TRUE(decoded->is_live(1, 0));
 }
 
 TEST(Snapshot, RoundTripKeepsRowsAndCoverage) {
