@@ -262,6 +262,16 @@ TEST_F(ToolContext, ReferencesTieAResultToItsCallToo) {
   EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"ids":["plain"]}}]})")), "plain seen");
 }
 
+// The index leaves out of what an entry refers to what its own id starts with.
+TEST_F(ToolContext, SoDoReferencesToIdsThatStartAsTheirOwn) {
+  add("mem_01a", "tool_call", 6, R"({"name":"look"})");
+  add("mem_01b", "tool_result", 7, R"({"result":"a heron"})", R"(,"references":["mem_01a"])");
+  EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"text":"heron"}}]})")),
+            "mem_01a mem_01b");
+  EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"ids":["mem_01a"]}}]})")),
+            "mem_01a mem_01b");
+}
+
 TEST_F(ToolContext, ACallWithMoreResultsThanTokensIsLeftOut) {
   add("loud", "tool_call", 6, R"({"name":"tail","call_id":"c2"})");
   const auto add_results = [&](int count) {
