@@ -99,9 +99,10 @@ Status read_row_value(SnapshotFile& file, SnapshotSection section, uint64_t row,
 }
 
 // Numbers of kWidth bytes that stand at the end of the room for `count` values become these, from
-// the first on: each is read before its place is taken. `first_row`: the row of the first.
+// the first on: each is read before its place is taken. `first_row`: the row of the first. (The
+// rule by value: else it could be what is written over, for all a compiler knows.)
 template <typename T, size_t kWidth>
-void widen_from(char* room, uint64_t count, uint64_t first_row, const ColumnRule& rule) {
+void widen_from(char* room, uint64_t count, uint64_t first_row, ColumnRule rule) {
   const char* from = room + count * (sizeof(T) - kWidth);
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t written = 0;
@@ -111,8 +112,7 @@ void widen_from(char* room, uint64_t count, uint64_t first_row, const ColumnRule
   }
 }
 template <typename T, size_t kWidth = sizeof(T)>
-void widen_column(size_t width, char* room, uint64_t count, uint64_t first_row,
-                  const ColumnRule& rule) {
+void widen_column(size_t width, char* room, uint64_t count, uint64_t first_row, ColumnRule rule) {
   if (width == kWidth) {
     widen_from<T, kWidth>(room, count, first_row, rule);
   } else if constexpr (kWidth > 0) {

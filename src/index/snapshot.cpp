@@ -321,14 +321,25 @@ Status load_facets(Index* index) {
   return {};
 }
 
+namespace {
+
+// All at once, into their place: the first query by words waits for them.
+Result<std::vector<uint32_t>> read_text_lengths(SnapshotFile& file) {
+  const uint64_t count = file.header().text_row_count;
+  VARVE_TRY_ASSIGN(const size_t width, column_width(file, kTextLengths, count, sizeof(uint32_t)));
+  std::vector<uint32_t> lengths(count);
+  const std::span room(reinterpret_cast<char*>(lengths.data()), count * sizeof(uint32_t));
+  VARVE_TRY(file.read(kTextLengths, 0, room.last(count * width)));
+  widen_column<uint32_t>(width, room.data(), count, 0, rule_of(file, kTextLengths));
+  for (uint32_t& length : lengths) length = std::rotr(length, 1);
+  return lengths;
+}
+
+}  // namespace
+
 Status load_text(Index* index) {
   const auto& file = index->pending_.file;
-  VARVE_TRY_ASSIGN(auto turned,
-                   RowColumn<uint32_t>::open(file, kTextLengths, file->header().text_row_count));
-  VARVE_TRY(turned.load());
-  std::vector<uint32_t> lengths(turned.size());
-  std::transform(turned.values().begin(), turned.values().end(), lengths.begin(),
-                 [](uint32_t length) { return std::rotr(length, 1); });
+  VARVE_TRY_ASSIGN(std::vector<uint32_t> lengths, read_text_lengths(*file));
   VARVE_TRY_ASSIGN(Segment segment,
                    Segment::open(std::make_shared<SectionBytes>(file, kTextTerms)));
   index->text_->set_frozen(std::move(segment), std::move(lengths));
