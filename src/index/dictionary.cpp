@@ -36,6 +36,7 @@ uint32_t Dictionary::list_number(std::string_view key) {
   const auto found = numbers_.find(wanted);
   if (found != numbers_.end()) return found->second;
   const auto number = static_cast<uint32_t>(buffers_.size());
+  marks_.push_back(false);
   buffers_.emplace_back();
   numbers_.emplace(HashedKey(keep(key), wanted), number);
   added_bytes_ += key.size() + kKeyOverheadBytes;
@@ -98,6 +99,18 @@ void Dictionary::for_each_key(std::string_view prefix,
   }
 }
 
+void Dictionary::for_each_marked(std::string_view prefix,
+                                 const std::function<bool(std::string_view)>& visit) const {
+  for (SegmentCursor frozen(frozen_, prefix); !frozen.at_end(); frozen.next()) {
+    if (!frozen.key().starts_with(prefix)) break;
+    if (frozen.is_marked() && !visit(frozen.key())) return;
+  }
+  for (const auto& [key, number] : numbers_) {
+    if (!marks_[number] || !key.text.starts_with(prefix) || frozen_.is_marked(key.text)) continue;
+    if (!visit(key.text)) return;
+  }
+}
+
 void Dictionary::for_each_value(
     std::string_view prefix,
     const std::function<bool(std::string_view, std::string_view)>& visit) const {
@@ -134,7 +147,7 @@ std::vector<Dictionary::AddedKey> Dictionary::sorted_added() const {
   std::vector<AddedKey> added;
   added.reserve(numbers_.size() + values_.size());
   for (const auto& [key, number] : numbers_) {
-    added.push_back({head_of(key.text), key.text, &buffers_[number], {}});
+    added.push_back({head_of(key.text), key.text, &buffers_[number], {}, marks_[number]});
   }
   for (const auto& [key, value] : values_) {
     added.push_back({head_of(key.text), key.text, nullptr, value});
@@ -154,7 +167,8 @@ std::string Dictionary::encode(const RowLengths& length_of) const {
   PostingBuffer joined;
   for_each_sorted([&](const AddedKey& added, std::string_view frozen) {
     if (added.list == nullptr) {
-      builder.add(added.key, added.value.data() != nullptr ? added.value : frozen);
+      const bool is_added = added.value.data() != nullptr;
+      builder.add(added.key, is_added ? added.value : frozen, added.is_marked);
       return;
     }
     list.clear();
@@ -164,7 +178,7 @@ std::string Dictionary::encode(const RowLengths& length_of) const {
       join(&joined, frozen, *added.list, length_of);
       joined.append_encoded_to(&list);
     }
-    builder.add(added.key, list);
+    builder.add(added.key, list, added.is_marked);
   });
   return builder.encode();
 }
@@ -173,12 +187,13 @@ void Dictionary::for_each_sorted(
     const std::function<void(const AddedKey& added, std::string_view frozen)>& visit) const {
   SegmentCursor frozen(frozen_);
   const auto visit_frozen = [&] {
-    visit({{}, frozen.key(), nullptr, {}}, frozen.value());
+    visit({{}, frozen.key(), nullptr, {}, frozen.is_marked()}, frozen.value());
     frozen.next();
   };
-  for (const AddedKey& added : sorted_added()) {
+  for (AddedKey& added : sorted_added()) {
     while (!frozen.at_end() && frozen.key() < added.key) visit_frozen();
     const bool is_both = !frozen.at_end() && frozen.key() == added.key;
+    if (is_both) added.is_marked |= frozen.is_marked();
     visit(added, is_both ? frozen.value() : std::string_view());
     if (is_both) frozen.next();
   }
@@ -205,7 +220,7 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
     if (list.count() == 0) {
       keys.dropped_list(key);
     } else {
-      builder.add(key, list.encoded());
+      builder.add(key, list.encoded(), of.is_marked);
     }
   });
   Dictionary dictionary;
@@ -218,6 +233,7 @@ void Dictionary::adopt(std::string encoded) {
   // Not clear(): that keeps the memory.
   numbers_ = decltype(numbers_)();
   buffers_ = decltype(buffers_)();
+  marks_ = decltype(marks_)();
   values_ = decltype(values_)();
   texts_.reset();
   texts_bytes_ = 0;
@@ -229,7 +245,7 @@ void Dictionary::freeze(const RowLengths& length_of) { adopt(encode(length_of));
 uint64_t Dictionary::memory_bytes() const {
   uint64_t bytes = frozen_.memory_bytes() + numbers_.bucket_count() * sizeof(*numbers_.begin()) +
                    values_.bucket_count() * sizeof(*values_.begin()) +
-                   buffers_.size() * sizeof(PostingBuffer) + texts_bytes_;
+                   buffers_.size() * sizeof(PostingBuffer) + marks_.capacity() / 8 + texts_bytes_;
   for (const auto& buffer : buffers_) bytes += buffer.memory_bytes();
   return bytes;
 }

@@ -4,7 +4,8 @@
 // parts one behind the other. freeze() makes one of the two when what was added has grown enough,
 // so that memory stays near the compressed size and the work near the size of the log.
 //
-// A key's first byte is its field, and decides whether it has a list or a value.
+// A key's first byte is its field, and decides whether it has a list or a value. A key with a list
+// can be marked; what that means is for the dictionary's keeper.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -51,6 +52,8 @@ class Dictionary {
   // What is added to it; stays where it is until freeze().
   [[nodiscard]] PostingBuffer& list(uint32_t number) { return buffers_[number]; }
   PostingBuffer& buffer(std::string_view key) { return list(list_number(key)); }
+  // Marks the key of a list.
+  void mark(uint32_t number) { marks_[number] = true; }
   // Sets a key's value, unless it has one.
   void put(std::string_view key, std::string_view value);
   // The same of a key that has none, as the caller knows.
@@ -64,6 +67,9 @@ class Dictionary {
   // Every key that starts with `prefix`, in no particular order, until `visit` answers false.
   void for_each_key(std::string_view prefix,
                     const std::function<bool(std::string_view key)>& visit) const;
+  // The same of keys that are marked.
+  void for_each_marked(std::string_view prefix,
+                       const std::function<bool(std::string_view key)>& visit) const;
   // The same of keys that all have values.
   void for_each_value(
       std::string_view prefix,
@@ -111,6 +117,7 @@ class Dictionary {
     std::string_view key;
     const PostingBuffer* list;
     std::string_view value;
+    bool is_marked = false;  // before, or by what was added
   };
   // Every key, once, in rising order, with what was added of it, which may be nothing but the key,
   // and what is frozen of it (null data: nothing).
@@ -148,6 +155,7 @@ class Dictionary {
   uint64_t texts_bytes_ = 0;
   KeyMap<uint32_t> numbers_;
   std::deque<PostingBuffer> buffers_;
+  std::vector<bool> marks_;  // of their keys
   KeyMap<std::string_view> values_;
   uint64_t added_bytes_ = 0;
 };

@@ -201,7 +201,7 @@ inline bool Segment::read_record(std::string_view* records, Record* record) {
   records->remove_prefix(1);
   uint64_t shared = head & kSharedMax;
   uint64_t rest_bytes = head >> kSharedBits & kRestMax;
-  uint64_t value_bytes = 0;
+  uint64_t value = 0;  // twice its length, plus the mark
   uint64_t more = 0;
   if (shared == kSharedMax) {
     if (!take_varint(records, &more) || more > UINT32_MAX) return false;
@@ -211,22 +211,22 @@ inline bool Segment::read_record(std::string_view* records, Record* record) {
     if (!take_varint(records, &more) || more > UINT32_MAX) return false;
     rest_bytes += more;
   }
-  if ((head & kHasValue) != 0 && !take_varint(records, &value_bytes)) return false;
+  if ((head & kHasValue) != 0 && !take_varint(records, &value)) return false;
   if (rest_bytes > records->size()) return false;
-  *record = {shared, records->substr(0, rest_bytes), value_bytes};
+  *record = {shared, records->substr(0, rest_bytes), value >> 1, (value & 1) != 0};
   records->remove_prefix(rest_bytes);
   return true;
 }
 
-void SegmentBuilder::append_record(size_t shared, std::string_view rest, size_t value_bytes) {
-  const size_t shared_here = std::min<size_t>(shared, kSharedMax);
-  const size_t rest_here = std::min<size_t>(rest.size(), kRestMax);
-  const size_t flag = value_bytes > 0 ? kHasValue : 0;
+void SegmentBuilder::append_record(const Segment::Record& record) {
+  const uint64_t shared_here = std::min<uint64_t>(record.shared, kSharedMax);
+  const uint64_t rest_here = std::min<uint64_t>(record.rest.size(), kRestMax);
+  const uint64_t flag = record.value_bytes > 0 ? kHasValue : 0;
   keys_.push_back(static_cast<char>(shared_here | rest_here << kSharedBits | flag));
-  if (shared_here == kSharedMax) append_varint(&keys_, shared - kSharedMax);
-  if (rest_here == kRestMax) append_varint(&keys_, rest.size() - kRestMax);
-  if (value_bytes > 0) append_varint(&keys_, value_bytes);
-  keys_.append(rest);
+  if (shared_here == kSharedMax) append_varint(&keys_, record.shared - kSharedMax);
+  if (rest_here == kRestMax) append_varint(&keys_, record.rest.size() - kRestMax);
+  if (flag != 0) append_varint(&keys_, record.value_bytes << 1 | (record.is_marked ? 1 : 0));
+  keys_.append(record.rest);
 }
 
 std::string_view Segment::value(uint64_t at, uint64_t length) const {
@@ -259,7 +259,7 @@ uint32_t Segment::group_of(std::string_view key) const {
 
 // A key that shares more with the one before it than that does with `wanted` is as far below it;
 // one that shares less is above it.
-std::string_view Segment::find_in_group(uint32_t number, std::string_view wanted) const {
+Segment::Found Segment::find_in_group(uint32_t number, std::string_view wanted) const {
   auto [records, value_at] = group(number);
   uint64_t matched = 0;  // [bytes] of `wanted` that the key before begins with
   uint64_t key_bytes = 0;
@@ -271,8 +271,8 @@ std::string_view Segment::find_in_group(uint32_t number, std::string_view wanted
       const std::string_view left = wanted.substr(matched);
       const size_t same = common_start_bytes(left, record.rest);
       if (same == left.size()) {
-        return same == record.rest.size() ? value(value_at, record.value_bytes)
-                                          : std::string_view();
+        if (same != record.rest.size()) return {};
+        return {value(value_at, record.value_bytes), record.is_marked};
       }
       if (same < record.rest.size() &&
           static_cast<uint8_t>(left[same]) < static_cast<uint8_t>(record.rest[same])) {
@@ -285,19 +285,19 @@ std::string_view Segment::find_in_group(uint32_t number, std::string_view wanted
   return {};
 }
 
-std::string_view Segment::find(std::string_view wanted) const {
+Segment::Found Segment::look_up(std::string_view wanted) const {
   if (key_count_ == 0) return {};
   std::atomic<uint32_t>* recent = recent_ ? &recent_->at(hash64(wanted)) : nullptr;
   if (recent != nullptr) {
     const uint32_t number = recent->load(std::memory_order_relaxed);
     if (number > 0) {
-      const std::string_view found = find_in_group(number - 1, wanted);
-      if (found.data() != nullptr) return found;
+      const Found found = find_in_group(number - 1, wanted);
+      if (found.value.data() != nullptr) return found;
     }
   }
   const uint32_t number = group_of(wanted);
-  const std::string_view found = find_in_group(number, wanted);
-  if (recent != nullptr && found.data() != nullptr) {
+  const Found found = find_in_group(number, wanted);
+  if (recent != nullptr && found.value.data() != nullptr) {
     recent->store(number + 1, std::memory_order_relaxed);
   }
   return found;
@@ -343,6 +343,7 @@ void SegmentCursor::take() {
   at_end_ = !segment_->take_record(&records_, key_.size(), &record);
   if (at_end_) return;
   value_bytes_ = record.value_bytes;
+  is_marked_ = record.is_marked;
   key_.resize(record.shared);
   key_.append(record.rest);
 }
@@ -357,7 +358,7 @@ void SegmentBuilder::reserve(const Segment& as_much) {
   values_.reserve(as_much.values_bytes_);
 }
 
-void SegmentBuilder::add(std::string_view key, std::string_view value) {
+void SegmentBuilder::add(std::string_view key, std::string_view value, bool is_marked) {
   size_t shared = 0;
   if (key_count_++ % Segment::kGroupKeys == 0) {
     heads_.append(key.substr(0, kHeadBytes));
@@ -367,7 +368,7 @@ void SegmentBuilder::add(std::string_view key, std::string_view value) {
   } else {
     shared = common_start_bytes(last_key_, key);
   }
-  append_record(shared, key.substr(shared), value.size());
+  append_record({shared, key.substr(shared), value.size(), is_marked});
   values_.append(value);
   last_key_.assign(key);
 }

@@ -5,7 +5,8 @@
 //             behind a shorter one; where its values begin (u64 each), where its keys do (u32 each)
 //   keys      of each key a byte: how many of its bytes are those of the key before (4 bits), the
 //             number of the others (3 bits), whether it has a value (1 bit); what is more of the
-//             first two than these say, and the length of the value (a varint each); the others
+//             first two than these say (a varint each); of a value twice its length, plus one when
+//             the key is marked (a varint); the others
 //   values    one behind the other
 //
 // Opening reads the header. A look-up searches the groups and walks one of them; it reads what it
@@ -39,7 +40,8 @@ class Segment {
 
   [[nodiscard]] uint32_t size() const { return key_count_; }
   // The value of a key; null data when there is none.
-  [[nodiscard]] std::string_view find(std::string_view key) const;
+  [[nodiscard]] std::string_view find(std::string_view key) const { return look_up(key).value; }
+  [[nodiscard]] bool is_marked(std::string_view key) const { return look_up(key).is_marked; }
 
   // Reads all of it, once, and checks its structure.
   Status load_whole();
@@ -65,6 +67,11 @@ class Segment {
     uint64_t shared = 0;  // [bytes] that it has in common with the key before
     std::string_view rest;
     uint64_t value_bytes = 0;
+    bool is_marked = false;
+  };
+  struct Found {
+    std::string_view value;  // null data: there is no such key
+    bool is_marked = false;
   };
   Status read_layout();
   [[nodiscard]] Status check() const;
@@ -84,7 +91,8 @@ class Segment {
   // The last group whose first key is not above `key`, or the first one.
   [[nodiscard]] uint32_t group_of(std::string_view key) const;
   [[nodiscard]] bool begins_above(uint32_t group, std::string_view key) const;
-  [[nodiscard]] std::string_view find_in_group(uint32_t number, std::string_view key) const;
+  [[nodiscard]] Found look_up(std::string_view key) const;
+  [[nodiscard]] Found find_in_group(uint32_t number, std::string_view key) const;
 
   // Groups in which keys were found lately, by the keys' hashes: what one asks for comes again, and
   // the way to it waits for memory at each step. Any group is right: its keys are compared.
@@ -126,6 +134,7 @@ class SegmentCursor {
   // The key until next(), and its value.
   [[nodiscard]] std::string_view key() const { return key_; }
   [[nodiscard]] std::string_view value() const;
+  [[nodiscard]] bool is_marked() const { return is_marked_; }
   void next();
 
  private:
@@ -138,6 +147,7 @@ class SegmentCursor {
   std::string key_;
   uint64_t value_at_ = 0;
   uint64_t value_bytes_ = 0;
+  bool is_marked_ = false;
   bool at_end_ = false;
 };
 
@@ -146,12 +156,13 @@ class SegmentBuilder {
  public:
   // Room for as much as a segment has.
   void reserve(const Segment& as_much);
-  void add(std::string_view key, std::string_view value);
+  // A key can be marked, as its keeper likes, when it has a value that is not empty.
+  void add(std::string_view key, std::string_view value, bool is_marked = false);
   // Keys must not take 4 GiB together.
   [[nodiscard]] std::string encode() const;
 
  private:
-  void append_record(size_t shared, std::string_view rest, size_t value_bytes);
+  void append_record(const Segment::Record& record);
 
   uint32_t key_count_ = 0;
   std::string heads_;

@@ -30,7 +30,7 @@
 namespace varve::index {
 
 inline constexpr std::string_view kSnapshotFile = "index.bin";
-inline constexpr uint32_t kSnapshotVersion = 7;
+inline constexpr uint32_t kSnapshotVersion = 8;
 inline constexpr size_t kSnapshotHeaderBytes = 976;
 inline constexpr uint64_t kSnapshotBlockBytes = 8192;
 inline constexpr size_t kIdBytesMax = kIdCharsMax;  // all are ASCII

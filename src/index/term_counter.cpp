@@ -60,14 +60,15 @@ void CountedRows::clear() {
   stretches.clear();
   lengths.clear();
   terms.clear();
+  terms_as_words.clear();
   words.clear();
   stems.clear();
 }
 
 uint64_t CountedRows::memory_bytes() const {
   return postings.capacity() * sizeof(Posting) + stretches.capacity() * sizeof(Stretch) +
-         lengths.capacity() * sizeof(uint32_t) + terms.memory_bytes() + words.memory_bytes() +
-         stems.memory_bytes();
+         (lengths.capacity() + terms_as_words.capacity()) * sizeof(uint32_t) +
+         terms.memory_bytes() + words.memory_bytes() + stems.memory_bytes();
 }
 
 void TermCounter::take(CountedRows* into) {
@@ -142,8 +143,12 @@ uint32_t TermCounter::term_number(std::string_view term) {
 TermCounter::Word TermCounter::make_word(std::string_view word, bool is_compound) {
   const std::string_view term = is_compound ? word : analyzer_.stem(word);
   const Word made{term_number(term), !is_compound && !analyzer_.is_stop_word(word)};
-  counted_.words.add(word);
-  counted_.stems.add(term == word ? std::string_view() : term);
+  if (term == word) {
+    counted_.terms_as_words.push_back(made.term);
+  } else {
+    counted_.words.add(word);
+    counted_.stems.add(term);
+  }
   (is_compound ? compounds_ : words_).insert(word, made);
   return made;
 }

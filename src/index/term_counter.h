@@ -63,8 +63,11 @@ struct CountedRows {
   std::vector<Stretch> stretches;  // one for each term
   std::vector<uint32_t> lengths;   // [terms] of each row, no stop words; kAsks: it asks something
   TextList terms;                  // those met first here, by rising numbers
-  TextList words;                  // the same
-  TextList stems;                  // of each word; empty where it is the word
+  // Words, and compounds, met first here: those that are their own term, by its number, and the
+  // others with their stems.
+  std::vector<uint32_t> terms_as_words;
+  TextList words;
+  TextList stems;
 
   // Empty again, with the memory it has.
   void clear();

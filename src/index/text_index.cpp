@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/release_memory.h"
+#include "index/word_stem.h"
 
 namespace varve::index {
 
@@ -45,8 +46,11 @@ void TextIndex::add_terms(const CountedRows& rows) {
   }
   for (size_t i = 0; i < rows.words.size(); ++i) {
     key_.assign(1, kWord).append(rows.words[i]);
-    dictionary_.put(key_, rows.stems[i]);
+    stem_.clear();
+    append_stem(&stem_, rows.words[i], rows.stems[i]);
+    dictionary_.put(key_, stem_);
   }
+  for (const uint32_t term : rows.terms_as_words) dictionary_.mark(lists_[term]);
 }
 
 // Each list is in another place of memory, and its bytes in one more: they are asked for while
@@ -91,11 +95,16 @@ uint64_t TextIndex::total_length(uint32_t rows) const {
 void TextIndex::for_each_word(
     std::string_view prefix,
     const std::function<bool(std::string_view, std::string_view)>& visit) const {
-  std::string key(1, kWord);
+  bool goes_on = true;
+  std::string key(1, kTerm);
   key.append(prefix);
+  dictionary_.for_each_marked(key, [&](std::string_view found) {
+    return goes_on = visit(found.substr(1), found.substr(1));
+  });
+  if (!goes_on) return;
+  key.front() = kWord;
   dictionary_.for_each_value(key, [&](std::string_view found, std::string_view stem) {
-    const std::string_view word = found.substr(1);
-    return visit(word, stem.empty() ? word : stem);
+    return visit(found.substr(1), stem_of(found.substr(1), stem));
   });
 }
 
@@ -114,7 +123,7 @@ class RenumberWords final : public Dictionary::Renumber {
  public:
   bool has_value(std::string_view key) override { return key.front() == kWord; }
   bool keep_value(std::string_view key, std::string_view value, std::string*) override {
-    return !dropped_terms_.contains(value.empty() ? key.substr(1) : value);
+    return !dropped_terms_.contains(stem_of(key.substr(1), value));
   }
   void dropped_list(std::string_view key) override { dropped_terms_.emplace(key.substr(1)); }
 

@@ -4,8 +4,9 @@
 // against the entry itself. An entry's length counts its words that are no stop words.
 //
 // Keys of its dictionary, by their first byte:
-//   s TERM     rows that have it, with how often
-//   w WORD     value: the stem, where it is another text than the word; for wildcards
+//   s TERM     rows that have it, with how often; marked when it is a word, or a compound, itself
+//   w WORD     value: the stem, of a word that is not its own (word_stem.h)
+// What words there are is for wildcards.
 //
 // Rows are added in order and without gaps, but need not begin at 0: what index.bin has of the rows
 // before can come later (set_frozen), when somebody searches.
@@ -101,6 +102,7 @@ class TextIndex {
   std::vector<uint32_t> lists_;  // by the numbers of terms
   uint64_t postings_added_ = 0;
   std::string key_;  // scratch
+  std::string stem_;
 };
 
 }  // namespace varve::index

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "index/segment.h"
+#include "index/word_stem.h"
 #include "session/maintenance.h"
 
 namespace varve::session {
@@ -88,7 +89,7 @@ bool is_left_over_form(std::string_view key, std::string_view stem,
                        const index::Segment& expected) {
   if (key.front() != 'w') return false;
   std::string term(1, 's');
-  term.append(stem.empty() ? key.substr(1) : stem);
+  term.append(index::stem_of(key.substr(1), stem));
   return expected.find(term).data() != nullptr;
 }
 
@@ -109,6 +110,9 @@ void compare(const index::Segment& found, const index::Segment& expected,
       const bool is_same =
           has_list(a.key()) ? is_same_list(a.value(), b.value()) : a.value() == b.value();
       if (!is_same) differs("the index is wrong about " + name_of(a.key()));
+      if (b.is_marked() && !a.is_marked()) {
+        differs("the index does not know the word '" + std::string(a.key().substr(1)) + "'");
+      }
     }
     if (!is_absent) a.next();
     if (!is_extra) b.next();

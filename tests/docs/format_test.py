@@ -77,7 +77,7 @@ def doubles(rows, base, step, section):
 
 
 def dictionary(section):
-    """{key: value} of a dictionary, by the words of the page."""
+    """{key: value} of a dictionary, by the words of the page, and the marked keys."""
     count, zero, key_bytes, value_bytes = struct.unpack_from("<IIQQ", section)
     groups = -(-count // GROUP_KEYS)
     heads = [section[24 + 8 * i:32 + 8 * i] for i in range(groups)]
@@ -86,11 +86,11 @@ def dictionary(section):
     keys_at = 24 + 20 * groups
     values = section[keys_at + key_bytes:]
     assert zero == 0 and len(values) == value_bytes
-    found, at, value_at, key = {}, 0, 0, b""
+    found, marked, at, value_at, key = {}, set(), 0, 0, b""
     for i in range(count):
         if i % GROUP_KEYS == 0:
             assert (at, value_at) == (key_starts[i // GROUP_KEYS], value_starts[i // GROUP_KEYS])
-        head, end, length = section[keys_at + at], 1, 0
+        head, end, length, is_marked = section[keys_at + at], 1, 0, 0
         numbers = numbers_of(section[keys_at + at + 1:])
         shared, others = head & 15, head >> 4 & 7
         if shared == 15:
@@ -100,8 +100,8 @@ def dictionary(section):
             more, end = next(numbers)
             others, end = others + more, end + 1
         if head >> 7:
-            length, end = next(numbers)
-            end += 1
+            length_and_mark, end = next(numbers)
+            length, is_marked, end = length_and_mark >> 1, length_and_mark & 1, end + 1
         assert i % GROUP_KEYS or shared == 0
         at += end + others
         key = key[:shared] + section[keys_at + at - others:keys_at + at]
@@ -109,8 +109,10 @@ def dictionary(section):
             assert heads[i // GROUP_KEYS] == key[:8].ljust(8, b"\0")
         found[key] = values[value_at:value_at + length]
         value_at += length
+        if is_marked:
+            marked.add(key)
     assert (at, value_at) == (key_bytes, value_bytes)
-    return found
+    return found, marked
 
 
 def rows_of(value):
@@ -272,7 +274,8 @@ class FormatPage(unittest.TestCase):
 
     def check_dictionaries(self, entries, contents):
         """Tags, references and words are found where the page says."""
-        facets, words = dictionary(contents[15]), dictionary(contents[17])
+        facets, _ = dictionary(contents[15])
+        words, marked = dictionary(contents[17])
         tagged = [row for row, entry in enumerate(entries) if "drinks" in entry.get("tags", ())]
         self.assertEqual(rows_of(facets[b"tdrinks"]), dict.fromkeys(tagged, 1))
         self.assertEqual(rows_of(facets[b"tpeople"]), dict.fromkeys(tagged, 1))
@@ -283,8 +286,10 @@ class FormatPage(unittest.TestCase):
         self.assertEqual(facets[b"o" + struct.pack(">I", referring[0])], b"\0\6call-1")
         self.assertIn(b"ctool\0sfind_order", facets)
         self.assertEqual(rows_of(words[b"skettl"]), {3: 1})
-        self.assertEqual(words[b"wkettle"], b"kettl")
-        self.assertEqual(words[b"wtea"], b"")
+        self.assertEqual(words[b"wkettle"], b"\1")
+        self.assertNotIn(b"skettl", marked)
+        self.assertIn(b"stea", marked)
+        self.assertNotIn(b"wtea", words)
         self.assertEqual(list(facets), sorted(facets))
 
     def test_longer_lists(self):
@@ -303,7 +308,7 @@ class FormatPage(unittest.TestCase):
             store.close()
             index = (pathlib.Path(directory) / "store/sessions/long/index.bin").read_bytes()
         offset, length = struct.unpack_from("<QQ", index, DIRECTORY_AT + 17 * PLACE_BYTES)
-        words = dictionary(index[offset:offset + length])
+        words, _ = dictionary(index[offset:offset + length])
         for word, term in (("common", b"common"), ("seldom", b"seldom"), ("third", b"third")):
             self.assertEqual(
                 rows_of(words[b"s" + term]),

@@ -190,6 +190,44 @@ TEST(Dictionary, AKeysFirstValueStays) {
   EXPECT_NE(dictionary.find_value("vempty").data(), nullptr);
 }
 
+std::vector<std::string> marked_keys_of(const Dictionary& dictionary, std::string_view prefix) {
+  std::vector<std::string> keys;
+  dictionary.for_each_marked(prefix, [&](std::string_view key) {
+    keys.emplace_back(key);
+    return true;
+  });
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+TEST(Dictionary, AMarkStaysWhateverIsFrozenAndAdded) {
+  Dictionary dictionary;
+  const auto add = [&](const std::string& key, uint32_t row, bool is_marked) {
+    const uint32_t number = dictionary.list_number(key);
+    dictionary.list(number).add(row, 1, 1);
+    if (is_marked) dictionary.mark(number);
+  };
+  add("la", 0, true);
+  add("lb", 0, false);
+  add("lc", 0, true);
+  EXPECT_EQ(marked_keys_of(dictionary, ""), (std::vector<std::string>{"la", "lc"}));
+  dictionary.freeze(no_length);
+  EXPECT_EQ(marked_keys_of(dictionary, ""), (std::vector<std::string>{"la", "lc"}));
+  add("la", 1, true);   // marked again: visited once
+  add("lb", 1, true);   // marked later
+  add("lc", 1, false);  // added to without a mark
+  add("ld", 1, true);
+  const std::vector<std::string> all = {"la", "lb", "lc", "ld"};
+  EXPECT_EQ(marked_keys_of(dictionary, ""), all);
+  EXPECT_EQ(marked_keys_of(dictionary, "lc"), (std::vector<std::string>{"lc"}));
+  size_t visits = 0;
+  dictionary.for_each_marked("l", [&](std::string_view) { return ++visits < 2; });
+  EXPECT_EQ(visits, 2u);
+  dictionary.freeze(no_length);
+  EXPECT_EQ(marked_keys_of(dictionary, ""), all);
+  EXPECT_EQ(marked_keys_of(dictionary, "m"), std::vector<std::string>());
+}
+
 TEST(Dictionary, VisitingEndsWhenAsked) {
   Both both;
   both.add_random(0, 100, 1);

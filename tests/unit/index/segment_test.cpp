@@ -58,6 +58,28 @@ TEST(Segment, FindsWhatWasAddedAndNothingElse) {
   }
 }
 
+// Whatever its value's length takes, and wherever its group's other keys are marked.
+TEST(Segment, AMarkIsOfItsKeyAlone) {
+  std::map<std::string, std::pair<size_t, bool>> keys;  // length of the value, and the mark
+  for (uint32_t i = 0; i < 300; ++i) {
+    keys["k" + std::to_string(i)] = {1 + i * i % 9000, i % 3 == 0};
+  }
+  SegmentBuilder builder;
+  for (const auto& [key, is] : keys) builder.add(key, std::string(is.first, 'v'), is.second);
+  builder.add("last", "");
+  const auto segment = open_whole(builder.encode());
+  ASSERT_TRUE(segment.ok()) << segment.status().message();
+  SegmentCursor cursor(*segment);
+  for (const auto& [key, is] : keys) {
+    EXPECT_EQ(cursor.is_marked(), is.second) << key;
+    EXPECT_EQ(segment->is_marked(key), is.second) << key;
+    EXPECT_EQ(segment->find(key).size(), is.first) << key;
+    cursor.next();
+  }
+  EXPECT_FALSE(cursor.is_marked()) << "nor is one without a value";
+  EXPECT_FALSE(segment->is_marked("none"));
+}
+
 // Whether a cursor that begins at `wanted` goes on as a sorted map does.
 void expect_lower_bound(const Segment& segment, const Map& entries, const std::string& wanted) {
   auto expected = entries.lower_bound(wanted);
@@ -158,22 +180,28 @@ TEST(Segment, TheBytesAreTheDocumentedOnes) {
   expected += std::string("\0\0\0\0\0\0\0\0", 8);
   expected += std::string("\0\0\0\0", 4);
   expected += std::string(
-      "\x90\x02"
+      "\x90\x04"
       "a"
       "\x30"
       "bcd"
-      "\x92\x01"
+      "\x92\x02"
       "e",
       10);
   expected += "xyz";
   EXPECT_EQ(encoded({{"a", "xy"}, {"bcd", ""}, {"bce", "z"}}), expected);
+  SegmentBuilder marked;
+  marked.add("a", "xy", true);
+  marked.add("bcd", "");
+  marked.add("bce", "z");
+  expected.replace(expected.find("\x90\x04"), 2, "\x90\x05");
+  EXPECT_EQ(marked.encode(), expected);
 }
 
 // Lengths beyond what the first byte can say.
 TEST(Segment, LongKeysAreTheDocumentedOnesToo) {
   const std::string bytes = encoded(
       {{"0123456789abcdefg", "v"}, {"0123456789abcdefh", ""}, {"0123456789abcdxxxxxxxx", ""}});
-  EXPECT_EQ(bytes.substr(24 + 20), std::string("\xF0\x0A\x01"
+  EXPECT_EQ(bytes.substr(24 + 20), std::string("\xF0\x0A\x02"
                                                "0123456789abcdefg"
                                                "\x1F\x01h"
                                                "\x7E\x01xxxxxxxx"

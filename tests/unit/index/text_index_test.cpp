@@ -251,7 +251,7 @@ TEST(TextIndex, WhatComesLateIsAsIfIndexedAtOnce) {
 }
 
 TEST(TextIndex, CompressingKeepsEveryAnswer) {
-  constexpr uint32_t kRows = 14'000;  // enough that it pays
+  constexpr uint32_t kRows = 24'000;  // enough that it pays
   TextIndex whole{text::Settings{}};
   add_rows(whole, 0, kRows);
   TextIndex compressed{text::Settings{}};
@@ -266,7 +266,7 @@ TEST(TextIndex, CompressingKeepsEveryAnswer) {
 }
 
 TEST(TextIndex, IsNotCompressedBeforeAllOfItIsThere) {
-  constexpr uint32_t kRows = 13'000;
+  constexpr uint32_t kRows = 24'000;
   TextIndex start{text::Settings{}};
   add_rows(start, 0, 100);
   TextIndex rest{text::Settings{}};

@@ -141,6 +141,9 @@ TEST_F(Integrity, ListsOfTheIndexAreComparedWhenThatIsAskedFor) {
        [](json::Tree& tree) { tree.set("content", json::Tree::string("green green tea")); },
        {"the index is wrong about the entries with the word 'green'",
         "the index is wrong about how long entries are"}},
+      {nothing,
+       [](json::Tree& tree) { tree.set("content", json::Tree::string("green teas")); },
+       {"the index does not know the word 'tea'"}},
   };
   for (const auto& row : cases) {
     plant_index(disk_, {.facts = row.change, .words = row.change_words});
