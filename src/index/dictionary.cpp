@@ -57,7 +57,7 @@ void Dictionary::put_new(std::string_view key, std::string_view value) {
 PostingList Dictionary::find(std::string_view key) const {
   PostingList list;
   const std::string_view encoded = frozen_.find(key);
-  if (encoded.data() != nullptr) list.runs[0] = PostingRun(encoded);
+  if (encoded.data() != nullptr) list.runs[0] = frozen_run(encoded);
   list.runs[1] = added_run(key);
   return list;
 }
@@ -68,8 +68,15 @@ PostingList Dictionary::find_rows(std::string_view key) const {
   const std::string_view encoded = frozen_.find(key);
   if (encoded.data() == nullptr) return list;
   const bool is_alone = list.runs[1].count() == 0;
-  list.runs[0] = is_alone ? PostingRun::of_rows(encoded) : PostingRun(encoded);
+  list.runs[0] = is_alone ? PostingRun::of_rows(encoded) : frozen_run(encoded);
   return list;
+}
+
+PostingRun Dictionary::frozen_run(std::string_view encoded) const {
+  const PostingRun run(encoded);
+  if (run.count() == 0 || run.summary(run.block_count() - 1).last_row < frozen_row_end_) return run;
+  frozen_.set_damaged();
+  return {};
 }
 
 PostingRun Dictionary::added_run(std::string_view key) const {
@@ -126,7 +133,7 @@ void Dictionary::for_each_value(
 
 // A list that is frozen in part: only what was added, and a short frozen part, is decoded.
 void Dictionary::join(PostingBuffer* joined, std::string_view frozen, const PostingBuffer& added,
-                      const RowLengths& length_of) {
+                      const RowLengths& length_of) const {
   const auto add = [&](const PostingRun& run) {
     DecodedBlock decoded;
     std::array<Posting, kBlockRows> postings;
@@ -139,7 +146,12 @@ void Dictionary::join(PostingBuffer* joined, std::string_view frozen, const Post
       joined->add(std::span(postings).first(count));
     }
   };
-  if (!joined->continue_from(frozen)) add(PostingRun(frozen));
+  const PostingRun before = frozen_run(frozen);
+  if (before.count() == 0) {
+    joined->clear();
+  } else if (!joined->continue_from(frozen)) {
+    add(before);
+  }
   add(PostingRun(added));
 }
 
@@ -215,7 +227,9 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
       return;
     }
     list.start();
-    if (frozen.data() != nullptr) list.add(PostingRun::of_rows(frozen));
+    if (frozen.data() != nullptr) {
+      list.add(of.list != nullptr ? frozen_run(frozen) : PostingRun::of_rows(frozen));
+    }
     if (of.list != nullptr) list.add(PostingRun(*of.list));
     if (list.count() == 0) {
       keys.dropped_list(key);
@@ -229,7 +243,9 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
 }
 
 void Dictionary::adopt(std::string encoded) {
-  frozen_ = Segment::adopt(std::move(encoded));
+  const bool was_damaged = frozen_.is_damaged();
+  set_frozen(Segment::adopt(std::move(encoded)));
+  if (was_damaged) frozen_.set_damaged();
   // Not clear(): that keeps the memory.
   numbers_ = decltype(numbers_)();
   buffers_ = decltype(buffers_)();

@@ -39,8 +39,12 @@ struct KeyHash {
 
 class Dictionary {
  public:
-  // Puts a frozen part under what was added so far, whose rows must all come after its own.
-  void set_frozen(Segment segment) { frozen_ = std::move(segment); }
+  // Puts a frozen part under what was added so far, and what will be. Its rows are below `row_end`,
+  // theirs are not: a list that has it otherwise is damaged.
+  void set_frozen(Segment segment, uint32_t row_end = kNoRow) {
+    frozen_ = std::move(segment);
+    frozen_row_end_ = row_end;
+  }
   // Reads all of the frozen part: before what goes through all keys, encode() and what uses it.
   Status load_whole() { return frozen_.load_whole(); }
   // Something of the frozen part was wrong: what was answered may be.
@@ -125,8 +129,10 @@ class Dictionary {
       const std::function<void(const AddedKey& added, std::string_view frozen)>& visit) const;
   [[nodiscard]] std::vector<AddedKey> sorted_added() const;
   [[nodiscard]] PostingRun added_run(std::string_view key) const;
-  static void join(PostingBuffer* joined, std::string_view frozen, const PostingBuffer& added,
-                   const RowLengths& length_of);
+  // The list as far as it is right: rows below frozen_row_end_ only, or none.
+  [[nodiscard]] PostingRun frozen_run(std::string_view encoded) const;
+  void join(PostingBuffer* joined, std::string_view frozen, const PostingBuffer& added,
+            const RowLengths& length_of) const;
 
   // Of text that stays until the next freeze(): for each key memory of its own would cost more than
   // the rest.
@@ -151,6 +157,7 @@ class Dictionary {
   using Arena = std::pmr::monotonic_buffer_resource;
 
   Segment frozen_;
+  uint32_t frozen_row_end_ = kNoRow;
   std::unique_ptr<Arena> texts_;  // of the keys and values below
   uint64_t texts_bytes_ = 0;
   KeyMap<uint32_t> numbers_;

@@ -52,7 +52,9 @@ class Facets {
 
   [[nodiscard]] std::string encode() const { return dictionary_.encode(RowLengths()); }
   // What encode() gave once, of the rows before all that was added here.
-  void set_frozen(Segment segment) { dictionary_.set_frozen(std::move(segment)); }
+  void set_frozen(Segment segment, uint32_t row_end) {
+    dictionary_.set_frozen(std::move(segment), row_end);
+  }
   Status load_whole() { return dictionary_.load_whole(); }
   [[nodiscard]] bool is_damaged() const { return dictionary_.is_damaged(); }
   // Of the rows that stay, under their new numbers.

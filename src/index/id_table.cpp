@@ -16,7 +16,8 @@ uint64_t slots_for(uint64_t count) { return std::bit_ceil(count * 10 / 7 + kSlot
 
 bool IdTable::place(uint32_t number, uint32_t hash) {
   uint64_t at = hash;
-  for (uint64_t steps = slots_.size(); steps > 0; --steps, ++at) {
+  uint64_t steps = is_checked_ ? slots_.size() : std::min<uint64_t>(slots_.size(), kProbesMax);
+  for (; steps > 0; --steps, ++at) {
     if (slots_[at & mask()] != kEmpty) continue;
     slots_.set(at & mask(), number + 1);
     return true;
@@ -26,6 +27,7 @@ bool IdTable::place(uint32_t number, uint32_t hash) {
 
 void IdTable::grow(uint64_t slot_count, const Hashes& hashes) {
   slots_ = Slots(slot_count, kEmpty);
+  is_checked_ = true;
   for (uint32_t number = 0; number < count_; ++number) place(number, hashes[number]);
 }
 
@@ -49,6 +51,7 @@ bool IdTable::adopt(Slots slots, uint32_t count) {
   }
   slots_ = std::move(slots);
   count_ = count;
+  is_checked_ = count == 0;
   return true;
 }
 
@@ -64,7 +67,7 @@ bool IdTable::has_each_once() const {
   return found == count_;
 }
 
-bool IdTable::finds_all(const Hashes& hashes, const SameId& have_same_id) const {
+bool IdTable::finds_all(const Hashes& hashes, const SameId& have_same_id) {
   if (!has_each_once()) return false;
   // At 70 % full a number is found in about 2 steps.
   uint64_t steps_left = uint64_t{count_} * 32 + 1024;
@@ -76,6 +79,7 @@ bool IdTable::finds_all(const Hashes& hashes, const SameId& have_same_id) const 
       if (hashes[other] == hashes[number] && have_same_id(number, other)) return false;
     }
   }
+  is_checked_ = true;
   return true;
 }
 

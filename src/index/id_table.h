@@ -7,6 +7,7 @@
 // on for ever.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,6 +20,9 @@
 namespace varve::index {
 
 inline uint32_t id_hash(std::string_view id) { return static_cast<uint32_t>(hash64(id)); }
+
+// At 70 % full a free slot is a few steps away; a table of ours never has a run like this.
+inline constexpr uint32_t kProbesMax = 4096;
 
 class IdTable {
  public:
@@ -33,7 +37,13 @@ class IdTable {
   [[nodiscard]] std::optional<uint32_t> find(uint32_t hash, const Hashes& hashes,
                                              IsSame is_same) const {
     uint64_t at = hash;
-    for (uint64_t steps = slots_.size(); steps > 0; --steps, ++at) {
+    const uint64_t steps_max =
+        is_checked_ ? slots_.size() : std::min<uint64_t>(slots_.size(), kProbesMax);
+    for (uint64_t steps = steps_max;; --steps, ++at) {
+      if (steps == 0) {
+        slots_.set_damaged();
+        break;
+      }
       const uint32_t slot = slots_[at & mask()];
       if (slot == kEmpty) break;
       if (hashes[slot - 1] == hash && is_same(slot - 1)) return slot - 1;
@@ -55,7 +65,7 @@ class IdTable {
   // After load(): whether each number is there once, and is found under its hash, and no other one
   // with its id. Gives up, with false, on a table that is much slower than one of ours.
   using SameId = std::function<bool(uint32_t number, uint32_t other)>;
-  [[nodiscard]] bool finds_all(const Hashes& hashes, const SameId& have_same_id) const;
+  [[nodiscard]] bool finds_all(const Hashes& hashes, const SameId& have_same_id);
 
  private:
   static constexpr uint32_t kEmpty = 0;
@@ -68,6 +78,7 @@ class IdTable {
 
   Slots slots_;  // number + 1; kEmpty where free
   uint32_t count_ = 0;
+  bool is_checked_ = true;
 };
 
 }  // namespace varve::index

@@ -16,7 +16,7 @@ bool Index::is_unchecked(uint32_t row) const {
 Location Index::within_log(const Location& place) const {
   const uint64_t covered_bytes = coverage.entries_bytes;
   const bool is_within =
-      place.offset <= covered_bytes && place.length <= covered_bytes - place.offset;
+      place.offset <= covered_bytes && place.length < covered_bytes - place.offset;
   if (!is_within) pending_.file->set_damaged();
   return is_within ? place : Location();
 }

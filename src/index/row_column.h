@@ -120,6 +120,11 @@ class RowColumn {
     for (const T value : values) push_back(value);
   }
 
+  // Who reads it found that its values cannot be.
+  void set_damaged() const {
+    if (pages_ != nullptr) pages_->set_damaged();
+  }
+
   // Reads what was not read yet.
   Status load() {
     if (pages_ == nullptr) return {};

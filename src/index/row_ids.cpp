@@ -24,7 +24,7 @@ Status RowIds::load() {
   return rests_.load();
 }
 
-// What all of them start with, as much as there is room for: ids of a file may be of any length.
+// What all of them start with, as much as there is room for: an id of a file may be as long again.
 std::string RowIds::common_start() const {
   if (ends_.size() == 0) return {};
   std::string common = at(0).substr(0, kIdBytesMax);
@@ -66,11 +66,15 @@ void RowIds::add(const RowIds& from, uint32_t row) {
   ends_.push_back(rests_.size());
 }
 
-// What a file says of where they end is at most where the last one does, but may fall.
+// What a file says of where they end is at most where the last one does, but may fall, or be far
+// apart: who copies the ids of many rows would need many times the file's size.
 std::string_view RowIds::rest_of(uint32_t row) const {
   const uint64_t begin = row == 0 ? 0 : ends_[row - 1];
   const uint64_t end = ends_[row];
-  if (end < begin) return {};
+  if (end < begin || end - begin > kIdBytesMax) {
+    ends_.set_damaged();
+    return {};
+  }
   const auto rest = rests_.view(begin, end - begin);
   return {rest.data(), rest.size()};
 }

@@ -11,9 +11,6 @@ namespace varve::index {
 
 namespace {
 
-// At 70 % full a free slot is a few steps away; a table of ours never has a run like this.
-constexpr uint32_t kProbesMax = 4096;
-
 class RowLookup {
  public:
   RowLookup(SnapshotFile& file, std::string_view id) : file_(file), id_(id) {}

@@ -157,6 +157,7 @@ Status Segment::check_group(uint32_t number, Group* expected, std::string* last)
     }
     last->resize(record.shared);
     last->append(record.rest);
+    if (last->empty()) return wrong_dictionary("has an empty key");
     if (i == first && head(number) != key_head(*last)) {
       return wrong_dictionary("has a group of another key");
     }

@@ -46,6 +46,10 @@ class Segment {
   // Reads all of it, once, and checks its structure.
   Status load_whole();
   [[nodiscard]] bool is_damaged() const { return bytes_ && bytes_->is_damaged(); }
+  // A reader of its values found one that cannot be.
+  void set_damaged() const {
+    if (bytes_) bytes_->set_damaged();
+  }
 
   // All of it; after load_whole().
   [[nodiscard]] std::string_view bytes() const {

@@ -225,7 +225,7 @@ class SnapshotReader {
   }
 
   // A deletion must find its row.
-  Status check_ids(const Index& rows) const {
+  Status check_ids(Index& rows) const {
     if (!rows.ids_.are_places_right()) return wrong_snapshot("there are ids of no row");
     for (uint32_t row = 0; row < row_count(); ++row) {
       if (rows.id_hashes_[row] != id_hash(rows.id(row))) {
@@ -315,7 +315,7 @@ Status load_rows(Index* index) { return SnapshotReader(index).load(); }
 Status load_facets(Index* index) {
   const auto& file = index->pending_.file;
   VARVE_TRY_ASSIGN(Segment segment, Segment::open(std::make_shared<SectionBytes>(file, kFacets)));
-  index->facets_.set_frozen(std::move(segment));
+  index->facets_.set_frozen(std::move(segment), static_cast<uint32_t>(file->header().row_count));
   index->pending_.facets = false;
   index->pending_.close_if_done();
   return {};

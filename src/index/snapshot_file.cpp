@@ -94,6 +94,12 @@ Status SnapshotFile::read_header() {
     }
     offset += section.length;
   }
+  for (const SnapshotSection section :
+       {kLineHashes, kIdHashes, kIds, kTypeNames, kTable, kFacets, kTextTerms}) {
+    const SectionPlace& place = header_.sections[section];
+    if (place.base != 0 || place.step != 0)
+      return wrong_snapshot("a section that is no column has a base or a step");
+  }
   for (size_t i = 0; i < kSectionCount; ++i) {
     hashes_at_[i] = offset;
     const uint64_t bytes = block_count(header_.sections[i].length) * sizeof(uint64_t);

@@ -109,7 +109,7 @@ void TextIndex::for_each_word(
 }
 
 void TextIndex::set_frozen(Segment terms, std::vector<uint32_t> lengths) {
-  dictionary_.set_frozen(std::move(terms));
+  dictionary_.set_frozen(std::move(terms), static_cast<uint32_t>(lengths.size()));
   for (const uint32_t length : lengths) total_length_ += length & ~kAsks;
   lengths.insert(lengths.end(), lengths_.begin(), lengths_.end());
   lengths_ = std::move(lengths);

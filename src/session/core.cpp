@@ -334,6 +334,7 @@ Status Core::read_changes_once(const log::Tail& tail) {
   }
   if (tail.entries_bytes != index.coverage.entries_bytes) {
     // New rows come behind those of index.bin.
+    index_is_whole_ = false;  // memory may end while they are opened
     Status loaded = load_pending(Part::kOpenRows);
     if (!loaded.ok()) give_up_snapshot(loaded);
   }

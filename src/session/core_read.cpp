@@ -36,11 +36,14 @@ Result<Core::Found> Core::find_row(std::string_view wanted) const {
     index.prefetch(expected);
     cache_.prefetch(expected);
   });
-  if (index.is_damaged()) return index::wrong_snapshot("found damaged by a look-up");
-  if (!row || index.is_deleted(*row) || is_over(index.expires_at_ms(*row))) {
-    return no_entry(wanted, index.was_deleted(wanted), row.has_value());
+  std::optional<Found> found;
+  if (row && !index.is_deleted(*row) && !is_over(index.expires_at_ms(*row))) {
+    found = {*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
   }
-  return Found{*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
+  // After all that was looked at: what of index.bin cannot be read reads as zeros.
+  if (index.is_damaged()) return index::wrong_snapshot("found damaged by a look-up");
+  if (!found) return no_entry(wanted, index.was_deleted(wanted), row.has_value());
+  return *found;
 }
 
 // When the index has all that the log has, and its rows: as mostly.

@@ -299,6 +299,32 @@ TEST(Dictionary, AListJoinedIsTheListMadeAtOnce) {
   }
 }
 
+// A file can say of what it has that there are rows beyond. Whoever walks lists relies on rows that
+// rise.
+TEST(Dictionary, AFrozenListWithRowsOfWhatWasAddedIsDamaged) {
+  for (const uint32_t count : {3u, 300u}) {
+    Dictionary before;
+    for (uint32_t row = 0; row < count; ++row) before.buffer("l").add(row, 1, 1);
+    before.buffer("m").add(0, 1, 1);
+    for (const bool is_frozen_again : {false, true}) {
+      Dictionary dictionary;
+      dictionary.set_frozen(opened(before.encode(no_length)), count - 1);
+      dictionary.buffer("l").add(count, 1, 1);
+      dictionary.buffer("m").add(count, 1, 1);
+      EXPECT_FALSE(dictionary.is_damaged());
+      if (is_frozen_again) {
+        dictionary.freeze(no_length);
+      } else {
+        EXPECT_EQ(rows_from(0, dictionary.find_rows("m")), (std::vector<uint32_t>{0, count}));
+        EXPECT_FALSE(dictionary.is_damaged());
+      }
+      EXPECT_EQ(rows_from(0, dictionary.find("l")), (std::vector<uint32_t>{count}));
+      EXPECT_TRUE(dictionary.is_damaged());
+      EXPECT_EQ(rows_from(0, dictionary.find_rows("m")), (std::vector<uint32_t>{0, count}));
+    }
+  }
+}
+
 TEST(Dictionary, FreezingMakesItSmaller) {
   Both both;
   both.add_random(0, 20'000, 1);

@@ -161,7 +161,7 @@ TEST(Facets, RolesAreVisitedUntilToldToStop) {
   EXPECT_EQ(roles(), (std::multiset<std::string>{"user", "tool"}));
   const std::string encoded = facets.encode();
   facets = Facets();
-  facets.set_frozen(Segment::adopt(encoded));
+  facets.set_frozen(Segment::adopt(encoded), 4);
   EXPECT_EQ(roles(), (std::multiset<std::string>{"user", "tool"}));
   facets.add(4, with_content(R"({"role":"user"})"));
   facets.add(5, with_content(R"({"role":"critic"})"));
@@ -276,7 +276,7 @@ TEST(Facets, FrozenAndAddedAnswerAsOne) {
     Facets parts = facets_of(cut, 700);
     auto segment = open_whole(facets_of(0, cut).encode());
     ASSERT_TRUE(segment.ok());
-    parts.set_frozen(*std::move(segment));
+    parts.set_frozen(*std::move(segment), cut);
     expect_same(parts, whole, 700);
     EXPECT_TRUE(parts.encode() == whole.encode()) << cut;
   }
@@ -340,7 +340,7 @@ TEST(Facets, ReferencesOutOfAFileEndWhereTheyAreNotRight) {
     auto segment = open_whole(builder.encode());
     ASSERT_TRUE(segment.ok());
     Facets facets;
-    facets.set_frozen(*std::move(segment));
+    facets.set_frozen(*std::move(segment), 3);
     EXPECT_EQ(arrows_of(facets, 0, "entry1"), expected) << value.size();
   }
 }
@@ -353,7 +353,7 @@ TEST(Facets, ListsOutOfAFileMayBeAnything) {
     auto segment = open_whole(builder.encode());
     ASSERT_TRUE(segment.ok());
     Facets facets;
-    facets.set_frozen(*std::move(segment));
+    facets.set_frozen(*std::move(segment), 3);
     facets.add(3, with_tags({"a"}));
     PostingCursor cursor(facets.tag("a"));
     while (cursor.next() != kNoRow) {

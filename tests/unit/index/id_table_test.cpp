@@ -184,5 +184,23 @@ TEST_F(Table, ATableMadeToBeSlowIsGivenUpOn) {
   EXPECT_FALSE(table_.finds_all(hashes_, kDiffer));
 }
 
+// It may be one that was made to be slow.
+TEST_F(Table, ATableThatIsNotCheckedIsSearchedInItsFirstPlacesOnly) {
+  constexpr uint32_t kCount = 10'000;
+  for (uint32_t i = 0; i < kCount; ++i) insert(0);
+  uint32_t looked_at = 0;
+  const auto search = [&] {
+    looked_at = 0;
+    (void)table_.find(0, hashes_, [&](uint32_t) { return ++looked_at == 0; });
+    return looked_at;
+  };
+  EXPECT_EQ(search(), kCount) << "its own";
+  const std::vector<uint32_t> same = slots();
+  ASSERT_TRUE(table_.adopt(column_of(same), kCount));
+  EXPECT_LE(search(), kProbesMax);
+  insert(0);
+  EXPECT_LE(search(), kCount + 1) << "and can be added to";
+}
+
 }  // namespace
 }  // namespace varve::index

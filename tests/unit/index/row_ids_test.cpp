@@ -143,6 +143,13 @@ TEST(RowIds, EndsThatCannotBeAreTold) {
     ASSERT_TRUE(ids.load().ok());
     EXPECT_FALSE(ids.are_places_right()) << "whatever comes behind";
   }
+  // Many rows of one long piece would be many times the file's size.
+  encoded.rests.assign(1000, 'x');
+  const std::vector<uint64_t> far_apart = {0, 1000, 1000};
+  encoded.ends = encode_column(std::span<const uint64_t>(far_apart));
+  const std::string long_ids = file_with(encoded, 3);
+  const RowIds ids = opened(long_ids);
+  EXPECT_LE(ids.at(1).size(), kIdBytesMax);
   SnapshotHeader header;
   header.id_start_length = kIdBytesMax + 1;
   const std::string bytes = assemble_snapshot(header, {});

@@ -185,6 +185,19 @@ TEST_F(Crafted, RowsOutsideTheCoveredLog) {
   }
 }
 
+// Who gets an entry reads these as they stand.
+TEST_F(Crafted, BasesAndStepsOfWhatIsNoColumn) {
+  for (const SnapshotSection section :
+       {kLineHashes, kIdHashes, kIds, kTypeNames, kTable, kFacets, kTextTerms}) {
+    for (const size_t part : {3u, 4u}) {
+      const std::string before = editor_.header;
+      editor_.set_word(Editor::place_of(section) + part, 1);
+      EXPECT_NE(reason().find("no column"), std::string::npos) << section;
+      editor_.header = before;
+    }
+  }
+}
+
 TEST_F(Crafted, RowsThatOverlapOrGoBack) {
   editor_.set<uint64_t>(Editor::kOffsets, 5, 450);
   EXPECT_NE(reason().find("outside the covered log"), std::string::npos);

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 
+#include "fuzz/memory_host.h"
 #include "index/snapshot_file.h"
 #include "session/session.h"
 #include "session_disk.h"
+#include "support/no_memory/no_memory.h"
 #include "unit/index/snapshot_editor.h"
 
 namespace varve::session {
@@ -361,6 +364,59 @@ TEST_F(SnapshotUse, DamageOfAnySectionCostsARebuildWhenItIsMet) {
     EXPECT_EQ(session->stats()->get_int64("entries"), 20) << section;
     EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0) << "a right one was saved";
   }
+}
+
+// What cannot be read reads as zeros, and so as a time that is over.
+TEST_F(SnapshotUse, DamagedExpiriesOfOpenRowsHideNoEntry) {
+  const auto add = [&](int first, int end) {
+    auto session = disk_.open();
+    for (int i = first; i < end; ++i) {
+      const std::string seconds = std::to_string(1'000'000 + i * i % 97 * 977);
+      ASSERT_TRUE(session
+                      ->add(R"({"type":"note","content":"x","id":"e)" + std::to_string(i) +
+                            R"(","ttl_seconds":)" + seconds + "}")
+                      .ok());
+    }
+  };
+  add(0, 100);
+  const std::string older = disk_.bytes("index.bin");
+  add(100, 110);
+  disk_.write("index.bin", older);
+  damage(index::kExpiries);
+  auto session = disk_.open();
+  for (const auto id : {"e5", "e105"}) EXPECT_TRUE(session->get(id).ok()) << id;
+  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
+}
+
+// Rows that others added are read behind those of index.bin, which are opened for it.
+TEST(RowsOfOthers, AreFoundWhereverMemoryEnded) {
+  int refused = 0;
+  bool was_met = true;
+  for (int64_t allowed = 0; was_met && allowed < 1000; ++allowed) {
+    fuzz::MemoryHost host;
+    {
+      const auto session = *host.open();
+      for (int i = 0; i < 30; ++i)
+        ASSERT_TRUE(session->add(entry_text("e" + std::to_string(i))).ok());
+    }
+    {
+      const auto session = *host.open();
+      for (int i = 0; i < 5; ++i) ASSERT_TRUE(session->remove("e" + std::to_string(i), "").ok());
+    }
+    const auto reader = *host.open();
+    ASSERT_TRUE((*host.open())->add(entry_text("more")).ok());
+    try {
+      const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
+      (void)reader->get("e7").ok();
+      was_met = limit.was_met();
+    } catch (const std::bad_alloc&) {
+      ++refused;
+    }
+    ASSERT_EQ(reader->get("e2").code(), Code::kNotFound) << allowed;
+    for (const auto id : {"e7", "more"}) ASSERT_TRUE(reader->get(id).ok()) << id << allowed;
+  }
+  EXPECT_FALSE(was_met);
+  EXPECT_GT(refused, 20);
 }
 
 // Lists are read from the file when a word is looked up: damage shows within a query.
