@@ -363,7 +363,7 @@ export class Store extends Resource {
    * Counts tokens of contexts as the model does; null gives the built-in estimate back. Promises
    * are worked for on this thread, as with a clock.
    */
-  setTokenCounter(counter: ((text: string) => number) | null): void;
+  setTokenCounter(counter: ((text: string) => number | bigint) | null): void;
 }
 
 export interface MemoryOptions {

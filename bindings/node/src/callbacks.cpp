@@ -1,5 +1,6 @@
 #include "callbacks.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
@@ -146,6 +147,33 @@ void keep_cause(Callback& callback) {
   }
 }
 
+constexpr double kTwoTo63 = 9223372036854775808.0;
+constexpr double kTwoTo64 = 2 * kTwoTo63;
+
+/** Infinite when it has more than 64 bits. One that has 64 never becomes 2^64 by rounding. */
+double number_of_bigint(napi_env env, napi_value bigint) {
+  int is_negative = 0;
+  uint64_t lowest = 0;
+  size_t word_count = 1;
+  check(env, napi_get_value_bigint_words(env, bigint, &is_negative, &word_count, &lowest));
+  double magnitude = std::numeric_limits<double>::infinity();
+  if (word_count <= 1) {
+    magnitude = std::min(static_cast<double>(lowest), std::nextafter(kTwoTo64, 0));
+  }
+  return is_negative != 0 ? -magnitude : magnitude;
+}
+
+/** Refuses what the integer that C gets does not hold: uint64_t of a counter, else int64_t. */
+void check_range(napi_env env, double number, CallbackKind kind) {
+  bool counts = kind == CallbackKind::fill;
+  if (counts && !(number >= 0 && number < kTwoTo64)) {
+    throw_type_error(env, "a callback of varve that counts must give 0 or more, below 2^64");
+  }
+  if (!counts && !(number >= -kTwoTo63 && number < kTwoTo63)) {
+    throw_type_error(env, "a callback of varve must give a number from -2^63 to below 2^63");
+  }
+}
+
 double number_of(napi_env env, napi_value answer, CallbackKind kind) {
   napi_valuetype type = napi_undefined;
   double number = 0;
@@ -154,20 +182,15 @@ double number_of(napi_env env, napi_value answer, CallbackKind kind) {
     return 0;
   }
   if (type == napi_bigint) {
-    int64_t whole = 0;
-    bool lossless = false;
-    check(env, napi_get_value_bigint_int64(env, answer, &whole, &lossless));
-    number = static_cast<double>(whole);
+    number = number_of_bigint(env, answer);
   } else if (type == napi_number) {
     check(env, napi_get_value_double(env, answer, &number));
   }
   bool is_number = type == napi_number || type == napi_bigint;
-  if (!is_number || !std::isfinite(number) || std::fabs(number) > 9.2e18) {
-    throw_type_error(env, "a callback of varve must give a finite number");
+  if (!is_number || std::isnan(number)) {
+    throw_type_error(env, "a callback of varve must give a number");
   }
-  if (kind == CallbackKind::fill && number < 0) {
-    throw_type_error(env, "a callback of varve that counts must not give a negative number");
-  }
+  check_range(env, number, kind);
   return number;
 }
 

@@ -83,6 +83,10 @@ test('a clock that tells no time is refused when it is set', (t) => {
   assert.throws(() => store.setClock(() => { throw new RangeError('stopped'); }),
     { name: 'RangeError', message: 'stopped' });
   assert.throws(() => store.setClock(5), { name: 'TypeError' });
+  for (const beyond of [2 ** 63, 2n ** 64n, -Infinity]) {
+    assert.throws(() => store.setClock(() => beyond),
+      { message: 'a callback of varve must give a number from -2^63 to below 2^63' });
+  }
   store.createSessionSync().addSync(finding('x'));
 });
 

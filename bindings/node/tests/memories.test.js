@@ -119,14 +119,29 @@ for (const way of ['Sync', '']) {
     store.setTokenCounter(() => { throw cause; });
     const build = async () => session[`buildContext${way}`]({ question: 'tea' });
     await assert.rejects(build, { code: 'VARVE_CALLBACK', cause });
-    for (const wrong of ['many', -1, -1n, NaN]) {
+    for (const wrong of ['many', -1, -1n, NaN, Infinity, 2 ** 64, 2n ** 64n, 2n ** 64n + 5n,
+      -(2n ** 64n)]) {
       store.setTokenCounter(() => wrong);
-      await assert.rejects(build, { code: 'VARVE_CALLBACK' }, String(wrong));
+      const why = typeof wrong === 'string' || Number.isNaN(wrong)
+        ? 'a callback of varve must give a number'
+        : 'a callback of varve that counts must give 0 or more, below 2^64';
+      await assert.rejects(build, ({ code, cause }) =>
+        code === 'VARVE_CALLBACK' && cause instanceof TypeError && cause.message === why,
+      String(wrong));
     }
     store.setTokenCounter(null);
     assert.ok((await build()).tokenCount > 0);
   });
 }
+
+test('with a count of 64 bits nothing fits', async (t) => {
+  const { store, session } = talk(t);
+  for (const count of [2 ** 63, 2n ** 63n, 2 ** 64 - 2048, 2n ** 64n - 1n]) {
+    store.setTokenCounter(() => count);
+    const context = await session.buildContext({ budget: { maxTokens: 1_000_000 } });
+    assert.deepEqual([context.items.length, context.text], [0, ''], String(count));
+  }
+});
 
 test('a counter that is set while contexts are built ends these, or counts', async (t) => {
   const { store, session } = talk(t);

@@ -127,6 +127,23 @@ def test_what_a_token_counter_raises_is_the_cause(store, session, broken):
     assert "tea" in session.build_context()["text"]
 
 
+@pytest.mark.parametrize("count", [2**64, 2**64 + 5, -2**64])
+def test_a_count_that_64_bits_do_not_hold_is_refused(store, session, count):
+    """ctypes takes the last 64 bits: of 2**64 that would be 0, with which everything fits."""
+    session.record("user_message", {"content": "tea"})
+    store.set_token_counter(lambda text: count)
+    with pytest.raises(varve.CallbackFailed) as caught:
+        session.build_context()
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize("count", [2**63, 2**64 - 1])
+def test_with_a_count_of_64_bits_nothing_fits(store, session, count):
+    session.record("user_message", {"content": "tea"})
+    store.set_token_counter(lambda text: count)
+    assert session.build_context(budget={"max_tokens": 2**40})["items"] == []
+
+
 def test_callbacks_of_many_threads(store, session):
     """Each thread is told the cause of its own failure."""
     def broken(*_):

@@ -123,7 +123,7 @@ def token_counter(slot: Slot) -> Any:
         _failures.error = None
         try:
             count = slot.function(_text(text, length)) if slot.function else 0
-            if count < 0:
+            if not 0 <= count < 2**64:  # ctypes would cut it off
                 raise ValueError(f"a token counter gave {count}")
             out[0] = count
             return 0
