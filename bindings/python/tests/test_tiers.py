@@ -22,8 +22,9 @@ def test_a_window():
         assert window.recent() == []
     with pytest.raises(varve.BadHandle):
         window.add({"content": "late"})
-    with pytest.raises(varve.InvalidArgument):
-        varve.Window(0)
+    for capacity in (0, -1, 2**64 + 2):
+        with pytest.raises(varve.InvalidArgument):
+            varve.Window(capacity)
 
 
 def test_a_memory(store):
@@ -43,6 +44,16 @@ def test_a_memory(store):
             pickle.dumps(memory)
     with pytest.raises(varve.BadHandle):
         memory.clear()
+
+
+def test_a_number_of_tokens_is_one_that_64_bits_hold(store):
+    with store.memory(user_id="ann") as memory:
+        memory.record("chat", {"content": "one two three"})
+        for count in (-1, -2**64, 2**64, 2**64 + 1):
+            with pytest.raises(varve.InvalidArgument, match="is no number of tokens"):
+                memory.context("chat", count)
+        assert memory.context("chat", 1)["entries"] == []
+        assert len(memory.context("chat", 2**64 - 1)["entries"]) == 1
 
 
 def test_a_memory_keeps_its_store():

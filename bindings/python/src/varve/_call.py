@@ -14,6 +14,8 @@ from .errors import InvalidArgument, error_of
 Json = Union[Mapping[str, Any], str, bytes, None]
 Function = Callable[..., int]
 
+_SIZE_MAX = _raw.VARVE_NUL_TERMINATED
+
 
 class _Outs:
     """What a call writes to. Kept for the next call: making these costs as much as a call."""
@@ -104,9 +106,14 @@ def floats(values: Iterable[float]) -> Any:
 def how_many(count: Optional[int]) -> int:
     """A count for the library, in which None is all there are."""
     if count is None:
-        return _raw.VARVE_NUL_TERMINATED  # SIZE_MAX
-    if count < 0:
-        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"{count} is no number of messages")
+        return _SIZE_MAX
+    return number_of("messages", count)
+
+
+def number_of(things: str, count: int) -> int:
+    """A count for the library, of which ctypes would take the last 64 bits."""
+    if not 0 <= count <= _SIZE_MAX:
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"{count} is no number of {things}")
     return count
 
 

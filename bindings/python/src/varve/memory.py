@@ -44,7 +44,7 @@ class Memory:
         which = _call.text(session_id)
         return cast(Dict[str, Any], json.loads(_call.call_text(
             self._api, self._api.varve_memory_context, self._handle, which, len(which),
-            max_tokens)))
+            _call.number_of("tokens", max_tokens))))
 
     def load(self, session_id: str) -> None:
         """Takes a conversation's newest entries into working memory, after a restart."""
