@@ -1,6 +1,7 @@
 """The same for asyncio."""
 import asyncio
 import inspect
+import time
 
 import pytest
 
@@ -78,6 +79,53 @@ def test_a_store_that_is_not_open_says_so():
     async def main():
         with pytest.raises(RuntimeError, match="not open"):
             await varve.aio.Store("memory:").sync()
+    asyncio.run(main())
+
+
+def test_a_store_that_is_opened_twice_at_once_is_opened_once(monkeypatch):
+    made = []
+
+    class Counted(varve.Store):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            made.append(self)
+            time.sleep(0.01)  # time for the other one
+
+    monkeypatch.setattr("varve.store.Store", Counted)
+
+    async def main():
+        store = varve.aio.Store("memory:")
+        assert await asyncio.gather(*(store.open() for _ in range(8))) == [store] * 8
+        await store.create_session(session_id="s")
+        assert len(made) == 1
+        await store.close()
+    asyncio.run(main())
+
+
+def test_a_store_that_was_closed_can_be_opened_again(tmp_path):
+    async def main():
+        store = varve.aio.Store(tmp_path)
+        for round in range(2):
+            async with store:
+                await store.create_session(session_id=f"s{round}")
+            with pytest.raises(varve.BadHandle):
+                await store.sync()
+        async with store:
+            assert {info["session_id"] async for info in store.iterate_sessions()} == {"s0", "s1"}
+            await asyncio.gather(store.close(), store.close())
+    asyncio.run(main())
+
+
+def test_a_cancelled_open_leaves_a_store_that_can_be_opened():
+    async def main():
+        store = varve.aio.Store("memory:")
+        task = asyncio.ensure_future(store.open())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with store:
+            await store.sync()
     asyncio.run(main())
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import threading
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, TypeVar
 
 from . import memory as _memory
@@ -143,12 +144,24 @@ class Store:
     def __init__(self, uri: Path, config: Options = None):
         self._arguments = uri, config
         self._opened: _store.Store | None = None
+        self._is_open = False
+        self._turn = threading.Lock()  # of those that open and close
 
     async def open(self) -> Store:
-        """Opens it."""
-        if self._opened is None:
-            self._opened = await asyncio.to_thread(_store.Store, *self._arguments)
+        """Opens it, unless it is open; also after a close."""
+        await asyncio.to_thread(self._open)
         return self
+
+    def _open(self) -> None:
+        with self._turn:
+            if not self._is_open:
+                self._opened = _store.Store(*self._arguments)
+                self._is_open = True
+
+    def _close(self) -> None:
+        with self._turn:
+            self._inner.close()
+            self._is_open = False
 
     @property
     def _inner(self) -> _store.Store:
@@ -162,7 +175,10 @@ class Store:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    close = _awaited(_store.Store.close)
+    async def close(self) -> None:
+        """Closes it and its sessions; see varve.Store."""
+        await asyncio.to_thread(self._close)
+
     create_session = _opening(_store.Store.create_session)
     open_session = _opening(_store.Store.open_session)
     sessions = _awaited(_store.Store.sessions)
