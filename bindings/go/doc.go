@@ -21,6 +21,10 @@
 // JSON text as string, []byte or json.RawMessage, or nil for none. Numbers that are read into an
 // any are json.Number, so that integers beyond 2^53 stay what they are.
 //
+// Lines and metadata.json may be written by hand, and a member in them be of another kind than the
+// field that is for it. The field is zero then; Session.GetRaw, Results.Entry and JSON have what
+// stands there.
+//
 // # Errors
 //
 // What the library refuses comes as an *Error. errors.Is compares it with ErrNotFound, ErrBusy and

@@ -99,14 +99,26 @@ func textOf(text []byte) string {
 	return unsafe.String(unsafe.SliceData(text), len(text))
 }
 
-// decode reads a document of the library's. Numbers that have no type of their own stay exact.
+// decode reads a document of the library's. Numbers that have no type of their own stay exact. One
+// odd value of somebody's hand must not hide all the others: what does not fit is read once more
+// without it.
 func decode(operation string, text []byte, into any) error {
+	err := decodeAsIs(text, into)
+	if err == nil {
+		return nil
+	}
+	value := reflect.ValueOf(into).Elem()
+	value.SetZero() // of what the first attempt left
+	if err = decodeAsIs(fit(text, value.Type()), into); err == nil {
+		return nil
+	}
+	return fmt.Errorf("varve: %s: the answer does not fit %T: %w", operation, into, err)
+}
+
+func decodeAsIs(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("varve: %s: the answer does not fit %T: %w", operation, into, err)
-	}
-	return nil
+	return decoder.Decode(into)
 }
 
 // Document keeps the whole text of an answer, with members that the struct around it has no field

@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
@@ -11,7 +11,9 @@ use crate::error::{Error, Result};
 ///
 /// Only the type and the content are needed. What is left empty is made by the library: the id, the
 /// timestamp, an importance of 0.5. Members that this type does not have are kept in `extra`, so an
-/// entry that is read and written again loses nothing.
+/// entry that is read and written again loses nothing. Where a line was written by hand, and has
+/// `span_id`, `decay_factor` or `session_id` of another kind than the field, that is none here, and
+/// stands only in the JSON ([`Session::get_json`](crate::Session::get_json)).
 ///
 /// ```
 /// use varve::Entry;
@@ -62,13 +64,13 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
     /// Which part of the trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
     pub span_id: Option<String>,
     /// 0 to 1; stored, nothing uses it yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
     pub decay_factor: Option<f64>,
     /// The session it is in; given by the library.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Its number in the session; given by the library.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +81,14 @@ pub struct Entry {
     /// All other members, kept as they are.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+/// For members that the library takes in any form: one of an unexpected form must not hide the
+/// entry, nor all others of its page.
+pub(crate) fn if_it_fits<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    member: D,
+) -> std::result::Result<Option<T>, D::Error> {
+    Ok(T::deserialize(Value::deserialize(member)?).ok())
 }
 
 impl Entry {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::answer::Answer;
 use crate::document::Document;
+use crate::entry::if_it_fits;
 use crate::error::Result;
 use crate::handle::{call, call_for_text, Argument};
 use crate::library::Library;
@@ -16,7 +17,7 @@ use crate::raw;
 #[serde(default)]
 pub struct Message {
     /// Who says it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// What is said: text, or any JSON.
     pub content: Value,

@@ -50,6 +50,35 @@ fn an_entry_comes_back_with_all_its_members() -> Outcome {
 }
 
 #[test]
+fn an_odd_member_hides_no_entry() -> Outcome {
+    let members = [r#""decay_factor":"1""#, r#""session_id":5"#, r#""span_id":[5]"#, r#""role":5"#];
+    for member in members {
+        let directory = Directory::new();
+        let folder = directory.join("sessions/s");
+        fs::create_dir_all(&folder)?;
+        let line = |id: &str, members: &str| {
+            let time = "2026-01-01T00:00:00Z";
+            format!(r#"{{"id":"{id}","type":"finding","content":1,"timestamp":"{time}"{members}}}"#)
+                + "\n"
+        };
+        let odd = line("odd", &format!(r#",{member},"importance":0.75"#));
+        fs::write(folder.join("memory.jsonl"), line("first", "") + &odd + &line("last", ""))?;
+        let store = Store::open(directory.path())?;
+        assert_eq!(store.memory(())?.context("s", 0)?.entries.len(), 3, "{member}");
+        let session = store.open_session("s")?;
+        let page = session.query(Query::all().sort_by(SortBy::Importance))?;
+        assert_eq!(page.len(), 3, "{member}");
+        let entry = &page[0].entry;
+        assert_eq!((entry.id.as_str(), entry.importance), ("odd", Some(0.75)));
+        assert_eq!((&entry.span_id, &entry.session_id), (&None, &None));
+        assert_eq!(entry.decay_factor, None);
+        assert_eq!(&session.get("odd")?, entry);
+        assert!(session.get_json("odd")?.contains(member));
+    }
+    Ok(())
+}
+
+#[test]
 fn content_is_read_and_written_as_a_type_of_ones_own() -> Outcome {
     #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
     struct Kettle {
