@@ -164,3 +164,18 @@ func TestDocumentsInEveryForm(t *testing.T) {
 		t.Errorf("%d entries: a batch is all or nothing", count)
 	}
 }
+
+func TestAnEmptyListIsNoAbsentOne(t *testing.T) {
+	for wanted, query := range map[string]varve.Query{
+		`{}`:                      {},
+		`{"ids":[]}`:              {IDs: []string{}},
+		`{"types":[]}`:            {Types: []string{}},
+		`{"references":[]}`:       {References: []string{}},
+		`{"session_ids":[]}`:      {SessionIDs: []string{}},
+		`{"tags":{"include":[]}}`: {Tags: varve.TagCondition{Include: []string{}}},
+	} {
+		if text, err := json.Marshal(query); err != nil || string(text) != wanted {
+			t.Errorf("%s instead of %s, %v", text, wanted, err)
+		}
+	}
+}

@@ -33,18 +33,18 @@ type Entry struct {
 func Importance(value float64) *float64 { return &value }
 
 // Query says what to find. Everything is optional, and all of it combines by AND; docs/query.md is
-// the whole language.
+// the whole language. A list that is nil is no condition; the library is told of one that is empty.
 type Query struct {
 	Text          string         `json:"text,omitempty"`
-	Types         []string       `json:"types,omitempty"`
+	Types         []string       `json:"types,omitzero"`
 	Tags          TagCondition   `json:"tags,omitzero"`
 	Time          TimeCondition  `json:"time,omitzero"`
 	MinImportance float64        `json:"min_importance,omitempty"`
 	MinRelevance  float64        `json:"min_relevance,omitempty"`
-	References    []string       `json:"references,omitempty"`
+	References    []string       `json:"references,omitzero"`
 	Relation      string         `json:"relation,omitempty"`
 	MaxDepth      int            `json:"max_depth,omitempty"`
-	IDs           []string       `json:"ids,omitempty"`
+	IDs           []string       `json:"ids,omitzero"`
 	TraceID       string         `json:"trace_id,omitempty"`
 	Content       map[string]any `json:"content,omitempty"`
 	Vector        []float32      `json:"vector,omitempty"`        // see Session.PutVector
@@ -59,12 +59,12 @@ type Query struct {
 	// Which sessions, for a query of a store.
 	UserID     string   `json:"user_id,omitempty"`
 	AgentID    string   `json:"agent_id,omitempty"`
-	SessionIDs []string `json:"session_ids,omitempty"`
+	SessionIDs []string `json:"session_ids,omitzero"`
 }
 
 // TagCondition is the tags of a Query.
 type TagCondition struct {
-	Include []string `json:"include,omitempty"`
+	Include []string `json:"include,omitzero"`
 	Exclude []string `json:"exclude,omitempty"`
 	Match   string   `json:"match,omitempty"` // any, all
 }

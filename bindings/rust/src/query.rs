@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What to find. Every member is optional, all combine by AND; the page docs/query.md of varve is
-/// the whole language.
+/// the whole language. A list that is not given is no condition; the library is told of an empty one.
 ///
 /// ```
 /// use varve::{Query, SortBy};
@@ -28,8 +28,8 @@ pub struct Query {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector_weight: Option<f64>,
     /// Any of these types.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub types: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub types: Option<Vec<String>>,
     /// Tags that must and must not be there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Tags>,
@@ -43,8 +43,8 @@ pub struct Query {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_relevance: Option<f64>,
     /// Entries reached from these ids, outwards and inwards.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub references: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<Vec<String>>,
     /// Only along relations of this name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<String>,
@@ -97,8 +97,8 @@ pub struct Query {
 #[serde(default)]
 pub struct Tags {
     /// These must be there.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub include: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include: Option<Vec<String>>,
     /// None of these may be there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
@@ -187,13 +187,14 @@ impl Query {
 
     /// Any of these types.
     pub fn types<T: Into<String>>(mut self, types: impl IntoIterator<Item = T>) -> Self {
-        self.types.extend(types.into_iter().map(Into::into));
+        self.types.get_or_insert_with(Vec::new).extend(types.into_iter().map(Into::into));
         self
     }
 
     /// This tag, or one below it.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
-        self.tags.get_or_insert_with(Default::default).include.push(tag.into());
+        let tags = self.tags.get_or_insert_with(Default::default);
+        tags.include.get_or_insert_with(Vec::new).push(tag.into());
         self
     }
 
@@ -245,7 +246,7 @@ impl Query {
         ids: impl IntoIterator<Item = T>,
         depth: u32,
     ) -> Self {
-        self.references = strings(ids);
+        self.references = Some(strings(ids));
         self.max_depth = Some(depth);
         self
     }
@@ -342,6 +343,17 @@ mod without_library {
     #[test]
     fn an_empty_query_is_an_empty_object() {
         assert_eq!(serde_json::to_string(&Query::all()).expect("written"), "{}");
+    }
+
+    #[test]
+    fn an_empty_list_is_no_absent_one() {
+        let none: [&str; 0] = [];
+        let query = Query::all().types(none).references(none, 1).ids(none).sessions(none);
+        let query =
+            Query { tags: Some(Tags { include: Some(vec![]), ..Tags::default() }), ..query };
+        let expected = serde_json::json!({"types": [], "references": [], "max_depth": 1, "ids": [],
+            "session_ids": [], "tags": {"include": []}});
+        assert_eq!(serde_json::to_value(query).expect("written"), expected);
     }
 
     #[test]
