@@ -28,7 +28,8 @@
  *                 vector, else "relevance". Ties by time, then by position in the log
  * limit           100 when absent
  * after           the "next" of the page before
- * now             the moment that ages are counted to, else the store's clock
+ * now             the moment that ages are counted to, else the store's clock; what has expired by
+ *                 either is not found
  *
  * Deleted and expired entries are never found. docs/query.md is the whole language with examples;
  * docs/retrieval.md has the formulas of relevance and "best" and what they were measured on.

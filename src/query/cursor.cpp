@@ -52,6 +52,10 @@ uint64_t seq_end_key(std::string_view session_id) {
   return hash64(std::string(session_id) + "#seq");
 }
 
+uint64_t last_seq_key(std::string_view session_id) {
+  return hash64(std::string(session_id) + "#last");
+}
+
 // No id holds a dot.
 std::string format_cursor(const Cursor& cursor) {
   std::string text;

@@ -1,8 +1,10 @@
 #include "query/parse.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "base/hash.h"
@@ -21,6 +23,12 @@ namespace varve::query {
 namespace {
 
 constexpr size_t kTextBytesMax = 64 << 10;
+
+constexpr std::array<std::string_view, 8> kConditions = {
+    "text", "types", "tags", "time", "references", "ids", "trace_id", "content"};
+constexpr std::array<std::string_view, 2> kConditionsOfTags = {"include", "exclude"};
+constexpr std::array<std::string_view, 3> kConditionsOfSessions = {"user_id", "agent_id",
+                                                                   "session_ids"};
 
 // Infinite for what float32 does not reach: such a conversion has no defined result.
 float to_float(double value) {
@@ -48,10 +56,11 @@ class QueryParser {
     read_ids(reader, "ids", &query_.ids);
     reader.read_string("trace_id", &query_.trace_id);
     read_content(reader);
+    if (scope_ == Scope::kDelete) refuse_empty(reader, root, kConditions);
     reader.read_time("now", &query_.now_ms);
     const bool has_order = scope_ == Scope::kSession || scope_ == Scope::kStore;
     if (has_order) read_order(reader);
-    if (scope_ == Scope::kStore) read_sessions(reader);
+    if (scope_ == Scope::kStore) read_sessions(reader, root);
     VARVE_TRY(reader.finish());
     VARVE_TRY(std::move(failure_));
     hash_query(root);
@@ -88,7 +97,7 @@ class QueryParser {
       if (weight) reader.fail(*weight, "needs 'vector': what it weighs");
       return;
     }
-    if (scope_ == Scope::kSet) {
+    if (scope_ == Scope::kSet || scope_ == Scope::kDelete) {
       return reader.fail(*vector, "ranks entries and does not choose among them: leave it out");
     }
     if (!vector->is_array()) return reader.fail(*vector, "must be an array of numbers");
@@ -119,7 +128,22 @@ class QueryParser {
     }
   }
 
-  void read_tags(json::ObjectReader& reader, json::Value) {
+  // Who made a list, or a text, and found nothing for it does not want everything to be deleted.
+  static void refuse_empty(json::ObjectReader& reader, json::Value object,
+                           std::span<const std::string_view> names) {
+    for (const auto name : names) {
+      const auto value = object.find(name);
+      if (!value) continue;
+      const bool is_empty = value->is_string()
+                                ? value->text().empty()
+                                : (value->is_array() || value->is_object()) && value->size() == 0;
+      if (!is_empty) continue;
+      return reader.fail(*value, "is empty, and so no condition: leave it out if that is meant");
+    }
+  }
+
+  void read_tags(json::ObjectReader& reader, json::Value object) {
+    if (scope_ == Scope::kDelete) refuse_empty(reader, object, kConditionsOfTags);
     reader.read_strings("include", &query_.tags_include);
     reader.read_strings("exclude", &query_.tags_exclude);
     std::string match = "any";
@@ -208,7 +232,9 @@ class QueryParser {
     reader.read_bool("explain", &query_.explain);
   }
 
-  void read_sessions(json::ObjectReader& reader) {
+  // Whose sessions, once asked for, are nobody's and not everybody's.
+  void read_sessions(json::ObjectReader& reader, json::Value root) {
+    refuse_empty(reader, root, kConditionsOfSessions);
     reader.read_string("user_id", &query_.user_id);
     reader.read_string("agent_id", &query_.agent_id);
     read_ids(reader, "session_ids", &query_.session_ids);
@@ -254,7 +280,7 @@ class QueryParser {
 
 Result<Query> parse_query(std::string_view text, Scope scope) {
   Result<Query> plain{Query()};
-  if (parse_plain(text, scope, &*plain)) return plain;
+  if (scope != Scope::kDelete && parse_plain(text, scope, &*plain)) return plain;
   return parse_any(text, scope);
 }
 

@@ -40,6 +40,9 @@ using RowEnds = std::map<uint64_t, uint64_t>;
 // Where it has the seq of a session's newest row at the first page: numbers of rows change with a
 // compaction, and what was added since has a higher seq. Not there when that row had none.
 [[nodiscard]] uint64_t seq_end_key(std::string_view session_id);
+// The same for the number of the page's last entry, which may be gone when the next page is asked
+// for.
+[[nodiscard]] uint64_t last_seq_key(std::string_view session_id);
 
 // Where the page before ended (cursor.h).
 struct Cursor {

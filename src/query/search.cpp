@@ -41,7 +41,7 @@ struct Search::Parts {
         query(*input.query),
         relevance(index, *input.rules, input.now_ms),
         row_end(find_row_end()),
-        filter(index, row_end, input.now_ms) {}
+        filter(index, row_end, input.live_ms) {}
 
   // Rows that were there when the first page was made, and whose words are indexed.
   [[nodiscard]] uint32_t find_row_end() const {
@@ -61,11 +61,13 @@ struct Search::Parts {
   void require_tags();
   void apply_text();
   [[nodiscard]] std::optional<Place> after_place() const;
+  void place_without_entry(Place* place) const;
   [[nodiscard]] bool is_by_words() const { return ranks && !text.terms.empty(); }
 
   Answer run();
   void run_by_best(Answer* answer);
   void take_best(const BestRows& found, Answer* answer);
+  void take_unranked(const BestRows& found, Answer* answer);
   void run_by_match(Answer* answer);
   void run_by_words(Answer* answer);
   void run_by_order(Answer* answer);
@@ -139,7 +141,7 @@ void Search::Parts::require_conditions() {
   }
   if (!query.references.empty()) {
     filter.require(RowSet::of_rows(walk_references(index, query.references, query.relation,
-                                                   query.depth_max, row_end, input.now_ms)));
+                                                   query.depth_max, row_end, input.live_ms)));
   }
 }
 
@@ -147,7 +149,7 @@ void Search::Parts::apply_text() {
   for (const auto& list : text.required) filter.require(RowSet::of_lists({list}));
   for (const auto& lists : text.excluded) {
     // In all lists of one exclusion: the first gives the rows, the others are asked.
-    RowFilter all(index, row_end, input.now_ms);
+    RowFilter all(index, row_end, input.live_ms);
     for (const auto& list : lists) all.require(RowSet::of_lists({list}));
     std::vector<uint32_t> rows;
     for (uint32_t row = all.next(0); row != kNoRow; row = all.next(row + 1)) rows.push_back(row);
@@ -177,12 +179,32 @@ Status Search::Parts::prepare() {
 
 // --- results -------------------------------------------------------------------------------------
 
+// Where the last result stood whose entry was compacted away since: between the entries with lower
+// and with higher numbers. Without its own number, everything of the same key and time was before
+// it.
+void Search::Parts::place_without_entry(Place* place) const {
+  const auto seq = query.after->row_ends.find(last_seq_key(input.session_id));
+  if (seq == query.after->row_ends.end()) return;
+  uint32_t row = 0;
+  while (row < row_end && index.seq(row) <= seq->second) ++row;
+  if (!query.ascending) {
+    place->row = row;
+  } else if (row > 0) {
+    place->row = row - 1;
+  } else {
+    place->timestamp_ms -= 1;  // all of them come after it
+  }
+}
+
 std::optional<Place> Search::Parts::after_place() const {
   if (!query.after) return std::nullopt;
   Place place{query.after->key, query.after->timestamp_ms, query.ascending ? kNoRow : 0};
   if (query.after->session_id == input.session_id) {
-    // Without its entry (compacted away since) everything of the same key and time was before it.
-    if (const auto row = index.find(query.after->id)) place.row = *row;
+    if (const auto row = index.find(query.after->id)) {
+      place.row = *row;
+    } else {
+      place_without_entry(&place);
+    }
     return place;
   }
   // Of the same key and time, sessions come in the order of their ids.
@@ -227,7 +249,7 @@ void Search::Parts::run_by_match(Answer* answer) {
   }
 }
 
-// Fewer are wanted than were found: only those are sorted.
+// What of the best rows is wanted. Fewer are than were found: only those are sorted.
 void Search::Parts::take_best(const BestRows& found, Answer* answer) {
   const auto hit_of_row = [&](const BestRow& row) {
     Hit hit = hit_of(row.place, row.parts.match * found.best_match, found.best_match);
@@ -241,7 +263,7 @@ void Search::Parts::take_best(const BestRows& found, Answer* answer) {
         query.relevance_min <= 0 || hit_of_row(row).relevance >= query.relevance_min;
     if (counts) places.push_back(row.place);
   }
-  TopK best(wanted(), false, after_place());
+  TopK best(wanted() - answer->hits.size(), query.ascending, after_place());
   best.fill(std::move(places));
   const std::vector<Place> in_order = best.take();
   answer->hits.reserve(in_order.size());
@@ -253,10 +275,18 @@ void Search::Parts::run_by_best(Answer* answer) {
   BestRows found = find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text,
                                   text.words, *input.analyzer, answer->best_match, input.weights);
   answer->best_match = found.best_match;
-  take_best(found, answer);
-  if (answer->hits.size() >= wanted()) return;
-  // The rest of the matches, by their match.
-  TopK rest(wanted() - answer->hits.size(), false, after_place());
+  if (query.ascending) {
+    take_unranked(found, answer);
+    if (answer->hits.size() < wanted()) take_best(found, answer);
+  } else {
+    take_best(found, answer);
+    if (answer->hits.size() < wanted()) take_unranked(found, answer);
+  }
+}
+
+// The rest of the matches, by their match: all behind the best rows.
+void Search::Parts::take_unranked(const BestRows& found, Answer* answer) {
+  TopK rest(wanted() - answer->hits.size(), query.ascending, after_place());
   ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
     if (found.find(row) != nullptr) return;
     const double quality = found.best_match > 0 ? score / found.best_match : 0;
@@ -285,7 +315,6 @@ void Search::Parts::run_by_words(Answer* answer) {
     double order = 0;
     switch (query.sort_by) {
       case SortBy::kMatch: order = score; break;
-      case SortBy::kBest: order = hit.match_quality; break;
       case SortBy::kRelevance: order = hit.relevance; break;
       default: order = key.of(row);
     }
@@ -430,7 +459,7 @@ Answer Search::Parts::run() {
     run_by_vector(&answer);
   } else if (!ranks) {
     run_by_order(&answer);
-  } else if (query.sort_by == SortBy::kBest && !query.ascending) {
+  } else if (query.sort_by == SortBy::kBest) {
     run_by_best(&answer);
   } else if (query.sort_by == SortBy::kMatch && plain) {
     run_by_match(&answer);

@@ -33,7 +33,8 @@ struct SearchInput {
   const Query* query = nullptr;
   const decay::Rules* rules = nullptr;
   text::Analyzer* analyzer = nullptr;  // null when the query has no text
-  int64_t now_ms = 0;
+  int64_t now_ms = 0;                  // that ages are counted to
+  int64_t live_ms = 0;                 // what has expired by then is not found
   BestWeights weights;
   // Of a query across sessions: which one this is, what all of them hold, the best match of all.
   std::string_view session_id;

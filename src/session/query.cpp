@@ -30,7 +30,8 @@ class SessionQuery {
         query_(query),
         shared_(shared),
         rules_(core.decay_rules()),
-        now_ms_(query.now_ms.value_or(core.context.clock->now_ms())) {
+        clock_ms_(core.context.clock->now_ms()),
+        now_ms_(query.now_ms.value_or(clock_ms_)) {
     if (query.has_text()) analyzer_ = core.take_analyzer();
   }
   ~SessionQuery() {
@@ -121,6 +122,8 @@ class SessionQuery {
     input.rules = rules_.get();
     input.analyzer = analyzer_.get();
     input.now_ms = now_ms_;
+    // Whatever moment ages are counted to: what is over stays so.
+    input.live_ms = std::max(now_ms_, clock_ms_);
     input.weights = core_.settings.best;
     input.session_id = core_.id;
     input.seq_end_max = end_of(query::seq_end_key);
@@ -203,6 +206,7 @@ class SessionQuery {
   const query::Query& query_;
   const SharedQuery* shared_;
   std::shared_ptr<const decay::Rules> rules_;
+  int64_t clock_ms_;
   int64_t now_ms_;
   bool uses_vectors_ = false;
   Vectors::Similarities similarities_;
@@ -224,6 +228,7 @@ class ResultReader {
     explanations_.clear();
     if (answer_.has_more) {
       last_id_ = core_.index.id(answer_.hits.back().place.row);
+      last_seq_ = core_.index.seq(answer_.hits.back().place.row);
       newest_id_ = core_.index.id(answer_.row_end - 1);
     }
     for (const query::Hit& hit : answer_.hits) core_.prefetch_row(hit.place.row);
@@ -313,6 +318,7 @@ class ResultReader {
     // The first page's, as long as there are pages.
     const uint64_t seq_end = session_query_.end_of(query::seq_end_key).value_or(answer_.last_seq);
     if (seq_end > 0) cursor.row_ends[query::seq_end_key(core_.id)] = seq_end;
+    if (last_seq_ > 0) cursor.row_ends[query::last_seq_key(core_.id)] = last_seq_;
     if (query_.has_vector()) {
       cursor.row_ends[query::vector_end_key(core_.id)] = session_query_.vector_end();
     }
@@ -326,6 +332,7 @@ class ResultReader {
   query::Answer answer_;
   // When there is more: of the last hit, and of the newest entry that was looked at.
   std::string last_id_;
+  uint64_t last_seq_ = 0;
   std::string newest_id_;
   std::vector<FoundRow> rows_;
   std::vector<std::string> explanations_;

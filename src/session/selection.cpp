@@ -104,10 +104,11 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
   std::vector<Selected> selected;
   if (ids.empty()) return selected;
   VARVE_TRY(core.catch_up());
+  const int64_t live_ms = std::max(now_ms, core.context.clock->now_ms());
   const std::shared_lock lock(core.index_mutex);
   for (const auto& id : ids) {
     const auto row = core.index.find(id);
-    if (row && core.index.is_live(*row, now_ms)) selected.push_back(selected_row(core, *row));
+    if (row && core.index.is_live(*row, live_ms)) selected.push_back(selected_row(core, *row));
   }
   return selected;
 }
@@ -118,7 +119,7 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
   const std::shared_lock lock(core.index_mutex);
   if (!core.index.has_facets() || !stands(core, entry.place)) return gone();
   const uint32_t row = entry.place.row;
-  const ToolCalls calls(core.index, call_key, now_ms);
+  const ToolCalls calls(core.index, call_key, std::max(now_ms, core.context.clock->now_ms()));
   const auto call = core.index.type(row) == kCall     ? std::optional(row)
                     : core.index.type(row) == kResult ? calls.call_of(row)
                                                       : std::nullopt;

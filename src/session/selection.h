@@ -28,7 +28,7 @@ struct Selected {
 // Results of a query in order, unread. In query.cpp.
 Result<std::vector<Selected>> select(Core& core, const query::Query& query);
 
-// The entries of these ids that are there and live at `now_ms`, in the order given.
+// The entries of these ids that are there and live, now and at `now_ms`, in the order given.
 Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::string>& ids,
                                          int64_t now_ms);
 

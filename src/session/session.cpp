@@ -259,7 +259,7 @@ Result<CatalogFacts> Session::take_for_catalog() {
 
 Result<uint64_t> Session::remove_where(std::string_view text, std::string_view reason) {
   VARVE_TRY(check_reason(reason));
-  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSet));
+  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kDelete));
   VARVE_TRY_ASSIGN(const auto ids, find_matches(parts_->core, query));
   const int64_t now_ms = parts_->core.context.clock->now_ms();
   if (ids.empty()) return uint64_t{0};

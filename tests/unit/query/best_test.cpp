@@ -259,6 +259,29 @@ TEST(Best, BeyondTheCandidatesEveryMatchIsStillFoundOnce) {
   EXPECT_FALSE(answer.has_more);
 }
 
+// Whatever is asked for at once, also beyond the candidates.
+TEST(Best, AscendingIsTheReverse) {
+  QueryLog log(plain_words());
+  for (int i = 0; i < 900; ++i) {
+    log.add(R"({"type":"message","id":"e)" + std::to_string(i) + R"(","content":"tea )" +
+            std::string(i % 7 == 0 ? "and milk" : "") + R"("})");
+  }
+  const auto rows = [&](const std::string& order, size_t limit) {
+    std::vector<uint32_t> found;
+    const Answer answer = log.answer(R"({"text":"tea milk","order":")" + order + R"(","limit":)" +
+                                     std::to_string(limit) + "}");
+    for (const Hit& hit : answer.hits) found.push_back(hit.place.row);
+    return found;
+  };
+  std::vector<uint32_t> whole = rows("desc", 1000);
+  ASSERT_EQ(whole.size(), 900u);
+  std::reverse(whole.begin(), whole.end());
+  for (const int limit : {5, 400, 895, 900}) {
+    const std::vector<uint32_t> expected(whole.begin(), whole.begin() + limit);
+    EXPECT_EQ(rows("asc", static_cast<size_t>(limit)), expected) << limit;
+  }
+}
+
 TEST(Best, SevenTermsMakeTheKey) {
   BestParts parts;
   parts.match = 1;

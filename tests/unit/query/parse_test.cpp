@@ -33,6 +33,31 @@ TEST(ParseQuery, EmptyTextAndEmptyObjectAreTheQueryWithoutConditions) {
   }
 }
 
+// A program that looked for what to delete, and found nothing, would delete everything.
+TEST(ParseQuery, AnEmptyConditionOfADeletionIsRefused) {
+  for (const std::string_view text :
+       {R"({"ids":[]})", R"({"types":[]})", R"({"references":[]})", R"({"text":""})",
+        R"({"trace_id":""})", R"({"content":{}})", R"({"time":{}})", R"({"tags":{}})",
+        R"({"tags":{"include":[]}})", R"({"types":["a"],"tags":{"include":["x"],"exclude":[]}})"}) {
+    const auto refused = parse_query(text, Scope::kDelete);
+    ASSERT_EQ(refused.code(), Code::kInvalidArgument) << text;
+    EXPECT_NE(refused.status().message().find("is empty"), std::string::npos) << text;
+    EXPECT_TRUE(parse_query(text, Scope::kSet).ok()) << "no condition: " << text;
+    EXPECT_TRUE(parse_query(text, Scope::kSession).ok()) << text;
+  }
+  for (const std::string_view text : {"", "{}", R"({"ids":["a"]})", R"({"min_importance":0})"}) {
+    EXPECT_TRUE(parse_query(text, Scope::kDelete).ok()) << text;
+  }
+}
+
+// Nor is nobody everybody.
+TEST(ParseQuery, EmptyOwnersAndSessionsAreRefused) {
+  for (const std::string_view text :
+       {R"({"user_id":""})", R"({"agent_id":""})", R"({"session_ids":[]})"}) {
+    EXPECT_EQ(parse_query(text, Scope::kStore).code(), Code::kInvalidArgument) << text;
+  }
+}
+
 TEST(ParseQuery, EveryMemberIsRead) {
   const Query query = parsed(R"({"text":"oauth* -implicit","types":["decision","finding"],
     "tags":{"include":["security","b"],"exclude":["deprecated"],"match":"all"},

@@ -111,6 +111,7 @@ class QueryLog {
     input.rules = &rules_;
     input.analyzer = query.has_text() ? &analyzer_ : nullptr;
     input.now_ms = now_ms;
+    input.live_ms = now_ms;
     if (query.has_vector()) input.vectors = vectors;
     VARVE_TRY_ASSIGN(Search search, Search::plan(input));
     if (search.checks().empty()) return search;

@@ -74,6 +74,7 @@ class CompactionSuite : public testing::TestWithParam<PlaceKind> {
     return *session_->count(R"({"text":")" + text + "\"}");
   }
 
+  int number_ = 0;
   Host host_;
   Place place_{GetParam(), host_};
   std::shared_ptr<Session> session_;
@@ -83,6 +84,33 @@ INSTANTIATE_TEST_SUITE_P(Over, CompactionSuite,
                          testing::Values(PlaceKind::kSimulated, PlaceKind::kPosix,
                                          PlaceKind::kMemory),
                          place_name);
+
+// Entries of one time, that is of one place in every order but their own.
+TEST_P(CompactionSuite, APageGoesOnWhereItsLastEntryWasDroppedFrom) {
+  const std::vector<std::string> orders = {R"("sort_by":"time")", R"("sort_by":"importance")",
+                                           R"("sort_by":"relevance")"};
+  for (const std::string& order : orders) {
+    for (const std::string direction : {"asc", "desc"}) {
+      const std::string named = std::to_string(number_++);
+      for (int i = 0; i < 10; ++i)
+        add("e" + named + std::to_string(i), R"(,"tags":["t)" + named + "\"]");
+      const std::string query = R"({"limit":4,"tags":{"include":["t)" + named + R"("]},)" + order +
+                                R"(,"order":")" + direction + "\"";
+      std::string seen;
+      std::string after;
+      for (int pages = 0; pages < 5; ++pages) {
+        const auto page = session_->query(query + after + "}");
+        ASSERT_TRUE(page.ok()) << page.status().message();
+        for (const auto& one : page->results) seen += one.id().back();
+        if (page->next.empty()) break;
+        after = R"(,"after":")" + page->next + "\"";
+        ASSERT_TRUE(session_->remove(page->results.back().id(), "").ok());
+        compact(asked());
+      }
+      EXPECT_EQ(seen, direction == "asc" ? "0123456789" : "9876543210") << order;
+    }
+  }
+}
 
 TEST_P(CompactionSuite, WhatWasDeletedGoesAndTheRestStaysByteForByte) {
   for (const auto id : {"a", "b", "c", "d"}) add(id);
