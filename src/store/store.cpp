@@ -251,10 +251,10 @@ Result<std::shared_ptr<session::Session>> OpenStore::create_session(std::string_
   const int64_t now_ms = clock_.now_ms();
   const session::Metadata metadata = session::Metadata::make(options, now_ms);
   VARVE_TRY(make_way_for(options.session_id));
-  VARVE_TRY(quota_.check_new_session(options.user_id));
-  VARVE_TRY_ASSIGN(auto storage,
-                   engine_->create({options.session_id, options.user_id, options.agent_id, now_ms},
-                                   metadata.encode()));
+  const log::SessionRow row{options.session_id, options.user_id, options.agent_id, now_ms};
+  VARVE_TRY_ASSIGN(auto storage, quota_.create_session(options.user_id, [&] {
+    return engine_->create(row, metadata.encode());
+  }));
   tell(options.session_id, "session created");
   VARVE_TRY_ASSIGN(auto session, adopt(options.session_id, std::move(storage)));
   return for_the_host(std::move(session));

@@ -46,7 +46,6 @@ void UserQuota::note_written(const std::string& user_id, uint64_t bytes) noexcep
 }
 
 Status UserQuota::check_new_session(const std::string& user_id) {
-  if (sessions_max_ == 0 || user_id.empty()) return {};
   VARVE_TRY_ASSIGN(const Use use, count_(user_id));
   if (use.sessions < sessions_max_) return {};
   return exceeded("user '" + user_id + "' has " + std::to_string(use.sessions) +

@@ -3,8 +3,9 @@
 //
 // What a user has is counted from the registry: open sessions exactly, the others by their
 // metadata.json as it was last saved. Between two counts, which are kCountedForUs apart, what this
-// process writes is added: the limit is exact for one process, and for several to within what the
-// others wrote since.
+// store writes is added once it is written. Bytes may go above their limit by what several sessions
+// write at one moment, by what is not known before it is written (seals, index.bin), and by what
+// other processes wrote since. Sessions are exact as long as only this store creates them.
 //
 // Threads: any. Cost of a count: grows with the number of sessions in the store.
 #pragma once
@@ -40,8 +41,15 @@ class UserQuota final : public session::SizeQuota {
 
   Status check(const std::string& user_id, uint64_t new_bytes) override;
   void note_written(const std::string& user_id, uint64_t bytes) noexcept override;
-  // Before a session is created. Always counted.
-  Status check_new_session(const std::string& user_id);
+  // What `create` makes, a Result, unless the user has as many as there may be. Always counted, and
+  // one after the other: of two that are counted at once each would be the last.
+  template <typename Create>
+  auto create_session(const std::string& user_id, Create&& create) -> decltype(create()) {
+    if (sessions_max_ == 0 || user_id.empty()) return create();
+    const std::lock_guard turn(creating_mutex_);
+    VARVE_TRY(check_new_session(user_id));
+    return create();
+  }
   // After sessions came or went.
   void forget();
 
@@ -51,11 +59,14 @@ class UserQuota final : public session::SizeQuota {
     int64_t until_us = 0;
   };
 
+  Status check_new_session(const std::string& user_id);
+
   Clock& clock_;
   Count count_;
   uint64_t bytes_max_ = 0;
   uint64_t sessions_max_ = 0;
-  std::mutex mutex_;  // guards the rest
+  std::mutex creating_mutex_;  // taken before the other
+  std::mutex mutex_;           // guards the rest
   std::map<std::string, Counted> counted_;
 };
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -219,6 +222,27 @@ TEST_F(Quotas, AUserHasSoManySessions) {
   EXPECT_TRUE(store->create_session("").ok()) << "nobody's";
   ASSERT_TRUE(store->delete_session("s1").ok());
   EXPECT_TRUE(store->create_session(R"({"session_id":"s3","user_id":"u"})").ok());
+}
+
+TEST_F(Quotas, OfTwoThreadsThatMakeTheLastSessionOneIsRefused) {
+  const auto store = open(R"({"max_user_sessions":1})");
+  const auto create = [&](const std::string& id) {
+    return store->create_session(R"({"user_id":"u","session_id":")" + id + "\"}").code();
+  };
+  std::future<Code> second;
+  std::atomic<bool> has_begun{false};
+  // The first was counted and its directory is being made: the other has some time to come between.
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kMakeDirectory && !has_begun.exchange(true)) {
+      second = std::async(std::launch::async, create, "s2");
+      second.wait_for(std::chrono::milliseconds(100));
+    }
+    return std::nullopt;
+  });
+  EXPECT_EQ(create("s1"), Code::kOk);
+  ASSERT_TRUE(second.valid());
+  EXPECT_EQ(second.get(), Code::kSizeLimit);
+  disk_.set_fault_hook({});
 }
 
 TEST_F(Quotas, AUsersSessionsTogetherHaveALimit) {

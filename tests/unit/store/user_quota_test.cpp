@@ -18,6 +18,10 @@ class UserQuotas : public testing::Test {
     return use_;
   }
 
+  Code create(const std::string& user_id) {
+    return quota_.create_session(user_id, [] { return Result<int>(1); }).code();
+  }
+
   test::ManualClock clock_;
   UserQuota::Use use_{2, 100};
   Code failure_ = Code::kOk;
@@ -27,10 +31,10 @@ class UserQuotas : public testing::Test {
 
 TEST_F(UserQuotas, WithoutLimitsOrAUserNothingIsCounted) {
   EXPECT_TRUE(quota_.check("u", 1'000'000).ok());
-  EXPECT_TRUE(quota_.check_new_session("u").ok());
+  EXPECT_EQ(create("u"), Code::kOk);
   quota_.set_limits(1, 1);
   EXPECT_TRUE(quota_.check("", 1'000'000).ok());
-  EXPECT_TRUE(quota_.check_new_session("").ok());
+  EXPECT_EQ(create(""), Code::kOk);
   EXPECT_EQ(counted_, "");
 }
 
@@ -57,12 +61,12 @@ TEST_F(UserQuotas, ACountThatFailsIsToldAndTriedAgain) {
   quota_.set_limits(150, 3);
   failure_ = Code::kIo;
   EXPECT_EQ(quota_.check("u", 1).code(), Code::kIo);
-  EXPECT_EQ(quota_.check_new_session("u").code(), Code::kIo);
+  EXPECT_EQ(create("u"), Code::kIo);
   failure_ = Code::kOk;
   EXPECT_TRUE(quota_.check("u", 50).ok());
-  EXPECT_TRUE(quota_.check_new_session("u").ok());
+  EXPECT_EQ(create("u"), Code::kOk);
   use_.sessions = 3;
-  EXPECT_EQ(quota_.check_new_session("u").code(), Code::kSizeLimit);
+  EXPECT_EQ(create("u"), Code::kSizeLimit);
 }
 
 }  // namespace
