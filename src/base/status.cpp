@@ -31,6 +31,14 @@ Status Status::out_of_memory() noexcept {
   return status;
 }
 
+Status Status::defect(const char* what) noexcept {
+  try {
+    return {Code::kInternal, std::string("a defect of varve, please report it: ") + what};
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
+
 Status::Status(const Status& other) noexcept { *this = other; }
 
 Status& Status::operator=(const Status& other) noexcept {

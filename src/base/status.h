@@ -60,6 +60,8 @@ class [[nodiscard]] Status {
   Status() noexcept = default;  // success
   Status(Code code, std::string message, Place place = {}) noexcept;
   static Status out_of_memory() noexcept;
+  // kInternal, of an exception that nobody expected; `what` is its own text.
+  static Status defect(const char* what) noexcept;
 
   Status(Status&&) noexcept = default;
   Status& operator=(Status&&) noexcept = default;

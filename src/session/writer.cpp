@@ -66,14 +66,6 @@ class Once {
   bool is_done_ = false;
 };
 
-Status defect_status(const char* what) noexcept {
-  try {
-    return {Code::kInternal, std::string("a defect of varve, please report it: ") + what};
-  } catch (const std::bad_alloc&) {
-    return Status::out_of_memory();
-  }
-}
-
 // The first `count` ids of a request that is refused.
 void give_back(const WriteRequest& request, size_t count, Writer::TakenIds* taken) {
   for (size_t i = 0; i < count; ++i) taken->erase(request.drafts[i].facts.id);
@@ -238,10 +230,10 @@ void Writer::commit(Group& group) noexcept {
     status = Status::out_of_memory();
   } catch (const std::exception& defect) {
     core_.storage->unlock();
-    status = defect_status(defect.what());
+    status = Status::defect(defect.what());
   } catch (...) {
     core_.storage->unlock();
-    status = defect_status("an exception of unknown type");
+    status = Status::defect("an exception of unknown type");
   }
   if (status.ok()) return;
   note_failure(group.front()->operation, status);

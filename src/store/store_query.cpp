@@ -151,7 +151,7 @@ class StoreQuery {
       no_memory_ = true;
     } catch (const std::exception& defect) {
       const std::lock_guard guard(mutex_);
-      failure_ = Status(Code::kInternal, defect.what());
+      failure_ = Status::defect(defect.what());
     }
   }
 

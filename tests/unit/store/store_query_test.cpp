@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -18,6 +20,7 @@
 #include "session/compaction.h"
 #include "session/metadata.h"
 #include "support/environment.h"
+#include "support/no_memory/no_memory.h"
 
 namespace varve::store {
 namespace {
@@ -285,6 +288,22 @@ TEST(StoreQuery, WhoCannotBeReadIsLeftOutAndAFailureOfTheQueryItselfEndsIt) {
       EXPECT_EQ(sessions.noted(), "") << query;
     }
   }
+}
+
+TEST(StoreQuery, ADefectIsAnAnswerAlsoWhenThereIsNoMemoryToTellOfIt) {
+  Sessions sessions;
+  sessions.make("a");
+  const std::runtime_error defect("a text that is too long to stand in a string without memory");
+  sessions.before("a", [&] { throw defect; });
+  EXPECT_EQ(sessions.try_to_ask("{}").code(), Code::kInternal);
+  std::optional<varve_test::NoMemory> limit;
+  sessions.before("a", [&] {
+    limit.emplace();
+    throw defect;
+  });
+  const Code code = sessions.try_to_ask("{}").code();
+  limit.reset();
+  EXPECT_EQ(code, Code::kNoMemory);
 }
 
 // Also of a session that is not kept open between the steps.
