@@ -40,6 +40,7 @@ struct Rule {
 struct Rules {
   std::map<std::string, Rule, std::less<>> by_type;
   Rule fallback;
+  Curve common_curve = Curve::kExponential;  // of a type that is made to decay
   bool enabled = true;
 
   // conversation, message, tool_call, tool_result 168 h; finding, observation, document, summary

@@ -24,7 +24,9 @@ class DecayReader {
     double minutes = 0;
     reader.read_double("update_interval_minutes", &minutes, 0, kHoursMax);
     decay::Rule common;
+    common.curve = rules_->common_curve;
     read_rule(reader, &common);
+    rules_->common_curve = common.curve;
     for (auto& [type, rule] : rules_->by_type) apply(config, common, &rule);
     apply(config, common, &rules_->fallback);
     reader.read_double("default_half_life_hours", &rules_->fallback.half_life_hours, kHoursMin,
@@ -58,13 +60,18 @@ class DecayReader {
     }
   }
 
-  // What was given for all types, to one that decays.
+  // What was given for all types, to one of them. One that does not decay may be made to.
   static void apply(json::Value config, const decay::Rule& given, decay::Rule* rule) {
     if (!config.is_object()) return;
     if (config.find("min_decay_factor")) rule->factor_min = given.factor_min;
-    if (rule->curve == decay::Curve::kNone) return;
     if (config.find("half_life_hours")) rule->half_life_hours = given.half_life_hours;
-    if (config.find("curve")) rule->curve = given.curve;
+    if (rule->curve != decay::Curve::kNone && config.find("curve")) rule->curve = given.curve;
+  }
+
+  // As its curve says, and where it is given a half-life and no curve.
+  static bool is_to_decay(json::Value given, const decay::Rule& rule) {
+    if (rule.curve != decay::Curve::kNone) return true;
+    return given.is_object() && given.find("half_life_hours") && !given.find("curve");
   }
 
   void read_types(json::ObjectReader& parent, json::Value types) {
@@ -74,12 +81,13 @@ class DecayReader {
       const auto known = rules_->by_type.find(type);
       decay::Rule rule = known == rules_->by_type.end() ? rules_->fallback : known->second;
       read_rule(reader, &rule);
-      bool decays = rule.curve != decay::Curve::kNone;
+      bool decays = is_to_decay(value, rule);
       reader.read_bool("decay_enabled", &decays);
       if (!decays) {
         rule.curve = decay::Curve::kNone;
       } else if (rule.curve == decay::Curve::kNone) {
-        rule.curve = decay::Curve::kExponential;
+        const bool has_common = rules_->common_curve != decay::Curve::kNone;
+        rule.curve = has_common ? rules_->common_curve : decay::Curve::kExponential;
       }
       Status status = finish(reader, value);
       if (failure_.ok()) failure_ = std::move(status);

@@ -6,9 +6,10 @@
 //    "type_specific": {"decision": {"half_life_hours": 720}, "preference": {"decay_enabled":
 //    false}}}
 //
-// half_life_hours, min_decay_factor and curve are for every type that decays;
-// default_half_life_hours for types without a rule of their own; type_specific comes last. Decay is
-// computed when asked, so update_interval_minutes has no effect.
+// half_life_hours, min_decay_factor and curve are for every type that decays, and for one that
+// type_specific makes to; default_half_life_hours for types without a rule of their own;
+// type_specific comes last, and a half-life in it makes its type decay. Decay is computed when
+// asked, so update_interval_minutes has no effect.
 #pragma once
 
 #include <optional>
