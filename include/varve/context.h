@@ -84,8 +84,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_context_build(
  *
  * A payload may be the content alone, as a JSON string. id, timestamp, importance, tags,
  * references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
- * other members its content. A tool_result is given a reference to its call: the last one with its
- * call_id, or without one the last one of its name that has no result.
+ * other members its content. A call_id is a string, or null for none. A tool_result is given a
+ * reference to its call: the last one with its call_id, or without one the last one of its name
+ * that has no result.
  *
  * @param[in]  session      open session.
  * @param[in]  kind         one of the above.

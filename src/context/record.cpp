@@ -77,9 +77,11 @@ class Recorder {
 
   Status make_content() {
     if (kind_.type == "tool_call") {
+      VARVE_TRY(read_call_id());
       VARVE_TRY(need_text("name"));
       if (content_.get("arguments") == nullptr) content_.set("arguments", Tree::object());
     } else if (kind_.type == "tool_result") {
+      VARVE_TRY(read_call_id());
       if (content_.get("call_id") == nullptr || content_.get("name") != nullptr) {
         VARVE_TRY(need_text("name"));
       }
@@ -114,6 +116,15 @@ class Recorder {
       content_.set("message", std::move(message));
     }
     content_.set("role", Tree::string(kind_.role));
+    return {};
+  }
+
+  // Text, since only that finds a call again; null is what clients send for none.
+  Status read_call_id() {
+    const Tree* call_id = content_.get("call_id");
+    if (call_id == nullptr || call_id->is_string()) return {};
+    if (!call_id->is_null()) return invalid("call_id", "'call_id' must be a string");
+    content_.erase("call_id");
     return {};
   }
 

@@ -75,6 +75,14 @@ TEST_F(ContextRecord, AResultRefersToTheCallOfItsId) {
   EXPECT_EQ(again.at("references"), json::parse(R"(["x","old"])"));
 }
 
+TEST_F(ContextRecord, ACallIdOfNullIsNone) {
+  const json::object call = record("tool_call", R"({"id":"first","name":"f","call_id":null})");
+  EXPECT_EQ(call.at("content"), json::parse(R"({"name":"f","arguments":{}})"));
+  const json::object result = record("tool_result", R"({"name":"f","result":1,"call_id":null})");
+  EXPECT_EQ(result.at("references"), json::parse(R"(["first"])"));
+  EXPECT_EQ(result.at("content"), json::parse(R"({"name":"f","result":1})"));
+}
+
 TEST_F(ContextRecord, AResultWithoutAnIdBelongsToTheLastOpenCallOfItsName) {
   record("tool_call", R"({"id":"first","name":"f","timestamp":"2026-01-05T10:00:00Z"})");
   record("tool_call", R"({"id":"second","name":"f","timestamp":"2026-01-05T10:01:00Z"})");
@@ -102,6 +110,10 @@ TEST_F(ContextRecord, WhatIsMissingOrWrongIsNamed) {
       {"tool_call", R"({"arguments":{}})", "name"},
       {"tool_call", R"({"name":7})", "name"},
       {"tool_result", R"({"result":1})", "name"},
+      {"tool_result", R"({"result":1,"call_id":null})", "name"},
+      {"tool_result", R"({"name":"f","result":1,"call_id":7})", "call_id"},
+      {"tool_result", R"({"result":1,"call_id":["c"]})", "call_id"},
+      {"tool_call", R"({"name":"f","call_id":7})", "call_id"},
       {"event", R"({"tags":["a"]})", "content"},
       {"event", R"({"content":"x","importance":2})", "importance"},
   };

@@ -326,7 +326,6 @@ TEST_F(Recorded, AResultRefersToItsCallOnceAndFirst) {
             R"({"call_id":"c"} ["call","q1"])");
   EXPECT_EQ(recorded("tool_result", R"({"call_id":"c","references":["q1","call"]})"),
             R"({"call_id":"c"} ["q1","call"])");
-  EXPECT_EQ(recorded("tool_result", R"({"call_id":7})"), R"({"call_id":7})") << "no call's number";
   for (const char* wrong : {"7", "[7]"}) {
     const std::string payload = R"({"call_id":"c","references":)" + std::string(wrong) + "}";
     EXPECT_TRUE(recorded("tool_result", payload).starts_with("references")) << wrong;
