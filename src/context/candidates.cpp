@@ -4,6 +4,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace varve::context {
@@ -110,6 +111,14 @@ std::vector<Candidate> in_order(const std::vector<Candidate>& candidates) {
   return sorted;
 }
 
+// A failure about a member of a query, told as one about the request that the query stands in.
+Status of_retrieval(Status failure, size_t number) {
+  if (failure.place().member.empty()) return failure;
+  Place place = failure.place();
+  place.member = "retrieve[" + std::to_string(number) + "].query." + place.member;
+  return {failure.code(), failure.message(), std::move(place)};
+}
+
 }  // namespace
 
 void rank_candidates(const RankWeights& weights, std::vector<Candidate>* candidates) {
@@ -134,11 +143,13 @@ Result<Candidates> find_candidates(session::Session& session, const Request& req
   all.exclude(excluded);
   VARVE_TRY_ASSIGN(const auto pinned, session.select_ids(request.pinned, now_ms));
   for (const auto& entry : pinned) VARVE_TRY(all.add(entry, Source::kPinned, 0));
-  for (const auto& retrieval : request.retrievals) {
-    VARVE_TRY_ASSIGN(const auto found, session.select(retrieval.query));
-    const double best_key = found.empty() ? 0 : found.front().key;
+  for (size_t i = 0; i < request.retrievals.size(); ++i) {
+    const Retrieval& retrieval = request.retrievals[i];
+    const auto found = session.select(retrieval.query);
+    if (!found.ok()) return of_retrieval(found.status(), i);
+    const double best_key = found->empty() ? 0 : found->front().key;
     const Source source = retrieval.is_recency ? Source::kRecent : Source::kRecalled;
-    for (const auto& entry : found) {
+    for (const auto& entry : *found) {
       const double match = match_of(retrieval.query, entry, best_key);
       VARVE_TRY(all.add(entry, source, match));
     }

@@ -338,16 +338,19 @@ class ResultReader {
   std::vector<std::string> explanations_;
 };
 
+// Of a query of this session alone.
+Status check_cursor(const Core& core, const query::Query& query) {
+  if (!query.after || query.after->session_id == core.id) return {};
+  Place place;
+  place.member = "after";
+  return {Code::kInvalidArgument, "'after' is the cursor of another session", std::move(place)};
+}
+
 }  // namespace
 
 Result<QueryResults> run_query(Core& core, const query::Query& query, const SharedQuery* shared) {
+  if (shared == nullptr) VARVE_TRY(check_cursor(core, query));
   SessionQuery session_query(core, query, shared);
-  if (shared == nullptr && query.after && query.after->session_id != core.id) {
-    Place place;
-    place.member = "after";
-    return Status(Code::kInvalidArgument, "'after' is the cursor of another session",
-                  std::move(place));
-  }
   session_query.use_vectors();
   ResultReader reader(core, query, session_query, shared != nullptr);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -380,6 +383,7 @@ Result<UnreadResults> find_unread(Core& core, const query::Query& query,
 }
 
 Result<std::vector<Selected>> select(Core& core, const query::Query& query) {
+  VARVE_TRY(check_cursor(core, query));
   SessionQuery session_query(core, query, nullptr);
   session_query.use_vectors();
   std::vector<Selected> selected;
