@@ -17,7 +17,9 @@ namespace varve::context {
 namespace {
 
 constexpr size_t kItemsUsual = 128;
-constexpr uint64_t kItemTokensMin = 3;  // a label, a colon, a word: less room is no room
+// By the built-in estimate: a label, a colon, a word. Less room is no room. A host's counter may
+// answer less, 0 too.
+constexpr uint64_t kItemTokensMin = 3;
 
 uint32_t row_of(const Candidate& candidate) { return candidate.entry.place.row; }
 
@@ -83,7 +85,7 @@ class Window {
 
   Status take_others(const std::vector<Candidate>& candidates) {
     for (const auto& candidate : candidates) {
-      if (left_ < kItemTokensMin) break;
+      if (counter_.adds_up() && left_ < kItemTokensMin) break;
       // Beyond their share, the newest are there for what they say.
       const bool is_recalled = request_.recent_share > 0 && candidate.match > 0;
       VARVE_TRY(take(candidate, is_recalled ? Source::kRecalled : candidate.source, left_));
@@ -145,7 +147,8 @@ class Window {
     const auto all = session_.select_tool_call(first, entry.call_key, now_ms_);
     if (all.code() == Code::kSizeLimit) return false;  // too many for any context
     VARVE_TRY(all);
-    if (all->size() > tokens_max) return false;  // each has a token at least: none need be read
+    // By the built-in estimate each has a token at least: none need be read.
+    if (counter_.adds_up() && all->size() > tokens_max) return false;
     for (const auto& one : *all) {
       const uint32_t row = one.place.row;
       if (row == first.place.row || found_->excluded.contains(row)) continue;

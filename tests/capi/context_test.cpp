@@ -419,6 +419,19 @@ TEST(ContextCounter, ThatFailsEndsTheCall) {
   EXPECT_EQ(ids_of(session.context()), "a");
 }
 
+TEST(ContextCounter, ThatAnswersZeroHasRoomForACallWithAnyNumberOfResults) {
+  const Store store;
+  const Session session(store);
+  ASSERT_TRUE(session.add(R"({"type":"tool_call","content":{"name":"f","call_id":"c"}})").ok());
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(session.add(R"({"type":"tool_result","content":{"call_id":"c"}})").ok());
+  }
+  HostCounter counter{[](std::string_view) { return 0; }};
+  ASSERT_TRUE(store.set_token_counter(&HostCounter::run, &counter).ok());
+  const Answer context = session.context(R"({"budget":{"max_tokens":2}})");
+  EXPECT_EQ(context.object().at("items").as_array().size(), 6U) << context.text;
+}
+
 TEST(ContextCounter, ThatAnswersNonsenseIsTakenAtItsWord) {
   const Store store;
   const Session session(store);
@@ -434,7 +447,10 @@ TEST(ContextCounter, ThatAnswersNonsenseIsTakenAtItsWord) {
   // Nothing costs anything: everything is in.
   counter.count = [](std::string_view) { return 0; };
   ASSERT_TRUE(store.set_token_counter(&HostCounter::run, &counter).ok());
-  EXPECT_EQ(ids_of(session.context(R"({"budget":{"max_tokens":5}})")), "m0 m1 m2 m3 m4");
+  for (const std::string tokens : {"1", "2", "5"}) {
+    EXPECT_EQ(ids_of(session.context(R"({"budget":{"max_tokens":)" + tokens + "}}")),
+              "m0 m1 m2 m3 m4");
+  }
   // The whole is far more than its parts: what is taken last goes first.
   counter.count = [](std::string_view text) { return text.size() > 90 ? 5000 : 1; };
   ASSERT_TRUE(store.set_token_counter(&HostCounter::run, &counter).ok());
@@ -647,6 +663,24 @@ TEST(ContextRequest, WhatIsUnknownOrMistypedIsNamedWithItsPlace) {
   }
   EXPECT_EQ(session.context("[]").outcome.status, VARVE_INVALID_ARGUMENT);
   EXPECT_EQ(session.context("{").outcome.status, VARVE_INVALID_ARGUMENT);
+}
+
+TEST(ContextRequest, ACursorOfAnotherSessionIsRefused) {
+  const Store store;
+  const Session session(store);
+  const Session other(store);
+  for (const Session* one : {&session, &other}) {
+    for (int i = 0; i < 3; ++i)
+      ASSERT_TRUE(one->add(turn("m" + std::to_string(i), i, "user", "tea")).ok());
+  }
+  const std::string next = session.query(R"({"text":"tea","limit":1})").next();
+  ASSERT_FALSE(next.empty());
+  const std::string request =
+      R"({"retrieve":[{"recency":1},{"query":{"text":"tea","limit":1,"after":")" + next + "\"}}]}";
+  EXPECT_TRUE(session.context(request).ok());
+  const Outcome refused = other.context(request).outcome;
+  EXPECT_EQ(refused.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(refused.detail("member"), "retrieve[1].query.after");
 }
 
 }  // namespace
