@@ -25,7 +25,7 @@
  *     errors from one thread at a time.
  *  8. No exception, signal handler, exit or output leaves the library. No thread is started unless
  *     `durability` is "interval" or `threads` is above 1. After fork(), a call with a handle made
- * before it returns VARVE_FORKED in the child.
+ *     before it returns VARVE_FORKED in the child.
  */
 #ifndef VARVE_BASE_H
 #define VARVE_BASE_H

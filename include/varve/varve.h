@@ -22,9 +22,12 @@
  *   varve_session_create(store, NULL, 0, &session, NULL);
  *   varve_session_add(session, "{\"type\":\"finding\",\"content\":\"tea, not coffee\"}",
  *                     VARVE_NUL_TERMINATED, NULL, NULL, NULL);
- *   varve_session_query(session, "{\"text\":\"what to drink?\"}", VARVE_NUL_TERMINATED, &found,
- * NULL); varve_results_json(found, &json, NULL, NULL); varve_results_free(found);
- * varve_session_close(session); varve_store_close(store);
+ *   varve_session_query(session, "{\"text\":\"what to drink?\"}",
+ *                       VARVE_NUL_TERMINATED, &found, NULL);
+ *   varve_results_json(found, &json, NULL, NULL);
+ *   varve_results_free(found);
+ *   varve_session_close(session);
+ *   varve_store_close(store);
  *
  * examples/remember.c is the same with its errors handled.
  */

@@ -1146,11 +1146,12 @@ export interface Raw {
    * @param[out] error_out caller frees; may be NULL.
    *
    * @errors  VARVE_INVALID_ARGUMENT  no or too many numbers, one that is not finite, all zero;
-   * another dimension than the session's vectors; malformed id VARVE_NOT_FOUND         never added,
-   * deleted, or expired; or the session was deleted VARVE_SIZE_LIMIT        the session would be over
-   * its limit VARVE_CORRUPTION        the head of vectors.bin is damaged: repair, then give them
-   * again VARVE_FORMAT_VERSION    vectors.bin is of a newer version VARVE_BUSY, VARVE_READ_ONLY,
-   * VARVE_NO_SPACE, VARVE_IO
+   *                                  another dimension than the session's vectors; malformed id
+   *          VARVE_NOT_FOUND         never added, deleted, or expired; or the session was deleted
+   *          VARVE_SIZE_LIMIT        the session would be over its limit
+   *          VARVE_CORRUPTION        the head of vectors.bin is damaged: repair, then give them again
+   *          VARVE_FORMAT_VERSION    vectors.bin is of a newer version
+   *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO
    * @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"
    * @thread  any
    */
