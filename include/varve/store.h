@@ -46,7 +46,7 @@ typedef void (*varve_log_fn)(void *user_data, int32_t level, const char *json_li
  * call, never under a lock; it must only tell the time, not call the library.
  *
  * @param[in] user_data as registered.
- * @return [ms] since the Unix epoch.
+ * @return [ms] since the Unix epoch; outside of the years 0 to 9999, the nearer end of them.
  */
 typedef int64_t (*varve_clock_fn)(void *user_data);
 
@@ -385,7 +385,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_log(
 
 /**
  * Takes the time from `fn` instead of the system's clock: timestamps, ids, expiry, decay.
- * NULL returns to the system's clock. Deadlines always use the system's monotonic clock.
+ * NULL returns to the system's clock. Deadlines always use the system's monotonic clock. When this
+ * returns, the function that was set before is not called any more.
  *
  * @param[in]  store     open store.
  * @param[in]  fn        clock, or NULL.
@@ -393,7 +394,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_log(
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE
- * @thread  any; fn may be called from any thread that uses the store
+ * @thread  any; fn may be called from any thread that uses the store. Waits for those inside of it
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_clock(
     varve_store_t *store, varve_clock_fn fn VARVE_NULLABLE, void *user_data VARVE_NULLABLE,

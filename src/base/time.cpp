@@ -12,8 +12,6 @@ constexpr int64_t kMsPerSecond = 1000;
 constexpr int64_t kMsPerMinute = 60 * kMsPerSecond;
 constexpr int64_t kMsPerHour = 60 * kMsPerMinute;
 constexpr int64_t kMsPerDay = 24 * kMsPerHour;
-constexpr int64_t kFirstMs = -719528 * kMsPerDay;           // 0000-01-01T00:00:00.000Z
-constexpr int64_t kLastMs = (2932896 + 1) * kMsPerDay - 1;  // 9999-12-31T23:59:59.999Z
 
 // Takes exactly `count` digits off the front.
 std::optional<int> take_digits(std::string_view& text, size_t count) noexcept {

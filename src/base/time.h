@@ -8,6 +8,10 @@
 
 namespace varve {
 
+// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what can be written.
+inline constexpr int64_t kFirstMs = -719528 * int64_t{86'400'000};
+inline constexpr int64_t kLastMs = (2932896 + 1) * int64_t{86'400'000} - 1;
+
 // "2026-01-10T14:23:45.678Z" -> ms. Any offset and any precision is read (digits past the
 // millisecond are cut), 'T'/'t'/' ' between date and time, 'Z'/'z', leap second 60 read as the
 // last millisecond of its minute. Years 0000 to 9999. nullopt when it is not RFC 3339.

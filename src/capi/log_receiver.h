@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "capi/host_function.h"
+#include "base/host_function.h"
 #include "varve/store.h"
 
 namespace varve::capi {

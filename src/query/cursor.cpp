@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/ids.h"
+#include "base/time.h"
 
 namespace varve::query {
 
@@ -36,6 +37,9 @@ std::optional<uint64_t> parse_hex(std::string_view text) {
   const bool is_right = error == std::errc() && end == text.data() + text.size() && !text.empty();
   return is_right ? std::optional(value) : std::nullopt;
 }
+
+// Any other number is nobody's, and sums with it may overflow.
+bool is_time(int64_t time_ms) { return time_ms >= kFirstMs && time_ms <= kLastMs; }
 
 bool is_id_or_empty(std::string_view text) { return text.empty() || is_valid_id(text); }
 
@@ -121,7 +125,8 @@ std::optional<Cursor> parse_cursor(std::string_view text) {
   cursor.last_id = fields[6];
   cursor.session_id = fields[7];
   cursor.id = fields[8];
-  if (!std::isfinite(cursor.best_match) || !std::isfinite(cursor.key) ||
+  if (!is_time(cursor.now_ms) || !is_time(cursor.timestamp_ms) ||
+      !std::isfinite(cursor.best_match) || !std::isfinite(cursor.key) ||
       !is_id_or_empty(cursor.last_id) || !is_id_or_empty(cursor.session_id) ||
       !is_id_or_empty(cursor.id) || !parse_row_ends(fields[9], &cursor.row_ends)) {
     return std::nullopt;

@@ -5,11 +5,13 @@
 // the time it told.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
 #include "base/environment.h"
+#include "base/host_function.h"
+#include "base/time.h"
 #include "store/store.h"
 
 namespace varve::store {
@@ -18,29 +20,21 @@ class HostClock final : public Clock {
  public:
   explicit HostClock(Clock& system) : system_(system) {}
 
+  // Nobody is inside the function set before when this returns (see base/host_function.h).
   void set(ClockFunction function, void* user_data) {
-    {
-      const std::lock_guard guard(mutex_);
-      function_ = function;
-      user_data_ = user_data;
-    }
-    if (function != nullptr) tick();
-    is_set_.store(function != nullptr, std::memory_order_release);
+    // Told before it is set: from then on the others take what was told.
+    if (function != nullptr) take(function(user_data));
+    function_.set(function, user_data);
+    tick();
   }
 
   // Asks the host for the time.
   void tick() {
-    ClockFunction function = nullptr;
-    void* user_data = nullptr;
-    {
-      const std::lock_guard guard(mutex_);
-      function = function_;
-      user_data = user_data_;
-    }
-    if (function != nullptr) told_ms_.store(function(user_data), std::memory_order_relaxed);
+    const HostFunction<ClockFunction>::Stay stay(function_);
+    if (stay.function() != nullptr) take(stay.function()(stay.user_data()));
   }
 
-  [[nodiscard]] bool is_set() const { return is_set_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_set() const { return function_.is_set(); }
   int64_t now_ms() override {
     return is_set() ? told_ms_.load(std::memory_order_relaxed) : system_.now_ms();
   }
@@ -48,12 +42,14 @@ class HostClock final : public Clock {
   void sleep_us(int64_t duration_us) override { system_.sleep_us(duration_us); }
 
  private:
+  // A host may tell anything. What can be written is also far from where sums overflow.
+  void take(int64_t told_ms) {
+    told_ms_.store(std::clamp(told_ms, kFirstMs, kLastMs), std::memory_order_relaxed);
+  }
+
   Clock& system_;
-  std::atomic<bool> is_set_{false};
   std::atomic<int64_t> told_ms_{0};
-  std::mutex mutex_;  // guards the rest; not held while the host's function runs
-  ClockFunction function_ = nullptr;
-  void* user_data_ = nullptr;
+  HostFunction<ClockFunction> function_;
 };
 
 }  // namespace varve::store

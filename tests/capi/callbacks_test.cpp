@@ -326,6 +326,7 @@ TEST(ClockFunction, MayTellAnyTimeAtAll) {
     EXPECT_TRUE(id.ok()) << now << id.outcome;
     EXPECT_TRUE(session.get(id.text).ok()) << now;
     EXPECT_TRUE(session.stats().ok()) << now;
+    EXPECT_GT(session.query(R"({"time":{"last":"1d"}})").count(), 0U) << now;
   }
 }
 

@@ -27,7 +27,7 @@ export type varve_log_fn = (level: number, json_line: string) => void;
  * call, never under a lock; it must only tell the time, not call the library.
  *
  * @param[in] user_data as registered.
- * @return [ms] since the Unix epoch.
+ * @return [ms] since the Unix epoch; outside of the years 0 to 9999, the nearer end of them.
  */
 export type varve_clock_fn = () => number | bigint;
 
@@ -406,7 +406,8 @@ export interface Raw {
 
   /**
    * Takes the time from `fn` instead of the system's clock: timestamps, ids, expiry, decay.
-   * NULL returns to the system's clock. Deadlines always use the system's monotonic clock.
+   * NULL returns to the system's clock. Deadlines always use the system's monotonic clock. When this
+   * returns, the function that was set before is not called any more.
    *
    * @param[in]  store     open store.
    * @param[in]  fn        clock, or NULL.
@@ -414,7 +415,7 @@ export interface Raw {
    * @param[out] error_out caller frees; may be NULL.
    *
    * @errors  VARVE_BAD_HANDLE
-   * @thread  any; fn may be called from any thread that uses the store
+   * @thread  any; fn may be called from any thread that uses the store. Waits for those inside of it
    */
   varve_store_set_clock(store: Handle | null, fn: varve_clock_fn | null): void;
 

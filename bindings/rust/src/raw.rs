@@ -59,7 +59,7 @@ pub type varve_log_fn = unsafe extern "C" fn(user_data: *mut c_void, level: i32,
 /// call, never under a lock; it must only tell the time, not call the library.
 ///
 /// @param[in] user_data as registered.
-/// @return [ms] since the Unix epoch.
+/// @return [ms] since the Unix epoch; outside of the years 0 to 9999, the nearer end of them.
 /// ```
 pub type varve_clock_fn = unsafe extern "C" fn(user_data: *mut c_void) -> i64;
 
@@ -595,7 +595,8 @@ pub struct Api {
     pub varve_store_set_log: unsafe extern "C" fn(store: *mut varve_store_t, level: i32, r#fn: Option<varve_log_fn>, user_data: *mut c_void, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
     /// Takes the time from `fn` instead of the system's clock: timestamps, ids, expiry, decay.
-    /// NULL returns to the system's clock. Deadlines always use the system's monotonic clock.
+    /// NULL returns to the system's clock. Deadlines always use the system's monotonic clock. When this
+    /// returns, the function that was set before is not called any more.
     ///
     /// @param[in]  store     open store.
     /// @param[in]  fn        clock, or NULL.
@@ -603,7 +604,7 @@ pub struct Api {
     /// @param[out] error_out caller frees; may be NULL.
     ///
     /// @errors  VARVE_BAD_HANDLE
-    /// @thread  any; fn may be called from any thread that uses the store
+    /// @thread  any; fn may be called from any thread that uses the store. Waits for those inside of it
     /// ```
     pub varve_store_set_clock: unsafe extern "C" fn(store: *mut varve_store_t, r#fn: Option<varve_clock_fn>, user_data: *mut c_void, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text

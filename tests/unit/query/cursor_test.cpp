@@ -7,6 +7,8 @@
 #include <random>
 #include <string>
 
+#include "base/time.h"
+
 namespace varve::query {
 namespace {
 
@@ -26,8 +28,7 @@ Cursor cursor_with(double key, int64_t time_ms) {
 
 TEST(Cursor, ComesBackBitForBit) {
   for (const double key : {0.0, -0.0, 1.0 / 3, -0.25, 1e308, 5e-324, 1768055025678.0}) {
-    for (const int64_t time_ms : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min(),
-                                  std::numeric_limits<int64_t>::max()}) {
+    for (const int64_t time_ms : {int64_t{0}, int64_t{-1}, kFirstMs, kLastMs}) {
       const Cursor cursor = cursor_with(key, time_ms);
       const auto read = parse_cursor(format_cursor(cursor));
       ASSERT_TRUE(read.has_value()) << key;
@@ -84,6 +85,16 @@ TEST(Cursor, GarbageIsNone) {
   EXPECT_TRUE(parse_cursor("v1.1.2.3.4.5.a.b.c.").has_value())
       << "the form of the wrong ones above";
   EXPECT_TRUE(parse_cursor("v1.1.2.3.4.5.a.b.c.1-2_3-4").has_value());
+}
+
+TEST(Cursor, ATimeThatNobodyCanWriteIsNone) {
+  for (const int64_t time_ms : {kFirstMs - 1, kLastMs + 1, std::numeric_limits<int64_t>::min(),
+                                std::numeric_limits<int64_t>::max()}) {
+    EXPECT_FALSE(parse_cursor(format_cursor(cursor_with(0.5, time_ms))).has_value()) << time_ms;
+    Cursor cursor = cursor_with(0.5, 1);
+    cursor.now_ms = time_ms;
+    EXPECT_FALSE(parse_cursor(format_cursor(cursor)).has_value()) << time_ms;
+  }
 }
 
 TEST(Cursor, AnyBytesAreReadWithoutHarm) {

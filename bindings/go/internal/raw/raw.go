@@ -51,7 +51,7 @@ var LogFnTrampoline = sync.OnceValue(func() uintptr {
 // call, never under a lock; it must only tell the time, not call the library.
 //
 // @param[in] user_data as registered.
-// @return [ms] since the Unix epoch.
+// @return [ms] since the Unix epoch; outside of the years 0 to 9999, the nearer end of them.
 type ClockFn func() int64
 
 // ClockFnTrampoline gives the C function that calls the ClockFn registered as user_data.
@@ -857,7 +857,8 @@ func StoreSetLog(store Store, level int32, fn uintptr, userData uintptr) (failur
 // StoreSetClock is varve_store_set_clock (store.h).
 //
 // Takes the time from `fn` instead of the system's clock: timestamps, ids, expiry, decay.
-// NULL returns to the system's clock. Deadlines always use the system's monotonic clock.
+// NULL returns to the system's clock. Deadlines always use the system's monotonic clock. When this
+// returns, the function that was set before is not called any more.
 //
 // @param[in]  store     open store.
 // @param[in]  fn        clock, or NULL.
@@ -865,7 +866,7 @@ func StoreSetLog(store Store, level int32, fn uintptr, userData uintptr) (failur
 // @param[out] error_out caller frees; may be NULL.
 //
 // @errors  VARVE_BAD_HANDLE
-// @thread  any; fn may be called from any thread that uses the store
+// @thread  any; fn may be called from any thread that uses the store. Waits for those inside of it
 func StoreSetClock(store Store, fn uintptr, userData uintptr) (failure *Failure) {
 	out := new(struct {
 		errorOut Error

@@ -100,7 +100,7 @@ varve_clock_fn = CFUNCTYPE(c_int64, c_void_p)
 call, never under a lock; it must only tell the time, not call the library.
 
 @param[in] user_data as registered.
-@return [ms] since the Unix epoch."""
+@return [ms] since the Unix epoch; outside of the years 0 to 9999, the nearer end of them."""
 
 varve_token_fn = CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t, POINTER(c_uint64))
 """Counts the tokens of a text, as the model that is to read it does. Called on the calling thread
@@ -522,7 +522,8 @@ class Functions:
         """varve_status_t varve_store_set_clock(varve_store_t *store, varve_clock_fn fn, void *user_data, varve_error_t **error_out)
 
         Takes the time from `fn` instead of the system's clock: timestamps, ids, expiry, decay.
-        NULL returns to the system's clock. Deadlines always use the system's monotonic clock.
+        NULL returns to the system's clock. Deadlines always use the system's monotonic clock. When this
+        returns, the function that was set before is not called any more.
 
         @param[in]  store     open store.
         @param[in]  fn        clock, or NULL.
@@ -530,7 +531,7 @@ class Functions:
         @param[out] error_out caller frees; may be NULL.
 
         @errors  VARVE_BAD_HANDLE
-        @thread  any; fn may be called from any thread that uses the store"""
+        @thread  any; fn may be called from any thread that uses the store. Waits for those inside of it"""
         self.varve_store_set_token_counter = _function(
             library, "varve_store_set_token_counter", c_int32,
             (c_void_p, varve_token_fn, c_void_p, POINTER(c_void_p),))

@@ -8,13 +8,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <list>
 #include <mutex>
 #include <thread>
 
-namespace varve::capi {
+namespace varve {
 
 template <typename Function>
 class HostFunction {
@@ -41,6 +42,8 @@ class HostFunction {
     stopped_ = true;
     replace(lock, nullptr, nullptr);
   }
+
+  [[nodiscard]] bool is_set() const { return is_set_.load(std::memory_order_acquire); }
 
   // As long as this lives, the function may be called, as often as one likes.
   class Stay {
@@ -79,6 +82,7 @@ class HostFunction {
   void replace(std::unique_lock<std::mutex>& lock, Function function, void* user_data) {
     function_ = function;
     user_data_ = user_data;
+    is_set_.store(function != nullptr, std::memory_order_release);
     ++version_;
     mark_waiting(true);
     changed_.notify_all();
@@ -99,7 +103,8 @@ class HostFunction {
     });
   }
 
-  std::mutex mutex_;
+  std::atomic<bool> is_set_{false};  // as function_ says, for who only asks whether there is one
+  std::mutex mutex_;                 // guards the rest
   std::condition_variable changed_;
   Function function_ = nullptr;
   void* user_data_ = nullptr;
@@ -108,4 +113,4 @@ class HostFunction {
   std::list<Visit> inside_;
 };
 
-}  // namespace varve::capi
+}  // namespace varve
