@@ -27,6 +27,16 @@ bool is_lone_character(std::string_view word) {
          character.size_bytes == word.size();
 }
 
+// The compounds that are no part of another, in the text's order.
+std::vector<text::Words::Word> outermost_compounds(const text::Words& found) {
+  std::vector<text::Words::Word> outermost;
+  for (const auto& one : found.compounds()) {  // a whole comes before its parts
+    const bool is_part = !outermost.empty() && one.source_begin < outermost.back().source_end;
+    if (!is_part) outermost.push_back(one);
+  }
+  return outermost;
+}
+
 class TextPlanner {
  public:
   TextPlanner(const index::Index& index, text::Analyzer& analyzer)
@@ -68,25 +78,17 @@ class TextPlanner {
   }
 
   Status add_words(const TextClause& clause) {
-    std::vector<std::string> words;
-    std::vector<std::string> compounds;
-    read(clause.text, &words, &compounds);
-    for (const auto& word : words) {
-      if (is_lone_character(word)) VARVE_TRY(add_wildcard("*" + word + "*", clause.sign));
+    const text::Words& found = analyzer_.read(clause.text);
+    for (const auto& word : found.words()) {
+      const std::string text(found.text(word));
+      if (clause.sign != Sign::kNot) words_.push_back(text);
+      if (is_lone_character(text)) VARVE_TRY(add_wildcard("*" + text + "*", clause.sign));
     }
     if (clause.sign != Sign::kNot) {
-      words_.insert(words_.end(), words.begin(), words.end());
-      compounds_.insert(compounds_.end(), compounds.begin(), compounds.end());
+      for (const auto& one : found.compounds()) compounds_.emplace_back(found.text(one));
     }
     if (clause.sign == Sign::kRanked) return {};
-    std::vector<index::PostingList> lists;
-    if (!compounds.empty()) {
-      lists.push_back(index_.text().rows_of(compounds.front()));
-    } else {
-      for (const auto& word : words) {
-        if (!is_lone_character(word)) lists.push_back(rows_of_word(word));
-      }
-    }
+    auto lists = lists_of(found);
     if (clause.sign == Sign::kMust) {
       require(lists);
     } else if (!lists.empty()) {
@@ -95,12 +97,29 @@ class TextPlanner {
     return {};
   }
 
+  // What holds all of it is in each of these: of the compounds that are no part of another, and of
+  // the words that are in none.
+  std::vector<index::PostingList> lists_of(const text::Words& found) {
+    std::vector<index::PostingList> lists;
+    const auto compounds = outermost_compounds(found);
+    for (const auto& one : compounds) lists.push_back(index_.text().rows_of(found.text(one)));
+    auto compound = compounds.begin();  // the first that does not end before the word
+    for (const auto& word : found.words()) {
+      while (compound != compounds.end() && compound->source_end <= word.source_begin) ++compound;
+      const bool is_part =
+          compound != compounds.end() && compound->source_begin <= word.source_begin;
+      const std::string text(found.text(word));
+      if (!is_part && !is_lone_character(text)) lists.push_back(rows_of_word(text));
+    }
+    return lists;
+  }
+
   Status add_phrase(const TextClause& clause) {
     TextCheck check;
     check.sign = clause.sign;
     check.text = "\"" + clause.text + "\"";
-    std::vector<std::string> compounds;
-    read(clause.text, &check.phrase, &compounds);
+    const text::Words& found = analyzer_.read(clause.text);
+    for (const auto& word : found.words()) check.phrase.emplace_back(found.text(word));
     if (check.phrase.empty()) {
       if (clause.sign == Sign::kMust) plan_.matches_nothing = true;
       return {};
@@ -217,14 +236,6 @@ class TextPlanner {
   }
 
   const index::PostingList& rows_of_word(const std::string& word) { return look_up(word).rows; }
-
-  void read(std::string_view text, std::vector<std::string>* words,
-            std::vector<std::string>* compounds) {
-    const text::Words& found = analyzer_.read(text);
-    words->reserve(words->size() + found.words().size());
-    for (const auto& word : found.words()) words->emplace_back(found.text(word));
-    for (const auto& compound : found.compounds()) compounds->emplace_back(found.text(compound));
-  }
 
   // Stop words count only where there is nothing else.
   void rank() {

@@ -320,6 +320,26 @@ TEST_F(Wording, RequiredAndRefusedWords) {
   EXPECT_EQ(found("nobody"), "");
 }
 
+TEST(Connectors, ATokenIsRequiredWithAllItsCompoundsAndWords) {
+  QueryLog log;
+  log.add(entry_of("one", 0.5, 1, R"("content":"a-b only, PR-1234 fixes it")"));
+  log.add(entry_of("two", 0.5, 1, R"("content":"a-b and c-d, PR-1234 with PR-5678 for it")"));
+  log.add(entry_of("words", 0.5, 1, R"("content":"a b c d it")"));
+  const auto found = [&](const std::string& text) {
+    return log.all_ids(R"({"text":")" + text + "\"}");
+  };
+  EXPECT_EQ(found("+PR-1234,PR-5678"), "two");
+  EXPECT_EQ(found("+a-b,c-d"), "two");
+  EXPECT_EQ(found("-a-b,c-d +it"), "one words") << "who has one of them only stays";
+  EXPECT_EQ(found("+a-b,fixes"), "one") << "a word beside a compound";
+  EXPECT_EQ(found("-a-b,fixes +it"), "two words");
+  EXPECT_EQ(found("+a-b"), "one two");
+  const std::string long_part(126, 'x');
+  log.add(entry_of("long", 0.5, 1, R"("content":"e.f )" + long_part + "\""));
+  EXPECT_EQ(found("+" + long_part + "/e.f"), "long") << "a whole that is too long has parts";
+  EXPECT_EQ(found("+" + long_part + "x/e.f"), "") << "and words";
+}
+
 // A word is looked up once for its clauses and the ranking, whatever forms of it are asked for.
 TEST_F(Wording, AWordThatIsAskedForAgainCountsOnce) {
   const auto scores = [&](const std::string& text) {
