@@ -119,17 +119,22 @@ class TextPlanner {
     check.sign = clause.sign;
     check.text = "\"" + clause.text + "\"";
     const text::Words& found = analyzer_.read(clause.text);
-    for (const auto& word : found.words()) check.phrase.emplace_back(found.text(word));
-    if (check.phrase.empty()) {
+    if (found.words().empty()) {
       if (clause.sign == Sign::kMust) plan_.matches_nothing = true;
       return {};
     }
+    check.phrase.emplace(found);
     std::set<std::string> seen;
-    for (const auto& word : check.phrase) {
-      if (seen.insert(word).second) check.lists.push_back(rows_of_word(word));
+    for (const auto& word : found.words()) {
+      const std::string text(found.text(word));
+      if (clause.sign != Sign::kNot) words_.push_back(text);
+      if (seen.insert(text).second) check.lists.push_back(rows_of_word(text));
     }
-    if (clause.sign != Sign::kNot) {
-      words_.insert(words_.end(), check.phrase.begin(), check.phrase.end());
+    for (const auto& compound : found.compounds()) {
+      const std::string text(found.text(compound));
+      if (tail_of(text).empty()) continue;
+      if (clause.sign != Sign::kNot) compounds_.push_back(text);
+      check.lists.push_back(index_.text().rows_of(text));
     }
     if (clause.sign == Sign::kMust) require(check.lists);
     plan_.checks.push_back(std::move(check));
@@ -273,31 +278,7 @@ class TextPlanner {
   bool has_must_ = false;
 };
 
-bool holds_phrase(const text::Words& words, const std::vector<std::string>& phrase) {
-  const auto& all = words.words();
-  return std::search(all.begin(), all.end(), phrase.begin(), phrase.end(),
-                     [&](const auto& word, const std::string& wanted) {
-                       return words.text(word) == wanted;
-                     }) != all.end();
-}
-
-bool holds_match(const text::Words& words, const text::Wildcard& wildcard) {
-  const auto matches = [&](const auto& word) { return wildcard.matches(words.text(word)); };
-  return std::any_of(words.words().begin(), words.words().end(), matches) ||
-         std::any_of(words.compounds().begin(), words.compounds().end(), matches);
-}
-
 }  // namespace
-
-bool TextCheck::holds(json::Value entry, text::Analyzer& analyzer) const {
-  bool found = false;
-  index::for_each_text(entry, [&](std::string_view part) {
-    if (found) return;
-    const text::Words& words = analyzer.read(part);
-    found = wildcard ? holds_match(words, *wildcard) : holds_phrase(words, phrase);
-  });
-  return found;
-}
 
 void TextPlan::rank_rows(std::string text, const std::vector<uint32_t>& rows,
                          const index::Index& index) {

@@ -13,10 +13,8 @@
 
 #include "base/result.h"
 #include "index/index.h"
-#include "json/document.h"
-#include "query/text_syntax.h"
+#include "query/text_check.h"
 #include "text/analyzer.h"
-#include "text/wildcard.h"
 
 namespace varve::query {
 
@@ -26,18 +24,6 @@ inline constexpr size_t kExpansionsMax = 10'000;  // words that a wildcard may m
 struct RankedTerm {
   std::string text;
   index::PostingList rows;
-};
-
-// What a row's entry is asked when its lists cannot tell.
-struct TextCheck {
-  TextClause::Sign sign = TextClause::Sign::kMust;  // kRanked: rows that hold it gain
-  std::string text;                                 // as written
-  std::vector<std::string> phrase;                  // folded words; empty for a wildcard
-  std::optional<text::Wildcard> wildcard;
-  std::vector<index::PostingList> lists;  // a row must be in all of them to be worth asking
-
-  // Whether a string of the entry holds the phrase, or a word that matches.
-  [[nodiscard]] bool holds(json::Value entry, text::Analyzer& analyzer) const;
 };
 
 struct TextPlan {

@@ -367,6 +367,25 @@ TEST_F(Wording, PhrasesAreWordsInTheirOrder) {
   EXPECT_EQ(found(R"("authorizations code")"), "") << "a phrase is not stemmed";
 }
 
+TEST(Phrases, KeepWhatBelongsToAWordAlthoughItJoinsNothing) {
+  QueryLog log;
+  log.add(entry_of("cpp", 0.5, 1, R"("content":"We use C++ here, lib/c++ too")"));
+  log.add(entry_of("c", 0.5, 1, R"("content":"We use C here")"));
+  log.add(entry_of("cs", 0.5, 1, R"("content":"C# code, not C")"));
+  log.add(entry_of("both", 0.5, 1, R"("content":"use C, C++ is here")"));
+  const auto found = [&](const std::string& text) {
+    return log.all_ids(R"({"text":")" + text + "\"}");
+  };
+  EXPECT_EQ(found(R"(\"c++\")"), "cpp both");
+  EXPECT_EQ(found(R"(\"use c++\")"), "cpp") << "the word in its place has it";
+  EXPECT_EQ(found(R"(\"use c++ here\")"), "cpp");
+  EXPECT_EQ(found(R"(\"lib c++\")"), "cpp");
+  EXPECT_EQ(found(R"(\"C#\")"), "cs");
+  EXPECT_EQ(found(R"(\"C# code\")"), "cs");
+  EXPECT_EQ(found(R"(+here -\"c++\")"), "c");
+  EXPECT_EQ(found(R"(\"use c\")"), "cpp c both") << "as the word itself finds them";
+}
+
 TEST_F(Wording, WildcardsMatchWords) {
   EXPECT_EQ(found("oauth*"), "a b");
   EXPECT_EQ(found("*flow"), "a b");
