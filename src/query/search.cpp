@@ -165,8 +165,7 @@ void Search::Parts::apply_text() {
   }
   ranks = !text.terms.empty();
   if (ranks) ranker = std::make_unique<Ranker>(index, text, row_end, input.statistics);
-  finds_nothing =
-      text.matches_nothing || text.has_no_words || (text.needs_term && text.terms.empty());
+  finds_nothing = text.finds_nothing(input.passed.size() == text.checks.size());
 }
 
 Status Search::Parts::prepare() {

@@ -44,14 +44,8 @@ class TextPlanner {
 
   Result<TextPlan> plan(std::string_view text) {
     auto clauses = parse_text(text);
-    const bool has_plain = std::any_of(clauses.begin(), clauses.end(), [](const auto& clause) {
-      return clause.kind != Kind::kPhrase && clause.sign == Sign::kRanked;
-    });
-    for (TextClause& clause : clauses) {
-      const bool is_alone = clause.kind == Kind::kPhrase && clause.sign == Sign::kRanked;
-      if (is_alone && !has_plain) clause.sign = Sign::kMust;
-      VARVE_TRY(add(clause));
-    }
+    settle_phrases(&clauses);
+    for (const TextClause& clause : clauses) VARVE_TRY(add(clause));
     rank();
     const bool has_conditions = !plan_.required.empty() || !plan_.checks.empty();
     const bool has_exclusions = !plan_.excluded.empty() || has_negative_check();
@@ -61,6 +55,27 @@ class TextPlanner {
   }
 
  private:
+  bool has_words(const TextClause& clause) {
+    return !analyzer_.read(clause.text).words().empty();
+  }
+
+  // A phrase without words says nothing; one without plain words beside it must be there.
+  void settle_phrases(std::vector<TextClause>* clauses) {
+    const auto is_phrase = [](const auto& clause) { return clause.kind == Kind::kPhrase; };
+    const auto asks = [](const auto& clause) { return clause.sign != Sign::kNot; };
+    const auto is_plain = [&](const auto& clause) {
+      return !is_phrase(clause) && clause.sign == Sign::kRanked && has_words(clause);
+    };
+    if (std::none_of(clauses->begin(), clauses->end(), is_phrase)) return;
+    const bool asked = std::any_of(clauses->begin(), clauses->end(), asks);
+    std::erase_if(*clauses, [&](const auto& one) { return is_phrase(one) && !has_words(one); });
+    if (asked && clauses->empty()) plan_.matches_nothing = true;
+    if (std::any_of(clauses->begin(), clauses->end(), is_plain)) return;
+    for (TextClause& clause : *clauses) {
+      if (is_phrase(clause) && clause.sign == Sign::kRanked) clause.sign = Sign::kMust;
+    }
+  }
+
   [[nodiscard]] bool has_negative_check() const {
     return std::any_of(plan_.checks.begin(), plan_.checks.end(),
                        [](const auto& check) { return check.sign == Sign::kNot; });
@@ -118,11 +133,7 @@ class TextPlanner {
     TextCheck check;
     check.sign = clause.sign;
     check.text = "\"" + clause.text + "\"";
-    const text::Words& found = analyzer_.read(clause.text);
-    if (found.words().empty()) {
-      if (clause.sign == Sign::kMust) plan_.matches_nothing = true;
-      return {};
-    }
+    const text::Words& found = analyzer_.read(clause.text);  // some: settle_phrases()
     check.phrase.emplace(found);
     std::set<std::string> seen;
     for (const auto& word : found.words()) {
@@ -279,6 +290,14 @@ class TextPlanner {
 };
 
 }  // namespace
+
+bool TextPlan::finds_nothing(bool is_checked) const {
+  const bool may_rank =
+      !terms.empty() || (!is_checked && std::any_of(checks.begin(), checks.end(), [](auto& check) {
+                           return check.sign == Sign::kRanked;
+                         }));
+  return matches_nothing || has_no_words || (needs_term && !may_rank);
+}
 
 void TextPlan::rank_rows(std::string text, const std::vector<uint32_t>& rows,
                          const index::Index& index) {

@@ -37,6 +37,9 @@ struct TextPlan {
   bool needs_term = false;                    // an entry must have at least one of `terms`
   std::list<index::PostingBuffer> own_lists;  // that lists above borrow; mostly none
 
+  // Whether no row can be found. Before the checks are answered (is_checked) each may add a term.
+  [[nodiscard]] bool finds_nothing(bool is_checked) const;
+
   // Adds a term that is in these rows, once in each.
   void rank_rows(std::string text, const std::vector<uint32_t>& rows, const index::Index& index);
 };

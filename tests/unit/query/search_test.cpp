@@ -367,6 +367,40 @@ TEST_F(Wording, PhrasesAreWordsInTheirOrder) {
   EXPECT_EQ(found(R"("authorizations code")"), "") << "a phrase is not stemmed";
 }
 
+TEST(Phrases, AreFoundBesideAWordThatNobodyHas) {
+  QueryLog log;
+  log.add(entry_of("be", 0.5, 1, R"("content":"To be or not to be, that is the question")"));
+  log.add(entry_of("who", 0.5, 1, R"("content":"The who: a question of to be")"));
+  const auto found = [&](const std::string& text) {
+    return log.all_ids(R"({"text":")" + text + "\"}");
+  };
+  const std::string phrase = R"(hamlet \"to be or not to be\")";
+  EXPECT_EQ(found(phrase), "be");
+  EXPECT_EQ(log.ids(R"({"sort_by":"match","text":")" + phrase + "\"}"), "be");
+  EXPECT_EQ(found(phrase + R"( \"the who\")"), "be who") << "any of them";
+  EXPECT_EQ(found(R"(hamlet \"be to be\")"), "");
+  log.add(entry_of("play", 0.5, 1, R"("content":"hamlet is a play")"));
+  EXPECT_EQ(found(phrase), "be play");
+}
+
+TEST(Phrases, WithoutWordsSayNothing) {
+  QueryLog log;
+  log.add(entry_of("a", 0.5, 1, R"("content":"the question of black tea")"));
+  log.add(entry_of("b", 0.5, 1, R"("content":"a question about tea that is black")"));
+  const auto found = [&](const std::string& text) {
+    return log.all_ids(R"({"text":")" + text + "\"}");
+  };
+  for (const std::string empty : {R"(\"\")", R"(\"!!!\")", R"(+\"?\")", R"(-\"\")"}) {
+    EXPECT_EQ(found("+question " + empty), "a b") << empty;
+    EXPECT_EQ(found(empty + " question"), "a b") << empty;
+    EXPECT_EQ(found(empty + R"( \"black tea\")"), "a") << empty;
+    EXPECT_EQ(found(empty), "") << empty;
+    EXPECT_EQ(found(empty + empty), "") << empty;
+  }
+  EXPECT_EQ(found(R"(\"black tea\"?)"), "a") << "a question mark is no plain word";
+  EXPECT_EQ(found(R"(- \"black tea\" ...)"), "a");
+}
+
 TEST(Phrases, KeepWhatBelongsToAWordAlthoughItJoinsNothing) {
   QueryLog log;
   log.add(entry_of("cpp", 0.5, 1, R"("content":"We use C++ here, lib/c++ too")"));
