@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "index/term_counter.h"
+#include "text/characters.h"
 
 namespace varve::query {
 
@@ -24,10 +26,25 @@ std::vector<std::string_view> tails_of(const text::Words& text) {
   return tails;
 }
 
-bool holds_match(const text::Words& words, const text::Wildcard& wildcard) {
-  const auto matches = [&](const auto& word) { return wildcard.matches(words.text(word)); };
-  return std::any_of(words.words().begin(), words.words().end(), matches) ||
-         std::any_of(words.compounds().begin(), words.compounds().end(), matches);
+// As Wildcard::matches(), for characters of scripts without spaces, which stand in two words, and
+// for what touches them: a match may begin and end at each of them, and with any other word.
+bool holds_across_words(const text::Words& words, const text::Wildcard& wildcard) {
+  const auto& all = words.words();
+  text::Wildcard::State state = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    std::string_view rest = words.text(all[i]);
+    if (i > 0 && words.goes_on(i - 1)) rest.remove_prefix(all[i - 1].end - all[i].begin);
+    const bool is_unspaced = words.is_unspaced(all[i]);
+    bool may_begin = true;
+    while (const auto code_point = take_code_point(rest)) {
+      if (may_begin) state |= text::Wildcard::kBegin;
+      may_begin = is_unspaced;
+      state = wildcard.step(state, *code_point);
+      if ((is_unspaced || rest.empty()) && wildcard.is_match(state)) return true;
+    }
+    if (!words.touches_next(i)) state = 0;
+  }
+  return false;
 }
 
 }  // namespace
@@ -39,10 +56,12 @@ std::string_view tail_of(std::string_view compound) {
   return {};
 }
 
-Phrase::Phrase(const text::Words& found) {
+Phrase::Phrase(const text::Words& found, size_t first, size_t end) {
   const auto tails = tails_of(found);
-  for (size_t i = 0; i < tails.size(); ++i) {
-    words_.push_back({std::string(found.text(found.words()[i])), std::string(tails[i])});
+  for (size_t i = first; i < end; ++i) {
+    const std::string_view text = found.text(found.words()[i]);
+    words_.push_back({std::string(text), std::string(tails[i]), text::is_lone_unspaced(text),
+                      i + 1 < end && found.goes_on(i)});
     has_tails_ = has_tails_ || !tails[i].empty();
   }
 }
@@ -58,21 +77,43 @@ bool Phrase::is_in(const text::Words& text) const {
 bool Phrase::is_at(size_t at, const text::Words& text,
                    const std::vector<std::string_view>& tails) const {
   for (size_t i = 0; i < words_.size(); ++i) {
-    const Word& wanted = words_[i];
-    if (text.text(text.words()[at + i]) != wanted.text) return false;
-    if (!wanted.tail.empty() && tails[at + i] != wanted.tail) return false;
+    if (!is_word(i, text.text(text.words()[at + i]))) return false;
+    if (!words_[i].tail.empty() && tails[at + i] != words_[i].tail) return false;
+    if (i + 1 < words_.size() && text.goes_on(at + i) != words_[i].goes_on) return false;
   }
   return true;
 }
 
+// A character alone is the end of a run where the phrase begins, and the start of one where it
+// ends.
+bool Phrase::is_word(size_t number, std::string_view text) const {
+  const Word& wanted = words_[number];
+  if (!wanted.is_lone) return text == wanted.text;
+  const bool is_first = number == 0;
+  const bool is_last = number + 1 == words_.size();
+  if (is_first && is_last) return text.find(wanted.text) != std::string_view::npos;
+  if (is_first) return text.ends_with(wanted.text);
+  return is_last ? text.starts_with(wanted.text) : text == wanted.text;
+}
+
+bool TextCheck::holds_match(const text::Words& words) const {
+  if (wildcard_is_unspaced) return holds_across_words(words, *wildcard);
+  const auto matches = [&](const auto& word) { return wildcard->matches(words.text(word)); };
+  return std::any_of(words.words().begin(), words.words().end(), matches) ||
+         std::any_of(words.compounds().begin(), words.compounds().end(), matches);
+}
+
 bool TextCheck::holds(json::Value entry, text::Analyzer& analyzer) const {
-  bool found = false;
+  std::vector<const Phrase*> missing;
+  for (const Phrase& phrase : phrases) missing.push_back(&phrase);
+  bool misses_match = wildcard.has_value();
   index::for_each_text(entry, [&](std::string_view part) {
-    if (found) return;
+    if (missing.empty() && !misses_match) return;
     const text::Words& words = analyzer.read(part);
-    found = wildcard ? holds_match(words, *wildcard) : phrase->is_in(words);
+    std::erase_if(missing, [&](const Phrase* phrase) { return phrase->is_in(words); });
+    misses_match = misses_match && !holds_match(words);
   });
-  return found;
+  return missing.empty() && !misses_match;
 }
 
 }  // namespace varve::query

@@ -14,20 +14,27 @@
 namespace varve::query {
 
 // Words that follow one another. They are compared as they are written, not by their stems.
+//
+// Scripts without spaces have no words, so what they have in a phrase may be a part of what a text
+// has, where the phrase begins and ends: a run of their characters may have more before it, or
+// behind it.
 class Phrase {
  public:
-  // At least one word.
-  explicit Phrase(const text::Words& found);
+  // Of the words from `first` to before `end`, at least one.
+  Phrase(const text::Words& found, size_t first, size_t end);
 
   [[nodiscard]] bool is_in(const text::Words& text) const;
 
  private:
   struct Word {
     std::string text;
-    std::string tail;  // "++" and "#" belong to the word; a word without may have any
+    std::string tail;      // "++" and "#" belong to the word; a word without may have any
+    bool is_lone = false;  // one character of a script without spaces
+    bool goes_on = false;  // in the next word, which has its last character too
   };
   [[nodiscard]] bool is_at(size_t at, const text::Words& text,
                            const std::vector<std::string_view>& tails) const;
+  [[nodiscard]] bool is_word(size_t number, std::string_view text) const;
 
   std::vector<Word> words_;
   bool has_tails_ = false;
@@ -37,12 +44,16 @@ class Phrase {
 struct TextCheck {
   TextClause::Sign sign = TextClause::Sign::kMust;  // kRanked: rows that hold it gain
   std::string text;                                 // as written
-  std::optional<Phrase> phrase;
-  std::optional<text::Wildcard> wildcard;
+  std::vector<Phrase> phrases;                      // each
+  std::optional<text::Wildcard> wildcard;           // and a word that it matches
+  bool wildcard_is_unspaced = false;                // it has characters of a script without spaces
   std::vector<index::PostingList> lists;  // a row must be in all of them to be worth asking
 
-  // Whether a string of the entry holds the phrase, or a word that matches.
+  // Whether strings of the entry hold all of it.
   [[nodiscard]] bool holds(json::Value entry, text::Analyzer& analyzer) const;
+
+ private:
+  [[nodiscard]] bool holds_match(const text::Words& words) const;
 };
 
 // "++" or "#" when that ends the compound; else empty.

@@ -1,10 +1,10 @@
 #include "query/text_plan.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
+#include "query/text_lookup.h"
 #include "text/characters.h"
 
 namespace varve::query {
@@ -20,11 +20,17 @@ std::string fold_pattern(std::string_view pattern) {
   return folded;
 }
 
-// One character of a script without spaces: its words have two.
-bool is_lone_character(std::string_view word) {
-  const auto character = text::character_at(word, 0);
-  return character.character_class == text::CharacterClass::kUnspaced &&
-         character.size_bytes == word.size();
+// A star beside a character of a script without spaces adds nothing: there, words have no ends.
+std::string_view without_idle_stars(std::string_view pattern) {
+  const size_t first = pattern.find_first_not_of('*');
+  const size_t last = pattern.find_last_not_of('*');
+  size_t begin_of_last = last;
+  while ((static_cast<uint8_t>(pattern[begin_of_last]) & 0xC0) == 0x80) --begin_of_last;
+  if (text::has_unspaced(pattern.substr(begin_of_last, last + 1 - begin_of_last))) {
+    pattern = pattern.substr(0, last + 1);
+  }
+  const auto front = text::character_at(pattern, first).character_class;
+  return front == text::CharacterClass::kUnspaced ? pattern.substr(first) : pattern;
 }
 
 // The compounds that are no part of another, in the text's order.
@@ -40,7 +46,7 @@ std::vector<text::Words::Word> outermost_compounds(const text::Words& found) {
 class TextPlanner {
  public:
   TextPlanner(const index::Index& index, text::Analyzer& analyzer)
-      : index_(index), analyzer_(analyzer) {}
+      : analyzer_(analyzer), lookup_(index, analyzer, &plan_.own_lists) {}
 
   Result<TextPlan> plan(std::string_view text) {
     auto clauses = parse_text(text);
@@ -55,9 +61,7 @@ class TextPlanner {
   }
 
  private:
-  bool has_words(const TextClause& clause) {
-    return !analyzer_.read(clause.text).words().empty();
-  }
+  bool has_words(const TextClause& clause) { return !analyzer_.read(clause.text).words().empty(); }
 
   // A phrase without words says nothing; one without plain words beside it must be there.
   void settle_phrases(std::vector<TextClause>* clauses) {
@@ -89,142 +93,188 @@ class TextPlanner {
       case Kind::kPhrase: return add_phrase(clause);
       case Kind::kWildcard: break;
     }
-    return add_wildcard(clause.text, clause.sign);
+    return add_wildcard(clause);
   }
+
+  // What holds something is in each of these lists, and has each of these phrases.
+  struct Condition {
+    std::vector<index::PostingList> lists;
+    std::vector<Phrase> phrases;
+  };
 
   Status add_words(const TextClause& clause) {
     const text::Words& found = analyzer_.read(clause.text);
-    for (const auto& word : found.words()) {
-      const std::string text(found.text(word));
-      if (clause.sign != Sign::kNot) words_.push_back(text);
-      if (is_lone_character(text)) VARVE_TRY(add_wildcard("*" + text + "*", clause.sign));
-    }
-    if (clause.sign != Sign::kNot) {
-      for (const auto& one : found.compounds()) compounds_.emplace_back(found.text(one));
-    }
+    if (clause.sign != Sign::kNot) VARVE_TRY(rank_words(found));
     if (clause.sign == Sign::kRanked) return {};
-    auto lists = lists_of(found);
-    if (clause.sign == Sign::kMust) {
-      require(lists);
-    } else if (!lists.empty()) {
-      plan_.excluded.push_back(std::move(lists));
-    }
+    VARVE_TRY_ASSIGN(Condition condition, condition_of(found));
+    add_condition(std::move(condition), clause.sign, clause.text);
     return {};
   }
 
-  // What holds all of it is in each of these: of the compounds that are no part of another, and of
-  // the words that are in none.
-  std::vector<index::PostingList> lists_of(const text::Words& found) {
-    std::vector<index::PostingList> lists;
-    const auto compounds = outermost_compounds(found);
-    for (const auto& one : compounds) lists.push_back(index_.text().rows_of(found.text(one)));
-    auto compound = compounds.begin();  // the first that does not end before the word
+  Status rank_words(const text::Words& found) {
     for (const auto& word : found.words()) {
-      while (compound != compounds.end() && compound->source_end <= word.source_begin) ++compound;
-      const bool is_part =
-          compound != compounds.end() && compound->source_begin <= word.source_begin;
-      const std::string text(found.text(word));
-      if (!is_part && !is_lone_character(text)) lists.push_back(rows_of_word(text));
+      const std::string& text = words_.emplace_back(found.text(word));
+      if (!text::is_lone_unspaced(text)) continue;
+      VARVE_TRY_ASSIGN(const auto matches, lookup_.character(text));
+      wildcards_.push_back({"*" + text + "*", matches.rows});
     }
-    return lists;
+    for (const auto& one : found.compounds()) compounds_.emplace_back(found.text(one));
+    return {};
+  }
+
+  // Of all compounds that are no part of another, and all words that are in none. Words between
+  // which nothing stands are a phrase: "words" of scripts without spaces, and what touches them.
+  Result<Condition> condition_of(const text::Words& found) {
+    Condition condition;
+    const auto compounds = outermost_compounds(found);
+    for (const auto& one : compounds) {
+      condition.lists.push_back(lookup_.compound(found.text(one)));
+    }
+    auto compound = compounds.begin();  // the first that does not end before the word
+    const auto& words = found.words();
+    for (size_t first = 0, end = 0; first < words.size(); first = end) {
+      end = first + 1;
+      while (found.touches_next(end - 1)) ++end;
+      const uint64_t begin = words[first].source_begin;
+      while (compound != compounds.end() && compound->source_end <= begin) ++compound;
+      const bool is_part = compound != compounds.end() && compound->source_begin <= begin;
+      if (end - first > 1) {
+        VARVE_TRY(require_phrase(found, first, end, &condition));
+      } else if (!is_part) {
+        VARVE_TRY(require_word(found, first, &condition));
+      }
+    }
+    return condition;
+  }
+
+  Status require_word(const text::Words& found, size_t number, Condition* condition) {
+    const std::string text(found.text(found.words()[number]));
+    if (!text::is_lone_unspaced(text)) {
+      condition->lists.push_back(rows_of_word(text));
+      return {};
+    }
+    VARVE_TRY_ASSIGN(const auto matches, lookup_.character(text));
+    condition->lists.push_back(matches.rows);
+    if (!matches.is_exact) condition->phrases.emplace_back(found, number, number + 1);
+    return {};
+  }
+
+  Status require_phrase(const text::Words& found, size_t first, size_t end, Condition* condition) {
+    std::set<std::string_view> seen;
+    for (size_t i = first; i < end; ++i) {
+      const bool is_new = seen.insert(found.text(found.words()[i])).second;
+      if (is_new) VARVE_TRY(require_word(found, i, condition));
+    }
+    condition->phrases.emplace_back(found, first, end);
+    return {};
   }
 
   Status add_phrase(const TextClause& clause) {
-    TextCheck check;
-    check.sign = clause.sign;
-    check.text = "\"" + clause.text + "\"";
     const text::Words& found = analyzer_.read(clause.text);  // some: settle_phrases()
-    check.phrase.emplace(found);
-    std::set<std::string> seen;
+    Condition condition;
+    VARVE_TRY(require_phrase(found, 0, found.words().size(), &condition));
     for (const auto& word : found.words()) {
-      const std::string text(found.text(word));
-      if (clause.sign != Sign::kNot) words_.push_back(text);
-      if (seen.insert(text).second) check.lists.push_back(rows_of_word(text));
+      if (clause.sign != Sign::kNot) words_.emplace_back(found.text(word));
     }
     for (const auto& compound : found.compounds()) {
       const std::string text(found.text(compound));
       if (tail_of(text).empty()) continue;
       if (clause.sign != Sign::kNot) compounds_.push_back(text);
-      check.lists.push_back(index_.text().rows_of(text));
+      condition.lists.push_back(lookup_.compound(text));
     }
-    if (clause.sign == Sign::kMust) require(check.lists);
-    plan_.checks.push_back(std::move(check));
+    add_condition(std::move(condition), clause.sign, "\"" + clause.text + "\"");
     return {};
   }
 
-  // Words that match, by their stems; and whether those stems have forms that do not.
-  struct Expansion {
-    std::set<std::string> stems;
-    bool is_exact = true;
-  };
-
-  Result<Expansion> expand(const text::Wildcard& wildcard, std::string_view pattern) {
-    Expansion expansion;
-    size_t count = 0;
-    index_.text().for_each_word(wildcard.prefix(),
-                                [&](std::string_view word, std::string_view stem) {
-                                  if (wildcard.matches(word)) {
-                                    expansion.stems.emplace(stem);
-                                    count += 1;
-                                  }
-                                  return count <= kExpansionsMax;
-                                });
-    if (count > kExpansionsMax) {
-      return Status(Code::kInvalidArgument,
-                    "the wildcard '" + std::string(pattern) + "' matches more than " +
-                        std::to_string(kExpansionsMax) + " words; give more of the word");
+  void add_condition(Condition condition, Sign sign, std::string written) {
+    const bool is_of_lists = condition.phrases.empty();
+    if (sign == Sign::kNot && is_of_lists && !condition.lists.empty()) {
+      plan_.excluded.push_back(std::move(condition.lists));
+      return;
     }
-    index_.text().for_each_word("", [&](std::string_view word, std::string_view stem) {
-      expansion.is_exact = wildcard.matches(word) || !expansion.stems.contains(std::string(stem));
-      return expansion.is_exact;
-    });
-    return expansion;
+    if (sign == Sign::kMust) require(condition.lists);
+    if (is_of_lists && sign != Sign::kRanked) return;
+    TextCheck check;
+    check.sign = sign;
+    check.text = std::move(written);
+    check.phrases = std::move(condition.phrases);
+    check.lists = std::move(condition.lists);
+    plan_.checks.push_back(std::move(check));
   }
 
-  Status add_wildcard(std::string_view written, Sign sign) {
-    const std::string pattern = fold_pattern(written);
+  Status add_wildcard(const TextClause& clause) {
+    const std::string pattern = fold_pattern(clause.text);
     auto wildcard = text::Wildcard::parse(pattern);
     if (!wildcard) {
-      return {Code::kInvalidArgument, "the wildcard '" + std::string(written) +
-                                          "' is longer than 63 characters; shorten it"};
+      return {Code::kInvalidArgument,
+              "the wildcard '" + clause.text + "' is longer than 63 characters; shorten it"};
     }
-    VARVE_TRY_ASSIGN(const Expansion expansion, expand(*wildcard, written));
-    VARVE_TRY_ASSIGN(const auto matching, rows_of(expansion.stems));
-    plan_.rank_rows(pattern, matching, index_);
-    const index::PostingList rows = plan_.terms.back().rows;
-    plan_.terms.pop_back();
-    if (sign != Sign::kNot) wildcards_.push_back({pattern, rows});
-    if (sign == Sign::kMust) require({rows});
-    if (sign == Sign::kNot && expansion.is_exact) plan_.excluded.push_back({rows});
-    if (sign != Sign::kRanked && !expansion.is_exact) {
-      TextCheck check;
-      check.sign = sign;
-      check.text = written;
-      check.wildcard = std::move(wildcard);
-      check.lists = {rows};
-      plan_.checks.push_back(std::move(check));
+    if (text::has_unspaced(pattern)) return add_unspaced_wildcard(clause, pattern);
+    VARVE_TRY_ASSIGN(const auto matches, lookup_.matches(*wildcard));
+    if (matches.is_too_many) return too_many(clause.text);
+    if (clause.sign != Sign::kNot) wildcards_.push_back({pattern, matches.rows});
+    if (clause.sign == Sign::kMust) require({matches.rows});
+    if (clause.sign == Sign::kNot && matches.is_exact) plan_.excluded.push_back({matches.rows});
+    if (clause.sign != Sign::kRanked && !matches.is_exact) {
+      add_wildcard_check(clause, std::move(wildcard), {matches.rows});
     }
     return {};
   }
 
-  // All rows of some terms; kCorruption when a list is damaged.
-  Result<std::vector<uint32_t>> rows_of(const std::set<std::string>& stems) {
-    std::vector<uint32_t> rows;
-    for (const auto& stem : stems) {
-      const index::PostingList list = index_.text().rows_of(stem);
-      for (const auto& run : list.runs) {
-        index::DecodedBlock decoded;
-        if (run.is_damaged()) return index::damaged_list();
-        for (uint32_t block = 0; block < run.block_count(); ++block) {
-          const uint32_t count = run.decode(block, &decoded);
-          if (count != run.rows_in(block)) return index::damaged_list();
-          rows.insert(rows.end(), decoded.rows.begin(), decoded.rows.begin() + count);
-        }
-      }
+  static Status too_many(const std::string& written) {
+    return {Code::kInvalidArgument, "the wildcard '" + written + "' matches more than " +
+                                        std::to_string(kExpansionsMax) +
+                                        " words; give more of the word"};
+  }
+
+  void add_wildcard_check(const TextClause& clause, std::optional<text::Wildcard> wildcard,
+                          std::vector<index::PostingList> lists) {
+    TextCheck check;
+    check.sign = clause.sign;
+    check.text = clause.text;
+    check.wildcard = std::move(wildcard);
+    check.lists = std::move(lists);
+    plan_.checks.push_back(std::move(check));
+  }
+
+  // Where words have two characters, what has more is looked for in the texts.
+  Status add_unspaced_wildcard(const TextClause& clause, std::string_view pattern) {
+    const std::string_view bare = without_idle_stars(pattern);
+    if (bare.find_first_of("*?") == std::string_view::npos) {
+      const TextClause run{Kind::kWords, clause.sign, std::string(bare)};
+      return clause.sign == Sign::kRanked ? rank_whole(run) : add_words(run);
     }
-    std::sort(rows.begin(), rows.end());
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    return rows;
+    Condition condition;
+    for (std::string_view rest = bare; !rest.empty();) {
+      const size_t end = std::min(rest.size(), rest.find_first_of("*?"));
+      VARVE_TRY(require_unspaced(rest.substr(0, end), &condition));
+      rest.remove_prefix(std::min(rest.size(), end + 1));
+    }
+    if (clause.sign == Sign::kMust) require(condition.lists);
+    add_wildcard_check(clause, text::Wildcard::parse(bare), std::move(condition.lists));
+    plan_.checks.back().wildcard_is_unspaced = true;
+    return {};
+  }
+
+  // By the rows that have all of it, not by its words.
+  Status rank_whole(const TextClause& clause) {
+    VARVE_TRY_ASSIGN(Condition condition, condition_of(analyzer_.read(clause.text)));
+    if (condition.phrases.empty() && condition.lists.size() == 1) {
+      wildcards_.push_back({clause.text, condition.lists.front()});
+    } else {
+      add_condition(std::move(condition), clause.sign, clause.text);
+    }
+    return {};
+  }
+
+  // Of a part of a wildcard: what stands at its ends may be a part of a word, but for characters
+  // of scripts without spaces.
+  Status require_unspaced(std::string_view part, Condition* condition) {
+    const text::Words& found = analyzer_.read(part);
+    for (size_t i = 0; i < found.words().size(); ++i) {
+      if (found.is_unspaced(found.words()[i])) VARVE_TRY(require_word(found, i, condition));
+    }
+    return {};
   }
 
   void require(const std::vector<index::PostingList>& lists) {
@@ -234,24 +284,9 @@ class TextPlanner {
     }
   }
 
-  // What was found of a word: a clause asks for it, and the ranking again.
-  struct KnownWord {
-    std::string word;
-    std::string term;
-    index::PostingList rows;
-  };
-
-  // Valid until the next one is looked up.
-  const KnownWord& look_up(const std::string& word) {
-    for (const KnownWord& known : known_words_) {
-      if (known.word == word) return known;
-    }
-    std::string term(analyzer_.stem(word));
-    const index::PostingList rows = index_.text().rows_of(term);
-    return known_words_.emplace_back(KnownWord{word, std::move(term), rows});
+  const index::PostingList& rows_of_word(const std::string& word) {
+    return lookup_.word(word).rows;
   }
-
-  const index::PostingList& rows_of_word(const std::string& word) { return look_up(word).rows; }
 
   // Stop words count only where there is nothing else.
   void rank() {
@@ -259,16 +294,14 @@ class TextPlanner {
       return !analyzer_.is_stop_word(word);
     });
     plan_.terms.reserve(words_.size() + compounds_.size() + wildcards_.size());
-    known_words_.reserve(known_words_.size() + words_.size());
+    lookup_.reserve_words(words_.size());
     for (const auto& word : words_) {
-      if (is_lone_character(word) || (has_others && analyzer_.is_stop_word(word))) continue;
-      const KnownWord& known = look_up(word);
+      if (text::is_lone_unspaced(word) || (has_others && analyzer_.is_stop_word(word))) continue;
+      const TextLookup::Word& known = lookup_.word(word);
       rank_term(known.term, known.rows);
     }
-    for (const auto& compound : compounds_) rank_term(compound, index_.text().rows_of(compound));
-    for (auto& wildcard : wildcards_) {
-      if (!wildcard.rows.is_empty()) plan_.terms.push_back(std::move(wildcard));
-    }
+    for (const auto& compound : compounds_) rank_term(compound, lookup_.compound(compound));
+    for (const auto& wildcard : wildcards_) rank_term(wildcard.text, wildcard.rows);
     plan_.words = std::move(words_);
   }
 
@@ -278,10 +311,9 @@ class TextPlanner {
     if (!rows.is_empty() && !is_ranked) plan_.terms.push_back({term, rows});
   }
 
-  const index::Index& index_;
   text::Analyzer& analyzer_;
   TextPlan plan_;
-  std::vector<KnownWord> known_words_;
+  TextLookup lookup_;  // its lists are the plan's
   std::vector<std::string> words_;
   std::vector<std::string> compounds_;
   std::vector<RankedTerm> wildcards_;
@@ -294,21 +326,14 @@ class TextPlanner {
 bool TextPlan::finds_nothing(bool is_checked) const {
   const bool may_rank =
       !terms.empty() || (!is_checked && std::any_of(checks.begin(), checks.end(), [](auto& check) {
-                           return check.sign == Sign::kRanked;
-                         }));
+        return check.sign == Sign::kRanked;
+      }));
   return matches_nothing || has_no_words || (needs_term && !may_rank);
 }
 
 void TextPlan::rank_rows(std::string text, const std::vector<uint32_t>& rows,
                          const index::Index& index) {
-  index::PostingBuffer& list = own_lists.emplace_back();
-  for (const uint32_t row : rows) {
-    if (row < index.text_row_count()) list.add(row, 1, index.text().length(row));
-  }
-  RankedTerm term;
-  term.text = std::move(text);
-  term.rows.runs[1] = index::PostingRun(list);
-  terms.push_back(std::move(term));
+  terms.push_back({std::move(text), list_of_rows(rows, index, &own_lists)});
 }
 
 Result<TextPlan> plan_text(std::string_view text, const index::Index& index,

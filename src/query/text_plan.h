@@ -2,8 +2,8 @@
 // and what only the entry's text can tell.
 //
 // A wildcard is looked up in the dictionary, and its rows are one list, with one weight. Phrases,
-// and wildcards that take some forms of a word and not others, are narrowed down by lists and then
-// checked against the entries (TextCheck).
+// what is longer than a word in a script without spaces, and wildcards that take some forms of a
+// word and not others, are narrowed down by lists and then checked against the entries (TextCheck).
 #pragma once
 
 #include <list>
@@ -17,8 +17,6 @@
 #include "text/analyzer.h"
 
 namespace varve::query {
-
-inline constexpr size_t kExpansionsMax = 10'000;  // words that a wildcard may match
 
 // A word, compound or wildcard that entries are ranked by.
 struct RankedTerm {

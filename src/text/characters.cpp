@@ -85,6 +85,21 @@ bool drops_accents(uint32_t code_point) noexcept {
 
 bool is_accent(uint32_t code_point) noexcept { return code_point >= 0x300 && code_point <= 0x36F; }
 
+bool has_unspaced(std::string_view text) noexcept {
+  for (size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    if (character.character_class == CharacterClass::kUnspaced) return true;
+    at += character.size_bytes;
+  }
+  return false;
+}
+
+bool is_lone_unspaced(std::string_view word) noexcept {
+  const Character character = character_at(word, 0);
+  return character.character_class == CharacterClass::kUnspaced &&
+         character.size_bytes == word.size();
+}
+
 void append_utf8(uint32_t code_point, std::string* out) {
   std::array<utf8proc_uint8_t, 4> bytes{};
   const auto size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code_point), bytes.data());

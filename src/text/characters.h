@@ -68,6 +68,11 @@ inline constexpr auto kAsciiClasses = [] {
 // those.
 void append_folded(uint32_t code_point, std::string* out);
 
+// Whether a character of a script without spaces is in the text.
+[[nodiscard]] bool has_unspaced(std::string_view text) noexcept;
+// Whether a word is one such character, for which there was no other to pair it with.
+[[nodiscard]] bool is_lone_unspaced(std::string_view word) noexcept;
+
 void append_utf8(uint32_t code_point, std::string* out);
 
 // Appends a word folded as a whole: ignored characters and dropped accents fall away.

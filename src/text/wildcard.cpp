@@ -46,13 +46,13 @@ uint64_t Wildcard::bits_of(uint32_t code_point) const {
 }
 
 bool Wildcard::matches(std::string_view word) const {
-  uint64_t state = 1;
+  State state = kBegin;
   while (state != 0) {
     const auto code_point = take_code_point(word);
     if (!code_point) break;
-    state = ((state << 1) & (any_ | bits_of(*code_point))) | (state & stay_);
+    state = step(state, *code_point);
   }
-  return (state >> count_ & 1) != 0;
+  return is_match(state);
 }
 
 }  // namespace varve::text

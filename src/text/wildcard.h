@@ -26,6 +26,14 @@ class Wildcard {
 
   // Cost: O(bytes of the word).
   [[nodiscard]] bool matches(std::string_view word) const;
+  // The same step by step, for who decides himself where a match may begin and end: the sum of
+  // the states that beginnings at different places led to.
+  using State = uint64_t;
+  static constexpr State kBegin = 1;
+  [[nodiscard]] State step(State state, uint32_t code_point) const {
+    return ((state << 1) & (any_ | bits_of(code_point))) | (state & stay_);
+  }
+  [[nodiscard]] bool is_match(State state) const { return (state >> count_ & 1) != 0; }
   // What every word that matches starts with.
   [[nodiscard]] const std::string& prefix() const { return prefix_; }
   // Whether it matches every word: nothing but `*`.

@@ -41,6 +41,21 @@ class Words {
   [[nodiscard]] std::string_view text(const Word& word) const {
     return std::string_view(folded_).substr(word.begin, word.end - word.begin);
   }
+  // Whether it is of a script without spaces; only as long as the text that was read is there.
+  [[nodiscard]] bool is_unspaced(const Word& word) const {
+    return character_at(source_, word.source_begin).character_class == CharacterClass::kUnspaced;
+  }
+  // Whether the word behind it has its last character too: both are of one run.
+  [[nodiscard]] bool goes_on(size_t number) const {
+    return number + 1 < words_.size() &&
+           words_[number + 1].source_begin < words_[number].source_end;
+  }
+  // Whether nothing stands between it and the word behind it: where a script without spaces
+  // begins, or ends, or goes on.
+  [[nodiscard]] bool touches_next(size_t number) const {
+    return number + 1 < words_.size() &&
+           words_[number + 1].source_begin <= words_[number].source_end;
+  }
 
  private:
   struct Piece {

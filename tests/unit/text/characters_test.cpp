@@ -127,6 +127,14 @@ TEST(Characters, Folding) {
   for (const auto& [word, expected] : cases) EXPECT_EQ(folded(word), expected) << word;
 }
 
+TEST(Characters, OfScriptsWithoutSpaces) {
+  for (const auto text : {"東", "a東", "東京", "ก"}) EXPECT_TRUE(has_unspaced(text)) << text;
+  for (const auto text : {"", "a", "é", "Ж", "。"}) EXPECT_FALSE(has_unspaced(text)) << text;
+  for (const auto word : {"東", "ก", "𠀀"}) EXPECT_TRUE(is_lone_unspaced(word)) << word;
+  for (const auto word : {"", "東京", "a", "東a", "é"})
+    EXPECT_FALSE(is_lone_unspaced(word)) << word;
+}
+
 TEST(Characters, ALoneAccentStays) { EXPECT_EQ(folded("\xCC\x81"), "\xCC\x81"); }
 
 TEST(Characters, FoldingAFoldedWordChangesNothing) {

@@ -105,6 +105,27 @@ TEST(Wildcard, IsLinearForThePatternThatBacktrackersDieOf) {
   EXPECT_TRUE(matches(many + "*", letters));
 }
 
+// Whether a match begins at one of the characters `begins` marks with 1, and ends anywhere.
+bool matches_from(std::string_view pattern, std::string_view word, std::string_view begins) {
+  const Wildcard wildcard = *Wildcard::parse(pattern);
+  Wildcard::State state = 0;
+  for (size_t i = 0; i < word.size(); ++i) {
+    if (begins[i] == '1') state |= Wildcard::kBegin;
+    state = wildcard.step(state, static_cast<uint8_t>(word[i]));
+    if (wildcard.is_match(state)) return true;
+  }
+  return false;
+}
+
+TEST(Wildcard, StepByStepItBeginsWhereItIsTold) {
+  EXPECT_TRUE(matches_from("bc", "abcd", "0100"));
+  EXPECT_FALSE(matches_from("bc", "abcd", "1011"));
+  EXPECT_TRUE(matches_from("aab", "aaab", "1100")) << "both beginnings are followed";
+  EXPECT_TRUE(matches_from("a*d", "xaxxd", "01000"));
+  EXPECT_FALSE(matches_from("a*d", "xaxxd", "10111"));
+  EXPECT_FALSE(matches_from("a", "aaa", "000"));
+}
+
 TEST(Wildcard, TakesSixtyThreeCharacters) {
   const std::string longest(63, 'x');
   EXPECT_TRUE(matches(longest, longest));

@@ -47,6 +47,20 @@ TEST(Words, KnowWhereTheyComeFrom) {
   EXPECT_EQ(sources_of("我喜欢"), Texts({"我喜", "喜欢"}));
 }
 
+TEST(Words, KnowWhatFollowsThem) {
+  const std::string text = "新iPhone版の説 明 a-b don't x";
+  Words words;
+  words.read(text, true);
+  std::string told;
+  for (size_t i = 0; i < words.words().size(); ++i) {
+    told += std::string(words.text(words.words()[i]));
+    told += words.is_unspaced(words.words()[i]) ? "*" : "";
+    told += words.goes_on(i) ? "=" : words.touches_next(i) ? "-" : " ";
+    EXPECT_TRUE(!words.goes_on(i) || words.touches_next(i));
+  }
+  EXPECT_EQ(told, "新*-iphone-版の*=の説* 明* a b don't x ");
+}
+
 TEST(Words, CompoundsKnowWhereTheyComeFrom) {
   const std::string text = "see src/app/main.py:42 now";
   Words words;

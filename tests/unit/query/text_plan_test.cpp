@@ -1,0 +1,129 @@
+// What a query's words find in scripts without spaces, where the index has pairs of characters.
+#include "query/text_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "json/tree.h"
+#include "query/text_lookup.h"
+#include "query_fixture.h"
+
+namespace varve::query {
+namespace {
+
+class Unspaced : public ::testing::Test {
+ protected:
+  Unspaced() {
+    add("list", "東京、京都、大阪に行く");
+    add("tokyo", "東京都に住む");
+    add("chapter", "第3章を読む");
+    add("phone", "新iPhone版の説明");
+    add("ordinals", "第 一");
+    add("tower", "京 tower");
+  }
+  void add(const std::string& id, const std::string& text) {
+    json::Tree entry = json::Tree::object();
+    entry.set("id", json::Tree::string(id));
+    entry.set("type", json::Tree::string("finding"));
+    entry.set("content", json::Tree::string(text));
+    log_.add(entry.canonical());
+  }
+  std::string found(const std::string& text) {
+    json::Tree query = json::Tree::object();
+    query.set("text", json::Tree::string(text));
+    return log_.all_ids(query.canonical());
+  }
+  QueryLog log_;
+};
+
+TEST_F(Unspaced, APhraseIsCharactersThatStandTogether) {
+  EXPECT_EQ(found(R"("東京都")"), "tokyo") << "東京 and 京都 are neighbours in a list too";
+  EXPECT_EQ(found(R"("京都に住")"), "tokyo") << "a part of a run";
+  EXPECT_EQ(found(R"("東京 京都")"), "list");
+  EXPECT_EQ(found(R"("東京 大阪")"), "");
+  EXPECT_EQ(found(R"("東京")"), "list tokyo");
+  EXPECT_EQ(found(R"("京")"), "list tokyo tower") << "in any pair, or alone";
+  EXPECT_EQ(found(R"("行")"), "list");
+  EXPECT_EQ(found(R"("犬")"), "");
+}
+
+TEST_F(Unspaced, APhraseBeginsAndEndsInsideARun) {
+  EXPECT_EQ(found(R"("第3章")"), "chapter");
+  EXPECT_EQ(found(R"("3章を")"), "chapter");
+  EXPECT_EQ(found(R"("第3")"), "chapter");
+  EXPECT_EQ(found(R"("第4章")"), "");
+  EXPECT_EQ(found(R"("章3")"), "");
+  EXPECT_EQ(found(R"("iPhone版")"), "phone");
+  EXPECT_EQ(found(R"("iPhone版の説")"), "phone");
+  EXPECT_EQ(found(R"("iPhoneの")"), "") << "not the character that follows";
+  EXPECT_EQ(found(R"("版iPhone")"), "");
+  EXPECT_EQ(found(R"("都 tower")"), "");
+  EXPECT_EQ(found(R"("京 tower")"), "tower");
+  add("between", "a 東京 b");
+  EXPECT_EQ(found(R"("a 東京 b")"), "between");
+  EXPECT_EQ(found(R"("a 京 b")"), "") << "inside a phrase a run is whole";
+  EXPECT_EQ(found(R"("a 東")"), "between");
+  EXPECT_EQ(found(R"("a 京")"), "") << "another begins it";
+}
+
+TEST_F(Unspaced, SignsTakeARunAsItStands) {
+  EXPECT_EQ(found("+東京都"), "tokyo");
+  EXPECT_EQ(found("-東京都"), "list chapter phone ordinals tower");
+  EXPECT_EQ(found("+東京"), "list tokyo");
+  EXPECT_EQ(found("+京"), "list tokyo tower");
+  EXPECT_EQ(found("-京"), "chapter phone ordinals");
+  EXPECT_EQ(found("+第3章"), "chapter");
+  EXPECT_EQ(found("-第3章"), "list tokyo phone ordinals tower") << "not what has 第 alone";
+  EXPECT_EQ(found("+iPhone版"), "phone");
+  EXPECT_EQ(found("+iPhone,説明"), "phone") << "what punctuation parts is anywhere";
+  EXPECT_EQ(found("+東京,行く"), "list");
+  EXPECT_EQ(found("-東京,行く"), "tokyo chapter phone ordinals tower") << "both together";
+  EXPECT_EQ(found("-東京都,住む +東京"), "list");
+  add("version", "v1.2版 と v1.3");
+  EXPECT_EQ(found("+v1.2版"), "version");
+  EXPECT_EQ(found("+v1.3版"), "");
+  EXPECT_EQ(found("+v1.3"), "version");
+}
+
+TEST_F(Unspaced, WildcardsReachAcrossPairs) {
+  EXPECT_EQ(found("東京都*"), "tokyo");
+  EXPECT_EQ(found("*東京都"), "tokyo");
+  EXPECT_EQ(found("+東京都*"), "tokyo");
+  EXPECT_EQ(found("-東京都*"), "list chapter phone ordinals tower");
+  EXPECT_EQ(found("東京*"), "list tokyo");
+  EXPECT_EQ(found("*行*"), "list");
+  EXPECT_EQ(found("く*"), "list") << "nothing may follow";
+  EXPECT_EQ(found("東?都"), "tokyo");
+  EXPECT_EQ(found("東*住"), "tokyo");
+  EXPECT_EQ(found("東*大"), "") << "not across punctuation";
+  EXPECT_EQ(found("第?章"), "chapter");
+  EXPECT_EQ(found("第*読"), "chapter");
+  EXPECT_EQ(found("+第*章"), "chapter");
+  EXPECT_EQ(found("-第*章"), "list tokyo phone ordinals tower");
+  EXPECT_EQ(found("iPhone版*"), "phone");
+  EXPECT_EQ(found("i*版"), "phone");
+  EXPECT_EQ(found("*hone版*"), "phone");
+  EXPECT_EQ(found("Phone*版"), "") << "another letter begins the word";
+  EXPECT_EQ(found("版iPhon*"), "");
+  EXPECT_EQ(found("新iPhon*"), "phone");
+  EXPECT_EQ(found("大阪* 第?章"), "list chapter") << "ranked, any of them";
+  EXPECT_EQ(log_.ids(R"({"text":"東京都* 住む","sort_by":"match","limit":1})"), "tokyo");
+}
+
+TEST_F(Unspaced, ACharacterOfVeryManyWordsIsFoundAndNotRefused) {
+  std::string text;
+  for (uint32_t i = 0; i <= kExpansionsMax; ++i) {
+    text::append_utf8(0x4E00 + i, &text);
+    text += "犬 ";
+  }
+  add("many", text);
+  EXPECT_EQ(found("+犬"), "many");
+  EXPECT_EQ(found(R"("犬")"), "many");
+  EXPECT_EQ(found("-犬 +京"), "list tokyo tower");
+  EXPECT_EQ(found("犬 tower"), "tower many");
+}
+
+}  // namespace
+}  // namespace varve::query
