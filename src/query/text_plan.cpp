@@ -205,10 +205,8 @@ class TextPlanner {
   Status add_wildcard(const TextClause& clause) {
     const std::string pattern = fold_pattern(clause.text);
     auto wildcard = text::Wildcard::parse(pattern);
-    if (!wildcard) {
-      return {Code::kInvalidArgument,
-              "the wildcard '" + clause.text + "' is longer than 63 characters; shorten it"};
-    }
+    // Too long for one: no text is malformed, so it is words.
+    if (!wildcard) return add_words({Kind::kWords, clause.sign, clause.text});
     if (text::has_unspaced(pattern)) return add_unspaced_wildcard(clause, pattern);
     VARVE_TRY_ASSIGN(const auto matches, lookup_.matches(*wildcard));
     if (matches.is_too_many) return too_many(clause.text);
@@ -222,9 +220,12 @@ class TextPlanner {
   }
 
   static Status too_many(const std::string& written) {
-    return {Code::kInvalidArgument, "the wildcard '" + written + "' matches more than " +
-                                        std::to_string(kExpansionsMax) +
-                                        " words; give more of the word"};
+    varve::Place place;
+    place.member = "text";
+    return {Code::kInvalidArgument,
+            "the wildcard '" + written + "' matches more than " + std::to_string(kExpansionsMax) +
+                " words; give more of the word",
+            std::move(place)};
   }
 
   void add_wildcard_check(const TextClause& clause, std::optional<text::Wildcard> wildcard,

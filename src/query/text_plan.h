@@ -42,8 +42,7 @@ struct TextPlan {
   void rank_rows(std::string text, const std::vector<uint32_t>& rows, const index::Index& index);
 };
 
-// Borrows the index. errors: kInvalidArgument for a wildcard that matches too many words or is too
-// long.
+// Borrows the index. errors: kInvalidArgument for a wildcard that matches too many words.
 Result<TextPlan> plan_text(std::string_view text, const index::Index& index,
                            text::Analyzer& analyzer);
 

@@ -444,10 +444,26 @@ TEST_F(Wording, WordsOfPunctuationAloneFindNothing) {
   }
 }
 
-TEST_F(Wording, AnOverlongWildcardIsRefused) {
-  auto query = parse_query(R"({"text":")" + std::string(64, 'a') + R"(*"})", Scope::kSet);
+TEST_F(Wording, AnOverlongWildcardIsWords) {
+  const std::string part(64, 'a');
+  add("long", part + " b");
+  EXPECT_EQ(found(part + "*"), "long");
+  EXPECT_EQ(found("+" + part + "*b"), "long") << "each of them";
+  EXPECT_EQ(found("+" + part + "*c"), "");
+  EXPECT_EQ(found("-" + part + "*"), "a b c d e f");
+  EXPECT_EQ(found(std::string(63, 'a') + "*"), "long") << "one that is short enough";
+}
+
+TEST_F(Wording, AWildcardOfTooManyWordsIsRefusedInItsPlace) {
+  std::string words;
+  for (int i = 0; i <= 10'000; ++i) words += "w" + std::to_string(i) + " ";
+  add("many", words);
+  auto query = parse_query(R"({"text":"tea w*"})", Scope::kSet);
   ASSERT_TRUE(query.ok());
-  EXPECT_EQ(log_.all_rows(*query).code(), Code::kInvalidArgument);
+  const auto rows = log_.all_rows(*query);
+  EXPECT_EQ(rows.code(), Code::kInvalidArgument);
+  EXPECT_EQ(rows.status().place().member, "text");
+  EXPECT_EQ(found("w1*"), "many");
 }
 
 // --- bad days ------------------------------------------------------------------------------------
