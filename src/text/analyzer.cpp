@@ -9,7 +9,7 @@ namespace varve::text {
 namespace {
 
 // Changes when the same settings give other terms than before.
-constexpr uint64_t kAnalyzerVersion = 2;
+constexpr uint64_t kAnalyzerVersion = 3;
 
 bool is_english(std::string_view language) { return language == "en" || language == "english"; }
 

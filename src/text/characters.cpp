@@ -15,12 +15,13 @@ namespace {
 
 using Range = std::pair<uint32_t, uint32_t>;
 
-// Han, kana, hangul, then Thai, Lao, Burmese and Khmer.
+// Han, kana (also of half width), hangul (also what begins a syllable that is written in parts),
+// Thai, Lao, Burmese and Khmer.
 constexpr Range kUnspacedRanges[] = {
-    {0x0E01, 0x0E3A}, {0x0E40, 0x0E4E},   {0x0E80, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17D3},
-    {0x3005, 0x3007}, {0x3021, 0x3029},   {0x3041, 0x3096}, {0x309D, 0x309F}, {0x30A1, 0x30FA},
-    {0x30FC, 0x30FF}, {0x31F0, 0x31FF},   {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xAC00, 0xD7A3},
-    {0xF900, 0xFAFF}, {0x20000, 0x3FFFF},
+    {0x0E01, 0x0E3A}, {0x0E40, 0x0E4E}, {0x0E80, 0x0EFF}, {0x1000, 0x109F}, {0x1100, 0x115F},
+    {0x1780, 0x17D3}, {0x3005, 0x3007}, {0x3021, 0x3029}, {0x3041, 0x3096}, {0x309D, 0x309F},
+    {0x30A1, 0x30FA}, {0x30FC, 0x30FF}, {0x31F0, 0x31FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},
+    {0xA960, 0xA97C}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFF66, 0xFF9D}, {0x20000, 0x3FFFF},
 };
 
 bool is_unspaced(uint32_t code_point) noexcept {
@@ -28,6 +29,14 @@ bool is_unspaced(uint32_t code_point) noexcept {
       std::upper_bound(std::begin(kUnspacedRanges), std::end(kUnspacedRanges), code_point,
                        [](uint32_t value, const Range& range) { return value < range.first; });
   return after != std::begin(kUnspacedRanges) && code_point <= std::prev(after)->second;
+}
+
+// Letters to Unicode that only complete the one before them: the further parts of a hangul
+// syllable, and the voice marks of half width.
+bool completes_letter(uint32_t code_point) noexcept {
+  return (code_point >= 0x1160 && code_point <= 0x11FF) ||
+         (code_point >= 0xD7B0 && code_point <= 0xD7FB) || code_point == 0xFF9E ||
+         code_point == 0xFF9F;
 }
 
 bool is_ignored(uint32_t code_point) noexcept {
@@ -44,11 +53,17 @@ CharacterClass class_of(uint32_t code_point) noexcept {
   }
   if (code_point == 0x2010 || code_point == 0x2011) return CharacterClass::kConnector;
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code_point));
-  const bool is_mark = category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+  const bool is_mark = (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME) ||
+                       completes_letter(code_point);
   const bool is_word = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;
   if (!is_word) return CharacterClass::kOther;
   if (is_unspaced(code_point)) return CharacterClass::kUnspaced;
   return is_mark ? CharacterClass::kMark : CharacterClass::kWord;
+}
+
+// Hangul letters that stand by themselves. Their compatibility form is a part of a syllable.
+bool is_hangul_letter(uint32_t code_point) noexcept {
+  return code_point >= 0x3131 && code_point <= 0x318E;
 }
 
 // Letters that do not decompose although they are a plain Latin one to whoever searches.
@@ -95,9 +110,13 @@ bool has_unspaced(std::string_view text) noexcept {
 }
 
 bool is_lone_unspaced(std::string_view word) noexcept {
-  const Character character = character_at(word, 0);
-  return character.character_class == CharacterClass::kUnspaced &&
-         character.size_bytes == word.size();
+  Character character = character_at(word, 0);
+  if (character.character_class != CharacterClass::kUnspaced) return false;
+  for (size_t at = character.size_bytes; at < word.size(); at += character.size_bytes) {
+    character = character_at(word, at);
+    if (character.character_class != CharacterClass::kMark) return false;
+  }
+  return true;
 }
 
 void append_utf8(uint32_t code_point, std::string* out) {
@@ -111,6 +130,7 @@ void append_folded(uint32_t code_point, std::string* out) {
     out->push_back(ascii_lower(static_cast<char>(code_point)));
     return;
   }
+  if (is_hangul_letter(code_point)) return append_utf8(code_point, out);
   std::array<utf8proc_int32_t, 32> folded{};  // the longest decomposition has 18
   int boundary = 0;
   const auto options = static_cast<utf8proc_option_t>(UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE |
@@ -140,16 +160,42 @@ void append_folded(uint32_t code_point, std::string* out) {
   }
 }
 
+void compose(size_t begin, std::string* out) {
+  std::array<utf8proc_int32_t, 2 * kComposedBytesMax> characters{};  // 2 bytes make 3 at most
+  size_t size = std::min(out->size() - begin, kComposedBytesMax);
+  while (begin + size < out->size() &&
+         (static_cast<uint8_t>((*out)[begin + size]) & 0xC0) == 0x80) {
+    --size;
+  }
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(out->data() + begin);
+  auto count = utf8proc_decompose(
+      bytes, static_cast<utf8proc_ssize_t>(size), characters.data(), characters.size(),
+      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_STABLE));
+  if (count < 0 || count > static_cast<utf8proc_ssize_t>(characters.size())) return;
+  count = utf8proc_normalize_utf32(
+      characters.data(), count, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  std::string composed;
+  for (utf8proc_ssize_t i = 0; i < count; ++i) {
+    append_utf8(static_cast<uint32_t>(characters[static_cast<size_t>(i)]), &composed);
+  }
+  out->replace(begin, size, composed);
+}
+
 void append_folded_word(std::string_view word, std::string* out) {
-  uint32_t before = 0;  // the last character kept
+  const size_t begin = out->size();
+  size_t before = out->size();  // the last character kept, folded
+  bool has_marks = false;
   for (size_t at = 0; at < word.size();) {
     const Character character = character_at(word, at);
     at += character.size_bytes;
     if (character.character_class == CharacterClass::kIgnored) continue;
-    if (is_accent(character.code_point) && before != 0 && drops_accents(before)) continue;
+    const bool may_fall_away = is_accent(character.code_point) && before < out->size();
+    if (may_fall_away && drops_accents(character_at(*out, before).code_point)) continue;
+    before = out->size();
     append_folded(character.code_point, out);
-    before = character.code_point;
+    has_marks = has_marks || character.character_class == CharacterClass::kMark;
   }
+  if (has_marks) compose(begin, out);
 }
 
 }  // namespace varve::text

@@ -12,7 +12,7 @@ namespace varve::text {
 enum class CharacterClass : uint8_t {
   kOther,
   kWord,        // letters and numbers of scripts that separate words
-  kMark,        // combining: continues a word
+  kMark,        // combining, or the further parts of a hangul syllable: continues a word
   kUnspaced,    // of scripts that write words without spaces: Chinese, Japanese, Korean, Thai, ...
   kIgnored,     // soft hyphen, joiners, variation selectors: as if they were not there
   kApostrophe,  // ' and its typographic forms
@@ -65,7 +65,7 @@ inline constexpr auto kAsciiClasses = [] {
 
 // Appends the folded form of one character: compatibility form, case folded, accents dropped where
 // drops_accents(); letters that are Latin ones with a stroke or joined (o with a stroke, ae) become
-// those.
+// those. What several characters make, compose() puts together.
 void append_folded(uint32_t code_point, std::string* out);
 
 // Whether a character of a script without spaces is in the text.
@@ -75,7 +75,13 @@ void append_folded(uint32_t code_point, std::string* out);
 
 void append_utf8(uint32_t code_point, std::string* out);
 
-// Appends a word folded as a whole: ignored characters and dropped accents fall away.
+// Puts marks behind `begin` together with the letters they belong to, as Unicode's form C has them:
+// one letter has one form, however it was typed. Only in so many bytes, which is more than a word
+// has: marks without end cost the square of their number.
+inline constexpr size_t kComposedBytesMax = 512;
+void compose(size_t begin, std::string* out);
+
+// Appends a word folded as a whole, and composed: ignored characters and dropped accents fall away.
 void append_folded_word(std::string_view word, std::string* out);
 
 }  // namespace varve::text

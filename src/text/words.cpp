@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <utility>
 
 #include "text/characters.h"
 
@@ -77,26 +78,38 @@ size_t Words::read_unspaced(size_t at) {
   Place one_before{};
   Place before{};
   size_t count = 0;
+  bool has_marks = false;  // behind the last character
   for (;;) {
     const Character character = character_at(source_, at);
-    const bool is_part =
-        character.size_bytes > 0 && (character.character_class == CharacterClass::kUnspaced ||
-                                     character.character_class == CharacterClass::kIgnored);
+    if (character.character_class == CharacterClass::kMark ||
+        character.character_class == CharacterClass::kIgnored) {
+      has_marks = add_mark(character, before.folded) || has_marks;
+      at += character.size_bytes;
+      continue;
+    }
+    if (std::exchange(has_marks, false)) compose(before.folded, &folded_);
     const auto folded_end = static_cast<uint32_t>(folded_.size());
-    if (!is_part) {
+    if (count >= 2) words_.push_back({one_before.folded, folded_end, one_before.source, at});
+    if (character.character_class != CharacterClass::kUnspaced) {
       if (count == 1) words_.push_back({before.folded, folded_end, before.source, at});
-      if (count >= 2) words_.push_back({one_before.folded, folded_end, one_before.source, at});
       return at;
     }
-    if (character.character_class == CharacterClass::kUnspaced) {
-      if (count >= 2) words_.push_back({one_before.folded, folded_end, one_before.source, at});
-      one_before = before;
-      before = {folded_end, at};
-      count += 1;
-      append_folded(character.code_point, &folded_);
-    }
+    one_before = std::exchange(before, {folded_end, at});
+    count += 1;
+    append_folded(character.code_point, &folded_);
     at += character.size_bytes;
   }
+}
+
+// Of the character that begins at `begin` in folded_. False when it falls away: as many are kept
+// as leave a word of two characters short.
+bool Words::add_mark(const Character& mark, size_t begin) {
+  if (mark.character_class == CharacterClass::kIgnored) return false;
+  const size_t before = folded_.size();
+  append_folded(mark.code_point, &folded_);
+  const bool is_kept = folded_.size() - begin <= kWordBytesMax / 2;
+  if (!is_kept) folded_.resize(before);
+  return is_kept;
 }
 
 // --- plain words ---------------------------------------------------------------------------------

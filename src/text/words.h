@@ -69,6 +69,7 @@ class Words {
   void start(std::string_view text, bool english);
   size_t read_next(size_t at);
   size_t read_unspaced(size_t at);
+  bool add_mark(const Character& mark, size_t begin);
   [[nodiscard]] size_t end_of_plain_word(size_t at) const;
   size_t add_plain_word(size_t begin, size_t end);
   size_t read_compound(size_t at);

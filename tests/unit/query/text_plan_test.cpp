@@ -112,6 +112,23 @@ TEST_F(Unspaced, WildcardsReachAcrossPairs) {
   EXPECT_EQ(log_.ids(R"({"text":"東京都* 住む","sort_by":"match","limit":1})"), "tokyo");
 }
 
+TEST_F(Unspaced, ALetterHasOneFormHoweverItIsTyped) {
+  add("files",
+      "и\xCC\x86од, е\xCC\x88лка, "
+      "\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB\xE1\x84\x80\xE1\x85\xB3\xE1\x86\xAF");
+  add("half", "ﾃｽﾄ ﾊﾞｽ");
+  for (const auto text : {"йод", "ёлка", "한글", "+한글", "\"한글\"", "한*", "йо*", "Й*", "한"}) {
+    EXPECT_EQ(found(text), "files") << text;
+  }
+  for (const auto text :
+       {"テスト", "バス", "+テスト", "\"バス\"", "テスト*", "バ*", "ﾃｽﾄ", "ﾊﾞ*"}) {
+    EXPECT_EQ(found(text), "half") << text;
+  }
+  EXPECT_EQ(found("ハス"), "");
+  add("typed", "テスト");
+  EXPECT_EQ(found("+ﾃｽﾄ"), "half typed");
+}
+
 TEST_F(Unspaced, ACharacterOfVeryManyWordsIsFoundAndNotRefused) {
   std::string text;
   for (uint32_t i = 0; i <= kExpansionsMax; ++i) {

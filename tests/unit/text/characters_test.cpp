@@ -36,6 +36,13 @@ TEST(Characters, Classes) {
       {"か", Class::kUnspaced},
       {"カ", Class::kUnspaced},
       {"ー", Class::kUnspaced},
+      {"ｦ", Class::kUnspaced},
+      {"ﾝ", Class::kUnspaced},
+      {"ﾞ", Class::kMark},
+      {"\xE1\x84\x92", Class::kUnspaced},  // begins a syllable
+      {"\xE1\x85\xA1", Class::kMark},      // goes on in it
+      {"\xE1\x86\xAB", Class::kMark},
+      {"ㅎ", Class::kWord},
       {"々", Class::kUnspaced},
       {"한", Class::kUnspaced},
       {"ก", Class::kUnspaced},
@@ -115,10 +122,17 @@ TEST(Characters, Folding) {
       {"ς", "σ"},
       {"Ё", "ё"},  // other scripts keep their marks
       {"Й", "й"},
-      {"и\xCC\x86", "и\xCC\x86"},
+      {"и\xCC\x86", "й"},  // composed
+      {"И\xCC\x86", "й"},  // and folded
+      {"Ａ\xCC\x81", "a"},
       {"が", "が"},
-      {"ｶﾞ", "カ\xE3\x82\x99"},  // character by character
+      {"ｶﾞ", "ガ"},
+      {"ﾊﾟ", "パ"},
+      {"か\xE3\x82\x99", "が"},
+      {"か\xE3\x82\x9A", "か\xE3\x82\x9A"},  // nothing is made of these
       {"한", "한"},
+      {"\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB", "한"},
+      {"ㅎㅏㄴ", "ㅎㅏㄴ"},  // letters that stand by themselves
       {"हिन्दी", "हिन्दी"},
       {"co\xC2\xADop", "coop"},
       {"a\xEF\xB8\x8F", "a"},
@@ -130,9 +144,24 @@ TEST(Characters, Folding) {
 TEST(Characters, OfScriptsWithoutSpaces) {
   for (const auto text : {"東", "a東", "東京", "ก"}) EXPECT_TRUE(has_unspaced(text)) << text;
   for (const auto text : {"", "a", "é", "Ж", "。"}) EXPECT_FALSE(has_unspaced(text)) << text;
-  for (const auto word : {"東", "ก", "𠀀"}) EXPECT_TRUE(is_lone_unspaced(word)) << word;
+  for (const auto word : {"東", "ก", "𠀀", "か\xE3\x82\x9A"})
+    EXPECT_TRUE(is_lone_unspaced(word)) << word;
   for (const auto word : {"", "東京", "a", "東a", "é"})
     EXPECT_FALSE(is_lone_unspaced(word)) << word;
+}
+
+TEST(Characters, MarksWithoutEndAreComposedInTheFirstBytes) {
+  std::string marks;
+  for (int i = 0; i < 100'000; ++i) marks += i % 2 == 0 ? "\xD6\xB0" : "\xD6\xAD";  // two classes
+  std::string word = "и\xCC\x86" + marks;
+  std::string composed = word;
+  compose(0, &composed);
+  EXPECT_EQ(composed.size(), word.size() - 2);
+  EXPECT_TRUE(composed.starts_with("й"));
+  EXPECT_EQ(composed.substr(kComposedBytesMax), word.substr(kComposedBytesMax + 2));
+  std::string behind = "и\xCC\x86 и\xCC\x86";
+  compose(5, &behind);
+  EXPECT_EQ(behind, "и\xCC\x86 й") << "only from there";
 }
 
 TEST(Characters, ALoneAccentStays) { EXPECT_EQ(folded("\xCC\x81"), "\xCC\x81"); }

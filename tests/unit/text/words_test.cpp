@@ -108,6 +108,32 @@ TEST(Words, ScriptsWithoutSpacesGiveEveryPair) {
   EXPECT_EQ(compounds_of("東-京 a-東"), Texts());
 }
 
+TEST(Words, ALetterHasOneFormHoweverItIsTyped) {
+  const std::vector<std::pair<std::string, std::string>> same = {
+      {"и\xCC\x86од и е\xCC\x88лка", "йод и ёлка"},
+      {"\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB\xE1\x84\x80\xE1\x85\xB3\xE1\x86\xAF 파일",
+       "한글 파일"},
+      {"か\xE3\x82\x99くせい", "がくせい"},
+      {"ﾃｽﾄ ﾊﾞｽ ﾊﾟﾝ", "テスト バス パン"},
+      {"Ti\x65\xCC\x82\xCC\x81ng Vie\xCC\xA3\xCC\x82t", "Tiếng Việt"},
+      {"क\xE0\xA4\xBC", "\xE0\xA5\x98"},
+  };
+  for (const auto& [typed, composed] : same)
+    EXPECT_EQ(words_of(typed), words_of(composed)) << typed;
+  EXPECT_EQ(words_of("ﾊﾞｽ"), Texts({"バス"}));
+  EXPECT_EQ(sources_of("か\xE3\x82\x99くﾊﾞ"), Texts({"か\xE3\x82\x99く", "くﾊﾞ"}));
+  EXPECT_EQ(sources_of("и\xCC\x86од"), Texts({"и\xCC\x86од"}));
+  EXPECT_EQ(words_of("東\xCC\x81京"), Texts({"東\xCC\x81京"})) << "a mark parts nothing";
+}
+
+TEST(Words, MarksWithoutEndLeaveWordsShort) {
+  std::string marks;
+  for (int i = 0; i < 100'000; ++i) marks += i % 2 == 0 ? "\xD6\xB0" : "\xD6\xAD";
+  const Texts words = words_of("東" + marks + "京" + marks + " и" + marks);
+  ASSERT_EQ(words.size(), 2u);
+  for (const auto& word : words) EXPECT_LE(word.size(), kWordBytesMax);
+}
+
 TEST(Words, ConnectorsJoinWhatStandsOnBothSides) {
   EXPECT_EQ(compounds_of("a-b"), Texts({"a-b"}));
   EXPECT_EQ(compounds_of("a--b a- b -a a-"), Texts());
@@ -262,6 +288,10 @@ TEST(Words, ShortWordsReadApartAreTheSameWords) {
                                            "\xD1\x8F",
                                            "\xE0\xB8\x81",
                                            "\xEF\xBC\xA1",
+                                           "\xEF\xBE\x8A",
+                                           "\xEF\xBE\x9E",
+                                           "\xE1\x84\x92",
+                                           "\xE1\x85\xA1",
                                            "\xC3\x9F",
                                            std::string(1, '\0'),
                                            std::string(130, 'q')};
