@@ -11,7 +11,7 @@
 namespace varve::cli {
 namespace {
 
-constexpr size_t kLabelColumns = 12;
+constexpr size_t kFigureLabelColumns = 12;
 
 struct StatsOptions {
   Operands operands;
@@ -20,7 +20,7 @@ struct StatsOptions {
 
 void print_figure(Context& context, std::string_view label, const std::string& value) {
   if (value.empty()) return;
-  context.print(context.terminal().paint(Style::kFaint, pad_right(label, kLabelColumns)) +
+  context.print(context.terminal().paint(Style::kFaint, pad_right(label, kFigureLabelColumns)) +
                 printable(value, Lines::kJoin));
 }
 

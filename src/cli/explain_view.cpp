@@ -9,8 +9,8 @@
 namespace varve::cli {
 namespace {
 
-constexpr size_t kIndentColumns = 5;
-constexpr size_t kLabelColumns = 12;
+constexpr size_t kExplainIndentColumns = 5;
+constexpr size_t kExplainLabelColumns = 12;
 constexpr size_t kNumberColumns = 7;
 constexpr int kDigits = 3;
 
@@ -38,7 +38,8 @@ std::string fixed_number(double number) {
 }
 
 void print_line(Context& context, std::string_view label, double number, std::string_view note) {
-  const std::string line = std::string(kIndentColumns, ' ') + pad_right(label, kLabelColumns) +
+  const std::string line = std::string(kExplainIndentColumns, ' ') +
+                           pad_right(label, kExplainLabelColumns) +
                            pad_left(fixed_number(number), kNumberColumns) +
                            (note.empty() ? "" : "  " + std::string(note));
   context.print(truncate(printable(line, Lines::kKeep), context.terminal().width()));
@@ -59,7 +60,7 @@ std::string terms_note(const json::object& explain) {
 }
 
 void print_figure(Context& context, std::string_view label, const std::string& value) {
-  const std::string line = pad_right(label, kLabelColumns) + printable(value, Lines::kJoin);
+  const std::string line = pad_right(label, kExplainLabelColumns) + printable(value, Lines::kJoin);
   context.print(truncate(line, context.terminal().width()));
 }
 

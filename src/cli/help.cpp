@@ -112,7 +112,8 @@ constexpr std::string_view kDescription =
     "What was added survives a crash. Several processes may read and write one session at once. "
     "Results go to standard output; everything else goes to standard error.\n\n"
     "SESSION may be left out when --session or VARVE_SESSION names it. Options may stand anywhere; "
-    "words behind \"--\" are never options. `varve COMMAND --help` explains a command.";
+    "words behind \"--\" are never options. `varve COMMAND --help` explains a command, and so does "
+    "`varve help COMMAND`.";
 
 constexpr std::string_view kExamples =
     "varve create notes\n"

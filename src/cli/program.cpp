@@ -3,12 +3,14 @@
 #include <locale.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <map>
 
 #include "cli/command.h"
+#include "cli/command_words.h"
 #include "cli/help.h"
 #include "cli/suggestion.h"
 
@@ -97,7 +99,9 @@ class Program {
 
   std::optional<Failure> parse(int argc, char** argv) {
     try {
-      app_.parse(argc, argv);
+      std::vector<std::string> words = command_words(app_, {argv + std::min(argc, 1), argv + argc});
+      std::reverse(words.begin(), words.end());  // as CLI11 takes them
+      app_.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
       std::string message = error.what();
       if (message.starts_with("Could")) message.front() = 'c';

@@ -76,6 +76,14 @@ class Help(CliTest):
                 for name in re.findall(r"(?<!\S)--[a-z][a-z-]+", line):
                     self.assertIn(name, known, line)
 
+    def test_help_is_a_word_too(self):
+        self.assertEqual(self.run_cli("help").stdout, help_text())
+        self.assertEqual(self.run_cli("--quiet", "help", "add").stdout, help_text("add"))
+        self.run_cli("ad", "help", exit_code=1)
+        self.run_cli("create", "help")
+        self.run_cli("add", "help", "help", "--id", "e1")
+        self.assertIn("help", self.run_cli("get", "help", "e1").stdout)
+
     def test_help_wins_over_mistakes(self):
         done = self.run_cli("add", "--help", "--nonsense")
         self.assertIn("varve add - ", done.stdout)

@@ -76,6 +76,31 @@ class WayIn(CliTest):
         self.run_cli("--durability", "sometimes", "ls", exit_code=1)
 
 
+class EmptyValues(CliTest):
+    def test_what_stands_behind_is_no_value(self):
+        self.notes()
+        self.run_cli("add", "notes", "a boat", "--tag", "boat", "--id", "b")
+        done = self.run_cli("forget", "notes", "--tag=", "boat", "--yes", exit_code=1)
+        self.assertIn("not both", done.stderr)
+        done = self.run_cli("forget", "notes", "--tag=", "--yes", exit_code=1)
+        self.assertIn("the value of --tag is empty", done.stderr)
+        self.assertEqual(self.run_json("count", "-s", "notes"), {"count": 4})
+        self.assertEqual(self.run_json("delete", "notes", "b", "--reason="), {"deleted": "b"})
+        audit = json.loads(self.session_file("notes", "tombstones.jsonl").read_text())
+        self.assertEqual(audit.get("reason", ""), "")
+        self.assertEqual(self.run_cli("create", "--user=", "zed").stdout, "zed\n")
+        self.assertNotIn("user_id", self.run_json("metadata", "zed"))
+        self.assertEqual(self.run_cli("--session=", "ls", "-q").stdout, "zed\nnotes\n")
+
+    def test_a_value_that_looks_like_one_stays_a_value(self):
+        self.run_cli("create", "one", "--title=a=")
+        self.run_cli("create", "two", "--title", "--user=")
+        self.assertEqual(self.run_json("metadata", "one")["title"], "a=")
+        self.assertEqual(self.run_json("metadata", "two")["title"], "--user=")
+        self.run_cli("-qs", "one", "add", "--id", "e1", "--", "--tag=")
+        self.assertEqual(self.run_json("get", "one", "e1")["content"], {"message": "--tag="})
+
+
 class Mistakes(CliTest):
     def test_each_is_one_line_and_a_hint(self):
         self.run_cli("create", "notes")
