@@ -84,6 +84,21 @@ Runner declare_verify(CLI::App& app) {
   };
 }
 
+// What went with metadata.json, and whose session it is as far as that is known elsewhere.
+std::string lost_text(Session& session) {
+  Result<Text> text = session.metadata();
+  const json::object metadata = text.ok() ? parse_object(text->view()) : json::object();
+  std::string owner;
+  for (const auto& [member, name] :
+       {std::pair("user_id", "user "), std::pair("agent_id", "agent ")}) {
+    const std::string id = string_at(metadata, member);
+    if (!id.empty())
+      owner += (owner.empty() ? "" : ", ") + std::string(name) + printable(id, Lines::kJoin);
+  }
+  return "\n  metadata.json was lost, with title and settings; the list of sessions " +
+         (owner.empty() ? "has no user and no agent of it" : "still has " + owner);
+}
+
 Result<SessionOutcome> repair_session(Session& session, const std::string& id,
                                       const SessionsOptions& options) {
   const bool dry_run = options.flag;
@@ -94,9 +109,11 @@ Result<SessionOutcome> repair_session(Session& session, const std::string& id,
   const int64_t quarantined = integer_at(report, "quarantined");
   const int64_t missing = integer_at(report, "missing");
   const int64_t resealed = integer_at(report, "resealed");
+  const bool metadata_lost = bool_at(report, "metadata_lost");
   const std::string entries = format_count(integer_at(report, "entries"), "entry", "entries");
   std::string summary = id + ": nothing to repair, " + entries;
-  if (bool_at(report, "changed") || quarantined > 0 || missing > 0 || resealed > 0) {
+  if (bool_at(report, "changed") || quarantined > 0 || missing > 0 || resealed > 0 ||
+      metadata_lost) {
     summary = id + ": " + (dry_run ? "would move " : "moved ") +
               format_count(quarantined, "damaged piece", "damaged pieces") +
               " to quarantine.jsonl, " + entries + " intact";
@@ -105,6 +122,7 @@ Result<SessionOutcome> repair_session(Session& session, const std::string& id,
                  format_count(resealed, "edited line", "edited lines");
     }
     if (missing > 0) summary += ", " + format_count(missing) + " missing";
+    if (metadata_lost) summary += lost_text(session);
   }
   return SessionOutcome{text->str(), summary, kExitOk, false};
 }
@@ -208,7 +226,9 @@ Command repair_command() {
           "[SESSION]\n--all",
           "Moves damaged lines to quarantine.jsonl exactly as they were; intact lines stay byte "
           "for byte. Without damage nothing is changed. With --accept-edits, lines that are whole "
-          "entries and only have a wrong checksum get a new one instead.",
+          "entries and only have a wrong checksum get a new one instead. A metadata.json that is "
+          "lost is made anew: user, agent and time of creation come from the store's list of "
+          "sessions.",
           "varve repair notes --dry-run\nvarve repair notes",
           &declare_repair};
 }

@@ -175,13 +175,17 @@ Status Core::load_metadata() {
   const int64_t now_ms = context.clock->now_ms();
   Result<Metadata> parsed = read_metadata();
   if (!parsed.ok() && parsed.code() != Code::kCorruption) return std::move(parsed).status();
+  std::optional<log::SessionRow> listed;
+  if (!parsed.ok() && context.find_listed) {
+    VARVE_TRY_ASSIGN(listed, context.find_listed(id));
+  }
   const std::unique_lock lock(index_mutex);
   if (parsed.ok()) {
     set_metadata(*std::move(parsed));
     if (metadata.edited_outside()) post(Level::kWarn, "metadata.json was edited outside varve");
   } else {
     // The log is the truth; a session is not refused for what only describes it.
-    set_metadata(Metadata::recovered(id, now_ms));
+    set_metadata(Metadata::recovered(id, now_ms, listed));
     metadata_was_damaged = true;
     context.counters->corruption_errors += 1;
     post(Level::kError, "metadata.json cannot be read: " + parsed.status().message());

@@ -149,10 +149,20 @@ Metadata Metadata::make(const CreateOptions& options, int64_t now_ms) {
   return metadata;
 }
 
-Metadata Metadata::recovered(std::string_view session_id, int64_t now_ms) {
+Metadata Metadata::recovered(std::string_view session_id, int64_t now_ms,
+                             const std::optional<log::SessionRow>& listed) {
   CreateOptions options;
   options.session_id = session_id;
-  return make(options, now_ms);
+  if (!listed) return make(options, now_ms);
+  options.user_id = listed->user_id;
+  options.agent_id = listed->agent_id;
+  Metadata metadata = make(options, now_ms);
+  // Another moment would be another session's: the list would pass its row over.
+  if (listed->created_at_ms > 0) {
+    const std::string created_at = format_rfc3339(listed->created_at_ms);
+    metadata.tree_.set("created_at", json::Tree::string(created_at));
+  }
+  return metadata;
 }
 
 Result<Metadata> Metadata::parse(std::string_view text, std::string_view session_id) {

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "json/tree.h"
+#include "log/storage.h"
 
 namespace varve::session {
 
@@ -27,8 +29,9 @@ class Metadata {
  public:
   // Of a new session.
   static Metadata make(const CreateOptions& options, int64_t now_ms);
-  // Of a log that came without any: what can be known.
-  static Metadata recovered(std::string_view session_id, int64_t now_ms);
+  // Of a log that came without any: what can be known. `listed`: its row in the store's list.
+  static Metadata recovered(std::string_view session_id, int64_t now_ms,
+                            const std::optional<log::SessionRow>& listed = {});
   // Reads the file's text. kFormatVersion when newer; kCorruption when it is not metadata of
   // `session_id`. A right text whose checksum is wrong was edited by hand: accepted, and
   // edited_outside() tells.

@@ -139,6 +139,7 @@ class Repair {
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
     VARVE_TRY_ASSIGN(const auto store_damage, find_store_damage(core_));
     store_damage_count_ = store_damage.size();
+    metadata_lost_ = core_.metadata_was_damaged;
     {
       const std::shared_lock lock(core_.index_mutex);
       legal_to_ = core_.metadata.compacted_through_seq();
@@ -152,7 +153,7 @@ class Repair {
 
   [[nodiscard]] bool is_needed() const {
     return !damage_of_entries_.ranges.empty() || !damage_of_tombstones_.ranges.empty() ||
-           missing_ > 0 || core_.metadata_was_damaged;
+           missing_ > 0 || metadata_lost_;
   }
 
   // Damage in kv.json and transcript.md.
@@ -189,6 +190,7 @@ class Repair {
     tree.set("quarantined", json::Tree::integer_unsigned(quarantined));
     tree.set("resealed", json::Tree::integer_unsigned(resealed_));
     tree.set("missing", json::Tree::integer_unsigned(missing_));
+    tree.set("metadata_lost", json::Tree::boolean(metadata_lost_));
     tree.set("bytes_before", json::Tree::integer_unsigned(before));
     tree.set("bytes_after", json::Tree::integer_unsigned(before - dropped + added));
     tree.set("changed", json::Tree::boolean(changed));
@@ -280,6 +282,7 @@ class Repair {
   uint64_t entries_ = 0;
   uint64_t resealed_ = 0;
   uint64_t store_damage_count_ = 0;
+  bool metadata_lost_ = false;  // and made anew, of what the store's list says
 };
 
 }  // namespace

@@ -9,7 +9,9 @@
 // called back under them.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +57,8 @@ class Session {
     io::FileSystem* file_system = nullptr;  // for files outside the store: export, import
     SizeQuota* quota = nullptr;             // null: none
     CatalogNotes* catalog = nullptr;        // null: none
+    // The session's row in the store's list, for when its metadata is lost; empty: no list.
+    std::function<Result<std::optional<log::SessionRow>>(std::string_view id)> find_listed = {};
   };
 
   // Loads index and metadata and reads what the index does not cover.

@@ -12,25 +12,40 @@ namespace varve::store {
 
 namespace {
 
+// Whether a session without its metadata is there, or was deleted.
+Result<bool> has_log(log::Engine& engine, const std::string& id) {
+  const auto storage = engine.open(id);
+  if (is_of_environment(storage.code())) return storage.status();
+  return storage.code() != Code::kNotFound;
+}
+
 // What the list says of a session; nothing for one that was deleted since, or made anew under the
 // same id (then a newer row stands for it).
 Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::SessionRow& row,
                                            int64_t now_ms, const FindOpen& find_open) {
   const auto text = engine.session_document(row.session_id, "metadata.json");
-  if (text.code() == Code::kNotFound) return std::optional<json::Tree>();
-  if (!text.ok()) return text.status();
+  if (text.code() == Code::kNotFound) {
+    VARVE_TRY_ASSIGN(const bool is_there, has_log(engine, row.session_id));
+    if (!is_there) return std::optional<json::Tree>();
+  } else if (!text.ok()) {
+    return text.status();
+  }
   json::Tree item = json::Tree::object();
   const std::string created_at = format_rfc3339(row.created_at_ms);
   item.set("session_id", json::Tree::string(row.session_id));
   item.set("user_id", json::Tree::string(row.user_id));
   item.set("agent_id", json::Tree::string(row.agent_id));
   item.set("created_at", json::Tree::string(created_at));
+  if (!text.ok()) return std::optional<json::Tree>(std::move(item));  // lost, but there
   const auto parsed = session::Metadata::parse(*text, row.session_id);
   if (!parsed.ok()) return std::optional<json::Tree>(std::move(item));  // damaged, but there
   const json::Tree& metadata = parsed->tree();
   // A moment can be written in several ways.
   const auto made_at_ms = parse_rfc3339(metadata.get_string("created_at", created_at));
-  if (made_at_ms && *made_at_ms != row.created_at_ms) return std::optional<json::Tree>();
+  const bool is_known = row.created_at_ms > 0;  // not in a list of when the metadata was lost
+  if (is_known && made_at_ms && *made_at_ms != row.created_at_ms) {
+    return std::optional<json::Tree>();
+  }
   if (const auto end_ms = session::expiry_ms(metadata); end_ms && *end_ms <= now_ms) {
     return std::optional<json::Tree>();
   }
@@ -76,6 +91,19 @@ Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, 
   answer.set("sessions", std::move(list));
   answer.set("next", std::move(next));
   return answer;
+}
+
+Result<std::optional<log::SessionRow>> newest_row(log::Engine& engine, std::string_view id) {
+  std::string after;
+  for (bool done = false; !done;) {
+    VARVE_TRY_ASSIGN(log::RowPage page, engine.list(after, log::Engine::kRowsAtATime));
+    done = page.at_end;
+    for (log::SessionRow& row : page.rows) {
+      if (row.session_id == id) return std::optional(std::move(row));
+    }
+    if (!page.cursors.empty()) after = std::move(page.cursors.back());
+  }
+  return std::optional<log::SessionRow>();
 }
 
 }  // namespace varve::store

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "json/tree.h"
@@ -21,5 +23,9 @@ using FindOpen = std::function<std::shared_ptr<session::Session>(const std::stri
 // rows that the filter passes over.
 Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, int64_t now_ms,
                                  const FindOpen& find_open);
+
+// The row that stands for a session: of an id that was made anew, the newest. Cost: reads the list
+// up to it.
+Result<std::optional<log::SessionRow>> newest_row(log::Engine& engine, std::string_view id);
 
 }  // namespace varve::store

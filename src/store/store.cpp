@@ -211,6 +211,7 @@ Result<std::shared_ptr<session::Session>> OpenStore::adopt(
                                     &counters_, settings_,           environment_.file_system};
   if (settings_.user_bytes_max > 0) context.quota = &quota_;
   context.catalog = &catalog_;
+  context.find_listed = [this](std::string_view wanted) { return newest_row(*engine_, wanted); };
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   if (session->is_interval()) start_flusher();
   const std::lock_guard guard(mutex_);

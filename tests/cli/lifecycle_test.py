@@ -286,5 +286,77 @@ class Forget(Lifecycle):
         self.assertIn("varve delete --help", self.run_cli("forget", exit_code=1).stderr)
 
 
+class LostMetadata(CliTest):
+    """What only describes a session is lost: the session is not."""
+
+    losses = (lambda path: path.write_text("junk\n"), lambda path: path.unlink())
+
+    def sessions(self):
+        listed = self.run_json("ls")["sessions"]
+        return [(item["session_id"], item["user_id"], item["agent_id"]) for item in listed]
+
+    def lose(self, loss):
+        self.run_cli("create", "b", "--user", "ann", "--agent", "cook", "--title", "Boats")
+        self.run_cli("add", "b", "hello", "--id", "h")
+        made_at = self.run_json("metadata", "b")["created_at"]
+        loss(self.session_file("b", "metadata.json"))
+        self.assertEqual(self.sessions(), [("b", "ann", "cook")])
+        return made_at
+
+    def test_a_write_takes_user_and_agent_back_from_the_list(self):
+        for loss in self.losses:
+            with self.subTest():
+                made_at = self.lose(loss)
+                done = self.run_cli("add", "b", "more")
+                self.assertIn("metadata.json cannot be read", done.stderr)
+                self.assertEqual(self.sessions(), [("b", "ann", "cook")])
+                metadata = self.run_json("metadata", "b")
+                self.assertEqual((metadata["created_at"], metadata["user_id"]), (made_at, "ann"))
+                self.assertEqual(self.run_cli("ls", "--user", "ann", "-q").stdout, "b\n")
+                found = self.run_json("search", "--all", "--user", "ann", "hello")["results"]
+                self.assertEqual([item["entry"]["id"] for item in found], ["h"])
+                self.run_cli("drop", "b", "--yes")
+
+    def test_whatever_stands_for_all_sessions_reaches_it(self):
+        for loss in self.losses:
+            with self.subTest():
+                self.lose(loss)
+                self.run_cli("verify", "--all", exit_code=6)
+                self.run_cli("forget", "b", "h")
+                self.run_cli("purge", "--all")
+                self.assertNotIn("hello", self.session_file("b", "memory.jsonl").read_text())
+                self.assertIn("b: ok", self.run_cli("verify", "--all").stdout)
+                self.run_cli("drop", "b", "--yes")
+
+    def test_repair_tells_what_was_lost(self):
+        for loss in self.losses:
+            with self.subTest():
+                self.lose(loss)
+                self.assertTrue(self.run_json("repair", "b", "--dry-run")["metadata_lost"])
+                text = self.run_cli("repair", "b").stdout
+                self.assertIn("metadata.json was lost", text)
+                self.assertIn("user ann", text)
+                self.assertIn("agent cook", text)
+                self.assertEqual(self.sessions(), [("b", "ann", "cook")])
+                self.assertNotIn("title", self.run_json("metadata", "b"))
+                self.assertFalse(self.run_json("repair", "b")["metadata_lost"])
+                self.run_cli("drop", "b", "--yes")
+
+    def test_a_list_that_was_made_without_it_keeps_the_session(self):
+        self.lose(lambda path: path.write_text("junk\n"))
+        self.run_cli("ls", "--rescan")  # which cannot tell whose it is any more
+        self.run_cli("add", "b", "more")
+        self.assertEqual(self.sessions(), [("b", "", "")])
+
+    def test_a_session_made_anew_is_not_taken_for_the_one_before(self):
+        self.run_cli("create", "b", "--user", "ann")
+        self.run_cli("drop", "b", "--yes")
+        self.run_cli("create", "b", "--user", "bob")
+        self.session_file("b", "metadata.json").write_text("junk\n")
+        self.run_cli("add", "b", "more")
+        self.assertEqual(self.run_cli("ls", "--user", "bob", "-q").stdout, "b\n")
+        self.assertEqual(self.run_cli("ls", "--user", "ann", "-q").stdout, "")
+
+
 if __name__ == "__main__":
     main()
