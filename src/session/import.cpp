@@ -79,9 +79,7 @@ class Import {
     candidate.line = element.line;
     if (kind == transfer::ImportFormat::kJsonl) {
       VARVE_TRY(check_seal(element.text));
-      candidate.text = element.text;
-      VARVE_TRY_ASSIGN(candidate.draft,
-                       entry::draft_value(element.text, document_.root(), draft_options_, ids_));
+      VARVE_TRY(take_entry(element.text, &candidate));
     } else {
       VARVE_TRY_ASSIGN(const json::Tree entry, convert(kind, element));
       candidate.text = entry.canonical();
@@ -92,6 +90,31 @@ class Import {
     waiting_bytes_ += candidate.text.size();
     waiting_.push_back(std::move(candidate));
     return {};
+  }
+
+  Status take_entry(std::string_view text, Candidate* candidate) {
+    const json::Value root = document_.root();
+    if (root.is_object() && root.find("type") && !root.find("id")) {
+      candidate->text = with_id(text);
+      VARVE_TRY_ASSIGN(candidate->draft,
+                       entry::draft(candidate->text, draft_options_, ids_, scratch_));
+      return {};
+    }
+    candidate->text = text;
+    VARVE_TRY_ASSIGN(candidate->draft, entry::draft_value(text, root, draft_options_, ids_));
+    return {};
+  }
+
+  // The text of the entry in `document_`, which brings no id, with one of what it says: it is known
+  // when it comes again. Entries that say the same are told apart by their number.
+  std::string with_id(std::string_view text) {
+    json::Tree said = json::Tree::from(document_.root());
+    for (const auto name : {"batch", "checksum", "seq", "session_id"}) said.erase(name);
+    const std::string canonical = said.canonical();
+    const uint32_t number = repeats_[hash64(canonical)]++;
+    const std::string id = transfer::stable_id("import", std::to_string(number) + ":" + canonical);
+    std::string text_with_id(text);
+    return text_with_id.insert(text.find('{') + 1, R"("id":")" + id + R"(",)");
   }
 
   // What has no time of its own gets increasing ones, so that its order is kept.
@@ -191,6 +214,7 @@ class Import {
   entry::EntryFacts facts_;
   std::vector<Candidate> waiting_;
   size_t waiting_bytes_ = 0;
+  std::unordered_map<uint64_t, uint32_t> repeats_;    // of what entries without an id say, hashed
   std::unordered_map<uint64_t, uint64_t> pretended_;  // hashes of id and body: of a dry run
 };
 

@@ -330,6 +330,24 @@ class Import(CliTest):
         self.assertIn("50 were there already", done.stderr)
         self.assertEqual(self.run_json("stats", "notes")["entries"], 50)
 
+    def test_what_has_no_id_is_known_when_it_comes_again(self):
+        said = [{"type": "finding", "content": text} for text in ("tea", "boat", "tea", "sun")]
+        lines = "".join(json.dumps(entry) + "\n" for entry in said)
+        for text in (lines, json.dumps(said)):
+            with self.subTest(text):
+                self.run_cli("import", "notes", "-", stdin=text)
+                report = self.run_json("import", "notes", "-", stdin=text)
+                self.assertEqual((report["added"], report["existing"]), (0, 4))
+                kept = self.run_cli("export", "notes").stdout.splitlines()
+                contents = [json.loads(line)["content"] for line in kept]
+                self.assertEqual(contents, ["tea", "boat", "tea", "sun"])
+                # Whatever the order of members, and whatever else the file has now.
+                other = json.dumps({"content": "tea", "type": "finding"})
+                more = json.dumps({"type": "finding", "content": "rain"})
+                report = self.run_json("import", "notes", "-", stdin=f"{more}\n{other}\n")
+                self.assertEqual((report["added"], report["existing"]), (1, 1))
+                self.run_cli("drop", "notes", "--yes")
+
     def test_no_create_leaves_everything_as_it_was(self):
         path = self.write("in.jsonl", entry_line(1))
         self.run_cli("import", "notes", path, "--no-create", exit_code=2)

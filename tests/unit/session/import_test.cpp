@@ -145,6 +145,24 @@ TEST_P(Import, EveryMemberCountsWhenEntriesAreCompared) {
   }
 }
 
+TEST_P(Import, WhatHasNoIdGetsOneOfWhatItSays) {
+  const std::string tea = R"({"type":"finding","content":"tea"})";
+  const std::string text =
+      tea + "\n" + R"({"type":"finding","content":"boat"})" + "\n" + tea + "\n";
+  EXPECT_EQ(counts(import(text)), (Counts{3, 0, 0}));
+  expect_again_adds_nothing(text, 3);
+  const std::vector<std::pair<std::string, bool>> cases = {
+      {R"( { "content" : "tea", "type" : "finding" } )", true},
+      {R"({"type":"finding","content":"tea","seq":9,"session_id":"z"})", true},
+      {R"({"type":"finding","content":"tea","importance":0.9})", false},
+      {R"({"type":"finding","content":"tea","timestamp":"2026-01-01T00:00:00Z"})", false},
+  };
+  for (const auto& [line, is_known] : cases) {
+    EXPECT_EQ(counts(import(line)), is_known ? (Counts{0, 1, 0}) : (Counts{1, 0, 0})) << line;
+  }
+  EXPECT_EQ(refused(import(R"({"type":"finding"})")).size(), 1u);
+}
+
 TEST_P(Import, DeletedIdsAreRefusedWithAReason) {
   ASSERT_TRUE(session_->add(entry_text("gone")).ok());
   ASSERT_TRUE(session_->remove("gone", "").ok());
