@@ -183,8 +183,8 @@ Runner declare_export(CLI::App& app) {
                  "Write to FILE, whole or not at all; with --all a folder")
       ->type_name("FILE");
   app.add_flag("-a,--all", options->all,
-               "Every session, each into SESSION/entries.jsonl in the folder --output; "
-               "`varve import --all` takes it back");
+               "Every session, each into SESSION/entries.jsonl in the folder --output, as json "
+               "into entries.json; `varve import --all` takes both back");
   options->conditions.declare(app, "--query");
   return [options](Context& context) { return run_export(context, *options); };
 }

@@ -100,10 +100,11 @@ Outcome import_file(Session& session, const std::string& path, const ImportOptio
   return std::nullopt;
 }
 
-// entries.jsonl or memory.jsonl when there is one, else every *.jsonl, by name.
+// The first of these that is there, else every *.jsonl, by name. Not every *.json: in the folder of
+// a session others are no entries.
 std::vector<std::string> session_files(const fs::path& folder) {
   std::error_code error;
-  for (const char* name : {"entries.jsonl", "memory.jsonl"}) {
+  for (const char* name : {"entries.jsonl", "entries.json", "memory.jsonl"}) {
     if (fs::is_regular_file(folder / name, error)) return {(folder / name).string()};
   }
   std::vector<std::string> files;
@@ -125,8 +126,11 @@ Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
   }
   if (error) return system_failure("cannot read " + directory, error.value());
   if (jobs.empty()) {
-    return Failure{
-        VARVE_NOT_FOUND, "no folder in " + directory + " holds a .jsonl file", "{}", {}, false};
+    return Failure{VARVE_NOT_FOUND,
+                   "no folder in " + directory + " holds entries.json or a .jsonl file",
+                   "{}",
+                   {},
+                   false};
   }
   std::sort(jobs.begin(), jobs.end(),
             [](const ImportJob& a, const ImportJob& b) { return a.session < b.session; });
@@ -268,8 +272,8 @@ Runner declare_import(CLI::App& app) {
   auto options = std::make_shared<ImportOptions>();
   options->operands.declare_many(app);
   app.add_option("--all", options->directory,
-                 "Every folder of DIR that holds entries.jsonl, memory.jsonl or other .jsonl "
-                 "files, into a session named like the folder")
+                 "Every folder of DIR that holds entries.jsonl, entries.json, memory.jsonl or "
+                 "other .jsonl files, into a session named like the folder")
       ->type_name("DIR");
   app.add_option("-f,--format", options->format,
                  "auto: by what is there (the default); jsonl or json: entries; mcp: the file of a "

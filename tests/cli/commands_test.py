@@ -516,6 +516,11 @@ class Export(CliTest):
         for session in ("notes", "second"):
             copy = self.run_cli(*other, "export", session).stdout
             self.assertEqual(copy, self.run_cli("export", session).stdout)
+        for form in (["-f", "json"], ["--json"]):
+            self.run_cli("export", "--all", "-o", "as-json", *form)
+            self.assertTrue((self.directory / "as-json/notes/entries.json").exists())
+            report = self.run_json(*other, "import", "--all", "as-json")
+            self.assertEqual((report["added"], report["existing"]), (0, 4))
         self.run_cli("export", "--all", exit_code=1)
         self.run_cli("export", "notes", "--all", "-o", "backup", exit_code=1)
 
