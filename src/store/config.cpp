@@ -218,4 +218,11 @@ Status read_config(std::string_view text, bool strict, session::Settings* settin
   return {};
 }
 
+std::string config_path(std::string_view uri) {
+  if (uri.starts_with("file:")) uri.remove_prefix(5);
+  std::string path(uri);
+  if (!path.ends_with('/')) path += '/';
+  return path + "config.json";
+}
+
 }  // namespace varve::store

@@ -165,7 +165,8 @@ Status OpenStore::configure(std::string_view config_json) {
   if (stored.code() == Code::kNotFound) return {};
   if (!stored.ok()) return stored.status();
   settings_ = session::Settings();
-  VARVE_TRY(read_config(*stored, false, &settings_).in_file("config.json"));
+  const std::string path = config_path(uri_);
+  VARVE_TRY(read_config(*stored, false, &settings_).with_context(path).in_file(path));
   if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &settings_));
   engine_->set_lock_timeout_ms(settings_.lock_timeout_ms);
   return {};

@@ -142,6 +142,18 @@ class Mistakes(CliTest):
         error = self.error_of("add", "notes", "--json-entry", text, exit_code=1)
         self.assertEqual(error["details"]["member"], "importance")
 
+    def test_a_wrong_setting_names_the_file(self):
+        self.run_cli("create", "notes")
+        path = self.root / "config.json"
+        for text, what in (("junk", "invalid JSON"), ('{"durability":1}', "durability"),
+                           ('{"version":"99.0"}', "99.0")):
+            path.write_text(text)
+            for root in (str(self.root), f"file:{self.root}/"):
+                error = self.error_of("ls", "--root", root, exit_code=1 if "99" not in text else 5)
+                self.assertTrue(error["message"].startswith(f"{path}: "), error)
+                self.assertIn(what, error["message"])
+                self.assertEqual(error["details"]["path"], str(path))
+
     def test_busy_names_the_holder(self):
         self.run_cli("create", "notes")
         (self.root / "config.json").write_text('{"concurrency":{"lock_timeout_ms":20}}')

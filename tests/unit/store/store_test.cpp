@@ -384,6 +384,7 @@ TEST_F(DirectoryStore, AWrongOrNewerConfigFileIsNamed) {
   EXPECT_EQ(wrong.code(), Code::kInvalidArgument);
   EXPECT_TRUE(wrong.status().place().path.ends_with("config.json")) << wrong.status().place().path;
   EXPECT_EQ(wrong.status().place().member, "durability");
+  EXPECT_TRUE(wrong.status().message().starts_with("store/config.json: "));
   const std::string newer = R"({"version":"2.0","durability":"quantum"})";
   disk_.write_file("store/config.json", newer);
   EXPECT_EQ(try_open("store").code(), Code::kFormatVersion);
