@@ -49,6 +49,19 @@ bool is_written_in_place(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+bool is_standard_output(const std::string& path) {
+  struct stat own {};
+  struct stat other {};
+  return ::fstat(STDOUT_FILENO, &own) == 0 && ::stat(path.c_str(), &other) == 0 &&
+         own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+// As far as it is known here: the library counts the entries of files that it writes itself.
+std::string in_place_report(const Text& text, const ExportOptions& options) {
+  return object_text(
+      {{"bytes", std::to_string(text.view().size())}, {"format", quote(options.format)}});
+}
+
 // {"format":...,"query":...}; with `overwrite` for a file.
 Result<std::string> options_json(const ExportOptions& options, bool has_file) {
   std::vector<std::string> members = {"\"format\":" + quote(options.format)};
@@ -139,6 +152,10 @@ int export_to_file(Context& context, Session& session, const std::string& id,
   Result<Text> report = write_file(session, options.output, options);
   progress.clear();
   if (!report.ok()) return context.fail(context.with_hint(std::move(report.failure()), id));
+  if (context.json()) {
+    context.print(report->view());
+    return kExitOk;
+  }
   const json::object counts = parse_object(report->view());
   context.note("Exported " + format_count(integer_at(counts, "entries"), "entry", "entries") +
                " of " + id + " to " + options.output + ", " +
@@ -166,6 +183,11 @@ int run_export(Context& context, const ExportOptions& given) {
     return kExitOk;
   }
   if (Outcome failure = write_in_place(path, text->view())) return context.fail(*failure);
+  if (context.json()) {
+    // Behind what was exported it would spoil that.
+    if (!is_standard_output(path)) context.print(in_place_report(*text, options));
+    return kExitOk;
+  }
   context.note("Exported " + *id + " to " + path + ", " +
                format_bytes(static_cast<int64_t>(text->view().size())) + ".");
   return kExitOk;

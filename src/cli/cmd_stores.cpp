@@ -28,8 +28,14 @@ struct Action {
   int (*run)(Context& context, Session& session, const SessionOperands& words);
 };
 
-int answer(Context& context, Outcome outcome, const std::string& session) {
-  if (outcome) return context.fail(context.with_hint(*std::move(outcome), session));
+int fail(Context& context, Failure failure, const std::string& session) {
+  return context.fail(context.with_hint(std::move(failure), session));
+}
+
+// Of what gives nothing back: `done` is JSON, for who asked for it.
+int answer(Context& context, Outcome outcome, const std::string& session, const std::string& done) {
+  if (outcome) return fail(context, *std::move(outcome), session);
+  if (context.json()) context.print(done);
   return kExitOk;
 }
 
@@ -57,12 +63,13 @@ int run_action(Context& context, const Operands& operands, std::span<const Actio
 int set_key(Context& context, Session& session, const SessionOperands& words) {
   Result<std::string> value = text_of(words.rest[1]);
   if (!value.ok()) return context.fail(value.failure());
-  return answer(context, session.kv_set(words.rest[0], *value), words.session);
+  return answer(context, session.kv_set(words.rest[0], *value), words.session,
+                object_text({{"set", quote(words.rest[0])}}));
 }
 
 int get_key(Context& context, Session& session, const SessionOperands& words) {
   Result<Text> value = session.kv_get(words.rest[0]);
-  if (!value.ok()) return answer(context, std::move(value.failure()), words.session);
+  if (!value.ok()) return fail(context, std::move(value.failure()), words.session);
   if (context.json()) {
     context.print(object_text({{"key", quote(words.rest[0])}, {"value", quote(value->view())}}));
   } else {
@@ -72,12 +79,13 @@ int get_key(Context& context, Session& session, const SessionOperands& words) {
 }
 
 int delete_key(Context& context, Session& session, const SessionOperands& words) {
-  return answer(context, session.kv_delete(words.rest[0]), words.session);
+  return answer(context, session.kv_delete(words.rest[0]), words.session,
+                object_text({{"deleted", quote(words.rest[0])}}));
 }
 
 int list_keys(Context& context, Session& session, const SessionOperands& words) {
   Result<Text> list = session.kv_list();
-  if (!list.ok()) return answer(context, std::move(list.failure()), words.session);
+  if (!list.ok()) return fail(context, std::move(list.failure()), words.session);
   if (context.json()) {
     context.print(list->view());
     return kExitOk;
@@ -125,7 +133,8 @@ struct TranscriptOptions {
 int append_turn(Context& context, Session& session, const SessionOperands& words) {
   Result<std::string> content = text_of(words.rest[1]);
   if (!content.ok()) return context.fail(content.failure());
-  return answer(context, session.transcript_append(words.rest[0], *content), words.session);
+  return answer(context, session.transcript_append(words.rest[0], *content), words.session,
+                object_text({{"appended", "true"}, {"role", quote(words.rest[0])}}));
 }
 
 void print_turns(Context& context, std::string_view turns) {
@@ -164,7 +173,7 @@ int run_transcript(Context& context, const TranscriptOptions& options) {
   if (!open.ok()) return context.fail(open.failure());
   const size_t count = options.number == 0 ? SIZE_MAX : options.number;
   Result<Text> turns = open->session.transcript_last(count);
-  if (!turns.ok()) return answer(context, std::move(turns.failure()), split->session);
+  if (!turns.ok()) return fail(context, std::move(turns.failure()), split->session);
   if (context.json()) {
     context.print(turns->view());
   } else {

@@ -494,6 +494,16 @@ class Export(CliTest):
         self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
         self.assertEqual([p.name for p in self.directory.iterdir() if "part" in p.name], [])
 
+    def test_tells_with_json_what_was_written(self):
+        self.notes()
+        report = self.run_json("export", "notes", "-o", "out.json")
+        size = (self.directory / "out.json").stat().st_size
+        self.assertEqual(report, {"entries": 3, "bytes": size, "format": "json"})
+        report = self.run_json("export", "notes", "-o", "/dev/null", "-f", "jsonl")
+        self.assertEqual(report["format"], "jsonl")
+        # Nothing stands behind what was exported.
+        self.assertEqual(len(self.run_json("export", "notes", "-o", "/dev/stdout")["entries"]), 3)
+
     def test_a_failed_write_keeps_what_was_there(self):
         self.notes()
         path = self.write("taken/file", "before")

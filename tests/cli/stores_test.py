@@ -20,6 +20,11 @@ class KeyValue(CliTest):
         self.run_cli("kv", "delete", "notes", "user_name")
         self.assertEqual([item["key"] for item in self.run_json("kv", "list", "notes")], ["topic"])
 
+    def test_tells_with_json_what_was_done(self):
+        self.assertEqual(self.run_json("kv", "set", "notes", "a", "1"), {"set": "a"})
+        self.assertEqual(self.run_json("kv", "delete", "notes", "a"), {"deleted": "a"})
+        self.assertEqual(self.run_cli("kv", "set", "notes", "a", "1").stdout, "")
+
     def test_what_is_not_there_is_exit_code_2(self):
         self.run_cli("kv", "get", "notes", "nothing", exit_code=2)
         self.run_cli("kv", "delete", "notes", "nothing", exit_code=2)
@@ -73,6 +78,10 @@ class Transcript(CliTest):
                          [("assistant", "It is in files.\nYou can read them.")])
         text = self.session_file("notes", "transcript.md").read_text(encoding="utf-8")
         self.assertTrue(text.startswith("### user — 2"))
+
+    def test_tells_with_json_what_was_done(self):
+        done = self.run_json("transcript", "append", "notes", "user", "Hello.")
+        self.assertEqual(done, {"appended": True, "role": "user"})
 
     def test_shows_twenty_unless_asked(self):
         for number in range(25):
