@@ -56,15 +56,18 @@ class Installed(unittest.TestCase):
 
     def pkg_config(self, prefix, *arguments):
         path = next(prefix.rglob("varve.pc")).parent
-        return run(["pkg-config", *arguments, "varve"], PKG_CONFIG_PATH=path).split()
+        return run(["pkg-config", *arguments], PKG_CONFIG_PATH=path).split()
 
-    def by_pkg_config(self, language, shared):
+    def link(self, language, flags):
         compiler = [OPTIONS.cc, "-std=c99"] if language == "C" else [OPTIONS.cxx, "-std=c++11"]
-        prefix = self.prefix if shared else self.static_prefix
-        flags = self.pkg_config(prefix, *([] if shared else ["--static"]), "--cflags", "--libs")
         program = self.build_folder() / "remember"
         run([*compiler, *WARNINGS, CONSUMER / LANGUAGES[language], "-o", program, *flags])
-        self.run_consumer(program, shared)
+        return program
+
+    def by_pkg_config(self, language, shared):
+        package = "varve" if shared else "varve-static"
+        flags = self.pkg_config(self.prefix, "--cflags", "--libs", package)
+        self.run_consumer(self.link(language, flags), shared)
 
     def by_find_package(self, language, shared):
         build = self.build_folder()
@@ -88,6 +91,16 @@ class Installed(unittest.TestCase):
     def test_cxx_by_pkg_config_static(self):
         self.by_pkg_config("CXX", shared=False)
 
+    def test_pkg_config_static_where_there_is_only_that(self):
+        flags = self.pkg_config(self.static_prefix, "--static", "--cflags", "--libs", "varve")
+        self.run_consumer(self.link("C", flags), shared=False)
+
+    def test_pkg_config_tells_where_the_loader_is_to_look(self):
+        flags = self.pkg_config(self.prefix, "--cflags", "--libs", "varve")
+        (place,) = self.pkg_config(self.prefix, "--variable=libdir", "varve")
+        program = self.link("C", [*flags, f"-Wl,-rpath,{place}"])
+        self.assertIn("remembers", run([program], LD_LIBRARY_PATH=""))
+
     def test_c_by_find_package_shared(self):
         self.by_find_package("C", shared=True)
 
@@ -106,7 +119,7 @@ class Installed(unittest.TestCase):
              "-DCONSUMER_TARGET=varve", "-DCONSUMER_VERSION=99.0"], expect=1)
 
     def test_pkg_config_tells_the_version(self):
-        self.assertEqual(self.pkg_config(self.prefix, "--modversion"), [OPTIONS.version])
+        self.assertEqual(self.pkg_config(self.prefix, "--modversion", "varve"), [OPTIONS.version])
 
     def test_no_text_file_holds_a_path_of_this_machine(self):
         checked = 0
