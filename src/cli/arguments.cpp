@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 #include <iostream>
+#include <optional>
 
 #include "cli/json_text.h"
 #include "cli/timestamp.h"
@@ -13,6 +15,30 @@ namespace varve::cli {
 namespace {
 
 constexpr std::string_view kDatePattern = "2026-01-10";
+constexpr std::string_view kPoints = "a date (2026-01-10) or a time (2026-01-10T14:30:00Z)";
+
+// A date or a time as RFC 3339; nullopt for anything else.
+std::optional<std::string> point_text(const std::string& given) {
+  if (timestamp_ms(given)) return given;
+  const std::string midnight = given + "T00:00:00Z";
+  if (given.size() == kDatePattern.size() && timestamp_ms(midnight)) return midnight;
+  return std::nullopt;
+}
+
+Failure wrong_time(std::string_view option, std::string_view taken, const std::string& given) {
+  return usage_failure(std::string(option) + " takes " + std::string(taken) + ", not \"" + given +
+                       "\"");
+}
+
+int64_t unit_s(char unit) {
+  switch (unit) {
+    case 'w': return 7 * 86400;
+    case 'd': return 86400;
+    case 'h': return 3600;
+    case 'm': return 60;
+    default: return 1;
+  }
+}
 
 }  // namespace
 
@@ -29,11 +55,8 @@ Result<std::string> unit_number_text(std::string_view option, const std::string&
 }
 
 Result<std::string> time_text(std::string_view option, const std::string& given) {
-  if (timestamp_ms(given)) return given;
-  const std::string midnight = given + "T00:00:00Z";
-  if (given.size() == kDatePattern.size() && timestamp_ms(midnight)) return midnight;
-  return usage_failure(std::string(option) + " takes a date (2026-01-10) or a time " +
-                       "(2026-01-10T14:30:00Z), not \"" + given + "\"");
+  if (std::optional<std::string> point = point_text(given)) return *std::move(point);
+  return wrong_time(option, kPoints, given);
 }
 
 bool is_time_span(std::string_view text) {
@@ -42,6 +65,20 @@ bool is_time_span(std::string_view text) {
   const bool is_number =
       std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   return is_number && std::string_view("smhdw").find(text.back()) != std::string_view::npos;
+}
+
+Result<std::string> start_text(std::string_view option, const std::string& given) {
+  if (!is_time_span(given)) {
+    if (std::optional<std::string> point = point_text(given)) return *std::move(point);
+    return wrong_time(option, std::string(kPoints) + ", or how long ago (30m, 12h, 7d, 4w)", given);
+  }
+  const int64_t now_s = std::time(nullptr);
+  int64_t count = 0;
+  const auto parsed = std::from_chars(given.data(), given.data() + given.size() - 1, count);
+  const int64_t unit = unit_s(given.back());
+  // Before 1970 nothing was said.
+  const bool is_since_ever = parsed.ec != std::errc() || count > now_s / unit;
+  return format_timestamp(is_since_ever ? 0 : now_s - count * unit);
 }
 
 Outcome confirm(Context& context, std::string_view question, std::string_view what) {

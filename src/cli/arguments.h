@@ -17,6 +17,9 @@ Result<std::string> time_text(std::string_view option, const std::string& given)
 // "30s", "12h", "7d": a number and one of s m h d w.
 [[nodiscard]] bool is_time_span(std::string_view text);
 
+// As time_text(), for what may also be that long ago.
+Result<std::string> start_text(std::string_view option, const std::string& given);
+
 // Asks "`question` [y/N]" on the terminal. A failure unless the answer is yes, or when there is no
 // terminal to ask on: then `what` ("dropping a session") needs --yes.
 Outcome confirm(Context& context, std::string_view question, std::string_view what);

@@ -162,20 +162,47 @@ int64_t total_bytes(const std::vector<ImportJob>& jobs) {
   return total;
 }
 
-// The session, made when it is not there and may be. A dry run makes none: what would be added to
-// an empty session is tried on one in memory, which `memory` holds.
+// The session, made when it is not there and may be; then *is_new. A dry run makes none: what would
+// be added to an empty session is tried on one in memory, which `memory` holds.
 Result<Session> session_of(Context& context, Store& store, const ImportOptions& options,
-                           const std::string& id, std::optional<Store>& memory) {
+                           const std::string& id, std::optional<Store>& memory, bool* is_new) {
+  *is_new = false;
   Result<Session> session = context.open_session(store, id);
   if (session.ok() || session.failure().status != VARVE_NOT_FOUND || options.no_create) {
     return session;
   }
   const std::string made = object_text({{"session_id", quote(id)}});
-  if (!options.dry_run) return store.create_session(made);
+  if (!options.dry_run) {
+    session = store.create_session(made);
+    *is_new = session.ok();
+    return session;
+  }
   Result<Store> opened = Store::open("memory:", {});
   if (!opened.ok()) return std::move(opened.failure());
   memory.emplace(std::move(*opened));
   return memory->create_session(made);
+}
+
+// Of a session that was made for files of which nothing could be taken; unless somebody else uses
+// it meanwhile.
+void take_back(Store& store, Session& session) {
+  Result<Text> stats = session.stats();
+  if (!stats.ok()) return;
+  const json::object figures = parse_object(stats->view());
+  const bool is_unused = integer_at(figures, "last_seq") == 0 &&
+                         integer_at(object_at(figures, "size_bytes"), "kv") == 0 &&
+                         integer_at(object_at(figures, "size_bytes"), "transcript") == 0;
+  if (is_unused) (void)store.delete_session(session.id());
+}
+
+Outcome import_files(Context& context, Session& session, const ImportJob& job,
+                     const ImportOptions& options, Progress& progress, ImportReport& report) {
+  for (const std::string& path : job.files) {
+    if (Outcome failure = import_file(session, path, options, progress, report)) {
+      return context.with_hint(*std::move(failure), job.session);
+    }
+  }
+  return std::nullopt;
 }
 
 Outcome run_job(Context& context, Store& store, const ImportJob& job, const ImportOptions& options,
@@ -185,14 +212,13 @@ Outcome run_job(Context& context, Store& store, const ImportJob& job, const Impo
     if (Outcome failure = check_readable(path)) return failure;
   }
   std::optional<Store> memory;
-  Result<Session> session = session_of(context, store, options, job.session, memory);
+  bool is_new = false;
+  Result<Session> session = session_of(context, store, options, job.session, memory, &is_new);
   if (!session.ok()) return std::move(session.failure());
-  for (const std::string& path : job.files) {
-    if (Outcome failure = import_file(*session, path, options, progress, report)) {
-      return context.with_hint(*std::move(failure), job.session);
-    }
-  }
-  return std::nullopt;
+  Outcome failure = import_files(context, *session, job, options, progress, report);
+  const bool is_good = !failure && report.refused_total == 0;
+  if (is_new && !is_good && report.added == 0) take_back(store, *session);
+  return failure;
 }
 
 std::string report_text(const ImportReport& report) {
@@ -293,10 +319,11 @@ Command import_command() {
       "add entries from files",
       "[SESSION] FILE...\n--all DIR",
       "Adds the entries of the files (\"-\" is standard input) to a session, which is made when it "
-      "does not exist. A file holds entries as JSON lines or as a JSON array, what `varve export` "
-      "wrote, the memory of an MCP memory server, or the messages of a chat. Importing the same "
-      "file again adds nothing. What is no valid entry, or has the id of another one, is refused "
-      "one by one and reported; the others are added, and the exit code is 1.",
+      "does not exist and something is added. A file holds entries as JSON lines or as a JSON "
+      "array, what `varve export` wrote, the memory of an MCP memory server, or the messages of a "
+      "chat. Importing the same file again adds nothing: an entry without an id gets one of what "
+      "it says. What is no valid entry, or has the id of another one, is refused one by one and "
+      "reported; the others are added, and the exit code is 1.",
       "varve import notes entries.jsonl\n"
       "varve import notes chat.json --dry-run\n"
       "varve export notes | varve --root elsewhere import notes -\n"

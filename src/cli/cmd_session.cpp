@@ -88,6 +88,8 @@ Runner declare_create(CLI::App& app) {
   return [options](Context& context) { return run_create(context, *options); };
 }
 
+constexpr int64_t kPageMax = 10'000;  // that the library gives
+
 struct ListOptions {
   Operands operands;
   int64_t limit = 100;
@@ -117,7 +119,7 @@ Table session_table() {
 }
 
 std::string list_filter(const ListOptions& options, const std::string& after, bool first) {
-  json::object filter{{"limit", options.limit}};
+  json::object filter{{"limit", options.limit == 0 ? kPageMax : options.limit}};
   if (!after.empty()) filter["after"] = after;
   if (!options.user.empty()) filter["user_id"] = options.user;
   if (!options.agent.empty()) filter["agent_id"] = options.agent;
@@ -153,7 +155,7 @@ int run_list(Context& context, const ListOptions& options) {
     if (!items.empty() && !raw_sessions.empty()) raw_sessions += ',';
     raw_sessions += items;
     next = string_at(document, "next");
-  } while (options.all && !next.empty());
+  } while ((options.all || options.limit == 0) && !next.empty());
   if (context.json()) {
     context.print(object_text(
         {{"sessions", "[" + raw_sessions + "]"}, {"next", next.empty() ? "null" : quote(next)}}));
@@ -169,7 +171,7 @@ int run_list(Context& context, const ListOptions& options) {
 Runner declare_list(CLI::App& app) {
   auto options = std::make_shared<ListOptions>();
   options->operands.declare(app, 0);
-  app.add_option("-n,--limit", options->limit, "Sessions a page (100)")->type_name("N");
+  app.add_option("-n,--limit", options->limit, "Sessions a page (100); 0 for all")->type_name("N");
   app.add_option("--after", options->after, "Go on after this cursor of the page before")
       ->type_name("CURSOR");
   app.add_flag("-a,--all", options->all, "All pages");

@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kWatchedMax = 256;
 constexpr double kHourMs = 3'600'000;
 constexpr size_t kLinesBesidesRows = 4;
+constexpr double kIntervalMinS = 0.1;  // less is a loop that keeps a processor busy
 
 struct WatchOptions {
   Operands operands;
@@ -245,9 +246,10 @@ int run_watch(Context& context, const WatchOptions& options) {
 Runner declare_watch(CLI::App& app) {
   auto options = std::make_shared<WatchOptions>();
   options->operands.declare(app, 1);
-  app.add_option("-i,--interval", options->interval_s, "Seconds between two looks; 2 if not given")
+  app.add_option("-i,--interval", options->interval_s,
+                 "Seconds between two looks, 0.1 or more; 2 if not given")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 86400.0));
+      ->check(CLI::Range(kIntervalMinS, 86400.0));
   app.add_option("-n,--count", options->count, "End after so many looks")
       ->type_name("NUMBER")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));

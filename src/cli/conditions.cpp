@@ -68,7 +68,7 @@ Result<std::string> Conditions::time_member() const {
   if (is_time_span(since_)) {
     members.push_back("\"last\":" + quote(since_));
   } else if (!since_.empty()) {
-    Result<std::string> start = time_text("--since", since_);
+    Result<std::string> start = start_text("--since", since_);
     if (!start.ok()) return std::move(start.failure());
     members.push_back("\"start\":" + quote(*start));
   }

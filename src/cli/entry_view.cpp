@@ -65,7 +65,7 @@ std::string joined(std::string_view raw_array) {
 
 void print_field(Context& context, std::string_view label, std::string_view value) {
   if (value.empty()) return;
-  context.print(pad_right(std::string(label) + ":", kLabelColumns) +
+  context.print(pad_right(std::string(label) + ": ", kLabelColumns) +
                 printable(value, Lines::kJoin));
 }
 

@@ -52,8 +52,10 @@ Result<SessionOperands> split_session(const Context& context, std::vector<std::s
     return usage_failure("too many arguments: the session is named by --session already");
   }
   if (result.session.empty()) {
-    return usage_failure("no session is named",
-                         "Name it as the first argument, with --session, or in VARVE_SESSION.");
+    // The last of the arguments may be what was forgotten: then the first is taken for another.
+    return usage_failure(
+        wanted == 0 ? "no session is named" : "no session is named, or an argument is missing",
+        "Name it as the first argument, with --session, or in VARVE_SESSION.");
   }
   return result;
 }

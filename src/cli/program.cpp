@@ -136,8 +136,11 @@ class Program {
       }
     }
     const std::string similar = closest(word.substr(0, word.find('=')), known);
-    return usage_failure(what + " \"" + word + "\"",
-                         similar.empty() ? "" : "Did you mean " + similar + "?");
+    std::string hint = similar.empty() ? "" : "Did you mean " + similar + "?";
+    if (similar.empty() && word.starts_with("-")) {
+      hint = "Words that begin with \"-\" and are no options stand behind \"--\".";
+    }
+    return usage_failure(what + " \"" + word + "\"", std::move(hint));
   }
 
   static void add_option_names(const CLI::App& app, std::vector<std::string>& names) {

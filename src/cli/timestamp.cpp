@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <ctime>
 
 namespace varve::cli {
 namespace {
@@ -66,6 +67,15 @@ std::optional<int64_t> timestamp_ms(std::string_view rfc3339) {
   const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   const int64_t minutes = (days * 24 + hour) * 60 + minute - *offset;
   return (minutes * 60 + second) * 1000 + fraction_ms;
+}
+
+std::string format_timestamp(int64_t epoch_s) {
+  const std::time_t time = epoch_s;
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  char text[32] = {};
+  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return std::string(text, size);
 }
 
 }  // namespace varve::cli

@@ -98,9 +98,16 @@ class List(CliTest):
         self.assertEqual(done.stdout, "")
         self.assertIn("No sessions", done.stderr)
 
+    def test_a_limit_of_none_is_all(self):
+        for number in range(101):
+            self.run_cli("create", f"s{number}", "--durability", "os")
+        self.assertEqual(len(self.run_cli("ls", "-q").stdout.split()), 100)
+        self.assertEqual(len(self.run_cli("ls", "-q", "--limit", "0").stdout.split()), 101)
+        self.assertIsNone(self.run_json("ls", "--limit", "0")["next"])
+
     def test_refuses_a_limit_out_of_range(self):
         self.run_cli("create", "notes")
-        self.run_cli("ls", "--limit", "0", exit_code=1)
+        self.run_cli("ls", "--limit", "-1", exit_code=1)
         self.run_cli("ls", "--limit", "abc", exit_code=1)
 
 
@@ -234,6 +241,7 @@ class GetAndDelete(CliTest):
         for shown in ("entry e2", "2026-01-01 00:02:00 UTC", "finding", "user", "even", "sha256:",
                       "    note 2"):
             self.assertIn(shown, text)
+        self.assertRegex(text, r"(?m)^decay_factor: 1$")
 
     def test_get_shows_no_control_characters(self):
         self.run_cli("create", "notes")
@@ -357,6 +365,18 @@ class Import(CliTest):
         self.run_cli("create", "other")
         self.run_cli("import", "notes", "missing.jsonl", exit_code=2)
         self.assertEqual(self.run_cli("ls", "--quiet").stdout, "other\n")
+
+    def test_a_file_without_an_entry_makes_no_session(self):
+        self.run_cli("create", "other")
+        self.write("folder/file", "")
+        self.run_cli("import", "notes", "folder", exit_code=4)
+        self.run_cli("import", "notes", "-", stdin="no json\n", exit_code=1)
+        self.assertEqual(self.run_cli("ls", "--quiet").stdout, "other\n")
+        # One that was there stays, and so does one that got something.
+        self.run_cli("import", "other", "-", stdin="no json\n", exit_code=1)
+        self.run_cli("import", "notes", "-", stdin=entry_line(1) + "no json\n", exit_code=1)
+        self.run_cli("import", "nothing", "-", stdin="")
+        self.assertEqual(self.run_cli("ls", "-q").stdout, "nothing\nnotes\nother\n")
 
     def test_reports_refused_lines_by_their_number_in_the_file(self):
         # Several pieces of a megabyte, so that numbers must be offset.

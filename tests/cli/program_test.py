@@ -106,6 +106,10 @@ class Mistakes(CliTest):
         self.run_cli("create", "notes")
         cases = (
             (["lss"], 'unknown command "lss"', "Did you mean ls?"),
+            (["search", "-s", "notes", "+kettle", "-coffee"], 'unknown option "-coffee"',
+             'stand behind "--"'),
+            (["add", "notes"], "an argument is missing", "VARVE_SESSION"),
+            (["kv", "set", "notes", "a"], "an argument is missing", "VARVE_SESSION"),
             (["ls", "--limt", "3"], 'unknown option "--limt"', "Did you mean --limit?"),
             (["frobnicate"], "unknown command", "varve --help"),
             ([], "no command is given", "varve --help"),

@@ -182,6 +182,7 @@ class Selection(FindTest):
         cases = (
             (["--sort", "colour"], "--sort"),
             (["--since", "yesterday"], "--since"),
+            (["--since", "yesterday"], "how long ago (30m, 12h, 7d, 4w)"),
             (["--until", "7d"], "--until"),
             (["--min-importance", "high"], "--min-importance"),
             (["--depth", "2"], "--related"),

@@ -1,4 +1,5 @@
 """`varve usage`: tokens and cost, in a table and as JSON."""
+import datetime
 import json
 
 from cli_support import CliTest, main
@@ -7,6 +8,11 @@ from cli_support import CliTest, main
 def line(number, time, **usage):
     return json.dumps({"id": f"e{number}", "type": "message", "content": "answer",
                        "timestamp": time, "usage": usage}) + "\n"
+
+
+def time_ago(**span):
+    then = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(**span)
+    return then.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Usage(CliTest):
@@ -39,6 +45,10 @@ class Usage(CliTest):
         self.assertEqual(self.rows("--user", "bob")[1:-1], ["two 1 0 7 $0"])
         self.assertEqual(self.rows("two", "none")[1:-1], ["two 1 0 7 $0"])
         self.assertEqual(self.rows("--since", "2026-01-10")[1:-1], ["one 1 5 0 $0", "two 1 0 7 $0"])
+        self.assertEqual(self.rows("--since", "99999999999999999999w"), self.rows())
+        self.run_cli("import", "two", "-", stdin=line(3, time_ago(days=6), input_tokens=2)
+                     + line(4, time_ago(days=8), input_tokens=3))
+        self.assertEqual(self.rows("--since", "7d")[1:-1], ["two 1 2 0 $0"])
         self.assertEqual(self.rows("--until", "2026-01-10", "--agent", "chat")[1:-1],
                          ["one 1 1,200 30 $0.25"])
 
@@ -50,7 +60,8 @@ class Usage(CliTest):
 
     def test_mistakes(self):
         self.assertIn("--by takes", self.run_cli("usage", "--by", "hour", exit_code=1).stderr)
-        self.run_cli("usage", "--since", "whenever", exit_code=1)
+        self.assertIn("7d", self.run_cli("usage", "--since", "whenever", exit_code=1).stderr)
+        self.run_cli("usage", "--until", "7d", exit_code=1)
 
     def test_a_session_that_cannot_be_read_is_told(self):
         self.session_file("two", "metadata.json").write_text('{"version":99}')

@@ -83,17 +83,19 @@ class Watch(CliTest):
 
     def test_looks_are_counted_and_each_is_a_block(self):
         self.notes(1)
-        printed = self.run_cli("watch", "--count", "3", "--interval", "0").stdout
+        printed = self.run_cli("watch", "--count", "3", "--interval", "0.1").stdout
         self.assertEqual(len(printed.split("\n\n")), 3)
-        looks = self.run_cli("watch", "--count", "2", "--interval", "0", "--json").stdout
+        looks = self.run_cli("watch", "--count", "2", "--interval", "0.1", "--json").stdout
         self.assertEqual(len(looks.splitlines()), 2)
         for look in looks.splitlines():
             self.assertEqual(json.loads(look)["sessions"][0]["added"], 0)
 
     def test_numbers_that_make_no_sense_are_refused(self):
         self.notes(1)
-        for words in (("--count", "0"), ("--interval", "-1"), ("--interval", "soon")):
+        for words in (("--count", "0"), ("--interval", "-1"), ("--interval", "soon"),
+                      ("--interval", "0", "--once"), ("--interval", "0.05", "--once")):
             self.run_cli("watch", *words, exit_code=1)
+        self.run_cli("watch", "--interval", "0.1", "--once")
 
     def test_damage_is_shown(self):
         self.notes(3)
@@ -121,7 +123,7 @@ class Watch(CliTest):
 
     def test_a_reader_that_goes_away_ends_it(self):
         self.notes(1)
-        with subprocess.Popen([program(), "watch", "--interval", "0"], stdout=subprocess.PIPE,
+        with subprocess.Popen([program(), "watch", "--interval", "0.1"], stdout=subprocess.PIPE,
                               env=self.environment()) as process:
             self.assertTrue(process.stdout.readline())
             process.stdout.close()

@@ -302,7 +302,7 @@ complete -c varve -n $seen -a '(__varve_sessions)'
 complete -c varve -n $seen -l by -x -a 'session agent user day' -d 'A line for each'
 complete -c varve -n $seen -l user -x -d 'Only sessions of this user'
 complete -c varve -n $seen -l agent -x -d 'Only sessions of this agent'
-complete -c varve -n $seen -l since -x -d 'Not before this time'
+complete -c varve -n $seen -l since -x -d 'Not before this time, or this long ago'
 complete -c varve -n $seen -l until -x -d 'Before this time'
 
 set -l seen '__fish_seen_subcommand_from watch'
