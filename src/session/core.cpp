@@ -31,6 +31,7 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       storage(std::move(session_storage)),
       context(session_context),
       settings(session_context.settings),
+      durability(session_context.settings.durability),
       vectors(*storage),
       index(session_context.settings.text),
       cache_(session_context.settings.cached_entries_max) {

@@ -229,7 +229,7 @@ class Core {
   [[nodiscard]] bool is_snapshot_worth_saving() const;
 
   // Reads metadata.json anew (holder of the lock), applies `change` and current counts, writes it.
-  Status save_metadata(log::DocumentDurability durability,
+  Status save_metadata(log::DocumentDurability kept,
                        const std::function<Status(Metadata&)>& change);
   // The members of metadata.json that are counted.
   void count_into(json::Tree& metadata) const;
@@ -249,6 +249,9 @@ class Core {
   const std::unique_ptr<log::SessionStorage> storage;
   const Session::Context context;
   Settings settings;
+  // The session's own, else the store's; changed while holding the storage's lock.
+  std::atomic<log::Durability> durability;
+  [[nodiscard]] bool is_durable() const { return durability == log::Durability::kCommit; }
   CappedFile kv_file;
   CappedFile transcript_file;
   Vectors vectors;

@@ -128,7 +128,7 @@ void Core::count_into(json::Tree& tree) const {
   tree.set("last_accessed", json::Tree::string(format_rfc3339(context.clock->now_ms())));
 }
 
-Status Core::save_metadata(log::DocumentDurability durability,
+Status Core::save_metadata(log::DocumentDurability kept,
                            const std::function<Status(Metadata&)>& change) {
   // Another process may have changed it since we read it: what is in the file counts.
   Metadata fresh;
@@ -154,7 +154,7 @@ Status Core::save_metadata(log::DocumentDurability durability,
   count_into(fresh.tree());
   // Nothing may fail once it is in the file.
   MetadataFacts facts = facts_of(fresh);
-  VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), durability));
+  VARVE_TRY(storage->put_document("metadata.json", fresh.encode(), kept));
   const std::unique_lock lock(index_mutex);
   take_metadata(std::move(fresh), std::move(facts));
   return {};

@@ -144,7 +144,7 @@ Result<json::Tree> stats(Core& core) {
   tree.set("vectors", std::move(vectors));
   tree.set("last_seq", count(core.index.coverage.last_seq));
   tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));
-  tree.set("durability", json::Tree::string(durability_name(core.settings.durability)));
+  tree.set("durability", json::Tree::string(durability_name(core.durability)));
   tree.set("durable", json::Tree::boolean(undurable_bytes == 0));
   tree.set("undurable_bytes", count(undurable_bytes));
   tree.set("generation", count(core.metadata.generation()));

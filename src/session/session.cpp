@@ -119,7 +119,7 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
   Core& core = parts->core;
   VARVE_TRY(core.load());
   if (core.settings.recovery == Recovery::kStrict) VARVE_TRY(check_strictly(core));
-  core.settings.durability =
+  core.durability =
       durability_of(core.metadata.tree().get_string("durability"), core.settings.durability);
   if (core.context.events->wants(Level::kInfo)) {
     VARVE_TRY(core.open_rows());
@@ -128,7 +128,9 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
                 json::Tree::integer_unsigned(core.index.size() - core.index.deleted_count()));
     core.post(Level::kInfo, "session opened", std::move(details));
   }
-  return std::shared_ptr<Session>(new Session(std::move(parts)));
+  std::shared_ptr<Session> session(new Session(std::move(parts)));
+  session->start_flusher_if_interval();
+  return session;
 }
 
 const std::string& Session::id() const { return parts_->core.id; }
@@ -297,7 +299,7 @@ Result<json::Tree> Session::metadata() {
 
 Status Session::update(std::string_view patch) {
   Core& core = parts_->core;
-  return parts_->writer.run("update", [&]() -> Status {
+  VARVE_TRY(parts_->writer.run("update", [&]() -> Status {
     const auto caps = [&] {
       return std::pair(cap_of(core, CappedStore::kKeyValue),
                        cap_of(core, CappedStore::kTranscript));
@@ -305,12 +307,35 @@ Status Session::update(std::string_view patch) {
     const auto before = caps();
     VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed,
                                  [&](Metadata& metadata) { return metadata.apply_patch(patch); }));
+    VARVE_TRY(take_durability());
     if (caps() == before) return {};
     // Nothing beyond a cap is ever shown; here it goes from the files, too.
     const Status tidied = tidy_stores(core, Remains::kSetAside);
     if (!tidied.ok()) core.post(Level::kWarn, "not evicted yet: " + tidied.message());
     return {};
-  });
+  }));
+  start_flusher_if_interval();
+  return {};
+}
+
+// What metadata says holds from here on. Who asked for "commit" is told when what was answered
+// before is durable, too, whoever wrote it.
+Status Session::take_durability() {
+  Core& core = parts_->core;
+  const log::Durability before = core.durability;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    core.durability =
+        durability_of(core.metadata.tree().get_string("durability"), core.settings.durability);
+  }
+  return core.is_durable() && core.durability != before ? sync_log(core.next_seq() - 1) : Status();
+}
+
+void Session::start_flusher_if_interval() {
+  const Core& core = parts_->core;
+  if (core.durability == log::Durability::kInterval && core.context.start_flusher) {
+    core.context.start_flusher();
+  }
 }
 
 Status Session::kv_set(std::string_view key, std::string_view value) {
@@ -375,21 +400,19 @@ Status Session::stop_keeping_lock() {
   });
 }
 
-bool Session::is_interval() const {
-  return parts_->core.settings.durability == log::Durability::kInterval;
-}
-
 Status Session::flush() { return parts_->writer.has_unsynced() ? make_durable() : Status(); }
 
 Status Session::make_durable() {
+  return parts_->writer.run("sync", [&] { return sync_log(parts_->core.next_seq() - 1); });
+}
+
+Status Session::sync_log(uint64_t last_seq) {
   Core& core = parts_->core;
-  return parts_->writer.run("sync", [&] {
-    VARVE_TRY(core.storage->sync(core.next_seq() - 1));
-    core.watch_durability();
-    parts_->writer.set_synced();
-    core.context.counters->syncs += 1;
-    return Status();
-  });
+  VARVE_TRY(core.storage->sync(last_seq));
+  core.watch_durability();
+  parts_->writer.set_synced();
+  core.context.counters->syncs += 1;
+  return {};
 }
 
 Status Session::sync() {
@@ -403,10 +426,7 @@ Status Session::sync_without_index() {
   Core& core = parts_->core;
   VARVE_TRY(parts_->writer.run("sync", [&] {
     const uint64_t last_seq = core.next_seq() - 1;
-    VARVE_TRY(core.storage->sync(last_seq));
-    core.watch_durability();
-    parts_->writer.set_synced();
-    core.context.counters->syncs += 1;
+    VARVE_TRY(sync_log(last_seq));
     return core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq));
       return Status();

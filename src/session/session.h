@@ -59,6 +59,8 @@ class Session {
     CatalogNotes* catalog = nullptr;        // null: none
     // The session's row in the store's list, for when its metadata is lost; empty: no list.
     std::function<Result<std::optional<log::SessionRow>>(std::string_view id)> find_listed = {};
+    // Called when the session is, or comes to be, of durability "interval"; may be empty.
+    std::function<void()> start_flusher = {};
   };
 
   // Loads index and metadata and reads what the index does not cover.
@@ -151,7 +153,6 @@ class Session {
   // Takes the lock and keeps it until the session is closed, or the other is called. kBusy.
   Status keep_lock();
   Status stop_keeping_lock();
-  [[nodiscard]] bool is_interval() const;  // durability "interval": it wants flush() now and then
 
   // Makes what is not yet durable so, when there is any: the interval flusher's step.
   Status flush();
@@ -165,6 +166,10 @@ class Session {
   struct Parts;
   explicit Session(std::unique_ptr<Parts> parts);
   Status sync_without_index();
+  void start_flusher_if_interval();
+  // Holder of the storage's lock:
+  Status sync_log(uint64_t last_seq);
+  Status take_durability();
   std::unique_ptr<Parts> parts_;
 };
 

@@ -154,7 +154,7 @@ Status Transcript::write_anew(const stores::TranscriptEntry& entry) {
 }
 
 Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
-  const bool durable = core_.settings.durability == log::Durability::kCommit;
+  const bool durable = core_.is_durable();
   const uint64_t cap = cap_of(core_, kStore);
   const std::string text = stores::format_entry(entry);
   for (int attempt = 0; attempt < kConflictsMax; ++attempt) {

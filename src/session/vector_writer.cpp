@@ -34,7 +34,7 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
   if (core_.storage->durable_mark().entries_bytes < log_bytes) {
     VARVE_TRY(core_.storage->sync(core_.next_seq() - 1));
   }
-  const bool durable = core_.settings.durability == log::Durability::kCommit;
+  const bool durable = core_.is_durable();
   VARVE_TRY(core_.vectors.file().put(id, values, durable, now_ms));
   changed_.store(true);
   if (!durable) unsynced_.store(true);

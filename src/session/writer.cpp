@@ -34,10 +34,6 @@ uint64_t bytes_of(const WriteRequest& request) {
   return bytes;
 }
 
-bool is_durable(const Settings& settings) {
-  return settings.durability == log::Durability::kCommit;
-}
-
 json::Tree lock_details(std::string_view operation, std::string_view name, int64_t duration_us) {
   json::Tree details = json::Tree::object();
   details.set("operation", json::Tree::string(operation));
@@ -149,7 +145,7 @@ bool Writer::enqueue(std::span<WriteRequest> requests) noexcept {
 // has a processor: a sync for a few of them takes as long as one for all. Who writes alone waits
 // for nobody.
 void Writer::wait_for_companions(std::unique_lock<std::mutex>& lock) noexcept {
-  if (queue_.front()->kind == WriteRequest::Kind::kCall || !is_durable(core_.settings)) return;
+  if (queue_.front()->kind == WriteRequest::Kind::kCall || !core_.is_durable()) return;
   for (int i = 0; i < kPausesMax && queued_calls_ < companion_count_; ++i) {
     lock.unlock();
     core_.context.clock->sleep_us(kPauseUs);
@@ -443,7 +439,7 @@ Status Writer::add_group(Group& group) {
   }
   if (lines.rows.empty()) return {};
   VARVE_TRY(note_change());
-  const bool durable = is_durable(core_.settings);
+  const bool durable = core_.is_durable();
   Once apply([&] {
     core_.apply_entries(end.start_bytes, lines.rows, end.start_bytes + lines.text.size());
   });
@@ -491,7 +487,7 @@ Status Writer::delete_group(Group& group) {
     }
   }
   if (ids.empty()) return {};
-  const bool durable = is_durable(core_.settings);
+  const bool durable = core_.is_durable();
   Once apply([&] { core_.apply_tombstones(start_bytes, ids, start_bytes + text.size()); });
   VARVE_TRY(core_.storage->append(log::Stream::kTombstones, start_bytes, text, durable, 0,
                                   std::ref(apply)));

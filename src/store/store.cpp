@@ -213,8 +213,8 @@ Result<std::shared_ptr<session::Session>> OpenStore::adopt(
   if (settings_.user_bytes_max > 0) context.quota = &quota_;
   context.catalog = &catalog_;
   context.find_listed = [this](std::string_view wanted) { return newest_row(*engine_, wanted); };
+  context.start_flusher = [this] { start_flusher(); };
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
-  if (session->is_interval()) start_flusher();
   const std::lock_guard guard(mutex_);
   forget_closed();
   auto& slot = open_[id];

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -407,13 +408,35 @@ TEST_P(SessionSuite, ARepairByAnotherIsNoticed) {
 
 // --- durability ----------------------------------------------------------------------------------
 
-TEST_P(SessionSuite, DurabilityOfTheSessionOverridesTheStores) {
+TEST_P(SessionSuite, DurabilityOfTheSessionOverridesTheStoresAtOnceAndLater) {
+  int flusher_starts = 0;
+  host_.context.start_flusher = [&] { flusher_starts += 1; };
+  reopen();
   for (const auto* const name : {"interval", "os", "commit"}) {
+    flusher_starts = 0;
     ASSERT_TRUE(session_->update(R"({"durability":")" + std::string(name) + "\"}").ok());
+    const int wanted_starts = std::string_view(name) == "interval" ? 1 : 0;
+    EXPECT_EQ(session_->stats()->get_string("durability"), name) << "of the session that is open";
+    EXPECT_EQ(std::exchange(flusher_starts, 0), wanted_starts) << name;
     reopen();
     EXPECT_EQ(session_->stats()->get_string("durability"), name);
-    EXPECT_EQ(session_->is_interval(), std::string_view(name) == "interval");
+    EXPECT_EQ(std::exchange(flusher_starts, 0), wanted_starts) << name;
   }
+}
+
+TEST_P(SessionSuite, AStricterDurabilityHoldsForWhatWasAnsweredAndForWhatFollows) {
+  host_.context.settings.durability = log::Durability::kOs;
+  reopen();
+  const auto durable_seq = [&] { return session_->stats()->get_int64("durable_seq"); };
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  ASSERT_TRUE(session_->update(R"({"title":"not about durability"})").ok());
+  EXPECT_EQ(durable_seq(), 0);
+  ASSERT_TRUE(session_->update(R"({"durability":"commit"})").ok());
+  EXPECT_EQ(durable_seq(), 1);
+  ASSERT_TRUE(session_->add(entry_text("b")).ok());
+  EXPECT_EQ(durable_seq(), 2);
+  ASSERT_TRUE(session_->update(R"({"durability":null})").ok());
+  EXPECT_EQ(session_->stats()->get_string("durability"), "os") << "as the store's configuration";
 }
 
 TEST_P(SessionSuite, FlushSyncsOnceAndOnlyWhenThereIsSomething) {

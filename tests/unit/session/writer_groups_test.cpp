@@ -176,7 +176,7 @@ TEST_F(Groups, WhoDoesNotComeIsWaitedForOnce) {
 
 TEST_F(Groups, WhoNeedNotSyncWaitsForNobody) {
   host_.context.settings.durability = log::Durability::kOs;
-  core_->settings.durability = log::Durability::kOs;
+  core_->durability = log::Durability::kOs;
   add_two_in_one_group("s");
   const int64_t before_us = clock_.slept_us();
   EXPECT_EQ(add("alone"), Code::kOk);

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/time.h"
@@ -466,6 +468,32 @@ TEST_F(DirectoryStore, IntervalIsDurableAfterSyncAndAfterClose) {
   EXPECT_EQ(durable_entries().find("\"id\":\"b\""), std::string::npos);
   store->close();
   EXPECT_NE(durable_entries().find("\"id\":\"b\""), std::string::npos);
+}
+
+TEST_F(DirectoryStore, IntervalThatIsAskedForWhileASessionIsOpenHasItsFlusher) {
+  const auto store = open("store", R"({"durability":"os",
+                                       "performance":{"batch_write_interval_ms":1}})");
+  const auto session = *store->create_session("");
+  ASSERT_TRUE(session->update(R"({"durability":"interval"})").ok());
+  ASSERT_TRUE(session->add(kEntry).ok());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (session->stats()->get_int64("durable_seq") < 1) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nobody makes it durable";
+    std::this_thread::yield();
+  }
+}
+
+TEST_F(DirectoryStore, CommitAskedForWhileASessionIsOpenSurvivesAPowerLoss) {
+  const auto store = open("store", R"({"durability":"os"})");
+  const auto session = *store->create_session(R"({"session_id":"s1"})");
+  ASSERT_TRUE(session->add(kEntry).ok());
+  ASSERT_TRUE(session->update(R"({"durability":"commit"})").ok());
+  ASSERT_TRUE((*store->open_session("s1"))->add(R"({"id":"b","type":"x","content":1})").ok());
+  const auto after = disk_.crash();
+  const auto again = *Store::open("store", "", {after.get(), &clock_, &random_});
+  const auto reopened = *again->open_session("s1");
+  EXPECT_TRUE(reopened->get("a").ok());
+  EXPECT_TRUE(reopened->get("b").ok());
 }
 
 TEST_F(DirectoryStore, CommitIsDurableWithTheAnswer) {
