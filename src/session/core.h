@@ -196,6 +196,11 @@ class Core {
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
   // Index lock held exclusively.
   void set_metadata(Metadata fresh);
+  // Takes what metadata.json says now; kCorruption where it cannot be read. Any thread, no lock.
+  Status refresh_metadata();
+  // kNotFound, as for who opens it, once the session's time is over (expiry.h). Reads metadata.json
+  // only then: another process may have renewed it. Any thread, no index lock.
+  Status check_not_expired();
   // From when on a write is to renew what metadata.json says (expiry.h).
   [[nodiscard]] int64_t renewal_due_ms() const { return renewal_due_ms_.load(); }
 
@@ -324,6 +329,7 @@ class Core {
     std::shared_ptr<const decay::Rules> decay_rules;
     uint64_t compacted_through_seq = 0;
     int64_t renewal_due_ms = kNeverDue;
+    int64_t expiry_ms = kNeverDue;
   };
   [[nodiscard]] MetadataFacts facts_of(const Metadata& of) const;
   // Index lock held exclusively. Cannot fail: the file may have it already.
@@ -344,7 +350,9 @@ class Core {
   std::mutex analyzers_mutex_;
   std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use
   MetadataFacts facts_;                                     // of the metadata
-  std::atomic<int64_t> renewal_due_ms_{kNeverDue};          // of these, for who has no lock
+  // Of these, for who has no lock.
+  std::atomic<int64_t> renewal_due_ms_{kNeverDue};
+  std::atomic<int64_t> expiry_ms_{kNeverDue};
   std::atomic<bool> is_near_limit_{false};
   std::atomic<bool> is_undurable_{false};
   // The storage's lock is held here, and nothing written.

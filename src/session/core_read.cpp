@@ -25,7 +25,7 @@ Status no_entry(std::string_view wanted, bool was_deleted, bool is_there) {
 
 }  // namespace
 
-// Few entries expire: the clock is asked for those alone.
+// Few entries and sessions expire: the clock is asked for those alone.
 bool Core::is_over(int64_t expires_at_ms) const {
   return expires_at_ms != entry::kNeverExpires && expires_at_ms <= context.clock->now_ms();
 }
@@ -175,12 +175,32 @@ void Core::set_metadata(Metadata fresh) {
   take_metadata(std::move(fresh), std::move(facts));
 }
 
+// Read under the lock: what is older must not take the place of what another thread wrote, or read
+// with a log that was replaced, meanwhile.
+Status Core::refresh_metadata() {
+  const std::unique_lock lock(index_mutex);
+  VARVE_TRY_ASSIGN(Metadata fresh, read_metadata());
+  set_metadata(std::move(fresh));
+  return {};
+}
+
+Status Core::check_not_expired() {
+  if (!is_over(expiry_ms_.load(std::memory_order_relaxed))) return {};
+  const Status refreshed = refresh_metadata();
+  // Nothing ends on the word of a damaged one.
+  if (refreshed.code() == Code::kCorruption) return {};
+  VARVE_TRY(refreshed);
+  return is_over(expiry_ms_) ? expired_status(id) : Status();
+}
+
 Core::MetadataFacts Core::facts_of(const Metadata& of) const {
-  return {decay_rules_of(of), of.compacted_through_seq(), session::renewal_due_ms(of.tree())};
+  return {decay_rules_of(of), of.compacted_through_seq(), session::renewal_due_ms(of.tree()),
+          expiry_ms(of.tree()).value_or(kNeverDue)};
 }
 
 void Core::take_metadata(Metadata fresh, MetadataFacts facts) noexcept {
   renewal_due_ms_.store(facts.renewal_due_ms);
+  expiry_ms_.store(facts.expiry_ms);
   facts_ = std::move(facts);
   metadata = std::move(fresh);
 }

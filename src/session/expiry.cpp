@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "base/time.h"
 #include "session/metadata.h"
@@ -12,6 +13,8 @@ namespace {
 
 constexpr double kHourMs = 3'600'000;
 constexpr double kRenewalsPerTtl = 8;
+// The last moment of the year 9999: no timestamp tells a later one.
+constexpr int64_t kLastTimeMs = 253'402'300'799'999;
 
 bool is_fixed(const json::Tree& metadata) {
   return metadata.get_string("ttl_policy", "sliding") == "fixed";
@@ -20,7 +23,7 @@ bool is_fixed(const json::Tree& metadata) {
 // kNeverDue where no calendar goes so far.
 int64_t later_by(int64_t begin_ms, double duration_ms) {
   const double end_ms = static_cast<double>(begin_ms) + duration_ms;
-  return end_ms < static_cast<double>(kNeverDue) ? static_cast<int64_t>(end_ms) : kNeverDue;
+  return end_ms <= static_cast<double>(kLastTimeMs) ? static_cast<int64_t>(end_ms) : kNeverDue;
 }
 
 }  // namespace
@@ -42,6 +45,11 @@ Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_
   if (!metadata.ok()) return false;
   const auto end_ms = expiry_ms(metadata->tree());
   return end_ms && *end_ms <= now_ms;
+}
+
+Status expired_status(std::string_view session_id) {
+  return {Code::kNotFound, "the session '" + std::string(session_id) +
+                               "' has expired (ttl_hours); varve_store_sweep removes it"};
 }
 
 int64_t renewal_due_ms(const json::Tree& metadata) {

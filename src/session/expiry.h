@@ -22,6 +22,9 @@ std::optional<int64_t> expiry_ms(const json::Tree& metadata);
 // says that it has not: nothing is removed on its word.
 Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_id, int64_t now_ms);
 
+// What every call on a session that has expired answers.
+Status expired_status(std::string_view session_id);
+
 // From when on a write is to renew the metadata of a session, so that nobody takes it for one that
 // was left: an eighth of a sliding ttl after it was saved. kNeverDue: no write is.
 inline constexpr int64_t kNeverDue = std::numeric_limits<int64_t>::max();

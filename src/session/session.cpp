@@ -162,6 +162,7 @@ Result<std::string> Session::add_batch(std::string_view text) {
 
 Result<EntryLine> Session::read(std::string_view id) {
   VARVE_TRY(check_id(id));
+  VARVE_TRY(parts_->core.check_not_expired());
   parts_->core.context.counters->gets.fetch_add(1, std::memory_order_relaxed);
   return parts_->noted(parts_->core.read_entry(id), "an entry cannot be read");
 }
@@ -200,6 +201,7 @@ Result<QueryResults> Session::query(std::string_view text) {
   const Context& context = parts_->core.context;
   const DurationRecorder recorder(*context.clock, context.counters->query_us);
   VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSession));
+  VARVE_TRY(parts_->core.check_not_expired());
   return parts_->noted(run_query(parts_->core, query, nullptr), "a query failed");
 }
 
@@ -227,6 +229,7 @@ Result<RankedKeys> Session::find_rank_keys(const query::Query& query, const Shar
 Result<std::vector<Selected>> Session::select(const query::Query& query) {
   const Context& context = parts_->core.context;
   const DurationRecorder recorder(*context.clock, context.counters->query_us);
+  VARVE_TRY(parts_->core.check_not_expired());
   return parts_->noted(session::select(parts_->core, query), "a query failed");
 }
 
@@ -250,10 +253,14 @@ Result<uint64_t> Session::count(std::string_view text) {
   const Context& context = parts_->core.context;
   const DurationRecorder recorder(*context.clock, context.counters->query_us);
   VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kCount));
+  VARVE_TRY(parts_->core.check_not_expired());
   return parts_->noted(count_matches(parts_->core, query), "a query failed");
 }
 
-Result<json::Tree> Session::tags() { return list_tags(parts_->core); }
+Result<json::Tree> Session::tags() {
+  VARVE_TRY(parts_->core.check_not_expired());
+  return list_tags(parts_->core);
+}
 
 Result<CatalogFacts> Session::take_for_catalog() {
   return session::take_for_catalog(parts_->core, parts_->writer);
@@ -261,6 +268,7 @@ Result<CatalogFacts> Session::take_for_catalog() {
 
 Result<uint64_t> Session::remove_where(std::string_view text, std::string_view reason) {
   VARVE_TRY(check_reason(reason));
+  VARVE_TRY(parts_->core.check_not_expired());
   VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kDelete));
   VARVE_TRY_ASSIGN(const auto ids, find_matches(parts_->core, query));
   const int64_t now_ms = parts_->core.context.clock->now_ms();
@@ -276,16 +284,10 @@ Result<uint64_t> Session::remove_where(std::string_view text, std::string_view r
 
 Result<json::Tree> Session::metadata() {
   Core& core = parts_->core;
+  VARVE_TRY(core.check_not_expired());
   VARVE_TRY(core.catch_up());
-  // Another process may have changed it.
-  auto text = core.storage->get_document("metadata.json");
-  if (text.ok()) {
-    auto parsed = Metadata::parse(*text, core.id);
-    if (parsed.ok()) {
-      const std::unique_lock lock(core.index_mutex);
-      core.set_metadata(*std::move(parsed));
-    }
-  }
+  // Another process may have changed it. What cannot be read says nothing else.
+  (void)core.refresh_metadata().ok();
   json::Tree tree;
   {
     const std::shared_lock lock(core.index_mutex);
@@ -343,12 +345,14 @@ Status Session::kv_set(std::string_view key, std::string_view value) {
 }
 
 Result<std::string> Session::kv_get(std::string_view key) {
+  VARVE_TRY(parts_->core.check_not_expired());
   return parts_->noted(parts_->key_value.get(key), "kv.json cannot be read");
 }
 
 Status Session::kv_delete(std::string_view key) { return parts_->key_value.remove(key); }
 
 Result<json::Tree> Session::kv_list() {
+  VARVE_TRY(parts_->core.check_not_expired());
   return parts_->noted(parts_->key_value.list(), "kv.json cannot be read");
 }
 
@@ -357,6 +361,7 @@ Status Session::transcript_append(std::string_view role, std::string_view conten
 }
 
 Result<json::Tree> Session::transcript_last(uint64_t count) {
+  VARVE_TRY(parts_->core.check_not_expired());
   return parts_->noted(parts_->transcript.last(count), "transcript.md cannot be read");
 }
 
@@ -403,7 +408,13 @@ Status Session::stop_keeping_lock() {
 Status Session::flush() { return parts_->writer.has_unsynced() ? make_durable() : Status(); }
 
 Status Session::make_durable() {
-  return parts_->writer.run("sync", [&] { return sync_log(parts_->core.next_seq() - 1); });
+  WriteRequest request;
+  request.kind = WriteRequest::Kind::kCall;
+  request.even_expired = true;  // it was answered before
+  request.operation = "sync";
+  request.call = [&] { return sync_log(parts_->core.next_seq() - 1); };
+  parts_->writer.submit(std::span(&request, 1));
+  return std::move(request.status);
 }
 
 Status Session::sync_log(uint64_t last_seq) {
@@ -466,8 +477,12 @@ void Session::close() {
   }
 }
 
-Result<json::Tree> Session::stats() { return session::stats(parts_->core); }
+Result<json::Tree> Session::stats() {
+  VARVE_TRY(parts_->core.check_not_expired());
+  return session::stats(parts_->core);
+}
 Result<UsageByDay> Session::usage(int64_t start_ms, int64_t end_ms) {
+  VARVE_TRY(parts_->core.check_not_expired());
   return parts_->usage.by_day(start_ms, end_ms);
 }
 Result<json::Tree> Session::stats_with_usage() {
@@ -481,22 +496,33 @@ Result<json::Tree> Session::stats_with_usage() {
   figures.set("usage", std::move(tree));
   return figures;
 }
-Result<json::Tree> Session::files() { return list_files(parts_->core); }
+Result<json::Tree> Session::files() {
+  VARVE_TRY(parts_->core.check_not_expired());
+  return list_files(parts_->core);
+}
 Result<json::Tree> Session::verify(bool deep, const ProgressReceiver& receiver) {
+  VARVE_TRY(parts_->core.check_not_expired());
   return session::verify(parts_->core, parts_->writer, deep, receiver);
 }
 Result<json::Tree> Session::repair(bool dry_run, bool accept_edits) {
+  VARVE_TRY(parts_->core.check_not_expired());
   return session::repair(parts_->core, parts_->writer, {dry_run, accept_edits});
 }
 Result<json::Tree> Session::compact(const CompactionOptions& options) {
+  VARVE_TRY(parts_->core.check_not_expired());
   return session::compact(parts_->core, parts_->writer, options);
 }
 Result<json::Tree> Session::migrate(bool dry_run) {
+  VARVE_TRY(parts_->core.check_not_expired());
   return session::migrate(parts_->core, parts_->writer, dry_run);
 }
-Result<json::Tree> Session::index_listing() { return list_index(parts_->core); }
+Result<json::Tree> Session::index_listing() {
+  VARVE_TRY(parts_->core.check_not_expired());
+  return list_index(parts_->core);
+}
 
 Result<json::Tree> Session::rebuild_index() {
+  VARVE_TRY(parts_->core.check_not_expired());
   Core& core = parts_->core;
   const int64_t start_us = core.context.clock->monotonic_us();
   VARVE_TRY(session::rebuild_index(core));
@@ -512,17 +538,20 @@ Result<json::Tree> Session::rebuild_index() {
 
 Result<std::string> Session::export_text(std::string_view format,
                                          const ProgressReceiver& receiver) {
+  VARVE_TRY(parts_->core.check_not_expired());
   VARVE_TRY_ASSIGN(const auto options, parse_export_format(format));
   return session::export_text(parts_->core, options, receiver);
 }
 
 Result<json::Tree> Session::export_file(std::string_view path, std::string_view options,
                                         const ProgressReceiver& receiver) {
+  VARVE_TRY(parts_->core.check_not_expired());
   VARVE_TRY_ASSIGN(const auto parsed, parse_export_options(options, true));
   return session::export_file(parts_->core, path, parsed, receiver);
 }
 
 Result<json::Tree> Session::import_text(std::string_view text, const ProgressReceiver& receiver) {
+  VARVE_TRY(parts_->core.check_not_expired());
   transfer::TextInput input(text);
   auto report = import_entries(parts_->core, parts_->writer, parts_->ids, input, {}, receiver);
   parts_->writer.save_snapshot(false);
@@ -531,6 +560,7 @@ Result<json::Tree> Session::import_text(std::string_view text, const ProgressRec
 
 Result<json::Tree> Session::import_file(std::string_view path, std::string_view options,
                                         const ProgressReceiver& receiver) {
+  VARVE_TRY(parts_->core.check_not_expired());
   VARVE_TRY_ASSIGN(const auto parsed, parse_import_options(options));
   io::FileSystem* files = parts_->core.context.file_system;
   if (files == nullptr) {

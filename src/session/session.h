@@ -73,6 +73,8 @@ class Session {
 
   [[nodiscard]] const std::string& id() const;
 
+  // Once its ttl is over, what a host asks of it is answered as if it were opened: kNotFound.
+
   // The entry's id. errors: see varve_session_add.
   Result<std::string> add(std::string_view entry);
   // Ids in the order given, a JSON array. `entries` is a JSON array or JSON lines.

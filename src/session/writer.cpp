@@ -286,6 +286,7 @@ void Writer::note_failure(std::string_view operation, const Status& failure) noe
 Status Writer::commit_locked(Group& group) {
   const WriteRequest& first = *group.front();
   if (!first.recover) return first.call();
+  if (!first.even_expired) VARVE_TRY(core_.check_not_expired());
   for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
     VARVE_TRY(core_.catch_up_as_writer(attempt > 0));
     VARVE_TRY(migrate_if_older(core_, &current_generation_));

@@ -31,9 +31,10 @@ struct WriteRequest {
   size_t deleted_count = 0;                  // of those: of entries that were
   std::function<Status()> call;              // kCall: runs alone, holding the storage's lock
   bool recover = true;                       // kCall: with a torn tail moved away first
-  std::string_view operation = "write";      // for the people who read the lock file
-  std::optional<uint64_t> lock_wait_ms;      // instead of the configured timeout
-  Status status;                             // the outcome
+  bool even_expired = false;             // kCall with `recover`: whatever the session's ttl says
+  std::string_view operation = "write";  // for the people who read the lock file
+  std::optional<uint64_t> lock_wait_ms;  // instead of the configured timeout
+  Status status;                         // the outcome
   bool done = false;
   bool ends_call = false;  // the last of those that one call submitted
 };

@@ -301,9 +301,8 @@ Result<std::shared_ptr<session::Session>> OpenStore::open_session(std::string_vi
 Result<std::shared_ptr<session::Session>> OpenStore::unless_expired(
     std::shared_ptr<session::Session> session) {
   VARVE_TRY_ASSIGN(const bool is_over, session->has_expired());
-  if (!is_over) return session;
-  return Status(Code::kNotFound, "the session '" + session->id() +
-                                     "' has expired (ttl_hours); varve_store_sweep removes it");
+  if (is_over) return session::expired_status(session->id());
+  return session;
 }
 
 Result<std::shared_ptr<session::Session>> OpenStore::open_even_expired(const std::string& id) {

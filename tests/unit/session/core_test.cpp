@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
+#include <future>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -505,6 +509,34 @@ TEST_F(Moments, WhatAWaitingWriterCannotFollowItReadsWhenItHasTheLock) {
     const bool is_cut = disk_.bytes(log::kEntriesFile).empty();
     EXPECT_EQ(core_->read_entry("a").ok(), !is_cut);
   }
+}
+
+// --- what another thread, or the end of memory, leaves -------------------------------------------
+
+// Else the number that a compaction gave away would be given a second time.
+TEST_F(Moments, MetadataThatWasReadIsNotTakenBehindWhatAnotherThreadSaved) {
+  for (const auto* const id : {"b", "c"}) ASSERT_TRUE(other_->remove(id, "").ok());
+  std::thread compacting;
+  std::promise<void> compacted;
+  disk_.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool reads =
+        operation.kind == io::OperationKind::kRead && operation.name == log::kMetadataFile;
+    if (!reads || compacting.joinable()) return std::nullopt;
+    compacting = std::thread([&] {
+      EXPECT_TRUE(other_->compact({}).ok());
+      compacted.set_value();
+    });
+    // It is done, or waits for the one who reads.
+    compacted.get_future().wait_for(std::chrono::milliseconds(500));
+    return std::nullopt;
+  });
+  EXPECT_TRUE(other_->metadata().ok());
+  ASSERT_TRUE(compacting.joinable());
+  compacting.join();
+  disk_.disk.set_fault_hook({});
+  add("d");
+  EXPECT_EQ(json::Tree::parse(*other_->get("d"))->get_int64("seq"), 4);
+  EXPECT_TRUE(other_->verify()->get_bool("ok"));
 }
 
 }  // namespace

@@ -65,18 +65,20 @@ TEST_F(StoreCorners, ALetterAndAColonAreADirectory) {
   EXPECT_TRUE(open("folder/with:colon") != nullptr);
 }
 
-// Another process, between the look at the ttl and the lock.
+// Another process, between the look at the ttl, by a clock that goes ahead, and the lock.
 TEST_F(StoreCorners, AnExpiredSessionThatIsWrittenToAtTheLastMomentKeepsItsId) {
   const auto own = disk_.process(2001);
   const auto store = open("store", "", own.get());
   const auto other = open("store");
   const auto writer = *other->create_session(R"({"session_id":"s1","ttl_hours":1})");
+  const int64_t right_ms = clock_.now_ms();
   clock_.advance_ms(7'200'000);
   bool is_written = false;
   disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     const bool is_lock = operation.process_id == 2001 && operation.kind == OperationKind::kLock &&
                          operation.path.find("/s1/") != std::string::npos;
     if (is_lock && !std::exchange(is_written, true)) {
+      clock_.set_now_ms(right_ms);
       EXPECT_TRUE(writer->add(R"({"id":"a","type":"finding","content":1})").ok());
     }
     return std::nullopt;

@@ -9,9 +9,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/time.h"
 #include "io/simulated.h"
+#include "session/compaction.h"
 #include "store/store.h"
 #include "support/environment.h"
 
@@ -71,6 +74,60 @@ TEST_P(SweepTest, AFixedTtlCountsFromCreationAndHidesTheSessionAtOnce) {
   EXPECT_EQ(sweep().get_int64("sessions_checked"), 0);
 }
 
+// What a handle that was open before answers, by call.
+using CallsOfAHandle = std::vector<std::pair<std::string, Status>>;
+CallsOfAHandle call_all(session::Session& session) {
+  const float vector[] = {1.0F, 0.0F};
+  return {{"add", session.add(R"({"type":"message","content":1})").status()},
+          {"add_batch", session.add_batch(R"([{"type":"message","content":1}])").status()},
+          {"get", session.get("a").status()},
+          {"remove", session.remove("a", "")},
+          {"remove_where", session.remove_where(R"({"text":"hello"})", "").status()},
+          {"put_vector", session.put_vector("a", vector)},
+          {"query", session.query(R"({"text":"hello"})").status()},
+          {"count", session.count("{}").status()},
+          {"tags", session.tags().status()},
+          {"kv_set", session.kv_set("a", "1")},
+          {"kv_get", session.kv_get("a").status()},
+          {"kv_delete", session.kv_delete("a")},
+          {"kv_list", session.kv_list().status()},
+          {"transcript_append", session.transcript_append("user", "hello")},
+          {"transcript_last", session.transcript_last(1).status()},
+          {"metadata", session.metadata().status()},
+          {"update", session.update(R"({"title":"x"})")},
+          {"sync", session.sync()},
+          {"stats", session.stats().status()},
+          {"stats_with_usage", session.stats_with_usage().status()},
+          {"files", session.files().status()},
+          {"verify", session.verify().status()},
+          {"repair", session.repair(false).status()},
+          {"migrate", session.migrate(false).status()},
+          {"compact", session.compact({}).status()},
+          {"rebuild_index", session.rebuild_index().status()},
+          {"index_listing", session.index_listing().status()},
+          {"export_text", session.export_text("jsonl").status()},
+          {"import_text", session.import_text(R"({"type":"message","content":1})").status()}};
+}
+
+TEST_P(SweepTest, AnOpenHandleAnswersAsWhoOpensItOnceTheTtlIsOver) {
+  const auto session = create(R"({"session_id":"s1","ttl_hours":2,"ttl_policy":"fixed"})");
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
+  clock_.advance_ms(2 * kHourMs - 1);
+  for (const auto& [name, status] : call_all(*session)) {
+    EXPECT_EQ(status.message().find("has expired (ttl_hours)"), std::string::npos) << name;
+  }
+  clock_.advance_ms(1);
+  const Status refused = store_->open_session("s1").status();
+  ASSERT_EQ(refused.code(), Code::kNotFound);
+  for (const auto& [name, status] : call_all(*session)) {
+    EXPECT_EQ(status.code(), Code::kNotFound) << name;
+    EXPECT_EQ(status.message(), refused.message()) << name;
+  }
+  EXPECT_TRUE(store_->sync().ok()) << "what was answered before is made durable";
+  EXPECT_TRUE(store_->stats().ok());
+  EXPECT_EQ(sweep().get_int64("sessions_removed"), 1) << "nothing brought it back";
+}
+
 TEST_P(SweepTest, ASlidingTtlCountsFromTheLastWrite) {
   auto session = create(R"({"session_id":"s1","ttl_hours":2})");
   for (int i = 0; i < 5; ++i) {
@@ -123,9 +180,9 @@ TEST_P(SweepTest, ATtlCanBeTakenBackAndGivenLater) {
   EXPECT_EQ(opened("s1"), Code::kOk);
   ASSERT_TRUE(session->update(R"({"ttl_hours":1,"ttl_policy":"sliding"})").ok());
   EXPECT_EQ(opened("s1"), Code::kOk);
+  EXPECT_EQ(session->update(R"({"ttl_policy":"never"})").code(), Code::kInvalidArgument);
   clock_.advance_ms(kHourMs);
   EXPECT_EQ(opened("s1"), Code::kNotFound);
-  EXPECT_EQ(session->update(R"({"ttl_policy":"never"})").code(), Code::kInvalidArgument);
 }
 
 TEST_P(SweepTest, ExpiredEntriesGoFromTheFiles) {
@@ -157,7 +214,29 @@ TEST_P(SweepTest, AClockThatWasAYearAheadDoesNotTakeWhatItDidNotSweep) {
   EXPECT_EQ(opened("s1"), Code::kOk);
 }
 
-// Between the look at the ttl and the lock another process writes: the session is in use again.
+TEST(SweepBesideAWriter, AHandleKnowsThatAnotherProcessRenewedTheSession) {
+  io::SimulatedFileSystem disk;
+  const auto other_process = disk.process(2001);
+  test::ManualClock clock;
+  test::SeededRandom random;
+  const auto store = *Store::open("store", "", {&disk, &clock, &random});
+  const auto other = *Store::open("store", "", {other_process.get(), &clock, &random});
+  const auto handle = *store->create_session(R"({"session_id":"s1","ttl_hours":2})");
+  const auto writer = *other->open_session("s1");
+  for (int i = 0; i < 3; ++i) {
+    clock.advance_ms(kHourMs + kHourMs / 2);
+    const std::string id = std::to_string(i);
+    ASSERT_TRUE(writer->add(R"({"type":"message","content":1,"id":")" + id + "\"}").ok());
+    EXPECT_TRUE(handle->get(id).ok()) << id;
+  }
+  EXPECT_TRUE(handle->add(kSweptEntry).ok());
+  clock.advance_ms(2 * kHourMs);
+  EXPECT_EQ(handle->get("a").code(), Code::kNotFound);
+  EXPECT_EQ(writer->add(R"({"type":"message","content":1})").code(), Code::kNotFound);
+}
+
+// Between the look at the ttl, by a clock that goes ahead, and the lock another process writes: the
+// session is in use again.
 TEST(SweepBesideAWriter, KeepsASessionThatIsWrittenToAtTheLastMoment) {
   io::SimulatedFileSystem disk;
   const auto own = disk.process(2001);
@@ -166,12 +245,14 @@ TEST(SweepBesideAWriter, KeepsASessionThatIsWrittenToAtTheLastMoment) {
   const auto sweeper = *Store::open("store", "", {own.get(), &clock, &random});
   const auto other = *Store::open("store", "", {&disk, &clock, &random});
   const auto writer = *other->create_session(R"({"session_id":"s1","ttl_hours":1})");
+  const int64_t right_ms = clock.now_ms();
   clock.advance_ms(2 * kHourMs);
   bool written = false;
   disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     if (!written && operation.process_id == 2001 && operation.kind == io::OperationKind::kLock &&
         operation.path.find("/s1/") != std::string::npos) {
       written = true;
+      clock.set_now_ms(right_ms);
       EXPECT_TRUE(writer->add(kSweptEntry).ok());
     }
     return std::nullopt;
