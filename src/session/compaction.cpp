@@ -101,6 +101,7 @@ class Compaction {
     VARVE_TRY(write_anew());
     report_.changed = true;
     Status vectors = write_vectors_anew();
+    report_.leaves_stray_vectors = !knows_vectors_ || !vectors.ok();
     if (purges) VARVE_TRY(vectors);
     note_if_failed(core_, "vectors.bin was not compacted", vectors);
     // Now it is done. An index that cannot be made here is made by whoever reads next.
@@ -154,10 +155,12 @@ class Compaction {
     });
     if (chosen.code() == Code::kCorruption) {
       removes_vectors_ = purges;
+      knows_vectors_ = purges;  // then there are none
       return {};
     }
     if (chosen.code() == Code::kFormatVersion && !purges) return {};
     VARVE_TRY_ASSIGN(vectors_, std::move(chosen));
+    knows_vectors_ = true;
     if (vectors_.dimension == 0) return {};
     if (vectors_.drops() && !(index_from_log_ && knows_rows)) {
       return {Code::kConflict, "rows of index.bin, or of another index, do not decide what goes"};
@@ -302,13 +305,15 @@ class Compaction {
   }
 
   // The number that makes the gaps legal: a crash behind it leaves a log as it was. It is durable
-  // before the new log has the name.
+  // before the new log has the name. So is the note that vectors are to go: from there on ids of
+  // what goes are free, and their vectors are not gone yet.
   Status make_gaps_legal() {
     return core_.save_metadata(log::DocumentDurability::kContent, [&](Metadata& metadata) {
       json::Tree& tree = metadata.tree();
       tree.set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
       tree.set("durable_seq", json::Tree::integer_unsigned(last_seq_));
       tree.set("generation", json::Tree::integer_unsigned(metadata.generation() + 1));
+      if (vectors_.drops()) tree.set(kStrayVectors, json::Tree::boolean(true));
       return Status();
     });
   }
@@ -397,6 +402,7 @@ class Compaction {
   std::vector<log::Damage> damage_;
   VectorFile::Selection vectors_;
   bool removes_vectors_ = false;  // it cannot be told what is in the file
+  bool knows_vectors_ = false;
   CompactionReport report_;
   std::string read_;                     // scratch
   std::shared_ptr<const void> old_log_;  // keeps the file

@@ -56,6 +56,7 @@ Status save_history(Core& core, CompactionCause cause, const CompactionReport& r
     history.push(std::move(item));
     metadata.tree().set("compactions", std::move(history));
     metadata.tree().set("last_compaction", now);
+    if (!report.leaves_stray_vectors) metadata.tree().erase(kStrayVectors);
     return Status();
   });
 }

@@ -28,7 +28,8 @@ struct CompactionReport {
   // Of vectors.bin; when there is one.
   std::optional<uint64_t> vectors_before;
   uint64_t vectors_after = 0;
-  bool changed = false;  // the log was written anew
+  bool changed = false;               // the log was written anew
+  bool leaves_stray_vectors = false;  // not for tree(): see metadata.h
   double duration_ms = 0;
 
   [[nodiscard]] json::Tree tree() const;

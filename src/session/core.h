@@ -201,6 +201,8 @@ class Core {
   // kNotFound, as for who opens it, once the session's time is over (expiry.h). Reads metadata.json
   // only then: another process may have renewed it. Any thread, no index lock.
   Status check_not_expired();
+  // Whether entries may be added only after drop_stray_vectors() (vector_check.h).
+  [[nodiscard]] bool may_have_stray_vectors() const { return may_have_stray_vectors_.load(); }
   // From when on a write is to renew what metadata.json says (expiry.h).
   [[nodiscard]] int64_t renewal_due_ms() const { return renewal_due_ms_.load(); }
 
@@ -330,6 +332,7 @@ class Core {
     uint64_t compacted_through_seq = 0;
     int64_t renewal_due_ms = kNeverDue;
     int64_t expiry_ms = kNeverDue;
+    bool may_have_stray_vectors = false;
   };
   [[nodiscard]] MetadataFacts facts_of(const Metadata& of) const;
   // Index lock held exclusively. Cannot fail: the file may have it already.
@@ -353,6 +356,7 @@ class Core {
   // Of these, for who has no lock.
   std::atomic<int64_t> renewal_due_ms_{kNeverDue};
   std::atomic<int64_t> expiry_ms_{kNeverDue};
+  std::atomic<bool> may_have_stray_vectors_{false};
   std::atomic<bool> is_near_limit_{false};
   std::atomic<bool> is_undurable_{false};
   // The storage's lock is held here, and nothing written.

@@ -195,12 +195,13 @@ Status Core::check_not_expired() {
 
 Core::MetadataFacts Core::facts_of(const Metadata& of) const {
   return {decay_rules_of(of), of.compacted_through_seq(), session::renewal_due_ms(of.tree()),
-          expiry_ms(of.tree()).value_or(kNeverDue)};
+          expiry_ms(of.tree()).value_or(kNeverDue), of.tree().get_bool(kStrayVectors)};
 }
 
 void Core::take_metadata(Metadata fresh, MetadataFacts facts) noexcept {
   renewal_due_ms_.store(facts.renewal_due_ms);
   expiry_ms_.store(facts.expiry_ms);
+  may_have_stray_vectors_.store(facts.may_have_stray_vectors);
   facts_ = std::move(facts);
   metadata = std::move(fresh);
 }

@@ -17,7 +17,7 @@ namespace varve::session {
 namespace {
 
 // Members a user's patch may not touch.
-constexpr std::array<std::string_view, 19> kOwnMembers = {
+constexpr std::array<std::string_view, 20> kOwnMembers = {
     "version",         "session_id",
     "created_at",      "last_accessed",
     "user_id",         "agent_id",
@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 19> kOwnMembers = {
     "compactions",     "compacted_through_seq",
     "schema_versions", "migrated_from",
     "stores",          "restored_at",
-    "migrations"};
+    "migrations",      kStrayVectors};
 
 std::string checksum_of(const json::Tree& tree) {
   return "sha256:" + to_hex(sha256(tree.canonical()));

@@ -18,6 +18,10 @@ namespace varve::session {
 
 inline constexpr int64_t kMetadataVersion = 1;
 
+// Present and true: vectors.bin may have vectors of entries that a compaction dropped, whose ids
+// are free. No entry is added before they are gone.
+inline constexpr std::string_view kStrayVectors = "stray_vectors";
+
 struct CreateOptions {
   std::string session_id;
   std::string user_id;

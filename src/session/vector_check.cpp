@@ -55,6 +55,52 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
   return found;
 }
 
+namespace {
+
+// Those of entries that the log has, by an index that was read from it whole: rows of index.bin are
+// not compared with anything here.
+Result<VectorFile::Selection> select_of_log(Core& core) {
+  bool is_from_log = false;
+  uint64_t epoch = 0;
+  const auto look = [&] {
+    const std::shared_lock lock(core.index_mutex);
+    is_from_log = core.index_from_log;
+    epoch = core.index_epoch;
+  };
+  look();
+  if (!is_from_log) {
+    VARVE_TRY(core.rebuild());
+    look();
+  }
+  bool knows_rows = true;
+  auto selection = core.vectors.file().select([&](std::string_view id) {
+    const std::shared_lock lock(core.index_mutex);
+    knows_rows = knows_rows && core.has_rows_of(epoch);
+    return core.index.find(id).has_value();
+  });
+  if (!knows_rows) return Status(Code::kConflict, "the index was made anew");
+  return selection;
+}
+
+}  // namespace
+
+Status drop_stray_vectors(Core& core) {
+  if (!core.may_have_stray_vectors()) return {};
+  const auto selection = select_of_log(core);
+  if (selection.code() == Code::kFormatVersion) return {};  // nobody here reads any of them
+  // Nor of a file with a damaged header, which repair sets aside.
+  if (!selection.ok() && selection.code() != Code::kCorruption) return selection.status();
+  if (selection.ok() && selection->drops()) {
+    VARVE_TRY(core.vectors.file().quarantine(*selection, core.context.clock->now_ms()));
+    VARVE_TRY(core.vectors.file().rewrite(*selection));
+    core.vectors.look();
+  }
+  return core.save_metadata(log::DocumentDurability::kContent, [](Metadata& metadata) {
+    metadata.tree().erase(kStrayVectors);
+    return Status();
+  });
+}
+
 Result<bool> repair_vectors(Core& core) {
   const int64_t now_ms = core.context.clock->now_ms();
   VectorFile& file = core.vectors.file();

@@ -28,6 +28,11 @@ using VectorProblem =
 // Reads every record, and tells what is damaged; not of a torn end. Without a lock.
 Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem);
 
+// Before entries are added, by the holder of the storage's lock: what a compaction that was killed,
+// or failed, behind its new log has left in vectors.bin would be the vectors of the next entries of
+// these ids. kConflict: the index was made anew meanwhile.
+Status drop_stray_vectors(Core& core);
+
 // What is damaged goes to quarantine. The caller holds the storage's lock. Whether it changed
 // anything.
 Result<bool> repair_vectors(Core& core);

@@ -1,10 +1,12 @@
 // VectorFile: vectors.bin of one session, through the storage seam.
 //
-// Each record names its entry by id, and ids are used once, ever: whichever generation of the log a
-// vectors.bin stands beside, a record is that entry's or nobody's. So the two files need no atomic
-// pair, only an order of writes (docs/decisions.md):
+// Each record names its entry by id, and an id is used once while its entry or a tombstone is
+// there: whichever generation of the log a vectors.bin stands beside, a record is that entry's or
+// nobody's. So the two files need no atomic pair, only an order of writes (docs/decisions.md, 43):
 //   an entry is durable before a vector of it is written
 //   a compaction replaces the log first, and drops vectors of what the log no longer has after that
+//   ids of expired and evicted entries are free with the new log: no entry is added before these
+//   vectors are gone, which metadata.json tells where the compaction died in between
 #pragma once
 
 #include <cstdint>

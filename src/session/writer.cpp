@@ -16,6 +16,7 @@
 #include "session/expiry.h"
 #include "session/migration.h"
 #include "session/retries.h"
+#include "session/vector_check.h"
 
 namespace varve::session {
 
@@ -411,6 +412,7 @@ Status Writer::add_group(Group& group) {
   uint64_t new_bytes = 0;
   for (const WriteRequest* request : group) new_bytes += bytes_of(*request);
   VARVE_TRY(make_room(new_bytes));
+  VARVE_TRY(drop_stray_vectors(core_));
   // Before anything is written: this may fail.
   const std::string user = core_.context.quota != nullptr ? user_id() : std::string();
   const Core::AppendPoint end = core_.append_point();
