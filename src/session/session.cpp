@@ -405,10 +405,14 @@ Status Session::stop_keeping_lock() {
   });
 }
 
-Status Session::flush() { return parts_->writer.has_unsynced() ? make_durable() : Status(); }
+Status Session::flush(std::optional<uint64_t> wait_ms) {
+  return parts_->writer.has_unsynced() ? make_durable(wait_ms) : Status();
+}
 
-Status Session::make_durable() {
+Status Session::make_durable(std::optional<uint64_t> wait_ms) {
   WriteRequest request;
+  request.lock_wait_ms = wait_ms;
+  request.turn_wait_ms = wait_ms;
   request.kind = WriteRequest::Kind::kCall;
   request.even_expired = true;  // it was answered before
   request.operation = "sync";

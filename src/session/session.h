@@ -156,10 +156,11 @@ class Session {
   Status keep_lock();
   Status stop_keeping_lock();
 
-  // Makes what is not yet durable so, when there is any: the interval flusher's step.
-  Status flush();
+  // Makes what is not yet durable so, when there is any: the interval flusher's step. With
+  // `wait_ms` it waits so long for other threads, and for other processes; kBusy then.
+  Status flush(std::optional<uint64_t> wait_ms = {});
   // The same of all that the log has, whoever wrote it. Unlike sync() it saves nothing else.
-  Status make_durable();
+  Status make_durable(std::optional<uint64_t> wait_ms = {});
 
   // Saves index and metadata, best effort. Idempotent; calls after it are still answered.
   void close();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <new>
@@ -92,14 +93,18 @@ void Writer::submit(std::span<WriteRequest> requests) {
   std::unique_lock lock(mutex_);
   if (!enqueue(requests)) return;
   WriteRequest& last = requests.back();
-  const auto all_done = [&] { return last.done; };
+  const auto is_next = [&] {
+    return last.done || std::any_of(requests.begin(), requests.end(), [&](auto& request) {
+             return queue_.front() == &request;  // which ours are in until they are done
+           });
+  };
   for (;;) {
-    turn_.wait(lock, [&] {
-      return all_done() || std::any_of(requests.begin(), requests.end(), [&](auto& request) {
-               return queue_.front() == &request;  // which ours are in until they are done
-             });
-    });
-    if (all_done()) return;
+    if (!last.turn_wait_ms) {
+      turn_.wait(lock, is_next);
+    } else if (!turn_.wait_for(lock, std::chrono::milliseconds(*last.turn_wait_ms), is_next)) {
+      return give_up_turn(last);
+    }
+    if (last.done) return;
     wait_for_companions(lock);
     Group group = take_group();
     lock.unlock();
@@ -139,6 +144,17 @@ bool Writer::enqueue(std::span<WriteRequest> requests) noexcept {
     for (; count > 0; --count) queue_.pop_back();
     for (auto& request : requests) request.status = Status::out_of_memory();
     return false;
+  }
+}
+
+// A call is in a group with nobody, so no other thread works on it.
+void Writer::give_up_turn(WriteRequest& request) noexcept {
+  queue_.erase(std::find(queue_.begin(), queue_.end(), &request));
+  queued_calls_ -= 1;
+  try {
+    request.status = {Code::kBusy, "other threads write to the session"};
+  } catch (const std::bad_alloc&) {
+    request.status = Status::out_of_memory();
   }
 }
 

@@ -34,6 +34,7 @@ struct WriteRequest {
   bool even_expired = false;             // kCall with `recover`: whatever the session's ttl says
   std::string_view operation = "write";  // for the people who read the lock file
   std::optional<uint64_t> lock_wait_ms;  // instead of the configured timeout
+  std::optional<uint64_t> turn_wait_ms;  // a lone kCall: kBusy when others write for longer
   Status status;                         // the outcome
   bool done = false;
   bool ends_call = false;  // the last of those that one call submitted
@@ -88,6 +89,7 @@ class Writer {
   using Group = boost::container::static_vector<WriteRequest*, kGroupMax>;
 
   bool enqueue(std::span<WriteRequest> requests) noexcept;
+  void give_up_turn(WriteRequest& request) noexcept;
   void wait_for_companions(std::unique_lock<std::mutex>& lock) noexcept;
   Group take_group() noexcept;
   void end_group(const Group& group) noexcept;

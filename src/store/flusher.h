@@ -4,15 +4,23 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
+
+#include "base/environment.h"
+#include "session/session.h"
 
 namespace varve::store {
 
 class Flusher {
  public:
-  // `flush` is called on the flusher's thread.
+  // `flush` is called on the flusher's thread, each time so long after the last time began.
   Flusher(std::chrono::milliseconds interval, std::function<void()> flush);
   ~Flusher();  // stops, after a last flush
   Flusher(const Flusher&) = delete;
@@ -27,6 +35,35 @@ class Flusher {
   std::condition_variable wake_;
   bool stopping_ = false;
   std::thread thread_;  // last: it uses the others
+};
+
+// What it does each time. A session that is busy (another process holds its lock, or a thread of
+// this one waits for that) keeps nobody else waiting: it is come back to when the others are done.
+// Threads: one at a time.
+class FlushRounds {
+ public:
+  using Sessions = std::vector<std::shared_ptr<session::Session>>;
+  using Tell = std::function<void(const std::string& session_id, const Status& failure)>;
+
+  // `patience_ms`: what busy sessions together are waited for in a round. One that stays busy is
+  // told every `late_ms`.
+  FlushRounds(Clock& clock, uint64_t patience_ms, uint64_t late_ms, Tell tell)
+      : clock_(clock),
+        patience_ms_(patience_ms),
+        late_us_(static_cast<int64_t>(late_ms) * 1000),
+        tell_(std::move(tell)) {}
+
+  void run(const Sessions& sessions);
+
+ private:
+  Sessions flush(const Sessions& sessions, uint64_t wait_ms);
+  void tell_late(const Sessions& busy);
+
+  Clock& clock_;
+  uint64_t patience_ms_;
+  int64_t late_us_;
+  Tell tell_;
+  std::map<std::string, int64_t> busy_since_us_;  // or since it was told
 };
 
 }  // namespace varve::store

@@ -128,6 +128,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   std::map<std::string, std::weak_ptr<session::Session>, std::less<>> open_;
   static constexpr size_t kOpenCountToTidyMin = 1024;
   size_t open_count_to_tidy_ = kOpenCountToTidyMin;
+  std::unique_ptr<FlushRounds> flush_rounds_;  // the flusher's, set before it
   std::unique_ptr<Flusher> flusher_;
   bool closed_ = false;
 };
@@ -547,18 +548,19 @@ Status OpenStore::sync() {
 void OpenStore::start_flusher() {
   const std::lock_guard guard(mutex_);
   if (flusher_ || closed_) return;
+  // Half an interval at most for those that are busy: the others are due again by then.
+  flush_rounds_ = std::make_unique<FlushRounds>(
+      clock_, settings_.batch_write_interval_ms / 2, settings_.lock_timeout_ms,
+      [this](const std::string& id, const Status& failure) {
+        events_.post(session::Level::kError, "store", id, failure.message());
+      });
   flusher_ = std::make_unique<Flusher>(std::chrono::milliseconds(settings_.batch_write_interval_ms),
                                        [this] { flush_all(); });
 }
 
 void OpenStore::flush_all() noexcept {
   try {
-    for (const auto& session : open_sessions()) {
-      const Status flushed = session->flush();
-      if (!flushed.ok()) {
-        events_.post(session::Level::kError, "store", session->id(), flushed.message());
-      }
-    }
+    flush_rounds_->run(open_sessions());
   } catch (const std::bad_alloc&) {
     // The next round tries again.
   }
