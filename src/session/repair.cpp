@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "log/line_reader.h"
 #include "log/quarantine.h"
 #include "session/capped_stores.h"
 #include "session/maintenance.h"
@@ -70,6 +71,50 @@ std::vector<DamagedRange> ranges_of(std::vector<log::Damage> damaged) {
   for (auto& damage : damaged) ranges.push_back({std::move(damage), {}});
   return ranges;
 }
+
+// What a scan did not visit: blank lines and damage. The scan itself lists the first damage only.
+class Unvisited {
+ public:
+  void saw(uint64_t offset, uint64_t length) {
+    note_to(offset);
+    at_ = offset + length + 1;
+  }
+
+  // Each damaged line, with the reasons that the scan gave.
+  Result<std::vector<DamagedRange>> damage(log::SessionStorage& storage, log::Stream stream,
+                                           uint64_t generation, log::ScanReport scan) {
+    note_to(scan.committed_end);
+    std::vector<DamagedRange> ranges = ranges_of(std::move(scan.damaged));
+    if (ranges.size() == scan.damaged_count) return ranges;
+    const uint64_t listed_end = ranges.back().offset + ranges.back().length;
+    for (const auto& [from, to] : gaps_) {
+      if (to <= listed_end) continue;
+      log::LineReader reader(storage, stream, generation, std::max(from, listed_end), to);
+      VARVE_TRY(list(reader, stream, &ranges));
+    }
+    return ranges;
+  }
+
+ private:
+  void note_to(uint64_t offset) {
+    if (offset > at_) gaps_.emplace_back(at_, offset);
+  }
+
+  static Status list(log::LineReader& reader, log::Stream stream,
+                     std::vector<DamagedRange>* ranges) {
+    log::Line line;
+    for (;;) {
+      VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+      if (!more) return {};
+      const bool is_blank =
+          !line.oversized && line.bytes.find_first_not_of(" \t\r") == std::string_view::npos;
+      if (!is_blank) ranges->push_back({{stream, line.offset, line.length, "a damaged line"}, {}});
+    }
+  }
+
+  uint64_t at_ = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> gaps_;  // [from, to)
+};
 
 // Tells which damaged lines are entries that somebody edited, and gives them a new checksum. One
 // whose id is taken, or whose seq does not fit between its neighbours', is not taken for an edit.
@@ -199,13 +244,19 @@ class Repair {
 
  private:
   Status look_at_tombstones() {
+    Unvisited unvisited;
     VARVE_TRY_ASSIGN(
         log::ScanReport scan,
         log::scan_tombstones(*core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
-                             [](const log::ScannedTombstone&) { return Status(); }));
-    damage_of_tombstones_ = {log::Stream::kTombstones, tail_.tombstones_bytes,
-                             ranges_of(std::move(scan.damaged)),
-                             scan.scanned_end - scan.committed_end};
+                             [&](const log::ScannedTombstone& line) {
+                               unvisited.saw(line.offset, line.length);
+                               return Status();
+                             }));
+    const uint64_t torn_bytes = scan.scanned_end - scan.committed_end;
+    VARVE_TRY_ASSIGN(auto ranges, unvisited.damage(*core_.storage, log::Stream::kTombstones,
+                                                   tail_.generation, std::move(scan)));
+    damage_of_tombstones_ = {log::Stream::kTombstones, tail_.tombstones_bytes, std::move(ranges),
+                             torn_bytes};
     return {};
   }
 
@@ -213,10 +264,12 @@ class Repair {
     uint64_t settled_seq = std::max(legal_to_, last_seq_);
     std::vector<log::Damage> repeated;
     EditedLines edited(core_, tail_.generation);
+    Unvisited unvisited;
     VARVE_TRY_ASSIGN(
         log::ScanReport scan,
         log::scan_entries(*core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq,
                           [&](const log::ScannedEntry& line) {
+                            unvisited.saw(line.offset, line.length);
                             const std::shared_lock lock(core_.index_mutex);
                             const auto row = core_.index.find(line.facts->id);
                             if (row && core_.index.location(*row).offset != line.offset) {
@@ -227,7 +280,9 @@ class Repair {
                             }
                             return Status();
                           }));
-    std::vector<DamagedRange> ranges = ranges_of(std::move(scan.damaged));
+    const uint64_t torn_bytes = scan.scanned_end - scan.committed_end;
+    VARVE_TRY_ASSIGN(auto ranges, unvisited.damage(*core_.storage, log::Stream::kEntries,
+                                                   tail_.generation, std::move(scan)));
     if (accept_edits_) {
       for (DamagedRange& range : ranges) VARVE_TRY(edited.accept(&range));
       count_edited(edited);
@@ -236,7 +291,7 @@ class Repair {
     std::sort(ranges.begin(), ranges.end(),
               [](const DamagedRange& a, const DamagedRange& b) { return a.offset < b.offset; });
     damage_of_entries_ = {log::Stream::kEntries, tail_.entries_bytes, std::move(ranges),
-                          scan.scanned_end - scan.committed_end};
+                          torn_bytes};
     return {};
   }
 

@@ -158,5 +158,34 @@ TEST_F(Repairing, ALogThatShrinksWhileItIsCopiedIsAnError) {
   EXPECT_EQ(report.status().message(), "the log is shorter than it was");
 }
 
+// More than a scan remembers by place.
+TEST_F(Repairing, ALotOfDamageIsAllSetAside) {
+  const auto with_damage = [](std::string_view text) {
+    std::string damaged;
+    for (const auto line : lines_of(text)) damaged.append("garbage\n \n{\"x\":1}\n").append(line);
+    return damaged;
+  };
+  {
+    const auto session = disk_.open();
+    for (int i = 0; i < 1500; ++i) {
+      ASSERT_TRUE(session->add(entry_text("n" + std::to_string(i))).ok());
+      ASSERT_TRUE(session->remove("n" + std::to_string(i), "").ok());
+    }
+  }
+  const std::string entries = disk_.bytes(log::kEntriesFile);
+  const std::string tombstones = disk_.bytes(log::kTombstonesFile);
+  disk_.write(log::kEntriesFile, with_damage(entries));
+  disk_.write(log::kTombstonesFile, with_damage(tombstones));
+  EXPECT_EQ(disk_.open()->verify()->get_int64("damaged"), 2 * (1505 + 1501));
+  EXPECT_EQ(repair().get_int64("quarantined"), 2 * (1505 + 1501));
+  EXPECT_EQ(disk_.quarantine().size(), size_t{2 * (1505 + 1501)});
+  for (const auto& record : disk_.quarantine()) {
+    ASSERT_TRUE(record.bytes == "garbage\n" || record.bytes == "{\"x\":1}\n") << record.bytes;
+  }
+  const auto verified = disk_.open()->verify();
+  EXPECT_TRUE(verified->get_bool("ok")) << verified->canonical();
+  EXPECT_EQ(ids(), "abce");
+}
+
 }  // namespace
 }  // namespace varve::session
