@@ -19,6 +19,7 @@
 #include "store/backup_manifest.h"
 #include "store/catalog_entry.h"
 #include "store/list_filter.h"
+#include "store/session_rows.h"
 
 namespace varve::store {
 
@@ -272,21 +273,17 @@ Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessio
   ListFilter owner;
   owner.user_id = wanted.user_id;
   owner.agent_id = wanted.agent_id;
-  std::string after;
-  size_t row_count = through.empty() ? log::Engine::kRowsAtATime : kRowsAtFirst;
-  for (bool done = false; !done; row_count = log::Engine::kRowsAtATime) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, row_count));
-    done = page.at_end;
-    for (size_t i = 0; i < page.rows.size(); ++i) {
-      const log::SessionRow& row = page.rows[i];
-      std::string name = name_of(row, page.cursors[i]);
-      done = done || name == through;
-      if (name == through) break;
-      found->untold.push_back({row.session_id, std::move(name)});
-      if (owner.takes(row)) found->ids.push_back(row.session_id);
-    }
-    if (!page.cursors.empty()) after = page.cursors.back();
-  }
+  RowVisitor visitor;
+  visitor.begin = [&] { *found = {}; };
+  visitor.visit = [&](const RowAt& at) {
+    std::string name = name_of(at.row, at.cursor);
+    if (name == through) return false;
+    found->untold.push_back({at.row.session_id, std::move(name)});
+    if (owner.takes(at.row)) found->ids.push_back(at.row.session_id);
+    return true;
+  };
+  const size_t first_count = through.empty() ? log::Engine::kRowsAtATime : kRowsAtFirst;
+  VARVE_TRY(for_each_row(*engine_, {}, visitor, first_count));
   std::reverse(found->untold.begin(), found->untold.end());
   return {};
 }

@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "session/expiry.h"
 #include "session/metadata.h"
+#include "store/session_rows.h"
 
 namespace varve::store {
 
@@ -65,28 +66,26 @@ Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::Sessi
 
 Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, int64_t now_ms,
                                  const FindOpen& find_open) {
-  json::Tree list = json::Tree::array();
+  json::Tree list;
   json::Tree next;  // null
   std::unordered_set<std::string> told;
-  std::string after = filter.after;
-  for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine.list(after, log::Engine::kRowsAtATime));
-    done = page.at_end;
-    for (size_t i = 0; i < page.rows.size(); ++i) {
-      after = page.cursors[i];
-      const log::SessionRow& row = page.rows[i];
-      // An id that was made anew in the same millisecond has several rows that fit.
-      if (!filter.takes(row) || told.contains(row.session_id)) continue;
-      VARVE_TRY_ASSIGN(auto item, describe(engine, row, now_ms, find_open));
-      if (!item) continue;
-      told.insert(row.session_id);
-      list.push(*std::move(item));
-      if (list.items().size() < filter.limit) continue;
-      if (!page.at_end || i + 1 < page.rows.size()) next = json::Tree::string(after);
-      done = true;
-      break;
-    }
-  }
+  RowVisitor visitor;
+  visitor.begin = [&] {
+    list = json::Tree::array();
+    told.clear();
+  };
+  visitor.visit = [&](const RowAt& at) -> Result<bool> {
+    // An id that was made anew in the same millisecond has several rows that fit.
+    if (!filter.takes(at.row) || told.contains(at.row.session_id)) return true;
+    VARVE_TRY_ASSIGN(auto item, describe(engine, at.row, now_ms, find_open));
+    if (!item) return true;
+    told.insert(at.row.session_id);
+    list.push(*std::move(item));
+    if (list.items().size() < filter.limit) return true;
+    if (!at.is_last) next = json::Tree::string(at.cursor);
+    return false;
+  };
+  VARVE_TRY(for_each_row(engine, filter.after, visitor));
   json::Tree answer = json::Tree::object();
   answer.set("sessions", std::move(list));
   answer.set("next", std::move(next));
@@ -94,16 +93,15 @@ Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, 
 }
 
 Result<std::optional<log::SessionRow>> newest_row(log::Engine& engine, std::string_view id) {
-  std::string after;
-  for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(log::RowPage page, engine.list(after, log::Engine::kRowsAtATime));
-    done = page.at_end;
-    for (log::SessionRow& row : page.rows) {
-      if (row.session_id == id) return std::optional(std::move(row));
-    }
-    if (!page.cursors.empty()) after = std::move(page.cursors.back());
-  }
-  return std::optional<log::SessionRow>();
+  std::optional<log::SessionRow> found;
+  RowVisitor visitor;
+  visitor.begin = [] {};
+  visitor.visit = [&](const RowAt& at) {
+    if (at.row.session_id == id) found = at.row;
+    return !found.has_value();
+  };
+  VARVE_TRY(for_each_row(engine, {}, visitor));
+  return found;
 }
 
 }  // namespace varve::store

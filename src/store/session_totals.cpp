@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "session/metadata.h"
+#include "store/session_rows.h"
 
 namespace varve::store {
 
@@ -33,16 +34,18 @@ Result<SessionTotals::Totals> SessionTotals::of_others(
   const int64_t start_us = clock_.monotonic_us();
   if (start_us < valid_until_us_) return found_;
   Totals totals;
-  std::unordered_set<std::string> told = left_out;
-  std::string after;
-  for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine.list(after, log::Engine::kRowsAtATime));
-    done = page.at_end;
-    for (const auto& row : page.rows) {
-      if (told.insert(row.session_id).second) add_session(engine, row.session_id, &totals);
-    }
-    if (!page.cursors.empty()) after = page.cursors.back();
-  }
+  std::unordered_set<std::string> told;
+  RowVisitor visitor;
+  visitor.begin = [&] {
+    totals = {};
+    told = left_out;
+  };
+  visitor.visit = [&](const RowAt& at) {
+    const std::string& id = at.row.session_id;
+    if (told.insert(id).second) add_session(engine, id, &totals);
+    return true;
+  };
+  VARVE_TRY(for_each_row(engine, {}, visitor));
   const int64_t end_us = clock_.monotonic_us();
   found_ = totals;
   valid_until_us_ = end_us + (end_us - start_us) * kRestFactor;

@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/time.h"
-#include "json/object_reader.h"
 #include "log/directory_engine.h"
 #include "log/memory_engine.h"
 #include "query/parse.h"
@@ -25,6 +23,7 @@
 #include "store/list_filter.h"
 #include "store/metrics.h"
 #include "store/session_list.h"
+#include "store/session_rows.h"
 #include "store/session_totals.h"
 #include "store/store_query.h"
 #include "store/store_usage.h"
@@ -109,6 +108,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
   void catalog(const Catalog::Sessions& found) noexcept;
   Result<StoreFigures> figures();
   Result<UserQuota::Use> use_of(const std::string& user_id);
+  void add_use_of(const std::string& id, UserQuota::Use* use);
   void start_flusher();
   void flush_all() noexcept;
 
@@ -432,27 +432,32 @@ Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {
 Result<UserQuota::Use> OpenStore::use_of(const std::string& user_id) {
   UserQuota::Use use;
   std::unordered_set<std::string> told;
-  std::string after;
-  for (bool done = false; !done;) {
-    VARVE_TRY_ASSIGN(const log::RowPage page, engine_->list(after, log::Engine::kRowsAtATime));
-    done = page.at_end;
-    for (const auto& row : page.rows) {
-      if (row.user_id != user_id || !told.insert(row.session_id).second) continue;
-      const auto text = engine_->session_document(row.session_id, "metadata.json");
-      if (text.code() == Code::kNotFound) continue;  // deleted since
-      use.sessions += 1;
-      if (const auto session = find_open(row.session_id)) {
-        use.bytes += session->size_bytes();
-      } else if (text.ok()) {
-        const auto metadata = session::Metadata::parse(*text, row.session_id);
-        if (!metadata.ok()) continue;
-        const int64_t bytes = metadata->tree().get_int64("total_size_bytes");
-        use.bytes += static_cast<uint64_t>(std::max<int64_t>(0, bytes));
-      }
-    }
-    if (!page.cursors.empty()) after = page.cursors.back();
-  }
+  RowVisitor visitor;
+  visitor.begin = [&] {
+    use = {};
+    told.clear();
+  };
+  visitor.visit = [&](const RowAt& at) {
+    const bool counts = at.row.user_id == user_id && told.insert(at.row.session_id).second;
+    if (counts) add_use_of(at.row.session_id, &use);
+    return true;
+  };
+  VARVE_TRY(for_each_row(*engine_, {}, visitor));
   return use;
+}
+
+void OpenStore::add_use_of(const std::string& id, UserQuota::Use* use) {
+  const auto text = engine_->session_document(id, "metadata.json");
+  if (text.code() == Code::kNotFound) return;  // deleted since
+  use->sessions += 1;
+  if (const auto session = find_open(id)) {
+    use->bytes += session->size_bytes();
+  } else if (text.ok()) {
+    const auto metadata = session::Metadata::parse(*text, id);
+    if (!metadata.ok()) return;
+    const int64_t bytes = metadata->tree().get_int64("total_size_bytes");
+    use->bytes += static_cast<uint64_t>(std::max<int64_t>(0, bytes));
+  }
 }
 
 // Open sessions exactly, the others by their metadata.

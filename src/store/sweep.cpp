@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "session/compaction.h"
+#include "store/session_rows.h"
 
 namespace varve::store {
 
@@ -40,16 +41,16 @@ class Sweep {
   Result<std::vector<std::string>> session_ids() {
     std::vector<std::string> ids;
     std::unordered_set<std::string> told;
-    std::string after;
-    for (bool done = false; !done;) {
-      VARVE_TRY_ASSIGN(const log::RowPage page,
-                       context_.engine->list(after, log::Engine::kRowsAtATime));
-      done = page.at_end;
-      for (const auto& row : page.rows) {
-        if (told.insert(row.session_id).second) ids.push_back(row.session_id);
-      }
-      if (!page.cursors.empty()) after = page.cursors.back();
-    }
+    RowVisitor visitor;
+    visitor.begin = [&] {
+      ids.clear();
+      told.clear();
+    };
+    visitor.visit = [&](const RowAt& at) {
+      if (told.insert(at.row.session_id).second) ids.push_back(at.row.session_id);
+      return true;
+    };
+    VARVE_TRY(for_each_row(*context_.engine, {}, visitor));
     return ids;
   }
 

@@ -1,0 +1,43 @@
+#include "store/session_rows.h"
+
+#include "session/retries.h"
+
+namespace varve::store {
+
+namespace {
+
+// kGone when the list was made anew behind the first page.
+Status walk(log::Engine& engine, std::string_view after, const RowVisitor& visitor,
+            size_t first_count) {
+  visitor.begin();
+  std::string at(after);
+  size_t count = first_count;
+  for (bool is_first = true;; is_first = false, count = log::Engine::kRowsAtATime) {
+    auto page = engine.list(at, count);
+    // The cursor was right a moment ago.
+    if (page.code() == Code::kInvalidArgument && !is_first) {
+      return {Code::kGone, "the list of sessions was made anew"};
+    }
+    VARVE_TRY(page);
+    for (size_t i = 0; i < page->rows.size(); ++i) {
+      at = page->cursors[i];
+      const bool is_last = page->at_end && i + 1 == page->rows.size();
+      VARVE_TRY_ASSIGN(const bool goes_on, visitor.visit({page->rows[i], at, is_last}));
+      if (!goes_on) return {};
+    }
+    if (page->at_end) return {};
+  }
+}
+
+}  // namespace
+
+Status for_each_row(log::Engine& engine, std::string_view after, const RowVisitor& visitor,
+                    size_t first_count) {
+  for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
+    Status status = walk(engine, after, visitor, first_count);
+    if (status.code() != Code::kGone) return status;
+  }
+  return {Code::kBusy, "the list of sessions is being made anew over and over; try again"};
+}
+
+}  // namespace varve::store
