@@ -90,6 +90,10 @@ class Compaction {
       return {};
     }
     if (purges) {
+      // A damaged metadata.json is set aside by who saves the next one: not after what was set
+      // aside is gone.
+      VARVE_TRY(core_.save_metadata(log::DocumentDurability::kContent,
+                                    [](Metadata&) { return Status(); }));
       VARVE_TRY(tidy_stores(core_, Remains::kDropped));
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
     } else {

@@ -367,6 +367,26 @@ TEST(CompactionAndPowerLoss, ThePurgesNoteIsThereWithItsAnswer) {
 
 // A process that prepared an index before another one purged must not put it down after.
 // The compactor's index still knows a form of a word that only the forgotten had.
+TEST(CompactionAndDamage, APurgeLeavesNothingOfADamagedMetadata) {
+  Host host;
+  SessionDisk disk(host);
+  CreateOptions options;
+  options.members.set("title", json::Tree::string("canary"));
+  disk.make(options);
+  ASSERT_TRUE(disk.open()->add(entry_text("a")).ok());
+  std::string damaged = disk.bytes("metadata.json");
+  damaged.resize(damaged.size() - 3);
+  ASSERT_NE(damaged.find("canary"), std::string::npos);
+  disk.write("metadata.json", damaged);
+  const auto session = disk.open();
+  ASSERT_TRUE(session->remove("a", "").ok());
+  CompactionOptions purge;
+  purge.cause = CompactionCause::kPurge;
+  ASSERT_TRUE(session->compact(purge).ok());
+  EXPECT_FALSE(disk.read("quarantine.jsonl").has_value());
+  EXPECT_TRUE(Metadata::parse(disk.bytes("metadata.json"), kSessionId).ok());
+}
+
 TEST(CompactionOfTwo, TheCompactorsIndexIsNotSavedBehindAPurgeOfAnother) {
   Host host;
   SessionDisk disk(host);
