@@ -41,6 +41,13 @@ class CountingSink final : public log::Sink {
   uint64_t* bytes_;
 };
 
+std::string remark_of(const SourceScan& scan, const SessionSource& source) {
+  std::string remark = source.left_out();
+  if (scan.damaged_count == 0) return remark;
+  if (!remark.empty()) remark += "; ";
+  return remark + std::to_string(scan.damaged_count) + " damaged lines were copied as they are";
+}
+
 }  // namespace
 
 Status SessionBackup::run(BackupTotals* totals) {
@@ -70,9 +77,7 @@ Status SessionBackup::attempt(BackupTotals* totals) {
   };
   Status status = work();
   source_failure_ = source_->failure();
-  if (status.ok() && scan_.damaged_count > 0) {
-    remark_ = std::to_string(scan_.damaged_count) + " damaged lines were copied as they are";
-  }
+  if (status.ok()) remark_ = remark_of(scan_, *source_);
   source_.reset();
   return status;
 }

@@ -1,11 +1,11 @@
 #include "store/session_source.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/hash.h"
 #include "base/time.h"
-#include "index/snapshot.h"
 #include "json/tree.h"
 #include "log/directory_storage.h"
 #include "session/metadata.h"
@@ -18,10 +18,10 @@ namespace {
 constexpr uint64_t kCheckedBytes = uint64_t{64} << 10;
 constexpr uint64_t kCopyBytes = uint64_t{1} << 20;
 
-bool is_document(std::string_view name) {
-  return name != log::kEntriesFile && name != log::kTombstonesFile && name != log::kLockFile &&
-         name != log::kMetadataFile && name != index::kSnapshotFile;
-}
+// What a session has beside its log and its metadata, but for index.bin. What else lies there is
+// somebody's own.
+constexpr std::array<std::string_view, 4> kDocuments = {log::kKeyValueFile, log::kTranscriptFile,
+                                                        log::kVectorsFile, log::kQuarantineFile};
 
 }  // namespace
 
@@ -130,8 +130,15 @@ Result<std::vector<std::string>> SessionSource::documents() {
   auto files = storage_->files();
   if (!files.ok()) return fail(std::move(files).status());
   std::vector<std::string> names;
+  left_out_.clear();
   for (const auto& file : *files) {
-    if (is_document(file.name)) names.push_back(file.name);
+    if (std::find(kDocuments.begin(), kDocuments.end(), file.name) == kDocuments.end()) continue;
+    // Nothing alive is in it: no reason to be without all the rest.
+    if (file.name == log::kQuarantineFile && file.size_bytes > log::kDocumentBytesMax) {
+      left_out_ = file.name + " was left out: it has " + std::to_string(file.size_bytes) + " bytes";
+    } else {
+      names.push_back(file.name);
+    }
   }
   // A store in memory has these without having files.
   for (const auto name : {log::kKeyValueFile, log::kTranscriptFile}) {

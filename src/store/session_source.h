@@ -61,6 +61,8 @@ class SessionSource {
   [[nodiscard]] const log::Tail& tail() const { return tail_; }
   // Names of the other documents that belong to a copy: not index.bin, which is derived.
   Result<std::vector<std::string>> documents();
+  // Of these, what is too large to be copied, for people; or empty.
+  [[nodiscard]] const std::string& left_out() const { return left_out_; }
   Result<std::string> document(std::string_view name);  // kGone when it was removed since
 
   // The last failure to read; ok when what failed was something else.
@@ -75,6 +77,7 @@ class SessionSource {
   std::unique_ptr<log::SessionStorage> storage_;
   log::Tail tail_;
   std::string metadata_;
+  std::string left_out_;
   uint64_t generation_ = 0;
   uint64_t settled_seq_ = 0;
   Status failure_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backup_rig.h"
+#include "log/directory_storage.h"
 
 namespace varve::store {
 namespace {
@@ -95,6 +96,35 @@ TEST_F(BackupTest, TakesChangedMetadataAndQuarantine) {
   const auto sessions = *disk_.open_root("store/sessions/notes", false);
   ASSERT_TRUE(sessions->remove("quarantine.jsonl").ok());
   expect_counts(backed_up(*store), 1, 0, 0, 0);
+  EXPECT_FALSE(disk_.exists("copy/sessions/notes/quarantine.jsonl"));
+}
+
+TEST_F(BackupTest, IsNotStoppedByWhatIsNoFileOfASession) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a"});
+  const auto folder = *disk_.open_root("store/sessions/notes", false);
+  ASSERT_TRUE(folder->make_directory("mine", 0700).ok());
+  disk_.write_file("store/sessions/notes/mine.txt", "x");
+  disk_.plant_other("store/sessions/notes/link");
+  expect_counts(backed_up(*store), 1, 0, 0, 0);
+  expect_counts(backed_up(*store), 0, 0, 1, 0);
+  EXPECT_EQ(alive("copy", "notes"), Texts{"a"});
+  EXPECT_FALSE(disk_.exists("copy/sessions/notes/mine.txt"));
+}
+
+TEST_F(BackupTest, LeavesALargeQuarantineOutAndTellsIt) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a"});
+  disk_.write_file("store/sessions/notes/quarantine.jsonl",
+                   std::string(static_cast<size_t>(log::kDocumentBytesMax) + 1, 'x'));
+  const auto report = store->back_up("copy", "");
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  const auto& problems = report->get("problems")->items();
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_TRUE(problems[0].get_bool("copied"));
+  EXPECT_EQ(problems[0].get_string("reason"),
+            "quarantine.jsonl was left out: it has 67108865 bytes");
+  EXPECT_EQ(alive("copy", "notes"), Texts{"a"});
   EXPECT_FALSE(disk_.exists("copy/sessions/notes/quarantine.jsonl"));
 }
 
