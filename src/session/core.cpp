@@ -23,6 +23,18 @@ constexpr uint64_t kNearLimitParts = 9;
 // What a waiting writer reads of the others' lines: some milliseconds.
 constexpr uint64_t kCloseBytesMax = uint64_t{256} << 10;
 
+// Sets it until its end, however that comes: memory may end.
+class [[nodiscard]] SetHere {
+ public:
+  explicit SetHere(std::atomic<bool>& flag) : flag_(flag) { flag_.store(true); }
+  ~SetHere() { flag_.store(false); }
+  SetHere(const SetHere&) = delete;
+  SetHere& operator=(const SetHere&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 }  // namespace
 
 Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_storage,
@@ -452,10 +464,10 @@ void Core::note_salvage(const log::ScanReport& report) {
 
 Status Core::catch_up_as_writer(bool conflict) {
   VARVE_TRY_ASSIGN(const log::Tail seen, conflict ? storage->tail() : storage->locked_tail());
-  is_ours_to_read_.store(true);
-  const Status caught_up = catch_up_to(seen);
-  is_ours_to_read_.store(false);
-  VARVE_TRY(caught_up);
+  {
+    const SetHere nobody_writes(is_ours_to_read_);
+    VARVE_TRY(catch_up_to(seen));
+  }
   VARVE_TRY(load_rows());
   std::string torn_entries;
   std::string torn_tombstones;

@@ -44,8 +44,15 @@ class Migration {
     return entry::schema_version_of(line, scratch_);
   }
 
-  // What will be kept, and what does not belong there.
+  // What will be kept, and what does not belong there. By the log alone: rows of index.bin, by
+  // which a line may be one too many, were never compared with it.
   Status look() {
+    bool is_from_log = false;
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      is_from_log = core_.index_from_log;
+    }
+    if (!is_from_log) VARVE_TRY(core_.rebuild());
     {
       const std::shared_lock lock(core_.index_mutex);
       VARVE_TRY(core_.check_rows(core_.index_epoch));  // or the new log ends too early

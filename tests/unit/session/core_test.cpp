@@ -539,5 +539,23 @@ TEST_F(Moments, MetadataThatWasReadIsNotTakenBehindWhatAnotherThreadSaved) {
   EXPECT_TRUE(other_->verify()->get_bool("ok"));
 }
 
+TEST_F(Moments, WhoRanOutOfMemoryWhileItHadTheLockIsNotAloneWithTheLogForEver) {
+  host_.context.settings.recovery = Recovery::kSalvage;
+  load();
+  add("d");
+  ASSERT_TRUE(storage_->lock(host_.clock.monotonic_us(), "test", nullptr).ok());
+  storage_->read_instead = [](log::Stream, uint64_t, std::span<char>) -> Result<size_t> {
+    throw std::bad_alloc();
+  };
+  EXPECT_THROW((void)core_->catch_up_as_writer().ok(), std::bad_alloc);
+  storage_->read_instead = nullptr;
+  storage_->unlock();
+  const auto writer = *disk_.storage();
+  ASSERT_TRUE(writer->lock(host_.clock.monotonic_us(), "test", nullptr).ok());
+  EXPECT_EQ(core_->unfinished_batch(*storage_->tail()), log::UnfinishedBatch::kNotThere)
+      << "it may be written at this moment";
+  writer->unlock();
+}
+
 }  // namespace
 }  // namespace varve::session

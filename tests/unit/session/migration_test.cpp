@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "base/sha256.h"
+#include "planted_index.h"
 #include "session/session.h"
 #include "session_disk.h"
 
@@ -201,6 +202,31 @@ TEST_F(MigrationTest, ALotOfDamageIsAllSetAside) {
   EXPECT_EQ(session->migrate(false)->get_int64("entries"), 1501);
   EXPECT_EQ(disk_.quarantine().size(), 1500U);
   expect_sound(*session);
+}
+
+// An index.bin of somebody else's, with right checksums.
+TEST_F(MigrationTest, AWrongIndexDoesNotDecideWhichLinesStay) {
+  for (const bool by_a_write : {false, true}) {
+    disk_.write(log::kEntriesFile, version_0());
+    Planted swapped;
+    swapped.facts = [](entry::EntryFacts& facts) {
+      facts.id = facts.id == "mem_001" ? "mem_002" : "mem_001";
+    };
+    plant_index(disk_, swapped);
+    const auto session = disk_.open();
+    EXPECT_EQ(session->migrate(true)->get_int64("entries"), 2);
+    if (by_a_write) {
+      plant_index(disk_, swapped);
+      ASSERT_TRUE(disk_.open()->add(entry("c")).ok());
+    } else {
+      EXPECT_EQ(session->migrate(false)->get_int64("entries"), 2);
+    }
+    EXPECT_FALSE(disk_.read(log::kQuarantineFile).has_value());
+    for (const auto id : {"mem_001", "mem_002"}) {
+      EXPECT_TRUE(disk_.open()->get(id).ok()) << id;
+    }
+    expect_sound(*disk_.open());
+  }
 }
 
 TEST_F(MigrationTest, NumbersGoOnAboveEveryOneThatWasGiven) {
