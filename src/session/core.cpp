@@ -583,7 +583,8 @@ uint64_t Core::next_seq() const {
 
 Core::AppendPoint Core::append_point() const {
   const std::shared_lock lock(index_mutex);
-  return {index.coverage.entries_bytes, next_seq_of_index(), index_epoch};
+  return {index.coverage.entries_bytes, next_seq_of_index(), index_epoch,
+          index.coverage.skipped_count > 0};
 }
 
 uint64_t Core::rolled_back_count() const {

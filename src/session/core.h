@@ -12,6 +12,8 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "index/index.h"
@@ -38,6 +40,9 @@ struct CappedFile {
   std::atomic<uint64_t> damage_count{0};  // damage met by this object
   std::atomic<uint64_t> damage_signature{0};
 };
+
+// What damaged lines show as the ids of entries, and where the first such line begins.
+using DamagedIds = std::unordered_map<std::string, uint64_t>;
 
 class Core {
  public:
@@ -116,6 +121,9 @@ class Core {
 
   // One entry's line, checked; kNotFound, kCorruption.
   Result<EntryLine> read_entry(std::string_view id);
+  // Null: nothing is damaged. Reads what is, once. kGone when the log was replaced meanwhile. Any
+  // thread.
+  Result<std::shared_ptr<const DamagedIds>> damaged_ids();
 
   // Rows as of one moment, to be read after it.
   struct LiveRows {
@@ -152,6 +160,7 @@ class Core {
     uint64_t start_bytes = 0;
     uint64_t seq = 0;
     uint64_t epoch = 0;
+    bool has_damage_before = false;
   };
   [[nodiscard]] AppendPoint append_point() const;
   // Entries known to have been durable that the log ends before.
@@ -343,12 +352,16 @@ class Core {
   [[nodiscard]] std::optional<Result<Found>> find_at_once(std::string_view id,
                                                           const log::Tail& tail) const;
   Result<Found> find(std::string_view id);
+  Status missing(std::string_view id, Status why);
   [[nodiscard]] bool is_rows_load_due();
   Status visit_lines(const std::vector<std::pair<std::string, Found>>& rows,
                      const std::function<Status(std::string_view line)>& visit);
   Status check_line(std::string_view id, const Found& found, std::string_view line);
 
   EntryCache cache_;
+  std::mutex damage_mutex_;  // guards both; the index lock may be held
+  std::shared_ptr<const DamagedIds> damaged_ids_;
+  std::pair<uint64_t, uint64_t> damage_state_;  // index_epoch and skipped_count of then
   static constexpr size_t kIdleAnalyzersMax = 8;
   std::mutex analyzers_mutex_;
   std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use

@@ -113,7 +113,12 @@ Result<EntryLine> Core::read_entry(std::string_view wanted) {
       VARVE_TRY(load_rows());  // index.bin cannot be read, or is wrong: this finds it out
       looked_up = find(wanted);
     }
-    if (!looked_up.ok()) return damage.ok() ? std::move(looked_up).status() : std::move(damage);
+    if (!looked_up.ok() && !damage.ok()) return damage;
+    if (!looked_up.ok()) {
+      Status why = missing(wanted, std::move(looked_up).status());
+      if (why.code() == Code::kGone) continue;
+      return why;
+    }
     auto line = read_row(wanted, *looked_up);
     if (line.ok() || (line.code() != Code::kGone && line.code() != Code::kCorruption)) return line;
     if (line.code() == Code::kGone) continue;

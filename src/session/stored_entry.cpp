@@ -41,7 +41,14 @@ Result<Standing> find_standing(Core& core, std::string_view id,
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(core.catch_up());
     const LookUp place = look_up(core, id);
-    if (!place.found) return place.standing;
+    if (!place.found && place.standing != Standing::kAbsent) return place.standing;
+    if (!place.found) {
+      const auto damaged = core.damaged_ids();
+      if (damaged.code() == Code::kGone) continue;
+      VARVE_TRY(damaged);
+      const bool is_damaged = *damaged && (*damaged)->contains(std::string(id));
+      return is_damaged ? Standing::kUnreadable : Standing::kAbsent;
+    }
     auto line = core.read_row(id, *place.found);
     if (line.ok()) return is_same(**line) ? Standing::kSame : Standing::kOther;
     if (line.code() == Code::kGone) continue;

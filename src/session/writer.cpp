@@ -315,18 +315,21 @@ Status Writer::commit_locked(Group& group) {
   return {Code::kBusy, "somebody appends to the log without taking its lock"};
 }
 
-Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, TakenIds* taken) const {
+Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,
+                         TakenIds* taken) const {
   const std::shared_lock lock(core_.index_mutex);
   VARVE_TRY(core_.check_rows(epoch));
   for (size_t i = 0; i < request.drafts.size(); ++i) {
     const std::string& id = request.drafts[i].facts.id;
     const bool was_deleted = core_.index.was_deleted(id);
-    const bool is_new = !was_deleted && !core_.index.find(id);
+    const bool is_damaged = damaged != nullptr && damaged->contains(id);
+    const bool is_new = !was_deleted && !is_damaged && !core_.index.find(id);
     if (is_new && (taken == nullptr || taken->insert(id).second)) continue;
     if (taken != nullptr) give_back(request, i, taken);
-    return {Code::kAlreadyExists, was_deleted
-                                      ? "entry '" + id + "' was deleted; an id is used once, ever"
-                                      : "an entry '" + id + "' exists already"};
+    const std::string why = was_deleted ? "entry '" + id + "' was deleted; an id is used once, ever"
+                            : is_damaged ? "a damaged line has the id '" + id + "': repair first"
+                                         : "an entry '" + id + "' exists already";
+    return {Code::kAlreadyExists, why};
   }
   return {};
 }
@@ -438,10 +441,14 @@ Status Writer::add_group(Group& group) {
   Lines lines;
   lines.text.reserve(new_bytes + count * kSealBytes);
   lines.rows.reserve(count);
+  std::shared_ptr<const DamagedIds> damaged;
+  if (end.has_damage_before) {
+    VARVE_TRY_ASSIGN(damaged, core_.damaged_ids());
+  }
   TakenIds taken;
   if (count > 1) taken.reserve(count);
   for (WriteRequest* request : group) {
-    request->status = check_ids(*request, end.epoch, count > 1 ? &taken : nullptr);
+    request->status = check_ids(*request, end.epoch, damaged.get(), count > 1 ? &taken : nullptr);
     if (request->status.code() == Code::kConflict) return std::move(request->status);
     if (!request->status.ok()) continue;
     request->status = check_size(lines.text.size() + bytes_of(*request));

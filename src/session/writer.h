@@ -98,8 +98,9 @@ class Writer {
   Status add_group(Group& group);
   Status delete_group(Group& group);
   // kConflict: the index is of another epoch. `taken`: of entries before these; null for a lone
-  // one.
-  Status check_ids(const WriteRequest& request, uint64_t epoch, TakenIds* taken) const;
+  // one. `damaged`: ids that only damaged lines show; null: none.
+  Status check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,
+                   TakenIds* taken) const;
   [[nodiscard]] std::string user_id() const;
   Status put_vector_locked(std::string_view id, std::span<const float> values);
   Status make_room(uint64_t new_bytes);

@@ -460,5 +460,70 @@ TEST_F(Integrity, SeveralEditsMustFitBesideEachOther) {
   EXPECT_TRUE(session->verify()->get_bool("ok"));
 }
 
+// --- ids of damaged entries ----------------------------------------------------------------------
+
+// By what became of the line of "b".
+class DamagedEntry : public Integrity, public testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override {
+    Integrity::SetUp();
+    make({"a", "b", "c"});
+    edit("\"content\":\"tea of b\"", GetParam());
+    offset_ = log().find('\n') + 1;
+  }
+  void expect_taken(Session& session) {
+    const auto read = session.get("b");
+    EXPECT_EQ(read.code(), Code::kCorruption);
+    EXPECT_TRUE(read.status().place().path.ends_with("memory.jsonl"));
+    EXPECT_EQ(read.status().place().offset, offset_);
+    EXPECT_EQ(session.add(entry_text("b", "another")).code(), Code::kAlreadyExists);
+    EXPECT_EQ(session.add_batch("[" + entry_text("x") + "," + entry_text("b") + "]").code(),
+              Code::kAlreadyExists);
+    const auto imported = session.import_text(entry_text("b") + "\n" + entry_text("a"));
+    ASSERT_TRUE(imported.ok()) << imported.status().message();
+    EXPECT_EQ(imported->get_int64("refused_total"), 2) << imported->canonical();
+    EXPECT_EQ(session.get("never").code(), Code::kNotFound);
+    for (const auto id : {"a", "c"}) EXPECT_TRUE(session.get(id).ok()) << id;
+  }
+
+  uint64_t offset_ = 0;
+};
+
+TEST_P(DamagedEntry, IsToldAndKeepsItsIdUntilARepair) {
+  auto session = disk_.open();
+  expect_taken(*session);
+  ASSERT_TRUE(session->add(entry_text("d")).ok());
+  expect_taken(*session);
+  ASSERT_TRUE(session->sync().ok());
+  session.reset();
+  ASSERT_TRUE(disk_.read("index.bin").has_value());
+  expect_taken(*disk_.open());
+  session = disk_.open();
+  ASSERT_TRUE(session->repair(false).ok());
+  EXPECT_EQ(session->get("b").code(), Code::kNotFound) << "it is in quarantine";
+  EXPECT_TRUE(session->add(entry_text("b", "another")).ok());
+  EXPECT_TRUE(session->verify()->get_bool("ok"));
+}
+
+INSTANTIATE_TEST_SUITE_P(By, DamagedEntry,
+                         testing::Values(R"("content":"milk")", R"("content:"no JSON")",
+                                         R"("content":{"id":"c","x":"tea)"));
+
+TEST_F(Integrity, AnEditThatIsAcceptedHasItsIdStill) {
+  make({"a", "b", "c"});
+  edit("tea of b", "milk");
+  const auto session = disk_.open();
+  EXPECT_EQ(session->add(entry_text("b")).code(), Code::kAlreadyExists);
+  EXPECT_EQ(session->repair(false, true)->get_int64("resealed"), 1);
+  EXPECT_NE(session->get("b")->find("milk"), std::string::npos);
+}
+
+TEST_F(Integrity, ADamagedLineOfADeletedEntryIsNoEntry) {
+  make({"a", "b", "c"});
+  ASSERT_TRUE(disk_.open()->remove("b", "").ok());
+  edit("tea of b", "milk");
+  EXPECT_EQ(disk_.open()->get("b").code(), Code::kNotFound);
+}
+
 }  // namespace
 }  // namespace varve::session

@@ -135,7 +135,7 @@ TEST_F(Recovery, ADamagedLineInTheMiddleStaysIsReportedAndHidesNothingBehindIt) 
   disk_.remove("index.bin");
   auto session = open_with(log);
   EXPECT_EQ(entries(*session), 9);
-  EXPECT_EQ(session->get("e4").code(), Code::kNotFound);
+  EXPECT_EQ(session->get("e4").code(), Code::kCorruption);
   for (const auto id : {"e0", "e3", "e5", "e9"}) EXPECT_TRUE(session->get(id).ok()) << id;
   EXPECT_EQ(corruption(*session, "skipped"), 1);
   const auto report = session->verify();
@@ -190,7 +190,7 @@ TEST_F(Recovery, AHandEditedLastLineIsKeptAsDamage) {
   EXPECT_TRUE(disk_.bytes(log::kEntriesFile).starts_with(joined(0, 9) + edited));
   EXPECT_FALSE(disk_.read(log::kQuarantineFile).has_value());
   EXPECT_EQ(corruption(*session, "skipped"), 1);
-  EXPECT_EQ(session->get("e9").code(), Code::kNotFound);
+  EXPECT_EQ(session->get("e9").code(), Code::kCorruption);
   EXPECT_TRUE(session->get("after").ok());
 }
 
@@ -356,7 +356,7 @@ TEST_F(Recovery, AnAbsurdSeqInALineIsDamageAndTheHighestOneRefusesMore) {
   session.reset();
   session = disk_.open();
   EXPECT_TRUE(session->get("after").ok());
-  EXPECT_EQ(session->get("huge").code(), Code::kNotFound);
+  EXPECT_EQ(session->get("huge").code(), Code::kCorruption);
   session.reset();
 
   session = open_with(joined(0, 10) + line_with("9007199254740991"));

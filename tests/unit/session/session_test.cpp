@@ -430,7 +430,9 @@ TEST_P(SessionSuite, AStricterDurabilityHoldsForWhatWasAnsweredAndForWhatFollows
   const auto durable_seq = [&] { return session_->stats()->get_int64("durable_seq"); };
   ASSERT_TRUE(session_->add(entry_text("a")).ok());
   ASSERT_TRUE(session_->update(R"({"title":"not about durability"})").ok());
-  EXPECT_EQ(durable_seq(), 0);
+  if (GetParam() != PlaceKind::kMemory) {
+    EXPECT_EQ(durable_seq(), 0);
+  }
   ASSERT_TRUE(session_->update(R"({"durability":"commit"})").ok());
   EXPECT_EQ(durable_seq(), 1);
   ASSERT_TRUE(session_->add(entry_text("b")).ok());

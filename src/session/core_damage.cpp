@@ -1,0 +1,87 @@
+// What the damaged lines of a log still show: which entries they were.
+#include <utility>
+
+#include "log/line_reader.h"
+#include "session/core.h"
+
+namespace varve::session {
+
+namespace {
+
+// Of a text that is no JSON any more, all that may be the entry's id: what is taken for taken
+// without being so is free again after a repair.
+void note_ids(std::string_view line, uint64_t offset, json::Document& scratch, DamagedIds* found) {
+  if (scratch.parse(line, entry::line_limits()).ok() && scratch.root().is_object()) {
+    const auto id = scratch.root().find("id");
+    if (id && id->is_string()) found->emplace(id->text(), offset);
+    return;
+  }
+  constexpr std::string_view kMark = R"("id":")";
+  for (size_t at = line.find(kMark); at != std::string_view::npos; at = line.find(kMark, at)) {
+    at += kMark.size();
+    const std::string_view id = line.substr(at, line.find('"', at) - at);
+    if (is_valid_id(id)) found->emplace(id, offset);
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const DamagedIds>> Core::damaged_ids() {
+  VARVE_TRY(load_rows());
+  std::vector<std::pair<uint64_t, uint64_t>> gaps;  // [from, to) that no row stands for
+  uint64_t generation = 0;
+  std::pair<uint64_t, uint64_t> state;
+  {
+    const std::shared_lock lock(index_mutex);
+    state = {index_epoch, index.coverage.skipped_count};
+    generation = view.tail.generation;
+    if (state.second == 0) return std::shared_ptr<const DamagedIds>();
+    const std::lock_guard guard(damage_mutex_);
+    if (damaged_ids_ && damage_state_ == state) return damaged_ids_;
+    uint64_t at = 0;
+    for (uint32_t row = 0; row < index.size(); ++row) {
+      const index::Location line = index.location(row);
+      if (line.offset > at) gaps.emplace_back(at, line.offset);
+      at = line.offset + line.length + 1;
+    }
+    if (at < index.coverage.entries_bytes) gaps.emplace_back(at, index.coverage.entries_bytes);
+  }
+  auto found = std::make_shared<DamagedIds>();
+  json::Document scratch;
+  for (const auto& [from, to] : gaps) {
+    log::LineReader reader(*storage, log::Stream::kEntries, generation, from, to);
+    log::Line line;
+    for (;;) {
+      VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+      if (!more) break;
+      note_ids(line.bytes, line.offset, scratch, found.get());
+    }
+  }
+  const std::lock_guard guard(damage_mutex_);
+  damaged_ids_ = found;
+  damage_state_ = state;
+  return std::shared_ptr<const DamagedIds>(std::move(found));
+}
+
+// `why`: it is not in the index. That is no word on an entry whose line was passed over.
+Status Core::missing(std::string_view wanted, Status why) {
+  {
+    const std::shared_lock lock(index_mutex);
+    if (index.coverage.skipped_count == 0 || index.was_deleted(wanted)) return why;
+  }
+  VARVE_TRY_ASSIGN(const auto damaged, damaged_ids());
+  const auto line = damaged ? damaged->find(std::string(wanted)) : DamagedIds::const_iterator();
+  if (!damaged || line == damaged->end()) return why;
+  {
+    const std::shared_lock lock(index_mutex);
+    if (index.find(wanted)) return why;  // expired, and there a second time
+  }
+  Place place;
+  place.path = storage->name_of(log::Stream::kEntries);
+  place.offset = line->second;
+  return {Code::kCorruption,
+          "the line of entry '" + std::string(wanted) + "' is damaged: run verify, then repair",
+          std::move(place)};
+}
+
+}  // namespace varve::session
