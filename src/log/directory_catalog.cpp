@@ -15,13 +15,17 @@ Status no_catalog() { return {Code::kNotFound, "the store has no catalog"}; }
 
 }  // namespace
 
-Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open_catalog() {
+Result<std::unique_ptr<DirectoryStorage>> DirectoryEngine::open_catalog_storage() {
   if (!indices_) return no_catalog();
   auto directory = indices_->open_directory(kCatalog);
   if (directory.code() == Code::kNotFound) return no_catalog();
   if (!directory.ok()) return std::move(directory).status();
-  VARVE_TRY_ASSIGN(auto storage, DirectoryStorage::open(*std::move(directory), environment_,
-                                                        {indices_.get(), std::string(kCatalog)}));
+  return DirectoryStorage::open(*std::move(directory), environment_,
+                                {indices_.get(), std::string(kCatalog)});
+}
+
+Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open_catalog() {
+  VARVE_TRY_ASSIGN(auto storage, open_catalog_storage());
   return std::unique_ptr<SessionStorage>(std::move(storage));
 }
 
@@ -49,12 +53,14 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::str
 Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
   if (!indices_) return {};
   VARVE_TRY(refuse_if_read_only());
-  auto storage = open_catalog();
+  auto storage = open_catalog_storage();
   if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
   if (storage.ok()) {
     VARVE_TRY((*storage)->lock(deadline_us, "drop catalog", nullptr));
     constexpr std::array kTold = {kKeyValueFile};
     Status untold = (*storage)->remove_residue(kTold);
+    // As in drop(): what is told to a catalog without a name is told to nobody.
+    if (untold.ok()) untold = (*storage)->suspect_names();
     if (!untold.ok()) {
       (*storage)->unlock();
       return untold;

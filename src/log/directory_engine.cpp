@@ -171,27 +171,35 @@ Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
       DirectoryStorage::open(*std::move(directory), environment_, own_name_of(session_id));
   // A directory without a session in it (a hand-made or half-copied one) has no writer to wait for.
   if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
+  Status status;
   if (storage.ok()) {
     VARVE_TRY((*storage)->lock(deadline_us, "delete session", nullptr));
-    Status agreed = agree_to_drop(**storage, wanted);
-    if (!agreed.ok()) {
-      (*storage)->unlock();
-      return agreed;
-    }
+    status = agree_to_drop(**storage, wanted);
+    // Whoever has it open holds its name for durable and his own. Should we be killed behind the
+    // move, nobody else would tell him that the next sweep removes what he is answered.
+    if (status.ok()) status = (*storage)->suspect_names();
   }
+  bool has_its_name = true;
+  if (status.ok()) status = take_away(session_id, &has_its_name);
+  if (storage.ok()) {
+    if (has_its_name) (*storage)->clear_suspicion();
+    (*storage)->unlock();
+  }
+  if (status.code() == Code::kNotFound) return no_session(session_id);
+  return status;
+}
+
+Status DirectoryEngine::take_away(std::string_view session_id, bool* has_its_name) {
   const std::string temporary = temporary_name("deleted", *environment_.random);
-  Status moved = sessions_->move_to(session_id, *temporary_, temporary);
-  if (moved.ok()) {
-    moved = sessions_->sync();
-    if (moved.ok()) {
-      remove_tree(*temporary_, temporary);
-    } else if (!put_back(temporary, session_id) && storage.ok()) {
-      (*storage)->suspect_names();  // whoever has it open holds its name for durable
-    }
+  VARVE_TRY(sessions_->move_to(session_id, *temporary_, temporary));
+  *has_its_name = false;
+  Status synced = sessions_->sync();
+  if (synced.ok()) {
+    remove_tree(*temporary_, temporary);
+  } else {
+    *has_its_name = put_back(temporary, session_id);
   }
-  if (storage.ok()) (*storage)->unlock();
-  if (moved.code() == Code::kNotFound) return no_session(session_id);
-  return moved;
+  return synced;
 }
 
 // What was moved away has its name again, durably; false: a power loss may take it.
@@ -199,7 +207,9 @@ bool DirectoryEngine::put_back(std::string_view temporary, std::string_view sess
   return temporary_->move_to(temporary, *sessions_, session_id).ok() && sessions_->sync().ok();
 }
 
-// Best effort: what cannot be removed is left to whoever tidies up next.
+// Best effort: what cannot be removed is left to whoever tidies up next. Who has it open reads all
+// of it until the log goes, and is then told that it was deleted: a log whose tombstones went first
+// would have the deleted entries in it, and one without metadata.json and entries is none.
 void DirectoryEngine::remove_tree(io::Directory& parent, std::string_view name) {
   try {
     {
@@ -207,6 +217,9 @@ void DirectoryEngine::remove_tree(io::Directory& parent, std::string_view name) 
       if (!directory.ok()) return;
       const auto items = (*directory)->list();
       if (!items.ok()) return;
+      for (const auto first : {kMetadataFile, kEntriesFile}) {
+        (void)(*directory)->remove(first).ok();
+      }
       for (const auto& item : *items) {
         if (item.name == kLockFile) continue;
         if (item.kind == io::FileKind::kDirectory) {
@@ -235,15 +248,17 @@ void DirectoryEngine::sweep_one(std::string_view name) {
   const auto directory = temporary_->open_directory(name);
   if (!directory.ok()) return;
   const auto lock = (*directory)->info(kLockFile);
+  std::unique_ptr<io::File> lock_file;  // holds the lock until everything is removed
   if (lock.code() == Code::kNotFound) {
     const auto self = (*directory)->self_info();
     if (!self.ok() || environment_.clock->now_ms() - self->modified_ms < kUnlockedLeftOverMs) {
       return;  // its maker may be about to lock it
     }
   } else {
-    const auto file = (*directory)->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644);
+    auto file = (*directory)->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644);
     if (!file.ok()) return;
-    const auto held = (*file)->try_lock();
+    lock_file = *std::move(file);
+    const auto held = lock_file->try_lock();
     if (!held.ok() || !*held) return;  // its maker is alive
   }
   // A name that it had may come back with a power loss, and then has to have all of it.

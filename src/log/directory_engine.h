@@ -60,6 +60,7 @@ class DirectoryEngine final : public Engine {
                       std::unique_ptr<io::File>* lock);
   bool take_back(std::string_view session_id, std::string_view temporary);
   bool put_back(std::string_view temporary, std::string_view session_id);
+  Status take_away(std::string_view session_id, bool* has_its_name);
   [[nodiscard]] DirectoryStorage::OwnName own_name_of(std::string_view session_id) const {
     return {sessions_.get(), std::string(session_id)};
   }
@@ -73,10 +74,12 @@ class DirectoryEngine final : public Engine {
                           Staged* staged);
   Status put_in_place(const std::string& temporary, const SessionRow& row,
                       const SessionContents& contents, Existing existing, Staged* staged);
+  Result<std::unique_ptr<DirectoryStorage>> open_catalog_storage();
   Result<std::vector<SessionRow>> collect_rows();
   void sweep_left_overs();
   void sweep_one(std::string_view name);
-  // Removes a directory of ours with its files, the lock file last. Best effort.
+  // Removes a directory of ours with its files, in an order that suits who reads them, the lock
+  // file last. Best effort.
   void remove_tree(io::Directory& parent, std::string_view name);
 
   std::unique_ptr<io::Directory> root_;

@@ -122,14 +122,15 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
       status = opened.status();
     }
   }
+  // As in drop(): who has it open looks first whether the name is still its own.
+  if (present) status = present->suspect_names();
   Staged staged = Staged::kNew;
   if (status.ok()) status = put_in_place(temporary, row, contents, existing, &staged);
-  // What was replaced goes only when it is known to be replaced for good. Else who has it open
-  // looks first whether the name is still its own.
+  // What was replaced goes only when it is known to be replaced for good.
   const bool is_clear = staged == (status.ok() ? Staged::kOld : Staged::kNew);
   if (is_clear) remove_tree(*temporary_, temporary);
   if (present) {
-    if (!is_clear) present->suspect_names();
+    if (is_clear && !status.ok()) present->clear_suspicion();
     present->unlock();
   }
   return status.code() == Code::kAlreadyExists ? taken() : status;

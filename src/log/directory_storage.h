@@ -103,9 +103,12 @@ class DirectoryStorage final : public SessionStorage {
   [[nodiscard]] uint64_t catalogued_count() const override { return state_.catalogued_count; }
   Status mark_catalogued() override;
 
-  // With the lock held: the name of the directory may not be durable any more. The next writers,
-  // also those who have it open already, sync it before they answer.
-  void suspect_names();
+  // With the lock held, before the directory loses its name, or when that may not be durable any
+  // more. The next writers, also those who have it open already, sync the name and look whose it is
+  // before they answer. What fails is that they are told.
+  Status suspect_names();
+  // With the lock held: the directory has its name, durably.
+  void clear_suspicion();
 
  private:
   // An open stream: the file that had the name when we last looked.
@@ -140,7 +143,6 @@ class DirectoryStorage final : public SessionStorage {
   Status prepare_to_write(std::string_view operation);
   Status read_state();
   Status write_state();
-  void clear_suspicion();
   void remove_left_overs();
 
   // Parts of append() and sync().

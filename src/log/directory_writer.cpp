@@ -210,12 +210,13 @@ Status DirectoryStorage::mark_catalogued() {
   return write_state();
 }
 
-void DirectoryStorage::suspect_names() {
+Status DirectoryStorage::suspect_names() {
   state_.suspect = true;
-  (void)write_state().ok();
+  return write_state();
 }
 
 void DirectoryStorage::clear_suspicion() {
+  if (!state_.suspect) return;
   state_.suspect = false;
   (void)write_state().ok();
 }

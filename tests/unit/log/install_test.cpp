@@ -10,8 +10,8 @@
 #include "io/simulated.h"
 #include "log/directory_engine.h"
 #include "log/lock_state.h"
-#include "no_exchange.h"
 #include "support/environment.h"
+#include "wrapped_files.h"
 
 namespace varve::log {
 namespace {
