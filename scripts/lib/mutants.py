@@ -25,6 +25,7 @@ import mutant_tests
 FILES = (
     "src/io/posix_lock.cpp",
     "src/log/atomic_file.cpp",
+    "src/log/directory_lock.cpp",
     "src/log/directory_writer.cpp",
     "src/log/directory_storage.cpp",
     "src/log/directory_install.cpp",

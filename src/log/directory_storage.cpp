@@ -1,4 +1,5 @@
-// The reading half of DirectoryStorage; directory_writer.cpp has the writing half.
+// The reading half of DirectoryStorage; directory_writer.cpp has the writing half,
+// directory_lock.cpp the lock.
 #include "log/directory_storage.h"
 
 #include <algorithm>

@@ -1,166 +1,22 @@
-// The writing half of DirectoryStorage: the lock, the commit protocol, healing.
+// The writing half of DirectoryStorage: the commit protocol, healing.
 #include <algorithm>
-#include <array>
 #include <new>
 #include <utility>
 
-#include "base/time.h"
 #include "log/atomic_file.h"
 #include "log/directory_storage.h"
 
 namespace varve::log {
 
-namespace {
-
-constexpr int64_t kBackOffMinUs = 50;
-constexpr int64_t kBackOffMaxUs = 2000;
-constexpr int64_t kStateValidMs = 5000;
-
-// Between half of `back_off_us` and all of it, so that waiters do not march in step.
-int64_t jittered(int64_t back_off_us, Random& random) {
-  std::array<uint8_t, 1> byte{};
-  random.fill(byte);
-  return back_off_us / 2 + back_off_us * byte[0] / 512;
+Status DirectoryStorage::refuse_if_poisoned() const {
+  if (!poisoned_) return {};
+  return Status(Code::kReadOnly,
+                "writing stopped after a failure that could not be undone (" +
+                    poisoned_->message() + "); close and open the session to try again",
+                poisoned_->place());
 }
 
-}  // namespace
-
-// --- the lock ------------------------------------------------------------------------------------
-
-Status DirectoryStorage::open_lock_file() {
-  VARVE_TRY_ASSIGN(lock_file_, directory_->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
-  VARVE_TRY_ASSIGN(const io::FileInfo info, lock_file_->info());
-  lock_file_identity_ = info.identity;
-  return {};
-}
-
-Status DirectoryStorage::lock(int64_t deadline_us, std::string_view operation, bool* waited) {
-  if (!writable_) {
-    return Status(Code::kReadOnly, "the session is open for reading: no permission to write")
-        .in_file(directory_->path_of(""));
-  }
-  VARVE_TRY(refuse_if_poisoned());
-  if (is_lock_kept_) {
-    VARVE_TRY_ASSIGN(locked_tail_, tail());
-    return {};
-  }
-  for (;;) {
-    if (!lock_file_) VARVE_TRY(open_lock_file());
-    VARVE_TRY(wait_for_lock(deadline_us, waited));
-    auto current = lock_file_is_current();
-    if (current.ok() && *current) break;
-    (void)lock_file_->unlock().ok();
-    lock_file_.reset();  // somebody removed or replaced it: lock the one that has the name now
-    if (!current.ok()) return std::move(current).status();
-  }
-  Status status = prepare_to_write(operation);
-  if (!status.ok()) unlock();
-  return status;
-}
-
-Result<bool> DirectoryStorage::lock_file_is_current() {
-  auto named = directory_->info(kLockFile);
-  if (named.ok()) return named->identity == lock_file_identity_;
-  if (named.code() != Code::kNotFound) return std::move(named).status();
-  // Without its lock file a session is either deleted, or tidied by a stranger.
-  auto there = directory_->info(kMetadataFile);
-  if (there.code() == Code::kNotFound) return Status(Code::kNotFound, "the session was deleted");
-  return false;
-}
-
-Status DirectoryStorage::wait_for_lock(int64_t deadline_us, bool* waited) {
-  int64_t back_off_us = kBackOffMinUs;
-  for (;;) {
-    VARVE_TRY_ASSIGN(const bool held, lock_file_->try_lock());
-    if (held) return {};
-    if (waited != nullptr) *waited = true;
-    const int64_t left_us = deadline_us - environment_.clock->monotonic_us();
-    if (left_us <= 0) return busy_status();
-    if (work_while_waiting_) work_while_waiting_();
-    environment_.clock->sleep_us(std::min(left_us, jittered(back_off_us, *environment_.random)));
-    back_off_us = std::min(back_off_us * 2, kBackOffMaxUs);
-  }
-}
-
-Status DirectoryStorage::busy_status() {
-  std::string message = "another writer holds the session's lock";
-  std::string bytes(kLockStateBytes, '\0');
-  const auto got = lock_file_->read_at(0, bytes);
-  const auto state = got.ok() && *got == kLockStateBytes ? decode_lock_state(bytes) : std::nullopt;
-  if (state) {
-    message += " (process " + std::to_string(state->process_id) + ", " + state->operation +
-               ", writing since " + format_rfc3339(state->timestamp_ms) + ")";
-  }
-  return Status(Code::kBusy, message + "; try again later").in_file(directory_->path_of(kLockFile));
-}
-
-Status DirectoryStorage::prepare_to_write(std::string_view operation) {
-  VARVE_TRY(read_state());
-  VARVE_TRY_ASSIGN(const Tail now, tail());
-  locked_tail_ = now;
-  if (!left_overs_removed_) remove_left_overs();
-  state_.suspect =
-      state_.suspect && state_.boot_id == boot_id_;  // a reboot reads what the disk has
-  const io::FileIdentity file = snapshot_of(Stream::kEntries).identity;
-  const bool same_file = state_.file == file;
-  if (!same_file) state_.durable_bytes = 0;
-  state_.file = file;
-  state_.durable_bytes = std::min(state_.durable_bytes, now.entries_bytes);
-  const int64_t process_id = environment_.file_system->process_id();
-  if (!same_file || state_.process_id != process_id || state_.operation != operation ||
-      state_.boot_id != boot_id_) {
-    const int64_t now_ms = environment_.clock->now_ms();
-    state_.process_id = process_id;
-    state_.boot_id = boot_id_;
-    state_.operation = operation;
-    state_.timestamp_ms = now_ms;
-    state_.expires_at_ms = now_ms + kStateValidMs;
-    (void)write_state().ok();  // what it says of us is for people only
-  }
-  if (!state_.suspect) return {};
-  own_name_synced_ = false;
-  VARVE_TRY(sync_own_name());
-  VARVE_TRY(renew(Stream::kEntries, now.entries_bytes));
-  if (now.tombstones_bytes > 0) VARVE_TRY(renew(Stream::kTombstones, now.tombstones_bytes));
-  VARVE_TRY(renew_transcript());
-  VARVE_TRY_ASSIGN(const VectorsTail vectors, vectors_tail());
-  if (vectors.bytes > 0) VARVE_TRY(renew(Stream::kVectors, vectors.bytes));
-  clear_suspicion();
-  VARVE_TRY_ASSIGN(locked_tail_, tail());
-  return {};
-}
-
-void DirectoryStorage::unlock() noexcept {
-  try {
-    if (lock_file_ && says_suspect_ != state_.suspect) (void)write_state().ok();
-  } catch (const std::bad_alloc&) {
-    // It goes on saying "suspect": the next writer copies the log once, for nothing. Or it does not
-    // say it, after memory ended in an append, too: see there.
-  }
-  if (is_lock_kept_) {
-    // After anything but an append.
-    const std::lock_guard guard(mutex_);
-    is_tail_known_ = is_tail_known_ || look().ok();
-    return;
-  }
-  // Cannot fail for a lock that is held; should it, closing the file gives the lock back too.
-  try {
-    if (lock_file_ && !lock_file_->unlock().ok()) lock_file_.reset();
-  } catch (const std::bad_alloc&) {
-    lock_file_.reset();
-  }
-}
-
-void DirectoryStorage::keep_lock() {
-  const std::lock_guard guard(mutex_);
-  is_lock_kept_ = true;
-}
-
-void DirectoryStorage::stop_keeping_lock() {
-  const std::lock_guard guard(mutex_);
-  is_lock_kept_ = false;
-  is_tail_known_ = false;
-}
+void DirectoryStorage::poison(const Status& cause) { poisoned_ = cause; }
 
 // Before the streams change in any way, or when they are not what was thought.
 void DirectoryStorage::doubt_tail() {
@@ -173,76 +29,6 @@ void DirectoryStorage::note_appended(Stream stream, uint64_t end_bytes) {
   stream_of(stream).size_bytes = end_bytes;
   is_tail_known_ = is_lock_kept_;
 }
-
-// A state that cannot be read may say "suspect": then nobody may rely on a sync of the log.
-Status DirectoryStorage::read_state() {
-  std::string bytes(kLockStateBytes, '\0');
-  VARVE_TRY_ASSIGN(const size_t got, lock_file_->read_at(0, bytes));
-  if (got != kLockStateBytes) {
-    state_ = LockState();
-    state_bytes_.clear();
-    says_suspect_ = false;
-    is_noted_ = false;
-    return {};
-  }
-  if (bytes == state_bytes_) return {};
-  const auto state = decode_lock_state(bytes);
-  is_noted_ = is_noted_ && state && state->catalogued_count == state_.catalogued_count;
-  state_ = state.value_or(LockState());
-  state_bytes_ = std::move(bytes);
-  says_suspect_ = state_.suspect;
-  return {};
-}
-
-// A state that could not be written costs the next writer a sync or a copy, with one exception: see
-// sync_file().
-Status DirectoryStorage::write_state() {
-  std::string bytes = encode_lock_state(state_);
-  Status written = lock_file_->write_at(0, bytes);
-  state_bytes_ = written.ok() ? std::move(bytes) : std::string();
-  if (written.ok()) says_suspect_ = state_.suspect;
-  return written;
-}
-
-Status DirectoryStorage::mark_catalogued() {
-  is_noted_ = false;
-  state_.catalogued_count += 1;
-  return write_state();
-}
-
-Status DirectoryStorage::suspect_names() {
-  state_.suspect = true;
-  return write_state();
-}
-
-void DirectoryStorage::clear_suspicion() {
-  if (!state_.suspect) return;
-  state_.suspect = false;
-  (void)write_state().ok();
-}
-
-void DirectoryStorage::remove_left_overs() {
-  left_overs_removed_ = true;
-  const auto items = directory_->list();
-  if (!items.ok()) return;
-  for (const auto& item : *items) {
-    // Whoever made it is dead: replacing needs the lock, and we hold it. (Snapshots are written
-    // without the lock: theirs may vanish under them, which costs them a rename.)
-    if (is_temporary_name(item.name)) (void)directory_->remove(item.name).ok();
-  }
-}
-
-// --- append, sync, replace -----------------------------------------------------------------------
-
-Status DirectoryStorage::refuse_if_poisoned() const {
-  if (!poisoned_) return {};
-  return Status(Code::kReadOnly,
-                "writing stopped after a failure that could not be undone (" +
-                    poisoned_->message() + "); close and open the session to try again",
-                poisoned_->place());
-}
-
-void DirectoryStorage::poison(const Status& cause) { poisoned_ = cause; }
 
 bool& DirectoryStorage::unsynced(Stream stream) {
   return stream == Stream::kEntries   ? entries_unsynced_
