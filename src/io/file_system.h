@@ -69,6 +69,14 @@ class File {
   virtual void start_sync() noexcept {}
   virtual Status sync_data() = 0;  // fdatasync: the bytes and the size survive power loss
   virtual Result<FileInfo> info() = 0;
+  // How long it is: of what info() tells, for less.
+  virtual Result<uint64_t> size_bytes() {
+    VARVE_TRY_ASSIGN(const FileInfo now, info());
+    return now.size_bytes;
+  }
+  // Where the bytes of the last append() through this handle end, or where the file does, if others
+  // have written behind them.
+  virtual Result<uint64_t> append_end() { return size_bytes(); }
 
   // The kernel's exclusive lock on this open file: excludes every other handle in any process, dies
   // with its holder, and is never inherited by a forked child.

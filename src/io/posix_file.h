@@ -25,11 +25,15 @@ class PosixFile final : public File {
   void start_sync() noexcept override;
   Status sync_data() override;
   Result<FileInfo> info() override;
+  Result<uint64_t> size_bytes() override;
+  Result<uint64_t> append_end() override;
   Result<bool> try_lock() override;
   Status unlock() override;
   Result<bool> is_locked() override;
 
  private:
+  Result<uint64_t> seek(int whence);
+
   Descriptor descriptor_;
   const std::string path_;
   const OpenMode mode_;

@@ -152,6 +152,11 @@ class DirectoryStorage final : public SessionStorage {
   Status append_and_sync(Stream stream, io::File& file, uint64_t start_bytes,
                          std::string_view lines, bool durable, uint64_t last_seq,
                          const Meanwhile& meanwhile);
+  Status settle(Stream stream, io::File& file, uint64_t start_bytes, std::string_view lines,
+                bool durable, uint64_t last_seq);
+  Result<uint64_t> find_appended(Stream stream, io::File& file, uint64_t start_bytes,
+                                 std::string_view lines);
+  Status take_back(io::File& file, uint64_t start_bytes, std::string_view lines);
   Status cut(Stream stream, io::File& file, uint64_t size_bytes);
   Status make_durable(io::File& file, Stream stream);
   Status sync_names();
@@ -162,6 +167,7 @@ class DirectoryStorage final : public SessionStorage {
   Status append_to_quarantine(std::string_view lines);
   Status sync_file(io::File& file);
   Status heal(Stream stream, uint64_t keep_bytes);
+  Status heal_all(Stream stream);
   Status renew(Stream stream, uint64_t keep_bytes);
   Status adopt_new_log(Stream stream, uint64_t durable_bytes);
   void forget(Stream stream);
@@ -205,7 +211,7 @@ class DirectoryStorage final : public SessionStorage {
   io::FileIdentity entries_name_synced_;
   io::FileIdentity tombstones_name_synced_;
   io::FileIdentity vectors_name_synced_;
-  bool entries_unsynced_ = false;  // appended to by this object and not synced since
+  bool entries_unsynced_ = false;   // appended to by this object and not synced since
   bool tombstones_unsynced_ = false;
   bool vectors_unsynced_ = false;
   io::FileIdentity tombstones_synced_;  // of the file that the last sync() covered, up to:

@@ -22,11 +22,7 @@ Status DirectoryStorage::append_to_transcript(uint64_t expected_bytes, std::stri
   try {
     return append_transcript_and_sync(*file, expected_bytes, bytes, durable);
   } catch (const std::bad_alloc&) {
-    // As in append(): what may be in the file goes again, or nothing follows it.
-    if (!file->truncate(expected_bytes).ok() || !file->sync_data().ok()) {
-      poison(Status::out_of_memory());
-    }
-    return Status::out_of_memory();
+    return take_back(*file, expected_bytes, bytes);
   }
 }
 

@@ -1,5 +1,6 @@
 // The writing half of DirectoryStorage: the commit protocol, healing.
 #include <algorithm>
+#include <array>
 #include <new>
 #include <utility>
 
@@ -7,6 +8,30 @@
 #include "log/directory_storage.h"
 
 namespace varve::log {
+
+namespace {
+
+// What somebody else may append while we do, for ours to be looked for behind it.
+constexpr size_t kStrangersBytesMax = size_t{1} << 20;
+
+// Whether nothing but a beginning of `lines` stands behind `start_bytes`, which may be cut off
+// then. Where it cannot be read the length tells, if less surely. Needs no memory.
+bool holds_only(io::File& file, uint64_t start_bytes, std::string_view lines) {
+  std::array<char, 4096> part;
+  for (;;) {
+    const auto got = file.read_at(start_bytes, part);
+    if (!got.ok()) {
+      const auto end_bytes = file.size_bytes();
+      return end_bytes.ok() && *end_bytes <= start_bytes + lines.size();
+    }
+    if (lines.substr(0, *got) != std::string_view(part.data(), *got)) return false;
+    if (*got < part.size()) return true;
+    start_bytes += *got;
+    lines.remove_prefix(*got);
+  }
+}
+
+}  // namespace
 
 Status DirectoryStorage::refuse_if_poisoned() const {
   if (!poisoned_) return {};
@@ -55,8 +80,8 @@ Status DirectoryStorage::open_for_append(Stream stream) {
 Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes, bool durable) {
   if (!snapshot_of(stream).file) VARVE_TRY(open_for_append(stream));
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
-  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
-  if (info.size_bytes != expected_bytes) {
+  VARVE_TRY_ASSIGN(const uint64_t end_bytes, file->size_bytes());
+  if (end_bytes != expected_bytes) {
     doubt_tail();
     return Status(Code::kConflict, "the log grew meanwhile").in_file(name_of(stream));
   }
@@ -78,16 +103,21 @@ Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::str
   try {
     return append_and_sync(stream, *file, expected_bytes, lines, durable, last_seq, meanwhile);
   } catch (const std::bad_alloc&) {
-    // The lines may be in the file: they go again, which needs no memory, or nothing follows them.
-    // Where a sync failed before, the suspicion stays, and the next writer makes a copy.
-    if (!file->truncate(expected_bytes).ok() || !file->sync_data().ok()) {
-      poison(Status::out_of_memory());
-    }
-    // Somebody may have read them, in any process: what is written in their place goes into a copy.
     forget(stream);
-    state_.suspect = true;
-    return Status::out_of_memory();
+    return take_back(*file, expected_bytes, lines);
   }
+}
+
+// When memory ended: what may be in the file goes again, which needs none, or nothing follows it.
+Status DirectoryStorage::take_back(io::File& file, uint64_t start_bytes, std::string_view lines) {
+  // Somebody may have read it, in any process, or a sync of it failed: what is written in its place
+  // goes into a copy.
+  state_.suspect = true;
+  if (!holds_only(file, start_bytes, lines) || !file.truncate(start_bytes).ok() ||
+      !file.sync_data().ok()) {
+    poison(Status::out_of_memory());
+  }
+  return Status::out_of_memory();
 }
 
 Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t start_bytes,
@@ -95,12 +125,16 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
                                          const Meanwhile& meanwhile) {
   Status written = file.append(lines);
   if (!written.ok()) {
-    if (cut(stream, file, start_bytes).ok()) return written;
+    if (holds_only(file, start_bytes, lines) && cut(stream, file, start_bytes).ok()) return written;
     poison(written);
     return outcome_unknown(written);
   }
   note_appended(stream, start_bytes + lines.size());
   unsynced(stream) = true;
+  const auto end_bytes = file.append_end();
+  if (!end_bytes.ok() || *end_bytes != start_bytes + lines.size()) {
+    return settle(stream, file, start_bytes, lines, durable, last_seq);
+  }
   if (!durable) return {};
   // From here on the disk works, and so do we.
   file.start_sync();
@@ -112,10 +146,43 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
     return {};
   }
   // The kernel has dropped the dirty pages, or would not say: never sync this file again.
+  if (!holds_only(file, start_bytes, lines)) {
+    return heal_all(stream).ok() ? Status() : outcome_unknown(synced);
+  }
   if (heal(stream, start_bytes).ok()) {
     return std::move(synced).with_context("nothing was added, the disk did not take it");
   }
   return outcome_unknown(synced);
+}
+
+// Somebody who takes no lock appended while we did, or nobody can say. Nothing is cut off any more,
+// for it may be his, and what is known of our lines' places does not hold when they are behind his.
+Status DirectoryStorage::settle(Stream stream, io::File& file, uint64_t start_bytes,
+                                std::string_view lines, bool durable, uint64_t last_seq) {
+  doubt_tail();
+  const auto found = find_appended(stream, file, start_bytes, lines);
+  Status status = found.status();
+  if (status.ok() && durable) status = sync_stream(stream);
+  if (!status.ok()) {
+    poison(status);
+    return outcome_unknown(status);
+  }
+  if (durable) publish(state_.durable_bytes, last_seq);
+  if (*found != start_bytes) forget(stream);
+  return {};
+}
+
+// Where they stand, whole and on lines of their own.
+Result<uint64_t> DirectoryStorage::find_appended(Stream stream, io::File& file,
+                                                 uint64_t start_bytes, std::string_view lines) {
+  std::string bytes(lines.size() + kStrangersBytesMax, '\0');
+  VARVE_TRY_ASSIGN(const size_t got, file.read_at(start_bytes, bytes));
+  bytes.resize(got);
+  const size_t at = bytes.find(lines);
+  const bool is_behind = at != std::string::npos && at > 0 && bytes[at - 1] == '\n';
+  if (at == 0 || (is_behind && stream != Stream::kVectors)) return start_bytes + at;
+  return Status(Code::kIo, "somebody else wrote at the same moment, without the session's lock")
+      .in_file(name_of(stream));
 }
 
 // Durably, before anything is written over what is cut off: else a power loss could put the start
@@ -220,10 +287,17 @@ Status DirectoryStorage::sync_unpublished(Stream stream, uint64_t bytes, io::Fil
 Status DirectoryStorage::sync_stream(Stream stream) {
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   if (!file) return {};
-  if (make_durable(*file, stream).ok()) return {};
-  // All of it was answered as added: a new file takes all of it.
-  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
-  VARVE_TRY(heal(stream, info.size_bytes));
+  return make_durable(*file, stream).ok() ? Status() : heal_all(stream);
+}
+
+// All of it was answered as added, or is somebody else's: a new file takes all of it.
+Status DirectoryStorage::heal_all(Stream stream) {
+  const auto info = snapshot_of(stream).file->info();
+  if (!info.ok()) {
+    poison(info.status());
+    return info.status();
+  }
+  VARVE_TRY(heal(stream, info->size_bytes));
   unsynced(stream) = false;
   return {};
 }

@@ -81,6 +81,10 @@ class SabotagedFile final : public io::File {
     return count;
   }
   Status append(std::string_view data) override {
+    if (believes_its_writes()) {
+      VARVE_TRY_ASSIGN(const io::FileInfo now, info());
+      believed_end_ = now.size_bytes + data.size();
+    }
     if (defect_ == Sabotage::kTombstoneLate && name_ == kTombstonesName) {
       return inner_->append(std::exchange(beliefs_->late, std::string(data)));
     }
@@ -109,6 +113,9 @@ class SabotagedFile final : public io::File {
     if (defect_ == Sabotage::kSyncRetried && !synced.ok()) return inner_->sync_data();
     return synced;
   }
+  Result<uint64_t> append_end() override {
+    return believes_its_writes() ? believed_end_ : size_bytes();
+  }
   Result<io::FileInfo> info() override { return believed(inner_->info(), *beliefs_, name_); }
   Result<bool> try_lock() override {
     if (defect_ == Sabotage::kLockForAll && name_ == kLockName) return true;
@@ -118,12 +125,18 @@ class SabotagedFile final : public io::File {
   Result<bool> is_locked() override { return inner_->is_locked(); }
 
  private:
+  // Without this the library would notice by itself.
+  [[nodiscard]] bool believes_its_writes() const {
+    return defect_ == Sabotage::kShortWriteTaken || defect_ == Sabotage::kTombstoneLate;
+  }
+
   const std::unique_ptr<io::File> inner_;
   const Sabotage defect_;
   const std::string name_;
   const bool temporary_;
   const std::shared_ptr<Beliefs> beliefs_;
   size_t writes_ = 0;
+  uint64_t believed_end_ = 0;
 };
 
 class SabotagedDirectory final : public io::Directory {

@@ -67,11 +67,11 @@ CallKind kind_of_number(long number, long third) {
 
 const std::set<std::string>& wrapped_calls() {
   static const std::set<std::string> kCalls = {
-      "open",     "openat",    "read",      "pread",           "write",     "pwrite",
-      "close",    "ftruncate", "fsync",     "fdatasync",       "fstat",     "fstatat",
-      "fstatvfs", "fcntl",     "renameat",  "unlinkat",        "mkdirat",   "fdopendir",
-      "readdir",  "fchmod",    "fchmodat",  "sync_file_range", "getrandom", "syscall",
-      "fstatfs",  "__open_2",  "__openat_2"};  // the last two: with _FORTIFY_SOURCE
+      "open",     "openat",    "read",     "pread",           "write",     "pwrite",
+      "close",    "ftruncate", "fsync",    "fdatasync",       "fstat",     "fstatat",
+      "fstatvfs", "fcntl",     "renameat", "unlinkat",        "mkdirat",   "fdopendir",
+      "readdir",  "fchmod",    "fchmodat", "sync_file_range", "getrandom", "syscall",
+      "fstatfs",  "lseek",     "__open_2", "__openat_2"};  // the last two: with _FORTIFY_SOURCE
   return kCalls;
 }
 
@@ -92,6 +92,7 @@ int __real_fsync(int descriptor);
 int __real_fdatasync(int descriptor);
 int __real_sync_file_range(int descriptor, off64_t offset, off64_t bytes, unsigned flags);
 int __real_fstat(int descriptor, struct stat* out);
+off_t __real_lseek(int descriptor, off_t offset, int whence);
 int __real_fstatat(int directory, const char* name, struct stat* out, int flags);
 int __real_fstatfs(int descriptor, struct statfs* out);
 int __real_fstatvfs(int descriptor, struct statvfs* out);
@@ -167,6 +168,10 @@ int __wrap_sync_file_range(int descriptor, off64_t offset, off64_t bytes, unsign
 int __wrap_fstat(int descriptor, struct stat* out) {
   return answer({CallKind::kExamine, "fstat", descriptor},
                 [&] { return __real_fstat(descriptor, out); });
+}
+off_t __wrap_lseek(int descriptor, off_t offset, int whence) {
+  return answer({CallKind::kExamine, "lseek", descriptor},
+                [&] { return __real_lseek(descriptor, offset, whence); });
 }
 int __wrap_fstatat(int directory, const char* name, struct stat* out, int flags) {
   return answer({CallKind::kExamine, "fstatat", directory, name},

@@ -152,6 +152,26 @@ TYPED_TEST(FileSystemConformance, AppendWritesAtTheEndWhoeverElseWrote) {
   EXPECT_EQ(first->info()->size_bytes, 13U);
 }
 
+TYPED_TEST(FileSystemConformance, WhereAnAppendEndedIsNotBeforeItsBytes) {
+  auto first = this->open("log", OpenMode::kAppendOrCreate);
+  auto second = this->open("log", OpenMode::kAppend);
+  EXPECT_EQ(*first->size_bytes(), 0U);
+  ASSERT_TRUE(first->append("one ").ok());
+  EXPECT_EQ(*first->append_end(), 4U);
+  ASSERT_TRUE(second->append("two ").ok());
+  EXPECT_EQ(*second->append_end(), 8U);
+  EXPECT_EQ(*first->size_bytes(), 8U);
+  ASSERT_TRUE(first->append("three").ok());
+  EXPECT_EQ(*first->append_end(), 13U);
+  ASSERT_TRUE(first->append("!").ok());
+  EXPECT_GE(*second->append_end(), 8U);
+  EXPECT_EQ(*second->size_bytes(), 14U);
+  ASSERT_TRUE(second->truncate(4).ok());
+  ASSERT_TRUE(first->append("more").ok()) << "at the end, whatever was asked";
+  EXPECT_EQ(*first->append_end(), 8U);
+  EXPECT_EQ(this->read(*second), "one more");
+}
+
 TYPED_TEST(FileSystemConformance, AppendTakesMoreThanOnePage) {
   std::string large(3'000'000, 'a');
   large.back() = 'z';

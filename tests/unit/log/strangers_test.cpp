@@ -1,0 +1,225 @@
+// Somebody who takes no lock appends to a log at the moment when we do: what is answered is so,
+// what is known of the log's places is right, and nobody's line is cut off.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "io/simulated.h"
+#include "log/directory_storage.h"
+#include "support/environment.h"
+
+namespace varve::log {
+namespace {
+
+using io::OperationKind;
+
+constexpr int64_t kOurs = 1;  // process ids
+constexpr int64_t kTheirs = 2;
+
+class Strangers : public testing::TestWithParam<bool> {  // whether our adds are durable
+ protected:
+  void SetUp() override {
+    disk_.write_file("s/metadata.json", "{}");
+    disk_.write_file("s/memory.jsonl", "one\n");
+    storage_ =
+        *DirectoryStorage::open(*ours_->open_root("s", false), {ours_.get(), &clock_, &random_});
+    ASSERT_TRUE(lock().ok());
+  }
+  Status lock() { return storage_->lock(clock_.monotonic_us(), "write", nullptr); }
+  // Once, before the `number`-th call of this kind on a file of the session.
+  void append_before(OperationKind kind, std::string line, std::string name = "memory.jsonl",
+                     std::optional<io::Fault> fault = std::nullopt, int number = 1) {
+    disk_.set_fault_hook(
+        [=, this,
+         seen = 0](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+          if (operation.process_id != kOurs || operation.kind != kind || operation.name != name ||
+              ++seen != number) {
+            return std::nullopt;
+          }
+          auto file = *(*theirs_->open_root("s", false))->open(name, io::OpenMode::kAppend);
+          EXPECT_TRUE(file->append(line).ok());
+          return fault;
+        });
+  }
+  Status add(std::string_view lines, const SessionStorage::Meanwhile& meanwhile = {}) {
+    return storage_->append(Stream::kEntries, storage_->tail()->entries_bytes, lines, GetParam(), 7,
+                            meanwhile);
+  }
+  std::string log() { return *disk_.read_file("s/memory.jsonl"); }
+  std::string durable_log() { return *disk_.crash()->read_file("s/memory.jsonl"); }
+  std::string read(uint64_t generation, uint64_t offset, size_t length) {
+    std::string bytes(length, ' ');
+    const auto got = storage_->read(Stream::kEntries, generation, offset, bytes);
+    return got.ok() ? bytes.substr(0, *got) : std::string(code_name(got.code()));
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<io::SimulatedFileSystem> ours_ = disk_.process(kOurs);
+  std::unique_ptr<io::SimulatedFileSystem> theirs_ = disk_.process(kTheirs);
+  std::unique_ptr<DirectoryStorage> storage_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Beside, Strangers, testing::Bool(), [](const auto& given) {
+  return given.param ? "DurableAdds" : "BufferedAdds";
+});
+
+TEST_P(Strangers, ALineBeforeOursMakesTheLogAnewForReaders) {
+  const uint64_t generation = storage_->tail()->generation;
+  bool was_applied = false;
+  append_before(OperationKind::kAppend, "theirs\n");
+  EXPECT_TRUE(add("two\n", [&] { was_applied = true; }).ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_FALSE(was_applied) << "where it does not stand";
+  EXPECT_EQ(log(), "one\ntheirs\ntwo\n");
+  EXPECT_EQ(read(generation, 4, 4), code_name(Code::kGone));
+  EXPECT_NE(storage_->tail()->generation, generation);
+  EXPECT_EQ(storage_->tail()->entries_bytes, log().size());
+  EXPECT_TRUE(add("three\n").ok());
+  EXPECT_EQ(log(), "one\ntheirs\ntwo\nthree\n");
+  EXPECT_EQ(GetParam() ? durable_log() : log(), log());
+}
+
+TEST_P(Strangers, ALineBeforeOursIsNoticedWhileTheLockIsKept) {
+  storage_->keep_lock();
+  storage_->unlock();
+  const uint64_t generation = storage_->tail()->generation;
+  append_before(OperationKind::kAppend, "theirs\n");
+  EXPECT_TRUE(add("two\n").ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_NE(storage_->tail()->generation, generation);
+  EXPECT_EQ(storage_->tail()->entries_bytes, log().size());
+}
+
+TEST_P(Strangers, ALineBehindOursChangesNoPlace) {
+  const uint64_t generation = storage_->tail()->generation;
+  const uint64_t end = storage_->tail()->entries_bytes;
+  append_before(OperationKind::kInfo, "theirs\n", "memory.jsonl", std::nullopt, 2);
+  EXPECT_TRUE(storage_->append(Stream::kEntries, end, "two\n", GetParam(), 7).ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(log(), "one\ntwo\ntheirs\n");
+  EXPECT_EQ(read(generation, end, 4), "two\n");
+  storage_->unlock();
+  ASSERT_TRUE(lock().ok());
+  EXPECT_EQ(storage_->tail()->generation, generation);
+  EXPECT_EQ(storage_->tail()->entries_bytes, log().size());
+  EXPECT_EQ(GetParam() ? durable_log() : log(), log());
+}
+
+// Ours ends theirs, so neither is an entry any more.
+TEST_P(Strangers, HalfALineBeforeOursIsSaid) {
+  append_before(OperationKind::kAppend, "the");
+  const Status said = add("two\n");
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(said.code(), Code::kIo);
+  EXPECT_NE(said.message().find("outcome is unknown"), std::string::npos) << said.message();
+  EXPECT_NE(said.message().find("without the session's lock"), std::string::npos);
+  EXPECT_EQ(log(), "one\nthetwo\n") << "nothing of theirs is cut off";
+  EXPECT_EQ(add("three\n").code(), Code::kReadOnly);
+}
+
+TEST_P(Strangers, AWriteThatCameShortIsNotCutOffWithTheirs) {
+  append_before(OperationKind::kAppend, "theirs\n", "memory.jsonl", io::Fault{ENOSPC, 2});
+  const Status said = add("two\n");
+  disk_.set_fault_hook(nullptr);
+  EXPECT_NE(said.message().find("outcome is unknown"), std::string::npos) << said.message();
+  EXPECT_EQ(log(), "one\ntheirs\ntw");
+}
+
+TEST_P(Strangers, AWriteThatCameShortIsCutOff) {
+  disk_.set_fault_hook(io::FailNth(1, ENOSPC, false, {OperationKind::kAppend})
+                           .after_bytes(2)
+                           .on_file("memory.jsonl"));
+  EXPECT_EQ(add("two\n").code(), Code::kNoSpace);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(log(), "one\n");
+  EXPECT_TRUE(add("two\n").ok()) << "under the same lock";
+}
+
+TEST_P(Strangers, AWriteThatCameShortAndCannotBeReadIsCutOffByItsLength) {
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.name != "memory.jsonl") return std::nullopt;
+    if (operation.kind == OperationKind::kAppend) return io::Fault{EIO, 2};
+    if (operation.kind == OperationKind::kRead) return io::Fault{EIO};
+    return std::nullopt;
+  });
+  EXPECT_EQ(add("two\n").code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(log(), "one\n");
+  EXPECT_TRUE(add("two\n").ok()) << "under the same lock";
+}
+
+// Nobody else wrote: where it stands is looked for in the file.
+TEST_P(Strangers, AnEndThatCannotBeAskedForIsLookedFor) {
+  const Tail before = *storage_->tail();
+  disk_.set_fault_hook(io::FailNth(2, EIO, false, {OperationKind::kInfo}).on_file("memory.jsonl"));
+  EXPECT_TRUE(
+      storage_->append(Stream::kEntries, before.entries_bytes, "two\n", GetParam(), 7).ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(storage_->tail()->generation, before.generation);
+  EXPECT_EQ(read(before.generation, before.entries_bytes, 9), "two\n");
+}
+
+TEST_P(Strangers, AnEndThatNothingTellsOfStopsWriting) {
+  const uint64_t end = storage_->tail()->entries_bytes;
+  disk_.set_fault_hook(io::FailNth(2, EIO, true, {OperationKind::kInfo, OperationKind::kRead})
+                           .on_file("memory.jsonl"));
+  const Status said = storage_->append(Stream::kEntries, end, "two\n", GetParam(), 7);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_NE(said.message().find("outcome is unknown"), std::string::npos) << said.message();
+  EXPECT_EQ(add("three\n").code(), Code::kReadOnly);
+}
+
+TEST_P(Strangers, ATombstoneBehindTheirsIsFound) {
+  ASSERT_TRUE(storage_->append(Stream::kTombstones, 0, "gone\n", GetParam(), 0).ok());
+  const Tail before = *storage_->tail();
+  append_before(OperationKind::kAppend, "theirs\n", "tombstones.jsonl");
+  EXPECT_TRUE(storage_->append(Stream::kTombstones, 5, "too\n", GetParam(), 0).ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(disk_.read_file("s/tombstones.jsonl"), "gone\ntheirs\ntoo\n");
+  EXPECT_NE(storage_->tail()->generation, before.generation);
+}
+
+// Records of vectors have no line ends: behind anything else they are at no place of theirs.
+TEST_P(Strangers, AVectorBehindTheirsIsSaid) {
+  ASSERT_TRUE(
+      storage_->replace(Stream::kVectors, [](Sink& sink) { return sink.append("head"); }).ok());
+  append_before(OperationKind::kAppend, "x\n", "vectors.bin");
+  const Status said = storage_->append(Stream::kVectors, 4, "body", GetParam(), 0);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_NE(said.message().find("outcome is unknown"), std::string::npos) << said.message();
+}
+
+// While the disk refuses our line, theirs came behind it: the copy that heals the log takes both.
+TEST(StrangersOfASync, WhatCameWhileASyncFailedIsKept) {
+  test::ManualClock clock;
+  test::SeededRandom random;
+  io::SimulatedFileSystem disk;
+  disk.write_file("s/metadata.json", "{}");
+  disk.write_file("s/memory.jsonl", "one\n");
+  const auto theirs = disk.process(kTheirs);
+  auto storage = *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
+  ASSERT_TRUE(storage->lock(clock.monotonic_us(), "write", nullptr).ok());
+  ASSERT_TRUE(storage->append(Stream::kEntries, 4, "two\n", true, 1).ok());
+  bool is_done = false;
+  disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (is_done || operation.kind != OperationKind::kSyncData || operation.name != "memory.jsonl") {
+      return std::nullopt;
+    }
+    is_done = true;
+    auto file = *(*theirs->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
+    EXPECT_TRUE(file->append("theirs\n").ok());
+    return io::Fault{EIO};
+  });
+  EXPECT_TRUE(storage->append(Stream::kEntries, 8, "three\n", true, 2).ok());
+  disk.set_fault_hook(nullptr);
+  EXPECT_EQ(disk.crash()->read_file("s/memory.jsonl"), "one\ntwo\nthree\ntheirs\n");
+}
+
+}  // namespace
+}  // namespace varve::log
