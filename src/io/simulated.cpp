@@ -151,6 +151,11 @@ void SimulatedFileSystem::set_capacity_bytes(std::optional<uint64_t> capacity_by
   disk_->image.capacity_bytes = capacity_bytes;
 }
 
+void SimulatedFileSystem::set_inode_count(uint64_t count) {
+  const std::lock_guard<std::mutex> guard(disk_->mutex);
+  disk_->image.inode_count = count;
+}
+
 void SimulatedFileSystem::set_read_only(bool read_only) {
   const std::lock_guard<std::mutex> guard(disk_->mutex);
   disk_->image.read_only = read_only;

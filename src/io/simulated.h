@@ -172,7 +172,9 @@ class SimulatedFileSystem final : public FileSystem {
   void set_fault_hook(FaultHook hook);                              // an empty one removes it
   void set_capacity_bytes(std::optional<uint64_t> capacity_bytes);  // of all files; then ENOSPC
   void set_read_only(bool read_only);                               // EROFS
-  void set_now_ms(int64_t now_ms);                                  // for modification times
+  // Inode numbers come again after so many files, whoever has the one before open; 0: never.
+  void set_inode_count(uint64_t count);
+  void set_now_ms(int64_t now_ms);  // for modification times
 
   [[nodiscard]] uint64_t operation_count() const;
   [[nodiscard]] std::vector<std::string> trace() const;  // "12 append /store/memory.jsonl 27 bytes"

@@ -98,6 +98,7 @@ struct Image {
   uint64_t boot_count = 1;
   std::optional<uint64_t> capacity_bytes;
   bool read_only = false;
+  uint64_t inode_count = 0;            // numbers are told modulo this; 0: each file has its own
   int64_t now_ms = 1'767'225'600'000;  // 2026-01-01
 
  private:

@@ -19,7 +19,7 @@ FileInfo info_of(const Image& image, NodeId id) {
   info.modified_ms = node.modified_ms;
   info.permissions = node.permissions;
   info.link_count = node.link_count;
-  info.identity = {1, id};
+  info.identity = {1, image.inode_count == 0 ? id : id % image.inode_count};
   const bool has_stamp = node.kind == FileKind::kRegular && node.link_count == 1;
   if (has_stamp) info.change_stamp = node.last_change;
   return info;

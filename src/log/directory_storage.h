@@ -117,6 +117,9 @@ class DirectoryStorage final : public SessionStorage {
     io::FileIdentity identity;
     uint64_t size_bytes = 0;    // when last looked at
     uint64_t change_stamp = 0;  // when last looked for by its name
+    // By this object, and forgotten with the file: the number of another may be the same.
+    bool is_name_synced = false;
+    uint64_t synced_bytes = 0;  // of tombstones and vectors, by sync()
   };
 
   DirectoryStorage(std::unique_ptr<io::Directory> directory, const Environment& environment,
@@ -133,7 +136,6 @@ class DirectoryStorage final : public SessionStorage {
   OpenStream snapshot_of(Stream stream);  // a copy, for use without it
   uint64_t& generation_of(Stream stream);
   bool& unsynced(Stream stream);
-  io::FileIdentity& name_synced(Stream stream);
 
   // Parts of lock().
   Status open_lock_file();
@@ -162,8 +164,7 @@ class DirectoryStorage final : public SessionStorage {
   Status sync_names();
   Status sync_own_name();
   Status sync_stream(Stream stream);
-  Status sync_unpublished(Stream stream, uint64_t bytes, io::FileIdentity* synced,
-                          uint64_t* synced_bytes);
+  Status sync_unpublished(Stream stream, uint64_t bytes);
   Status append_to_quarantine(std::string_view lines);
   Status sync_file(io::File& file);
   Status heal(Stream stream, uint64_t keep_bytes);
@@ -205,22 +206,14 @@ class DirectoryStorage final : public SessionStorage {
   LockState state_;
   bool says_suspect_ = false;  // the lock file does, as far as is known
   bool is_noted_ = false;      // since the lock file last said "catalogued"
-  // The files whose names are known to be durable, and whether the directory's own name is.
   bool own_name_synced_ = false;
   bool has_unsynced_name_ = false;  // of a document, which is durable itself
-  io::FileIdentity entries_name_synced_;
-  io::FileIdentity tombstones_name_synced_;
-  io::FileIdentity vectors_name_synced_;
   bool entries_unsynced_ = false;   // appended to by this object and not synced since
   bool tombstones_unsynced_ = false;
   bool vectors_unsynced_ = false;
-  io::FileIdentity tombstones_synced_;  // of the file that the last sync() covered, up to:
-  uint64_t tombstones_synced_bytes_ = 0;
   // The transcript that was synced last, under a name that is durable, and how far.
   io::FileIdentity transcript_synced_;
   uint64_t transcript_synced_bytes_ = 0;
-  io::FileIdentity vectors_synced_;  // the same of the vectors
-  uint64_t vectors_synced_bytes_ = 0;
   bool left_overs_removed_ = false;
   std::optional<Status> poisoned_;
 };

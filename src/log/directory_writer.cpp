@@ -61,12 +61,6 @@ bool& DirectoryStorage::unsynced(Stream stream) {
                                       : tombstones_unsynced_;
 }
 
-io::FileIdentity& DirectoryStorage::name_synced(Stream stream) {
-  return stream == Stream::kEntries   ? entries_name_synced_
-         : stream == Stream::kVectors ? vectors_name_synced_
-                                      : tombstones_name_synced_;
-}
-
 Status DirectoryStorage::open_for_append(Stream stream) {
   VARVE_TRY_ASSIGN(auto file,
                    directory_->open(name_in_directory(stream), io::OpenMode::kAppendOrCreate));
@@ -224,17 +218,22 @@ Status DirectoryStorage::make_durable(io::File& file, Stream stream) {
 // once.
 Status DirectoryStorage::sync_names() {
   VARVE_TRY(sync_own_name());
-  const io::FileIdentity entries = snapshot_of(Stream::kEntries).identity;
-  const io::FileIdentity tombstones = snapshot_of(Stream::kTombstones).identity;
-  const io::FileIdentity vectors = snapshot_of(Stream::kVectors).identity;
-  if (entries == entries_name_synced_ && tombstones == tombstones_name_synced_ &&
-      vectors == vectors_name_synced_) {
+  const std::array streams = {&entries_, &tombstones_, &vectors_};
+  std::array<std::shared_ptr<io::File>, streams.size()> unsynced;
+  {
+    const std::lock_guard guard(mutex_);
+    for (size_t i = 0; i < streams.size(); ++i) {
+      if (!streams[i]->is_name_synced) unsynced[i] = streams[i]->file;
+    }
+  }
+  if (std::all_of(unsynced.begin(), unsynced.end(), [](const auto& file) { return !file; })) {
     return {};
   }
   VARVE_TRY(directory_->sync());
-  entries_name_synced_ = entries;
-  tombstones_name_synced_ = tombstones;
-  vectors_name_synced_ = vectors;
+  const std::lock_guard guard(mutex_);
+  for (size_t i = 0; i < streams.size(); ++i) {
+    if (unsynced[i] && streams[i]->file == unsynced[i]) streams[i]->is_name_synced = true;
+  }
   return {};
 }
 
@@ -261,10 +260,8 @@ Status DirectoryStorage::sync(uint64_t last_seq) {
     VARVE_TRY(sync_stream(Stream::kEntries));
   }
   VARVE_TRY_ASSIGN(const VectorsTail vectors, vectors_tail());
-  VARVE_TRY(sync_unpublished(Stream::kTombstones, now.tombstones_bytes, &tombstones_synced_,
-                             &tombstones_synced_bytes_));
-  VARVE_TRY(
-      sync_unpublished(Stream::kVectors, vectors.bytes, &vectors_synced_, &vectors_synced_bytes_));
+  VARVE_TRY(sync_unpublished(Stream::kTombstones, now.tombstones_bytes));
+  VARVE_TRY(sync_unpublished(Stream::kVectors, vectors.bytes));
   VARVE_TRY(sync_transcript());
   VARVE_TRY(sync_names());
   publish(now.entries_bytes, last_seq);
@@ -273,14 +270,11 @@ Status DirectoryStorage::sync(uint64_t last_seq) {
 
 // Nobody publishes how far tombstones and vectors are durable: what others appended is synced with
 // ours.
-Status DirectoryStorage::sync_unpublished(Stream stream, uint64_t bytes, io::FileIdentity* synced,
-                                          uint64_t* synced_bytes) {
-  if (!unsynced(stream) && bytes == *synced_bytes && snapshot_of(stream).identity == *synced) {
-    return {};
-  }
+Status DirectoryStorage::sync_unpublished(Stream stream, uint64_t bytes) {
+  if (!unsynced(stream) && bytes == snapshot_of(stream).synced_bytes) return {};
   VARVE_TRY(sync_stream(stream));
-  *synced = snapshot_of(stream).identity;
-  *synced_bytes = bytes;
+  const std::lock_guard guard(mutex_);
+  stream_of(stream).synced_bytes = bytes;
   return {};
 }
 
@@ -340,10 +334,12 @@ Status DirectoryStorage::adopt_new_log(Stream stream, uint64_t durable_bytes) {
   doubt_tail();
   VARVE_TRY(tail());
   if (stream == Stream::kVectors) VARVE_TRY(vectors_tail());
-  const io::FileIdentity log = snapshot_of(Stream::kEntries).identity;
-  name_synced(stream) = snapshot_of(stream).identity;
+  {
+    const std::lock_guard guard(mutex_);
+    stream_of(stream).is_name_synced = true;
+    state_.file = entries_.identity;
+  }
   unsynced(stream) = false;
-  state_.file = log;
   if (stream == Stream::kEntries) state_.durable_bytes = durable_bytes;
   (void)write_state().ok();
   return {};

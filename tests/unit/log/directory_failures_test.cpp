@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/simulated.h"
@@ -77,6 +78,40 @@ TEST_F(AfterAFailure, ASuspicionOfAnotherMakesEveryFileAnew) {
   const uint64_t made_anew = inode_of("memory.jsonl");
   ASSERT_TRUE(lock().ok());
   EXPECT_EQ(inode_of("memory.jsonl"), made_anew) << "once is enough";
+}
+
+// A number may be that of a file whose name was synced, long ago.
+TEST_F(AfterAFailure, AFileThatHasTheNumberOfAnotherHasItsNameSynced) {
+  disk_.set_inode_count(2);
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(add("two\n", true).ok());
+  storage_->unlock();
+  const auto replace_with = [&](io::SimulatedFileSystem& files, std::string_view bytes) {
+    const auto other = open_in(files);
+    if (!other->lock(clock_.monotonic_us(), "replace", nullptr).ok()) return false;
+    const bool is_done =
+        other->replace(Stream::kEntries, [&](Sink& sink) { return sink.append(bytes); }).ok();
+    other->unlock();
+    return is_done;
+  };
+  const uint64_t first = inode_of("memory.jsonl");
+  disk_.write_file("s/has_the_number_between", "");
+  const auto second_process = disk_.process(2);
+  ASSERT_TRUE(replace_with(*second_process, "replaced\n"));
+  ASSERT_NE(inode_of("memory.jsonl"), first);
+  ASSERT_TRUE(storage_->tail().ok());
+  const auto third_process = disk_.process(3);
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_it = operation.kind == io::OperationKind::kSyncDirectory;
+    if (is_it && operation.process_id == 3) third_process->kill();
+    return std::nullopt;
+  });
+  EXPECT_FALSE(replace_with(*third_process, "replaced again\n"));
+  disk_.set_fault_hook(nullptr);
+  ASSERT_EQ(inode_of("memory.jsonl"), first) << "the test needs a number that comes again";
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(add("three\n", true).ok());
+  EXPECT_EQ(disk_.crash()->read_file("s/memory.jsonl"), "replaced again\nthree\n");
 }
 
 TEST_F(AfterAFailure, ASuspicionMakesNoFileThatWasNotThere) {
