@@ -97,8 +97,10 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   VARVE_TRY_ASSIGN(const Tail now, tail());
   locked_tail_ = now;
   if (!left_overs_removed_) remove_left_overs();
-  state_.suspect =
-      state_.suspect && state_.boot_id == boot_id_;  // a reboot reads what the disk has
+  // A reboot reads what the disk has. Who cannot know whether there was one stays suspicious.
+  const bool is_other_boot =
+      state_.boot_id != boot_id_ && !state_.boot_id.empty() && !boot_id_.empty();
+  state_.suspect = state_.suspect && !is_other_boot;
   const io::FileIdentity file = snapshot_of(Stream::kEntries).identity;
   const bool same_file = state_.file == file;
   if (!same_file) state_.durable_bytes = 0;
@@ -212,8 +214,7 @@ void DirectoryStorage::remove_left_overs() {
   const auto items = directory_->list();
   if (!items.ok()) return;
   for (const auto& item : *items) {
-    // Whoever made it is dead: replacing needs the lock, and we hold it. (Snapshots are written
-    // without the lock: theirs may vanish under them, which costs them a rename.)
+    // Whoever made it is dead: replacing needs the lock, and we hold it.
     if (is_temporary_name(item.name)) (void)directory_->remove(item.name).ok();
   }
 }

@@ -16,6 +16,25 @@
 namespace varve::log {
 namespace {
 
+// Of which the kernel tells another boot, or none.
+class FileSystemOfBoot final : public io::FileSystem {
+ public:
+  FileSystemOfBoot(io::FileSystem& inner, std::string boot_id)
+      : inner_(inner), boot_id_(std::move(boot_id)) {}
+  Result<std::unique_ptr<io::Directory>> open_root(std::string_view path, bool create) override {
+    return inner_.open_root(path, create);
+  }
+  Result<std::unique_ptr<io::File>> open_file(std::string_view path) override {
+    return inner_.open_file(path);
+  }
+  [[nodiscard]] int64_t process_id() const override { return inner_.process_id(); }
+  [[nodiscard]] std::string boot_id() const override { return boot_id_; }
+
+ private:
+  io::FileSystem& inner_;
+  std::string boot_id_;
+};
+
 class AfterAFailure : public testing::Test {
  protected:
   void SetUp() override {
@@ -78,6 +97,33 @@ TEST_F(AfterAFailure, ASuspicionOfAnotherMakesEveryFileAnew) {
   const uint64_t made_anew = inode_of("memory.jsonl");
   ASSERT_TRUE(lock().ok());
   EXPECT_EQ(inode_of("memory.jsonl"), made_anew) << "once is enough";
+}
+
+// Both are asked of the kernel, and where that does not tell, a reboot is not known.
+TEST_F(AfterAFailure, ASuspicionStaysWhereTheBootIsNotKnown) {
+  struct Case {
+    const char* told;
+    const char* ours;
+    bool is_copied;
+  };
+  for (const Case& tried : {Case{"", "", true}, Case{"b", "", true}, Case{"", "b", true},
+                            Case{"b", "b", true}, Case{"a", "b", false}}) {
+    ASSERT_TRUE(lock().ok());
+    storage_->unlock();
+    LockState state = *told();
+    state.suspect = true;
+    state.boot_id = tried.told;
+    disk_.write_file("s/lock", encode_lock_state(state));
+    FileSystemOfBoot files(disk_, tried.ours);
+    const auto writer =
+        *DirectoryStorage::open(*disk_.open_root("s", false), {&files, &clock_, &random_});
+    const uint64_t before = inode_of("memory.jsonl");
+    ASSERT_TRUE(writer->lock(clock_.monotonic_us(), "write", nullptr).ok());
+    EXPECT_EQ(inode_of("memory.jsonl") != before, tried.is_copied)
+        << "'" << tried.told << "' and '" << tried.ours << "'";
+    EXPECT_FALSE(told()->suspect);
+    writer->unlock();
+  }
 }
 
 // A number may be that of a file whose name was synced, long ago.
