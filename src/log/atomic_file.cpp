@@ -91,6 +91,20 @@ Status copy_start(io::File& from, uint64_t keep_bytes, Sink& sink) {
   return {};
 }
 
+Result<uint64_t> append_lines(io::File& file, std::string_view lines) {
+  VARVE_TRY_ASSIGN(const io::FileInfo info, file.info());
+  char last = '\n';
+  if (info.size_bytes > 0) {
+    VARVE_TRY(file.read_at(info.size_bytes - 1, std::span<char>(&last, 1)));
+  }
+  std::string text(lines);
+  if (last != '\n') text.insert(text.begin(), '\n');
+  Status written = file.append(text);
+  if (written.ok()) return info.size_bytes;
+  (void)file.truncate(info.size_bytes).ok();
+  return written;
+}
+
 Status outcome_unknown(const Status& cause) {
   return {Code::kIo, "the outcome is unknown and writing has stopped: " + cause.message(),
           cause.place()};

@@ -41,6 +41,10 @@ Status write_new_file(io::Directory& directory, std::string_view name,
 // Appends the first `keep_bytes` of a file.
 Status copy_start(io::File& from, uint64_t keep_bytes, Sink& sink);
 
+// Appends whole lines to a file of lines that no scan mends: a torn line that somebody who died
+// left there must not swallow them, and what came short is cut off again. Gives how long it was.
+Result<uint64_t> append_lines(io::File& file, std::string_view lines);
+
 // What a write answers that could be neither finished nor undone. kIo whatever the cause: what is
 // said of the others ("nothing was added") is not known here.
 Status outcome_unknown(const Status& cause);

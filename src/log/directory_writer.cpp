@@ -189,7 +189,7 @@ Status DirectoryStorage::cut(Stream stream, io::File& file, uint64_t size_bytes)
 
 Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
   VARVE_TRY_ASSIGN(auto file, directory_->open(kQuarantineFile, io::OpenMode::kAppendOrCreate));
-  VARVE_TRY(file->append(lines));
+  VARVE_TRY(append_lines(*file, lines));
   VARVE_TRY(file->sync_data());
   return directory_->sync();
 }

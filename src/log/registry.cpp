@@ -122,26 +122,14 @@ Result<std::unique_ptr<io::File>> Registry::lock(int64_t deadline_us) {
 
 Status Registry::append(const SessionRow& row) {
   VARVE_TRY_ASSIGN(auto file, indices_.open(kRegistryFile, io::OpenMode::kAppendOrCreate));
-  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
-  std::string line = encode_row(row);
-  char last = '\n';
-  if (info.size_bytes > 0) {
-    VARVE_TRY(file->read_at(info.size_bytes - 1, std::span<char>(&last, 1)));
-  }
-  // A torn row of a creator that died must not swallow ours.
-  if (last != '\n') line.insert(line.begin(), '\n');
-  Status written = file->append(line);
-  if (!written.ok()) {
-    (void)file->truncate(info.size_bytes).ok();
-    return written;
-  }
+  VARVE_TRY_ASSIGN(const uint64_t size_bytes, append_lines(*file, encode_row(row)));
   Status synced = file->sync_data();
   if (!synced.ok()) {
     // No later sync of this file can be believed. It is derived: the next one makes it anew.
     (void)indices_.remove(kRegistryFile).ok();
     return synced;
   }
-  return info.size_bytes == 0 ? indices_.sync() : Status();
+  return size_bytes == 0 ? indices_.sync() : Status();
 }
 
 Status Registry::add(const SessionRow& row, int64_t deadline_us,

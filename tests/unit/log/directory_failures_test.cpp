@@ -160,6 +160,24 @@ TEST_F(AfterAFailure, AFileThatHasTheNumberOfAnotherHasItsNameSynced) {
   EXPECT_EQ(disk_.crash()->read_file("s/memory.jsonl"), "replaced again\nthree\n");
 }
 
+TEST_F(AfterAFailure, QuarantineThatCameShortIsCutOffAgain) {
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(storage_->append(Stream::kQuarantine, 0, "first\n", true, 0).ok());
+  disk_.set_fault_hook(io::FailNth(1, ENOSPC, false, {io::OperationKind::kAppend})
+                           .after_bytes(3)
+                           .on_file("quarantine.jsonl"));
+  EXPECT_EQ(storage_->append(Stream::kQuarantine, 0, "second\n", true, 0).code(), Code::kNoSpace);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(disk_.read_file("s/quarantine.jsonl"), "first\n");
+}
+
+TEST_F(AfterAFailure, QuarantineBehindATornLineBeginsANewOne) {
+  disk_.write_file("s/quarantine.jsonl", "first\nto");
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(storage_->append(Stream::kQuarantine, 0, "second\n", true, 0).ok());
+  EXPECT_EQ(disk_.read_file("s/quarantine.jsonl"), "first\nto\nsecond\n");
+}
+
 TEST_F(AfterAFailure, ASuspicionMakesNoFileThatWasNotThere) {
   ASSERT_TRUE(lock().ok());
   storage_->unlock();
