@@ -3,27 +3,49 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <utility>
+
 #include "io/rules.h"
 
 namespace varve::io {
 
-int sync_directory(int directory) noexcept {
-  const Descriptor readable = raise_above_standard(Descriptor(retry_interrupted(
+namespace {
+
+Descriptor open_to_sync(int directory) noexcept {
+  return raise_above_standard(Descriptor(retry_interrupted(
       [&] { return ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); })));
-  if (!readable.is_open()) return errno;
-  return retry_interrupted([&] { return ::fsync(readable.get()); }) == 0 ? 0 : errno;
+}
+
+int sync_opened(const Descriptor& directory) noexcept {
+  return retry_interrupted([&] { return ::fsync(directory.get()); }) == 0 ? 0 : errno;
+}
+
+// Nothing of ours depends on a directory that we may not read, or not write in: what is in it was
+// not made by us. And where directories cannot be synced (EINVAL), nobody can do more.
+bool is_excused(int os_errno) noexcept {
+  return os_errno == EACCES || os_errno == EPERM || os_errno == EROFS || os_errno == EINVAL;
+}
+
+}  // namespace
+
+int sync_directory(int directory) noexcept {
+  const Descriptor readable = open_to_sync(directory);
+  return readable.is_open() ? sync_opened(readable) : errno;
 }
 
 Status RootName::sync() {
   const std::lock_guard guard(mutex_);
-  if (!outcome_) {
-    const int os_errno = sync_directory(above_.get());
-    // Nothing of ours depends on it when we may not even read the directory it is in: then it was
-    // not made by us.
-    outcome_ =
-        os_errno == EIO ? status_from_errno(os_errno, "sync the directory above", path_) : Status();
-    above_ = Descriptor();
-  }
+  if (outcome_) return *outcome_;
+  const Descriptor readable = open_to_sync(above_.get());
+  const int os_errno = readable.is_open() ? sync_opened(readable) : errno;
+  Status synced = os_errno == 0 || is_excused(os_errno)
+                      ? Status()
+                      : status_from_errno(os_errno, "sync the directory above", path_);
+  // No descriptor, or no memory: the next call may have them.
+  if (!readable.is_open() && !synced.ok()) return synced;
+  outcome_ = std::move(synced);
+  above_ = Descriptor();
   return *outcome_;
 }
 

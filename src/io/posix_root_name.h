@@ -20,7 +20,8 @@ class RootName {
   // `above`: the directory that has the name; `path` is for messages.
   RootName(Descriptor above, std::string path) : above_(std::move(above)), path_(std::move(path)) {}
 
-  // Syncs once. A failure stays: no later sync of the same directory could be believed.
+  // Syncs once. A failure of that stays: no later sync of the same directory could be believed.
+  // One to open the directory does not.
   Status sync();
 
  private:

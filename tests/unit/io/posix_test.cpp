@@ -121,8 +121,10 @@ TEST_F(PosixFiles, ARootIsNotGivenBeforeTheNamesThatItMadeAreSynced) {
     int os_errno;
     bool ok;
   };
-  for (const Case& tried : {Case{"made/more", EDQUOT, false}, Case{"made/new", EIO, false},
-                            Case{"made", EIO, true}, Case{"made", EROFS, true}}) {
+  ASSERT_TRUE(root_->make_directory("made").ok());
+  for (const Case& tried :
+       {Case{"made/more", EDQUOT, false}, Case{"made/new", EIO, false},
+        Case{"made/other", EROFS, false}, Case{"made", EIO, true}, Case{"made", EROFS, true}}) {
     const std::string whole = temporary_.path_of(tried.path);
     EXPECT_TRUE(succeeds_in_child([&] {
       CHILD_EXPECT(deny_system_call(SYS_fsync, tried.os_errno));
@@ -153,6 +155,47 @@ TEST_F(PosixFiles, ARootThatWasThereHasItsNameSyncedByTheFirstSyncBelowIt) {
     CHILD_EXPECT((*other)->sync().message().starts_with("cannot sync the directory above"));
     return true;
   }));
+}
+
+TEST_F(PosixFiles, ANameThatCouldNotBeSyncedForWantOfADescriptorIsSyncedLater) {
+  ASSERT_TRUE(root_->make_directory("made").ok());
+  EXPECT_TRUE(succeeds_in_child([&] {
+    auto root = PosixFileSystem().open_root(temporary_.path_of("made"), true);
+    CHILD_EXPECT(root.ok());
+    rlimit limit{};
+    CHILD_EXPECT(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    const rlimit none{3, limit.rlim_max};
+    CHILD_EXPECT(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    CHILD_EXPECT((*root)->sync().place().os_errno == EMFILE);
+    CHILD_EXPECT((*root)->sync().message().starts_with("cannot sync the directory above"));
+    CHILD_EXPECT(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    CHILD_EXPECT((*root)->sync().ok());
+    // And was, by this call: from now on it is not asked for any more.
+    CHILD_EXPECT(deny_system_call(SYS_fsync, EIO));
+    CHILD_EXPECT((*root)->sync().message().starts_with("cannot sync the directory '"));
+    return true;
+  }));
+}
+
+// What is denied here is denied for the root itself, too, which says so of itself.
+TEST_F(PosixFiles, OnlyADirectoryThatIsNotOursExcusesTheSyncOfAName) {
+  ASSERT_TRUE(root_->make_directory("made").ok());
+  for (const int os_errno : {EIO, ENOSPC, EDQUOT, ENOMEM, EROFS, EPERM, EACCES, EINVAL}) {
+    const bool is_excused =
+        os_errno == EROFS || os_errno == EPERM || os_errno == EACCES || os_errno == EINVAL;
+    EXPECT_TRUE(succeeds_in_child([&] {
+      auto root = PosixFileSystem().open_root(temporary_.path_of("made"), true);
+      CHILD_EXPECT(root.ok());
+      CHILD_EXPECT(deny_system_call(SYS_fsync, os_errno));
+      for (int i = 0; i < 2; ++i) {
+        const Status status = (*root)->sync();
+        CHILD_EXPECT(status.place().os_errno == os_errno);
+        CHILD_EXPECT(status.message().starts_with(is_excused ? "cannot sync the directory '"
+                                                             : "cannot sync the directory above"));
+      }
+      return true;
+    })) << os_errno;
+  }
 }
 
 TEST_F(PosixFiles, HardLinksAreCounted) {
