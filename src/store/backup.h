@@ -40,13 +40,17 @@ struct CopyContext {
 Result<json::Tree> back_up(const CopyContext& context, std::string_view path,
                            std::string_view options);
 
-// `refresh` is called with the id of each session once it is in place: it saves its counts and
-// tells how many entries are alive.
-using Refresh = std::function<Result<uint64_t>(const std::string& id)>;
+// What the store does about each session that is restored.
+struct RestoreSteps {
+  // Before one takes the place of another, which may be open here with its lock kept.
+  std::function<Status(const std::string& id)> make_way;
+  // Once it is in place: saves its counts and tells how many entries are alive.
+  std::function<Result<uint64_t>(const std::string& id)> refresh;
+};
 
 // The report that varve_store_restore describes.
 Result<json::Tree> restore(const CopyContext& context, std::string_view path,
-                           std::string_view options, const Refresh& refresh);
+                           std::string_view options, const RestoreSteps& steps);
 
 // kInvalidArgument for paths that no backup can be at.
 Status check_path(std::string_view path, std::string_view member);

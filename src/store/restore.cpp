@@ -123,8 +123,8 @@ class TombstoneUnion {
 
 class Restore {
  public:
-  Restore(const CopyContext& context, const RestoreOptions& options, const Refresh& refresh)
-      : context_(context), options_(options), refresh_(refresh) {}
+  Restore(const CopyContext& context, const RestoreOptions& options, const RestoreSteps& steps)
+      : context_(context), options_(options), steps_(steps) {}
 
   Status open(std::string_view path) {
     VARVE_TRY_ASSIGN(ReadOnlyStore backup, ReadOnlyStore::open(context_, path));
@@ -220,7 +220,7 @@ class Restore {
           id, std::to_string(scanned->damaged_count) + " damaged lines were copied as they are",
           true));
     }
-    VARVE_TRY_ASSIGN(const uint64_t alive, refresh_(id));
+    VARVE_TRY_ASSIGN(const uint64_t alive, steps_.refresh(id));
     entries_ += alive;
     return {};
   }
@@ -249,6 +249,7 @@ class Restore {
     contents.documents.emplace_back(log::kMetadataFile,
                                     [&](log::Sink& sink) { return sink.append(metadata); });
     const auto existing = options_.overwrite ? log::Existing::kSwap : log::Existing::kRefuse;
+    if (is_present(id)) VARVE_TRY(steps_.make_way(id));
     VARVE_TRY(install_as_changed(id, [&] {
       return context_.engine.install(source.row(id), contents, existing, context_.deadline_us());
     }));
@@ -306,7 +307,7 @@ class Restore {
 
   const CopyContext& context_;
   const RestoreOptions& options_;
-  const Refresh& refresh_;
+  const RestoreSteps& steps_;
   std::optional<ReadOnlyStore> backup_;
   std::optional<ReadOnlyStore> others_;
   std::vector<std::string> chosen_;
@@ -322,11 +323,11 @@ class Restore {
 }  // namespace
 
 Result<json::Tree> restore(const CopyContext& context, std::string_view path,
-                           std::string_view options_text, const Refresh& refresh) {
+                           std::string_view options_text, const RestoreSteps& steps) {
   VARVE_TRY(check_path(path, "path"));
   VARVE_TRY_ASSIGN(const RestoreOptions options, parse_restore_options(options_text));
   const int64_t start_us = context.clock.monotonic_us();
-  Restore work(context, options, refresh);
+  Restore work(context, options, steps);
   VARVE_TRY(work.open(path));
   VARVE_TRY(work.run());
   const int64_t duration_us = context.clock.monotonic_us() - start_us;

@@ -93,6 +93,7 @@ class OpenStore final : public Store, public std::enable_shared_from_this<OpenSt
                                                   std::unique_ptr<log::SessionStorage> storage);
   Result<std::shared_ptr<session::Session>> for_the_host(std::shared_ptr<session::Session> session);
   Status drop(std::string_view id, const log::Engine::DropWanted& wanted);
+  Status make_way(std::string_view id);
   void tell(std::string_view session_id, std::string_view what) noexcept;
   Status remove_expired(std::string_view id);
   Status make_way_for(const std::string& id);
@@ -333,14 +334,19 @@ Status OpenStore::remove_expired(std::string_view id) {
   });
 }
 
+// For who is to take a session's name away: the lock that is kept here would be in his way. Where
+// the session stays it is shared from then on.
+Status OpenStore::make_way(std::string_view id) {
+  if (!settings_.exclusive) return {};
+  const auto session = find_open(id);
+  return session ? session->stop_keeping_lock() : Status();
+}
+
 Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wanted) {
   const int64_t deadline_us =
       clock_.monotonic_us() + static_cast<int64_t>(settings_.lock_timeout_ms) * 1000;
   const auto in_catalog = catalog_.entries_of(id);
-  // Its own lock would be in the way. Where the session stays it is shared from then on.
-  if (settings_.exclusive) {
-    if (const auto session = find_open(id)) VARVE_TRY(session->stop_keeping_lock());
-  }
+  VARVE_TRY(make_way(id));
   VARVE_TRY(engine_->drop(id, deadline_us, wanted));
   if (in_catalog.ok()) catalog_.remove_entries(*in_catalog);
   {
@@ -498,7 +504,9 @@ Result<json::Tree> OpenStore::back_up(std::string_view path, std::string_view op
 }
 
 Result<json::Tree> OpenStore::restore(std::string_view path, std::string_view options) {
-  const auto refresh = [this](const std::string& id) -> Result<uint64_t> {
+  RestoreSteps steps;
+  steps.make_way = [this](const std::string& id) { return make_way(id); };
+  steps.refresh = [this](const std::string& id) -> Result<uint64_t> {
     {
       const std::lock_guard guard(mutex_);
       open_.erase(id);  // of the session that was replaced
@@ -509,7 +517,7 @@ Result<json::Tree> OpenStore::restore(std::string_view path, std::string_view op
     VARVE_TRY_ASSIGN(const json::Tree figures, session->stats());
     return static_cast<uint64_t>(figures.get_int64("entries"));
   };
-  return store::restore(copy_context(), path, options, refresh);
+  return store::restore(copy_context(), path, options, steps);
 }
 
 Result<json::Tree> OpenStore::stats() {

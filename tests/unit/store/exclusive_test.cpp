@@ -141,6 +141,18 @@ TEST_F(Exclusive, ItsOwnerMayDeleteIt) {
   EXPECT_EQ(session_->get("first").code(), Code::kNotFound);
 }
 
+TEST_F(Exclusive, ItsOwnerMayRestoreOverIt) {
+  ASSERT_TRUE(owner_->back_up("backup", "").ok());
+  add("second");
+  const auto restored = owner_->restore("backup", R"({"overwrite":true})");
+  ASSERT_TRUE(restored.ok()) << restored.status().message();
+  EXPECT_EQ(session_->get("second").code(), Code::kNotFound) << "it is of the one before";
+  session_ = *owner_->open_session("s");
+  EXPECT_EQ(count_in(*session_), 1u);
+  add("third");
+  EXPECT_EQ(others()->add(entry_text("theirs")).code(), Code::kBusy) << "it is the owner's again";
+}
+
 TEST_F(Exclusive, WhatTheStoreOpensForItselfIsNotKept) {
   session_.reset();
   const auto found = owner_->query(R"({"tags":{"include":["t"]}})");
