@@ -174,6 +174,8 @@ class SessionStorage {
   // lines and everything before them survive power loss when this answers ok; `last_seq` is then
   // published as durable. On any failure the stream is as it was, or the storage refuses every
   // later write with kReadOnly and says why.
+  // Who appends without the lock at the same moment loses nothing: the stream may be of another
+  // generation then, though this answers ok.
   // `meanwhile`, where given, may be called once, with the lines in the stream, while the disk
   // takes them: for what need not wait for that. It must not throw, nor write. When this fails all
   // the same, the stream is of another generation, or the lines are still in it.
@@ -196,7 +198,6 @@ class SessionStorage {
   // named (derived) documents, and what killed processes left. Durable when this answers ok.
   virtual Status remove_residue(std::span<const std::string_view> documents) = 0;
   // Replaces a small document in one step: whoever reads it sees the one before or this one, whole.
-  // Derived documents may be put without the lock: the last one wins.
   virtual Status put_document(std::string_view name, std::string_view bytes,
                               DocumentDurability durability) = 0;
   // Removes a derived document. Not durable: it may be back after a crash. Success when it is not
