@@ -209,4 +209,26 @@ json::Tree metrics_tree(const StoreFigures& figures, const Counters& counters) {
   return tree;
 }
 
+json::Tree stats_tree(std::string_view uri, const StoreFigures& figures,
+                      const session::Counters& counters) {
+  const auto count = [](const std::atomic<uint64_t>& value) {
+    return json::Tree::integer_unsigned(value.load());
+  };
+  json::Tree tree = json::Tree::object();
+  tree.set("uri", json::Tree::string(uri));
+  tree.set("sessions_open", json::Tree::integer_unsigned(figures.sessions_open));
+  tree.set("entries", json::Tree::integer_unsigned(figures.entries_open));
+  tree.set("lock_waits", count(counters.lock_waits));
+  tree.set("lock_timeouts", count(counters.lock_timeouts));
+  tree.set("commits", count(counters.commits));
+  tree.set("entries_added", count(counters.entries_added));
+  tree.set("entries_deleted", count(counters.entries_deleted));
+  tree.set("bytes_written", count(counters.bytes_written));
+  tree.set("syncs", count(counters.syncs));
+  tree.set("index_rebuilds", count(counters.index_rebuilds));
+  tree.set("lines_skipped", count(counters.lines_skipped));
+  tree.set("metrics", metrics_tree(figures, counters));
+  return tree;
+}
+
 }  // namespace varve::store

@@ -30,4 +30,8 @@ std::string metrics_text(std::string_view uri, const StoreFigures& figures,
 // {"memory.sessions.active":N, …}; durations as {"count","sum","p50","p99","max"} in milliseconds.
 json::Tree metrics_tree(const StoreFigures& figures, const session::Counters& counters);
 
+// What varve_store_stats answers: the figures of most interest under short names, and all of them.
+json::Tree stats_tree(std::string_view uri, const StoreFigures& figures,
+                      const session::Counters& counters);
+
 }  // namespace varve::store

@@ -1,7 +1,6 @@
 #include "store/store.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <new>
@@ -521,25 +520,8 @@ Result<json::Tree> OpenStore::restore(std::string_view path, std::string_view op
 }
 
 Result<json::Tree> OpenStore::stats() {
-  const auto count = [](const std::atomic<uint64_t>& value) {
-    return json::Tree::integer_unsigned(value.load());
-  };
   VARVE_TRY_ASSIGN(const StoreFigures found, figures());
-  json::Tree tree = json::Tree::object();
-  tree.set("uri", json::Tree::string(uri_));
-  tree.set("sessions_open", json::Tree::integer_unsigned(found.sessions_open));
-  tree.set("entries", json::Tree::integer_unsigned(found.entries_open));
-  tree.set("lock_waits", count(counters_.lock_waits));
-  tree.set("lock_timeouts", count(counters_.lock_timeouts));
-  tree.set("commits", count(counters_.commits));
-  tree.set("entries_added", count(counters_.entries_added));
-  tree.set("entries_deleted", count(counters_.entries_deleted));
-  tree.set("bytes_written", count(counters_.bytes_written));
-  tree.set("syncs", count(counters_.syncs));
-  tree.set("index_rebuilds", count(counters_.index_rebuilds));
-  tree.set("lines_skipped", count(counters_.lines_skipped));
-  tree.set("metrics", metrics_tree(found, counters_));
-  return tree;
+  return stats_tree(uri_, found, counters_);
 }
 
 Result<json::Tree> OpenStore::usage(std::string_view filter_json) {
