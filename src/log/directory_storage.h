@@ -105,7 +105,7 @@ class DirectoryStorage final : public SessionStorage {
 
   // With the lock held, before the directory loses its name, or when that may not be durable any
   // more. The next writers, also those who have it open already, sync the name and look whose it is
-  // before they answer. What fails is that they are told.
+  // before they answer; unless this fails, for then they are not told.
   Status suspect_names();
   // With the lock held: the directory has its name, durably.
   void clear_suspicion();
