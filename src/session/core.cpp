@@ -370,6 +370,7 @@ Core::LogMarks Core::log_marks() {
   return {gaps_legal_to, std::max(gaps_legal_to, durable_seq_seen)};
 }
 
+// A torn tail that was seen may be cut off before it is read: what is as long again is another one.
 Result<Core::Reading> Core::read_log_into(index::Index* into, const log::Tail& tail,
                                           const LogMarks& marks,
                                           const std::function<void(std::string_view line)>& added) {
@@ -377,9 +378,11 @@ Result<Core::Reading> Core::read_log_into(index::Index* into, const log::Tail& t
   reading.tail = tail;
   if (into->coverage.tombstones_bytes != tail.tombstones_bytes) {
     VARVE_TRY_ASSIGN(reading.tombstones, read_tombstones_into(into, tail));
+    reading.tail.tombstones_bytes = std::min(tail.tombstones_bytes, reading.tombstones.scanned_end);
   }
   if (into->coverage.entries_bytes != tail.entries_bytes) {
     VARVE_TRY_ASSIGN(reading.entries, read_entries_into(into, tail, marks, added));
+    reading.tail.entries_bytes = std::min(tail.entries_bytes, reading.entries.scanned_end);
   }
   return reading;
 }
@@ -424,6 +427,7 @@ Result<log::ScanReport> Core::read_entries_into(
 }
 
 void Core::note(const Reading& reading) {
+  view.tail = reading.tail;
   view.torn_tombstones = reading.tombstones.tail_reason;
   note_damage(reading.tombstones, log::Stream::kTombstones);
   note_salvage(reading.entries);

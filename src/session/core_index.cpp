@@ -252,7 +252,6 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
                    read_log_into(&made, now, log_marks(), [](std::string_view) {}));
   swap(index, made);
   note_new_index();
-  view.tail = now;
   note(reading);
   note(since);
   rebuild_count += 1;

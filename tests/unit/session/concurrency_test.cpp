@@ -5,8 +5,10 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "entry/tombstone.h"
 #include "io/posix.h"
 #include "io/system_clock.h"
 #include "session_disk.h"
@@ -44,6 +46,32 @@ TEST(Readers, WhoSawAnOlderTailDoNotTakeTheIndexBack) {
   ASSERT_TRUE(session->get("meanwhile").ok());
   EXPECT_LT(storage.read_bytes.load(), 4000u) << "the log was read anew";
   EXPECT_EQ(session->get("small").code(), Code::kNotFound);
+}
+
+// A torn tail that a reader saw is cut off before it reads it, and what comes then is as long.
+TEST(Readers, KnowWhatTheyReadAndNotWhatTheySawOfATornTail) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto other = disk.open();
+  ASSERT_TRUE(other->add(entry_text("first")).ok());
+  const size_t tombstone_bytes = entry::seal_tombstone({"first", "", host.clock.now_ms()}).size();
+  disk.write("tombstones.jsonl", std::string(tombstone_bytes, '\0'));
+  const auto plain = *disk.storage();
+  auto owned = std::make_unique<WatchedStorage>(*disk.storage());
+  WatchedStorage& storage = *owned;
+  bool is_cut = false;
+  storage.read_instead = [&](log::Stream stream, uint64_t offset, std::span<char> out) {
+    if (stream == log::Stream::kTombstones && !std::exchange(is_cut, true)) {
+      EXPECT_TRUE(other->kv_set("place", "1").ok());
+    }
+    return plain->read(stream, plain->tail()->generation, offset, out);
+  };
+  const auto session = *Session::open(std::string(kSessionId), std::move(owned), host.context);
+  ASSERT_TRUE(is_cut);
+  ASSERT_TRUE(other->remove("first", "").ok());
+  ASSERT_EQ(disk.bytes("tombstones.jsonl").size(), tombstone_bytes);
+  EXPECT_EQ(session->get("first").code(), Code::kNotFound);
 }
 
 TEST(WaitingWriter, ReadsWhatOthersWriteBeforeItHasTheLock) {
