@@ -178,7 +178,9 @@ TEST(ContextBuild, DeletedAndExpiredEntriesNeverAppear) {
   ASSERT_TRUE(session.remove("gone").ok());
   for (const char* request :
        {"{}", R"({"question":"kayak?"})", R"({"pinned":["gone","past"]})",
-        R"({"retrieve":[{"importance":9},{"query":{"text":"kayak"}},{"types":["message"]}]})"}) {
+        R"({"retrieve":[{"importance":9},{"query":{"text":"kayak"}},{"types":["message"]}]})",
+        R"({"now":"2026-01-05T12:00:00Z","question":"kayak?"})",
+        R"({"now":"2026-01-05T12:00:00Z","pinned":["gone","past"]})"}) {
     EXPECT_EQ(ids_of(session.context(request)), "here") << request;
   }
 }
@@ -241,6 +243,16 @@ TEST_F(ToolContext, ACallAndItsResultAreBothIn) {
   EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"ids":["again"]}}]})")),
             "again other");
   EXPECT_EQ(ids_of(session.context(R"({"pinned":["result"],"retrieve":[]})")), "call result");
+}
+
+// Over by the clock, whatever ages are counted to.
+TEST_F(ToolContext, AResultThatHasExpiredDoesNotComeWithItsCall) {
+  add("brief", "tool_call", 6, R"({"name":"tide","call_id":"c9"})");
+  add("over", "tool_result", 7, R"({"name":"tide","result":"low","call_id":"c9"})",
+      R"(,"expires_at":"2026-01-06T00:00:00Z")");
+  EXPECT_EQ(
+      ids_of(session.context(R"({"now":"2026-01-05T12:00:00Z","pinned":["brief"],"retrieve":[]})")),
+      "brief");
 }
 
 TEST_F(ToolContext, ACallAndItsResultAreBothOutWhenOneDoesNotFit) {
