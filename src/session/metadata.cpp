@@ -220,6 +220,23 @@ Status Metadata::apply_patch(std::string_view text) {
   return {};
 }
 
+namespace {
+
+void read_if_exists(json::ObjectReader& reader, CreateOptions* options) {
+  const auto known = [](std::string_view text) -> std::optional<IfExists> {
+    if (text == "fail") return IfExists::kFail;
+    if (text == "open") return IfExists::kOpen;
+    return {};
+  };
+  reader.read_choice("if_exists", &options->if_exists, known, "\"open\" or \"fail\"");
+  const auto given = reader.read_any("if_exists");
+  if (given && options->if_exists == IfExists::kOpen && options->session_id.empty()) {
+    reader.fail(*given, "asks for a session_id");
+  }
+}
+
+}  // namespace
+
 Result<CreateOptions> parse_create_options(std::string_view text) {
   CreateOptions options;
   if (text.empty()) return options;
@@ -231,12 +248,14 @@ Result<CreateOptions> parse_create_options(std::string_view text) {
   reader.read_string("agent_id", &options.agent_id);
   read_known_members(reader, document.root(), false);
   read_stores(reader);
+  read_if_exists(reader, &options);
   const auto id = reader.read_any("session_id");
   if (id && !is_valid_id(options.session_id)) {
     reader.fail(*id, "must be 1 to 128 letters, digits, '_' and '-', not starting with '-'");
   }
   VARVE_TRY(reader.finish());
   options.members = json::Tree::from(document.root());
+  options.members.erase("if_exists");  // of this call, not of the session
   VARVE_TRY(check_decay(options.members));
   return options;
 }

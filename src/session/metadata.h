@@ -22,10 +22,13 @@ inline constexpr int64_t kMetadataVersion = 1;
 // are free. No entry is added before they are gone.
 inline constexpr std::string_view kStrayVectors = "stray_vectors";
 
+enum class IfExists { kFail, kOpen };
+
 struct CreateOptions {
   std::string session_id;
   std::string user_id;
   std::string agent_id;
+  IfExists if_exists = IfExists::kFail;       // kOpen: session_id is given
   json::Tree members = json::Tree::object();  // title, stores, kv_cap, ttl_hours, decay_config, …
 };
 

@@ -1281,23 +1281,28 @@ func MemoryClose(memory Memory) {
 // Creates a session and opens it.
 //
 // @param[in]  store        open store.
-// @param[in]  options_json {"session_id","user_id","agent_id","title","stores":["kv","transcript"],
-// "kv_cap","transcript_cap","ttl_hours","ttl_policy","decay_config",
-// "compaction_config","preferences","durability"}, all optional; NULL or
-// empty for none. Without session_id one is made: "sess_" and 26
-// characters that sort by time. stores: what it has beside its log, both
-// when not given; their caps: see kv.h and transcript.h. ttl_hours: the
-// session expires so long after its last write (ttl_policy "sliding", the
-// default) or its creation ("fixed"); 0: never.
+// @param[in]  options_json {"session_id","if_exists","user_id","agent_id","title",
+// "stores":["kv","transcript"],"kv_cap","transcript_cap","ttl_hours",
+// "ttl_policy","decay_config","compaction_config","preferences",
+// "durability"}, all optional; NULL or empty for none. Without session_id
+// one is made: "sess_" and 26 characters that sort by time. if_exists:
+// "fail", the default, or "open": a session of that id is opened as it
+// is, whatever the other options, and is of the user and agent given.
+// stores: what it has beside its log, both when not given; their caps: see
+// kv.h and transcript.h. ttl_hours: the session expires so long after its
+// last write (ttl_policy "sliding", the default) or its creation
+// ("fixed"); 0: never.
 // @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] session_out  the open session; close with varve_session_close.
 // @param[out] error_out    caller frees; may be NULL.
 //
 // @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
-// VARVE_ALREADY_EXISTS    a session of that id exists
+// VARVE_ALREADY_EXISTS    a session of that id exists; with "open", and is another
+// user's or agent's
 // VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
 // VARVE_BUSY              other processes open the store over and over, or (with
 // concurrency.exclusive) took the session's lock
+// VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as by varve_session_open
 // VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
 // @cost    a new directory made durable before the answer; independent of the number of sessions
 // @thread  any

@@ -1,0 +1,248 @@
+#include "store/open_store.h"
+
+#include <algorithm>
+#include <new>
+#include <unordered_set>
+#include <utility>
+
+#include "log/directory_engine.h"
+#include "log/memory_engine.h"
+#include "query/parse.h"
+#include "store/config.h"
+#include "store/store_query.h"
+#include "store/store_usage.h"
+#include "store/sweep.h"
+
+namespace varve::store {
+
+Status OpenStore::open_engine() {
+  std::string_view path = uri_;
+  if (path == "memory:") {
+    engine_ = std::make_unique<log::MemoryEngine>(clock_);
+    return {};
+  }
+  if (path.starts_with("file:")) {
+    path.remove_prefix(5);
+  } else if (const size_t colon = path.find(':');
+             colon != std::string_view::npos && colon > 1 && path.find('/') > colon) {
+    return {Code::kUnsupported, "no storage engine takes '" + std::string(path) +
+                                    "'; give a directory, file:PATH or memory:"};
+  }
+  if (path.empty() || path.find('\0') != std::string_view::npos) {
+    return {Code::kInvalidArgument, "the store's path is empty or has a NUL in it"};
+  }
+  const log::DirectoryEngine::Environment environment{environment_.file_system, &clock_,
+                                                      environment_.random};
+  VARVE_TRY_ASSIGN(engine_,
+                   log::DirectoryEngine::open(path, environment, settings_.lock_timeout_ms));
+  return {};
+}
+
+Status OpenStore::configure(std::string_view config_json) {
+  // What is given must be right before anything is created on disk.
+  session::Settings given;
+  if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &given));
+  settings_ = given;
+  VARVE_TRY(open_engine());
+  const auto stored = engine_->store_document("config.json");
+  if (stored.code() == Code::kNotFound) return {};
+  if (!stored.ok()) return stored.status();
+  settings_ = session::Settings();
+  const std::string path = config_path(uri_);
+  VARVE_TRY(read_config(*stored, false, &settings_).with_context(path).in_file(path));
+  if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &settings_));
+  engine_->set_lock_timeout_ms(settings_.lock_timeout_ms);
+  return {};
+}
+
+Status OpenStore::start(std::string_view config_json) {
+  VARVE_TRY(configure(config_json));
+  catalog_.use(*engine_, settings_.lock_timeout_ms, environment_.sessions_worth_catalog);
+  quota_.set_limits(settings_.user_bytes_max, settings_.user_sessions_max);
+  return {};
+}
+
+Result<json::Tree> OpenStore::sweep() {
+  SweepContext context;
+  context.engine = engine_.get();
+  context.clock = &clock_;
+  context.open = [this](const std::string& id) { return open_even_expired(id); };
+  context.remove = [this](const std::string& id) { return remove_expired(id); };
+  return store::sweep(context);
+}
+
+// The sessions a query is about, and perhaps others. Words are weighed by all sessions of a user,
+// whatever the tags.
+Result<Catalog::Sessions> OpenStore::sessions_of(const query::Query& query) {
+  if (query.session_ids.empty()) {
+    Catalog::Wanted wanted{{}, query.tags_match_all, query.user_id, query.agent_id};
+    if (!query.has_text() && !query.has_vector()) wanted.tags = query.tags_include;
+    return catalog_.find(wanted);
+  }
+  Catalog::Sessions found;
+  found.ids = query.session_ids;
+  std::sort(found.ids.begin(), found.ids.end());
+  found.ids.erase(std::unique(found.ids.begin(), found.ids.end()), found.ids.end());
+  return found;
+}
+
+// For later queries: what this one was asked is answered.
+void OpenStore::catalog(const Catalog::Sessions& found) noexcept {
+  try {
+    const Status taken =
+        catalog_.take(found, [this](const std::string& id) { return open_even_expired(id); });
+    const bool is_possible = taken.code() != Code::kUnsupported && taken.code() != Code::kReadOnly;
+    if (!taken.ok() && is_possible) {
+      events_.post(session::Level::kWarn, "store", "", "no catalog: " + taken.message());
+    }
+  } catch (const std::bad_alloc&) {
+    // The next query may have memory.
+  }
+}
+
+Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
+                                                       std::string_view user_id) {
+  const DurationRecorder recorder(clock_, counters_.query_us);
+  VARVE_TRY_ASSIGN(query::Query query, query::parse_query(text, query::Scope::kStore));
+  if (!user_id.empty()) {
+    if (!query.user_id.empty() && query.user_id != user_id) {
+      Place place;
+      place.member = "user_id";
+      return Status(Code::kInvalidArgument, "user_id: these are the sessions of another user",
+                    std::move(place));
+    }
+    query.user_id = user_id;
+  }
+  VARVE_TRY_ASSIGN(const auto sessions, sessions_of(query));
+  auto results = query_sessions(
+      query, sessions.ids, settings_.threads, clock_.now_ms(),
+      [&](const std::string& id) { return open_if_of(query, id); },
+      [&](const std::string& id, const Status& failure) {
+        events_.post(session::Level::kWarn, "store", id,
+                     "left out of a query: " + failure.message());
+      });
+  if (results.ok()) catalog(sessions);
+  return results;
+}
+
+// Open sessions exactly, the others by their metadata.
+Result<StoreFigures> OpenStore::figures() {
+  StoreFigures figures;
+  std::unordered_set<std::string> looked_at;
+  for (const auto& session : open_sessions()) {
+    const auto stats = session->stats();
+    if (stats.code() == Code::kNotFound) continue;  // deleted meanwhile
+    VARVE_TRY(stats);
+    const auto figure = [](const json::Tree& tree, std::string_view name) {
+      return static_cast<uint64_t>(std::max<int64_t>(0, tree.get_int64(name)));
+    };
+    const uint64_t last_seq = figure(*stats, "last_seq");
+    looked_at.insert(session->id());
+    figures.sessions_open += 1;
+    figures.entries_open += figure(*stats, "entries");
+    if (const json::Tree* sizes = stats->get("size_bytes")) {
+      figures.size_bytes += figure(*sizes, "total");
+    }
+    figures.index_memory_bytes += figure(*stats, "memory_bytes");
+    figures.entries_not_durable += last_seq - std::min(last_seq, figure(*stats, "durable_seq"));
+  }
+  VARVE_TRY_ASSIGN(const auto others, totals_.of_others(*engine_, looked_at));
+  figures.sessions = figures.sessions_open + others.sessions;
+  figures.entries = figures.entries_open + others.entries;
+  figures.size_bytes += others.size_bytes;
+  return figures;
+}
+
+Result<std::string> OpenStore::metrics() {
+  VARVE_TRY_ASSIGN(const StoreFigures found, figures());
+  return metrics_text(uri_, found, counters_);
+}
+
+Result<json::Tree> OpenStore::back_up(std::string_view path, std::string_view options) {
+  return store::back_up(copy_context(), path, options);
+}
+
+Result<json::Tree> OpenStore::restore(std::string_view path, std::string_view options) {
+  RestoreSteps steps;
+  steps.make_way = [this](const std::string& id) { return make_way(id); };
+  steps.refresh = [this](const std::string& id) -> Result<uint64_t> {
+    {
+      const std::lock_guard guard(mutex_);
+      open_.erase(id);  // of the session that was replaced
+    }
+    events_.post(session::Level::kInfo, "store", id, "session restored");
+    VARVE_TRY_ASSIGN(const auto session, open_session(id));
+    VARVE_TRY(session->update("{}"));  // with the counts that it has now
+    VARVE_TRY_ASSIGN(const json::Tree figures, session->stats());
+    return static_cast<uint64_t>(figures.get_int64("entries"));
+  };
+  return store::restore(copy_context(), path, options, steps);
+}
+
+Result<json::Tree> OpenStore::stats() {
+  VARVE_TRY_ASSIGN(const StoreFigures found, figures());
+  return stats_tree(uri_, found, counters_);
+}
+
+Result<json::Tree> OpenStore::usage(std::string_view filter_json) {
+  VARVE_TRY_ASSIGN(const UsageFilter filter, parse_usage_filter(filter_json));
+  query::Query which;
+  which.user_id = filter.user_id;
+  which.agent_id = filter.agent_id;
+  which.session_ids = filter.session_ids;
+  VARVE_TRY_ASSIGN(const auto sessions, sessions_of(which));
+  return sum_usage(filter, sessions.ids,
+                   [&](const std::string& id) { return open_if_of(which, id); });
+}
+
+Status OpenStore::sync() {
+  for (const auto& session : open_sessions()) VARVE_TRY(session->flush());
+  return {};
+}
+
+void OpenStore::start_flusher() {
+  const std::lock_guard guard(mutex_);
+  if (flusher_ || closed_) return;
+  // Half an interval at most for those that are busy: the others are due again by then.
+  flush_rounds_ = std::make_unique<FlushRounds>(
+      clock_, settings_.batch_write_interval_ms / 2, settings_.lock_timeout_ms,
+      [this](const std::string& id, const Status& failure) {
+        events_.post(session::Level::kError, "store", id, failure.message());
+      });
+  flusher_ = std::make_unique<Flusher>(std::chrono::milliseconds(settings_.batch_write_interval_ms),
+                                       [this] { flush_all(); });
+}
+
+void OpenStore::flush_all() noexcept {
+  try {
+    flush_rounds_->run(open_sessions());
+  } catch (const std::bad_alloc&) {
+    // The next round tries again.
+  }
+}
+
+void OpenStore::close() {
+  std::unique_ptr<Flusher> flusher;
+  {
+    const std::lock_guard guard(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    flusher = std::move(flusher_);
+  }
+  flusher.reset();
+  try {
+    for (const auto& session : open_sessions()) session->close();
+    catalog_.close();
+  } catch (const std::bad_alloc&) {
+    // Each is closed with its last handle.
+  }
+}
+
+Result<std::shared_ptr<Store>> Store::open(std::string_view uri, std::string_view config_json,
+                                           const Environment& environment) {
+  auto store = std::make_shared<OpenStore>(uri, environment);
+  VARVE_TRY(store->start(config_json));
+  return std::shared_ptr<Store>(std::move(store));
+}
+
+}  // namespace varve::store

@@ -1,0 +1,133 @@
+// OpenStore: the Store there is. open_store.cpp starts and ends it, asks across sessions and adds
+// up; open_store_sessions.cpp makes, opens and removes sessions.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "log/storage.h"
+#include "query/query.h"
+#include "session/metadata.h"
+#include "session/settings.h"
+#include "store/backup.h"
+#include "store/catalog.h"
+#include "store/flusher.h"
+#include "store/host_clock.h"
+#include "store/metrics.h"
+#include "store/session_totals.h"
+#include "store/store.h"
+#include "store/user_quota.h"
+
+namespace varve::store {
+
+class OpenStore final : public Store {
+ public:
+  using SessionPointer = std::shared_ptr<session::Session>;
+
+  OpenStore(std::string_view uri, const Environment& environment)
+      : uri_(uri),
+        environment_(environment),
+        clock_(*environment.clock),
+        events_(clock_),
+        ids_(clock_, *environment.random),
+        totals_(clock_),
+        catalog_(clock_, *environment.random, *environment.file_system),
+        quota_(clock_, [this](const std::string& user_id) { return use_of(user_id); }) {}
+  ~OpenStore() override { close(); }
+  OpenStore(const OpenStore&) = delete;
+  OpenStore& operator=(const OpenStore&) = delete;
+
+  Status start(std::string_view config_json);
+
+  Result<SessionPointer> create_session(std::string_view options) override;
+  Result<SessionPointer> open_session(std::string_view id) override;
+  Status delete_session(std::string_view id) override;
+  Result<json::Tree> sessions(std::string_view filter_json) override;
+  Result<session::QueryResults> query_of_user(std::string_view text,
+                                              std::string_view user_id) override;
+  Result<json::Tree> back_up(std::string_view path, std::string_view options_json) override;
+  Result<json::Tree> restore(std::string_view path, std::string_view options_json) override;
+  Result<json::Tree> sweep() override;
+  Result<json::Tree> stats() override;
+  Result<json::Tree> usage(std::string_view filter_json) override;
+  Result<std::string> metrics() override;
+  Status sync() override;
+  void set_log(session::Level level, session::LogFunction function, void* user_data) override {
+    events_.set_receiver(level, function, user_data);
+  }
+  void set_clock(ClockFunction function, void* user_data) override {
+    clock_.set(function, user_data);
+  }
+  void tick() override {
+    if (clock_.is_set()) clock_.tick();
+  }
+  int64_t now_ms() override { return clock_.now_ms(); }
+  [[nodiscard]] bool has_events() const noexcept override { return events_.has_lines(); }
+  void deliver_events() override { events_.deliver(); }
+  void close() override;
+
+ private:
+  // open_store.cpp
+  Status open_engine();
+  Status configure(std::string_view config_json);
+  CopyContext copy_context() {
+    return {*engine_,
+            *environment_.file_system,
+            clock_,
+            *environment_.random,
+            settings_.lock_timeout_ms,
+            &catalog_};
+  }
+  Result<Catalog::Sessions> sessions_of(const query::Query& query);
+  void catalog(const Catalog::Sessions& found) noexcept;
+  Result<StoreFigures> figures();
+  void start_flusher();
+  void flush_all() noexcept;
+
+  // open_store_sessions.cpp
+  SessionPointer find_open(std::string_view id);
+  std::vector<SessionPointer> open_sessions();
+  void forget_closed();
+  Result<SessionPointer> adopt(const std::string& id, std::unique_ptr<log::SessionStorage> storage);
+  Result<SessionPointer> for_the_host(SessionPointer session);
+  Result<SessionPointer> create_new(const session::CreateOptions& options);
+  Result<SessionPointer> open_or_create(const session::CreateOptions& options);
+  static Result<SessionPointer> unless_expired(SessionPointer session);
+  Result<SessionPointer> open_even_expired(const std::string& id);
+  Result<SessionPointer> open_if_of(const query::Query& query, const std::string& id);
+  Status make_way_for(const std::string& id);
+  Status make_way(std::string_view id);
+  Status drop(std::string_view id, const log::Engine::DropWanted& wanted);
+  Status remove_expired(std::string_view id);
+  void tell(std::string_view session_id, std::string_view what) noexcept;
+  Result<UserQuota::Use> use_of(const std::string& user_id);
+  void add_use_of(const std::string& id, UserQuota::Use* use);
+
+  std::string uri_;
+  Environment environment_;
+  HostClock clock_;
+  session::EventLog events_;
+  session::Counters counters_;
+  session::Settings settings_;
+  IdGenerator ids_;
+  std::unique_ptr<log::Engine> engine_;
+  SessionTotals totals_;
+  Catalog catalog_;
+  UserQuota quota_;
+
+  std::mutex mutex_;  // guards the rest
+  std::map<std::string, std::weak_ptr<session::Session>, std::less<>> open_;
+  static constexpr size_t kOpenCountToTidyMin = 1024;
+  size_t open_count_to_tidy_ = kOpenCountToTidyMin;
+  std::unique_ptr<FlushRounds> flush_rounds_;  // the flusher's, set before it
+  std::unique_ptr<Flusher> flusher_;
+  bool closed_ = false;
+};
+
+}  // namespace varve::store

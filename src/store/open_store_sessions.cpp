@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <new>
+#include <unordered_set>
+#include <utility>
+
+#include "session/expiry.h"
+#include "store/list_filter.h"
+#include "store/open_store.h"
+#include "store/session_list.h"
+#include "store/session_rows.h"
+
+namespace varve::store {
+
+namespace {
+
+// What was asked for belongs to somebody; a session of that id that is another's is not it.
+Result<OpenStore::SessionPointer> unless_anothers(OpenStore::SessionPointer session,
+                                                  const session::CreateOptions& options) {
+  if (options.user_id.empty() && options.agent_id.empty()) return session;
+  VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
+  const auto is_anothers = [&](std::string_view member, const std::string& wanted) {
+    return !wanted.empty() && metadata.get_string(member) != wanted;
+  };
+  const std::string_view whose = is_anothers("user_id", options.user_id)     ? "user's"
+                                 : is_anothers("agent_id", options.agent_id) ? "agent's"
+                                                                             : "";
+  if (whose.empty()) return session;
+  return Status(Code::kAlreadyExists, "a session '" + options.session_id +
+                                          "' exists already, and is another " + std::string(whose));
+}
+
+}  // namespace
+
+OpenStore::SessionPointer OpenStore::find_open(std::string_view id) {
+  const std::lock_guard guard(mutex_);
+  const auto found = open_.find(id);
+  return found == open_.end() ? nullptr : found->second.lock();
+}
+
+std::vector<OpenStore::SessionPointer> OpenStore::open_sessions() {
+  const std::lock_guard guard(mutex_);
+  std::vector<SessionPointer> sessions;
+  for (auto item = open_.begin(); item != open_.end();) {
+    if (auto session = item->second.lock()) {
+      sessions.push_back(std::move(session));
+      ++item;
+    } else {
+      item = open_.erase(item);
+    }
+  }
+  return sessions;
+}
+
+// With the mutex held. Now and then: a query across sessions may have opened a million.
+void OpenStore::forget_closed() {
+  if (open_.size() < open_count_to_tidy_) return;
+  std::erase_if(open_, [](const auto& item) { return item.second.expired(); });
+  open_count_to_tidy_ = std::max(kOpenCountToTidyMin, 2 * open_.size());
+}
+
+Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
+                                                   std::unique_ptr<log::SessionStorage> storage) {
+  session::Session::Context context{&clock_,    environment_.random, &events_,
+                                    &counters_, settings_,           environment_.file_system};
+  if (settings_.user_bytes_max > 0) context.quota = &quota_;
+  context.catalog = &catalog_;
+  context.find_listed = [this](std::string_view wanted) { return newest_row(*engine_, wanted); };
+  context.start_flusher = [this] { start_flusher(); };
+  VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
+  const std::lock_guard guard(mutex_);
+  forget_closed();
+  auto& slot = open_[id];
+  // Two threads may have opened it at once: the first one's object is everybody's.
+  if (auto first = slot.lock()) return first;
+  slot = session;
+  return session;
+}
+
+// Of what was done, which stays done when there is no memory to tell of it.
+void OpenStore::tell(std::string_view session_id, std::string_view what) noexcept {
+  try {
+    events_.post(session::Level::kInfo, "store", session_id, what);
+  } catch (const std::bad_alloc&) {
+    // A line less.
+  }
+}
+
+// A session that expired is gone for everybody, so its id is free.
+Status OpenStore::make_way_for(const std::string& id) {
+  const auto text = engine_->session_document(id, "metadata.json");
+  if (is_of_environment(text.code())) return text.status();
+  if (!text.ok() || text->find("ttl_hours") == std::string::npos) return {};
+  const auto session = open_even_expired(id);
+  if (is_of_environment(session.code())) return session.status();
+  if (!session.ok()) return {};  // create() tells what is the matter
+  VARVE_TRY_ASSIGN(const bool is_over, (*session)->has_expired());
+  if (!is_over) return {};
+  Status removed = remove_expired(id);
+  return removed.code() == Code::kConflict ? Status() : removed;  // it is in use again
+}
+
+Result<OpenStore::SessionPointer> OpenStore::create_session(std::string_view text) {
+  VARVE_TRY_ASSIGN(session::CreateOptions options, session::parse_create_options(text));
+  if (options.if_exists == session::IfExists::kOpen) return open_or_create(options);
+  if (options.session_id.empty()) options.session_id = ids_.next("sess_");
+  return create_new(options);
+}
+
+Result<OpenStore::SessionPointer> OpenStore::create_new(const session::CreateOptions& options) {
+  const int64_t now_ms = clock_.now_ms();
+  const session::Metadata metadata = session::Metadata::make(options, now_ms);
+  VARVE_TRY(make_way_for(options.session_id));
+  const log::SessionRow row{options.session_id, options.user_id, options.agent_id, now_ms};
+  VARVE_TRY_ASSIGN(auto storage, quota_.create_session(options.user_id, [&] {
+    return engine_->create(row, metadata.encode());
+  }));
+  tell(options.session_id, "session created");
+  VARVE_TRY_ASSIGN(auto session, adopt(options.session_id, std::move(storage)));
+  return for_the_host(std::move(session));
+}
+
+// Others may create and delete it in between, once or twice; who does nothing else makes us give
+// up.
+Result<OpenStore::SessionPointer> OpenStore::open_or_create(const session::CreateOptions& options) {
+  constexpr int kTriesMax = 8;
+  Result<SessionPointer> session = Status(Code::kBusy, "");
+  for (int attempt = 0; attempt < kTriesMax; ++attempt) {
+    session = open_session(options.session_id);
+    if (session.ok()) session = unless_anothers(*std::move(session), options);
+    if (session.code() != Code::kNotFound) return session;
+    session = create_new(options);
+    const bool others_do =
+        session.code() == Code::kAlreadyExists || session.code() == Code::kNotFound;
+    if (!others_do) return session;
+  }
+  return Status(Code::kBusy, "the session '" + options.session_id +
+                                 "' is created and deleted over and over by others");
+}
+
+// What the library opens for itself is not kept from others.
+Result<OpenStore::SessionPointer> OpenStore::for_the_host(SessionPointer session) {
+  if (settings_.exclusive) VARVE_TRY(session->keep_lock());
+  return session;
+}
+
+Result<OpenStore::SessionPointer> OpenStore::open_session(std::string_view id) {
+  if (!is_valid_id(id)) {
+    Place place;
+    place.member = "id";
+    return Status(Code::kInvalidArgument,
+                  "a session id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
+                  std::move(place));
+  }
+  if (auto session = find_open(id)) {
+    if (events_.wants(session::Level::kDebug)) {
+      json::Tree details = json::Tree::object();
+      details.set("reason", json::Tree::string("the session is open already"));
+      events_.post(session::Level::kDebug, "store", id, "cache hit", std::move(details));
+    }
+    // It may have been deleted by another process, and made anew.
+    const Status alive = session->check_alive();
+    if (alive.ok()) {
+      VARVE_TRY_ASSIGN(session, unless_expired(std::move(session)));
+      return for_the_host(std::move(session));
+    }
+    if (alive.code() != Code::kNotFound) return alive;
+    const std::lock_guard guard(mutex_);
+    open_.erase(std::string(id));
+  }
+  VARVE_TRY_ASSIGN(auto session, open_even_expired(std::string(id)));
+  VARVE_TRY_ASSIGN(session, unless_expired(std::move(session)));
+  return for_the_host(std::move(session));
+}
+
+Result<OpenStore::SessionPointer> OpenStore::unless_expired(SessionPointer session) {
+  VARVE_TRY_ASSIGN(const bool is_over, session->has_expired());
+  if (is_over) return session::expired_status(session->id());
+  return session;
+}
+
+Result<OpenStore::SessionPointer> OpenStore::open_even_expired(const std::string& id) {
+  if (auto session = find_open(id)) return session;
+  VARVE_TRY_ASSIGN(auto storage, engine_->open(id));
+  return adopt(id, std::move(storage));
+}
+
+Status OpenStore::delete_session(std::string_view id) {
+  if (!is_valid_id(id)) return {Code::kInvalidArgument, "this is not a session id"};
+  return drop(id, {});
+}
+
+// kConflict when somebody wrote to it since: under its lock, it is asked again.
+Status OpenStore::remove_expired(std::string_view id) {
+  return drop(id, [&](log::SessionStorage& storage) {
+    return session::has_expired(storage, id, clock_.now_ms());
+  });
+}
+
+// For who is to take a session's name away: the lock that is kept here would be in his way. Where
+// the session stays it is shared from then on.
+Status OpenStore::make_way(std::string_view id) {
+  if (!settings_.exclusive) return {};
+  const auto session = find_open(id);
+  return session ? session->stop_keeping_lock() : Status();
+}
+
+Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wanted) {
+  const int64_t deadline_us =
+      clock_.monotonic_us() + static_cast<int64_t>(settings_.lock_timeout_ms) * 1000;
+  const auto in_catalog = catalog_.entries_of(id);
+  VARVE_TRY(make_way(id));
+  VARVE_TRY(engine_->drop(id, deadline_us, wanted));
+  if (in_catalog.ok()) catalog_.remove_entries(*in_catalog);
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = open_.find(id);
+    if (found != open_.end()) open_.erase(found);
+  }
+  quota_.forget();
+  tell(id, "session deleted");
+  return {};
+}
+
+// kNotFound also for a session that is another user's.
+Result<OpenStore::SessionPointer> OpenStore::open_if_of(const query::Query& query,
+                                                        const std::string& id) {
+  VARVE_TRY_ASSIGN(auto session, open_session(id));
+  if (query.user_id.empty() && query.agent_id.empty()) return session;
+  VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
+  const bool is_of = (query.user_id.empty() || metadata.get_string("user_id") == query.user_id) &&
+                     (query.agent_id.empty() || metadata.get_string("agent_id") == query.agent_id);
+  if (!is_of) return Status(Code::kNotFound, "the session is another user's or agent's");
+  return session;
+}
+
+Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {
+  VARVE_TRY_ASSIGN(const ListFilter filter, parse_filter(filter_json));
+  if (filter.rescan) {
+    VARVE_TRY(engine_->rescan());
+    VARVE_TRY(catalog_.drop());
+  }
+  return list_sessions(*engine_, filter, clock_.now_ms(),
+                       [this](const std::string& id) { return find_open(id); });
+}
+
+Result<UserQuota::Use> OpenStore::use_of(const std::string& user_id) {
+  UserQuota::Use use;
+  std::unordered_set<std::string> told;
+  RowVisitor visitor;
+  visitor.begin = [&] {
+    use = {};
+    told.clear();
+  };
+  visitor.visit = [&](const RowAt& at) {
+    const bool counts = at.row.user_id == user_id && told.insert(at.row.session_id).second;
+    if (counts) add_use_of(at.row.session_id, &use);
+    return true;
+  };
+  VARVE_TRY(for_each_row(*engine_, {}, visitor));
+  return use;
+}
+
+void OpenStore::add_use_of(const std::string& id, UserQuota::Use* use) {
+  const auto text = engine_->session_document(id, "metadata.json");
+  if (text.code() == Code::kNotFound) return;  // deleted since
+  use->sessions += 1;
+  if (const auto session = find_open(id)) {
+    use->bytes += session->size_bytes();
+  } else if (text.ok()) {
+    const auto metadata = session::Metadata::parse(*text, id);
+    if (!metadata.ok()) return;
+    const int64_t bytes = metadata->tree().get_int64("total_size_bytes");
+    use->bytes += static_cast<uint64_t>(std::max<int64_t>(0, bytes));
+  }
+}
+
+}  // namespace varve::store

@@ -1,0 +1,123 @@
+// create_session with if_exists "open": the session of that id, whoever made it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "io/simulated.h"
+#include "store/store.h"
+#include "support/environment.h"
+
+namespace varve::store {
+namespace {
+
+constexpr std::string_view kEntry = R"({"id":"a","type":"message","content":"hello"})";
+constexpr std::string_view kNotes = R"({"session_id":"notes","if_exists":"open"})";
+
+class OpenOrCreate : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { store_ = open(); }
+
+  std::shared_ptr<Store> open() {
+    auto opened = Store::open(GetParam(), "", {&disk_, &clock_, &random_});
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return opened.ok() ? *opened : nullptr;
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::shared_ptr<Store> store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, OpenOrCreate, testing::Values("memory:", "store"),
+                         [](const auto& kind) {
+                           return kind.param == "memory:" ? "Memory" : "Directory";
+                         });
+
+TEST_P(OpenOrCreate, MakesItOnceAndOpensItFromThenOn) {
+  const auto made = store_->create_session(kNotes);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  ASSERT_TRUE((*made)->add(kEntry).ok());
+  const auto opened = store_->create_session(kNotes);
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  EXPECT_EQ(*opened, *made);
+  EXPECT_TRUE((*opened)->get("a").ok());
+}
+
+TEST_P(OpenOrCreate, IsOfThisCallAndNotOfTheSession) {
+  const auto made = store_->create_session(kNotes);
+  ASSERT_TRUE(made.ok());
+  const auto metadata = (*made)->metadata();
+  ASSERT_TRUE(metadata.ok());
+  EXPECT_EQ(metadata->get("if_exists"), nullptr) << metadata->canonical();
+}
+
+TEST_P(OpenOrCreate, LeavesTheOptionsOfAnExistingOneAsTheyAre) {
+  ASSERT_TRUE(store_->create_session(R"({"session_id":"notes","title":"first"})").ok());
+  const auto opened =
+      store_->create_session(R"({"session_id":"notes","if_exists":"open","title":"second"})");
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ((*opened)->metadata()->get_string("title"), "first");
+}
+
+TEST_P(OpenOrCreate, RefusesAnothersSession) {
+  ASSERT_TRUE(
+      store_->create_session(R"({"session_id":"notes","user_id":"ann","agent_id":"cook"})").ok());
+  for (const auto* whose : {R"("user_id":"bob")", R"("agent_id":"planner")"}) {
+    const auto refused = store_->create_session(
+        std::string(R"({"session_id":"notes","if_exists":"open",)") + whose + "}");
+    EXPECT_EQ(refused.code(), Code::kAlreadyExists) << whose;
+  }
+  EXPECT_TRUE(store_
+                  ->create_session(R"({"session_id":"notes","if_exists":"open",)"
+                                   R"("user_id":"ann","agent_id":"cook"})")
+                  .ok());
+}
+
+TEST_P(OpenOrCreate, MakesAnExpiredOneAnew) {
+  const std::string hour = R"({"session_id":"notes","if_exists":"open","ttl_hours":1})";
+  const auto first = store_->create_session(hour);
+  ASSERT_TRUE(first.ok());
+  ASSERT_TRUE((*first)->add(kEntry).ok());
+  clock_.advance_ms(int64_t{2} * 3600 * 1000);
+  const auto second = store_->create_session(hour);
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  EXPECT_EQ((*second)->get("a").code(), Code::kNotFound);
+}
+
+TEST_P(OpenOrCreate, WantsAnIdAndAKnownWord) {
+  for (const auto* options : {R"({"if_exists":"open"})", R"({"session_id":"","if_exists":"open"})",
+                              R"({"session_id":"notes","if_exists":"replace"})",
+                              R"({"session_id":"notes","if_exists":true})"}) {
+    EXPECT_EQ(store_->create_session(options).code(), Code::kInvalidArgument) << options;
+  }
+}
+
+// Others make and delete it all the time: each call gets a session, or says that it gave up.
+TEST_P(OpenOrCreate, WithOthersWhoMakeAndDeleteIt) {
+  constexpr int kRounds = 50;
+  std::array<std::vector<Code>, 3> codes;
+  std::vector<std::thread> threads;
+  threads.reserve(codes.size());
+  for (auto& own : codes) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < kRounds; ++round) {
+        own.push_back(store_->create_session(kNotes).code());
+        (void)store_->delete_session("notes");
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const auto& own : codes) {
+    for (const Code code : own) {
+      EXPECT_TRUE(code == Code::kOk || code == Code::kBusy) << static_cast<int>(code);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve::store
