@@ -23,11 +23,8 @@ Status write_contents(io::Directory& directory, const SessionContents& contents,
   return {};
 }
 
-// A session without deletions has no file for them.
 Status write_tombstones(io::Directory& directory, const SessionContents& contents) {
   VARVE_TRY(write_new_file(directory, kTombstonesFile, {}, contents.tombstones));
-  VARVE_TRY_ASSIGN(const io::FileInfo written, directory.info(kTombstonesFile));
-  if (written.size_bytes == 0) VARVE_TRY(directory.remove(kTombstonesFile));
   return directory.sync();
 }
 

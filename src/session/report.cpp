@@ -37,6 +37,7 @@ FileFigures file_figures(Core& core) {
   for (const auto& file : *files) {
     if (file.name == index::kSnapshotFile) figures.snapshot_bytes = file.size_bytes;
     if (!file.name.ends_with(".jsonl")) continue;
+    if (file.name == "tombstones.jsonl" && file.size_bytes == 0) continue;  // as it was made
     modified_ms = std::max(modified_ms, file.modified_ms);
     figures.modified = json::Tree::string(format_rfc3339(modified_ms));
   }

@@ -225,6 +225,20 @@ class Directories : public testing::Test {
   std::unique_ptr<DirectoryEngine> engine_;
 };
 
+// Its tombstones are there from the start: a missing file could only be asked for by name.
+TEST_F(Directories, ACreatedSessionThatIsQuietIsAskedNoName) {
+  create("s");
+  const auto storage = engine_->open("s");
+  ASSERT_TRUE(storage.ok());
+  ASSERT_TRUE((*storage)->tail().ok());
+  disk_.clear_trace();
+  ASSERT_TRUE((*storage)->tail().ok());
+  const auto trace = disk_.trace();
+  ASSERT_EQ(trace.size(), 2U);
+  EXPECT_TRUE(trace[0].ends_with("info store/sessions/s/tombstones.jsonl open")) << trace[0];
+  EXPECT_TRUE(trace[1].ends_with("info store/sessions/s/memory.jsonl open")) << trace[1];
+}
+
 TEST_F(Directories, TheLayoutIsTheDocumentedOne) {
   create("s1");
   std::set<std::string> paths;
