@@ -6,6 +6,7 @@
 
 #include "entry/content_key.h"
 #include "query/dates.h"
+#include "query/relative_dates.h"
 
 namespace varve::query {
 
@@ -33,6 +34,8 @@ class BestSearch {
   BestRows run(std::string_view question, const std::vector<std::string>& words, bool any_row,
                text::Analyzer& analyzer) {
     dates_ = find_dates(question);
+    // "The week before May 7" is not told from now.
+    if (dates_.empty()) spans_ = find_relative_dates(question, relevance_.now_ms());
     find_candidates(any_row);
     if (candidates_.empty()) return {};
     score_surroundings();
@@ -48,18 +51,22 @@ class BestSearch {
       peak_ = std::max(peak_, place.key);
       candidates_.push_back(place.row);
     }
-    if (dates_.empty() || candidates_.size() < weights_.candidate_count) {
+    const bool names_days = !dates_.empty() || !spans_.empty();
+    if (!names_days || candidates_.size() < weights_.candidate_count) {
       std::sort(candidates_.begin(), candidates_.end());
       return;
     }
     TopK dated(weights_.dated_candidate_count, false, std::nullopt);
     RowFilter on_dates = filter_;
-    on_dates.require_that(
-        [this](uint32_t row) { return date_match(dates_, index_.timestamp_ms(row)) > 0; });
+    on_dates.require_that([this](uint32_t row) { return date_fit(index_.timestamp_ms(row)) > 0; });
     ranker_.find_best(on_dates, any_row, &dated);
     for (const Place& place : dated.take_unsorted()) candidates_.push_back(place.row);
     std::sort(candidates_.begin(), candidates_.end());
     candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+  }
+
+  [[nodiscard]] double date_fit(int64_t timestamp_ms) const {
+    return std::max(date_match(dates_, timestamp_ms), span_match(spans_, timestamp_ms));
   }
 
   // The live row before, after; kNoRow at the ends.
@@ -155,7 +162,7 @@ class BestSearch {
       }
       parts.stretch = weights_.stretch * stretches_[stretch].second;
       if (is_named(row)) parts.role = weights_.role;
-      parts.date = weights_.date * date_match(dates_, timestamp_ms);
+      parts.date = weights_.date * date_fit(timestamp_ms);
       parts.relevance = weights_.relevance * relevance_.of(row);
       found.rows.push_back({{parts.sum(), timestamp_ms, row}, parts});
     }
@@ -168,6 +175,7 @@ class BestSearch {
   const Relevance& relevance_;
   const BestWeights& weights_;
   std::vector<NamedDate> dates_;
+  std::vector<DaySpan> spans_;
   std::vector<uint32_t> candidates_;                    // rising
   std::vector<uint32_t> known_;                         // rising
   std::vector<double> qualities_;                       // of known_

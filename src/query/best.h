@@ -6,7 +6,7 @@
 //           + 0.1  · q(i-1)                   when the entry before it asks something
 //           + 0.4  · largest q in its stretch entries without an hour's gap between neighbours
 //           + 0.4  when the question names its role ("user" by I, my, we, ...)
-//           + 0.8  · how well its time fits a date that the question names
+//           + 0.8  · how well its time fits a day that the question names ("May 7", "yesterday")
 //           + 0.05 · relevance                importance · decay · boost
 //
 // Computed for the 200 best entries by BM25, 100 more on the dates named, and the matches right

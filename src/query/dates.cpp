@@ -6,15 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii.h"
-#include "text/characters.h"
+#include "query/date_tokens.h"
 
 namespace varve::query {
 
 namespace {
-
-using text::character_at;
-using text::CharacterClass;
 
 constexpr double kDayAfter = 0.5;
 constexpr double kMonth = 0.5;
@@ -23,48 +19,9 @@ constexpr std::array<std::string_view, 12> kMonths = {
     "january", "february", "march",     "april",   "may",      "june",
     "july",    "august",   "september", "october", "november", "december"};
 
-struct Token {
-  std::string text;      // lower case
-  std::string_view gap;  // what stands before it
-  bool is_number = false;
-  bool is_capitalized = false;
-};
-
-std::vector<Token> split(std::string_view question) {
-  std::vector<Token> tokens;
-  size_t gap_begin = 0;
-  for (size_t at = 0; at < question.size();) {
-    const auto character = character_at(question, at);
-    const bool is_number = is_digit(question[at]);
-    const auto is_letter = [&](const auto& one) {
-      return one.character_class == CharacterClass::kWord && one.size_bytes > 0 &&
-             !(one.code_point < 128 && is_digit(static_cast<char>(one.code_point)));
-    };
-    if (!is_number && !is_letter(character)) {
-      at += character.size_bytes;
-      continue;
-    }
-    const size_t begin = at;
-    while (at < question.size() &&
-           (is_number ? is_digit(question[at]) : is_letter(character_at(question, at)))) {
-      at += character_at(question, at).size_bytes;
-    }
-    Token token;
-    for (const char c : question.substr(begin, at - begin)) {
-      token.text.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c);
-    }
-    token.gap = question.substr(gap_begin, begin - gap_begin);
-    token.is_number = is_number;
-    token.is_capitalized = question[begin] >= 'A' && question[begin] <= 'Z';
-    tokens.push_back(std::move(token));
-    gap_begin = at;
-  }
-  return tokens;
-}
-
 class DateFinder {
  public:
-  explicit DateFinder(std::string_view question) : tokens_(split(question)) {}
+  explicit DateFinder(std::string_view question) : tokens_(date_tokens(question)) {}
 
   std::vector<NamedDate> find() {
     for (size_t at = 0; at < tokens_.size();) {
@@ -177,7 +134,7 @@ class DateFinder {
     return after;
   }
 
-  std::vector<Token> tokens_;
+  std::vector<DateToken> tokens_;
   std::vector<NamedDate> dates_;
 };
 

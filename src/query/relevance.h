@@ -29,6 +29,7 @@ class Relevance {
   // Not below of() for every row of the type with at most this importance, not after this time.
   [[nodiscard]] double bound(uint16_t type, double importance_max, int64_t newest_ms) const;
 
+  [[nodiscard]] int64_t now_ms() const { return now_ms_; }
   [[nodiscard]] const decay::Rule& rule(uint16_t type) const {
     if (!rules_[type]) rules_[type] = all_rules_.of(index_.type_names()[type]);
     return *rules_[type];

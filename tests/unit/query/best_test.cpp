@@ -211,6 +211,26 @@ TEST(Best, AnEntryOfTheDayThatIsAskedForIsFoundFirst) {
   }
 }
 
+// Four talks of the same words, each of another day.
+TEST(Best, ADayToldFromNowIsFoundFirst) {
+  std::vector<Said> talk;
+  for (const int64_t days_ago : {40, 9, 1, 0}) {
+    talk.push_back({"user", "green tea", kNowMs - days_ago * kDayMs, 0.5, false});
+  }
+  QueryLog log = log_of(talk);
+  const auto first = [&](const std::string& question, const std::string& more = "") {
+    return log.ids(R"({"limit":1,"text":")" + question + "\"" + more + "}");
+  };
+  EXPECT_EQ(first("which tea yesterday"), "e2");
+  EXPECT_EQ(first("which tea today"), "e3");
+  EXPECT_EQ(first("which tea 9 days ago"), "e1");
+  EXPECT_EQ(first("which tea 40 days ago"), "e0");
+  const std::string then = format_rfc3339(kNowMs - 8 * kDayMs);
+  EXPECT_EQ(first("which tea yesterday", R"(,"now":")" + then + "\""), "e1");
+  // A date that is named is what "yesterday" may be about.
+  EXPECT_EQ(first("which tea yesterday " + format_rfc3339(talk[0].time_ms).substr(0, 10)), "e0");
+}
+
 TEST(Best, NobodySaysItNothingIsFound) {
   EXPECT_TRUE(log_of(random_talk(1)).answer(R"({"text":"nobodysaysthis"})").hits.empty());
 }
