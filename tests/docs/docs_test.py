@@ -139,6 +139,15 @@ class Pages(unittest.TestCase):
                 self.assertTrue((SOURCE / file).is_file(), f"{name}: {file}")
         self.assertGreater(named, 50)
 
+    def test_every_decision_is_in_the_table_once(self):
+        text = (SOURCE / "docs/decisions.md").read_text(encoding="utf-8")
+        head, _, rest = text.partition("\n## ")
+        listed = [int(number) for row in re.findall(r"\|([ \d,]+)\|$", head, re.MULTILINE)
+                  for number in row.split(",")]
+        decided = [int(number) for number in re.findall(r"^(?:## )?(\d+)\. ", rest, re.MULTILINE)]
+        self.assertGreater(len(decided), 80)
+        self.assertEqual(sorted(listed), decided)
+
     def test_tables_have_as_many_cells_as_their_heads(self):
         for path, text in self.pages.items():
             plain = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```$", "", text,
