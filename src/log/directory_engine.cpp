@@ -1,7 +1,9 @@
 #include "log/directory_engine.h"
 
 #include <algorithm>
+#include <limits>
 #include <new>
+#include <unordered_map>
 #include <utility>
 
 #include "base/ids.h"
@@ -280,24 +282,52 @@ Status DirectoryEngine::rescan() {
   return registry_->replace(deadline_us(), [this] { return collect_rows(); });
 }
 
+// What metadata.json says; nothing when it is missing or damaged.
+Result<std::optional<SessionRow>> DirectoryEngine::described_row(const std::string& session_id) {
+  const auto text = session_document(session_id, kMetadataFile);
+  // Whoever's it is would not find it any more under a row that does not say so.
+  if (is_of_environment(text.code())) return text.status();
+  if (!text.ok()) return std::optional<SessionRow>();
+  const auto tree = json::Tree::parse(*text);
+  if (!tree.ok() || !tree->is_object()) return std::optional<SessionRow>();
+  SessionRow row;
+  row.session_id = session_id;
+  row.user_id = tree->get_string("user_id");
+  row.agent_id = tree->get_string("agent_id");
+  row.created_at_ms = parse_rfc3339(tree->get_string("created_at")).value_or(0);
+  return std::optional<SessionRow>(std::move(row));
+}
+
+// Fills in, of rows that have nothing but an id, what the list that is to be replaced knows.
+Status DirectoryEngine::complete_rows(const std::vector<SessionRow*>& incomplete) {
+  if (incomplete.empty()) return {};
+  VARVE_TRY_ASSIGN(const RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
+  std::unordered_map<std::string_view, const SessionRow*> listed;
+  // Newest first, and the newest of an id is the one that stands.
+  for (const SessionRow& row : page.rows) listed.emplace(row.session_id, &row);
+  for (SessionRow* row : incomplete) {
+    const auto found = listed.find(row->session_id);
+    if (found != listed.end()) *row = *found->second;
+  }
+  return {};
+}
+
 Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
   VARVE_TRY_ASSIGN(const auto items, sessions_->list());
   std::vector<SessionRow> rows;
+  rows.reserve(items.size());  // some are pointed to
+  std::vector<SessionRow*> incomplete;
   for (const auto& item : items) {
     if (item.kind != io::FileKind::kDirectory || !is_valid_id(item.name)) continue;
-    SessionRow row;
-    row.session_id = item.name;
-    const auto text = session_document(item.name, kMetadataFile);
-    // Whoever's it is would not find it any more under a row that does not say so.
-    if (is_of_environment(text.code())) return text.status();
-    const auto tree = text.ok() ? json::Tree::parse(*text) : Result<json::Tree>(text.status());
-    if (tree.ok() && tree->is_object()) {
-      row.user_id = tree->get_string("user_id");
-      row.agent_id = tree->get_string("agent_id");
-      row.created_at_ms = parse_rfc3339(tree->get_string("created_at")).value_or(0);
+    VARVE_TRY_ASSIGN(auto described, described_row(item.name));
+    if (described) {
+      rows.push_back(*std::move(described));
+      continue;
     }
-    rows.push_back(std::move(row));
+    rows.emplace_back().session_id = item.name;
+    incomplete.push_back(&rows.back());
   }
+  VARVE_TRY(complete_rows(incomplete));
   std::sort(rows.begin(), rows.end(), [](const SessionRow& a, const SessionRow& b) {
     return std::tie(a.created_at_ms, a.session_id) < std::tie(b.created_at_ms, b.session_id);
   });

@@ -76,6 +76,8 @@ class DirectoryEngine final : public Engine {
                       const SessionContents& contents, Existing existing, Staged* staged);
   Result<std::unique_ptr<DirectoryStorage>> open_catalog_storage();
   Result<std::vector<SessionRow>> collect_rows();
+  Result<std::optional<SessionRow>> described_row(const std::string& session_id);
+  Status complete_rows(const std::vector<SessionRow*>& incomplete);
   void sweep_left_overs();
   void sweep_one(std::string_view name);
   // Removes a directory of ours with its files, in an order that suits who reads them, the lock

@@ -3,7 +3,8 @@
 // indices/sessions.jsonl, one line a session, appended when it is created and never changed:
 //   {"agent_id":"…","created_at":"…","session_id":"…","user_id":"…"}
 // Newest first is reading it backwards, so a page costs the page. Rows of sessions deleted since
-// are passed over by the reader. Derived: rescan() makes it anew from the sessions' metadata.
+// are passed over by the reader. Derived: rescan() makes it anew from the sessions' metadata, and
+// keeps the row of a session whose metadata is lost.
 //
 // The row comes before the session: whoever creates one holds the registry's lock, appends and
 // syncs the row, and only then gives the session its name. A crash leaves a row too many, never one

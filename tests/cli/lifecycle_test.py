@@ -342,9 +342,21 @@ class LostMetadata(CliTest):
                 self.assertFalse(self.run_json("repair", "b")["metadata_lost"])
                 self.run_cli("drop", "b", "--yes")
 
+    def test_a_rescan_keeps_whose_it_is(self):
+        for loss in self.losses:
+            with self.subTest():
+                made_at = self.lose(loss)
+                listed = self.run_json("ls", "--rescan")["sessions"]
+                self.assertEqual([item["created_at"] for item in listed], [made_at])
+                self.assertEqual(self.sessions(), [("b", "ann", "cook")])
+                self.run_cli("add", "b", "more")
+                self.assertEqual(self.run_json("metadata", "b")["user_id"], "ann")
+                self.run_cli("drop", "b", "--yes")
+
     def test_a_list_that_was_made_without_it_keeps_the_session(self):
         self.lose(lambda path: path.write_text("junk\n"))
-        self.run_cli("ls", "--rescan")  # which cannot tell whose it is any more
+        (self.root / "indices" / "sessions.jsonl").unlink()
+        self.run_cli("ls")  # makes it anew, and cannot tell whose it is any more
         self.run_cli("add", "b", "more")
         self.assertEqual(self.sessions(), [("b", "", "")])
 

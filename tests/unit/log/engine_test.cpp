@@ -356,6 +356,27 @@ TEST_F(Directories, RescanFindsWhatWasCopiedInAndForgetsWhatIsGone) {
   EXPECT_EQ(page->rows[1].user_id, "someone");
 }
 
+TEST_F(Directories, RescanKeepsTheRowOfASessionWhoseMetadataIsLost) {
+  create("damaged", "before");
+  ASSERT_TRUE(engine_->drop("damaged", clock_.monotonic_us(), {}).ok());
+  clock_.advance_ms(1);
+  const int64_t made_at_ms = clock_.now_ms();
+  for (const auto* id : {"damaged", "missing", "whole"}) create(id, std::string("user of ") + id);
+  disk_.write_file("store/sessions/damaged/metadata.json", "{\"user");
+  ASSERT_TRUE((*disk_.open_root("store/sessions/missing", false))->remove("metadata.json").ok());
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(engine_->rescan().ok());
+    const auto page = engine_->list("", 10);
+    ASSERT_EQ(page->rows.size(), 3u);
+    for (const SessionRow& row : page->rows) {
+      EXPECT_EQ(row.user_id, "user of " + row.session_id);
+      if (row.session_id == "whole") continue;  // the list says what its metadata say
+      EXPECT_EQ(row.agent_id, "a");
+      EXPECT_EQ(row.created_at_ms, made_at_ms);
+    }
+  }
+}
+
 TEST_F(Directories, ALostRegistryIsMadeAnew) {
   create("s1");
   create("s2");
