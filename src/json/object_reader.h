@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,10 @@ class ObjectReader {
 
   // Makes a caller's own check of a member fail in the same form.
   void fail(Value at, std::string_view message);
+
+  // Fails for what is given but empty, text, array or object: read as no condition, it would take
+  // everybody's for nobody's.
+  void refuse_empty(std::span<const std::string_view> names);
 
   // The first failure; else an unknown member, named; else success.
   Status finish();

@@ -56,11 +56,12 @@ class QueryParser {
     read_ids(reader, "ids", &query_.ids);
     reader.read_string("trace_id", &query_.trace_id);
     read_content(reader);
-    if (scope_ == Scope::kDelete) refuse_empty(reader, root, kConditions);
+    // Who made a list, or a text, and found nothing for it does not want everything to be deleted.
+    if (scope_ == Scope::kDelete) reader.refuse_empty(kConditions);
     reader.read_time("now", &query_.now_ms);
     const bool has_order = scope_ == Scope::kSession || scope_ == Scope::kStore;
     if (has_order) read_order(reader);
-    if (scope_ == Scope::kStore) read_sessions(reader, root);
+    if (scope_ == Scope::kStore) read_sessions(reader);
     VARVE_TRY(reader.finish());
     VARVE_TRY(std::move(failure_));
     hash_query(root);
@@ -128,22 +129,8 @@ class QueryParser {
     }
   }
 
-  // Who made a list, or a text, and found nothing for it does not want everything to be deleted.
-  static void refuse_empty(json::ObjectReader& reader, json::Value object,
-                           std::span<const std::string_view> names) {
-    for (const auto name : names) {
-      const auto value = object.find(name);
-      if (!value) continue;
-      const bool is_empty = value->is_string()
-                                ? value->text().empty()
-                                : (value->is_array() || value->is_object()) && value->size() == 0;
-      if (!is_empty) continue;
-      return reader.fail(*value, "is empty, and so no condition: leave it out if that is meant");
-    }
-  }
-
-  void read_tags(json::ObjectReader& reader, json::Value object) {
-    if (scope_ == Scope::kDelete) refuse_empty(reader, object, kConditionsOfTags);
+  void read_tags(json::ObjectReader& reader, json::Value /*object*/) {
+    if (scope_ == Scope::kDelete) reader.refuse_empty(kConditionsOfTags);
     reader.read_strings("include", &query_.tags_include);
     reader.read_strings("exclude", &query_.tags_exclude);
     std::string match = "any";
@@ -233,8 +220,8 @@ class QueryParser {
   }
 
   // Whose sessions, once asked for, are nobody's and not everybody's.
-  void read_sessions(json::ObjectReader& reader, json::Value root) {
-    refuse_empty(reader, root, kConditionsOfSessions);
+  void read_sessions(json::ObjectReader& reader) {
+    reader.refuse_empty(kConditionsOfSessions);
     reader.read_string("user_id", &query_.user_id);
     reader.read_string("agent_id", &query_.agent_id);
     read_ids(reader, "session_ids", &query_.session_ids);

@@ -374,7 +374,8 @@ pub struct Api {
     ///
     /// @param[in]  store      open store.
     /// @param[in]  filter_json {"user_id","agent_id","limit","after","rescan"}, all optional; NULL or
-    ///                        empty for none. limit: 1 ..= 10000, default 100. after: "next" of the
+    ///                        empty for none. An empty user_id or agent_id is refused.
+    ///                        limit: 1 ..= 10000, default 100. after: "next" of the
     ///                        page before. rescan: true rebuilds the list from the directories first
     ///                        (after copying session directories in by hand).
     /// @param[in]  filter_len [bytes] or VARVE_NUL_TERMINATED.
@@ -542,7 +543,8 @@ pub struct Api {
     ///
     /// @param[in]  store        open store.
     /// @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
-    ///                          optional; NULL or empty for none. time: start <= timestamp < end.
+    ///                          optional; NULL or empty for none. An empty user_id, agent_id or
+    ///                          session_ids is refused. time: start <= timestamp < end.
     /// @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
     ///                          "sessions":[{"session_id","user_id","agent_id",...}],

@@ -130,6 +130,17 @@ TEST_F(StoreCorners, AnIdThatWasMadeAnewIsOfWhoMadeItLastAndThereOnce) {
   }
 }
 
+TEST_F(StoreCorners, WhoseUsageIsAskedForIsNotLeftEmpty) {
+  const auto store = open("store");
+  for (const auto& [filter, member] :
+       {std::pair{R"({"user_id":""})", "user_id"}, std::pair{R"({"agent_id":""})", "agent_id"},
+        std::pair{R"({"session_ids":[]})", "session_ids"}}) {
+    const auto refused = store->usage(filter);
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << filter;
+    EXPECT_EQ(refused.status().place().member, member) << filter;
+  }
+}
+
 TEST_F(StoreCorners, ANamedSessionIsAskedOnlyForItsUserAndItsAgent) {
   const auto store = open("store");
   ASSERT_TRUE(store->create_session(R"({"session_id":"s1","user_id":"ann","agent_id":"x"})").ok());

@@ -238,7 +238,9 @@ TEST_P(Stores, WrongFiltersAreRefusedWithTheirPlaces) {
   };
   for (const Case& wrong : {Case{R"({"limit":0})", "limit"}, Case{R"({"limit":10001})", "limit"},
                             Case{R"({"limit":"x"})", "limit"}, Case{R"({"after":7})", "after"},
-                            Case{R"({"user":"x"})", "user"}, Case{R"({"rescan":1})", "rescan"}}) {
+                            Case{R"({"user":"x"})", "user"}, Case{R"({"rescan":1})", "rescan"},
+                            Case{R"({"user_id":""})", "user_id"},
+                            Case{R"({"user_id":"u","agent_id":""})", "agent_id"}}) {
     const auto refused = store_->sessions(wrong.filter);
     EXPECT_EQ(refused.code(), Code::kInvalidArgument) << wrong.filter;
     EXPECT_EQ(refused.status().place().member, wrong.member) << wrong.filter;
