@@ -34,6 +34,8 @@ Result<std::string> creation_options(const CreateOptions& options, const std::st
   if (!options.agent.empty()) document["agent_id"] = options.agent;
   if (!options.title.empty()) document["title"] = options.title;
   if (options.ttl->count() > 0) document["ttl_hours"] = options.ttl_hours;
+  // An id that is made is nobody's yet.
+  if (options.if_missing && document.contains("session_id")) document["if_exists"] = "open";
   return json::serialize(document);
 }
 
@@ -53,11 +55,10 @@ int run_create(Context& context, const CreateOptions& options) {
   Result<Store> store = context.open_store(Access::kCreate);
   if (!store.ok()) return context.fail(store.failure());
   Result<Session> session = store->create_session(*document);
-  if (!session.ok() && session.failure().status == VARVE_ALREADY_EXISTS) {
-    if (options.if_missing) {
-      session = context.open_session(*store, id);
-    } else {
-      session.failure().hint = "With --if-missing that is no error.";
+  if (!session.ok()) {
+    Failure failure = context.with_hint(std::move(session.failure()), id);
+    if (failure.status == VARVE_ALREADY_EXISTS && !options.if_missing) {
+      failure.hint = "With --if-missing that is no error.";
     }
   }
   if (!session.ok()) return context.fail(session.failure());

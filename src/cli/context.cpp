@@ -138,8 +138,11 @@ Failure Context::with_hint(Failure failure, const std::string& id) const {
   return failure;
 }
 
-Result<Session> Context::open_session(Store& store, const std::string& id) {
-  Result<Session> session = store.open_session(id);
+Result<Session> Context::open_session(Store& store, const std::string& id, bool create_missing) {
+  Result<Session> session =
+      create_missing ? store.create_session(
+                           object_text({{"session_id", quote(id)}, {"if_exists", quote("open")}}))
+                     : store.open_session(id);
   if (session.ok()) return session;
   Failure failure = with_hint(std::move(session.failure()), id);
   if (failure.status == VARVE_NOT_FOUND) {
@@ -151,13 +154,7 @@ Result<Session> Context::open_session(Store& store, const std::string& id) {
 Result<OpenSession> open_session(Context& context, const std::string& id, bool create_missing) {
   Result<Store> store = context.open_store(create_missing ? Access::kCreate : Access::kExisting);
   if (!store.ok()) return std::move(store.failure());
-  Result<Session> session = context.open_session(*store, id);
-  if (!session.ok() && session.failure().status == VARVE_NOT_FOUND && create_missing) {
-    session = store->create_session(object_text({{"session_id", quote(id)}}));
-    if (!session.ok() && session.failure().status == VARVE_ALREADY_EXISTS) {
-      session = context.open_session(*store, id);  // another process was faster
-    }
-  }
+  Result<Session> session = context.open_session(*store, id, create_missing);
   if (!session.ok()) return std::move(session.failure());
   return OpenSession{std::move(*store), std::move(*session)};
 }

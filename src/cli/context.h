@@ -59,8 +59,9 @@ class Context {
   void tolerate_damage() { globals_.tolerates_damage = true; }
   // kExisting never creates anything: a missing store is a failure. kCreate makes it.
   Result<Store> open_store(Access access);
-  // Opens `id`, with hints for the usual failures.
-  Result<Session> open_session(Store& store, const std::string& id);
+  // Opens `id`, with hints for the usual failures; with `create_missing` makes it when it is not
+  // there.
+  Result<Session> open_session(Store& store, const std::string& id, bool create_missing = false);
   // Adds what a person can do next to a failure about session `id`.
   Failure with_hint(Failure failure, const std::string& id) const;
 

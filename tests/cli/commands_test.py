@@ -34,6 +34,17 @@ class Create(CliTest):
         self.assertEqual(error["name"], "VARVE_ALREADY_EXISTS")
         self.assertEqual(self.run_cli("create", "notes", "--if-missing").stdout, "notes\n")
 
+        self.assertEqual(self.run_cli("create", "new", "--if-missing").stdout, "new\n")
+        self.assertRegex(self.run_cli("create", "--if-missing").stdout, "^sess_")
+        self.assertEqual(self.run_cli("create", "--if-missing", "--options",
+                                      '{"session_id":"notes"}').stdout, "notes\n")
+
+    def test_of_another_user_is_not_what_was_asked_for(self):
+        self.run_cli("create", "notes", "--user", "ann")
+        self.run_cli("create", "notes", "--user", "ann", "--if-missing")
+        done = self.run_cli("create", "notes", "--user", "bob", "--if-missing", exit_code=1)
+        self.assertIn("another user's", done.stderr)
+        self.assertNotIn("--if-missing", done.stderr)
     def test_refuses_ids_that_leave_the_store(self):
         for bad in ("../evil", "a/b", ".hidden", "-x"):
             with self.subTest(bad):
@@ -224,8 +235,27 @@ class Add(CliTest):
     def test_makes_a_session_only_when_asked(self):
         done = self.run_cli("add", "typo", "x", exit_code=2)
         self.assertIn("--create", done.stderr)
-        self.run_cli("add", "fresh", "x", "--create")
-        self.assertEqual(self.run_json("stats", "fresh")["entries"], 1)
+        for count in (1, 2):
+            self.run_cli("add", "fresh", "x", "--create")
+            self.assertEqual(self.run_json("stats", "fresh")["entries"], count)
+        self.run_cli("add", "../up", "x", "--create", exit_code=1)
+
+    def test_times_may_count_from_now(self):
+        self.run_cli("add", "notes", "x", "--id", "e1", "--timestamp", "36h", "--expires-at", "2w")
+        entry = self.run_json("get", "notes", "e1")
+        times = [datetime.datetime.fromisoformat(entry[name].replace("Z", "+00:00"))
+                 for name in ("timestamp", "expires_at")]
+        now = datetime.datetime.now(datetime.timezone.utc)
+        self.assertAlmostEqual((now - times[0]).total_seconds(), 36 * 3600, delta=TIMEOUT_S)
+        self.assertAlmostEqual((times[1] - now).total_seconds(), 14 * 86400, delta=TIMEOUT_S)
+        self.run_cli("add", "notes", "x", "--id", "e3", "--timestamp", "2026-01-10 15:30:00+01:00")
+        self.assertEqual(self.run_json("get", "notes", "e3")["timestamp"],
+                         "2026-01-10T14:30:00.000Z")
+        self.run_cli("add", "notes", "x", "--id", "e2", "--timestamp", "2026-01-10",
+                     "--expires-at", "99999999999999999999w")
+        entry = self.run_json("get", "notes", "e2")
+        self.assertEqual((entry["timestamp"], entry["expires_at"]),
+                         ("2026-01-10T00:00:00.000Z", "9999-12-31T23:59:59.000Z"))
 
 
 class GetAndDelete(CliTest):
