@@ -19,21 +19,27 @@ struct DeleteOptions {
   bool yes = false;
 };
 
-int delete_one(Context& context, const DeleteOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 1);
+// One id is answered by itself, several by a list.
+std::string deleted_json(const std::vector<std::string>& asked,
+                         const std::vector<std::string>& deleted) {
+  return object_text({{"deleted", asked.size() == 1 ? quote(asked[0]) : quoted_array(deleted)}});
+}
+
+int delete_by_ids(Context& context, const DeleteOptions& options) {
+  Result<SessionOperands> words = split_session(context, options.operands, 1, true);
   if (!words.ok()) return context.fail(words.failure());
-  const std::string& id = words->rest.front();
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
-  if (Outcome failure = open->session.remove(id, options.reason)) {
-    return context.fail(context.with_hint(*failure, words->session));
-  }
-  if (context.json()) {
-    context.print(object_text({{"deleted", quote(id)}}));
-  } else {
-    context.note("Deleted entry " + id + ".");
-  }
-  return kExitOk;
+  std::vector<std::string> deleted;
+  const int code = for_each_id(context, *words, [&](const std::string& id) -> Outcome {
+    if (Outcome failure = open->session.remove(id, options.reason)) return failure;
+    deleted.push_back(id);
+    if (!context.json()) context.note("Deleted entry " + printable(id, Lines::kJoin) + ".");
+    return std::nullopt;
+  });
+  const bool has_answer = !deleted.empty() || words->rest.size() > 1;
+  if (context.json() && has_answer) context.print(deleted_json(words->rest, deleted));
+  return code;
 }
 
 Result<std::string> query_of(const DeleteOptions& options) {
@@ -57,7 +63,7 @@ Outcome ask_first(Context& context, OpenSession& open, const std::string& query)
 int delete_where(Context& context, const DeleteOptions& options) {
   const size_t most = context.globals().session.empty() ? 1 : 0;
   if (options.operands.given().size() > most) {
-    return context.fail(usage_failure("give an entry's id or conditions, not both"));
+    return context.fail(usage_failure("give ids of entries or conditions, not both"));
   }
   Result<SessionOperands> words = split_session(context, options.operands, 0);
   if (!words.ok()) return context.fail(words.failure());
@@ -87,7 +93,7 @@ int delete_where(Context& context, const DeleteOptions& options) {
 
 Runner declare_delete(CLI::App& app) {
   auto options = std::make_shared<DeleteOptions>();
-  options->operands.declare(app, 2);
+  options->operands.declare_many(app);
   options->conditions.declare(app, "--where");
   options->conditions.add(
       app.add_option("--text", options->text, "Only entries with these words, as for search")
@@ -98,7 +104,7 @@ Runner declare_delete(CLI::App& app) {
   app.add_flag("-y,--yes", options->yes, "Do not ask before deleting by conditions");
   return [options](Context& context) {
     return options->conditions.given() ? delete_where(context, *options)
-                                       : delete_one(context, *options);
+                                       : delete_by_ids(context, *options);
   };
 }
 
@@ -107,14 +113,15 @@ Runner declare_delete(CLI::App& app) {
 Command delete_command() {
   return {"delete",
           "delete entries, by id or by conditions",
-          "[SESSION] ID\n[SESSION] CONDITIONS",
-          "Hides an entry at once from every reader. Its id, the time and the reason stay in the "
-          "audit log, tombstones.jsonl. Its bytes stay in the log until `varve purge`. `varve "
+          "[SESSION] ID...\n[SESSION] CONDITIONS",
+          "Hides entries at once from every reader. Their ids, the time and the reason stay in the "
+          "audit log, tombstones.jsonl. Their bytes stay in the log until `varve purge`. `varve "
           "forget` is another name of this command.\n\n"
+          "An ID that is not there is told, the others are deleted, and the exit code is 2.\n\n"
           "With conditions, every entry that `varve search` finds by them is deleted; all of them "
           "must hold. Asks first on a terminal; without one, --yes is needed. `varve count` tells "
           "how many there are. To delete a whole session, see `varve drop`.",
-          "varve delete notes mem_01 --reason \"asked by user\"\n"
+          "varve delete notes mem_01 mem_02 --reason \"asked by user\"\n"
           "varve delete notes --tag temporary --until 2026-01-01 --yes\n"
           "varve forget notes --text '+\"phone number\"' --reason \"asked by user\"",
           &declare_delete,

@@ -146,21 +146,25 @@ int run_get(Context& context, const GetOptions& options) {
   if (!words.ok()) return context.fail(words.failure());
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
-  Result<Text> entry = open->session.get(words->rest.front());
-  if (!entry.ok()) {
-    return context.fail(context.with_hint(std::move(entry.failure()), words->session));
-  }
-  if (context.json()) {
-    context.print(entry->view());
-  } else {
-    print_entry(context, entry->view(), Detail::kEverything, 0);
-  }
-  return kExitOk;
+  std::vector<std::string> lines;
+  const int code = for_each_id(context, *words, [&](const std::string& id) -> Outcome {
+    Result<Text> entry = open->session.get(id);
+    if (!entry.ok()) return std::move(entry.failure());
+    lines.push_back(entry->str());
+    if (context.json()) return std::nullopt;
+    if (lines.size() > 1) context.print("");
+    print_entry(context, lines.back(), Detail::kEverything, 0);
+    return std::nullopt;
+  });
+  if (!context.json()) return code;
+  const bool is_one = words->rest.size() == 1;
+  if (!is_one || !lines.empty()) context.print(is_one ? lines.front() : array_text(lines));
+  return code;
 }
 
 Runner declare_get(CLI::App& app) {
   auto options = std::make_shared<GetOptions>();
-  options->operands.declare(app, 2);
+  options->operands.declare_many(app);
   return [options](Context& context) { return run_get(context, *options); };
 }
 
@@ -186,10 +190,11 @@ Command add_command() {
 
 Command get_command() {
   return {"get",
-          "show one entry",
-          "[SESSION] ID",
-          "Shows one entry with all its fields, checked against its checksum. With --json it is "
-          "the line of the log exactly as stored.",
+          "show entries by their ids",
+          "[SESSION] ID...",
+          "Shows entries with all their fields, checked against their checksums. With --json an "
+          "entry is the line of the log exactly as stored, and several are an array of these. An "
+          "ID that is not there is told, the others are shown, and the exit code is 2.",
           "varve get notes mem_01\nvarve get notes mem_01 --json",
           &declare_get};
 }

@@ -111,8 +111,12 @@ constexpr std::string_view kDescription =
     "memory.\n\n"
     "What was added survives a crash. Several processes may read and write one session at once. "
     "Results go to standard output; everything else goes to standard error.\n\n"
-    "SESSION may be left out when --session or VARVE_SESSION names it. Options may stand anywhere; "
-    "words behind \"--\" are never options. `varve COMMAND --help` explains a command, and so does "
+    "SESSION may be left out when --session or VARVE_SESSION names it; before several words, as "
+    "the ids of `varve get`, only --session does. Options may stand anywhere; "
+    "words behind \"--\" are never options. An option whose value is empty, such as a variable "
+    "that "
+    "is not set, is refused, but for --title and --reason. `varve COMMAND --help` explains a "
+    "command, and so does "
     "`varve help COMMAND`.";
 
 constexpr std::string_view kExamples =

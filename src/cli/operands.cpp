@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cli/json_text.h"
+
 namespace varve::cli {
 
 void Operands::declare(CLI::App& app, size_t most) {
@@ -61,6 +63,36 @@ Result<SessionOperands> split_session(const Context& context, std::vector<std::s
 }
 
 Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all) {
+namespace {
+
+std::string not_done(const std::vector<std::string>& ids, size_t from) {
+  std::string text;
+  for (size_t i = from; i < ids.size(); ++i)
+    text += (text.empty() ? "; not done: " : ", ") + ids[i];
+  return text;
+}
+
+}  // namespace
+
+int for_each_id(Context& context, const SessionOperands& words,
+                const std::function<Outcome(const std::string& id)>& work) {
+  int code = kExitOk;
+  for (size_t i = 0; i < words.rest.size(); ++i) {
+    Outcome failure = work(words.rest[i]);
+    if (!failure) continue;
+    const bool is_wrong = failure->status == VARVE_INVALID_ARGUMENT &&
+                          string_at(parse_object(failure->details), "member") == "id";
+    const bool is_of_id =
+        is_wrong || failure->status == VARVE_NOT_FOUND || failure->status == VARVE_CORRUPTION;
+    if (is_wrong) failure->message = "'" + words.rest[i] + "': " + failure->message;
+    if (!is_of_id && words.rest.size() > 1) failure->message += not_done(words.rest, i);
+    const int failed = context.fail(context.with_hint(*std::move(failure), words.session));
+    if (code == kExitOk) code = failed;
+    if (!is_of_id) break;
+  }
+  return code;
+}
+
   if (all) {
     if (!operands.given().empty() || !context.globals().session.empty()) {
       return usage_failure("--all stands for every session: do not name one beside it");

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,12 @@ Result<SessionOperands> split_session(const Context& context, const Operands& op
 // The same of words that were taken from them.
 Result<SessionOperands> split_session(const Context& context, std::vector<std::string> words,
                                       size_t wanted, bool or_more = false);
+
+// Does `work` on each id of `words.rest`; gives the exit code of the first failure. One that is the
+// id's alone, as when there is no such entry, does not stop the others; any other one does, and
+// names the ids that were left.
+int for_each_id(Context& context, const SessionOperands& words,
+                const std::function<Outcome(const std::string& id)>& work);
 
 // The words of a command that works on one session, or on all with `all`: no session then.
 Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all);

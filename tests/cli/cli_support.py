@@ -108,6 +108,21 @@ class CliTest(unittest.TestCase):
         self.run_cli("import", "notes", "-", stdin=lines)
 
 
+class hold_lock:
+    """Holds the write lock of a session, as another process would."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        self.file = open(self.path, "a+b")
+        fcntl.lockf(self.file, fcntl.LOCK_EX)
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+
+
 def entry_line(number, **changes):
     entry = {
         "id": f"e{number}",

@@ -1,13 +1,12 @@
 """What holds for every command: the way in, mistakes, output, terminals."""
 
-import fcntl
 import json
 import os
 import pty
 import select
 import subprocess
 
-from cli_support import TIMEOUT_S, CliTest, commands, entry_line, main, program
+from cli_support import TIMEOUT_S, CliTest, commands, entry_line, hold_lock, main, program
 
 ESCAPE = "\x1b["
 
@@ -117,7 +116,7 @@ class Mistakes(CliTest):
             (["get", "notes"], "no session is named", "VARVE_SESSION"),
             (["add"], "too few arguments", "varve add --help"),
             (["add", "a", "b", "c"], 'unexpected argument "c"', "varve add --help"),
-            (["-s", "notes", "get", "a", "b"], "too many arguments", "varve get --help"),
+            (["-s", "notes", "log", "a"], "too many arguments", "varve log --help"),
             (["log", "notes", "-n", "many"], "-n", "varve log --help"),
             (["log", "notes", "--type"], "--type", "varve log --help"),
             (["--color", "sometimes", "ls"], "--color", ""),
@@ -336,21 +335,6 @@ class Everything(CliTest):
         for command, operands in words.items():
             with self.subTest(command):
                 self.assertIsNotNone(self.run_json(command, *operands))
-
-
-class hold_lock:
-    """Holds the write lock of a session, as another process would."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __enter__(self):
-        self.file = open(self.path, "a+b")
-        fcntl.lockf(self.file, fcntl.LOCK_EX)
-        return self
-
-    def __exit__(self, *_):
-        self.file.close()
 
 
 if __name__ == "__main__":

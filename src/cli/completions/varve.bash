@@ -173,7 +173,7 @@ _varve() {
     *:0 | backup:* | restore:* | usage:*)
       mapfile -t COMPREPLY < <(compgen -W "$(_varve_run ls --limit 1000)" -- "$current")
       ;;
-    get:1 | delete:1 | forget:1)
+    get:* | delete:* | forget:*)
       mapfile -t COMPREPLY < <(
         compgen -W "$(_varve_run log "${operands[0]}" --number 100)" -- "$current"
       )
