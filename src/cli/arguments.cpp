@@ -15,7 +15,6 @@ namespace varve::cli {
 namespace {
 
 constexpr std::string_view kDatePattern = "2026-01-10";
-constexpr std::string_view kPoints = "a date (2026-01-10) or a time (2026-01-10T14:30:00Z)";
 
 // A date or a time as RFC 3339; nullopt for anything else.
 std::optional<std::string> point_text(const std::string& given) {
@@ -25,19 +24,30 @@ std::optional<std::string> point_text(const std::string& given) {
   return std::nullopt;
 }
 
-Failure wrong_time(std::string_view option, std::string_view taken, const std::string& given) {
-  return usage_failure(std::string(option) + " takes " + std::string(taken) + ", not \"" + given +
-                       "\"");
-}
-
 int64_t unit_s(char unit) {
   switch (unit) {
-    case 'w': return 7 * 86400;
-    case 'd': return 86400;
-    case 'h': return 3600;
+    case 's': return 1;
     case 'm': return 60;
-    default: return 1;
+    case 'h': return 3600;
+    case 'd': return 86400;
+    case 'w': return 7 * 86400;
+    default: return 0;
   }
+}
+
+// [s] of "30m", "12h", "7d"; nullopt for anything else. What is longer than any time there is, is
+// as long as that.
+std::optional<int64_t> span_s(std::string_view text) {
+  constexpr int64_t kLongestSeconds = int64_t{10'000} * 366 * 86400;
+  const int64_t unit = text.empty() ? 0 : unit_s(text.back());
+  if (unit == 0) return std::nullopt;
+  text.remove_suffix(1);
+  int64_t count = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (parsed.ptr != text.data() + text.size() || text.starts_with('-')) return std::nullopt;
+  if (parsed.ec == std::errc::result_out_of_range) return kLongestSeconds;
+  if (parsed.ec != std::errc()) return std::nullopt;
+  return count > kLongestSeconds / unit ? kLongestSeconds : count * unit;
 }
 
 }  // namespace
@@ -54,31 +64,20 @@ Result<std::string> unit_number_text(std::string_view option, const std::string&
   return json::serialize(json::value(value));
 }
 
-Result<std::string> time_text(std::string_view option, const std::string& given) {
+Result<std::string> time_text(std::string_view option, const std::string& given,
+                              Direction direction) {
   if (std::optional<std::string> point = point_text(given)) return *std::move(point);
-  return wrong_time(option, kPoints, given);
-}
-
-bool is_time_span(std::string_view text) {
-  if (text.size() < 2) return false;
-  const std::string_view digits = text.substr(0, text.size() - 1);
-  const bool is_number =
-      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return is_number && std::string_view("smhdw").find(text.back()) != std::string_view::npos;
-}
-
-Result<std::string> start_text(std::string_view option, const std::string& given) {
-  if (!is_time_span(given)) {
-    if (std::optional<std::string> point = point_text(given)) return *std::move(point);
-    return wrong_time(option, std::string(kPoints) + ", or how long ago (30m, 12h, 7d, 4w)", given);
+  const bool is_ahead = direction == Direction::kFromNow;
+  const std::optional<int64_t> span = span_s(given);
+  if (!span) {
+    return usage_failure(std::string(option) + " takes a date (2026-01-10), a time " +
+                         "(2026-01-10T14:30:00Z), or how long " + (is_ahead ? "from now" : "ago") +
+                         " (30m, 12h, 7d, 4w), not \"" + given + "\"");
   }
+  constexpr int64_t kLastSecond = 253'402'300'799;  // 9999-12-31T23:59:59Z
   const int64_t now_s = std::time(nullptr);
-  int64_t count = 0;
-  const auto parsed = std::from_chars(given.data(), given.data() + given.size() - 1, count);
-  const int64_t unit = unit_s(given.back());
-  // Before 1970 nothing was said.
-  const bool is_since_ever = parsed.ec != std::errc() || count > now_s / unit;
-  return format_timestamp(is_since_ever ? 0 : now_s - count * unit);
+  return format_timestamp(is_ahead ? std::min(now_s + *span, kLastSecond)
+                                   : std::max<int64_t>(now_s - *span, 0));
 }
 
 Outcome confirm(Context& context, std::string_view question, std::string_view what) {

@@ -11,14 +11,13 @@ namespace varve::cli {
 // The number from 0 to 1 that was given for `option`, as JSON.
 Result<std::string> unit_number_text(std::string_view option, const std::string& given);
 
-// A time for `option`, as RFC 3339: a time as it is, a date such as 2026-01-10 as its midnight.
-Result<std::string> time_text(std::string_view option, const std::string& given);
+// Which way a span such as "12h" counts.
+enum class Direction { kAgo, kFromNow };
 
-// "30s", "12h", "7d": a number and one of s m h d w.
-[[nodiscard]] bool is_time_span(std::string_view text);
-
-// As time_text(), for what may also be that long ago.
-Result<std::string> start_text(std::string_view option, const std::string& given);
+// A time for `option`, as RFC 3339: a time as it is, a date such as 2026-01-10 as its midnight, and
+// a span, a number and one of s m h d w, as the moment so long ago (or from now), not before 1970.
+Result<std::string> time_text(std::string_view option, const std::string& given,
+                              Direction direction = Direction::kAgo);
 
 // Asks "`question` [y/N]" on the terminal. A failure unless the answer is yes, or when there is no
 // terminal to ask on: then `what` ("dropping a session") needs --yes.

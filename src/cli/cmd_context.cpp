@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/display_text.h"
 #include "cli/json_text.h"
@@ -40,7 +41,7 @@ std::string question_of(const ContextOptions& options) {
   return text;
 }
 
-std::string request_of(const ContextOptions& options) {
+Result<std::string> request_of(const ContextOptions& options) {
   if (!options.request.empty()) return options.request;
   std::string text = "{\"budget\":{\"max_tokens\":" + std::to_string(options.tokens) +
                      ",\"reserve_tokens\":" + std::to_string(options.reserve) + "}";
@@ -49,7 +50,11 @@ std::string request_of(const ContextOptions& options) {
   if (!options.format.empty()) text += ",\"format\":" + quote(options.format);
   if (!options.pinned.empty()) text += ",\"pinned\":" + quoted_array(options.pinned);
   if (!options.excluded.empty()) text += ",\"exclude_ids\":" + quoted_array(options.excluded);
-  if (!options.now.empty()) text += ",\"now\":" + quote(options.now);
+  if (!options.now.empty()) {
+    Result<std::string> now = time_text("--now", options.now);
+    if (!now.ok()) return now;
+    text += ",\"now\":" + quote(*now);
+  }
   return text + "}";
 }
 
@@ -142,11 +147,13 @@ Outcome check(const Context& context, const ContextOptions& options) {
 
 int run_context(Context& context, const ContextOptions& options) {
   if (Outcome mistake = check(context, options)) return context.fail(*mistake);
+  Result<std::string> request = request_of(options);
+  if (!request.ok()) return context.fail(request.failure());
   const Globals& globals = context.globals();
   const std::string id = globals.session.empty() ? globals.environment_session : globals.session;
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return context.fail(open.failure());
-  Result<Text> text = open->session.build_context(request_of(options));
+  Result<Text> text = open->session.build_context(*request);
   if (!text.ok()) return context.fail(context.with_hint(std::move(text.failure()), id));
   if (context.json()) {
     context.print(text->view());

@@ -37,8 +37,16 @@ Result<std::string> entry_text(const AddOptions& options, const std::string& tex
     members += "," + quote(name) + ":" + value;
   };
   if (!options.id.empty()) append("id", quote(options.id));
-  if (!options.timestamp.empty()) append("timestamp", quote(options.timestamp));
-  if (!options.expires_at.empty()) append("expires_at", quote(options.expires_at));
+  if (!options.timestamp.empty()) {
+    Result<std::string> timestamp = time_text("--timestamp", options.timestamp);
+    if (!timestamp.ok()) return timestamp;
+    append("timestamp", quote(*timestamp));
+  }
+  if (!options.expires_at.empty()) {
+    Result<std::string> end = time_text("--expires-at", options.expires_at, Direction::kFromNow);
+    if (!end.ok()) return end;
+    append("expires_at", quote(*end));
+  }
   if (!options.tags.empty()) append("tags", quoted_array(options.tags));
   if (!options.references.empty()) append("references", quoted_array(options.references));
   if (!options.importance.empty()) {
@@ -142,7 +150,7 @@ struct GetOptions {
 };
 
 int run_get(Context& context, const GetOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 1);
+  Result<SessionOperands> words = split_session(context, options.operands, 1, true);
   if (!words.ok()) return context.fail(words.failure());
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());

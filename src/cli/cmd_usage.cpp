@@ -44,7 +44,7 @@ Result<std::string> filter_of(const UsageOptions& options) {
   if (!ids.empty()) filter["session_ids"] = ids;
   json::object time;
   if (!options.since.empty()) {
-    Result<std::string> start = start_text("--since", options.since);
+    Result<std::string> start = time_text("--since", options.since);
     if (!start.ok()) return start;
     time["start"] = *start;
   }
@@ -119,8 +119,7 @@ Runner declare_usage(CLI::App& app) {
       ->type_name("WHAT");
   app.add_option("--user", options->user, "Only sessions of this user")->type_name("ID");
   app.add_option("--agent", options->agent, "Only sessions of this agent")->type_name("ID");
-  app.add_option("--since", options->since,
-                 "Only entries of this date or time, or later; or this long ago: 30m, 12h, 7d, 4w")
+  app.add_option("--since", options->since, "Only entries of this time or later")
       ->type_name("TIME");
   app.add_option("--until", options->until, "Only entries before this time")->type_name("TIME");
   return [options](Context& context) { return run_usage(context, *options); };

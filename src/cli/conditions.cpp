@@ -23,9 +23,8 @@ void Conditions::declare(CLI::App& app, std::string_view raw_name) {
            "all of them",
            "TAG");
   add_list("--exclude-tag", excluded_tags_, "No entries with this tag, or one below it", "TAG");
-  add_text("--since", since_, "Not before this date or time, or this long ago: 30m, 12h, 7d, 4w",
-           "TIME");
-  add_text("--until", until_, "Before this date or time", "TIME");
+  add_text("--since", since_, "Only entries of this time or later", "TIME");
+  add_text("--until", until_, "Only entries before this time", "TIME");
   add_text("--min-importance", importance_min_, "Of at least this importance, from 0 to 1", "N");
   add_list("--related", related_,
            "Only entries that this one refers to, or that refer to it; may be given several times",
@@ -65,10 +64,8 @@ Outcome Conditions::check_values() const {
 
 Result<std::string> Conditions::time_member() const {
   std::vector<std::string> members;
-  if (is_time_span(since_)) {
-    members.push_back("\"last\":" + quote(since_));
-  } else if (!since_.empty()) {
-    Result<std::string> start = start_text("--since", since_);
+  if (!since_.empty()) {
+    Result<std::string> start = time_text("--since", since_);
     if (!start.ok()) return std::move(start.failure());
     members.push_back("\"start\":" + quote(*start));
   }

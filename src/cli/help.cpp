@@ -119,6 +119,11 @@ constexpr std::string_view kDescription =
     "command, and so does "
     "`varve help COMMAND`.";
 
+constexpr std::string_view kTimes =
+    "Every TIME is a date (2026-01-10, its midnight in UTC), a time (2026-01-10T14:30:00Z), or a "
+    "number and one of s, m, h, d, w: the moment that long ago (30m, 12h, 7d, 4w), and with "
+    "--expires-at that long from now.";
+
 constexpr std::string_view kExamples =
     "varve create notes\n"
     "varve add notes \"tea, not coffee\" --type preference --tag drinks\n"
@@ -167,6 +172,8 @@ std::string program_help(const CLI::App& app, const std::vector<CommandGroup>& g
     }
   }
   options_section(page, app, "OPTIONS");
+  page.section("TIMES");
+  page.paragraphs(kTimes);
   page.section("EXAMPLES");
   page.lines(kExamples);
   environment_section(page);
@@ -193,7 +200,7 @@ std::string command_help(const CLI::App& app, const Command& command, const Term
   page.section("EXAMPLES");
   page.lines(command.examples);
   page.section("SEE ALSO");
-  page.lines("varve --help: global options, environment, exit codes, files");
+  page.lines("varve --help: global options, times, environment, exit codes, files");
   return std::move(page).text();
 }
 

@@ -52,7 +52,7 @@ std::optional<int64_t> timestamp_ms(std::string_view rfc3339) {
   std::string_view rest = rfc3339;
   const int year = take_number(rest, 4, '-');
   const int month = take_number(rest, 2, '-');
-  const int day = take_number(rest, 2, 'T');
+  const int day = take_number(rest, 2, rest.size() > 2 && rest[2] == ' ' ? ' ' : 'T');
   const int hour = take_number(rest, 2, ':');
   const int minute = take_number(rest, 2, ':');
   const int second = take_number(rest, 2, '\0');

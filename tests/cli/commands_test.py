@@ -1,10 +1,11 @@
 """Every command: what it prints, what it leaves behind, and its exit code."""
 
+import datetime
 import json
 import os
 import stat
 
-from cli_support import CliTest, entry_line, main
+from cli_support import TIMEOUT_S, CliTest, entry_line, main
 
 
 class Create(CliTest):
@@ -33,7 +34,6 @@ class Create(CliTest):
         error = self.error_of("create", "notes", exit_code=1)
         self.assertEqual(error["name"], "VARVE_ALREADY_EXISTS")
         self.assertEqual(self.run_cli("create", "notes", "--if-missing").stdout, "notes\n")
-
         self.assertEqual(self.run_cli("create", "new", "--if-missing").stdout, "new\n")
         self.assertRegex(self.run_cli("create", "--if-missing").stdout, "^sess_")
         self.assertEqual(self.run_cli("create", "--if-missing", "--options",
@@ -45,6 +45,7 @@ class Create(CliTest):
         done = self.run_cli("create", "notes", "--user", "bob", "--if-missing", exit_code=1)
         self.assertIn("another user's", done.stderr)
         self.assertNotIn("--if-missing", done.stderr)
+
     def test_refuses_ids_that_leave_the_store(self):
         for bad in ("../evil", "a/b", ".hidden", "-x"):
             with self.subTest(bad):

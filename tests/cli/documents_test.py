@@ -45,7 +45,7 @@ class Help(CliTest):
         page = help_text()
         titles = [line for line in page.splitlines() if line and not line.startswith(" ")]
         self.assertEqual(titles, ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS",
-                                  "EXAMPLES", "ENVIRONMENT", "EXIT CODES", "FILES"])
+                                  "TIMES", "EXAMPLES", "ENVIRONMENT", "EXIT CODES", "FILES"])
         self.assertLessEqual(max(len(line) for line in page.splitlines()), 80)
         codes = re.findall(r"(?m)^    (\d)", "\n".join(section(page, "EXIT CODES")))
         self.assertEqual(codes, list("01234567"))

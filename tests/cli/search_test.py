@@ -183,7 +183,7 @@ class Selection(FindTest):
             (["--sort", "colour"], "--sort"),
             (["--since", "yesterday"], "--since"),
             (["--since", "yesterday"], "how long ago (30m, 12h, 7d, 4w)"),
-            (["--until", "7d"], "--until"),
+            (["--until", "-7d"], "--until"),
             (["--min-importance", "high"], "--min-importance"),
             (["--depth", "2"], "--related"),
             (["--relation", "x"], "--related"),

@@ -49,6 +49,7 @@ class Usage(CliTest):
         self.run_cli("import", "two", "-", stdin=line(3, time_ago(days=6), input_tokens=2)
                      + line(4, time_ago(days=8), input_tokens=3))
         self.assertEqual(self.rows("--since", "7d")[1:-1], ["two 1 2 0 $0"])
+        self.assertEqual(self.rows("--until", "7d", "--since", "10d")[1:-1], ["two 1 3 0 $0"])
         self.assertEqual(self.rows("--until", "2026-01-10", "--agent", "chat")[1:-1],
                          ["one 1 1,200 30 $0.25"])
 
@@ -61,7 +62,7 @@ class Usage(CliTest):
     def test_mistakes(self):
         self.assertIn("--by takes", self.run_cli("usage", "--by", "hour", exit_code=1).stderr)
         self.assertIn("7d", self.run_cli("usage", "--since", "whenever", exit_code=1).stderr)
-        self.run_cli("usage", "--until", "7d", exit_code=1)
+        self.run_cli("usage", "--until", "tomorrow", exit_code=1)
 
     def test_a_session_that_cannot_be_read_is_told(self):
         self.session_file("two", "metadata.json").write_text('{"version":99}')
