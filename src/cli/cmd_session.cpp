@@ -47,6 +47,10 @@ int run_create(Context& context, const CreateOptions& options) {
         usage_failure("the session is named twice: as an argument and by "
                       "--session"));
   }
+  if (!words.empty() && words.front().empty()) {
+    return context.fail(
+        usage_failure("the session's id is empty", "Leave it out to have one made."));
+  }
   const std::string id = !words.empty()             ? words.front()
                          : !globals.session.empty() ? globals.session
                                                     : globals.environment_session;
@@ -60,8 +64,8 @@ int run_create(Context& context, const CreateOptions& options) {
     if (failure.status == VARVE_ALREADY_EXISTS && !options.if_missing) {
       failure.hint = "With --if-missing that is no error.";
     }
+    return context.fail(failure);
   }
-  if (!session.ok()) return context.fail(session.failure());
   if (!context.json()) {
     context.print(session->id());
     return kExitOk;

@@ -51,17 +51,6 @@ bool Conditions::given() const {
                      [](const CLI::Option* option) { return option->count() > 0; });
 }
 
-Outcome Conditions::check_values() const {
-  const auto is_empty = [](const CLI::Option* option) {
-    const std::vector<std::string>& values = option->results();
-    return std::find(values.begin(), values.end(), "") != values.end();
-  };
-  const auto found = std::find_if(options_.begin(), options_.end(), is_empty);
-  const CLI::Option* option = found != options_.end() ? *found : raw_option_;
-  if (!is_empty(option)) return std::nullopt;
-  return usage_failure("the value of " + option->get_name() + " is empty");
-}
-
 Result<std::string> Conditions::time_member() const {
   std::vector<std::string> members;
   if (!since_.empty()) {
@@ -91,7 +80,6 @@ Result<std::string> Conditions::reference_members() const {
 }
 
 Result<std::string> Conditions::members(std::string_view text) const {
-  if (Outcome mistake = check_values()) return *std::move(mistake);
   std::vector<std::string> members;
   if (!text.empty()) members.push_back("\"text\":" + quote(text));
   if (!types_.empty()) members.push_back("\"types\":" + quoted_array(types_));

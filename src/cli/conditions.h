@@ -19,11 +19,9 @@ class Conditions {
   // One more option that says something about the query.
   void add(CLI::Option* option);
 
-  // Whether any was given, also one with an empty value.
+  // Whether any was given.
   [[nodiscard]] bool given() const;
   // Members of the query, with `text` as its words: "\"types\":[...]", empty when nothing is asked.
-  // A failure for an option with an empty value, such as a variable that is not set: without it the
-  // query would find more than was meant.
   [[nodiscard]] Result<std::string> members(std::string_view text) const;
   // The whole query as it was given; empty when there is none.
   [[nodiscard]] const std::string& raw() const { return raw_; }
@@ -31,8 +29,6 @@ class Conditions {
  private:
   [[nodiscard]] Result<std::string> time_member() const;
   [[nodiscard]] Result<std::string> reference_members() const;
-
-  [[nodiscard]] Outcome check_values() const;
 
   std::vector<CLI::Option*> options_;
   std::string raw_;

@@ -45,6 +45,7 @@ Result<SessionOperands> split_session(const Context& context, std::vector<std::s
     if (result.rest.size() > wanted) {
       result.session = result.rest.front();
       result.rest.erase(result.rest.begin());
+      if (result.session.empty()) return usage_failure("the session's id is empty");
     } else {
       result.session = globals.environment_session;
     }
@@ -62,7 +63,6 @@ Result<SessionOperands> split_session(const Context& context, std::vector<std::s
   return result;
 }
 
-Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all) {
 namespace {
 
 std::string not_done(const std::vector<std::string>& ids, size_t from) {
@@ -93,6 +93,7 @@ int for_each_id(Context& context, const SessionOperands& words,
   return code;
 }
 
+Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all) {
   if (all) {
     if (!operands.given().empty() || !context.globals().session.empty()) {
       return usage_failure("--all stands for every session: do not name one beside it");

@@ -107,8 +107,24 @@ class Program {
       if (message.starts_with("Could")) message.front() = 'c';
       return usage_failure(std::move(message));
     }
+    if (globals_.help) return std::nullopt;
     for (const std::string& word : app_.remaining(true)) {
-      if (word != "--" && !globals_.help) return unexpected(word);
+      if (word != "--") return unexpected(word);
+    }
+    const DeclaredCommand* command = chosen();
+    Outcome empty = refuse_empty(app_);
+    return empty || command == nullptr ? empty : refuse_empty(*command->app);
+  }
+
+  // A variable of a script that is not set would stand for no such option: for everybody's sessions
+  // in the place of one user's.
+  static Outcome refuse_empty(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (!option->nonpositional() || option->get_type_name() == "TEXT") continue;
+      const std::vector<std::string>& values = option->results();
+      if (std::find(values.begin(), values.end(), "") == values.end()) continue;
+      return usage_failure("the value of " + option->get_name() + " is empty",
+                           "Give one, or leave the option out.");
     }
     return std::nullopt;
   }

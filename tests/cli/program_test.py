@@ -79,17 +79,48 @@ class EmptyValues(CliTest):
     def test_what_stands_behind_is_no_value(self):
         self.notes()
         self.run_cli("add", "notes", "a boat", "--tag", "boat", "--id", "b")
-        done = self.run_cli("forget", "notes", "--tag=", "boat", "--yes", exit_code=1)
+        done = self.run_cli("forget", "notes", "--tag=boat", "b", "--yes", exit_code=1)
         self.assertIn("not both", done.stderr)
-        done = self.run_cli("forget", "notes", "--tag=", "--yes", exit_code=1)
-        self.assertIn("the value of --tag is empty", done.stderr)
+        for words in (["--tag=", "boat"], ["--tag="]):
+            done = self.run_cli("forget", "notes", *words, "--yes", exit_code=1)
+            self.assertIn("the value of --tag is empty", done.stderr)
         self.assertEqual(self.run_json("count", "-s", "notes"), {"count": 4})
         self.assertEqual(self.run_json("delete", "notes", "b", "--reason="), {"deleted": "b"})
         audit = json.loads(self.session_file("notes", "tombstones.jsonl").read_text())
         self.assertEqual(audit.get("reason", ""), "")
-        self.assertEqual(self.run_cli("create", "--user=", "zed").stdout, "zed\n")
-        self.assertNotIn("user_id", self.run_json("metadata", "zed"))
-        self.assertEqual(self.run_cli("--session=", "ls", "-q").stdout, "zed\nnotes\n")
+        self.assertEqual(self.run_cli("create", "--title=", "zed").stdout, "zed\n")
+        self.assertEqual(self.run_json("metadata", "zed").get("title", ""), "")
+
+    def test_they_are_refused_where_they_would_stand_for_all(self):
+        self.notes()
+        cases = (
+            (["ls", "--user", ""], "--user"), (["ls", "--agent="], "--agent"),
+            (["create", "x", "--user", ""], "--user"), (["usage", "--agent", ""], "--agent"),
+            (["search", "--all", "--user", "", "note"], "--user"),
+            (["log", "--session", ""], "--session"), (["--root", "", "ls"], "--root"),
+            (["add", "notes", "x", "--id", ""], "--id"), (["add", "notes", "x", "--ref="], "--ref"),
+            (["add", "notes", "x", "--expires-at", ""], "--expires-at"),
+            (["context", "-s", "notes", "--pin", ""], "--pin"),
+            (["context", "-s", "notes", "--exclude", ""], "--exclude"),
+            (["restore", "copy", "--reapply-deletions", ""], "--reapply-deletions"),
+            (["metadata", "notes", "--set", ""], "--set"),
+        )
+        for words, name in cases:
+            with self.subTest(words):
+                done = self.run_cli(*words, exit_code=1)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(f"the value of {name} is empty", done.stderr)
+                self.assertIn("leave the option out", done.stderr)
+        for words in (["create", ""], ["log", ""], ["drop", "", "--yes"], ["delete", "", "e1"],
+                      ["verify", ""]):
+            with self.subTest(words):
+                done = self.run_cli(*words, exit_code=1, environment={"VARVE_SESSION": "notes"})
+                self.assertIn("the session's id is empty", done.stderr)
+        for words in (["get", "notes", ""], ["delete", "notes", ""], ["usage", ""]):
+            with self.subTest(words):
+                self.run_cli(*words, exit_code=1)
+        self.assertEqual(self.run_cli("ls", "-q").stdout, "notes\n")
+        self.assertEqual(self.run_json("count", "-s", "notes"), {"count": 3})
 
     def test_a_value_that_looks_like_one_stays_a_value(self):
         self.run_cli("create", "one", "--title=a=")
