@@ -19,8 +19,9 @@ void Table::add_row(const std::vector<std::string>& cells) {
   rows_.push_back(std::move(row));
 }
 
-// 0 for a column to be left out.
-std::vector<size_t> Table::column_widths() const {
+// 0 for a column to be left out. Where `columns` are too few for all, what takes more than half of
+// them is cut, so that one long id does not hide everything beside it.
+std::vector<size_t> Table::column_widths(size_t columns) const {
   std::vector<size_t> widths(columns_.size(), 0);
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) {
@@ -30,6 +31,10 @@ std::vector<size_t> Table::column_widths() const {
   for (size_t i = 0; i < widths.size(); ++i) {
     if (widths[i] > 0) widths[i] = std::max(widths[i], columns_[i].heading.size());
   }
+  size_t total = 0;
+  for (const size_t width : widths) total += width == 0 ? 0 : width + kGap.size();
+  if (columns == 0 || total <= columns + kGap.size()) return widths;
+  for (size_t& width : widths) width = std::min(width, std::max<size_t>(columns / 2, 1));
   return widths;
 }
 
@@ -46,7 +51,7 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
     const size_t room = terminal.width() > 0 ? terminal.width() - used - gap : 0;
     std::string cell = columns_[i].align == Align::kRight ? pad_left(cells[i], widths[i])
                        : i == last_index                  ? cells[i]
-                                                          : pad_right(cells[i], widths[i]);
+                                         : pad_right(truncate(cells[i], widths[i]), widths[i]);
     cell = truncate(cell, room);
     used += gap + display_width(cell);
     if (gap > 0) out += kGap;
@@ -58,7 +63,7 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
 
 void Table::print(Output& out, const Terminal& terminal) const {
   if (rows_.empty()) return;
-  const std::vector<size_t> widths = column_widths();
+  const std::vector<size_t> widths = column_widths(terminal.width());
   std::vector<std::string> headings;
   for (const Column& column : columns_) headings.emplace_back(column.heading);
   out.write(line(headings, widths, terminal, true));

@@ -25,11 +25,12 @@ class Table {
   // One cell a column. Cells are made printable here.
   void add_row(const std::vector<std::string>& cells);
 
-  // Leaves out columns in which every cell is empty. On a terminal lines are cut to its width.
+  // Leaves out columns in which every cell is empty. On a terminal lines are cut to its width, and
+  // long cells before the others.
   void print(Output& out, const Terminal& terminal) const;
 
  private:
-  [[nodiscard]] std::vector<size_t> column_widths() const;
+  [[nodiscard]] std::vector<size_t> column_widths(size_t columns) const;
   [[nodiscard]] std::string line(const std::vector<std::string>& cells,
                                  const std::vector<size_t>& widths, const Terminal& terminal,
                                  bool heading) const;

@@ -290,6 +290,15 @@ class Terminal(CliTest):
         self.run_cli("create", "notes")
         self.run_cli("add", "notes", "\n".join(f"line{n}." for n in range(50)))
         text = self.run_in_terminal("log", "notes")[1]
+    def test_a_long_id_does_not_hide_what_stands_beside_it(self):
+        self.run_cli("create", 128 * "a", "--title", "Boats")
+        _, shown = self.run_in_terminal("ls", environment={"NO_COLOR": "1"})
+        lines = shown.splitlines()
+        self.assertIn(29 * "a" + "…", lines[1])
+        self.assertIn("  ENTRIES  CREATED", lines[0])
+        self.assertLessEqual(max(map(len, lines)), 60)
+        self.assertIn(128 * "a", self.run_in_terminal("ls", "-q")[1])
+
         self.assertIn("line19.", text)
         self.assertNotIn("line20.", text)
         self.assertIn("(30 more lines)", text)
