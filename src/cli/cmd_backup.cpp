@@ -111,6 +111,13 @@ int run_backup(Context& context, const BackupOptions& options) {
 int run_restore(Context& context, const RestoreOptions& options) {
   Result<Places> places = places_of(context, options.operands, "name the backup's directory");
   if (!places.ok()) return context.fail(places.failure());
+  // Before a store is made for a backup that is not there.
+  Result<bool> is_there = has_store(places->directory);
+  if (!is_there.ok()) return context.fail(is_there.failure());
+  if (!*is_there) {
+    return context.fail(
+        {VARVE_NOT_FOUND, "there is no backup at " + places->directory, "{}", {}, false});
+  }
   Result<Store> store = context.open_store(Access::kCreate);
   if (!store.ok()) return context.fail(store.failure());
   json::object document;

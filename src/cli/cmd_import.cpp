@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 #include "cli/progress.h"
 
 namespace varve::cli {
@@ -254,9 +255,20 @@ Result<Store> store_for(Context& context, const ImportOptions& options) {
   return Store::open("memory:", {});
 }
 
+// Before a store is made for files that are not there. Of a directory's sessions each is on its
+// own.
+Outcome check_files(const std::vector<ImportJob>& jobs, const ImportOptions& options) {
+  if (!options.directory.empty()) return std::nullopt;
+  for (const std::string& path : jobs.front().files) {
+    if (Outcome failure = check_readable(path)) return failure;
+  }
+  return std::nullopt;
+}
+
 int run_import(Context& context, const ImportOptions& options) {
   Result<std::vector<ImportJob>> jobs = plan(context, options);
   if (!jobs.ok()) return context.fail(jobs.failure());
+  if (Outcome failure = check_files(*jobs, options)) return context.fail(*failure);
   Result<Store> store = store_for(context, options);
   if (!store.ok()) return context.fail(store.failure());
   Progress progress(context.err(), context.err_terminal(),
@@ -305,7 +317,7 @@ Runner declare_import(CLI::App& app) {
                  "auto: by what is there (the default); jsonl or json: entries; mcp: the file of a "
                  "memory server; chat: messages with roles")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"auto", "jsonl", "json", "mcp", "chat"}));
+      ->check(one_of({"auto", "jsonl", "json", "mcp", "chat"}));
   app.add_flag("--dry-run", options->dry_run, "Only tell what would be added");
   app.add_flag("--no-create", options->no_create, "Do not make a session that does not exist yet");
   return [options](Context& context) { return run_import(context, *options); };

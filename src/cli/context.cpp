@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 
@@ -19,11 +20,6 @@ std::string root_directory(std::string_view root) {
   if (root == kMemoryUri) return {};
   if (root.starts_with(kFilePrefix)) root.remove_prefix(kFilePrefix.size());
   return std::string(root);
-}
-
-bool is_directory(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 // Whether the store's own settings let no damaged session open.
@@ -54,7 +50,25 @@ std::string lock_hint(const std::string& root, const std::string& id) {
          (since.empty() ? "" : " since " + since) + " (" + path + ").";
 }
 
+// An id that cannot be one is told as it was given: the library knows it by a member of its
+// options.
+void name_wrong_id(Failure& failure, std::string_view member, const std::string& id) {
+  const bool is_of_id = failure.status == VARVE_INVALID_ARGUMENT && !id.empty() &&
+                        string_at(parse_object(failure.details), "member") == member;
+  if (!is_of_id) return;
+  failure.message = "'" + id +
+                    "' is no id of a session: 1 to 128 letters, digits, '_' and '-', not "
+                    "starting with '-'";
+}
+
 }  // namespace
+
+Result<bool> has_store(const std::string& directory) {
+  struct stat status {};
+  if (::stat((directory + "/sessions").c_str(), &status) == 0) return S_ISDIR(status.st_mode);
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return system_failure("cannot look for a store at " + directory, errno);
+}
 
 void Context::start() {
   out_terminal_ = Terminal::detect(out_.descriptor(), globals_.color);
@@ -112,12 +126,14 @@ void Context::receive_log_line(void* user_data, int32_t level, const char* line,
 
 Result<Store> Context::open_store(Access access) {
   const std::string directory = root_directory(globals_.root);
-  // Any store has this folder, so that a mistyped --root does not become one.
-  const std::string sessions = directory + "/sessions";
-  if (access == Access::kExisting && !directory.empty() && !is_directory(sessions)) {
-    return Failure{
-        VARVE_NOT_FOUND, "no store at " + directory, object_text({{"path", quote(directory)}}),
-        "Create one with `varve create`, or name another with --root or VARVE_ROOT.", false};
+  if (access == Access::kExisting && !directory.empty()) {
+    Result<bool> is_there = has_store(directory);
+    if (!is_there.ok()) return std::move(is_there.failure());
+    if (!*is_there) {
+      return Failure{
+          VARVE_NOT_FOUND, "no store at " + directory, object_text({{"path", quote(directory)}}),
+          "Create one with `varve create`, or name another with --root or VARVE_ROOT.", false};
+    }
   }
   Result<Store> store = Store::open(globals_.root, store_config(globals_));
   if (!store.ok() || globals_.quiet) return store;
@@ -133,7 +149,7 @@ Failure Context::with_hint(Failure failure, const std::string& id) const {
       failure.hint =
           "`varve verify " + id + "` shows all damage, `varve repair " + id + "` sets it aside.";
       break;
-    default: break;
+    default: name_wrong_id(failure, "session_id", id);
   }
   return failure;
 }
@@ -145,6 +161,7 @@ Result<Session> Context::open_session(Store& store, const std::string& id, bool 
                      : store.open_session(id);
   if (session.ok()) return session;
   Failure failure = with_hint(std::move(session.failure()), id);
+  name_wrong_id(failure, "id", id);
   if (failure.status == VARVE_NOT_FOUND) {
     failure.hint = "`varve ls` lists the sessions; `varve create " + id + "` makes this one.";
   }

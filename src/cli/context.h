@@ -76,6 +76,10 @@ class Context {
   std::string usage_hint_;
 };
 
+// Whether there is a store in `directory`: any one has the folder of sessions, so that a mistyped
+// --root does not become one. A failure when nobody can tell.
+Result<bool> has_store(const std::string& directory);
+
 // A store and one open session of it, in the order in which they must be closed.
 struct OpenSession {
   Store store;

@@ -171,6 +171,27 @@ class Mistakes(CliTest):
         self.assertEqual(self.error_of("lss", exit_code=1)["hint"], "Did you mean ls?")
 
     def test_a_failed_addition_names_the_place(self):
+    def test_an_id_that_cannot_be_one_is_named(self):
+        for words in (["create", ".x"], ["add", ".x", "y", "--create"], ["log", ".x"]):
+            with self.subTest(words):
+                self.run_cli("create", "notes", "--if-missing")
+                done = self.run_cli(*words, exit_code=1)
+                self.assertIn("'.x' is no id of a session: 1 to 128 letters", done.stderr)
+
+    def test_a_store_that_nobody_can_look_for_is_not_taken_for_none(self):
+        (self.directory / "loop").symlink_to("loop")
+        done = self.run_cli("--root", "loop", "ls", exit_code=4)
+        self.assertIn("cannot look for a store at loop: ", done.stderr)
+
+    def test_what_takes_from_nowhere_makes_no_store(self):
+        nowhere = str(self.directory / "nowhere")
+        for words in (["restore", nowhere], ["restore", str(self.directory)],
+                      ["import", "notes", nowhere]):
+            with self.subTest(words):
+                done = self.run_cli(*words, exit_code=2)
+                self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1))
+                self.assertFalse(self.root.exists())
+
         self.run_cli("create", "notes")
         text = '{"type":"finding","content":1,"importance":"high"}'
         error = self.error_of("add", "notes", "--json-entry", text, exit_code=1)
