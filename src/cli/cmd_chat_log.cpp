@@ -6,6 +6,7 @@
 #include "cli/display_text.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 
 namespace varve::cli {
 namespace {
@@ -121,7 +122,6 @@ void print_turns(Context& context, const json::array& results) {
 int run_chat_log(Context& context, const ChatLogOptions& options) {
   Result<SessionOperands> words = split_session(context, options.operands, 0);
   if (!words.ok()) return context.fail(words.failure());
-  if (options.count < 0) return context.fail(usage_failure("-n takes a number from 0"));
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
   const std::string limit = options.count == 0 ? "1000000000" : std::to_string(options.count);
@@ -156,7 +156,8 @@ Runner declare_chat_log(CLI::App& app) {
   auto options = std::make_shared<ChatLogOptions>();
   options->operands.declare(app, 1);
   app.add_option("-n,--number", options->count, "At most this many turns; 0 for all (50)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number());
   app.add_option("-t,--type", options->types,
                  "Entries of this type, instead of messages and tool calls; may be given several "
                  "times")

@@ -9,6 +9,7 @@
 #include "cli/display_text.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 
 namespace varve::cli {
 namespace {
@@ -134,9 +135,6 @@ void note_budget(Context& context, const json::object& answer, const ContextOpti
 }
 
 Outcome check(const Context& context, const ContextOptions& options) {
-  if (options.tokens < 0 || options.reserve < 0) {
-    return usage_failure("--tokens and --reserve take a number from 0");
-  }
   if (!options.request.empty() && !options.words.given().empty()) {
     return usage_failure("--request is the whole request: its words are the member \"question\"");
   }
@@ -173,12 +171,14 @@ Runner declare_context(CLI::App& app) {
   auto options = std::make_shared<ContextOptions>();
   options->words.declare_many(app);
   app.add_option("--tokens", options->tokens, "Tokens of the model's window (4000)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number());
   app.add_option("--reserve", options->reserve, "Of these, how many stay free for the answer (0)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number());
   app.add_option("-f,--format", options->format, "markdown, chat, json or plain (markdown)")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"markdown", "chat", "json", "plain"}));
+      ->check(one_of({"markdown", "chat", "json", "plain"}));
   app.add_option("--pin", options->pinned, "An entry that comes first; may be given several times")
       ->allow_extra_args(false)
       ->type_name("ID");

@@ -13,6 +13,7 @@
 #include "cli/display_text.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 #include "cli/progress.h"
 
 namespace varve::cli {
@@ -200,7 +201,7 @@ Runner declare_export(CLI::App& app) {
                  "jsonl: the lines as stored (the default); json: one object with metadata and "
                  "entries (with --json the default); markdown: for people")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"jsonl", "json", "markdown"}));
+      ->check(one_of({"jsonl", "json", "markdown"}));
   app.add_option("-o,--output", options->output,
                  "Write to FILE, whole or not at all; with --all a folder")
       ->type_name("FILE");

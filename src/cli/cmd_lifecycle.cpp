@@ -6,6 +6,7 @@
 #include "cli/display_text.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 #include "cli/session_work.h"
 
 namespace varve::cli {
@@ -92,7 +93,7 @@ Runner declare_compact(CLI::App& app) {
   app.add_option("--evict-below", options->evict_below,
                  "Also drop live entries of a relevance below this, from 0 to 2")
       ->type_name("R")
-      ->check(CLI::Range(0.0, 2.0));
+      ->check(number_between(0, 2));
   return run_of(options, Verb::kCompact);
 }
 

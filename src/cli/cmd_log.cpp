@@ -7,6 +7,7 @@
 #include "cli/entry_view.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 #include "cli/timestamp.h"
 
 namespace varve::cli {
@@ -96,7 +97,6 @@ void print_lines(Context& context, const std::vector<LogLine>& lines, const LogO
 int run_log(Context& context, const LogOptions& options) {
   Result<SessionOperands> words = split_session(context, options.operands, 0);
   if (!words.ok()) return context.fail(words.failure());
-  if (options.count < 0) return context.fail(usage_failure("-n takes a number from 0"));
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
   Result<Text> text = open->session.export_as("jsonl");
@@ -121,7 +121,8 @@ Runner declare_log(CLI::App& app) {
   auto options = std::make_shared<LogOptions>();
   options->operands.declare(app, 1);
   app.add_option("-n,--number", options->count, "At most this many entries; 0 for all (10)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number());
   app.add_option("-t,--type", options->types, "Only this type; may be given several times")
       ->allow_extra_args(false)
       ->type_name("TYPE");

@@ -6,6 +6,7 @@
 #include "cli/display_text.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 #include "cli/table.h"
 
 namespace varve::cli {
@@ -84,7 +85,8 @@ Runner declare_create(CLI::App& app) {
   app.add_option("--title", options->title, "What the session is about")->type_name("TEXT");
   options->ttl = app.add_option("--ttl-hours", options->ttl_hours,
                                 "Hours after which the session may be swept away")
-                     ->type_name("N");
+                     ->type_name("N")
+                     ->check(number_between(0, 1e9));
   app.add_option("--options", options->extra,
                  "More creation options as a JSON object: stores, decay_config, "
                  "compaction_config, preferences, durability")
@@ -176,7 +178,9 @@ int run_list(Context& context, const ListOptions& options) {
 Runner declare_list(CLI::App& app) {
   auto options = std::make_shared<ListOptions>();
   options->operands.declare(app, 0);
-  app.add_option("-n,--limit", options->limit, "Sessions a page (100); 0 for all")->type_name("N");
+  app.add_option("-n,--limit", options->limit, "Sessions a page (100); 0 for all")
+      ->type_name("N")
+      ->check(number_between(0, kPageMax));
   app.add_option("--after", options->after, "Go on after this cursor of the page before")
       ->type_name("CURSOR");
   app.add_flag("-a,--all", options->all, "All pages");

@@ -6,6 +6,7 @@
 #include "cli/input.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 #include "cli/table.h"
 
 namespace varve::cli {
@@ -187,7 +188,8 @@ Runner declare_transcript(CLI::App& app) {
   options->operands.declare(app, 4);
   app.add_option("-n,--number", options->number,
                  "For `last`: at most this many turns (20); 0 for all")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number());
   return [options](Context& context) { return run_transcript(context, *options); };
 }
 

@@ -1,4 +1,5 @@
 // usage.
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -7,6 +8,7 @@
 #include "cli/display_text.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 #include "cli/table.h"
 
 namespace varve::cli {
@@ -83,13 +85,10 @@ void print_report(Context& context, const json::object& report, const Grouping& 
 }
 
 int run_usage(Context& context, const UsageOptions& options) {
-  const Grouping* grouping = nullptr;
-  for (const Grouping& known : kGroupings) {
-    if (known.name == options.by) grouping = &known;
-  }
-  if (grouping == nullptr) {
-    return context.fail(usage_failure("--by takes session, agent, user or day"));
-  }
+  // One of them: the option takes no other name.
+  const auto* grouping =
+      std::find_if(kGroupings.begin(), kGroupings.end(),
+                   [&](const Grouping& known) { return known.name == options.by; });
   Result<std::string> filter = filter_of(options);
   if (!filter.ok()) return context.fail(filter.failure());
   Result<Store> store = context.open_store(Access::kExisting);
@@ -116,7 +115,8 @@ Runner declare_usage(CLI::App& app) {
   auto options = std::make_shared<UsageOptions>();
   options->operands.declare_many(app);
   app.add_option("--by", options->by, "A line for each session, agent, user or day")
-      ->type_name("WHAT");
+      ->type_name("WHAT")
+      ->check(one_of({"session", "agent", "user", "day"}));
   app.add_option("--user", options->user, "Only sessions of this user")->type_name("ID");
   app.add_option("--agent", options->agent, "Only sessions of this agent")->type_name("ID");
   app.add_option("--since", options->since, "Only entries of this time or later")

@@ -10,6 +10,7 @@
 #include "cli/json_text.h"
 #include "cli/live_screen.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 #include "cli/table.h"
 #include "cli/timestamp.h"
 
@@ -249,10 +250,10 @@ Runner declare_watch(CLI::App& app) {
   app.add_option("-i,--interval", options->interval_s,
                  "Seconds between two looks, 0.1 or more; 2 if not given")
       ->type_name("SECONDS")
-      ->check(CLI::Range(kIntervalMinS, 86400.0));
+      ->check(number_between(kIntervalMinS, 86400));
   app.add_option("-n,--count", options->count, "End after so many looks")
       ->type_name("NUMBER")
-      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));
+      ->check(number_between(1, 1e9));
   app.add_flag("--once", options->once, "Look once");
   return [options](Context& context) { return run_watch(context, *options); };
 }

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/command_words.h"
 #include "cli/help.h"
+#include "cli/option_values.h"
 #include "cli/suggestion.h"
 
 namespace varve::cli {
@@ -34,8 +35,8 @@ void declare_globals(CLI::App& app, Globals& globals) {
                  "When an answer is given: commit (on disk), interval, os; else what the store's "
                  "settings say")
       ->type_name("HOW")
-      ->check(CLI::IsMember({"commit", "interval", "os"}));
-  const auto when = CLI::IsMember({"auto", "always", "never"});
+      ->check(one_of({"commit", "interval", "os"}));
+  const auto when = one_of({"auto", "always", "never"});
   app.add_option("--color", globals.color, "Colour: auto (on a terminal), always, never")
       ->type_name("WHEN")
       ->check(when);
@@ -103,15 +104,13 @@ class Program {
       std::reverse(words.begin(), words.end());  // as CLI11 takes them
       app_.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
-      std::string message = error.what();
-      if (message.starts_with("Could")) message.front() = 'c';
-      return usage_failure(std::move(message));
+      return usage_failure(mistake_text(error));
     }
-    if (globals_.help) return std::nullopt;
+    const DeclaredCommand* command = chosen();
+    if (globals_.help && command != nullptr) return std::nullopt;
     for (const std::string& word : app_.remaining(true)) {
       if (word != "--") return unexpected(word);
     }
-    const DeclaredCommand* command = chosen();
     Outcome empty = refuse_empty(app_);
     return empty || command == nullptr ? empty : refuse_empty(*command->app);
   }

@@ -4,6 +4,7 @@
 
 #include "cli/input.h"
 #include "cli/json_text.h"
+#include "cli/option_values.h"
 
 namespace varve::cli {
 namespace {
@@ -54,9 +55,10 @@ void SearchOptions::declare_order(CLI::App& app) {
       app.add_option("--sort", sort_,
                      "best (with words), relevance (without), match, time or importance")
           ->type_name("ORDER")
-          ->check(CLI::IsMember({"best", "relevance", "match", "time", "importance"})));
+          ->check(one_of({"best", "relevance", "match", "time", "importance"})));
   conditions_.add(app.add_option("-n,--limit", limit_, "At most this many results; 0 for all (10)")
-                      ->type_name("N"));
+                      ->type_name("N")
+                      ->check(whole_number()));
   conditions_.add(app.add_option("--after", after_, "Go on after this cursor of the page before")
                       ->type_name("CURSOR"));
   CLI::Option* vector = app.add_option(
@@ -65,7 +67,7 @@ void SearchOptions::declare_order(CLI::App& app) {
   conditions_.add(app.add_option("--vector-weight", vector_weight_,
                                  "With words too: what the vector counts, from 0 to 1 (0.5)")
                       ->type_name("N")
-                      ->check(CLI::Range(0.0, 1.0))
+                      ->check(number_between(0, 1))
                       ->needs(vector));
 }
 
@@ -73,7 +75,6 @@ Outcome SearchOptions::check(const Context& context) const {
   if (is_raw() && !words_.given().empty()) {
     return usage_failure("--query is the whole query: its words are the member \"text\"");
   }
-  if (limit_ < 0) return usage_failure("--limit takes a number from 0");
   const Globals& globals = context.globals();
   if (all_) {
     if (globals.session.empty()) return std::nullopt;

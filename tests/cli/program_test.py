@@ -150,7 +150,16 @@ class Mistakes(CliTest):
             (["-s", "notes", "log", "a"], "too many arguments", "varve log --help"),
             (["log", "notes", "-n", "many"], "-n", "varve log --help"),
             (["log", "notes", "--type"], "--type", "varve log --help"),
-            (["--color", "sometimes", "ls"], "--color", ""),
+            (["log", "notes", "-n", "-3"], '--number takes a number from 0, not "-3"', ""),
+            (["transcript", "last", "notes", "-n", "-1"], "--number takes a number from 0", ""),
+            (["log", "notes", "--type"], "the value of --type is missing", ""),
+            (["ls", "--limit", "1.5"], '--limit takes a whole number, not "1.5"', ""),
+            (["ls", "--limit", "20000"], "--limit takes a number from 0 to 10000", ""),
+            (["watch", "--interval", "0"], "--interval takes a number from 0.1 to 86400", ""),
+            (["--color", "sometimes", "ls"],
+             '--color takes auto, always or never, not "sometimes"', "varve ls --help"),
+            (["lss", "--help"], 'unknown command "lss"', "Did you mean ls?"),
+            (["help", "lss"], 'unknown command "lss"', "Did you mean ls?"),
         )
         for words, message, hint in cases:
             with self.subTest(words):
@@ -162,15 +171,6 @@ class Mistakes(CliTest):
                 self.assertIn(message, lines[0])
                 self.assertIn(hint, lines[-1])
 
-    def test_json_errors(self):
-        self.run_cli("create", "notes")
-        error = self.error_of("get", "notes", "missing", exit_code=2)
-        self.assertEqual((error["status"], error["name"]), (2, "VARVE_NOT_FOUND"))
-        self.assertTrue(error["message"])
-        self.assertIsInstance(error["details"], dict)
-        self.assertEqual(self.error_of("lss", exit_code=1)["hint"], "Did you mean ls?")
-
-    def test_a_failed_addition_names_the_place(self):
     def test_an_id_that_cannot_be_one_is_named(self):
         for words in (["create", ".x"], ["add", ".x", "y", "--create"], ["log", ".x"]):
             with self.subTest(words):
@@ -192,6 +192,15 @@ class Mistakes(CliTest):
                 self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1))
                 self.assertFalse(self.root.exists())
 
+    def test_json_errors(self):
+        self.run_cli("create", "notes")
+        error = self.error_of("get", "notes", "missing", exit_code=2)
+        self.assertEqual((error["status"], error["name"]), (2, "VARVE_NOT_FOUND"))
+        self.assertTrue(error["message"])
+        self.assertIsInstance(error["details"], dict)
+        self.assertEqual(self.error_of("lss", exit_code=1)["hint"], "Did you mean ls?")
+
+    def test_a_failed_addition_names_the_place(self):
         self.run_cli("create", "notes")
         text = '{"type":"finding","content":1,"importance":"high"}'
         error = self.error_of("add", "notes", "--json-entry", text, exit_code=1)
@@ -281,6 +290,15 @@ class Output(CliTest):
 class Terminal(CliTest):
     """Runs in a pseudo-terminal of 60 columns."""
 
+    def test_a_long_id_does_not_hide_what_stands_beside_it(self):
+        self.run_cli("create", 128 * "a", "--title", "Boats")
+        _, shown = self.run_in_terminal("ls", environment={"NO_COLOR": "1"})
+        lines = shown.splitlines()
+        self.assertIn(29 * "a" + "…", lines[1])
+        self.assertIn("  ENTRIES  CREATED", lines[0])
+        self.assertLessEqual(max(map(len, lines)), 60)
+        self.assertIn(128 * "a", self.run_in_terminal("ls", "-q")[1])
+
     def test_colour(self):
         self.notes()
         self.assertIn(ESCAPE, self.run_in_terminal("log", "notes")[1])
@@ -311,15 +329,6 @@ class Terminal(CliTest):
         self.run_cli("create", "notes")
         self.run_cli("add", "notes", "\n".join(f"line{n}." for n in range(50)))
         text = self.run_in_terminal("log", "notes")[1]
-    def test_a_long_id_does_not_hide_what_stands_beside_it(self):
-        self.run_cli("create", 128 * "a", "--title", "Boats")
-        _, shown = self.run_in_terminal("ls", environment={"NO_COLOR": "1"})
-        lines = shown.splitlines()
-        self.assertIn(29 * "a" + "…", lines[1])
-        self.assertIn("  ENTRIES  CREATED", lines[0])
-        self.assertLessEqual(max(map(len, lines)), 60)
-        self.assertIn(128 * "a", self.run_in_terminal("ls", "-q")[1])
-
         self.assertIn("line19.", text)
         self.assertNotIn("line20.", text)
         self.assertIn("(30 more lines)", text)

@@ -1,0 +1,23 @@
+// What the values of options must be, and how a mistake in them is told: "--format takes json or
+// jsonl, not "xml"".
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace varve::cli {
+
+// One of several words.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> choices);
+
+[[nodiscard]] CLI::Validator number_between(double min, double max);
+
+// A whole number that is not negative.
+[[nodiscard]] CLI::Validator whole_number();
+
+// What the reader of the command line says, in the words of the program's other messages.
+[[nodiscard]] std::string mistake_text(const CLI::ParseError& error);
+
+}  // namespace varve::cli
