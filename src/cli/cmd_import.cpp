@@ -95,6 +95,8 @@ Outcome import_file(Session& session, const std::string& path, const ImportOptio
   if (!result.ok()) {
     Failure failure = std::move(result.failure());
     failure.message = path + ": " + failure.message;
+    if (!options.dry_run)
+      failure.hint = "What stands before it may be there already; importing again adds the rest.";
     return failure;
   }
   report.merge(read_report(result->view(), path));
@@ -117,6 +119,12 @@ std::vector<std::string> session_files(const fs::path& folder) {
 }
 
 Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
+  Result<bool> is_store = has_store(directory);
+  if (is_store.ok() && *is_store && session_files(fs::path(directory) / "sessions").empty()) {
+    return usage_failure(directory + " is a store, and no folder of sessions",
+                         "`varve restore` takes sessions from a backup, `varve import --all " +
+                             (fs::path(directory) / "sessions").string() + "` from any store.");
+  }
   std::vector<ImportJob> jobs;
   std::error_code error;
   fs::directory_iterator at(directory, error);
@@ -283,11 +291,13 @@ int run_import(Context& context, const ImportOptions& options) {
       progress.clear();
       const int failed = context.fail(*failure);
       if (code == kExitOk) code = failed;
+      continue;  // nobody knows how much of it was added
     }
     sessions.push_back("{\"session_id\":" + quote(job.session) + "," + report_text(report) + "}");
     total.merge(std::move(report));
   }
   progress.clear();
+  if (options.directory.empty() && code != kExitOk) return code;
   if (context.json()) {
     const std::string each = options.directory.empty()
                                  ? "\"session_id\":" + quote(jobs->front().session) + ","
@@ -299,7 +309,7 @@ int run_import(Context& context, const ImportOptions& options) {
         summary(total,
                 options.directory.empty()
                     ? jobs->front().session
-                    : format_count(static_cast<int64_t>(jobs->size()), "session", "sessions"),
+                    : format_count(static_cast<int64_t>(sessions.size()), "session", "sessions"),
                 options.dry_run));
   }
   if (code == kExitOk && total.refused_total > 0) code = kExitInvalid;

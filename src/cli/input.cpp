@@ -35,7 +35,9 @@ Result<InputFile> InputFile::open(const std::string& path) {
   if (descriptor < 0) return system_failure("cannot open " + path, errno);
   InputFile file(standard ? "standard input" : path, descriptor, 0);
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return system_failure("cannot read " + path, errno);
+  if (::fstat(descriptor, &status) != 0) {
+    return system_failure("cannot read " + file.path_, errno);
+  }
   if (S_ISDIR(status.st_mode)) return system_failure("cannot read " + path, EISDIR);
   if (S_ISREG(status.st_mode)) file.size_bytes_ = status.st_size;
   return file;

@@ -453,6 +453,20 @@ class Import(CliTest):
         self.run_cli("import", "--all", "missing", exit_code=2)
         self.run_cli("import", "--all", "in/empty", exit_code=2)
         self.run_cli("import", "--all", "in", "more", exit_code=1)
+        done = self.run_cli("import", "--all", str(self.root), "--no-create", exit_code=1)
+        self.assertIn("is a store", done.stderr)
+        self.assertIn(str(self.root / "sessions"), done.stderr)
+
+    def test_a_failure_on_the_way_does_not_say_that_nothing_was_added(self):
+        self.run_cli("create", "notes")
+        (self.root / "config.json").write_text('{"storage":{"max_session_size_mb":1}}')
+        path = self.write("many.jsonl", "".join(entry_line(n) for n in range(6000)))
+        done = self.run_cli("import", "notes", path, exit_code=1)
+        self.assertIn("max_session_size_mb", done.stderr)
+        self.assertIn("may be there already", done.stderr)
+        self.assertNotIn("Added", done.stderr)
+        self.assertGreater(self.run_json("count", "-s", "notes")["count"], 0)
+        self.assertEqual(self.run_cli("import", "notes", path, "--json", exit_code=1).stdout, "")
 
     def test_reads_a_named_pipe(self):
         pipe = self.directory / "pipe"
