@@ -80,6 +80,23 @@ Result<std::string> time_text(std::string_view option, const std::string& given,
                                    : std::max<int64_t>(now_s - *span, 0));
 }
 
+Result<json::object> time_range(const std::string& since, const std::string& until) {
+  json::object range;
+  if (!since.empty()) {
+    Result<std::string> start = time_text("--since", since);
+    if (!start.ok()) return std::move(start.failure());
+    range["start"] = *start;
+  }
+  if (until.empty()) return range;
+  Result<std::string> end = time_text("--until", until);
+  if (!end.ok()) return std::move(end.failure());
+  range["end"] = *end;
+  if (!since.empty() && timestamp_ms(string_at(range, "start")) > timestamp_ms(*end)) {
+    return usage_failure("--until is before --since");
+  }
+  return range;
+}
+
 Outcome confirm(Context& context, std::string_view question, std::string_view what) {
   if (::isatty(STDIN_FILENO) != 1) {
     return usage_failure(std::string(what) + " needs --yes when there is no terminal to ask on");

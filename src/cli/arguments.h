@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/context.h"
+#include "cli/json_text.h"
 
 namespace varve::cli {
 
@@ -18,6 +19,9 @@ enum class Direction { kAgo, kFromNow };
 // a span, a number and one of s m h d w, as the moment so long ago (or from now), not before 1970.
 Result<std::string> time_text(std::string_view option, const std::string& given,
                               Direction direction = Direction::kAgo);
+
+// {"start","end"} of --since and --until, each where it is not empty.
+Result<json::object> time_range(const std::string& since, const std::string& until);
 
 // Asks "`question` [y/N]" on the terminal. A failure unless the answer is yes, or when there is no
 // terminal to ask on: then `what` ("dropping a session") needs --yes.

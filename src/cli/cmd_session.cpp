@@ -155,7 +155,9 @@ int run_list(Context& context, const ListOptions& options) {
     for (const json::value& session : array_at(document, "sessions")) {
       if (!session.is_object()) continue;
       ++count;
-      if (context.quiet()) context.print(string_at(session.get_object(), "session_id"));
+      if (context.quiet() && !context.json()) {
+        context.print(string_at(session.get_object(), "session_id"));
+      }
       add_session_row(table, session.get_object());
     }
     const std::string_view items = inside_brackets(raw_member(page->view(), "sessions"));

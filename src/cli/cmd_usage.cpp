@@ -44,18 +44,9 @@ Result<std::string> filter_of(const UsageOptions& options) {
   json::array ids;
   for (const std::string& id : options.operands.given()) ids.emplace_back(id);
   if (!ids.empty()) filter["session_ids"] = ids;
-  json::object time;
-  if (!options.since.empty()) {
-    Result<std::string> start = time_text("--since", options.since);
-    if (!start.ok()) return start;
-    time["start"] = *start;
-  }
-  if (!options.until.empty()) {
-    Result<std::string> end = time_text("--until", options.until);
-    if (!end.ok()) return end;
-    time["end"] = *end;
-  }
-  if (!time.empty()) filter["time"] = time;
+  Result<json::object> time = time_range(options.since, options.until);
+  if (!time.ok()) return std::move(time.failure());
+  if (!time->empty()) filter["time"] = *time;
   return json::serialize(filter);
 }
 

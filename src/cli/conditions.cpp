@@ -52,19 +52,10 @@ bool Conditions::given() const {
 }
 
 Result<std::string> Conditions::time_member() const {
-  std::vector<std::string> members;
-  if (!since_.empty()) {
-    Result<std::string> start = time_text("--since", since_);
-    if (!start.ok()) return std::move(start.failure());
-    members.push_back("\"start\":" + quote(*start));
-  }
-  if (!until_.empty()) {
-    Result<std::string> end = time_text("--until", until_);
-    if (!end.ok()) return std::move(end.failure());
-    members.push_back("\"end\":" + quote(*end));
-  }
-  if (members.empty()) return std::string();
-  return "\"time\":{" + joined_members(members) + "}";
+  Result<json::object> range = time_range(since_, until_);
+  if (!range.ok()) return std::move(range.failure());
+  if (range->empty()) return std::string();
+  return "\"time\":" + json::serialize(*range);
 }
 
 Result<std::string> Conditions::reference_members() const {

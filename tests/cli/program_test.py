@@ -405,6 +405,8 @@ class Everything(CliTest):
         for command, operands in words.items():
             with self.subTest(command):
                 self.assertIsNotNone(self.run_json(command, *operands))
+                if command not in ("create", "drop", "delete"):  # which cannot be done twice
+                    self.assertIsNotNone(self.run_json(command, *operands, "--quiet"))
 
 
 if __name__ == "__main__":

@@ -184,6 +184,7 @@ class Selection(FindTest):
             (["--since", "yesterday"], "--since"),
             (["--since", "yesterday"], "how long ago (30m, 12h, 7d, 4w)"),
             (["--until", "-7d"], "--until"),
+            (["--since", "1d", "--until", "2d"], "--until is before --since"),
             (["--min-importance", "high"], "--min-importance"),
             (["--depth", "2"], "--related"),
             (["--relation", "x"], "--related"),
