@@ -29,7 +29,7 @@ struct Places {
 Result<Places> places_of(const Context& context, const Operands& operands,
                          std::string_view missing) {
   const std::vector<std::string> words = operands.given();
-  if (words.empty()) return usage_failure(std::string(missing));
+  if (words.empty() || words.front().empty()) return usage_failure(std::string(missing));
   Places places{words.front(), {words.begin() + 1, words.end()}};
   const std::string& named = context.globals().session;
   if (!named.empty()) places.sessions.push_back(named);

@@ -37,14 +37,14 @@ std::string store_config(const Globals& globals) {
   return config.empty() ? std::string() : json::serialize(config);
 }
 
-// Who holds the lock, as far as the lock file tells.
+// Who holds the lock, as far as the lock file tells; empty when it does not.
 std::string lock_hint(const std::string& root, const std::string& id) {
   const std::string path = root + "/sessions/" + id + "/lock";
   std::ifstream file(path);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   const json::object lock = parse_object(text);
   const int64_t process = integer_at(lock, "pid");
-  if (process == 0) return "Another process is writing to the session; try again.";
+  if (process == 0) return {};
   const std::string since = format_time(string_at(lock, "timestamp"));
   return "Process " + std::to_string(process) + " holds it" +
          (since.empty() ? "" : " since " + since) + " (" + path + ").";
