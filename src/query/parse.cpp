@@ -30,6 +30,10 @@ constexpr std::array<std::string_view, 2> kConditionsOfTags = {"include", "exclu
 constexpr std::array<std::string_view, 3> kConditionsOfSessions = {"user_id", "agent_id",
                                                                    "session_ids"};
 
+// What a count or a deletion has no use for.
+constexpr std::array<std::string_view, 5> kOrder = {"sort_by", "order", "limit", "after",
+                                                    "explain"};
+
 // Infinite for what float32 does not reach: such a conversion has no defined result.
 float to_float(double value) {
   const bool fits = std::abs(value) <= std::numeric_limits<float>::max();
@@ -60,8 +64,17 @@ class QueryParser {
     if (scope_ == Scope::kDelete) reader.refuse_empty(kConditions);
     reader.read_time("now", &query_.now_ms);
     const bool has_order = scope_ == Scope::kSession || scope_ == Scope::kStore;
-    if (has_order) read_order(reader);
-    if (scope_ == Scope::kStore) read_sessions(reader);
+    if (has_order) {
+      read_order(reader);
+    } else {
+      refuse(reader, root, kOrder, "is about results, and there are none here: leave it out");
+    }
+    if (scope_ == Scope::kStore) {
+      read_sessions(reader);
+    } else {
+      refuse(reader, root, kConditionsOfSessions,
+             "chooses sessions, and this is one: ask the store");
+    }
     VARVE_TRY(reader.finish());
     VARVE_TRY(std::move(failure_));
     hash_query(root);
@@ -80,6 +93,14 @@ class QueryParser {
     (this->*read_members)(reader, *value);
     Status status = reader.finish();
     if (failure_.ok()) failure_ = std::move(status);
+  }
+
+  // Members of other queries: what is wrong is not that nobody knows them.
+  static void refuse(json::ObjectReader& reader, json::Value root,
+                     std::span<const std::string_view> names, std::string_view reason) {
+    for (const auto name : names) {
+      if (const auto value = root.find(name)) reader.fail(*value, reason);
+    }
   }
 
   void read_text(json::ObjectReader& reader) {

@@ -50,6 +50,21 @@ TEST(ParseQuery, AnEmptyConditionOfADeletionIsRefused) {
   }
 }
 
+TEST(ParseQuery, MembersOfOtherQueriesAreNotCalledUnknown) {
+  for (const Scope scope : {Scope::kSet, Scope::kCount, Scope::kDelete}) {
+    for (const std::string_view text :
+         {R"({"limit":3})", R"({"sort_by":"time"})", R"({"order":null})", R"({"after":"x"})",
+          R"({"explain":true})"}) {
+      const auto refused = parse_query(text, scope);
+      ASSERT_EQ(refused.code(), Code::kInvalidArgument) << text;
+      EXPECT_NE(refused.status().message().find("is about results"), std::string::npos) << text;
+    }
+  }
+  const auto refused = parse_query(R"({"text":"a","user_id":"ann"})", Scope::kSession);
+  ASSERT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("'user_id': chooses sessions"), std::string::npos);
+}
+
 // Nor is nobody everybody.
 TEST(ParseQuery, EmptyOwnersAndSessionsAreRefused) {
   for (const std::string_view text :
