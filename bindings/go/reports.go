@@ -166,7 +166,9 @@ type RepairReport struct {
 	Missing     int64 `json:"missing"`
 	BytesBefore int64 `json:"bytes_before"`
 	BytesAfter  int64 `json:"bytes_after"`
-	Changed     bool  `json:"changed"`
+	// MetadataLost says that metadata.json was lost, or could not be read, and is made anew.
+	MetadataLost bool `json:"metadata_lost"`
+	Changed      bool `json:"changed"`
 }
 
 // CompactReport is the answer of Session.Compact and Session.Purge.

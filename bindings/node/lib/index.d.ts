@@ -218,6 +218,16 @@ export interface VerifyReport extends Report {
   problems: { file: string; offset: number; length: number; reason: string }[];
 }
 
+export interface RepairReport extends Report {
+  entries: number;
+  quarantined: number;
+  resealed: number;
+  missing: number;
+  /** metadata.json was lost, or could not be read, and is made anew. */
+  metadataLost: boolean;
+  changed: boolean;
+}
+
 export interface CompactionReport extends Report {
   entriesBefore: number;
   entriesAfter: number;
@@ -462,8 +472,8 @@ export class Session extends Resource {
     Promise<VerifyReport>;
   verifySync(verify?: { deep?: boolean } | JsonText | null): VerifyReport;
   repair(repair?: { dryRun?: boolean; acceptEdits?: boolean } | JsonText | null,
-    options?: CallOptions): Promise<Report>;
-  repairSync(repair?: { dryRun?: boolean; acceptEdits?: boolean } | JsonText | null): Report;
+    options?: CallOptions): Promise<RepairReport>;
+  repairSync(repair?: { dryRun?: boolean; acceptEdits?: boolean } | JsonText | null): RepairReport;
   compact(compact?: { dryRun?: boolean; evictBelow?: number } | JsonText | null,
     options?: CallOptions): Promise<CompactionReport>;
   compactSync(compact?: { dryRun?: boolean; evictBelow?: number } | JsonText | null):

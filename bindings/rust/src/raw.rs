@@ -1330,7 +1330,8 @@ pub struct Api {
     ///                            new one and stay, with their id and seq, where those still fit.
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     {"entries","quarantined","resealed","missing","bytes_before",
-    ///                            "bytes_after","changed"}.
+    ///                            "bytes_after","metadata_lost","changed"}. metadata_lost: metadata.json
+    ///                            was lost, or could not be read, and is made anew.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///

@@ -166,6 +166,8 @@ documents! {
         resealed: u64,
         /// Sequence numbers that are gone.
         missing: u64,
+        /// metadata.json was lost, or could not be read, and is made anew.
+        metadata_lost: bool,
         /// Whether anything was written.
         changed: bool,
     }
