@@ -194,6 +194,37 @@ inline std::string json_array(std::span<const std::string_view> items) {
   return array + ']';
 }
 
+inline std::string json_string(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20) {
+      quoted += "\\u00";
+      quoted += kDigits[byte / 16];
+      quoted += kDigits[byte % 16];
+    } else {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+// The options of a session that is opened or made. They go behind those given, so that the place
+// in an error is the caller's; what is no object is left to the library to refuse.
+inline std::string open_or_make(std::string_view id, std::string_view options) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t first = options.find_first_not_of(kSpace);
+  const size_t last = options.find_last_not_of(kSpace);
+  const bool is_given = first != std::string_view::npos;
+  if (is_given && (options[first] != '{' || options[last] != '}')) return std::string(options);
+  std::string text(is_given ? options.substr(0, last) : "{");
+  const bool has_members = is_given && text.find_last_not_of(kSpace) != first;
+  if (has_members) text += ',';
+  return text + R"("session_id":)" + json_string(id) + R"(,"if_exists":"open"})";
+}
+
 // The callbacks of a store or session. None is removed before the handle is closed: another thread
 // may still be inside one that was replaced.
 template <typename Function>

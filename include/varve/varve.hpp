@@ -1,7 +1,7 @@
 // varve for C++20: the C headers with destructors. Nothing to link but libvarve.
 //
 //   varve::Store store("./memory");
-//   varve::Session session = store.create_session();
+//   varve::Session session = store.session("kitchen", R"({"user_id":"ann"})");
 //   session.add(R"({"type":"finding","content":"tea, not coffee"})");
 //   varve::Results found = session.query(R"({"text":"what to drink?"})");
 //   for (std::string_view entry : found.entries()) std::cout << entry << '\n';
@@ -126,6 +126,8 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
                                                    query.size(), reason.data(), reason.size());
   }
 
+  // One page: "limit" results, 100 when not given. The "next" of its json() is the next one's
+  // "after".
   Answer<Results> query(Text query = {}) const {
     return this->template make<Results, varve_results_t *>(varve_session_query, query.data(),
                                                            query.size());
@@ -326,6 +328,10 @@ class BasicStore : public detail::Object<Policy, varve_store_t, varve_store_clos
   // Not from inside one of its own callbacks.
   ~BasicStore() { static_cast<Base &>(*this) = Base(nullptr); }
 
+  // Opens the session of this id, and makes it, with these options, when there is none.
+  Answer<Session> session(Text id, Text options = {}) const {
+    return create_session(detail::open_or_make(id, options));
+  }
   Answer<Session> create_session(Text options = {}) const {
     return this->template make<Session, varve_session_t *>(varve_session_create, options.data(),
                                                            options.size());

@@ -59,6 +59,46 @@ TEST(Hpp, RemembersAndFinds) {
   EXPECT_TRUE(session.query(R"({"ids":["a"]})").empty());
 }
 
+TEST(Hpp, ASessionIsOpenedOrMade) {
+  const TempDirectory directory;
+  const std::string place = directory.path() + "/store";
+  varve::Store(place).session("s", R"({"user_id":"ann","title":"Kitchen"})").add(kTea);
+  const varve::Store store(place);
+  for (const char* options :
+       {"", " ", "{}", " { \n} ", R"({"user_id":"ann"} )", R"({"preferences":{"a":{}}})"}) {
+    const varve::Session session = store.session("s", options);
+    EXPECT_EQ(session.count(), 1U) << options;
+    EXPECT_NE(session.metadata().find(R"("title":"Kitchen")"), std::string::npos);
+  }
+  EXPECT_EQ(thrown([&] { (void)store.session("s", R"({"user_id":"bo"})"); }), VARVE_ALREADY_EXISTS);
+  EXPECT_NE(store.sessions().find(R"("next":null)"), std::string::npos);
+
+  const varve::checked::Store checked = varve::checked::Store::open(place).value();
+  EXPECT_EQ(checked.session("s").value().count().value(), 1U);
+  EXPECT_EQ(checked.session("s", R"({"agent_id":"a"})").error().status(), VARVE_ALREADY_EXISTS);
+}
+
+TEST(Hpp, WhatIsWrongInOptionsOfASessionIsToldAtItsPlace) {
+  const varve::checked::Store store = varve::checked::Store::open("memory:").value();
+  for (const char* options : {"[]", "{", "}", "x", "\"{}\"", "[}", "{]", R"({"user_id":"a",})",
+                              R"({"title":"a}", R"({"preferences":{})", "{}{}", R"({"title":"\"})",
+                              R"({"session_id":"other"})", R"({"if_exists":"fail"})"}) {
+    const auto answer = store.session("s", options);
+    ASSERT_FALSE(answer) << options;
+    EXPECT_EQ(answer.error().status(), VARVE_INVALID_ARGUMENT) << options;
+  }
+  const auto misspelt = store.session("s", R"({"title":"a","user":"ann"})");
+  EXPECT_NE(std::string_view(misspelt.error().details()).find(R"("offset":20)"),
+            std::string_view::npos)
+      << misspelt.error().details();
+  for (const std::string_view id :
+       {std::string_view("a\"b"), std::string_view("a\\"), std::string_view("a\0b", 3),
+        std::string_view("\x1f"), std::string_view("\xff"), std::string_view()}) {
+    EXPECT_EQ(store.session(id).error().status(), VARVE_INVALID_ARGUMENT);
+  }
+  EXPECT_NE(store.sessions().value().find(R"("sessions":[])"), std::string::npos);
+}
+
 TEST(Hpp, WindowAndMemory) {
   const varve::Window window(2);
   for (const char* message :
