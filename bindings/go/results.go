@@ -118,7 +118,7 @@ type Finder interface {
 	Query(query any) (*Results, error)
 }
 
-// pageSize is how many results Find asks for at a time when the query does not limit them.
+// pageSize is how many results Find asks for at a time.
 const pageSize = 500
 
 // FindAs gives what a query finds, page by page, with entries read as a type of yours: a struct that
@@ -126,7 +126,7 @@ const pageSize = 500
 // all; 0 is all there are. An error is the last thing that it gives.
 func FindAs[T any](finder Finder, query Query) iter.Seq2[ResultOf[T], error] {
 	return func(yield func(ResultOf[T], error) bool) {
-		left, limited := query.Limit, query.Limit > 0
+		left, limited := query.Limit, query.Limit != 0 // one below 0 is the library's to refuse
 		for query := query; ; {
 			query.Limit = pageSize
 			if limited {

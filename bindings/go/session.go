@@ -170,13 +170,14 @@ func (s *Session) DeleteWhere(query any, reason string) (count uint64, err error
 	return count, err
 }
 
-// Query finds entries, a page of them; Find does so page by page.
+// Query finds entries, a page of them: Limit results, 100 when that is 0. Find gives all.
 func (s *Session) Query(query any) (*Results, error) {
 	return newResults(s.caller(), "Session.Query", query,
 		func(query string) (raw.Results, *raw.Failure) { return raw.SessionQuery(s.token, query) })
 }
 
-// Find gives the entries that a query finds, as many as its Limit says.
+// Find gives all that a query finds, or the first Limit when that is not 0; page after page as
+// they are gone through.
 func (s *Session) Find(query Query) iter.Seq2[Result, error] { return FindAs[Entry](s, query) }
 
 // Count counts the entries that a query finds.

@@ -48,8 +48,10 @@ func TestFindGoesThroughAllPages(t *testing.T) {
 	for range session.Find(varve.Query{}) {
 		break // leaving a loop early is no panic
 	}
-	for _, err := range session.Find(varve.Query{SortBy: "colour"}) {
-		expectError(t, err, varve.ErrInvalidArgument)
+	for _, wrong := range []varve.Query{{SortBy: "colour"}, {Limit: -1}} {
+		for _, err := range session.Find(wrong) {
+			expectError(t, err, varve.ErrInvalidArgument)
+		}
 	}
 }
 
@@ -102,6 +104,63 @@ func TestAllSessionsGoesThroughAllPages(t *testing.T) {
 	}
 	if count != 13 {
 		t.Error(count)
+	}
+}
+
+func TestASessionIsOpenedOrCreated(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "store")
+	store := openStore(t, directory, nil)
+	session, err := store.Session("kitchen", varve.SessionOptions{UserID: "ann", Title: "Kitchen"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAdd(t, session, finding("tea"))
+	store.Close()
+
+	store = openStore(t, directory, nil)
+	for _, options := range []varve.SessionOptions{
+		{}, {UserID: "ann"}, {UserID: "ann", Title: "another"}, {SessionID: "x", IfExists: "fail"},
+	} {
+		session, err := store.Session("kitchen", options)
+		if err != nil {
+			t.Fatal(options, err)
+		}
+		if count, err := session.Count(nil); count != 1 || err != nil {
+			t.Error(options, count, err)
+		}
+		if metadata, err := session.Metadata(); err != nil || metadata.Title != "Kitchen" {
+			t.Error(options, metadata, err)
+		}
+	}
+	open := varve.SessionOptions{SessionID: "kitchen", IfExists: "open"}
+	if session, err := store.CreateSession(open); err != nil || session.ID() != "kitchen" {
+		t.Error(err)
+	}
+	_, err = store.Session("kitchen", varve.SessionOptions{UserID: "bo"})
+	expectError(t, err, varve.ErrAlreadyExists, "Store.Session", "another user's")
+	_, err = store.CreateSession(varve.SessionOptions{SessionID: "kitchen"})
+	expectError(t, err, varve.ErrAlreadyExists)
+	_, err = store.Session("", varve.SessionOptions{})
+	expectError(t, err, varve.ErrInvalidArgument, "session_id")
+}
+
+func TestRepairTellsOfLostMetadata(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "store")
+	store := openStore(t, directory, nil)
+	mustAdd(t, createSession(t, store, varve.SessionOptions{SessionID: "s"}), finding("tea"))
+	store.Close()
+	if err := os.Remove(filepath.Join(directory, "sessions", "s", "metadata.json")); err != nil {
+		t.Fatal(err)
+	}
+	session, err := openStore(t, directory, nil).OpenSession("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lost := range []bool{true, false} {
+		report, err := session.Repair(nil)
+		if err != nil || report.MetadataLost != lost || report.Entries != 1 {
+			t.Error(report, err)
+		}
 	}
 }
 

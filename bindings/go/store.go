@@ -76,13 +76,24 @@ func (s *Store) caller() caller {
 	return caller{ctx: s.ctx, keptAlive: s.storeHandle, callbacks: []*callbacks{s.callbacks}}
 }
 
+// Session opens the session of this id, and creates it when there is none. One that is there is
+// opened as it is; ErrAlreadyExists when it is another user's or agent's than the options say.
+func (s *Store) Session(id string, options SessionOptions) (*Session, error) {
+	options.SessionID, options.IfExists = id, "open"
+	return s.create("Store.Session", options)
+}
+
 // CreateSession creates a session, with SessionOptions, another document, or nil, and opens it.
 func (s *Store) CreateSession(options any) (*Session, error) {
-	text, err := encode("Store.CreateSession", options)
+	return s.create("Store.CreateSession", options)
+}
+
+func (s *Store) create(operation string, options any) (*Session, error) {
+	text, err := encode(operation, options)
 	if err != nil {
 		return nil, err
 	}
-	return s.session("Store.CreateSession", func() (raw.Session, *raw.Failure) {
+	return s.session(operation, func() (raw.Session, *raw.Failure) {
 		return raw.SessionCreate(s.token, text)
 	})
 }
@@ -150,13 +161,15 @@ func (s *Store) AllSessions(filter SessionFilter) iter.Seq2[SessionInfo, error] 
 	}
 }
 
-// Query finds entries across sessions; Find does so page by page.
+// Query finds entries across sessions, a page of them: Limit results, 100 when that is 0. Find
+// gives all.
 func (s *Store) Query(query any) (*Results, error) {
 	return newResults(s.caller(), "Store.Query", query,
 		func(query string) (raw.Results, *raw.Failure) { return raw.StoreQuery(s.token, query) })
 }
 
-// Find gives the entries of all sessions that a query finds, as many as its Limit says.
+// Find gives all that a query finds across sessions, or the first Limit when that is not 0; page
+// after page as they are gone through.
 func (s *Store) Find(query Query) iter.Seq2[Result, error] { return FindAs[Entry](s, query) }
 
 // Sync makes everything added so far through this store durable, whatever the durability.

@@ -80,9 +80,10 @@ type TimeCondition struct {
 	Last  string    `json:"last,omitempty"` // "36h", "7d": s, m, h, d or w
 }
 
-// SessionOptions are what CreateSession takes.
+// SessionOptions are what Store.Session and Store.CreateSession take.
 type SessionOptions struct {
 	SessionID        string         `json:"session_id,omitempty"`
+	IfExists         string         `json:"if_exists,omitempty"` // fail, open
 	UserID           string         `json:"user_id,omitempty"`
 	AgentID          string         `json:"agent_id,omitempty"`
 	Title            string         `json:"title,omitempty"`
