@@ -1,9 +1,18 @@
 //! The documents that the library answers with. Each keeps members that it has no field for in
-//! `extra`, so that a newer library loses nothing here.
+//! `extra`, so that a newer library loses nothing here. A member of another form than its field is
+//! the field's default here, and as it is in [`Answer::json`](crate::Answer::json).
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+
+/// One odd value of somebody's hand, as a title that is a number, must not hide all the others.
+fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    member: D,
+) -> std::result::Result<T, D::Error> {
+    Ok(T::deserialize(Value::deserialize(member)?).unwrap_or_default())
+}
 
 macro_rules! documents {
     ($($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $field:ident: $type:ty,)* })*) => {$(
@@ -12,7 +21,11 @@ macro_rules! documents {
         #[serde(default)]
         #[non_exhaustive]
         pub struct $name {
-            $($(#[$what])* pub $field: $type,)*
+            $(
+                $(#[$what])*
+                #[serde(deserialize_with = "or_default")]
+                pub $field: $type,
+            )*
             /// All other members.
             #[serde(flatten)]
             pub extra: Map<String, Value>,

@@ -96,6 +96,42 @@ fn content_is_read_and_written_as_a_type_of_ones_own() -> Outcome {
 }
 
 #[test]
+fn an_odd_member_hides_no_metadata() -> Outcome {
+    for (name, odd) in
+        [("title", json!(5)), ("user_id", json!({"a": 1})), ("created_at", json!([]))]
+    {
+        let directory = Directory::new();
+        let file = directory.join("sessions/s/metadata.json");
+        let store = Store::open(directory.path())?;
+        let given = json!({"session_id": "s", "agent_id": "cook"});
+        store.create_session(given)?.add(Entry::new("finding", "tea"))?;
+        drop(store);
+        let mut members: Value = serde_json::from_str(&fs::read_to_string(&file)?)?;
+        members[name] = odd.clone();
+        members["mine"] = json!([1, {"deep": null}]);
+        fs::write(&file, members.to_string())?;
+
+        let metadata = Store::open(directory.path())?.open_session("s")?.metadata()?;
+        assert_eq!((metadata.session_id.as_str(), metadata.total_entries), ("s", 1), "{name}");
+        assert_eq!(metadata.agent_id.as_deref(), Some("cook"));
+        assert_eq!(metadata.extra["mine"], members["mine"]);
+        assert_eq!(metadata.to_value()?[name], odd);
+    }
+    Ok(())
+}
+
+#[test]
+fn repair_tells_of_lost_metadata() -> Outcome {
+    let directory = Directory::new();
+    Store::open(directory.path())?.session("s")?.add(Entry::new("finding", "tea"))?;
+    fs::remove_file(directory.join("sessions/s/metadata.json"))?;
+    let session = Store::open(directory.path())?.open_session("s")?;
+    assert!(session.repair(())?.metadata_lost);
+    assert!(!session.repair(())?.metadata_lost);
+    Ok(())
+}
+
+#[test]
 fn a_batch_is_all_or_nothing() -> Outcome {
     let session = session()?;
     let lines = "{\"type\":\"finding\",\"content\":1}\n{\"type\":\"finding\",\"content\":2}\n";
