@@ -2,7 +2,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Options of [`Store::create_session`](crate::Store::create_session), all optional.
+/// Options of [`Store::session`](crate::Store::session) and
+/// [`Store::create_session`](crate::Store::create_session), all optional.
 ///
 /// ```
 /// use varve::SessionOptions;
@@ -19,6 +20,9 @@ pub struct SessionOptions {
     /// The id; one that sorts by time is made when it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// What to do when there is a session of that id: "fail" when not given, or "open".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_exists: Option<String>,
     /// Whose it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
@@ -58,6 +62,27 @@ pub struct SessionOptions {
     /// Members that this type does not have.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+/// A session of this id.
+impl From<&str> for SessionOptions {
+    fn from(session_id: &str) -> Self {
+        SessionOptions::new(session_id)
+    }
+}
+
+/// A session of this id.
+impl From<String> for SessionOptions {
+    fn from(session_id: String) -> Self {
+        SessionOptions::new(session_id)
+    }
+}
+
+/// A session of this id.
+impl From<&String> for SessionOptions {
+    fn from(session_id: &String) -> Self {
+        SessionOptions::new(session_id)
+    }
 }
 
 impl SessionOptions {

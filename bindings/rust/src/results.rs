@@ -12,6 +12,7 @@ use crate::library::Library;
 use crate::query::Query;
 use crate::raw;
 use crate::session::Session;
+use crate::store::Store;
 
 /// One result: the entry, where it is from, and why it stands where it does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -168,17 +169,56 @@ impl Drop for RawResults {
     }
 }
 
-/// All results of a query, page by page, as they are asked for. Made by [`Session::pages`].
+/// How many results [`Session::find`] asks for at a time.
+const PAGE: u64 = 500;
+
+/// What has pages of results.
+#[derive(Debug)]
+pub(crate) enum Finder {
+    /// One session.
+    Session(Session),
+    /// All of a store's.
+    Store(Store),
+}
+
+impl Finder {
+    fn query(&self, query: &Query) -> Result<Results> {
+        match self {
+            Finder::Session(session) => session.query(query),
+            Finder::Store(store) => store.query(query),
+        }
+    }
+}
+
+/// The results of a query, which is asked for page after page. Made by [`Session::find`],
+/// [`Store::find`] and [`Session::pages`].
 #[derive(Debug)]
 pub struct Pages {
-    session: Session,
+    finder: Finder,
     query: Option<Query>,
+    left: Option<u64>,
     page: std::vec::IntoIter<Hit>,
 }
 
 impl Pages {
-    pub(crate) fn new(session: Session, query: Query) -> Self {
-        Pages { session, query: Some(query), page: Vec::new().into_iter() }
+    /// All results, in pages of the query's limit.
+    pub(crate) fn of_limit(finder: Finder, query: Query) -> Self {
+        Pages { finder, query: Some(query), left: None, page: Vec::new().into_iter() }
+    }
+
+    /// As many results as the query's limit.
+    pub(crate) fn up_to_limit(finder: Finder, query: Query) -> Self {
+        let left = query.limit;
+        let limit = left.unwrap_or(PAGE).min(PAGE);
+        Pages { left, ..Pages::of_limit(finder, query.limit(limit)) }
+    }
+
+    /// What to ask for behind a page of so many results.
+    fn next_query(&mut self, query: Query, found: u64, cursor: Option<String>) -> Option<Query> {
+        let query = query.after(cursor?);
+        let Some(left) = self.left else { return Some(query) };
+        self.left = Some(left.saturating_sub(found));
+        (left > found).then(|| query.limit((left - found).min(PAGE)))
     }
 }
 
@@ -191,9 +231,10 @@ impl Iterator for Pages {
                 return Some(Ok(hit));
             }
             let query = self.query.take()?;
-            match self.session.query(&query) {
+            match self.finder.query(&query) {
                 Ok(results) => {
-                    self.query = results.next.map(|cursor| query.after(cursor));
+                    let found = results.len() as u64;
+                    self.query = self.next_query(query, found, results.next);
                     self.page = results.hits.into_iter();
                 }
                 Err(error) => return Some(Err(error)),

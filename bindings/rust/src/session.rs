@@ -21,7 +21,7 @@ use crate::reports::{
     CompactReport, ExportReport, Files, ImportReport, Metadata, MigrateReport, RebuildReport,
     RepairReport, SessionStats, TagList, VerifyReport,
 };
-use crate::results::{Pages, RawResults, Results};
+use crate::results::{Finder, Pages, RawResults, Results};
 use crate::store::Store;
 
 /// An open session. Clones are the same session; any thread may use it, as may other processes.
@@ -190,7 +190,8 @@ impl Session {
         })
     }
 
-    /// Finds entries; `()` is all of them, by relevance.
+    /// Finds entries; `()` is all of them, by relevance. One page: [`Query::limit`] of them, 100 when
+    /// not given.
     pub fn query(&self, query: impl Document) -> Result<Results> {
         self.query_json(query)?.parse()
     }
@@ -205,8 +206,27 @@ impl Session {
         })
     }
 
-    /// Finds all that match, page by page as they are asked for; [`Query::limit`] is the size of a
-    /// page.
+    /// All that a query finds, or the first [`Query::limit`]; page after page as they are gone
+    /// through.
+    ///
+    /// ```
+    /// # fn main() -> varve::Result<()> {
+    /// # let session = varve::Store::open("memory:")?.create_session(())?;
+    /// # session.add_batch((0..250).map(|n| varve::Entry::new("finding", n)).collect::<Vec<_>>())?;
+    /// let mut seen = 0;
+    /// for hit in session.find(varve::Query::all()) {
+    ///     seen += usize::from(hit?.entry.kind == "finding");
+    /// }
+    /// assert_eq!(seen, 250);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn find(&self, query: Query) -> Pages {
+        Pages::up_to_limit(Finder::Session(self.clone()), query)
+    }
+
+    /// All that a query finds, as by [`Session::find`], in pages of a size of yours:
+    /// [`Query::limit`], 100 when not given.
     ///
     /// ```
     /// # fn main() -> varve::Result<()> {
@@ -221,7 +241,7 @@ impl Session {
     /// # }
     /// ```
     pub fn pages(&self, query: Query) -> Pages {
-        Pages::new(self.clone(), query)
+        Pages::of_limit(Finder::Session(self.clone()), query)
     }
 
     /// Counts the entries that match; `()` counts all.

@@ -9,13 +9,16 @@ use std::sync::Arc;
 use crate::answer::Answer;
 use crate::callback::{self, Slot};
 use crate::document::Document;
-use crate::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{Error, Result};
 use crate::handle::{call, call_for_text, Argument};
 use crate::library::Library;
 use crate::options::SessionOptions;
+use crate::query::Query;
 use crate::raw;
 use crate::reports::{BackupReport, RestoreReport, SessionList, StoreStats, SweepReport};
-use crate::results::{RawResults, Results};
+use crate::results::{Finder, Pages, RawResults, Results};
 use crate::session::Session;
 
 /// An open store. Clones are the same store; any thread may use it, as may other processes.
@@ -112,7 +115,8 @@ impl Store {
         unsafe { (self.api().varve_store_close)(self.0.raw) };
     }
 
-    /// Creates a session and opens it.
+    /// Creates a session and opens it; [`ErrorKind::AlreadyExists`] when there is one of that id,
+    /// unless [`SessionOptions::if_exists`] says otherwise.
     pub fn create_session(&self, options: impl Document) -> Result<Session> {
         let options = options.to_json()?;
         // SAFETY: the text lives during the call.
@@ -130,26 +134,24 @@ impl Store {
         })
     }
 
-    /// Opens a session, and creates it when there is none of that id.
+    /// Opens the session of this id, and creates it when there is none, in one call. One that is
+    /// there is opened as it is; [`ErrorKind::AlreadyExists`] when it is another user's or agent's
+    /// than the options say.
     ///
     /// ```
     /// # fn main() -> varve::Result<()> {
     /// let store = varve::Store::open("memory:")?;
     /// store.session("kitchen")?.add(r#"{"type":"finding","content":"There are 6 cups"}"#)?;
     /// assert_eq!(store.session("kitchen")?.count(())?, 1);
+    /// let of_ann = store.session(varve::SessionOptions::new("notes").user("ann"))?;
+    /// # assert_eq!(of_ann.id(), "notes");
     /// # Ok(())
     /// # }
     /// ```
-    pub fn session(&self, id: &str) -> Result<Session> {
-        match self.open_session(id) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            opened => return opened,
-        }
-        match self.create_session(SessionOptions::new(id)) {
-            // Somebody else was faster.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => self.open_session(id),
-            created => created,
-        }
+    pub fn session(&self, options: impl Into<SessionOptions>) -> Result<Session> {
+        let mut options = options.into();
+        options.if_exists = Some("open".into());
+        self.create_session(options)
     }
 
     /// Lists sessions, newest first, without opening them: `json!({"user_id": "ann", "limit": 10})`,
@@ -172,9 +174,15 @@ impl Store {
         })
     }
 
-    /// Finds entries across sessions.
+    /// Finds entries across sessions: one page, [`Query::limit`] of them, 100 when not given.
     pub fn query(&self, query: impl Document) -> Result<Results> {
         self.query_json(query)?.parse()
+    }
+
+    /// All that a query finds across sessions, or the first [`Query::limit`]; page after page as
+    /// they are gone through.
+    pub fn find(&self, query: Query) -> Pages {
+        Pages::up_to_limit(Finder::Store(self.clone()), query)
     }
 
     /// As [`Store::query`], with the results as JSON.

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::document::Document;
 use crate::entry::Entry;
 use crate::error::{Error, Result};
+use crate::options::SessionOptions;
 use crate::results::Results;
 use crate::session::Session;
 use crate::store::Store;
@@ -80,9 +81,9 @@ impl StoreHandle {
     }
 
     /// As [`Store::session`].
-    pub async fn session(&self, id: &str) -> Result<SessionHandle> {
-        let id = id.to_owned();
-        self.run(move |store| store.session(&id)).await.map(SessionHandle)
+    pub async fn session(&self, options: impl Into<SessionOptions>) -> Result<SessionHandle> {
+        let options = options.into();
+        self.run(move |store| store.session(options)).await.map(SessionHandle)
     }
 
     /// As [`Store::query`].

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use common::{Directory, Outcome};
-use serde_json::json;
-use varve::{Entry, ErrorKind, LogLevel, Query, SessionOptions, Store};
+use serde_json::{json, Value};
+use varve::{Entry, ErrorKind, LogLevel, Order, Query, SessionOptions, SortBy, Store};
 
 #[test]
 fn sessions_are_made_listed_found_and_deleted() -> Outcome {
@@ -33,6 +33,58 @@ fn sessions_are_made_listed_found_and_deleted() -> Outcome {
     let again = store.create_session(SessionOptions::new("one")).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::AlreadyExists);
     assert_eq!(store.session("one")?.count(())?, 1);
+    Ok(())
+}
+
+#[test]
+fn a_session_is_opened_or_created() -> Outcome {
+    let directory = Directory::new();
+    let options = || SessionOptions::new("kitchen").user("ann");
+    {
+        let store = Store::open(directory.path())?;
+        store.session(options().title("Kitchen"))?.add(Entry::new("finding", "tea"))?;
+    }
+    let store = Store::open(directory.path())?;
+    let id = String::from("kitchen");
+    let opened = [
+        store.session("kitchen")?,
+        store.session(&id)?,
+        store.session(id)?,
+        store.session(options().title("another"))?,
+        store.create_session(SessionOptions { if_exists: Some("open".into()), ..options() })?,
+    ];
+    for session in opened {
+        assert_eq!((session.id(), session.count(())?), ("kitchen", 1));
+        assert_eq!(session.metadata()?.title.as_deref(), Some("Kitchen"));
+    }
+    let error = store.session(options().user("bo")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    assert!(error.message().contains("another user's"), "{error}");
+    assert_eq!(store.create_session(options()).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    let error = store.session(SessionOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    Ok(())
+}
+
+#[test]
+fn find_gives_all_up_to_the_limit() -> Outcome {
+    let store = Store::open("memory:")?;
+    let session = store.session("kitchen")?;
+    session.add_batch((0..1100).map(|n| Entry::new("finding", n)).collect::<Vec<_>>())?;
+    let all = || Query::all().sort_by(SortBy::Time).order(Order::Asc);
+    for limit in [None, Some(0), Some(7), Some(500), Some(501), Some(1100), Some(9999)] {
+        let found = limit.unwrap_or(1100).min(1100);
+        let query = || Query { limit, ..all() };
+        for pages in [session.find(query()), store.find(query())] {
+            let contents: Vec<_> =
+                pages.map(|hit| Ok(hit?.entry.content)).collect::<varve::Result<_>>()?;
+            assert_eq!(contents, (0..found).map(Value::from).collect::<Vec<_>>());
+        }
+    }
+    assert_eq!(session.query(all())?.len(), 100, "one page");
+    let mut broken = store.find(all().member("colour", 1));
+    assert!(broken.next().expect("an error").is_err());
+    assert!(broken.next().is_none());
     Ok(())
 }
 

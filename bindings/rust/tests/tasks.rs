@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use varve::{Entry, ErrorKind, Query, SessionHandle, Store, StoreHandle};
+use varve::{Entry, ErrorKind, Query, SessionHandle, SessionOptions, Store, StoreHandle};
 
 fn assert_send<T: Send>(value: T) -> T {
     value
@@ -12,7 +12,11 @@ fn assert_send<T: Send>(value: T) -> T {
 #[tokio::test]
 async fn every_call_is_there() -> varve::Result<()> {
     let store = StoreHandle::open("memory:", ()).await?;
-    let session = assert_send(store.session("test")).await?;
+    let ann = || SessionOptions::new("test").user("ann");
+    let session = assert_send(store.session(ann())).await?;
+    assert_eq!(assert_send(store.session("test")).await?.id(), "test");
+    let other = store.session(ann().user("bo")).await.unwrap_err();
+    assert_eq!(other.kind(), ErrorKind::AlreadyExists);
     assert_eq!(session.id(), "test");
     let id = assert_send(session.add(Entry::new("finding", "tea").id("tea"))).await?;
     session.add_batch([Entry::new("finding", "cup"), Entry::new("finding", "tea cup")]).await?;
