@@ -54,6 +54,10 @@ export interface Entry {
 /** Which entries; include/varve/query.h and docs/query.md tell what each member means. */
 export interface Conditions {
   text?: string;
+  /** An embedding of the question, for entries that were given theirs by `putVector`. */
+  vector?: number[] | Float32Array | Float64Array;
+  /** What the vector counts beside the text, 0 to 1. */
+  vectorWeight?: number;
   types?: string[];
   tags?: { include?: string[]; exclude?: string[]; match?: 'any' | 'all' };
   time?: { start?: Time | Date; end?: Time | Date; last?: string };

@@ -36,6 +36,14 @@ test('vectors: entries are found by embeddings', async (t) => {
   for (const id of ['east', 'north']) await session.add(finding(id, { id }));
   await session.putVector('east', [1, 0]);
   session.putVectorSync('north', Float32Array.of(0, 1));
+  for (const vector of [Float32Array.of(0.1, 0.9), Float64Array.of(0.1, 0.9), [0.1, 0.9]]) {
+    assert.equal((await session.query({ vector })).results[0].entry.id, 'north');
+    const [first] = session.resultsSync({ vector, limit: 1 });
+    assert.equal(first.entry.id, 'north');
+    assert.ok((await session.buildContext({ retrieve: [{ query: { vector } }] })).items.length);
+  }
+  assert.throws(() => session.querySync({ vector: Float32Array.of(NaN, 1) }),
+    { code: 'VARVE_INVALID_ARGUMENT' });
   const { results } = await session.query({ vector: [0.9, 0.1] });
   assert.equal(results[0].entry.id, 'east');
   await assert.rejects(session.putVector('east', [1, 2, 3]), { code: 'VARVE_INVALID_ARGUMENT' });
