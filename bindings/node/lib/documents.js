@@ -3,6 +3,7 @@ import { parse, stringify } from './json.js';
 import { indexFromWire, metadataFromWire, pageFromWire, reportFromWire,
   entryFromWire } from './names.js';
 import { callNow } from './call.js';
+import { invalidArgument } from './errors.js';
 
 /** A document as text: objects are renamed and printed; JSON text is taken as it is. */
 export function document(value, toWire) {
@@ -31,7 +32,64 @@ export function givesPage(results) {
   }
 }
 
-/** Every result of a query, page after page, as `ask(query)` gives them. */
+/** The object that a document is, which may be given as text. */
+export function asObject(value) {
+  let object = value instanceof Uint8Array ? new TextDecoder().decode(value) : value;
+  if (object === undefined || object === null || object === '') return {};
+  if (typeof object === 'string') {
+    try {
+      object = parse(object);
+    } catch (error) {
+      throw invalidArgument(`invalid JSON: ${error.message}`);
+    }
+  }
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw invalidArgument('must be an object, or JSON text of one');
+  }
+  return object;
+}
+
+const PAGE = 500;  // results that are asked for at once
+
+/** Goes through the pages of a query until they end, or its `limit` is reached. */
+class Pages {
+  more = true;
+  #query;
+  #left;
+
+  constructor(query) {
+    const { limit, ...others } = asObject(query);
+    this.#query = others;
+    this.#left = typeof limit === 'bigint' ? Number(limit) : limit ?? Infinity;
+  }
+
+  /** What to ask for next. */
+  get query() {
+    const isNumber = typeof this.#left === 'number';  // else it is the library's to refuse
+    return { ...this.#query, limit: isNumber ? Math.min(this.#left, PAGE) : this.#left };
+  }
+
+  /** The results of a page. */
+  take({ results, next }) {
+    this.#left -= results.length;
+    this.#query.after = next;
+    this.more = next !== null && this.#left > 0;
+    return results;
+  }
+}
+
+/** Every result of a query, as `ask(query)` gives them. */
+export async function* resultsOf(ask, query) {
+  const pages = new Pages(query);
+  while (pages.more) yield* pages.take(await ask(pages.query));
+}
+
+export function* resultsOfSync(ask, query) {
+  const pages = new Pages(query);
+  while (pages.more) yield* pages.take(ask(pages.query));
+}
+
+/** Every row of a list, page after page, as `ask(query)` gives them. */
 export async function* pagesOf(ask, query, rows) {
   let next = query?.after;
   do {

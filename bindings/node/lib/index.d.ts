@@ -138,6 +138,8 @@ export type Step = 'user_message' | 'assistant_message' | 'tool_call' | 'tool_re
 
 export interface SessionOptions {
   sessionId?: string;
+  /** What to do when there is one of that id: `fail` when not given. */
+  ifExists?: 'fail' | 'open';
   userId?: string;
   agentId?: string;
   title?: string;
@@ -312,6 +314,13 @@ export class Store extends Resource {
     Promise<Store>;
   static openSync(uri: string, config?: StoreConfig | JsonText | null): Store;
 
+  /**
+   * Opens the session of this id, and makes it when there is none. One that is there is opened as
+   * it is; VARVE_ALREADY_EXISTS when it is another user's or agent's.
+   */
+  session(id: string, session?: SessionOptions | JsonText | null, options?: CallOptions):
+    Promise<Session>;
+  sessionSync(id: string, session?: SessionOptions | JsonText | null): Session;
   createSession(session?: SessionOptions | JsonText | null, options?: CallOptions):
     Promise<Session>;
   createSessionSync(session?: SessionOptions | JsonText | null): Session;
@@ -330,12 +339,13 @@ export class Store extends Resource {
   listSessionsSync(filter?: SessionFilter | JsonText | null):
     { sessions: SessionSummary[]; next: string | null };
 
-  /** One page of what a query finds across sessions. */
+  /** One page of what a query finds across sessions: `limit` results, 100 when not given. */
   query(query?: StoreQuery | JsonText | null, options?: CallOptions): Promise<Page>;
   querySync(query?: StoreQuery | JsonText | null): Page;
-  /** Every result, page after page. */
-  results(query?: StoreQuery, options?: CallOptions): AsyncGenerator<Result, void>;
-  resultsSync(query?: StoreQuery): Generator<Result, void>;
+  /** Every result, or the first `limit`; page after page as they are gone through. */
+  results(query?: StoreQuery | JsonText | null, options?: CallOptions):
+    AsyncGenerator<Result, void>;
+  resultsSync(query?: StoreQuery | JsonText | null): Generator<Result, void>;
 
   /** Makes everything added so far durable. */
   sync(options?: CallOptions): Promise<void>;
@@ -418,12 +428,12 @@ export class Session extends Resource {
     Promise<number>;
   deleteWhereSync(query: Conditions | JsonText, reason?: string | null): number;
 
-  /** One page of what a query finds. */
+  /** One page of what a query finds: `limit` results, 100 when not given. */
   query(query?: Query | JsonText | null, options?: CallOptions): Promise<Page>;
   querySync(query?: Query | JsonText | null): Page;
-  /** Every result, page after page. */
-  results(query?: Query, options?: CallOptions): AsyncGenerator<Result, void>;
-  resultsSync(query?: Query): Generator<Result, void>;
+  /** Every result, or the first `limit`; page after page as they are gone through. */
+  results(query?: Query | JsonText | null, options?: CallOptions): AsyncGenerator<Result, void>;
+  resultsSync(query?: Query | JsonText | null): Generator<Result, void>;
   count(query?: Conditions | JsonText | null, options?: CallOptions): Promise<number>;
   countSync(query?: Conditions | JsonText | null): number;
   tags(options?: CallOptions): Promise<{ tags: { tag: string; entries: number }[] }>;

@@ -1,7 +1,7 @@
 // A session: one memory.
 import { AT_ONCE, HANDLE, Resource, callNow, define } from './call.js';
 import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPage, givesReport,
-  pagesOf, pagesOfSync } from './documents.js';
+  resultsOf, resultsOfSync } from './documents.js';
 import { entriesToWire, entryToWire, metadataToWire, optionsToWire, stepToWire } from './names.js';
 
 const ALL = 2n ** 64n - 1n;  // SIZE_MAX
@@ -16,13 +16,13 @@ export class Session extends Resource {
     this.id = callNow('varve_session_id', [handle]);
   }
 
-  /** Every result of a query, page after page. */
+  /** Every result of a query, or the first `limit`, page after page. */
   results(query, callOptions) {
-    return pagesOf((page) => this.query(page, callOptions), query, 'results');
+    return resultsOf((page) => this.query(page, callOptions), query);
   }
 
   resultsSync(query) {
-    return pagesOfSync((page) => this.querySync(page), query, 'results');
+    return resultsOfSync((page) => this.querySync(page), query);
   }
 
   /** Tells `listener({operation, done, total})` how far long operations are; false stops them. */

@@ -1,7 +1,9 @@
 // A store: one directory, or memory, that holds any number of sessions.
 import { AT_ONCE, HANDLE, Resource, callLater, callNow, define } from './call.js';
 import * as constants from './constants.js';
-import { document, givesPage, givesReport, pagesOf, pagesOfSync } from './documents.js';
+import { asObject, document, givesPage, givesReport, pagesOf, pagesOfSync, resultsOf,
+  resultsOfSync } from './documents.js';
+import { invalidArgument } from './errors.js';
 import { parse } from './json.js';
 import { optionsToWire, reportFromWire } from './names.js';
 import { Memory } from './memory.js';
@@ -9,6 +11,8 @@ import { Session } from './session.js';
 
 const options = (value) => document(value, optionsToWire);
 const asMemory = (handle, store) => new Memory(handle, store);
+const openOrMade = (sessionId, given) =>
+  options({ ...asObject(given), sessionId, ifExists: 'open' });
 const asSession = (handle, store) => new Session(handle, store);
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 
@@ -38,18 +42,21 @@ export class Store extends Resource {
     return pagesOfSync((page) => this.listSessionsSync(page), filter, 'sessions');
   }
 
-  /** Every result of a query, page after page. */
+  /** Every result of a query, or the first `limit`, page after page. */
   results(query, callOptions) {
-    return pagesOf((page) => this.query(page, callOptions), query, 'results');
+    return resultsOf((page) => this.query(page, callOptions), query);
   }
 
   resultsSync(query) {
-    return pagesOfSync((page) => this.querySync(page), query, 'results');
+    return resultsOfSync((page) => this.querySync(page), query);
   }
 
   /** Sends log lines to `receiver(line, level)`; null stops them. */
   setLog(receiver, { level = 'info' } = {}) {
     const least = typeof level === 'number' ? level : LEVELS.indexOf(level);
+    if (least < 0) {
+      throw invalidArgument(`level is ${level}; it must be one of ${LEVELS.join(', ')}`);
+    }
     const listen = receiver && ((number, line) => receiver(reportFromWire(parse(line)), number));
     callNow('varve_store_set_log',
       [this[HANDLE], receiver ? least : constants.VARVE_LOG_OFF, listen]);
@@ -80,6 +87,9 @@ export class Store extends Resource {
 
 define(Store, {
   sync: { calls: 'varve_store_sync' },
+  session: {
+    calls: 'varve_session_create', takes: (id, given) => [openOrMade(id, given)],
+    gives: asSession },
   createSession: {
     calls: 'varve_session_create', takes: (given) => [options(given)], gives: asSession },
   openSession: { calls: 'varve_session_open', takes: (id) => [id], gives: asSession },

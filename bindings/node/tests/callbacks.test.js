@@ -108,6 +108,15 @@ test('what a clock throws later is the cause of VARVE_CALLBACK', async (t) => {
   assert.equal(store.statsSync().sessionsOpen, 1, 'the session that nobody got is closed');
 });
 
+test('a level of log lines is one of those that there are', (t) => {
+  const store = openStore(t);
+  for (const level of ['warning', 'INFO', '', null, -1, 5, 1.5, 2 ** 32 + 1]) {
+    assert.throws(() => store.setLog(() => {}, { level }), /level/);
+  }
+  assert.throws(() => store.setLog(() => {}, { level: 'warning' }),
+    { name: 'VarveError', message: 'level is warning; it must be one of debug, info, warn, error' });
+});
+
 test('what a log receiver throws is the cause of VARVE_CALLBACK', (t) => {
   const store = openStore(t);
   const cause = { not: 'an Error' };

@@ -17,6 +17,10 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   const entry: Entry = session.getSync(id);
   const page: Page = await session.query({ text: 'tea', sortBy: 'best' }, { signal });
   const found: Result[] = page.results;
+  found.push(...session.querySync({ vector: Float32Array.of(0.5), vectorWeight: 1 }).results);
+  using kitchen: Session = await store.session('kitchen', { userId: 'ann' }, { signal });
+  const lost: boolean = kitchen.repairSync().metadataLost;
+  store.sessionSync(lost ? 'hall' : 'kitchen', { ifExists: 'open' });
   for await (const result of session.results({ tags: { include: ['drinks'] } })) found.push(result);
   for await (const summary of store.sessions({ userId: 'ann' })) console.log(summary.sessionId);
   const deleted: number = await session.deleteWhere({ minImportance: 0.5 }, 'request 4711');
@@ -39,6 +43,8 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   await session.record('song', { content: 'la' });
   // @ts-expect-error an entry has a type
   await session.add({ content: 'tea' });
+  // @ts-expect-error not what can be done
+  await store.createSession({ ifExists: 'replace' });
   // @ts-expect-error not an order
   await session.query({ sortBy: 'colour' });
   // @ts-expect-error made by a store only

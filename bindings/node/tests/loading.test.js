@@ -39,6 +39,7 @@ test('a missing file is told with its path', (t) => {
   assert.equal(error.abiFound, undefined);
   assert.deepEqual(error.tried.map(({ path: at, from }) => [at, from]), [[path, 'given']]);
   assert.match(error.message, /No such file/);
+  assert.match(error.message, /set VARVE_LIBRARY/);
   assert.ok(error.message.includes(path));
 });
 

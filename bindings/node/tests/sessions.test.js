@@ -17,24 +17,64 @@ test('the package, the library and the headers have one version', () => {
   assert.equal(load(), load());
 });
 
-test('iterators go through every page', async (t) => {
+test('iterators go through every page, up to the limit', async (t) => {
   const store = openStore(t);
   const session = store.createSessionSync();
-  session.addBatchSync(Array.from({ length: 25 }, (_, n) => finding(`n ${n}`, { id: `e${n}` })));
-  const query = { limit: 10, sortBy: 'time', order: 'asc' };
-  const expected = Array.from({ length: 25 }, (_, n) => `e${n}`);
+  const all = Array.from({ length: 1100 }, (_, n) => `e${n}`);
+  session.addBatchSync(all.map((id) => finding(`n ${id}`, { id })));
   for (const source of [session, store]) {
-    const ids = [];
-    for await (const { entry } of source.results(query)) ids.push(entry.id);
-    assert.deepEqual(ids, expected);
-    assert.deepEqual([...source.resultsSync(query)].map(({ entry }) => entry.id), expected);
+    for (const limit of [undefined, null, 0, 10, 500, 501, 1100, 9999]) {
+      const query = { limit, sortBy: 'time', order: 'asc' };
+      const ids = [];
+      for await (const { entry } of source.results(query)) ids.push(entry.id);
+      assert.deepEqual(ids, all.slice(0, limit ?? all.length));
+      assert.deepEqual([...source.resultsSync(query)].map(({ entry }) => entry.id), ids);
+      assert.equal([...source.resultsSync(JSON.stringify({ limit }))].length, ids.length);
+    }
+    assert.throws(() => [...source.resultsSync({ limit: -1 })], { code: 'VARVE_INVALID_ARGUMENT' });
+    assert.equal([...source.resultsSync({ limit: 501n })].length, 501);
+    const odd = [{ limt: 1 }, { limit: '5' }, { limit: 1.5 }, '{', '[]', Buffer.from('{]'), 5, [1]];
+    for (const wrong of odd) {
+      assert.throws(() => [...source.resultsSync(wrong)], { code: 'VARVE_INVALID_ARGUMENT' });
+    }
+    assert.equal([...source.resultsSync('')].length, all.length);
   }
+  assert.equal(session.querySync().results.length, 100, 'one page');
   for (let n = 0; n < 4; n++) store.createSessionSync({ sessionId: `s${n}`, userId: 'ann' });
   const sessions = [];
   for await (const summary of store.sessions({ limit: 3 })) sessions.push(summary.sessionId);
   assert.equal(sessions.length, 5);
   assert.deepEqual([...store.sessionsSync({ limit: 3 })].map((s) => s.sessionId), sessions);
   assert.equal([...store.sessionsSync({ userId: 'ann' })].length, 4);
+});
+
+test('a session is opened or made', async (t) => {
+  const place = join(directory(t), 'store');
+  const first = openStore(t, place);
+  const made = await first.session('kitchen', { userId: 'ann', title: 'Kitchen' });
+  await made.add(finding('tea'));
+  await first.close();
+  const store = openStore(t, place);
+  for (const session of [
+    await store.session('kitchen'), store.sessionSync('kitchen', { userId: 'ann' }),
+    store.sessionSync('kitchen', '{"user_id":"ann"}'), store.sessionSync('kitchen', null),
+    await store.createSession({ sessionId: 'kitchen', ifExists: 'open' })]) {
+    assert.equal(session.countSync(), 1);
+    assert.equal(session.metadataSync().title, 'Kitchen');
+  }
+  const others = { code: 'VARVE_ALREADY_EXISTS', message: /another user's/ };
+  await assert.rejects(store.session('kitchen', { userId: 'bo' }), others);
+  assert.throws(() => store.sessionSync('kitchen', { userId: 'bo' }), others);
+  await assert.rejects(store.createSession({ sessionId: 'kitchen' }),
+    { code: 'VARVE_ALREADY_EXISTS' });
+  for (const wrong of [() => store.sessionSync(), () => store.sessionSync('a b'),
+    () => store.sessionSync('a', 5), () => store.sessionSync('a', '['),
+    () => store.sessionSync('a', { user: 'ann' })]) {
+    assert.throws(wrong, { code: 'VARVE_INVALID_ARGUMENT' });
+  }
+  const signal = AbortSignal.abort(new Error('no more'));
+  await assert.rejects(store.session('hall', {}, { signal }), { message: 'no more' });
+  assert.equal(store.listSessionsSync().sessions.length, 1);
 });
 
 test('an iterator can be left early', async (t) => {
