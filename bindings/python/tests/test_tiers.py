@@ -79,8 +79,25 @@ def test_a_transcript(session):
     assert len(session.transcript_last()) == 3
 
 
-@pytest.mark.parametrize("form", [list, tuple, iter, lambda v: array.array("f", v),
-                                  lambda v: array.array("d", v)])
+class Tensor:
+    """Numbers as numpy and torch have them: gone through, and given by `tolist`."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def tolist(self):
+        return list(self.values)
+
+
+FORMS = [list, tuple, Tensor, lambda v: array.array("f", v), lambda v: array.array("d", v),
+         lambda v: memoryview(array.array("f", v)), lambda v: memoryview(array.array("d", v)),
+         lambda v: memoryview(array.array("f", [x for x in v for _ in (0, 1)]))[::2]]
+
+
+@pytest.mark.parametrize("form", [*FORMS, iter])
 def test_vectors(session, form):
     session.add_batch([{"id": "a", "type": "finding", "content": 1},
                        {"id": "b", "type": "finding", "content": 2}])
@@ -91,3 +108,23 @@ def test_vectors(session, form):
         session.put_vector("a", form([1.0]))
     with pytest.raises(varve.InvalidArgument):
         session.put_vector("a", [])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_question_has_a_vector_of_the_same_forms(session, form):
+    session.add_batch([{"id": "a", "type": "finding", "content": 1},
+                       {"id": "b", "type": "finding", "content": 2}])
+    session.put_vector("a", [1.0, 0.0])
+    session.put_vector("b", [0.0, 1.0])
+    for found in (session.query(vector=form([0.1, 0.9]))[0], *session.find(
+            {"vector": form([0.1, 0.9]), "limit": 1})):
+        assert found["entry"]["id"] == "b"
+    request = {"retrieve": [{"query": {"vector": form([0.1, 0.9])}}]}
+    assert session.build_context(request)["items"]
+    with pytest.raises(varve.InvalidArgument, match="no JSON"):
+        session.query(vector=form([float("nan"), 0.0]))
+
+
+def test_bytes_are_no_vector(session):
+    with pytest.raises(TypeError, match="bytes cannot be written as JSON"):
+        session.query(vector=b"\0\0")

@@ -1,7 +1,6 @@
 """Calling the library: text in, text out, errors."""
 from __future__ import annotations
 
-import array
 import ctypes
 import datetime
 import json
@@ -39,11 +38,14 @@ def _outs() -> _Outs:
         return _Outs()
 
 
-def _default(value: Any) -> str:
-    """Times as RFC 3339; a time without a zone could be any."""
+def _default(value: Any) -> Any:
+    """Times as RFC 3339; a time without a zone could be any. Arrays and numbers of array.array,
+    memoryview, numpy and their like, which all have a `tolist`, as Python's own."""
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         return value.isoformat()
-    raise TypeError(f"a {type(value).__name__} cannot be written as JSON"
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON"
                     + (" without its time zone" if isinstance(value, datetime.datetime) else ""))
 
 
@@ -97,10 +99,20 @@ def options(value: Json, members: Mapping[str, Any]) -> Tuple[Optional[bytes], i
 
 def floats(values: Iterable[float]) -> Any:
     """Numbers as an array of C floats."""
-    if isinstance(values, array.array) and values.typecode == "f":
-        return (ctypes.c_float * len(values)).from_buffer_copy(values)
+    view = _view_of_floats(values)
+    if view is not None:
+        return (ctypes.c_float * len(view)).from_buffer_copy(view)
     numbers = list(values)
     return (ctypes.c_float * len(numbers))(*numbers)
+
+
+def _view_of_floats(values: Any) -> Optional[memoryview]:
+    """The bytes of what has C floats one after the other: array.array("f"), numpy's float32."""
+    try:
+        view = memoryview(values)
+    except TypeError:
+        return None
+    return view if view.format == "f" and view.ndim == 1 and view.c_contiguous else None
 
 
 def how_many(count: Optional[int]) -> int:

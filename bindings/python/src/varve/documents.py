@@ -1,7 +1,7 @@
 """The shapes of documents, for type checkers. docs/format.md and docs/query.md have the rules."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, TypedDict, Union
+from typing import Any, Dict, List, Optional, Sequence, TypedDict, Union
 
 
 class Entry(TypedDict, total=False):
@@ -47,7 +47,7 @@ class Query(TypedDict, total=False):
     time: TimeQuery
     min_importance: float
     min_relevance: float
-    vector: List[float]
+    vector: Sequence[float]
     vector_weight: float
     references: List[str]
     relation: str

@@ -166,7 +166,8 @@ class Session:
 
     def put_vector(self, entry_id: str, values: Iterable[float]) -> None:
         """Gives an entry its vector, an embedding that you made of it: `query(vector=[...])`
-        finds by it. Any sequence of numbers; an array of 32 bit floats is taken without a loop."""
+        finds by it. Any sequence of numbers; an array of 32 bit floats (array.array, numpy) is
+        taken without a loop."""
         given = _call.text(entry_id)
         numbers = _call.floats(values)
         _call.call(self._api, self._api.varve_session_put_vector, self._handle, given, len(given),
