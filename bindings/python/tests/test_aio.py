@@ -22,8 +22,22 @@ def test_a_session():
                     await session.get("nobody")
             assert [info["session_id"] async for info in store.iterate_sessions()] == ["s"]
             assert await (await store.open_session("s")).count() == 1
+            assert await (await store.session("s", user_id="ann")).count() == 1
+            with pytest.raises(varve.AlreadyExists):
+                await store.session("s", user_id="bo")
         with pytest.raises(varve.BadHandle):
             await store.sync()
+    asyncio.run(main())
+
+
+def test_find_gives_all_up_to_the_limit():
+    async def main():
+        async with varve.aio.Store("memory:") as store:
+            session = await store.session("s")
+            await session.add_batch([{"type": "finding", "content": n} for n in range(600)])
+            for finder in (session, store):
+                for members, found in (({}, 600), ({"limit": 501}, 501), ({"limit": 0}, 0)):
+                    assert len([r async for r in finder.find(**members)]) == found
     asyncio.run(main())
 
 

@@ -85,7 +85,7 @@ def test_results(session):
     session.add_batch({"id": f"e{n}", "type": "finding", "content": n, "importance": n / 10}
                       for n in range(5))
     with session.query(sort_by="importance", limit=3) as results:
-        assert len(results) == 3
+        assert len(results) == 3 and repr(results) == "<varve.Results, 3 of them>"
         assert results.entry(0)["id"] == "e4"
         assert 0 < results.score(0) <= 1.5
         assert [result["entry"]["content"] for result in results] == [4, 3, 2]
@@ -97,6 +97,55 @@ def test_results(session):
     assert rest.next is None
     with pytest.raises(varve.BadHandle):
         results.entry(0)
+
+
+def test_a_place_among_the_results_is_one_that_64_bits_hold(session):
+    session.add({"type": "finding", "content": 1})
+    results = session.query()
+    for index in (-1, 1, 2**64, 2**64 + 1):
+        for call in (results.entry, results.score):
+            with pytest.raises(varve.InvalidArgument):
+                call(index)
+
+
+@pytest.mark.parametrize("limit, found", [(None, 1100), (0, 0), (7, 7), (500, 500), (501, 501),
+                                          (1100, 1100), (9999, 1100)])
+def test_find_gives_all_up_to_the_limit(store, session, limit, found):
+    session.add_batch({"type": "finding", "content": n} for n in range(1100))
+    members = {} if limit is None else {"limit": limit}
+    for finder in (session, store):
+        contents = [result["entry"]["content"] for result in finder.find(
+            {"types": ["finding"]}, sort_by="time", order="asc", **members)]
+        assert contents == list(range(found))
+    assert len(session.query()) == 100, "one page"
+
+
+def test_find_takes_text_and_tells_errors(session):
+    session.add({"type": "finding", "content": "tea"})
+    assert [result["entry"]["content"] for result in session.find('{"text":"tea"}')] == ["tea"]
+    assert len(list(session.find(""))) == len(list(session.find(b"{}"))) == 1
+    for wrong in ({"limt": 1}, {"limit": -1}, {"limit": 2.5}, "{", "[]", b"\xff"):
+        with pytest.raises(varve.InvalidArgument):
+            next(session.find(wrong))
+
+
+def test_a_session_is_opened_or_made(tmp_path):
+    with varve.Store(tmp_path) as store:
+        with store.session("kitchen", user_id="ann", title="Kitchen") as session:
+            session.add({"type": "finding", "content": "tea"})
+    with varve.Store(tmp_path) as store:
+        for session in (store.session("kitchen"), store.session(session_id="kitchen"),
+                        store.session("kitchen", {"user_id": "ann"}, title="another")):
+            assert session.count() == 1 and session.metadata()["title"] == "Kitchen"
+        options: varve.SessionOptions = {"session_id": "kitchen", "if_exists": "open"}
+        assert store.create_session(options).count() == 1
+        with pytest.raises(varve.AlreadyExists, match="another user's"):
+            store.session("kitchen", user_id="bo")
+        with pytest.raises(varve.AlreadyExists):
+            store.create_session(session_id="kitchen")
+        with pytest.raises(varve.InvalidArgument):
+            store.session("kit chen")
+        assert len(store.sessions()["sessions"]) == 1
 
 
 def test_delete_where_wants_a_query(session):

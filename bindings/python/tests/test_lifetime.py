@@ -24,6 +24,7 @@ def test_use_after_close(store, session):
         with pytest.raises(varve.BadHandle):
             call()
     assert repr(session) == "<varve.Session, closed>"
+    assert repr(store) == "<varve.Store memory:>"
     results.close()
     results.close()
     with pytest.raises(varve.BadHandle):
@@ -165,6 +166,9 @@ def test_after_a_fork_the_childs_calls_are_refused(tmp_path):
         if child == 0:
             code = 1
             try:
+                assert repr(session) == "<varve.Session, of the process before the fork>"
+                with pytest.raises(varve.Forked):
+                    session.id
                 session.add(ENTRY)
             except varve.Forked as error:
                 code = 0 if "fork" in str(error) else 2

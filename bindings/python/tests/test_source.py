@@ -37,7 +37,12 @@ def test_users_of_the_package_are_checked(tmp_path):
                     "    number: int = session.count(limit=1)\n"
                     "    later: int = await other.count()\n"
                     "    wrong: int = session.add({})\n"
-                    "    also_wrong: int = await other.add({})\n")
+                    "    also_wrong: int = await other.add({})\n"
+                    "    some: list[varve.Result] = session.query()[:3]\n"
+                    "    one: varve.Result = next(session.find(vector=[0.5]))\n"
+                    "    options: varve.SessionOptions = {'if_exists': 'open'}\n"
+                    "    session.store.session('s', options, user_id='ann')\n"
+                    "    async for result in other.find(): one = result\n")
     done = mypy(tmp_path, user)
     assert done.stdout.count("error:") == 2, done.stdout
     assert "user.py:7: error" in done.stdout and "user.py:8: error" in done.stdout

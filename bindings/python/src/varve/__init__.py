@@ -2,7 +2,7 @@
 
     import varve
 
-    with varve.Store("./memory") as store, store.create_session() as session:
+    with varve.Store("./memory") as store, store.session("kitchen") as session:
         session.add({"type": "finding", "content": "Ann drinks tea, not coffee"})
         for result in session.query(text="what does Ann drink?"):
             print(result["entry"]["content"])
@@ -21,8 +21,8 @@ from ._raw import VARVE_LOG_INFO as LOG_INFO
 from ._raw import VARVE_LOG_OFF as LOG_OFF
 from ._raw import VARVE_LOG_WARN as LOG_WARN
 from ._raw import VERSION as __version__
-from .documents import (Context, ContextItem, Entry, Query, Result, SessionInfo, SessionPage,
-                        TagQuery, TimeQuery)
+from .documents import (Context, ContextItem, Entry, Query, Result, SessionInfo, SessionOptions,
+                        SessionPage, TagQuery, TimeQuery)
 from .errors import (AlreadyExists, BadHandle, Busy, CallbackFailed, Corruption, FormatVersion,
                      Forked, InputOutput, Internal, InvalidArgument, LibraryError, NoMemory,
                      NoSpace, NotFound, ReadOnly, SizeLimit, Unsupported, VarveError)
@@ -74,6 +74,7 @@ __all__ = [
     "Results",
     "Session",
     "SessionInfo",
+    "SessionOptions",
     "SessionPage",
     "SizeLimit",
     "Store",

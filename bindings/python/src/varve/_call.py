@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import datetime
 import json
-from typing import Any, Callable, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _raw
 from .callbacks import failure_of_this_thread
@@ -85,12 +85,29 @@ def document(value: Any) -> bytes:
         raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"this is no JSON: {error}") from error
 
 
-def options(value: Json, members: Mapping[str, Any]) -> Tuple[Optional[bytes], int]:
+def parsed(given: Union[str, bytes]) -> Dict[str, Any]:
+    """The object that JSON text is; nothing is one without members."""
+    try:
+        value = json.loads(given or "{}")
+    except ValueError as error:
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"this is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, "the JSON text must be an object")
+    return value
+
+
+def with_members(value: Json, members: Mapping[str, Any]) -> Json:
     """An object and keyword arguments that stand for more members of it."""
-    if members:
-        if isinstance(value, (str, bytes)):
-            raise TypeError("keyword arguments cannot be added to JSON text")
-        value = {**(value or {}), **members}
+    if not members:
+        return value
+    if isinstance(value, (str, bytes)):
+        raise TypeError("keyword arguments cannot be added to JSON text")
+    return {**(value or {}), **members}
+
+
+def options(value: Json, members: Mapping[str, Any]) -> Tuple[Optional[bytes], int]:
+    """An object and keyword arguments, as text for the library."""
+    value = with_members(value, members)
     if value is None:
         return None, 0
     given = document(value)

@@ -1,7 +1,7 @@
 """Store and Session for asyncio: the same methods, to be awaited.
 
     async with varve.aio.Store("./memory") as store:
-        session = await store.create_session()
+        session = await store.session("kitchen")
         await session.add({"type": "finding", "content": "tea, not coffee"})
         for result in await session.query(text="tea"):
             print(result["entry"]["content"])
@@ -15,13 +15,14 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, TypeVar
+from typing import (TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Dict, Mapping, TypeVar,
+                    Union)
 
 from . import memory as _memory
 from . import session as _session
 from . import store as _store
-from .documents import SessionInfo
-from .results import Results
+from .documents import JsonText, Query, Result, SessionInfo, SessionOptions
+from .results import Pages, Results
 from .session import Options, Path
 
 if TYPE_CHECKING:
@@ -59,6 +60,15 @@ def _opening(method: Callable[Concatenate[Any, P], _session.Session]
     return call
 
 
+async def _find(ask: Callable[[Dict[str, Any]], Coroutine[Any, Any, Results]], query: Any,
+                members: Mapping[str, Any]) -> AsyncIterator[Result]:
+    """What a query finds, page after page, each of which is awaited."""
+    pages = Pages(query, members)
+    while pages.more:
+        for result in pages.take(await ask(pages.query())):
+            yield result
+
+
 class Session:
     """An open session; varve.Session has the manual."""
 
@@ -91,6 +101,12 @@ class Session:
     delete = _awaited(_session.Session.delete)
     delete_where = _awaited(_session.Session.delete_where)
     query = _reading(_session.Session.query)
+
+    def find(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
+             **members: Any) -> AsyncIterator[Result]:
+        """All that a query finds, or the first `limit`: `async for result in session.find(...)`."""
+        return _find(self.query, query, members)
+
     count = _awaited(_session.Session.count)
     put_vector = _awaited(_session.Session.put_vector)
     record = _awaited(_session.Session.record)
@@ -179,11 +195,24 @@ class Store:
         """Closes it and its sessions; see varve.Store."""
         await asyncio.to_thread(self._close)
 
+    async def session(self, session_id: str,
+                      options: Union[SessionOptions, Dict[str, Any], None] = None,
+                      **members: Any) -> Session:
+        """Opens the session of this id, and makes it when there is none; see varve.Store."""
+        return Session(await asyncio.to_thread(self._inner.session, session_id, options,
+                                               **members))
+
     create_session = _opening(_store.Store.create_session)
     open_session = _opening(_store.Store.open_session)
     sessions = _awaited(_store.Store.sessions)
     delete_session = _awaited(_store.Store.delete_session)
     query = _reading(_store.Store.query)
+
+    def find(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
+             **members: Any) -> AsyncIterator[Result]:
+        """All that a query finds across sessions, or the first `limit`."""
+        return _find(self.query, query, members)
+
     sync = _awaited(_store.Store.sync)
     backup = _awaited(_store.Store.backup)
     restore = _awaited(_store.Store.restore)

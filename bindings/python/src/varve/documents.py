@@ -77,6 +77,25 @@ class Result(TypedDict, total=False):
     explain: Dict[str, Any]
 
 
+class SessionOptions(TypedDict, total=False):
+    """What a session is to be; include/varve/session.h has the rules."""
+
+    session_id: str
+    if_exists: str  # "fail", or "open": the session of that id is opened as it is
+    user_id: str
+    agent_id: str
+    title: str
+    stores: List[str]
+    kv_cap: int
+    transcript_cap: int
+    ttl_hours: float
+    ttl_policy: str
+    decay_config: Dict[str, Any]
+    compaction_config: Dict[str, Any]
+    preferences: Any
+    durability: str
+
+
 class SessionInfo(TypedDict, total=False):
     """What a list of sessions tells of each."""
 

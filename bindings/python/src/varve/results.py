@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-from typing import Any, Dict, Iterator, List, Optional, cast
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union, cast, overload
 
 from . import _call, _raw
 from .documents import Entry, Result
@@ -54,6 +54,9 @@ class Results:
     def _list(self) -> List[Result]:
         return cast(List[Result], self.to_dict()["results"])
 
+    def __repr__(self) -> str:
+        return f"<varve.Results, {len(self)} of them>"
+
     def __len__(self) -> int:
         if self._page is not None:
             return len(self._list())
@@ -62,7 +65,13 @@ class Results:
     def __iter__(self) -> Iterator[Result]:
         return iter(self._list())
 
-    def __getitem__(self, index: int) -> Result:
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> List[Result]: ...
+
+    def __getitem__(self, index: Union[int, slice]) -> Union[Result, List[Result]]:
         return self._list()[index]
 
     def close(self) -> None:
@@ -77,3 +86,43 @@ class Results:
 
     def __del__(self) -> None:
         self._api.varve_results_free(self._handle)
+
+
+_PAGE = 500  # results that are asked for at once
+
+
+class Pages:
+    """Goes through the pages of a query: asks by `query`, and is given what came to `take`. As
+    many results as the query's `limit`, or all there are, in `more` pages."""
+
+    __slots__ = ("more", "_query", "_left")
+
+    def __init__(self, query: Any, members: Mapping[str, Any]):
+        if isinstance(query, (str, bytes)):
+            query = _call.parsed(query)
+        self._query: Dict[str, Any] = {**(query or {}), **members}
+        self._left: Optional[int] = self._query.pop("limit", None)
+        self.more = True
+
+    def query(self) -> Dict[str, Any]:
+        """What to ask for next."""
+        limit = _PAGE if self._left is None else min(self._left, _PAGE)
+        return {**self._query, "limit": limit}
+
+    def take(self, page: Results) -> List[Result]:
+        """The results of a page."""
+        results, after = cast(List[Result], page.to_dict()["results"]), page.next
+        page.close()
+        if self._left is not None:
+            self._left -= len(results)
+        self._query["after"] = after
+        self.more = after is not None and self._left != 0
+        return results
+
+
+def find(ask: Callable[[Dict[str, Any]], Results], query: Any,
+         members: Mapping[str, Any]) -> Iterator[Result]:
+    """What a query finds, page after page."""
+    pages = Pages(query, members)
+    while pages.more:
+        yield from pages.take(ask(pages.query()))

@@ -4,12 +4,12 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union, cast
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Union, cast
 
 from . import _call, _raw, callbacks
-from .documents import Context, Entry, JsonText, Query, Report
-from .errors import BadHandle
-from .results import Results
+from .documents import Context, Entry, JsonText, Query, Report, Result
+from .errors import BadHandle, Forked
+from .results import Results, find
 
 if TYPE_CHECKING:
     from .store import Store
@@ -60,8 +60,12 @@ class Session:
                         "opens it there")
 
     def __repr__(self) -> str:
-        given = self._api.varve_session_id(self._handle)
-        return f"<varve.Session {given.decode()}>" if given else "<varve.Session, closed>"
+        try:
+            return f"<varve.Session {self.id}>"
+        except Forked:
+            return "<varve.Session, of the process before the fork>"
+        except BadHandle:
+            return "<varve.Session, closed>"
 
     # -- the session itself
 
@@ -70,6 +74,7 @@ class Session:
         """The session's id."""
         given = self._api.varve_session_id(self._handle)
         if given is None:
+            self.stats()  # says why: it is closed, or was opened before a fork
             raise BadHandle(_raw.VARVE_BAD_HANDLE, "the session is closed")
         return cast(str, given.decode())
 
@@ -152,10 +157,15 @@ class Session:
     def query(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
               **members: Any) -> Results:
         """Finds entries (docs/query.md): `query(text="tea -coffee", tags={"include": ["ann"]})`.
-        Without anything, all by relevance."""
+        Without anything, all by relevance. One page: `limit` of them, 100 when not given."""
         return Results(self._api, _call.call_handle(
             self._api, self._api.varve_session_query, self._handle,
             *_call.options(cast(Any, query), members)))
+
+    def find(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
+             **members: Any) -> Iterator[Result]:
+        """All that a query finds, or the first `limit`; page after page as it is gone through."""
+        return find(self.query, query, members)
 
     def count(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
               **members: Any) -> int:

@@ -9,9 +9,11 @@ import weakref
 from typing import Any, Callable, Dict, Iterator, Optional, Union, cast
 
 from . import _call, _library, _raw, callbacks
-from .documents import JsonText, Query, Report, SessionInfo, SessionPage
+from .documents import (JsonText, Query, Report, Result, SessionInfo, SessionOptions,
+                        SessionPage)
+from .errors import InvalidArgument
 from .memory import Memory
-from .results import Results
+from .results import Results, find
 from .session import Options, Path, Session
 
 
@@ -34,7 +36,8 @@ class Store:
         self._log = callbacks.Slot(callbacks.log)
         self._clock = callbacks.Slot(callbacks.clock)
         self._tokens = callbacks.Slot(callbacks.token_counter)
-        given = _call.text(os.fspath(uri))
+        self._uri = os.fspath(uri)
+        given = _call.text(self._uri)
         self._handle = _call.call_handle(self._api, self._api.varve_store_open, given, len(given),
                                          *_call.options(config, {}))
         _open_stores.add(self)
@@ -57,19 +60,32 @@ class Store:
         if handle is not None:
             self._api.varve_store_close(handle)
 
+    def __repr__(self) -> str:
+        return f"<varve.Store {self._uri}>"
+
     def __reduce__(self) -> Any:
         raise TypeError("a Store cannot be pickled: give its path to the other process, which "
                         "opens it there")
 
     # -- sessions
 
-    def create_session(self, options: Options = None, /, **members: Any) -> Session:
+    def session(self, session_id: str, options: Union[SessionOptions, Dict[str, Any], None] = None,
+                **members: Any) -> Session:
+        """Opens the session of this id, and makes it when there is none, with the members of
+        `create_session`: `store.session("kitchen", user_id="ann")`. One that is there is opened as
+        it is; AlreadyExists when it is another user's or agent's."""
+        return self.create_session(cast(Any, options), **{
+            **members, "session_id": session_id, "if_exists": "open"})
+
+    def create_session(self, options: Union[SessionOptions, Options] = None, /,
+                       **members: Any) -> Session:
         """Makes a session and opens it: `session_id`, `user_id`, `agent_id`, `title`, `stores`,
-        `ttl_hours`, `ttl_policy`, `decay_config`, `compaction_config`, `preferences`,
-        `durability`, all optional."""
+        `kv_cap`, `transcript_cap`, `ttl_hours`, `ttl_policy`, `decay_config`,
+        `compaction_config`, `preferences`, `durability`, all optional. AlreadyExists when there is
+        one of that id, unless `if_exists` is "open"."""
         return Session(self, _call.call_handle(
             self._api, self._api.varve_session_create, self._handle,
-            *_call.options(options, members)))
+            *_call.options(cast(Any, options), members)))
 
     def open_session(self, session_id: str) -> Session:
         """Opens a session. NotFound when there is none."""
@@ -105,6 +121,11 @@ class Store:
         return Results(self._api, _call.call_handle(
             self._api, self._api.varve_store_query, self._handle,
             *_call.options(cast(Any, query), members)))
+
+    def find(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
+             **members: Any) -> Iterator[Result]:
+        """All that a query finds across sessions: as Session.find."""
+        return find(self.query, query, members)
 
     def memory(self, options: Options = None, /, **members: Any) -> Memory:
         """The memory of a user in three tiers: `user_id`, `agent_id`, `window`, `ttl_hours`."""
