@@ -37,6 +37,16 @@ def test_a_clock_that_raises_is_replaced_by_the_systems(store, session, unraisab
     assert str(unraisable[0].exc_value) == "no time"
 
 
+@pytest.mark.parametrize("told", [2**63, 2**64 + NOW_MS, -2**63 - 1, float("inf")])
+def test_a_time_that_64_bits_do_not_hold_is_a_failure_of_the_clock(store, session, unraisable,
+                                                                   told):
+    """ctypes takes the last 64 bits: of 2**63 that is a year before Christ."""
+    store.set_clock(lambda: told)
+    timestamp = session.get(session.add({"type": "finding", "content": 1}))["timestamp"]
+    assert "2026-02" < timestamp < "3000"
+    assert isinstance(unraisable[0].exc_value, (ValueError, OverflowError))
+
+
 def test_log_lines_go_to_a_logger(store, caplog):
     caplog.set_level(logging.DEBUG, "agent.memory")
     store.log_to(logging.getLogger("agent.memory"), varve.LOG_INFO)
@@ -187,7 +197,8 @@ def test_a_callback_that_is_replaced_or_cleared_is_dropped(store, session):
 def test_a_callback_that_is_refused_leaves_the_one_before(store):
     seen = []
     store.set_log(lambda level, line: seen.append("first"), varve.LOG_INFO)
-    with pytest.raises(varve.InvalidArgument):
-        store.set_log(lambda level, line: seen.append("second"), 99)
+    for level in (99, -1, 2**32, 2**32 + 1):
+        with pytest.raises(varve.InvalidArgument, match=f"{level} is no level"):
+            store.set_log(lambda level, line: seen.append("second"), level)
     store.create_session()
     assert set(seen) == {"first"}

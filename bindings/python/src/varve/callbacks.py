@@ -99,7 +99,10 @@ def clock(slot: Slot) -> Any:
     def now(_user_data: Any) -> int:
         try:
             if slot.function:
-                return int(slot.function())
+                told = int(slot.function())
+                if not -2**63 <= told < 2**63:  # ctypes would cut it off
+                    raise ValueError(f"a clock told {told}")
+                return told
         except BaseException as error:  # noqa: B902
             _unraisable(error)
         return time.time_ns() // 1_000_000

@@ -44,12 +44,14 @@ class Results:
     def entry(self, index: int) -> Entry:
         """One entry as it is stored, without reading the others."""
         return cast(Entry, json.loads(_call.call_borrowed(
-            self._api, self._api.varve_results_entry, self._handle, index)))
+            self._api, self._api.varve_results_entry, self._handle,
+            _call.number_of("results", index))))
 
     def score(self, index: int) -> float:
         """The relevance of one result, without reading the others."""
         return cast(float, _call.call_number(self._api, self._api.varve_results_score,
-                                             ctypes.c_double, self._handle, index))
+                                             ctypes.c_double, self._handle,
+                                             _call.number_of("results", index)))
 
     def _list(self) -> List[Result]:
         return cast(List[Result], self.to_dict()["results"])
