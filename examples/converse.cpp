@@ -10,15 +10,15 @@ namespace {
 constexpr uint64_t kPromptTokensMax = 500;
 
 void talk(const varve::Memory& memory) {
-  memory.record("kitchen", R"({"role":"user","content":"I drink tea, not coffee."})");
-  memory.record("kitchen", R"({"role":"assistant","content":"Noted: tea.",
+  memory.record("chat", R"({"role":"user","content":"I drink tea, not coffee."})");
+  memory.record("chat", R"({"role":"assistant","content":"Noted: tea.",
                               "usage":{"input_tokens":412,"output_tokens":9,"cost_usd":0.002}})");
   memory.store(R"({"content":"Ada drinks tea, not coffee.","importance":0.9})");
 }
 
 void go_on(const varve::Store& store, const varve::Memory& memory) {
-  memory.load("kitchen");
-  std::cout << memory.context("kitchen", kPromptTokensMax) << '\n';
+  memory.load("chat");
+  std::cout << memory.context("chat", kPromptTokensMax) << '\n';
   const varve::Results known = memory.search(R"({"text":"what to drink?","limit":1})");
   for (const std::string_view entry : known.entries()) std::cout << entry << '\n';
   std::cout << store.usage(R"({"user_id":"ada"})") << '\n';

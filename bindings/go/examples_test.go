@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What each program of examples/ prints.
+// What each program of examples/ prints, in the first run and in the next.
 var printed = map[string]string{
 	"remember_and_recall": "recalled: Tea in the morning, never coffee\n",
 	"tool_call_trace": "tool_call map[to:Rome tool:find_flight]\n" +
@@ -33,10 +33,13 @@ func TestExamplePrograms(t *testing.T) {
 	}
 	for name, expected := range printed {
 		t.Run(name, func(t *testing.T) {
-			program := exec.Command(filepath.Join(programs, name), filepath.Join(t.TempDir(), "m"))
-			output, err := program.CombinedOutput()
-			if err != nil || string(output) != expected {
-				t.Errorf("%v\n%s", err, output)
+			directory := filepath.Join(t.TempDir(), "m")
+			for run := range 2 {
+				program := exec.Command(filepath.Join(programs, name), directory)
+				output, err := program.CombinedOutput()
+				if err != nil || string(output) != expected {
+					t.Errorf("run %d: %v\n%s", run+1, err, output)
+				}
 			}
 		})
 	}

@@ -4,8 +4,9 @@
     newcomer_test.py LANGUAGE
 
 bindings/package makes the language's package; then the first commands of its README are run in an
-empty folder, and have to end with what the README says the first example prints. VARVE_LIBRARY
-names the library. Exits with 77 and one line when the language's tools are missing.
+empty folder, and have to end with what the README says the first example prints; so does the last
+command, which is the program, when it is given again. VARVE_LIBRARY names the library. Exits with
+77 and one line when the language's tools are missing.
 """
 import os
 import pathlib
@@ -53,11 +54,12 @@ def main():
                         language], check=True)
         for path in packages.glob("*.*"):
             assert path.stat().st_size < PACKAGE_BYTES_MAX, f"{path.name}: {path.stat().st_size}"
-        done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=project,
+        twice = commands + commands.splitlines()[-1]
+        done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", twice], cwd=project,
                               env=environment(home), stdout=subprocess.PIPE, text=True)
         assert done.returncode == 0, f"{commands}\nended with {done.returncode}:\n{done.stdout}"
         told = done.stdout.rstrip("\n")
-        assert ("\n" + told).endswith("\n" + prints), f"{told}\nis not\n{prints}"
+        assert ("\n" + told).endswith(f"\n{prints}\n{prints}"), f"{told}\nis not twice\n{prints}"
     print(f"{commands}{prints}")
     return 0
 

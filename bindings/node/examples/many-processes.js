@@ -6,12 +6,12 @@ import { Store } from 'varve';
 
 const PROCESSES = 4;
 const ENTRIES = 250;
-const [directory = './memory', number] = process.argv.slice(2);
+const [directory = './memory', sessionId, number] = process.argv.slice(2);
 
 /** Each process opens the store for itself. */
 async function work() {
   const store = await Store.open(directory, { durability: 'interval' });
-  const session = await store.openSession('shared');
+  const session = await store.openSession(sessionId);
   for (let step = 0; step < ENTRIES; step++) {
     await session.add({
       id: `p${number}-${step}`, type: 'observation', content: { process: Number(number), step } });
@@ -21,10 +21,10 @@ async function work() {
 
 async function main() {
   const store = await Store.open(directory);
-  const session = await store.createSession({ sessionId: 'shared' });
+  const session = await store.createSession({ title: 'Shared' });
   const program = fileURLToPath(import.meta.url);
   await Promise.all(Array.from({ length: PROCESSES }, (_, n) =>
-    once(fork(program, [directory, String(n)]), 'exit')));
+    once(fork(program, [directory, session.id, String(n)]), 'exit')));
   for (let n = 0; n < PROCESSES; n++) {
     console.log(`process ${n}:`, await session.count({ content: { process: n } }), 'entries');
   }

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { Store } from 'varve';
 
 const directory = process.argv[2] ?? './memory';
-const files = join(directory, 'sessions', 'clinic');
+const store = await Store.open(directory);
+const session = await store.createSession({ title: 'Clinic' });
+const files = join(directory, 'sessions', session.id);
 
 async function filesWith(text) {
   const names = await readdir(files);
@@ -12,8 +14,6 @@ async function filesWith(text) {
   return names.filter((_, index) => texts[index].includes(text));
 }
 
-const store = await Store.open(directory);
-const session = await store.createSession({ sessionId: 'clinic' });
 await session.add({
   id: 'visit', type: 'observation', content: 'Ann Miller has hay fever', tags: ['people.ann'] });
 await session.add({ id: 'hours', type: 'finding', content: 'Open until six' });

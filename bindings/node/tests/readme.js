@@ -11,14 +11,22 @@ const README = join(PACKAGE, 'README.md');
 const QUOTE =
   /<!-- example: ([\w-]+\.js) -->\n```js\n(.*?)```\n<!-- prints -->\n```\n(.*?)```\n/gs;
 
-/** The program of an example, and what it prints with a new directory. */
+/** The program of an example, and what it prints: with a new directory, and when run again. */
 export async function current(name) {
   const path = join(PACKAGE, 'examples', name);
   const folder = mkdtempSync(join(tmpdir(), 'varve-example-'));
-  const { code, stdout, stderr } = await run(process.execPath, [path, join(folder, 'memory')]);
-  rmSync(folder, { recursive: true });
-  if (code !== 0) throw new Error(`${name}: ${stderr}`);
-  return { program: readFileSync(path, 'utf8'), printed: stdout };
+  const printed = [];
+  try {
+    for (const time of ['first', 'second']) {
+      const { code, stdout, stderr } = await run(process.execPath, [path, join(folder, 'memory')]);
+      if (code !== 0) throw new Error(`${name}, ${time} run: ${stderr}`);
+      printed.push(stdout);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  if (printed[0] !== printed[1]) throw new Error(`${name} run again prints:\n${printed[1]}`);
+  return { program: readFileSync(path, 'utf8'), printed: printed[0] };
 }
 
 /** {name: {program, printed}} as README.md has them. */

@@ -7,10 +7,10 @@ import varve
 PROCESSES, ENTRIES = 4, 250
 
 
-def work(directory, number):
+def work(directory, session_id, number):
     """Each process opens the store for itself: handles do not survive a fork."""
     with varve.Store(directory, {"durability": "interval"}) as store:
-        with store.open_session("shared") as session:
+        with store.open_session(session_id) as session:
             for step in range(ENTRIES):
                 session.add({"id": f"p{number}-{step}", "type": "observation",
                              "content": {"process": number, "step": step}})
@@ -18,9 +18,9 @@ def work(directory, number):
 
 def main():
     directory = sys.argv[1] if len(sys.argv) > 1 else "./memory"
-    with varve.Store(directory) as store, store.create_session(session_id="shared") as session:
+    with varve.Store(directory) as store, store.create_session(title="Shared") as session:
         context = multiprocessing.get_context("spawn")
-        workers = [context.Process(target=work, args=(directory, number))
+        workers = [context.Process(target=work, args=(directory, session.id, number))
                    for number in range(PROCESSES)]
         for worker in workers:
             worker.start()

@@ -12,7 +12,7 @@ def files_with(text):
             if path.is_file() and text.encode() in path.read_bytes()]
 
 
-with varve.Store(directory) as store, store.create_session(session_id="clinic") as session:
+with varve.Store(directory) as store, store.create_session(title="Clinic") as session:
     session.add({"id": "visit", "type": "observation", "content": "Ann Miller has hay fever",
                  "tags": ["people.ann"]})
     session.add({"id": "hours", "type": "finding", "content": "Open until six"})
@@ -24,6 +24,5 @@ with varve.Store(directory) as store, store.create_session(session_id="clinic") 
     print("erased:", erased, "and dropped from the log:", report["dropped"]["deleted"])
     print("after:", files_with("hay fever"))
     print("still known:", [result["entry"]["content"] for result in session.query()])
-
-audit = (directory / "sessions/clinic/tombstones.jsonl").read_text()
-print("the audit log has the reason:", "asked for on Monday" in audit)
+    audit = (directory / "sessions" / session.id / "tombstones.jsonl").read_text()
+    print("the audit log has the reason:", "asked for on Monday" in audit)

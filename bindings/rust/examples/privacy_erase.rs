@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = std::env::args().nth(1).unwrap_or_else(|| "./memory".into());
     let directory = Path::new(&directory);
     let store = Store::open(directory)?;
-    let session = store.create_session(SessionOptions::new("clinic"))?;
+    let session = store.create_session(SessionOptions::default().title("Clinic"))?;
     session.add(Entry::new("observation", "Ann Miller has hay fever").tag("people.ann"))?;
     session.add(Entry::new("finding", "Open until six"))?;
     session.sync()?;
@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for hit in session.query(())? {
         println!("still known: {}", hit.entry.content);
     }
-    println!("the reason stays in {:?}", files_with(directory, "asked for on Monday")?);
+    let files = directory.join("sessions").join(session.id());
+    println!("the reason stays in {:?}", files_with(&files, "asked for on Monday")?);
     Ok(())
 }

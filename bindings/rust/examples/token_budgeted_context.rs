@@ -6,7 +6,7 @@ fn main() -> varve::Result<()> {
     let store = Store::open(std::env::args().nth(1).unwrap_or_else(|| "memory:".into()))?;
     // A tokenizer goes here; this one counts words.
     store.set_token_counter(|text| text.split_whitespace().count() as u64)?;
-    let session = store.create_session(SessionOptions::new("trip").user("ann"))?;
+    let session = store.create_session(SessionOptions::default().user("ann"))?;
 
     session.record("user_message", json!({"content": "I want to go from Kiel to Oslo"}))?;
     session.record(

@@ -24,12 +24,18 @@ fn block(text: &str) -> (String, &str) {
     (inner.to_owned(), rest)
 }
 
+/// What it prints with a new directory, and again when it is run once more.
 fn prints(name: &str) -> String {
     let directory = Directory::new();
-    let output = Command::new(common::example(name)).arg(directory.join("memory")).output();
-    let output = output.expect("cargo test builds the examples");
-    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
+    let run = || {
+        let output = Command::new(common::example(name)).arg(directory.join("memory")).output();
+        let output = output.expect("cargo test builds the examples");
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let printed = run();
+    assert_eq!(run(), printed, "what {name} prints when it is run again");
+    printed
 }
 
 #[test]

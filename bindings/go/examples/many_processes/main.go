@@ -23,8 +23,8 @@ func main() {
 		directory = os.Args[1]
 	}
 	run := start
-	if len(os.Args) > 2 {
-		run = func(directory string) error { return work(directory, os.Args[2]) }
+	if len(os.Args) > 3 {
+		run = func(directory string) error { return work(directory, os.Args[2], os.Args[3]) }
 	}
 	if err := run(directory); err != nil {
 		log.Fatal(err)
@@ -38,7 +38,7 @@ func start(directory string) error {
 		return err
 	}
 	defer store.Close()
-	session, err := store.CreateSession(varve.SessionOptions{SessionID: "shared"})
+	session, err := store.CreateSession(nil)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func start(directory string) error {
 
 	processes := make([]*exec.Cmd, workers)
 	for number := range processes {
-		processes[number] = exec.Command(os.Args[0], directory, fmt.Sprint("worker ", number))
+		processes[number] = exec.Command(os.Args[0], directory, session.ID(), fmt.Sprint("worker ", number))
 		processes[number].Stderr = os.Stderr
 		if err := processes[number].Start(); err != nil {
 			return err
@@ -70,13 +70,13 @@ func start(directory string) error {
 }
 
 // work adds entries. Other writers are waited for until the deadline.
-func work(directory, name string) error {
+func work(directory, sessionID, name string) error {
 	store, err := varve.Open(directory, nil)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	session, err := store.OpenSession("shared")
+	session, err := store.OpenSession(sessionID)
 	if err != nil {
 		return err
 	}

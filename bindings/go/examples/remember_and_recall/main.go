@@ -1,8 +1,7 @@
-// Remembers what a user likes, and recalls it in the next run.
+// Remembers what a user likes in its first run, and recalls it in that and every later one.
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -27,23 +26,25 @@ func run(directory string) error {
 	}
 	defer store.Close()
 
-	session, err := store.OpenSession("kitchen")
-	if errors.Is(err, varve.ErrNotFound) {
-		session, err = store.CreateSession(varve.SessionOptions{SessionID: "kitchen", UserID: "ann"})
-	}
+	session, err := store.Session("kitchen", varve.SessionOptions{UserID: "ann"})
 	if err != nil {
 		return err
 	}
 	defer session.Close()
 
-	_, err = session.Add(varve.Entry{
-		Type: "preference", Content: "Tea in the morning, never coffee",
-		Tags: []string{"drinks"}, Importance: varve.Importance(0.9)})
+	count, err := session.Count(nil)
 	if err != nil {
 		return err
 	}
-	if _, err := session.Add(varve.Entry{Type: "finding", Content: "The kettle is broken"}); err != nil {
-		return err
+	if count == 0 { // the first run
+		_, err := session.AddBatch([]varve.Entry{
+			{Type: "preference", Content: "Tea in the morning, never coffee",
+				Tags: []string{"drinks"}, Importance: varve.Importance(0.9)},
+			{Type: "finding", Content: "The kettle is broken"},
+		})
+		if err != nil {
+			return err
+		}
 	}
 
 	for result, err := range session.Find(varve.Query{Text: "what does she drink? tea?", Limit: 1}) {
