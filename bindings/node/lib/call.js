@@ -98,9 +98,9 @@ export class Resource {
     if (typeof handle !== 'bigint') {
       throw new TypeError('open it with Store.open, or by a method of a Store');
     }
-    this[HANDLE] = handle;
-    this[CLOSE] = close;
-    this[PARENT] = parent;
+    for (const [name, value] of [[HANDLE, handle], [CLOSE, close], [PARENT, parent]]) {
+      Object.defineProperty(this, name, { value });  // not shown by console.log
+    }
     dropped.register(this, { close, handle }, this);
   }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { Session, Store, VarveError, load, version } from '../lib/index.js';
 import * as constants from '../lib/constants.js';
 import { library } from '../lib/native.js';
@@ -197,6 +198,12 @@ test('files, backups and reports are found where they were asked for', async (t)
   assert.equal(copy.openSessionSync('s').countSync(), 1);
   assert.ok((await session.files()).files.some(({ name }) => name === 'memory.jsonl'));
   assert.match(await store.metrics(), /varve_entries/);
+});
+
+test('what is printed of a handle is what its user knows', (t) => {
+  const store = openStore(t);
+  assert.equal(inspect(store), 'Store {}');
+  assert.equal(inspect(store.sessionSync('s')), "Session { id: 's' }");
 });
 
 test('only the library makes stores and sessions', () => {
