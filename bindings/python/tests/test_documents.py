@@ -75,6 +75,13 @@ def test_lone_surrogates_are_refused_everywhere(session, store, tmp_path):
     assert session.count() == 0
 
 
+def test_what_is_no_text_is_refused_by_its_type(session, store):
+    for call in (lambda: session.get(5), lambda: session.kv_set("a", 5),
+                 lambda: store.open_session(5), lambda: session.transcript_append("user", 5)):
+        with pytest.raises(TypeError, match="a str or bytes is needed, not int"):
+            call()
+
+
 def test_bytes_that_are_not_utf_8_are_refused(session):
     with pytest.raises(varve.InvalidArgument):
         session.add(b'{"type":"finding","content":"\xff"}')

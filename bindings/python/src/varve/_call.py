@@ -63,6 +63,8 @@ def text(value: Union[str, bytes]) -> bytes:
         raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
                               f"the text holds a lone surrogate at character {error.start}"
                               ) from error
+    except AttributeError:
+        raise TypeError(f"a str or bytes is needed, not {type(value).__name__}") from None
 
 
 def optional_text(value: Union[str, bytes, None]) -> Tuple[Optional[bytes], int]:
