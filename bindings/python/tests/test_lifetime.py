@@ -27,8 +27,10 @@ def test_use_after_close(store, session):
     assert repr(store) == "<varve.Store memory:>"
     results.close()
     results.close()
-    with pytest.raises(varve.BadHandle):
-        results.to_json()
+    for call in (results.to_json, lambda: len(results), lambda: bool(results)):
+        with pytest.raises(varve.BadHandle):
+            call()
+    assert repr(results) == "<varve.Results, closed>"
     store.close()
     store.close()
     with pytest.raises(varve.BadHandle):
@@ -162,13 +164,15 @@ def test_after_a_fork_the_childs_calls_are_refused(tmp_path):
     with varve.Store(tmp_path / "store") as store:
         session = store.create_session(session_id="s")
         session.add(ENTRY)
+        results = session.query()
         child = os.fork()
         if child == 0:
             code = 1
             try:
                 assert repr(session) == "<varve.Session, of the process before the fork>"
-                with pytest.raises(varve.Forked):
-                    session.id
+                for call in (lambda: session.id, lambda: len(results)):
+                    with pytest.raises(varve.Forked):
+                        call()
                 session.add(ENTRY)
             except varve.Forked as error:
                 code = 0 if "fork" in str(error) else 2

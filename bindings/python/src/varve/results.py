@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
 
 from . import _call, _raw
 from .documents import Entry, Result
+from .errors import BadHandle, Forked
 
 
 class Results:
@@ -57,12 +58,18 @@ class Results:
         return cast(List[Result], self.to_dict()["results"])
 
     def __repr__(self) -> str:
-        return f"<varve.Results, {len(self)} of them>"
+        try:
+            return f"<varve.Results, {len(self)} of them>"
+        except (BadHandle, Forked):
+            return "<varve.Results, closed>"
 
     def __len__(self) -> int:
         if self._page is not None:
             return len(self._list())
-        return cast(int, self._api.varve_results_count(self._handle))
+        count = cast(int, self._api.varve_results_count(self._handle))
+        if count == 0:
+            self.to_json()  # says when they are closed, or of the process before a fork
+        return count
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self._list())
