@@ -32,7 +32,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	session, err := store.CreateSession(nil)
+	session, err := store.Session("kitchen", varve.SessionOptions{UserID: "ann"})
 	if err != nil {
 		log.Fatal(err)
 	}

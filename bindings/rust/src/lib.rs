@@ -8,7 +8,7 @@
 //!
 //! # fn main() -> varve::Result<()> {
 //! let store = Store::open("memory:")?; // or a directory: it is made when it is missing
-//! let session = store.create_session(())?;
+//! let session = store.session("kitchen")?; // made when there is none of that id
 //!
 //! session.add(Entry::new("preference", "Tea in the morning, coffee never").tag("drinks"))?;
 //! session.add(r#"{"type":"finding","content":"The kettle needs 3 minutes"}"#)?;
