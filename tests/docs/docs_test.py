@@ -246,6 +246,24 @@ class CExamples(unittest.TestCase):
                 self.assertTrue(output)
 
 
+class PythonExample(unittest.TestCase):
+    """The first example of the README; those of the bindings' READMEs are tried by their tests."""
+
+    def test_readme_shows_what_it_prints(self):
+        blocks = markdown.blocks((SOURCE / "README.md").read_text("utf-8"))
+        number = next(n for n, block in enumerate(blocks) if block.language == "python")
+        with tempfile.TemporaryDirectory(prefix="varve-docs-") as directory:
+            # Again in the same place, as a reader does.
+            for expected in (blocks[number + 1].text, None):
+                status, output = run([sys.executable, "-B", "-c", blocks[number].text],
+                                     cwd=directory, env=clean_environment(
+                                         PYTHONPATH=str(SOURCE / "bindings/python/src"),
+                                         VARVE_LIBRARY=os.environ["VARVE_LIBRARY"]))
+                self.assertEqual(status, 0, output)
+                if expected is not None:
+                    self.assertEqual(output, expected)
+
+
 def update():
     for path, text in pages().items():
         renewed = text
