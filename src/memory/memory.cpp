@@ -95,7 +95,9 @@ struct Memory::Context {
 
 Result<std::string> Memory::record(std::string_view session_id, std::string_view message_json) {
   VARVE_TRY_ASSIGN(json::Tree message, read_message(message_json));
-  if (options_.ttl_hours > 0 && message.get("expires_at") == nullptr) {
+  const bool has_own_end =
+      message.get("expires_at") != nullptr || message.get("ttl_seconds") != nullptr;
+  if (options_.ttl_hours > 0 && !has_own_end) {
     message.set("expires_at",
                 json::Tree::string(format_rfc3339(end_of(store_.now_ms(), options_.ttl_hours))));
   }

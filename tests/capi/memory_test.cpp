@@ -490,6 +490,22 @@ TEST(ShortTermMemory, TtlOfOnesOwnIsKept) {
   EXPECT_EQ(memory.contents("chat"), "");
 }
 
+TEST(ShortTermMemory, TtlOfOnesOwnMayBeInSeconds) {
+  const Store store;
+  int64_t now_ms = kStartMs;
+  ASSERT_TRUE(store.set_clock(tell_time, &now_ms).ok());
+  const Memory memory(store, R"({"ttl_hours":0.5})");
+  ASSERT_TRUE(memory.say("chat", "user", "half an hour").ok());
+  const Answer id = memory.record("chat", R"({"content":"a minute","ttl_seconds":60})");
+  ASSERT_TRUE(id.ok()) << id.outcome;
+  now_ms += 59'999;
+  EXPECT_EQ(memory.contents("chat"), "half an hour a minute");
+  now_ms += 1;
+  EXPECT_EQ(memory.contents("chat"), "half an hour");
+  EXPECT_EQ(memory.record("chat", R"({"content":"x","ttl_seconds":0})").outcome.status,
+            VARVE_INVALID_ARGUMENT);
+}
+
 TEST(ShortTermMemory, AClockMayTellAnyTimeAtAll) {
   const Store store;
   int64_t now_ms = 0;
