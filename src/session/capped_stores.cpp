@@ -84,6 +84,12 @@ Status check_file_size(const Core& core, const Writer& writer, CappedStore store
   return writer.check_size(size_bytes - present);
 }
 
+Status oversized(CappedStore store, Place place) {
+  return {Code::kSizeLimit,
+          std::string(file_of(store)) + " is larger than varve makes it: move it away",
+          std::move(place)};
+}
+
 void note_damage(Core& core, CappedStore store, uint64_t signature, std::string_view reason) {
   CappedFile& file = state_of(core, store);
   if (file.damage_signature.exchange(signature) == signature) return;
@@ -125,20 +131,21 @@ Status tidy_stores(Core& core, Remains remains) {
 
 Result<std::vector<StoreDamage>> find_store_damage(Core& core) {
   std::vector<StoreDamage> found;
-  const auto kv = core.storage->get_document(log::kKeyValueFile);
-  if (!kv.ok() && kv.code() != Code::kNotFound) return kv.status();
-  if (kv.ok()) {
-    const auto contents = stores::parse_kv(*kv);
-    if (!contents.damage.empty()) {
-      found.push_back({CappedStore::kKeyValue, 0, kv->size(), contents.damage});
+  for (const auto store : {CappedStore::kKeyValue, CappedStore::kTranscript}) {
+    const auto text = core.storage->get_document(file_of(store));
+    if (text.code() == Code::kNotFound) continue;
+    if (text.code() == Code::kSizeLimit) {
+      const Place& place = text.status().place();
+      found.push_back({store, 0, place.size.value_or(0), oversized(store, place).message(), false});
+      continue;
     }
-  }
-  const auto transcript = core.storage->get_document(log::kTranscriptFile);
-  if (!transcript.ok() && transcript.code() != Code::kNotFound) return transcript.status();
-  if (transcript.ok()) {
-    for (auto& range : stores::parse_transcript(*transcript).damaged) {
-      found.push_back(
-          {CappedStore::kTranscript, range.offset, range.length, std::move(range.reason)});
+    VARVE_TRY(text);
+    if (store == CappedStore::kTranscript) {
+      for (auto& range : stores::parse_transcript(*text).damaged) {
+        found.push_back({store, range.offset, range.length, std::move(range.reason)});
+      }
+    } else if (const auto contents = stores::parse_kv(*text); !contents.damage.empty()) {
+      found.push_back({store, 0, text->size(), contents.damage});
     }
   }
   return found;

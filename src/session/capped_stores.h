@@ -35,6 +35,9 @@ Status check_length(const Core& core, std::string_view what, uint64_t size_bytes
 Status check_file_size(const Core& core, const Writer& writer, CappedStore store,
                        uint64_t size_bytes);
 
+// kSizeLimit of a file that is larger than kCappedFileBytesMax: nobody's memory is filled with it.
+Status oversized(CappedStore store, Place place);
+
 // Counts damage and tells it to the log, once for each `signature`.
 void note_damage(Core& core, CappedStore store, uint64_t signature, std::string_view reason);
 // Holder of the lock: durable when it answers ok.
@@ -54,6 +57,7 @@ struct StoreDamage {
   uint64_t offset = 0;
   uint64_t length = 0;
   std::string reason;
+  bool is_readable = true;  // else it is for people to move away
 };
 // Reads both files.
 Result<std::vector<StoreDamage>> find_store_damage(Core& core);

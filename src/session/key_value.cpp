@@ -39,6 +39,7 @@ Result<KvFile> read_file(Core& core) {
     VARVE_TRY(core.storage->tail());  // kNotFound when the session was deleted
     return file;
   }
+  if (text.code() == Code::kSizeLimit) return oversized(kStore, text.status().place());
   if (!text.ok()) return std::move(text).status();
   file.exists = true;
   file.text = *std::move(text);
@@ -48,15 +49,27 @@ Result<KvFile> read_file(Core& core) {
   return file;
 }
 
-// The same for the holder of the lock, who sets damage aside before the file is replaced.
-Result<KvFile> read_to_replace(Core& core, Remains remains) {
+// The same for the holder of the lock.
+Result<KvFile> read_to_replace(Core& core) {
   VARVE_TRY_ASSIGN(KvFile file, read_file(core));
   core.kv_file.size_bytes = file.text.size();
-  const std::string& damage = file.contents.damage;
-  if (!damage.empty() && remains == Remains::kSetAside) {
-    VARVE_TRY(set_aside(core, kStore, file.text, 0, damage));
-  }
   return file;
+}
+
+// Right before the file is replaced: who is refused may ask again and again.
+Status set_damage_aside(Core& core, const KvFile& file) {
+  const std::string& damage = file.contents.damage;
+  return damage.empty() ? Status() : set_aside(core, kStore, file.text, 0, damage);
+}
+
+// By what its contents are now.
+Status replace_file(Core& core, Writer& writer, const KvFile& file) {
+  const std::string text = stores::format_kv(cap_of(core, kStore), file.contents.entries);
+  VARVE_TRY(check_file_size(core, writer, kStore, text.size()));
+  VARVE_TRY(set_damage_aside(core, file));
+  VARVE_TRY(put_file(core, kStore, text));
+  note_written(core, writer, text.size(), true);
+  return {};
 }
 
 }  // namespace
@@ -68,24 +81,16 @@ Result<std::vector<stores::KvEntry>> KeyValue::read() {
   return std::move(file.contents.entries);
 }
 
-Status KeyValue::save(const std::vector<stores::KvEntry>& entries) {
-  const std::string text = stores::format_kv(cap_of(core_, kStore), entries);
-  VARVE_TRY(check_file_size(core_, writer_, kStore, text.size()));
-  VARVE_TRY(put_file(core_, kStore, text));
-  note_written(core_, writer_, text.size(), true);
-  return {};
-}
-
 Status KeyValue::set(std::string_view key, std::string_view value) {
   VARVE_TRY(check_has(core_, kStore));
   VARVE_TRY(check_key(key));
   VARVE_TRY(check_length(core_, "value", value.size()));
   return writer_.run("kv set", [&]() -> Status {
-    VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core_, Remains::kSetAside));
+    VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core_));
     auto& entries = file.contents.entries;
     stores::set_key(entries, {std::string(key), std::string(value), now_in_seconds(core_)});
     stores::evict(entries, cap_of(core_, kStore));
-    return save(entries);
+    return replace_file(core_, writer_, file);
   });
 }
 
@@ -103,11 +108,11 @@ Status KeyValue::remove(std::string_view key) {
   return writer_.run("kv delete", [&]() -> Status {
     VARVE_TRY_ASSIGN(const auto present, read());
     if (stores::find_key(present, key) == nullptr) return no_key(key);
-    VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core_, Remains::kSetAside));
+    VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core_));
     auto& entries = file.contents.entries;
     stores::evict(entries, cap_of(core_, kStore));
     stores::erase_key(entries, key);
-    return save(entries);
+    return replace_file(core_, writer_, file);
   });
 }
 
@@ -125,11 +130,12 @@ Result<json::Tree> KeyValue::list() {
 }
 
 Status tidy_kv(Core& core, Remains remains) {
-  VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core, remains));
+  VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core));
   const uint64_t cap = cap_of(core, kStore);
   auto& entries = file.contents.entries;
   const bool is_tidy = file.contents.damage.empty() && entries.size() <= cap;
   if (!file.exists || is_tidy) return {};
+  if (remains == Remains::kSetAside) VARVE_TRY(set_damage_aside(core, file));
   stores::evict(entries, cap);
   return put_file(core, kStore, stores::format_kv(cap, entries));
 }

@@ -28,7 +28,6 @@ class KeyValue {
 
  private:
   Result<std::vector<stores::KvEntry>> read();
-  Status save(const std::vector<stores::KvEntry>& entries);
 
   Core& core_;
   Writer& writer_;

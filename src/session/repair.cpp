@@ -183,7 +183,9 @@ class Repair {
   Status look() {
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
     VARVE_TRY_ASSIGN(const auto store_damage, find_store_damage(core_));
-    store_damage_count_ = store_damage.size();
+    store_damage_count_ = static_cast<uint64_t>(
+        std::count_if(store_damage.begin(), store_damage.end(),
+                      [](const StoreDamage& damage) { return damage.is_readable; }));
     metadata_lost_ = core_.metadata_was_damaged;
     {
       const std::shared_lock lock(core_.index_mutex);

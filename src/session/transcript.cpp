@@ -56,43 +56,44 @@ Result<std::unique_ptr<log::DocumentView>> open_view(Core& core) {
     place.path = log::kTranscriptFile;
     place.size = (*view)->size_bytes();
     place.limit = kCappedFileBytesMax;
-    return Status(Code::kSizeLimit, "transcript.md is larger than varve makes it: move it away",
-                  std::move(place));
+    return oversized(kStore, std::move(place));
   }
   if (view.code() != Code::kNotFound) return view;
   VARVE_TRY(core.storage->tail());  // kNotFound when the session was deleted
   return std::unique_ptr<log::DocumentView>();
 }
 
-Status set_damage_aside(Core& core, std::string_view text,
-                        const stores::TranscriptContents& contents) {
-  for (const auto& range : contents.damaged) {
-    VARVE_TRY(set_aside(core, kStore, text.substr(range.offset, range.length), range.offset,
-                        range.reason));
-  }
-  if (contents.torn_bytes == 0) return {};
-  core.context.counters->torn_tails += 1;
-  const uint64_t offset = text.size() - contents.torn_bytes;
-  core.post(Level::kWarn, "an unfinished entry of transcript.md moved to quarantine");
-  return set_aside(core, kStore, text.substr(offset), offset, "torn tail: an unfinished entry");
-}
-
 // The file as it is to be: at most `cap` entries, `added` the last one, and nothing else.
 struct NewText {
   std::string text;
   bool is_same = true;  // as the file
+  std::string old_text;
+  stores::TranscriptContents old_contents;  // without its entries
 };
 
-Result<NewText> make_anew(Core& core, log::DocumentView& view, Remains remains,
+// Right before the file is replaced: who is refused may ask again and again.
+Status set_damage_aside(Core& core, const NewText& made) {
+  const std::string_view text = made.old_text;
+  for (const auto& range : made.old_contents.damaged) {
+    VARVE_TRY(set_aside(core, kStore, text.substr(range.offset, range.length), range.offset,
+                        range.reason));
+  }
+  if (made.old_contents.torn_bytes == 0) return {};
+  core.context.counters->torn_tails += 1;
+  const uint64_t offset = text.size() - made.old_contents.torn_bytes;
+  core.post(Level::kWarn, "an unfinished entry of transcript.md moved to quarantine");
+  return set_aside(core, kStore, text.substr(offset), offset, "torn tail: an unfinished entry");
+}
+
+Result<NewText> make_anew(Core& core, log::DocumentView& view,
                           const stores::TranscriptEntry* added) {
-  VARVE_TRY_ASSIGN(const std::string text, read_piece(view, 0, view.size_bytes()));
-  stores::TranscriptContents contents = stores::parse_transcript(text);
-  note_damage_in(core, view, contents);
-  if (remains == Remains::kSetAside) VARVE_TRY(set_damage_aside(core, text, contents));
-  const uint64_t cap = cap_of(core, kStore);
-  auto& entries = contents.entries;
   NewText made;
-  made.is_same = contents.ends_whole && entries.size() <= cap && added == nullptr;
+  VARVE_TRY_ASSIGN(made.old_text, read_piece(view, 0, view.size_bytes()));
+  made.old_contents = stores::parse_transcript(made.old_text);
+  note_damage_in(core, view, made.old_contents);
+  const uint64_t cap = cap_of(core, kStore);
+  std::vector<stores::TranscriptEntry> entries = std::move(made.old_contents.entries);
+  made.is_same = made.old_contents.ends_whole && entries.size() <= cap && added == nullptr;
   if (added != nullptr) entries.push_back(*added);
   if (entries.size() > cap) {
     entries.erase(entries.begin(), entries.end() - static_cast<ptrdiff_t>(cap));
@@ -146,8 +147,9 @@ Status Transcript::look() {
 
 // With the entry, and without what is beyond the cap or damaged.
 Status Transcript::write_anew(const stores::TranscriptEntry& entry) {
-  VARVE_TRY_ASSIGN(const NewText made, make_anew(core_, *seen_, Remains::kSetAside, &entry));
+  VARVE_TRY_ASSIGN(const NewText made, make_anew(core_, *seen_, &entry));
   VARVE_TRY(check_file_size(core_, writer_, kStore, made.text.size()));
+  VARVE_TRY(set_damage_aside(core_, made));
   VARVE_TRY(put_file(core_, kStore, made.text));
   note_written(core_, writer_, made.text.size(), true);
   return {};
@@ -233,8 +235,10 @@ Result<json::Tree> Transcript::last(uint64_t count) {
 Status tidy_transcript(Core& core, Remains remains) {
   VARVE_TRY_ASSIGN(const auto view, open_view(core));
   if (!view) return {};
-  VARVE_TRY_ASSIGN(const NewText made, make_anew(core, *view, remains, nullptr));
-  return made.is_same ? Status() : put_file(core, kStore, made.text);
+  VARVE_TRY_ASSIGN(const NewText made, make_anew(core, *view, nullptr));
+  if (made.is_same) return {};
+  if (remains == Remains::kSetAside) VARVE_TRY(set_damage_aside(core, made));
+  return put_file(core, kStore, made.text);
 }
 
 }  // namespace varve::session

@@ -231,6 +231,35 @@ TEST_F(CappedFiles, LargerThanTheyCanBeTheyAreRefusedUnread) {
   EXPECT_EQ(session_->kv_get("a").code(), Code::kSizeLimit);
   EXPECT_EQ(session_->kv_set("a", "1").code(), Code::kSizeLimit);
   ASSERT_TRUE(session_->add(entry_text("e1")).ok());
+  const auto report = session_->verify();
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get_int64("entries"), 1);
+  const json::Tree& problems = member(*report, "problems");
+  ASSERT_EQ(problems.items().size(), 2U) << report->canonical();
+  for (const json::Tree& problem : problems.items()) {
+    EXPECT_EQ(problem.get_int64("length"), (int64_t{64} << 20) + 1);
+    EXPECT_NE(problem.get_string("reason").find("move it away"), std::string::npos);
+  }
+}
+
+// Who is refused asks again: what is damaged must not be copied each time.
+TEST_F(CappedFiles, AWriteThatIsRefusedSetsNothingAside) {
+  host_.context.settings.session_bytes_max = 20'000;
+  session_ = disk_.open();
+  ASSERT_TRUE(session_->kv_set("a", "1").ok());
+  disk_.write("kv.json", "garbage\n");
+  disk_.write("transcript.md", "garbage\n\n" + std::string(kTurn) + "one\n");
+  const std::string large(40'000, 'x');
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(session_->kv_set("b", large).code(), Code::kSizeLimit);
+    EXPECT_EQ(session_->transcript_append("user", large).code(), Code::kSizeLimit);
+  }
+  EXPECT_TRUE(disk_.quarantine().empty());
+  ASSERT_TRUE(session_->kv_set("b", "2").ok());
+  ASSERT_TRUE(session_->transcript_append("user", "two").ok());
+  EXPECT_EQ(disk_.quarantine().size(), 2U);
+  EXPECT_EQ(keys(), "b ");
+  EXPECT_EQ(contents(), "one|two|");
 }
 
 TEST_F(CappedFiles, DamageIsToldToTheLog) {
