@@ -124,12 +124,11 @@ Status UsageTable::read_some(uint32_t end) {
   std::vector<std::pair<std::string, Core::Found>> found;
   bool from_log = false;
   {
-    const int64_t now_ms = core_.context.clock->now_ms();
     const std::shared_lock lock(core_.index_mutex);
     if (!is_current()) return {Code::kGone, "the index was made anew"};
     from_log = core_.index_from_log;
     for (uint32_t row = next_row_; row < end; ++row) {
-      if (!core_.index.is_live(row, now_ms)) continue;
+      if (core_.index.is_deleted(row)) continue;  // expired ones: a clock may be set back
       found.emplace_back(
           core_.index.id(row),
           Core::Found{row, core_.index.location(row), generation_, core_.index.is_verified(row)});

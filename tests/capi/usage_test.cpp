@@ -103,6 +103,23 @@ TEST(Usage, OfDeletedAndExpiredEntriesIsNotCounted) {
   EXPECT_EQ(usage_of(session), R"({"cost_usd":2,"entries":2,"input_tokens":3,"output_tokens":2})");
 }
 
+// As that of a machine whose time was wrong for a while.
+TEST(Usage, OfAnEntryThatHadExpiredCountsAgainWhenTheClockIsSetBack) {
+  const Store store;
+  int64_t now_ms = 1'768'000'000'000;
+  ASSERT_TRUE(
+      store.set_clock([](void* told_ms) { return *static_cast<int64_t*>(told_ms); }, &now_ms).ok());
+  const Session session(store);
+  ASSERT_TRUE(session
+                  .add(R"({"type":"message","content":"x","usage":{"input_tokens":5},)"
+                       R"("ttl_seconds":60})")
+                  .ok());
+  now_ms += 60'000;
+  EXPECT_EQ(usage_of(session), kNothing);
+  now_ms -= 1;
+  EXPECT_EQ(usage_of(session), R"({"cost_usd":0,"entries":1,"input_tokens":5,"output_tokens":0})");
+}
+
 TEST(Usage, OfWhatIsNoNumberIsNothing) {
   const Store store;
   const Session session(store);
