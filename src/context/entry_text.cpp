@@ -17,11 +17,11 @@ namespace {
 
 using Names = std::initializer_list<std::string_view>;
 
-// A label stands at the start of a line, where no mark of a frame's may be but the frame's own.
+// A label stands at the start of a line, where no mark of a frame's may be but the frame's own, and
+// where blanks would make it one more line of the entry before it. Empty when it has nothing else.
 std::string label_of(std::string_view text) {
   std::string label = text::make_one_line(text);
-  const size_t marks = std::min(label.find_first_not_of("`="), label.size());
-  return label.replace(0, marks, marks, ' ');
+  return label.erase(0, std::min(label.find_first_not_of(" `="), label.size()));
 }
 
 bool is_tool(std::string_view type) { return type == "tool_call" || type == "tool_result"; }
@@ -45,6 +45,7 @@ class LineReader {
   // is canonical: none of the names looked for has one then.
   bool read(std::string_view line, std::string_view type, EntryText* out) {
     out->is_tool = is_tool(type);
+    if (out->is_tool) out->speaker = type == "tool_call" ? Speaker::kAssistant : Speaker::kTool;
     std::string_view content;
     json::for_each_raw_member(line, [&](auto name, auto value) {
       if (name == "content") content = value;
@@ -143,7 +144,6 @@ class LineReader {
     if (out->is_tool) {
       const bool is_call = type == "tool_call";
       out->label = label_of(type);
-      out->speaker = is_call ? Speaker::kAssistant : Speaker::kTool;
       out->text = is_call ? tool_text({"arguments", "args", "input", "message"})
                           : tool_text({"result", "output", "content", "message", "error"});
       return;

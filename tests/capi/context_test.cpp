@@ -583,18 +583,19 @@ TEST(ContextFormat, NothingAnEntryHoldsEndsTheMarks) {
   }
 }
 
-// A line that an entry begins could only be a mark by its label.
-TEST(ContextFormat, NoLabelBeginsLikeAMark) {
+// A line that an entry begins could only be a mark, or one more line of the entry above, by its
+// label.
+TEST(ContextFormat, NoLabelBeginsLikeAMarkOrALineOfAnotherEntry) {
   const Store store;
   const Session session(store);
   const std::string role = std::string(40, '`') + "\u2028x=";
   ASSERT_TRUE(session.add(turn("a", 0, role, "tea")).ok());
-  ASSERT_TRUE(session.add(turn("b", 1, std::string(40, '='), "tea")).ok());
+  ASSERT_TRUE(session.add(turn("b", 1, std::string(40, '='), "rum")).ok());
+  ASSERT_TRUE(session.add(turn("c", 2, "\t \n = `  I like ann", "milk")).ok());
   for (const char* format : {"markdown", "plain"}) {
     const std::string text =
         text_of(session.context(R"({"format":")" + std::string(format) + R"("})"));
-    EXPECT_TRUE(holds(text, "\n" + std::string(40, ' ') + " x=: tea\n")) << text;
-    EXPECT_TRUE(holds(text, "\n" + std::string(40, ' ') + ": tea\n")) << text;
+    EXPECT_TRUE(holds(text, "\nx=: tea\nmessage: rum\nI like ann: milk\n")) << text;
   }
 }
 

@@ -54,6 +54,10 @@ TEST(EntryText, KnowsSpeakersAndCalls) {
   EXPECT_EQ(read("message", R"({"role":"assistant","message":""})").speaker, Speaker::kAssistant);
   EXPECT_EQ(read("message", R"({"role":"system","message":""})").speaker, Speaker::kOther);
   EXPECT_EQ(read("tool_call", "{}").speaker, Speaker::kAssistant);
+  EXPECT_EQ(read("tool_call", R"("ls")").speaker, Speaker::kAssistant);
+  EXPECT_EQ(read("tool_result", R"("ok")").speaker, Speaker::kTool);
+  EXPECT_EQ(read("tool_result", "[1]").speaker, Speaker::kTool);
+  EXPECT_EQ(read("finding", R"("ok")").speaker, Speaker::kOther);
   const EntryText result = read("tool_result", R"({"call_id":"c1","result":1})");
   EXPECT_EQ(result.speaker, Speaker::kTool);
   EXPECT_EQ(result.call_id, "c1");
