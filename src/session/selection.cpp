@@ -64,11 +64,13 @@ class ToolCalls {
     }
   }
 
-  // Results of its call id, up to the next call that has it: what comes then is that one's.
+  // Results of its call id, up to the next call that has it: what comes then is that one's. None
+  // when the id is another's: a result that refers to this call may have it.
   void add_following(uint32_t call, std::vector<uint32_t>* rows) const {
     const size_t count_before = rows->size();
     index::PostingCursor cursor(index_.facets().content(call_key_));
-    for (uint32_t row = cursor.seek(call + 1); row < index_.size(); row = cursor.next()) {
+    if (cursor.seek(call) != call) return;
+    for (uint32_t row = cursor.next(); row < index_.size(); row = cursor.next()) {
       if (is(row, kCall) || rows->size() > count_before + kResultsMax + 1) return;
       if (is(row, kResult) && referenced_call(row).value_or(call) == call) rows->push_back(row);
     }

@@ -274,6 +274,18 @@ TEST_F(ToolContext, ReferencesTieAResultToItsCallToo) {
   EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"ids":["plain"]}}]})")), "plain seen");
 }
 
+// A reference and a call id that disagree: the reference says which call it is, and other results
+// of that id stay with their own call.
+TEST_F(ToolContext, AReferenceDecidesAgainstTheCallId) {
+  add("one", "tool_call", 6, R"({"name":"look","call_id":"c5"})");
+  add("two", "tool_call", 6, R"({"name":"look","call_id":"c6"})");
+  add("of_one", "tool_result", 7, R"({"result":"a swan","call_id":"c5"})");
+  add("of_two", "tool_result", 8, R"({"result":"a heron","call_id":"c5"})",
+      R"(,"references":["two"])");
+  EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"text":"heron"}}]})")), "two of_two");
+  EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"text":"swan"}}]})")), "one of_one");
+}
+
 // The index leaves out of what an entry refers to what its own id starts with.
 TEST_F(ToolContext, SoDoReferencesToIdsThatStartAsTheirOwn) {
   add("mem_01a", "tool_call", 6, R"({"name":"look"})");
