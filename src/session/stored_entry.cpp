@@ -66,7 +66,15 @@ bool is_same_entry(std::string_view line, std::string_view text, entry::DraftOpt
   const auto stored = entry::draft(line, options, ids, scratch);
   if (!stored.ok()) return false;
   options.now_ms = stored->facts.timestamp_ms;
-  const auto given = entry::draft(text, options, ids, scratch);
+  auto given = entry::draft(text, options, ids, scratch);
+  if (!given.ok()) return false;
+  if (given->body == stored->body) return true;
+  // "ttl_seconds" counts from when it was added.
+  const int64_t end_ms = stored->facts.expires_at_ms;
+  const int64_t given_end_ms = given->facts.expires_at_ms;
+  if (end_ms == entry::kNeverExpires || given_end_ms == entry::kNeverExpires) return false;
+  options.now_ms += end_ms - given_end_ms;
+  given = entry::draft(text, options, ids, scratch);
   return given.ok() && given->body == stored->body;
 }
 

@@ -179,6 +179,24 @@ TEST_P(Import, AnExpiredEntryIsThereAlready) {
   EXPECT_EQ(counts(import(line)), (Counts{0, 1, 0}));
 }
 
+// ttl_seconds counts from the first import, which tells no time that could be compared.
+TEST_P(Import, AnEntryThatTellsHowLongItLastsIsThereAlready) {
+  const std::string at = R"("timestamp":"2020-01-01T00:00:00Z",)";
+  for (const std::string& time : {std::string(), at}) {
+    const std::string id = time.empty() ? "now" : "then";
+    const auto line = [&](std::string_view rest) {
+      return R"({"id":")" + id + R"(","type":"finding",)" + time + std::string(rest) + "}";
+    };
+    const std::string lasting = line(R"("content":"tea","ttl_seconds":86400)");
+    EXPECT_EQ(counts(import(lasting)), (Counts{1, 0, 0}));
+    expect_again_adds_nothing(lasting, 1);
+    EXPECT_EQ(counts(import(line(R"("content":"tea")"))), (Counts{0, 0, 1}));
+    EXPECT_EQ(counts(import(line(R"("content":"boat","ttl_seconds":86400)"))), (Counts{0, 0, 1}));
+    EXPECT_EQ(counts(import(line(R"("content":"tea","expires_at":"2099-01-01T00:00:00Z")"))),
+              (Counts{0, 0, 1}));
+  }
+}
+
 TEST_P(Import, AMemoryServersFileBecomesLinkedFindings) {
   const std::string text =
       "{\"type\":\"relation\",\"from\":\"Ann\",\"to\":\"Bo\",\"relationType\":\"knows\"}\n"
