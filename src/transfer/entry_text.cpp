@@ -1,5 +1,7 @@
 #include "transfer/entry_text.h"
 
+#include "entry/entry.h"
+
 namespace varve::transfer {
 namespace {
 
@@ -16,7 +18,7 @@ std::string markdown_of(const json::Tree& content) {
 }
 
 Status append_markdown(std::string_view line, std::string& out) {
-  VARVE_TRY_ASSIGN(const json::Tree entry, json::Tree::parse(line));
+  VARVE_TRY_ASSIGN(const json::Tree entry, json::Tree::parse(line, entry::line_limits()));
   out += "## " + entry.get_string("timestamp") + " " + entry.get_string("type") + " `" +
          entry.get_string("id") + "`\n\n";
   const json::Tree* content = entry.get("content");

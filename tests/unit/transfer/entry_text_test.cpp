@@ -1,0 +1,32 @@
+#include "transfer/entry_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+namespace varve::transfer {
+namespace {
+
+// Deeper than an add takes, and as deep as a line of the log may be that somebody else wrote.
+TEST(EntryText, EveryLineThatIsReadIsWrittenInEveryFormat) {
+  const std::string content = std::string(120, '[') + "1" + std::string(120, ']');
+  const std::string line = R"({"content":)" + content +
+                           R"(,"id":"a","timestamp":"2026-01-10T14:20:00Z","type":"finding"})";
+  const std::pair<ExportFormat, std::string> cases[] = {
+      {ExportFormat::kJsonl, line},
+      {ExportFormat::kJson, line},
+      {ExportFormat::kMarkdown, "## 2026-01-10T14:20:00Z finding `a`"},
+  };
+  for (const auto& [format, expected] : cases) {
+    EntryText text(format);
+    std::string out;
+    text.begin("s", out);
+    const Status written = text.entry(line, out);
+    ASSERT_TRUE(written.ok()) << written.message();
+    EXPECT_NE(out.find(expected), std::string::npos) << out;
+  }
+}
+
+}  // namespace
+}  // namespace varve::transfer
