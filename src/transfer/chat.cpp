@@ -96,8 +96,10 @@ Tree content_of(const Tree& message) {
   }
   const Tree* given = message.get("content");
   if (given == nullptr || given->is_null()) return content;
-  const auto free_name = [&](std::string_view name, std::string_view other) {
-    return message.get(name) == nullptr ? name : other;
+  const auto free_name = [&](std::string name, std::string_view other) {
+    if (message.get(name) != nullptr) name = other;
+    while (message.get(name) != nullptr) name += '_';
+    return name;
   };
   const std::string text = text_of(*given);
   if (!text.empty() || given->is_string()) {

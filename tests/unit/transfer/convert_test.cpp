@@ -167,6 +167,8 @@ TEST_F(Convert, TheMessagesOwnMembersAreNotReplaced) {
   EXPECT_EQ(content(message(R"({"role":"user","message":"mine","parts":1,"content":["a",{}]})")),
             R"({"content_parts":["a",{}],"content_text":"a","message":"mine","parts":1,)"
             R"("role":"user"})");
+  EXPECT_EQ(content(message(R"({"role":"user","message":1,"content_text":2,"content":"a"})")),
+            R"({"content_text":2,"content_text_":"a","message":1,"role":"user"})");
 }
 
 TEST_F(Convert, TimesOfSeveralFormsAreRead) {
