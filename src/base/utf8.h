@@ -7,6 +7,13 @@
 
 namespace varve {
 
+// What some editors put before a text. Nothing of ours begins with it.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+[[nodiscard]] constexpr std::string_view without_byte_order_mark(std::string_view text) noexcept {
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
+}
+
 // Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, no
 // surrogates, nothing above U+10FFFF); nullopt when all is well.
 [[nodiscard]] std::optional<size_t> find_invalid_utf8(std::string_view text) noexcept;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/time.h"
+#include "base/utf8.h"
 #include "json/canonical.h"
 #include "json/tree.h"
 
@@ -58,6 +59,7 @@ void salvage(std::string_view text, std::vector<KvEntry>& entries) {
 
 KvContents parse_kv(std::string_view text) {
   KvContents contents;
+  text = without_byte_order_mark(text);
   const auto tree = json::Tree::parse(text);
   if (!tree.ok()) {
     contents.damage = "it is not JSON: " + tree.status().message();

@@ -119,7 +119,7 @@ std::optional<Header> read_header(std::string_view line) {
 
 std::vector<Header> find_headers(std::string_view text) {
   std::vector<Header> headers;
-  std::string_view rest = text;
+  std::string_view rest = without_byte_order_mark(text);
   while (!rest.empty()) {
     const size_t begin = text.size() - rest.size();
     const Line line = take_line(rest);
@@ -189,7 +189,7 @@ class Reader {
 
  private:
   void read_preamble(std::string_view preamble) {
-    if (is_blank(preamble)) return;
+    if (is_blank(without_byte_order_mark(preamble))) return;
     if (headers_.empty() && (!is_text(preamble) || !preamble.ends_with('\n'))) {
       contents_.torn_bytes = preamble.size();
     } else {

@@ -4,12 +4,13 @@
 #include <cstring>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace varve::transfer {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 18;
 constexpr size_t kWindowBytes = size_t{1} << 16;  // by which the form is told
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kBlanksAndCommas = " \t\r\n,";
 

@@ -87,6 +87,12 @@ TEST(KvText, WhatAPersonWroteIsTaken) {
   EXPECT_EQ(find_key(read.entries, "b")->timestamp, "1970-01-01T00:00:00Z");
 }
 
+TEST(KvText, AnEditorsByteOrderMarkIsNoDamage) {
+  const KvContents read = parse_kv("\xEF\xBB\xBF{\"entries\":[{\"key\":\"a\",\"value\":\"1\"}]}");
+  EXPECT_EQ(keys_of(read.entries), "a ");
+  EXPECT_EQ(read.damage, "");
+}
+
 TEST(KvText, AnItemThatIsNoEntryIsDamageAndTheOthersStay) {
   const KvContents read = parse_kv(
       R"({"cap":9,"entries":[{"key":"a","value":"1"},{"key":"b","value":2},7,{"value":"3"}]})");

@@ -154,6 +154,19 @@ TEST(TranscriptText, WhatAPersonWroteIsTaken) {
   EXPECT_FALSE(read.ends_whole) << "it is written anew before anything is appended";
 }
 
+TEST(TranscriptText, AnEditorsByteOrderMarkIsNoContent) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const TranscriptContents read = parse_transcript(mark + std::string(kDocumentedTranscript));
+  EXPECT_EQ(read.entries, kTranscriptEntries);
+  EXPECT_TRUE(read.damaged.empty());
+  EXPECT_TRUE(read.ends_whole);
+  EXPECT_TRUE(parse_transcript(mark).damaged.empty());
+  EXPECT_EQ(parse_transcript(std::string(kDocumentedTranscript) + "\n" + mark + "\n" +
+                             std::string(kDocumentedTranscript))
+                .entries.size(),
+            4U);
+}
+
 TEST(TranscriptText, AnEditorsLineEndsAreNoContent) {
   std::string text(kDocumentedTranscript);
   for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) {
