@@ -10,8 +10,8 @@ import (
 // whole language.
 type ContextRequest struct {
 	Question     string           `json:"question,omitempty"`
-	Retrieve     []map[string]any `json:"retrieve,omitempty"`
-	Rank         []map[string]any `json:"rank,omitempty"`
+	Retrieve     []map[string]any `json:"retrieve,omitzero"`
+	Rank         []map[string]any `json:"rank,omitzero"`
 	Budget       Budget           `json:"budget,omitzero"`
 	KeepTogether *bool            `json:"keep_together,omitempty"`
 	Pinned       []string         `json:"pinned,omitempty"`

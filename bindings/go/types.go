@@ -46,8 +46,8 @@ type Query struct {
 	MaxDepth      int            `json:"max_depth,omitempty"`
 	IDs           []string       `json:"ids,omitzero"`
 	TraceID       string         `json:"trace_id,omitempty"`
-	Content       map[string]any `json:"content,omitempty"`
-	Vector        []float32      `json:"vector,omitempty"`        // see Session.PutVector
+	Content       map[string]any `json:"content,omitzero"`
+	Vector        []float32      `json:"vector,omitzero"`         // see Session.PutVector
 	VectorWeight  *float64       `json:"vector_weight,omitempty"` // 0 to 1
 	SortBy        string         `json:"sort_by,omitempty"`       // best, relevance, match, time, importance
 	Order         string         `json:"order,omitempty"`         // desc, asc
@@ -56,7 +56,7 @@ type Query struct {
 	Now           time.Time      `json:"now,omitzero"`
 	Explain       bool           `json:"explain,omitempty"`
 
-	// Which sessions, for a query of a store.
+	// Which sessions, for a query of a store; everybody's when empty.
 	UserID     string   `json:"user_id,omitempty"`
 	AgentID    string   `json:"agent_id,omitempty"`
 	SessionIDs []string `json:"session_ids,omitzero"`
@@ -87,7 +87,7 @@ type SessionOptions struct {
 	UserID           string         `json:"user_id,omitempty"`
 	AgentID          string         `json:"agent_id,omitempty"`
 	Title            string         `json:"title,omitempty"`
-	Stores           []string       `json:"stores,omitempty"` // kv, transcript
+	Stores           []string       `json:"stores,omitzero"` // kv, transcript; both when nil
 	KVCap            *int           `json:"kv_cap,omitempty"`
 	TranscriptCap    *int           `json:"transcript_cap,omitempty"`
 	TTLHours         float64        `json:"ttl_hours,omitempty"`

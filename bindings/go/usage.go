@@ -10,7 +10,7 @@ import (
 type UsageFilter struct {
 	UserID     string    `json:"user_id,omitempty"`
 	AgentID    string    `json:"agent_id,omitempty"`
-	SessionIDs []string  `json:"session_ids,omitempty"`
+	SessionIDs []string  `json:"session_ids,omitzero"`
 	Time       UsageTime `json:"time,omitzero"`
 }
 

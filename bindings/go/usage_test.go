@@ -19,3 +19,23 @@ func TestUsage(t *testing.T) {
 	_, err = store.Usage(`{"colour":"red"}`)
 	expectError(t, err, varve.ErrInvalidArgument)
 }
+
+// What was made and came out empty is no condition that was not asked for.
+func TestEmptyIsNotAbsent(t *testing.T) {
+	store := openStore(t, "memory:", nil)
+	session := createSession(t, store, varve.SessionOptions{Stores: []string{}})
+	mustAdd(t, session, map[string]any{"type": "message", "content": "tea"})
+	expectError(t, session.KV().Set("drink", "tea"), varve.ErrUnsupported)
+	_, err := store.Usage(varve.UsageFilter{SessionIDs: []string{}})
+	expectError(t, err, varve.ErrInvalidArgument)
+	for _, query := range []varve.Query{
+		{Content: map[string]any{}}, {IDs: []string{}}, {Types: []string{}}} {
+		_, err := session.DeleteWhere(query, "")
+		expectError(t, err, varve.ErrInvalidArgument)
+	}
+	_, err = session.Count(varve.Query{Vector: []float32{}})
+	expectError(t, err, varve.ErrInvalidArgument)
+	if count, err := session.Count(nil); err != nil || count != 1 {
+		t.Error(count, err)
+	}
+}
