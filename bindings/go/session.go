@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"reflect"
 	"runtime"
+	"time"
 
 	"varve/internal/raw"
 )
@@ -157,8 +159,14 @@ func (s *Session) Delete(id, reason string) error {
 	})
 }
 
-// DeleteWhere deletes every entry that a query finds, and tells how many these were.
+// DeleteWhere deletes every entry that a query finds, and tells how many these were. A Query without
+// any condition is refused, for it is mostly one whose list came out nil; to delete everything, give
+// "{}" as text.
 func (s *Session) DeleteWhere(query any, reason string) (count uint64, err error) {
+	if hasNoCondition(query) {
+		return 0, refusal(ErrInvalidArgument, "Session.DeleteWhere",
+			`the query has no condition; to delete everything, give "{}" as text`)
+	}
 	text, err := encode("Session.DeleteWhere", query)
 	if err != nil {
 		return 0, err
@@ -168,6 +176,17 @@ func (s *Session) DeleteWhere(query any, reason string) (count uint64, err error
 		return failure
 	})
 	return count, err
+}
+
+func hasNoCondition(query any) bool {
+	switch given := query.(type) {
+	case Query:
+		given.Now = time.Time{}
+		return reflect.ValueOf(given).IsZero()
+	case *Query:
+		return given != nil && hasNoCondition(*given)
+	}
+	return false
 }
 
 // Query finds entries, a page of them: Limit results, 100 when that is 0. Find gives all.

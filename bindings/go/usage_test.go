@@ -2,6 +2,7 @@ package varve_test
 
 import (
 	"testing"
+	"time"
 
 	"varve"
 )
@@ -29,13 +30,19 @@ func TestEmptyIsNotAbsent(t *testing.T) {
 	_, err := store.Usage(varve.UsageFilter{SessionIDs: []string{}})
 	expectError(t, err, varve.ErrInvalidArgument)
 	for _, query := range []varve.Query{
-		{Content: map[string]any{}}, {IDs: []string{}}, {Types: []string{}}} {
+		{Content: map[string]any{}}, {IDs: []string{}}, {Types: []string{}},
+		{}, {IDs: nil}, {Now: time.Now()}} {
 		_, err := session.DeleteWhere(query, "")
+		expectError(t, err, varve.ErrInvalidArgument)
+		_, err = session.DeleteWhere(&query, "")
 		expectError(t, err, varve.ErrInvalidArgument)
 	}
 	_, err = session.Count(varve.Query{Vector: []float32{}})
 	expectError(t, err, varve.ErrInvalidArgument)
 	if count, err := session.Count(nil); err != nil || count != 1 {
+		t.Error(count, err)
+	}
+	if count, err := session.DeleteWhere("{}", "all of it"); err != nil || count != 1 {
 		t.Error(count, err)
 	}
 }

@@ -293,6 +293,9 @@ Result<Query> parse_query(std::string_view text, Scope scope) {
 }
 
 Result<Query> parse_any(std::string_view text, Scope scope) {
+  if (text.empty() && scope == Scope::kDelete) {
+    return Status(Code::kInvalidArgument, "the query is empty; to delete every entry give \"{}\"");
+  }
   return QueryParser(text.empty() ? "{}" : text, scope).parse();
 }
 

@@ -2,10 +2,19 @@
 import { AT_ONCE, HANDLE, Resource, callNow, define } from './call.js';
 import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPage, givesReport,
   resultsOf, resultsOfSync } from './documents.js';
+import { invalidArgument } from './errors.js';
 import { entriesToWire, entryToWire, metadataToWire, optionsToWire, stepToWire } from './names.js';
 
 const ALL = 2n ** 64n - 1n;  // SIZE_MAX
 const options = (value) => document(value, optionsToWire);
+
+/** Conditions of a deletion: one that is undefined is a mistake, and would be none. */
+function conditions(query) {
+  for (const [name, value] of Object.entries(typeof query === 'object' ? query ?? {} : {})) {
+    if (value === undefined) throw invalidArgument(`${name} is undefined: leave it out if that is meant`);
+  }
+  return options(query);
+}
 
 export class Session extends Resource {
   #store;
@@ -48,7 +57,7 @@ define(Session, {
   get: { calls: 'varve_session_get', takes: (id) => [id], gives: givesEntry },
   delete: { calls: 'varve_session_delete', takes: (id, reason) => [id, reason] },
   deleteWhere: {
-    calls: 'varve_session_delete_where', takes: (query, reason) => [options(query), reason] },
+    calls: 'varve_session_delete_where', takes: (query, reason) => [conditions(query), reason] },
   query: { calls: 'varve_session_query', takes: (query) => [options(query)], gives: givesPage },
   count: { calls: 'varve_session_count', takes: (query) => [options(query)] },
   tags: { calls: 'varve_session_tags', gives: givesReport },

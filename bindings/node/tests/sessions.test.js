@@ -18,6 +18,18 @@ test('the package, the library and the headers have one version', () => {
   assert.equal(load(), load());
 });
 
+test('a deletion without a condition has to be said', async (t) => {
+  const session = openStore(t).createSessionSync();
+  session.addSync(finding('tea'));
+  const mistakes = [undefined, null, '', { ids: undefined }, { text: 'tea', types: undefined },
+    { tags: { include: undefined } }, { ids: [] }];
+  for (const query of mistakes) {
+    assert.throws(() => session.deleteWhereSync(query), { code: 'VARVE_INVALID_ARGUMENT' });
+    await assert.rejects(session.deleteWhere(query), { code: 'VARVE_INVALID_ARGUMENT' });
+  }
+  assert.equal(session.deleteWhereSync({}), 1);
+});
+
 test('iterators go through every page, up to the limit', async (t) => {
   const store = openStore(t);
   const session = store.createSessionSync();

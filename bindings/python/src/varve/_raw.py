@@ -1183,8 +1183,8 @@ class Functions:
 
         @param[in]  session    open session.
         @param[in]  query_json the query, without vector, sort_by, order, limit, after and explain, which
-                               are refused, as are conditions that are empty, such as "ids": []. Without
-                               any condition it is every entry.
+                               are refused, as are conditions that are empty, such as "ids": [], and an
+                               empty text. "{}", without any condition, is every entry.
         @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
         @param[in]  reason     why, for the audit log; as for varve_session_delete.
         @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
