@@ -130,6 +130,15 @@ def test_a_store_that_was_closed_can_be_opened_again(tmp_path):
     asyncio.run(main())
 
 
+def test_a_store_takes_its_configuration_by_keywords():
+    async def durability():
+        async with varve.aio.Store("memory:", durability="os") as store:
+            async with await store.create_session() as session:
+                return (await session.stats())["durability"]
+
+    assert asyncio.run(durability()) == "os"
+
+
 def test_a_cancelled_open_leaves_a_store_that_can_be_opened():
     async def main():
         store = varve.aio.Store("memory:")

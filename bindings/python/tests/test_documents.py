@@ -19,6 +19,17 @@ def test_documents_are_dicts_keywords_or_text(session):
         session.query("{}", limit=1)
 
 
+def test_a_configuration_is_a_dict_or_keywords():
+    for store in (varve.Store("memory:", {"durability": "os"}),
+                  varve.Store("memory:", durability="os"),
+                  varve.Store("memory:", {"durability": "commit"}, durability="os")):
+        with store, store.create_session() as session:
+            assert session.stats()["durability"] == "os"
+    with pytest.raises(varve.InvalidArgument) as refused:
+        varve.Store("memory:", durabilty="os")
+    assert refused.value.member == "durabilty"
+
+
 def test_a_batch_is_any_iterable_or_lines(session):
     ids = session.add_batch({"type": "finding", "content": n} for n in range(3))
     assert [session.get(entry_id)["content"] for entry_id in ids] == [0, 1, 2]

@@ -157,8 +157,9 @@ class Store:
     """A store, opened by `async with`, or by `await Store(...).open()`; varve.Store has the
     manual."""
 
-    def __init__(self, uri: Path, config: Options = None):
+    def __init__(self, uri: Path, config: Options = None, **members: Any):
         self._arguments = uri, config
+        self._members = members
         self._opened: _store.Store | None = None
         self._is_open = False
         self._turn = threading.Lock()  # of those that open and close
@@ -171,7 +172,7 @@ class Store:
     def _open(self) -> None:
         with self._turn:
             if not self._is_open:
-                self._opened = _store.Store(*self._arguments)
+                self._opened = _store.Store(*self._arguments, **self._members)
                 self._is_open = True
 
     def _close(self) -> None:

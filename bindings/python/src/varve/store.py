@@ -25,13 +25,14 @@ class Store:
 
     uri      a directory, which is made when it does not exist; "file:PATH"; or "memory:", nothing
              on disk
-    config   a dict or JSON text, docs/format.md#config; what is given overrides config.json
+    config   a dict or JSON text, or its members as keyword arguments, docs/format.md#config:
+             `varve.Store("./memory", durability="interval")`; overrides config.json
 
     Any thread may use it, and several processes may have the same directory open. After a fork
     the child opens its own. `close`, or a `with` block, closes it with its sessions.
     """
 
-    def __init__(self, uri: Path, config: Options = None):
+    def __init__(self, uri: Path, config: Options = None, **members: Any):
         self._api = _library.functions()
         self._log = callbacks.Slot(callbacks.log)
         self._clock = callbacks.Slot(callbacks.clock)
@@ -39,7 +40,7 @@ class Store:
         self._uri = os.fspath(uri)
         given = _call.text(self._uri)
         self._handle = _call.call_handle(self._api, self._api.varve_store_open, given, len(given),
-                                         *_call.options(config, {}))
+                                         *_call.options(config, members))
         _open_stores.add(self)
 
     # -- lifetime
