@@ -98,24 +98,28 @@ struct Material {
   size_t log_bytes = 0;
 };
 
-void copy_answer(const Disk& disk) {
+// The log and the tombstones.
+void ask_files(const Disk& disk) {
   disk.stat_open();
-  disk.stat_missing();
+  disk.stat_open();
+}
+
+void copy_answer(const Disk& disk) {
+  ask_files(disk);
   for (size_t i = 0; i < kAnswersMax; ++i) copy_bytes(kLineBytes);
 }
 
 std::vector<Operation> reads_of(Disk& disk, Material& with) {
-  constexpr const char* kAnswer = "a file asked and a name, ten entries copied";
+  constexpr const char* kAnswer = "two files asked, ten entries copied";
   const auto query = [&](const std::vector<std::string>& texts) {
     return [&](size_t i) { with.buffered.query(texts[i % texts.size()]); };
   };
   const auto answer = [&](size_t) { copy_answer(disk); };
   return {
       {"get", 1000, [&](size_t i) { with.buffered.get(entry_id(i * 7919 % with.entry_count)); },
-       "a file asked and a name, one entry copied",
+       "two files asked, one entry copied",
        [&](size_t) {
-         disk.stat_open();
-         disk.stat_missing();
+         ask_files(disk);
          copy_bytes(kLineBytes);
        }},
       {"query, tag + type + range", 200, query(with.tagged), kAnswer, answer},
@@ -123,10 +127,9 @@ std::vector<Operation> reads_of(Disk& disk, Material& with) {
       {"query, decay-ranked", 200, query(with.ranked), kAnswer, answer},
       {"context of 4,000 tokens", 100,
        [&](size_t i) { with.buffered.context(with.questions[i % with.questions.size()]); },
-       "a file asked and a name, its text copied",
+       "two files asked, its text copied",
        [&](size_t) {
-         disk.stat_open();
-         disk.stat_missing();
+         ask_files(disk);
          copy_bytes(kContextBytes);
        }},
       {"open the session and get", 10,
