@@ -37,7 +37,7 @@ typedef struct varve_session varve_session_t;
  *
  * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
  *          VARVE_ALREADY_EXISTS    a session of that id exists; with "open", and is another
- *                                  user's or agent's
+ *                                  user's or agent's, or its directory has no session in it
  *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
  *          VARVE_BUSY              other processes open the store over and over, or (with
  *                                  concurrency.exclusive) took the session's lock

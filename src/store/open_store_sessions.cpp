@@ -120,21 +120,26 @@ Result<OpenStore::SessionPointer> OpenStore::create_new(const session::CreateOpt
 }
 
 // Others may create and delete it in between, once or twice; who does nothing else makes us give
-// up.
+// up. A directory without a session in it (a hand-made or half-copied one) is never either.
 Result<OpenStore::SessionPointer> OpenStore::open_or_create(const session::CreateOptions& options) {
   constexpr int kTriesMax = 8;
-  Result<SessionPointer> session = Status(Code::kBusy, "");
+  bool is_never_either = true;
   for (int attempt = 0; attempt < kTriesMax; ++attempt) {
-    session = open_session(options.session_id);
+    auto session = open_session(options.session_id);
     if (session.ok()) session = unless_anothers(*std::move(session), options);
     if (session.code() != Code::kNotFound) return session;
     session = create_new(options);
     const bool others_do =
         session.code() == Code::kAlreadyExists || session.code() == Code::kNotFound;
     if (!others_do) return session;
+    is_never_either &= session.code() == Code::kAlreadyExists;
   }
-  return Status(Code::kBusy, "the session '" + options.session_id +
-                                 "' is created and deleted over and over by others");
+  const std::string name = "'" + options.session_id + "'";
+  if (is_never_either) {
+    return Status(Code::kAlreadyExists, "the directory of session " + name +
+                                            " is there, without a session in it: move it away");
+  }
+  return Status(Code::kBusy, name + " is created and deleted over and over by others");
 }
 
 // What the library opens for itself is not kept from others.

@@ -97,6 +97,19 @@ TEST_P(OpenOrCreate, WantsAnIdAndAKnownWord) {
   }
 }
 
+class OpenOrCreateOnDisk : public OpenOrCreate {};
+
+INSTANTIATE_TEST_SUITE_P(Directory, OpenOrCreateOnDisk, testing::Values("store"));
+
+TEST_P(OpenOrCreateOnDisk, ADirectoryWithoutASessionIsToldAsThat) {
+  disk_.write_file("store/sessions/notes/notes.txt", "somebody's");
+  const auto refused = store_->create_session(kNotes);
+  EXPECT_EQ(refused.code(), Code::kAlreadyExists);
+  EXPECT_NE(refused.status().message().find("without a session in it"), std::string::npos)
+      << refused.status().message();
+  EXPECT_TRUE(disk_.exists("store/sessions/notes/notes.txt"));
+}
+
 // Others make and delete it all the time: each call gets a session, or says that it gave up.
 TEST_P(OpenOrCreate, WithOthersWhoMakeAndDeleteIt) {
   constexpr int kRounds = 50;
