@@ -12,9 +12,6 @@ namespace varve::query {
 
 namespace {
 
-constexpr double kDayAfter = 0.5;
-constexpr double kMonth = 0.5;
-
 constexpr std::array<std::string_view, 12> kMonths = {
     "january", "february", "march",     "april",   "may",      "june",
     "july",    "august",   "september", "october", "november", "december"};
@@ -144,7 +141,7 @@ double match_one(const NamedDate& date, std::chrono::sys_days day) {
   const auto own_month = static_cast<int32_t>(static_cast<unsigned>(today.month()));
   const int32_t own_year = static_cast<int32_t>(today.year());
   if (!date.day) {
-    return own_month == date.month && date.year.value_or(own_year) == own_year ? kMonth : 0;
+    return own_month == date.month && date.year.value_or(own_year) == own_year ? kLongSpanFit : 0;
   }
   double best = 0;
   for (const int32_t year : {date.year.value_or(own_year), date.year.value_or(own_year - 1)}) {
@@ -154,7 +151,7 @@ double match_one(const NamedDate& date, std::chrono::sys_days day) {
     if (!named.ok()) continue;
     const auto distance = day - std::chrono::sys_days(named);
     if (distance.count() == 0) best = 1;
-    if (distance.count() == 1) best = std::max(best, kDayAfter);
+    if (distance.count() == 1) best = std::max(best, kDayAfterFit);
   }
   return best;
 }

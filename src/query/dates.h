@@ -14,6 +14,10 @@
 
 namespace varve::query {
 
+// What a time that fits is worth: 1 on the day itself.
+inline constexpr double kDayAfterFit = 0.5;  // what happened is told then
+inline constexpr double kLongSpanFit = 0.5;  // in a month, a week, a year
+
 struct NamedDate {
   std::optional<int32_t> year;
   int32_t month = 1;           // 1..12

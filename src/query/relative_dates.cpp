@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "query/date_tokens.h"
+#include "query/dates.h"
 
 namespace varve::query {
 
@@ -20,8 +21,6 @@ using std::chrono::year_month;
 using std::chrono::year_month_day;
 using std::chrono::years;
 
-constexpr double kDayAfter = 0.5;
-constexpr double kLongSpan = 0.5;
 constexpr int32_t kCountMax = 1000;  // of days, months or years ago
 constexpr int64_t kMarginMs = int64_t{kCountMax} * 366 * 86'400'000;  // that many years
 
@@ -169,8 +168,8 @@ double span_match(const std::vector<DaySpan>& spans, int64_t timestamp_ms) {
   for (const DaySpan& one : spans) {
     const bool is_within = day >= one.first && day <= one.last;
     const bool is_single = one.first == one.last;
-    if (is_within) best = std::max(best, is_single ? 1 : kLongSpan);
-    if (is_single && day == one.last + 1) best = std::max(best, kDayAfter);
+    if (is_within) best = std::max(best, is_single ? 1 : kLongSpanFit);
+    if (is_single && day == one.last + 1) best = std::max(best, kDayAfterFit);
   }
   return best;
 }

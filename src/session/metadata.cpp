@@ -113,6 +113,19 @@ void read_stores(json::ObjectReader& reader) {
   }
 }
 
+void read_if_exists(json::ObjectReader& reader, CreateOptions* options) {
+  const auto known = [](std::string_view text) -> std::optional<IfExists> {
+    if (text == "fail") return IfExists::kFail;
+    if (text == "open") return IfExists::kOpen;
+    return {};
+  };
+  reader.read_choice("if_exists", &options->if_exists, known, "\"open\" or \"fail\"");
+  const auto given = reader.read_any("if_exists");
+  if (given && options->if_exists == IfExists::kOpen && options->session_id.empty()) {
+    reader.fail(*given, "asks for a session_id");
+  }
+}
+
 json::Tree empty_statistics() {
   json::Tree statistics = json::Tree::object();
   for (const auto name : {"conversations", "decisions", "findings", "preferences"}) {
@@ -219,23 +232,6 @@ Status Metadata::apply_patch(std::string_view text) {
   tree_ = std::move(patched);
   return {};
 }
-
-namespace {
-
-void read_if_exists(json::ObjectReader& reader, CreateOptions* options) {
-  const auto known = [](std::string_view text) -> std::optional<IfExists> {
-    if (text == "fail") return IfExists::kFail;
-    if (text == "open") return IfExists::kOpen;
-    return {};
-  };
-  reader.read_choice("if_exists", &options->if_exists, known, "\"open\" or \"fail\"");
-  const auto given = reader.read_any("if_exists");
-  if (given && options->if_exists == IfExists::kOpen && options->session_id.empty()) {
-    reader.fail(*given, "asks for a session_id");
-  }
-}
-
-}  // namespace
 
 Result<CreateOptions> parse_create_options(std::string_view text) {
   CreateOptions options;
