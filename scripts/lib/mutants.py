@@ -38,6 +38,9 @@ FILES = (
     "src/log/scan.cpp",
     "src/session/compaction.cpp",
     "src/session/core.cpp",
+    "src/session/core_metadata.cpp",
+    "src/session/core_snapshot.cpp",
+    "src/session/saved_snapshot.cpp",
     "src/session/writer.cpp",
 )
 

@@ -68,7 +68,7 @@ Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
 }
 
 std::string DirectoryStorage::name_of(Stream stream) const {
-  return directory_->path_of(name_in_directory(stream));
+  return directory_->path_of(file_of(stream));
 }
 
 io::OpenMode DirectoryStorage::append_mode() const {
@@ -123,7 +123,7 @@ Status DirectoryStorage::look_at(Stream stream, OpenStream* open) {
     const bool is_same = asked.change_stamp == open->change_stamp;
     if (is_same && asked.size_bytes == open->size_bytes) return {};
   }
-  const std::string_view name = name_in_directory(stream);
+  const std::string_view name = file_of(stream);
   VARVE_TRY_ASSIGN(const std::optional<io::FileInfo> info, directory_->find(name));
   if (!info) {
     if (open->file) generation_of(stream) += 1;

@@ -12,7 +12,6 @@
 // ("heal"). If that does not work either, this storage refuses to write from then on.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,17 +26,7 @@ namespace varve::log {
 
 inline constexpr uint64_t kDocumentBytesMax = uint64_t{64} << 20;
 
-inline constexpr std::string_view kEntriesFile = "memory.jsonl";
-inline constexpr std::string_view kTombstonesFile = "tombstones.jsonl";
-inline constexpr std::string_view kQuarantineFile = "quarantine.jsonl";
-inline constexpr std::string_view kMetadataFile = "metadata.json";
 inline constexpr std::string_view kLockFile = "lock";
-
-// The file of a stream.
-constexpr std::string_view name_in_directory(Stream stream) {
-  constexpr std::array kNames = {kEntriesFile, kTombstonesFile, kQuarantineFile, kVectorsFile};
-  return kNames[static_cast<size_t>(stream)];
-}
 
 class DirectoryStorage final : public SessionStorage {
  public:

@@ -62,8 +62,7 @@ bool& DirectoryStorage::unsynced(Stream stream) {
 }
 
 Status DirectoryStorage::open_for_append(Stream stream) {
-  VARVE_TRY_ASSIGN(auto file,
-                   directory_->open(name_in_directory(stream), io::OpenMode::kAppendOrCreate));
+  VARVE_TRY_ASSIGN(auto file, directory_->open(file_of(stream), io::OpenMode::kAppendOrCreate));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
   const std::lock_guard guard(mutex_);
   stream_of(stream) = OpenStream{std::move(file), info.identity, info.size_bytes, 0};
@@ -324,7 +323,7 @@ Status DirectoryStorage::heal(Stream stream, uint64_t keep_bytes) {
 // Copies what the stream holds into a new file. The kernel still has the bytes that the disk lost.
 Status DirectoryStorage::renew(Stream stream, uint64_t keep_bytes) {
   const std::shared_ptr<io::File> old = snapshot_of(stream).file;
-  VARVE_TRY(replace_file(*directory_, name_in_directory(stream), *environment_.random, {},
+  VARVE_TRY(replace_file(*directory_, file_of(stream), *environment_.random, {},
                          [&](Sink& sink) { return copy_start(*old, keep_bytes, sink); }));
   return adopt_new_log(stream, keep_bytes);
 }
@@ -361,7 +360,7 @@ Status DirectoryStorage::replace(Stream stream, const std::function<Status(Sink&
   ReplaceOptions options;
   options.sync_names_before = &has_unsynced_name_;
   Status replaced =
-      replace_file(*directory_, name_in_directory(stream), *environment_.random, options, produce);
+      replace_file(*directory_, file_of(stream), *environment_.random, options, produce);
   if (replaced.code() == Code::kUnknown) poison(replaced);
   VARVE_TRY(std::move(replaced));
   has_unsynced_name_ = false;

@@ -57,7 +57,7 @@ std::shared_ptr<MemorySession> MemoryEngine::find(std::string_view session_id) {
 Result<std::unique_ptr<SessionStorage>> MemoryEngine::create(const SessionRow& row,
                                                              std::string_view metadata) {
   auto session = std::make_shared<MemorySession>();
-  session->documents.emplace("metadata.json", metadata);
+  session->documents.emplace(kMetadataFile, metadata);
   const std::lock_guard guard(mutex_);
   if (!sessions_.try_emplace(row.session_id, session).second) {
     return already_there(row.session_id);

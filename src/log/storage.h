@@ -13,6 +13,7 @@
 // conformance suite that both pass.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,9 +36,19 @@ namespace varve::log {
 // In this order in tables of their names.
 enum class Stream : uint8_t { kEntries, kTombstones, kQuarantine, kVectors };
 
-// The documents with a session's capped stores.
+// What the parts of a session are called: its files in a directory, and in reports of any storage.
+inline constexpr std::string_view kEntriesFile = "memory.jsonl";
+inline constexpr std::string_view kTombstonesFile = "tombstones.jsonl";
+inline constexpr std::string_view kQuarantineFile = "quarantine.jsonl";
+inline constexpr std::string_view kVectorsFile = "vectors.bin";
+inline constexpr std::string_view kMetadataFile = "metadata.json";
 inline constexpr std::string_view kKeyValueFile = "kv.json";
 inline constexpr std::string_view kTranscriptFile = "transcript.md";
+
+constexpr std::string_view file_of(Stream stream) {
+  constexpr std::array kFiles = {kEntriesFile, kTombstonesFile, kQuarantineFile, kVectorsFile};
+  return kFiles[static_cast<size_t>(stream)];
+}
 
 // When an answered write survives power loss.
 enum class Durability : uint8_t {
@@ -108,9 +119,6 @@ class Sink {
   virtual ~Sink() = default;
   virtual Status append(std::string_view bytes) = 0;
 };
-
-// The name of the vectors as a document of a copy.
-inline constexpr std::string_view kVectorsFile = "vectors.bin";
 
 // What a power loss may do to a document that was put.
 enum class DocumentDurability : uint8_t {
@@ -253,7 +261,7 @@ struct SessionContents {
   using Produce = std::function<Status(Sink&)>;
   Produce entries;
   Produce tombstones;  // asked for last, while no writer can change a session that is replaced
-  std::vector<std::pair<std::string, Produce>> documents;  // by name; "metadata.json" among them
+  std::vector<std::pair<std::string, Produce>> documents;  // by name; kMetadataFile among them
 };
 
 // What install() does when the session exists.

@@ -98,7 +98,7 @@ void note_damage(Core& core, CappedStore store, uint64_t signature, std::string_
   json::Tree details = json::Tree::object();
   details.set("file", json::Tree::string(file_of(store)));
   details.set("reason", json::Tree::string(reason));
-  core.post(Level::kError, std::string(file_of(store)) + " is damaged", std::move(details));
+  core.events.post(Level::kError, std::string(file_of(store)) + " is damaged", std::move(details));
 }
 
 Status set_aside(Core& core, CappedStore store, std::string_view bytes, uint64_t offset,

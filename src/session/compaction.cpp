@@ -28,7 +28,7 @@ namespace {
 constexpr uint64_t kChunkBytes = uint64_t{1} << 20;  // read and written at once
 
 void note_if_failed(Core& core, std::string_view what, const Status& outcome) {
-  if (!outcome.ok()) core.post(Level::kWarn, std::string(what) + ": " + outcome.message());
+  if (!outcome.ok()) core.events.post(Level::kWarn, std::string(what) + ": " + outcome.message());
 }
 
 // A line of the log that an entry's row stands for.
@@ -326,7 +326,7 @@ class Compaction {
     for (const auto& range : damage_) {
       VARVE_TRY(log::quarantine_range(*core_.storage, log::Stream::kEntries, tail_.generation,
                                       range.offset, range.length,
-                                      {"memory.jsonl", range.reason, now_ms_}));
+                                      {log::kEntriesFile, range.reason, now_ms_}));
     }
     return {};
   }
@@ -441,7 +441,7 @@ Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions
 
 Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& options) {
   const int64_t start_us = core.context.clock->monotonic_us();
-  core.post(Level::kInfo, "session compaction started");
+  core.events.post(Level::kInfo, "session compaction started");
   // Before anything is planned: where the disk does not take it, the log moves into a new file.
   VARVE_TRY(core.storage->sync(core.next_seq() - 1));
   VARVE_TRY(core.catch_up());

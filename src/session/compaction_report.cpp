@@ -72,7 +72,7 @@ void post_end(Core& core, CompactionCause cause, const CompactionReport& report)
   details.set("cause", json::Tree::string(cause_name(cause)));
   const auto saved_bytes = static_cast<double>(report.bytes_before - report.bytes_after);
   details.set("size_reduction_mb", json::Tree::number(saved_bytes / (1 << 20)));
-  core.post(Level::kInfo, "session compaction completed", std::move(details));
+  core.events.post(Level::kInfo, "session compaction completed", std::move(details));
 }
 
 }  // namespace varve::session

@@ -19,11 +19,14 @@
 #include "index/index.h"
 #include "log/scan.h"
 #include "log/storage.h"
+#include "session/analyzer_pool.h"
+#include "session/current_metadata.h"
 #include "session/entry_cache.h"
-#include "session/expiry.h"
-#include "session/metadata.h"
+#include "session/saved_snapshot.h"
 #include "session/session.h"
+#include "session/session_events.h"
 #include "session/vectors.h"
+#include "session/word_debt.h"
 
 namespace varve::session {
 
@@ -185,14 +188,8 @@ class Core {
 
   [[nodiscard]] uint64_t cache_memory_bytes() const { return cache_.memory_bytes(); }
 
-  // An analyzer for one query at a time; give it back for the next.
-  std::unique_ptr<text::Analyzer> take_analyzer();
-  void give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept;
-
-  // How entries decay: the session's own rules, else the store's.
+  // What `metadata` says of these. Any thread, no index lock.
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;
-  [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules_of(const Metadata& of) const;
-  // When it is compacted without being asked: the session's own rules, else the store's.
   [[nodiscard]] CompactionPolicy compaction_policy() const;
   // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.
   [[nodiscard]] uint64_t size_bytes() const;
@@ -203,25 +200,18 @@ class Core {
   // Looks how large they are now.
   void measure_capped_files();
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
-  // Index lock held exclusively.
-  void set_metadata(Metadata fresh);
   // Takes what metadata.json says now; kCorruption where it cannot be read. Any thread, no lock.
   Status refresh_metadata();
   // kNotFound, as for who opens it, once the session's time is over (expiry.h). Reads metadata.json
   // only then: another process may have renewed it. Any thread, no index lock.
   Status check_not_expired();
-  // Whether entries may be added only after drop_stray_vectors() (vector_check.h).
-  [[nodiscard]] bool may_have_stray_vectors() const { return may_have_stray_vectors_.load(); }
-  // From when on a write is to renew what metadata.json says (expiry.h).
-  [[nodiscard]] int64_t renewal_due_ms() const { return renewal_due_ms_.load(); }
 
   // What index.bin is to hold, when the log grew enough since the last time, or `always`; nothing
   // when it is not due. Writing it is the holder of the storage's lock's: put_snapshot().
   struct Snapshot {
     std::string bytes;
     uint64_t generation = 0;
-    uint64_t covered_bytes = 0;
-    uint32_t text_rows = 0;
+    SnapshotExtent covered;
   };
   // `words`: indexes what has none yet first, a bounded part of it.
   std::optional<Snapshot> prepare_snapshot(bool always, bool words = true);
@@ -250,21 +240,18 @@ class Core {
   // The members of metadata.json that are counted.
   void count_into(json::Tree& metadata) const;
 
-  void post(Level level, std::string_view message, json::Tree details = json::Tree::object());
-  // Counts a failure of the disk or damage that ended a call, and tells it to the log; others not.
-  void note_failure(const Status& failure, std::string_view message) noexcept;
   // How the end of the log is to be read, up to `tail`. Whole lines of an unfinished batch are kept
   // (Recovery::kSalvage) only when nobody can be writing that batch at this moment.
   log::UnfinishedBatch unfinished_batch(const log::Tail& tail);
-  // Warns when the session comes near its size limit: once, until it is smaller again.
+  // Warns when the session has come near its size limit (session_events.h).
   void watch_size() noexcept;
-  // Tells when entries begin to be kept in memory because the disk fails, and when they are on it.
-  void watch_durability() noexcept;
 
   const std::string id;
   const std::unique_ptr<log::SessionStorage> storage;
   const Session::Context context;
-  Settings settings;
+  const Settings settings;
+  SessionEvents events;
+  AnalyzerPool analyzers;
   // The session's own, else the store's; changed while holding the storage's lock.
   std::atomic<log::Durability> durability;
   [[nodiscard]] bool is_durable() const { return durability == log::Durability::kCommit; }
@@ -275,22 +262,19 @@ class Core {
   mutable std::shared_mutex index_mutex;  // guards everything below
   index::Index index;
   LogView view;
-  Metadata metadata;              // changed by set_metadata()
+  CurrentMetadata metadata;
   uint64_t durable_seq_seen = 0;  // the highest seq anybody is known to have made durable
-  // Of the log, by index.bin as last seen or written; 0: by none that may be relied on.
-  uint64_t snapshot_covered_bytes = 0;
-  uint64_t snapshot_size_bytes = 0;
-  uint32_t snapshot_text_rows = 0;  // rows whose words are in it
-  uint64_t torn_tail_count = 0;     // moved to quarantine by this object
+  SavedSnapshot saved;
+  uint64_t torn_tail_count = 0;  // moved to quarantine by this object
   uint64_t rebuild_count = 0;
   bool index_from_log = false;  // every row was read from the log in this process
-  bool snapshot_was_loaded = false;
-  std::string rebuild_reason;  // why index.bin was not used at the last load
-  uint64_t index_epoch = 0;    // changes when the rows are numbered anew
+  std::string rebuild_reason;   // why index.bin was not used at the last load
+  uint64_t index_epoch = 0;     // changes when the rows are numbered anew
   bool metadata_was_damaged = false;
 
  private:
-  [[nodiscard]] bool is_snapshot_wanted(bool always) const;
+  static SnapshotExtent extent_of(const index::Index& of);
+  [[nodiscard]] bool is_snapshot_due(bool always) const;
   void note_snapshot_of_others();
   void post_index_load(const Status& loaded);
   Status load_metadata();
@@ -319,6 +303,7 @@ class Core {
                        uint64_t tail_bytes);
 
   // Index lock held:
+  [[nodiscard]] uint64_t size_bytes_now() const;
   [[nodiscard]] bool can_ask_facets() const;
   [[nodiscard]] bool needs_order(const Needs& needs) const;
   [[nodiscard]] bool has_needed(const Needs& needs, uint32_t row_count) const;
@@ -331,21 +316,8 @@ class Core {
   void extend_facets(bool arranges);
   Status extend_words(uint64_t bytes_max);
   [[nodiscard]] uint64_t pending_words_bytes() const;
-  [[nodiscard]] bool has_many_words_to_save() const;
-  uint64_t words_bytes_due();
   Status index_words_of(uint32_t first, uint32_t end);
 
-  // What is asked of metadata often, found once.
-  struct MetadataFacts {
-    std::shared_ptr<const decay::Rules> decay_rules;
-    uint64_t compacted_through_seq = 0;
-    int64_t renewal_due_ms = kNeverDue;
-    int64_t expiry_ms = kNeverDue;
-    bool may_have_stray_vectors = false;
-  };
-  [[nodiscard]] MetadataFacts facts_of(const Metadata& of) const;
-  // Index lock held exclusively. Cannot fail: the file may have it already.
-  void take_metadata(Metadata fresh, MetadataFacts facts) noexcept;
   [[nodiscard]] uint64_t next_seq_of_index() const;  // index lock held
   [[nodiscard]] bool is_over(int64_t expires_at_ms) const;
   [[nodiscard]] Result<Found> find_row(std::string_view id) const;
@@ -362,25 +334,11 @@ class Core {
   std::mutex damage_mutex_;  // guards both; the index lock may be held
   std::shared_ptr<const DamagedIds> damaged_ids_;
   std::pair<uint64_t, uint64_t> damage_state_;  // index_epoch and skipped_count of then
-  static constexpr size_t kIdleAnalyzersMax = 8;
-  std::mutex analyzers_mutex_;
-  std::vector<std::unique_ptr<text::Analyzer>> analyzers_;  // guarded by it: those not in use
-  MetadataFacts facts_;                                     // of the metadata
-  // Of these, for who has no lock.
-  std::atomic<int64_t> renewal_due_ms_{kNeverDue};
-  std::atomic<int64_t> expiry_ms_{kNeverDue};
-  std::atomic<bool> may_have_stray_vectors_{false};
-  std::atomic<bool> is_near_limit_{false};
-  std::atomic<bool> is_undurable_{false};
   // The storage's lock is held here, and nothing written.
   std::atomic<bool> is_ours_to_read_{false};
   std::atomic<uint64_t> unread_lookups_{0};  // of entries while their rows were in index.bin alone
   bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail
-  // Of the log: what was written here since a write last looked for words to index, and how much of
-  // it such writes are to index yet.
-  uint64_t written_bytes_ = 0;
-  uint64_t owed_words_bytes_ = 0;
-  std::atomic<bool> words_were_asked_{false};  // of this object, ever
+  WordDebt word_debt_;
 };
 
 }  // namespace varve::session

@@ -13,22 +13,6 @@ namespace varve::session {
 namespace {
 
 constexpr int kAttempts = 4;  // the log may be replaced while a query prepares
-// Lines read at once, and indexed at once under the index's lock.
-constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
-// What a close may index: it does not wait for a whole log.
-constexpr uint64_t kWordsBytesOfClose = 16 * kWordsBytes;
-// What waits for the query that needs it, before writes index any: what the first one by words
-// after many adds may take, some 50 ms; four times that where none was asked here yet, since who
-// only writes, beside others who do, would index for nobody what those index as well.
-constexpr uint64_t kWordsBytesWaiting = 4 * kWordsBytes;
-constexpr uint64_t kWordsBytesWaitingUnasked = kWordsBytesOfClose;
-// What a write may: in proportion to what was written here, so that what waits after a bulk load
-// ends, and no single add pays for it. Not a little each time, but every few writes some times what
-// one of them wrote. What others write is indexed by whoever asks.
-constexpr uint64_t kWordsPerGrowth = 2;
-constexpr uint64_t kWordsPerWrite = 8;
-constexpr uint64_t kWordsBytesOfWriteMin = uint64_t{16} << 10;
-constexpr uint64_t kWordsBytesOfWriteMax = 2 * kWordsBytes;
 
 }  // namespace
 
@@ -127,27 +111,11 @@ uint64_t Core::pending_words_bytes() const {
   return index.coverage.entries_bytes - index.location(covered).offset;
 }
 
-// 0 while too little was written here to be worth a step, or too little waits.
-uint64_t Core::words_bytes_due() {
-  const uint64_t written_bytes = std::exchange(written_bytes_, 0);
-  const bool is_asked = words_were_asked_.load();
-  if (pending_words_bytes() < (is_asked ? kWordsBytesWaiting : kWordsBytesWaitingUnasked)) {
-    owed_words_bytes_ = 0;
-    return 0;
-  }
-  owed_words_bytes_ += kWordsPerGrowth * written_bytes;
-  const uint64_t step_bytes =
-      std::clamp(kWordsPerWrite * written_bytes, kWordsBytesOfWriteMin, kWordsBytesOfWriteMax);
-  if (owed_words_bytes_ < step_bytes) return 0;
-  owed_words_bytes_ = 0;  // what a bulk load owes above that is left for later writes to owe
-  return step_bytes;
-}
-
 void Core::index_pending_words(bool always) {
   uint64_t due_bytes = kWordsBytesOfClose;
   if (!always) {
     const std::unique_lock lock(index_mutex);
-    due_bytes = words_bytes_due();
+    due_bytes = word_debt_.due_bytes(pending_words_bytes());
   }
   // A step at a time, so that readers wait for no more than that.
   while (due_bytes > 0) {
@@ -183,24 +151,6 @@ Status Core::extend_words(uint64_t bytes_max) {
   return words;
 }
 
-std::unique_ptr<text::Analyzer> Core::take_analyzer() {
-  {
-    const std::lock_guard guard(analyzers_mutex_);
-    if (!analyzers_.empty()) {
-      auto analyzer = std::move(analyzers_.back());
-      analyzers_.pop_back();
-      return analyzer;
-    }
-  }
-  return std::make_unique<text::Analyzer>(settings.text);
-}
-
-void Core::give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept {
-  const std::lock_guard guard(analyzers_mutex_);
-  // Room for it was made at the start.
-  if (analyzers_.size() < kIdleAnalyzersMax) analyzers_.push_back(std::move(analyzer));
-}
-
 Status Core::load_sections() {
   const std::unique_lock lock(index_mutex);
   return load_missing(Part::kWhole);
@@ -233,11 +183,9 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
   cache_.clear();
   view = LogView();
   view.tail = tail;
-  snapshot_covered_bytes = 0;  // index.bin is of the old log
-  snapshot_text_rows = 0;
-  snapshot_size_bytes = encoded.size();  // of what is about to be put
-  return Snapshot{std::move(encoded), tail.generation, index.coverage.entries_bytes,
-                  index.text_row_count()};
+  saved.covered = {};                 // index.bin is of the old log
+  saved.size_bytes = encoded.size();  // of what is about to be put
+  return Snapshot{std::move(encoded), tail.generation, extent_of(index)};
 }
 
 Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
@@ -255,7 +203,7 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
   note(reading);
   note(since);
   rebuild_count += 1;
-  snapshot_covered_bytes = 0;  // index.bin may be what was wrong: it is to be written anew
+  saved.distrust();  // index.bin may be what was wrong: it is to be written anew
   context.counters->index_rebuilds += 1;
   return {};
 }
@@ -285,7 +233,7 @@ bool Core::has_needed(const Needs& needs, uint32_t row_count) const {
 }
 
 Status Core::prepare_query(const Needs& needs) {
-  if (needs.words) words_were_asked_.store(true);
+  if (needs.words) word_debt_.note_asked();
   VARVE_TRY(follow());
   VARVE_TRY(open_rows());
   uint32_t row_count = 0;

@@ -7,7 +7,6 @@
 #include "entry/entry.h"
 #include "index/row_lookup.h"
 #include "session/core.h"
-#include "session/decay_config.h"
 #include "session/retries.h"
 
 namespace varve::session {
@@ -133,82 +132,6 @@ Result<EntryLine> Core::read_entry(std::string_view wanted) {
     if (index.coverage.skipped_count > 0) damage = std::move(line).status();
   }
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
-}
-
-std::shared_ptr<const decay::Rules> Core::decay_rules() const {
-  const std::shared_lock lock(index_mutex);
-  return facts_.decay_rules;
-}
-
-CompactionPolicy Core::compaction_policy() const {
-  const std::shared_lock lock(index_mutex);
-  CompactionPolicy policy = settings.compaction;
-  if (const json::Tree* own = metadata.tree().get("compaction_config")) {
-    policy.automatic = own->get_bool("auto_compact", policy.automatic);
-    policy.threshold = own->get_double("threshold", policy.threshold);
-  }
-  return policy;
-}
-
-uint64_t Core::size_bytes() const {
-  const std::shared_lock lock(index_mutex);
-  return view.tail.entries_bytes + view.tail.tombstones_bytes + snapshot_size_bytes +
-         vectors.size_bytes() + capped_bytes();
-}
-
-void Core::measure_capped_files() {
-  for (const auto& [name, file] : {std::pair(log::kKeyValueFile, &kv_file),
-                                   std::pair(log::kTranscriptFile, &transcript_file)}) {
-    const auto document = storage->open_document(name);
-    if (document.ok()) file->size_bytes = (*document)->size_bytes();
-    if (document.code() == Code::kNotFound) file->size_bytes = 0;
-  }
-}
-
-uint64_t Core::deleted_count() const {
-  const std::shared_lock lock(index_mutex);
-  return index.deleted_count();
-}
-
-std::shared_ptr<const decay::Rules> Core::decay_rules_of(const Metadata& of) const {
-  auto own = own_decay_rules(of.tree(), settings.decay);
-  return std::make_shared<const decay::Rules>(own ? *std::move(own) : settings.decay);
-}
-
-void Core::set_metadata(Metadata fresh) {
-  MetadataFacts facts = facts_of(fresh);
-  take_metadata(std::move(fresh), std::move(facts));
-}
-
-// Read under the lock: what is older must not take the place of what another thread wrote, or read
-// with a log that was replaced, meanwhile.
-Status Core::refresh_metadata() {
-  const std::unique_lock lock(index_mutex);
-  VARVE_TRY_ASSIGN(Metadata fresh, read_metadata());
-  set_metadata(std::move(fresh));
-  return {};
-}
-
-Status Core::check_not_expired() {
-  if (!is_over(expiry_ms_.load(std::memory_order_relaxed))) return {};
-  const Status refreshed = refresh_metadata();
-  // Nothing ends on the word of a damaged one.
-  if (refreshed.code() == Code::kCorruption) return {};
-  VARVE_TRY(refreshed);
-  return is_over(expiry_ms_) ? expired_status(id) : Status();
-}
-
-Core::MetadataFacts Core::facts_of(const Metadata& of) const {
-  return {decay_rules_of(of), of.compacted_through_seq(), session::renewal_due_ms(of.tree()),
-          expiry_ms(of.tree()).value_or(kNeverDue), of.tree().get_bool(kStrayVectors)};
-}
-
-void Core::take_metadata(Metadata fresh, MetadataFacts facts) noexcept {
-  renewal_due_ms_.store(facts.renewal_due_ms);
-  expiry_ms_.store(facts.expiry_ms);
-  may_have_stray_vectors_.store(facts.may_have_stray_vectors);
-  facts_ = std::move(facts);
-  metadata = std::move(fresh);
 }
 
 Status Core::check_line(std::string_view wanted, const Found& found, std::string_view line) {

@@ -40,7 +40,7 @@ std::optional<int64_t> expiry_ms(const json::Tree& metadata) {
 
 Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_id,
                          int64_t now_ms) {
-  VARVE_TRY_ASSIGN(const std::string text, storage.get_document("metadata.json"));
+  VARVE_TRY_ASSIGN(const std::string text, storage.get_document(log::kMetadataFile));
   const auto metadata = Metadata::parse(text, session_id);
   if (!metadata.ok()) return false;
   const auto end_ms = expiry_ms(metadata->tree());

@@ -14,7 +14,6 @@ namespace varve::session {
 
 namespace {
 
-constexpr std::string_view kLogName = "memory.jsonl";
 constexpr uint64_t kReadBytes = uint64_t{64} << 10;
 
 struct Range {
@@ -77,9 +76,10 @@ class Migration {
 
   Status run() {
     for (const Range& range : damaged_) {
-      VARVE_TRY(log::quarantine_range(
-          *core_.storage, log::Stream::kEntries, tail_.generation, range.offset, range.length,
-          {kLogName, "no entry, when the log was migrated", core_.context.clock->now_ms()}));
+      VARVE_TRY(log::quarantine_range(*core_.storage, log::Stream::kEntries, tail_.generation,
+                                      range.offset, range.length,
+                                      {log::kEntriesFile, "no entry, when the log was migrated",
+                                       core_.context.clock->now_ms()}));
     }
     VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       note_in(metadata);
@@ -91,7 +91,7 @@ class Migration {
     VARVE_TRY(core_.rebuild());
     json::Tree details = json::Tree::object();
     details.set("entries", json::Tree::integer_unsigned(entry_count_));
-    core_.post(Level::kInfo, "migrated from format version 0", std::move(details));
+    core_.events.post(Level::kInfo, "migrated from format version 0", std::move(details));
     return {};
   }
 

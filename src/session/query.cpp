@@ -32,10 +32,10 @@ class SessionQuery {
         rules_(core.decay_rules()),
         clock_ms_(core.context.clock->now_ms()),
         now_ms_(query.now_ms.value_or(clock_ms_)) {
-    if (query.has_text()) analyzer_ = core.take_analyzer();
+    if (query.has_text()) analyzer_ = core.analyzers.take();
   }
   ~SessionQuery() {
-    if (analyzer_) core_.give_back(std::move(analyzer_));
+    if (analyzer_) core_.analyzers.give_back(std::move(analyzer_));
   }
   SessionQuery(const SessionQuery&) = delete;
   SessionQuery& operator=(const SessionQuery&) = delete;

@@ -18,10 +18,6 @@ namespace {
 
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
-std::string_view short_name(log::Stream stream) {
-  return stream == log::Stream::kEntries ? "memory.jsonl" : "tombstones.jsonl";
-}
-
 // A stretch that does not stay as it is: it goes to quarantine, or an edited line takes its place.
 struct DamagedRange : log::Damage {
   std::string replacement;  // with its line end; empty: quarantine
@@ -310,7 +306,7 @@ class Repair {
       if (!range.replacement.empty()) continue;
       VARVE_TRY(log::quarantine_range(
           *core_.storage, damage.stream, tail_.generation, range.offset, range.length,
-          {short_name(damage.stream), range.reason, core_.context.clock->now_ms()}));
+          {log::file_of(damage.stream), range.reason, core_.context.clock->now_ms()}));
     }
     VARVE_TRY(core_.storage->replace(damage.stream, [&](log::Sink& sink) {
       uint64_t at = 0;

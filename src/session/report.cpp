@@ -37,7 +37,7 @@ FileFigures file_figures(Core& core) {
   for (const auto& file : *files) {
     if (file.name == index::kSnapshotFile) figures.snapshot_bytes = file.size_bytes;
     if (!file.name.ends_with(".jsonl")) continue;
-    if (file.name == "tombstones.jsonl" && file.size_bytes == 0) continue;  // as it was made
+    if (file.name == log::kTombstonesFile && file.size_bytes == 0) continue;  // as it was made
     modified_ms = std::max(modified_ms, file.modified_ms);
     figures.modified = json::Tree::string(format_rfc3339(modified_ms));
   }
@@ -100,10 +100,10 @@ json::Tree corruption(const Core& core) {
 
 json::Tree index_state(const Core& core) {
   json::Tree tree = json::Tree::object();
-  tree.set("loaded", json::Tree::boolean(core.snapshot_was_loaded));
+  tree.set("loaded", json::Tree::boolean(core.saved.was_used));
   tree.set("rebuilds", count(core.rebuild_count));
   tree.set("reason", json::Tree::string(core.rebuild_reason));
-  tree.set("covered_bytes", count(core.snapshot_covered_bytes));
+  tree.set("covered_bytes", count(core.saved.covered.log_bytes));
   tree.set("facets_memory_bytes", count(core.index.facets_memory_bytes()));
   tree.set("words_memory_bytes", count(core.index.text_memory_bytes()));
   tree.set("words_of_entries", count(core.index.text_row_count()));

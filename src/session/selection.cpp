@@ -172,7 +172,7 @@ void note_unreadable(Core& core, const Core::Found& place, const Status& damage)
   json::Tree details = json::Tree::object();
   details.set("offset", json::Tree::integer_unsigned(place.location.offset));
   details.set("reason", json::Tree::string(damage.message()));
-  core.post(Level::kError, "an entry that was found cannot be read", std::move(details));
+  core.events.post(Level::kError, "an entry that was found cannot be read", std::move(details));
 }
 
 }  // namespace varve::session

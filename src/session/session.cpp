@@ -47,7 +47,7 @@ struct Session::Parts {
   // Counts a failure and tells it to the log; gives the answer back.
   template <typename Answer>
   Answer noted(Answer answer, std::string_view message) {
-    if (!answer.ok()) core.note_failure(answer.status(), message);
+    if (!answer.ok()) core.events.note_failure(answer.status(), message);
     return answer;
   }
 
@@ -126,7 +126,7 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
     json::Tree details = json::Tree::object();
     details.set("entries",
                 json::Tree::integer_unsigned(core.index.size() - core.index.deleted_count()));
-    core.post(Level::kInfo, "session opened", std::move(details));
+    core.events.post(Level::kInfo, "session opened", std::move(details));
   }
   std::shared_ptr<Session> session(new Session(std::move(parts)));
   session->start_flusher_if_interval();
@@ -313,7 +313,7 @@ Status Session::update(std::string_view patch) {
     if (caps() == before) return {};
     // Nothing beyond a cap is ever shown; here it goes from the files, too.
     const Status tidied = tidy_stores(core, Remains::kSetAside);
-    if (!tidied.ok()) core.post(Level::kWarn, "not evicted yet: " + tidied.message());
+    if (!tidied.ok()) core.events.post(Level::kWarn, "not evicted yet: " + tidied.message());
     return {};
   }));
   start_flusher_if_interval();
@@ -424,7 +424,7 @@ Status Session::make_durable(std::optional<uint64_t> wait_ms) {
 Status Session::sync_log(uint64_t last_seq) {
   Core& core = parts_->core;
   VARVE_TRY(core.storage->sync(last_seq));
-  core.watch_durability();
+  core.events.watch_durability(*core.storage);
   parts_->writer.set_synced();
   core.context.counters->syncs += 1;
   return {};
@@ -465,7 +465,7 @@ void Session::close() {
       if (saved.ok()) parts_->writer.save_snapshot(core.is_snapshot_worth_saving());
     } else {
       // An index that had to be rebuilt is worth keeping, even if nothing was written since.
-      parts_->writer.save_snapshot(!core.snapshot_was_loaded || core.has_words_to_save());
+      parts_->writer.save_snapshot(!core.saved.was_used || core.has_words_to_save());
     }
   } catch (const std::bad_alloc&) {
     saved = Status::out_of_memory();
@@ -473,9 +473,10 @@ void Session::close() {
   try {
     if (!saved.ok()) {
       const bool loses = core.storage->undurable().bytes > 0 || parts_->writer.has_unsynced();
-      core.post(loses ? Level::kError : Level::kWarn, "closed without saving: " + saved.message());
+      core.events.post(loses ? Level::kError : Level::kWarn,
+                       "closed without saving: " + saved.message());
     }
-    if (!parts_->closed.exchange(true)) core.post(Level::kInfo, "session closed");
+    if (!parts_->closed.exchange(true)) core.events.post(Level::kInfo, "session closed");
   } catch (const std::bad_alloc&) {
     // Nobody can be told.
   }

@@ -81,7 +81,7 @@ Status set_damage_aside(Core& core, const NewText& made) {
   if (made.old_contents.torn_bytes == 0) return {};
   core.context.counters->torn_tails += 1;
   const uint64_t offset = text.size() - made.old_contents.torn_bytes;
-  core.post(Level::kWarn, "an unfinished entry of transcript.md moved to quarantine");
+  core.events.post(Level::kWarn, "an unfinished entry of transcript.md moved to quarantine");
   return set_aside(core, kStore, text.substr(offset), offset, "torn tail: an unfinished entry");
 }
 

@@ -85,7 +85,7 @@ Result<VectorFile::Selection> select_of_log(Core& core) {
 }  // namespace
 
 Status drop_stray_vectors(Core& core) {
-  if (!core.may_have_stray_vectors()) return {};
+  if (!core.metadata.may_have_stray_vectors()) return {};
   const auto selection = select_of_log(core);
   if (selection.code() == Code::kFormatVersion) return {};  // nobody here reads any of them
   // Nor of a file with a damaged header, which repair sets aside.

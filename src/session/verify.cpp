@@ -17,14 +17,10 @@ namespace {
 
 constexpr uint64_t kProblemsMax = 1000;
 
-std::string_view short_name(log::Stream stream) {
-  return stream == log::Stream::kEntries ? "memory.jsonl" : "tombstones.jsonl";
-}
-
 class Report {
  public:
   void problem(log::Stream stream, uint64_t offset, uint64_t length, std::string_view reason) {
-    problem_in(short_name(stream), offset, length, reason);
+    problem_in(log::file_of(stream), offset, length, reason);
   }
 
   void problem_in(std::string_view file, uint64_t offset, uint64_t length,
@@ -59,7 +55,7 @@ class Report {
     notes_total_ += 1;
     if (notes_total_ > kProblemsMax) return;
     json::Tree note = json::Tree::object();
-    note.set("file", json::Tree::string(short_name(log::Stream::kEntries)));
+    note.set("file", json::Tree::string(log::file_of(log::Stream::kEntries)));
     note.set("offset", json::Tree::integer_unsigned(offset));
     note.set("id", json::Tree::string(id));
     note.set("target", json::Tree::string(target));
@@ -126,7 +122,7 @@ class Verification {
       legal_to_ = core_.metadata.compacted_through_seq();
       settled_seq_ = std::max(legal_to_, core_.durable_seq_seen);
       if (core_.metadata_was_damaged) {
-        report_.problem_in("metadata.json", 0, 0, "it could not be read");
+        report_.problem_in(log::kMetadataFile, 0, 0, "it could not be read");
       }
     }
     VARVE_TRY_ASSIGN(const auto store_damage, find_store_damage(core_));
@@ -194,12 +190,12 @@ class Verification {
     if (problem == nullptr) return {};
     Place place;
     const std::string file = problem->get_string("file");
-    const bool of_tombstones = file == short_name(log::Stream::kTombstones);
+    const bool of_tombstones = file == log::file_of(log::Stream::kTombstones);
     const log::Stream stream = of_tombstones ? log::Stream::kTombstones : log::Stream::kEntries;
     const auto offset = static_cast<uint64_t>(problem->get_int64("offset"));
     std::string where = file;
     place.path = file;
-    if (file == short_name(stream)) {
+    if (file == log::file_of(stream)) {
       place.path = core_.storage->name_of(stream);
       place.offset = offset;
       VARVE_TRY_ASSIGN(const uint64_t line, line_number(stream, offset));

@@ -268,11 +268,11 @@ Status Writer::lock(const WriteRequest& request) {
   if (waited) counters.lock_waits += 1;
   if (locked.code() == Code::kBusy && !request.lock_wait_ms) {
     counters.lock_timeouts += 1;
-    core_.post(Level::kWarn, "lock timeout",
-               lock_details(request.operation, "wait_ms", locked_us_ - start_us));
+    core_.events.post(Level::kWarn, "lock timeout",
+                      lock_details(request.operation, "wait_ms", locked_us_ - start_us));
   } else if (locked.ok() && core_.context.events->wants(Level::kDebug)) {
-    core_.post(Level::kDebug, "lock acquired",
-               lock_details(request.operation, "wait_ms", locked_us_ - start_us));
+    core_.events.post(Level::kDebug, "lock acquired",
+                      lock_details(request.operation, "wait_ms", locked_us_ - start_us));
   }
   return locked;
 }
@@ -286,7 +286,7 @@ void Writer::unlock(std::string_view operation) noexcept {
   const int64_t held_us = core_.context.clock->monotonic_us() - locked_us_;
   core_.storage->unlock();
   try {
-    core_.post(Level::kDebug, "lock released", lock_details(operation, "hold_ms", held_us));
+    core_.events.post(Level::kDebug, "lock released", lock_details(operation, "hold_ms", held_us));
   } catch (const std::bad_alloc&) {
     // A line less.
   }
@@ -294,9 +294,9 @@ void Writer::unlock(std::string_view operation) noexcept {
 
 void Writer::note_failure(std::string_view operation, const Status& failure) noexcept {
   try {
-    core_.note_failure(failure, std::string(operation) + " failed");
+    core_.events.note_failure(failure, std::string(operation) + " failed");
   } catch (const std::bad_alloc&) {
-    core_.note_failure(failure, "a write failed");
+    core_.events.note_failure(failure, "a write failed");
   }
 }
 
@@ -407,7 +407,7 @@ Status Writer::make_room(uint64_t new_bytes) {
     options.evict_below = kAutomaticEvictBelow;
     const auto compacted = compact_as_writer(core_, options);
     if (!compacted.ok()) {
-      core_.post(Level::kWarn, "not compacted: " + compacted.status().message());
+      core_.events.post(Level::kWarn, "not compacted: " + compacted.status().message());
     }
   }
   deleted_count_tried_ = core_.deleted_count();
@@ -418,7 +418,7 @@ Status Writer::make_room(uint64_t new_bytes) {
 // Best effort: what was written is answered as written.
 void Writer::renew_expiry() noexcept {
   try {
-    const int64_t due_ms = core_.renewal_due_ms();
+    const int64_t due_ms = core_.metadata.renewal_due_ms();
     if (due_ms == kNeverDue || core_.context.clock->now_ms() < due_ms) return;
     (void)core_.save_metadata(log::DocumentDurability::kNamed, [](Metadata&) { return Status(); })
         .ok();
@@ -478,7 +478,7 @@ Status Writer::add_group(Group& group) {
     core_.context.quota->note_written(user, lines.text.size());
   }
   core_.watch_size();
-  core_.watch_durability();
+  core_.events.watch_durability(*core_.storage);
   renew_expiry();
   Counters& counters = *core_.context.counters;
   counters.commits += 1;

@@ -87,7 +87,7 @@ void OpenStore::tell(std::string_view session_id, std::string_view what) noexcep
 
 // A session that expired is gone for everybody, so its id is free.
 Status OpenStore::make_way_for(const std::string& id) {
-  const auto text = engine_->session_document(id, "metadata.json");
+  const auto text = engine_->session_document(id, log::kMetadataFile);
   if (is_of_environment(text.code())) return text.status();
   if (!text.ok() || text->find("ttl_hours") == std::string::npos) return {};
   const auto session = open_even_expired(id);
@@ -266,7 +266,7 @@ Result<UserQuota::Use> OpenStore::use_of(const std::string& user_id) {
 }
 
 void OpenStore::add_use_of(const std::string& id, UserQuota::Use* use) {
-  const auto text = engine_->session_document(id, "metadata.json");
+  const auto text = engine_->session_document(id, log::kMetadataFile);
   if (text.code() == Code::kNotFound) return;  // deleted since
   use->sessions += 1;
   if (const auto session = find_open(id)) {

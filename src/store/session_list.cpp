@@ -24,7 +24,7 @@ Result<bool> has_log(log::Engine& engine, const std::string& id) {
 // same id (then a newer row stands for it).
 Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::SessionRow& row,
                                            int64_t now_ms, const FindOpen& find_open) {
-  const auto text = engine.session_document(row.session_id, "metadata.json");
+  const auto text = engine.session_document(row.session_id, log::kMetadataFile);
   if (text.code() == Code::kNotFound) {
     VARVE_TRY_ASSIGN(const bool is_there, has_log(engine, row.session_id));
     if (!is_there) return std::optional<json::Tree>();

@@ -56,7 +56,7 @@ Result<bool> SessionSource::try_to_hold() {
   if (!parsed.ok() || !parsed->is_object()) return true;
   if (parsed->get_int64("version") > session::kMetadataVersion) {
     return Status(Code::kFormatVersion, "the session is of a newer version; use a newer varve")
-        .in_file(storage_->name_of_document("metadata.json"));
+        .in_file(storage_->name_of_document(log::kMetadataFile));
   }
   const auto member = [&](std::string_view name) {
     return static_cast<uint64_t>(std::max<int64_t>(0, parsed->get_int64(name)));

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kRestFactor = 100;
 
 void add_session(log::Engine& engine, const std::string& id, SessionTotals::Totals* totals) {
-  const auto text = engine.session_document(id, "metadata.json");
+  const auto text = engine.session_document(id, log::kMetadataFile);
   if (text.code() == Code::kNotFound) return;  // deleted since it was listed
   totals->sessions += 1;
   if (!text.ok()) return;

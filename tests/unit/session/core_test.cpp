@@ -303,19 +303,6 @@ TEST_F(Moments, AnIndexThatIsNotWholeIsNotSaved) {
   EXPECT_TRUE(core_->prepare_snapshot(true).has_value());
 }
 
-TEST_F(Moments, NoMoreAnalyzersAreKeptThanAFew) {
-  load();
-  std::vector<std::unique_ptr<text::Analyzer>> taken;
-  for (int i = 0; i < 20; ++i) taken.push_back(core_->take_analyzer());
-  std::vector<text::Analyzer*> given;
-  for (auto& analyzer : taken) {
-    given.push_back(analyzer.get());
-    core_->give_back(std::move(analyzer));
-  }
-  const auto again = core_->take_analyzer();
-  EXPECT_EQ(again.get(), given[7]) << "the last of eight that were kept";
-}
-
 TEST_F(Moments, AnExportThatCannotMakeItAnewIsAFailure) {
   other_.reset();
   plant_index(disk_, {.facts = [](entry::EntryFacts& facts) {

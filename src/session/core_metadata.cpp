@@ -1,0 +1,151 @@
+// metadata.json: read with the log it belongs to, looked at again, written.
+#include <algorithm>
+#include <utility>
+
+#include "base/time.h"
+#include "log/quarantine.h"
+#include "session/core.h"
+#include "session/retries.h"
+
+namespace varve::session {
+
+namespace {
+
+// The counters of metadata.json's `statistics` as the seed names them; other types by their own.
+std::string statistic_name(const std::string& type) {
+  if (type == "conversation" || type == "decision" || type == "finding" || type == "preference") {
+    return type + "s";
+  }
+  return type;
+}
+
+}  // namespace
+
+// The tail of the log and metadata no older than its generation: whoever replaced the log wrote
+// down first which gaps in seq that makes legal.
+Result<log::Tail> Core::load_metadata_of_tail() {
+  VARVE_TRY_ASSIGN(log::Tail before, storage->tail());
+  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+    VARVE_TRY(load_metadata());
+    VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+    if (tail.generation == before.generation) return tail;
+    before = tail;
+  }
+  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+}
+
+Result<Metadata> Core::read_metadata() {
+  auto text = storage->get_document(log::kMetadataFile);
+  if (text.code() == Code::kNotFound) return Status(Code::kCorruption, "it is missing");
+  if (!text.ok()) return std::move(text).status();
+  auto parsed = Metadata::parse(*text, id);
+  if (!parsed.ok() && parsed.code() != Code::kFormatVersion) {
+    return Status(Code::kCorruption, parsed.status().message());
+  }
+  if (!parsed.ok()) {
+    return std::move(parsed).status().in_file(storage->name_of_document(log::kMetadataFile));
+  }
+  return parsed;
+}
+
+Status Core::load_metadata() {
+  const int64_t now_ms = context.clock->now_ms();
+  Result<Metadata> parsed = read_metadata();
+  if (!parsed.ok() && parsed.code() != Code::kCorruption) return std::move(parsed).status();
+  std::optional<log::SessionRow> listed;
+  if (!parsed.ok() && context.find_listed) {
+    VARVE_TRY_ASSIGN(listed, context.find_listed(id));
+  }
+  const std::unique_lock lock(index_mutex);
+  if (parsed.ok()) {
+    metadata.set(*std::move(parsed));
+    if (metadata.value().edited_outside())
+      events.post(Level::kWarn, "metadata.json was edited outside varve");
+  } else {
+    // The log is the truth; a session is not refused for what only describes it.
+    metadata.set(Metadata::recovered(id, now_ms, listed));
+    metadata_was_damaged = true;
+    context.counters->corruption_errors += 1;
+    events.post(Level::kError, "metadata.json cannot be read: " + parsed.status().message());
+  }
+  durable_seq_seen = std::max(metadata.durable_seq(), storage->durable_mark().last_seq);
+  return {};
+}
+
+// Read under the lock: what is older must not take the place of what another thread wrote, or read
+// with a log that was replaced, meanwhile.
+Status Core::refresh_metadata() {
+  const std::unique_lock lock(index_mutex);
+  VARVE_TRY_ASSIGN(Metadata fresh, read_metadata());
+  metadata.set(std::move(fresh));
+  return {};
+}
+
+Status Core::check_not_expired() {
+  if (!is_over(metadata.expiry_ms())) return {};
+  const Status refreshed = refresh_metadata();
+  // Nothing ends on the word of a damaged one.
+  if (refreshed.code() == Code::kCorruption) return {};
+  VARVE_TRY(refreshed);
+  return is_over(metadata.expiry_ms()) ? expired_status(id) : Status();
+}
+
+std::shared_ptr<const decay::Rules> Core::decay_rules() const {
+  const std::shared_lock lock(index_mutex);
+  return metadata.decay_rules();
+}
+
+CompactionPolicy Core::compaction_policy() const {
+  const std::shared_lock lock(index_mutex);
+  return metadata.compaction_policy();
+}
+
+void Core::count_into(json::Tree& tree) const {
+  const std::shared_lock lock(index_mutex);
+  json::Tree statistics = json::Tree::object();
+  for (const auto name : {"conversations", "decisions", "findings", "preferences"}) {
+    statistics.set(name, json::Tree::integer(0));
+  }
+  for (const auto& [type, count] : index.type_counts()) {
+    statistics.set(statistic_name(type), json::Tree::integer_unsigned(count));
+  }
+  tree.set("statistics", std::move(statistics));
+  tree.set("total_entries", json::Tree::integer_unsigned(index.size() - index.deleted_count()));
+  tree.set("total_size_bytes", json::Tree::integer_unsigned(size_bytes_now()));
+  tree.set("last_accessed", json::Tree::string(format_rfc3339(context.clock->now_ms())));
+}
+
+Status Core::save_metadata(log::DocumentDurability kept,
+                           const std::function<Status(Metadata&)>& change) {
+  // Another process may have changed it since we read it: what is in the file counts.
+  Metadata fresh;
+  {
+    const std::shared_lock lock(index_mutex);
+    fresh = metadata.value();
+  }
+  auto text = storage->get_document(log::kMetadataFile);
+  if (text.ok()) {
+    auto parsed = Metadata::parse(*text, id);
+    if (parsed.ok()) {
+      fresh = *std::move(parsed);
+    } else if (parsed.code() == Code::kFormatVersion) {
+      return std::move(parsed).status().in_file(storage->name_of_document(log::kMetadataFile));
+    } else {
+      VARVE_TRY(log::quarantine_bytes(
+          *storage, *text, 0,
+          {log::kMetadataFile, "it could not be read", context.clock->now_ms()}));
+    }
+  } else if (text.code() != Code::kNotFound) {
+    return std::move(text).status();
+  }
+  VARVE_TRY(change(fresh));
+  count_into(fresh.tree());
+  // Nothing may fail once it is in the file.
+  CurrentMetadata::Facts facts = metadata.facts_of(fresh);
+  VARVE_TRY(storage->put_document(log::kMetadataFile, fresh.encode(), kept));
+  const std::unique_lock lock(index_mutex);
+  metadata.set(std::move(fresh), std::move(facts));
+  return {};
+}
+
+}  // namespace varve::session

@@ -1,0 +1,139 @@
+// index.bin: taken for the index where it fits the log, given up where it is wrong, saved anew.
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "index/snapshot.h"
+#include "session/core.h"
+
+namespace varve::session {
+
+// index.bin, when it is of this log.
+Result<index::Index> Core::open_snapshot_of_log() {
+  auto document = storage->open_document(index::kSnapshotFile);
+  if (document.code() == Code::kNotFound) {
+    return Status(Code::kNotFound, "there was no index.bin");
+  }
+  if (!document.ok()) return std::move(document).status();
+  VARVE_TRY_ASSIGN(auto file, index::SnapshotFile::open(*std::move(document)));
+  saved.size_bytes = file->size_bytes();
+  VARVE_TRY_ASSIGN(index::Index loaded, index::open_snapshot(std::move(file), settings.text));
+  const index::Coverage& coverage = loaded.coverage;
+  if (coverage.entries_bytes > view.tail.entries_bytes) {
+    return Status(Code::kCorruption, "index.bin covers more than there is");
+  }
+  if (coverage.entries_bytes > 0) {
+    // The last covered line, and that the covered part ends with a line.
+    std::string line(coverage.last_line_length, '\0');
+    char last = '\0';  // and stays when there is none
+    const uint64_t generation = view.tail.generation;
+    VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, generation,
+                                                     coverage.last_line_offset, line));
+    VARVE_TRY(storage->read(log::Stream::kEntries, generation, coverage.entries_bytes - 1,
+                            std::span<char>(&last, 1)));
+    if (got != line.size() || hash64(line) != coverage.last_line_hash || last != '\n') {
+      return Status(Code::kCorruption, "index.bin is of another log");
+    }
+  }
+  return loaded;
+}
+
+Status Core::load_snapshot() {
+  VARVE_TRY_ASSIGN(index::Index loaded, open_snapshot_of_log());
+  saved.covered = extent_of(loaded);
+  index = std::move(loaded);
+  index_epoch += 1;
+  index_from_log = false;
+  index_is_whole_ = true;
+  return {};
+}
+
+void Core::post_index_load(const Status& loaded) {
+  if (!events.wants(Level::kDebug)) return;
+  json::Tree details = json::Tree::object();
+  details.set("file", json::Tree::string(index::kSnapshotFile));
+  if (loaded.ok()) {
+    const uint64_t rows = index.pending().file->header().row_count;
+    details.set("entries", json::Tree::integer_unsigned(rows));
+  } else {
+    details.set("reason", json::Tree::string(loaded.message()));
+  }
+  events.post(Level::kDebug, loaded.ok() ? "cache hit" : "cache miss", std::move(details));
+}
+
+// Whatever is wrong with index.bin costs a rebuild: what is read next is all of the log.
+void Core::give_up_snapshot(const Status& why) {
+  forget_index();
+  rebuild_reason = why.message();
+  rebuild_count += 1;
+  context.counters->index_rebuilds += 1;
+  saved.distrust();  // it is to be written anew
+  saved.was_used = false;
+  events.post(Level::kWarn, "index rebuilt from the log: " + rebuild_reason);
+}
+
+SnapshotExtent Core::extent_of(const index::Index& of) {
+  return {of.coverage.entries_bytes, of.text_row_count()};
+}
+
+bool Core::is_snapshot_due(bool always) const {
+  const std::shared_lock lock(index_mutex);
+  return saved.is_saving_due(extent_of(index), always);
+}
+
+bool Core::is_snapshot_worth_saving() const {
+  const std::shared_lock lock(index_mutex);
+  return saved.is_saving_worth(extent_of(index), pending_words_bytes());
+}
+
+bool Core::has_words_to_save() const {
+  const std::shared_lock lock(index_mutex);
+  return saved.lacks_many_words(extent_of(index));
+}
+
+// What another process has saved since needs no saving again, unless we found index.bin wrong.
+void Core::note_snapshot_of_others() {
+  const std::unique_lock lock(index_mutex);
+  if (saved.covered.log_bytes == 0) return;
+  const auto present = open_snapshot_of_log();
+  if (!present.ok() || present->coverage.entries_bytes <= saved.covered.log_bytes) return;
+  saved.covered = extent_of(*present);
+}
+
+std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
+  if (!storage->writable()) return std::nullopt;
+  if (words) index_pending_words(always);
+  if (!is_snapshot_due(always)) return std::nullopt;
+  if (!always) {
+    note_snapshot_of_others();
+    if (!is_snapshot_due(false)) return std::nullopt;
+  }
+  // What index.bin has and we never read goes into the new one. With nothing pending all of it was
+  // read and checked, so no damage can show any more. Another thread may take the index anew
+  // between the locks.
+  while (true) {
+    {
+      const std::shared_lock lock(index_mutex);
+      if (!index_is_whole_) return std::nullopt;
+      if (!index.pending().any()) {
+        return Snapshot{index::encode_snapshot(index), view.tail.generation, extent_of(index)};
+      }
+    }
+    if (!load_sections().ok()) return std::nullopt;
+  }
+}
+
+void Core::put_snapshot(const Snapshot& snapshot) {
+  const auto tail = storage->tail();  // under the lock it stays
+  if (!tail.ok() || tail->generation != snapshot.generation) return;
+  const Status put =
+      storage->put_document(index::kSnapshotFile, snapshot.bytes, log::DocumentDurability::kNone);
+  if (!put.ok()) {
+    events.post(Level::kDebug, "index.bin was not saved: " + put.message());
+    return;
+  }
+  const std::unique_lock lock(index_mutex);
+  saved = {snapshot.covered, snapshot.bytes.size(), true};
+}
+
+}  // namespace varve::session

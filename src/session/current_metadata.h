@@ -1,0 +1,69 @@
+// CurrentMetadata: what metadata.json says, as this process last read or wrote it, and what calls
+// often ask of it, worked out once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "decay/decay.h"
+#include "json/tree.h"
+#include "session/expiry.h"
+#include "session/metadata.h"
+#include "session/settings.h"
+
+namespace varve::session {
+
+// But for the last three, the index lock is held: shared for reading, exclusively for set().
+class CurrentMetadata {
+ public:
+  // What is worked out of a Metadata.
+  struct Facts {
+    std::shared_ptr<const decay::Rules> decay_rules;
+    uint64_t compacted_through_seq = 0;
+    int64_t renewal_due_ms = kNeverDue;
+    int64_t expiry_ms = kNeverDue;
+    bool may_have_stray_vectors = false;
+  };
+
+  // `settings`: the store's, which stand where the session says nothing; they outlive it.
+  explicit CurrentMetadata(const Settings& settings) : settings_(settings) {}
+
+  void set(Metadata fresh);
+  // The same in two steps, for who writes `fresh` into the file in between: the second cannot fail.
+  // facts_of() needs no lock.
+  [[nodiscard]] Facts facts_of(const Metadata& fresh) const;
+  void set(Metadata fresh, Facts facts) noexcept;
+
+  [[nodiscard]] const Metadata& value() const { return value_; }
+  [[nodiscard]] const json::Tree& tree() const { return value_.tree(); }
+  [[nodiscard]] uint64_t durable_seq() const { return value_.durable_seq(); }
+  [[nodiscard]] uint64_t generation() const { return value_.generation(); }
+  [[nodiscard]] uint64_t compacted_through_seq() const { return facts_.compacted_through_seq; }
+  // How entries decay: the session's own rules, else the store's.
+  [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const {
+    return facts_.decay_rules;
+  }
+  // When the session is compacted without being asked: by its own rules, else by the store's.
+  [[nodiscard]] CompactionPolicy compaction_policy() const;
+
+  // When the session's time is over, and from when on a write is to renew it (expiry.h).
+  [[nodiscard]] int64_t expiry_ms() const noexcept {
+    return expiry_ms_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] int64_t renewal_due_ms() const noexcept { return renewal_due_ms_.load(); }
+  // Whether entries may be added only after drop_stray_vectors() (vector_check.h).
+  [[nodiscard]] bool may_have_stray_vectors() const noexcept {
+    return may_have_stray_vectors_.load();
+  }
+
+ private:
+  const Settings& settings_;
+  Metadata value_;
+  Facts facts_;
+  std::atomic<int64_t> expiry_ms_{kNeverDue};
+  std::atomic<int64_t> renewal_due_ms_{kNeverDue};
+  std::atomic<bool> may_have_stray_vectors_{false};
+};
+
+}  // namespace varve::session
