@@ -164,12 +164,13 @@ Result<json::Tree> OpenStore::back_up(std::string_view path, std::string_view op
 
 Result<json::Tree> OpenStore::restore(std::string_view path, std::string_view options) {
   RestoreSteps steps;
-  steps.make_way = [this](const std::string& id) { return make_way(id); };
-  steps.refresh = [this](const std::string& id) -> Result<uint64_t> {
-    {
-      const std::lock_guard guard(mutex_);
-      open_.erase(id);  // of the session that was replaced
-    }
+  std::weak_ptr<session::Session> replaced;
+  steps.make_way = [&](const std::string& id) {
+    replaced = find_open(id);
+    return make_way(id);
+  };
+  steps.refresh = [&](const std::string& id) -> Result<uint64_t> {
+    forget(id, replaced);
     events_.post(session::Level::kInfo, "store", id, "session restored");
     VARVE_TRY_ASSIGN(const auto session, open_session(id));
     VARVE_TRY(session->update("{}"));  // with the counts that it has now

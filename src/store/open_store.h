@@ -94,6 +94,7 @@ class OpenStore final : public Store {
   SessionPointer find_open(std::string_view id);
   std::vector<SessionPointer> open_sessions();
   void forget_closed();
+  void forget(std::string_view id, const std::weak_ptr<session::Session>& gone);
   Result<SessionPointer> adopt(const std::string& id, std::unique_ptr<log::SessionStorage> storage);
   Result<SessionPointer> for_the_host(SessionPointer session);
   Result<SessionPointer> create_new(const session::CreateOptions& options);

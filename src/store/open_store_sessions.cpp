@@ -67,13 +67,32 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
   context.find_listed = [this](std::string_view wanted) { return newest_row(*engine_, wanted); };
   context.start_flusher = [this] { start_flusher(); };
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
+  for (;;) {
+    SessionPointer first;
+    {
+      const std::lock_guard guard(mutex_);
+      forget_closed();
+      auto& slot = open_[id];
+      first = slot.lock();
+      if (!first) {
+        slot = session;
+        return session;
+      }
+    }
+    // Two threads may have opened it at once: the first one's object is everybody's. It is not when
+    // it is of a session that is no more, to which somebody still has a handle.
+    if (first->check_alive().code() != Code::kNotFound) return first;
+    forget(id, first);
+  }
+}
+
+// Unless another has taken its place.
+void OpenStore::forget(std::string_view id, const std::weak_ptr<session::Session>& gone) {
   const std::lock_guard guard(mutex_);
-  forget_closed();
-  auto& slot = open_[id];
-  // Two threads may have opened it at once: the first one's object is everybody's.
-  if (auto first = slot.lock()) return first;
-  slot = session;
-  return session;
+  const auto found = open_.find(id);
+  if (found == open_.end()) return;
+  const bool is_same = !found->second.owner_before(gone) && !gone.owner_before(found->second);
+  if (is_same) open_.erase(found);
 }
 
 // Of what was done, which stays done when there is no memory to tell of it.
@@ -156,21 +175,10 @@ Result<OpenStore::SessionPointer> OpenStore::open_session(std::string_view id) {
                   "a session id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
                   std::move(place));
   }
-  if (auto session = find_open(id)) {
-    if (events_.wants(session::Level::kDebug)) {
-      json::Tree details = json::Tree::object();
-      details.set("reason", json::Tree::string("the session is open already"));
-      events_.post(session::Level::kDebug, "store", id, "cache hit", std::move(details));
-    }
-    // It may have been deleted by another process, and made anew.
-    const Status alive = session->check_alive();
-    if (alive.ok()) {
-      VARVE_TRY_ASSIGN(session, unless_expired(std::move(session)));
-      return for_the_host(std::move(session));
-    }
-    if (alive.code() != Code::kNotFound) return alive;
-    const std::lock_guard guard(mutex_);
-    open_.erase(std::string(id));
+  if (events_.wants(session::Level::kDebug) && find_open(id)) {
+    json::Tree details = json::Tree::object();
+    details.set("reason", json::Tree::string("the session is open already"));
+    events_.post(session::Level::kDebug, "store", id, "cache hit", std::move(details));
   }
   VARVE_TRY_ASSIGN(auto session, open_even_expired(std::string(id)));
   VARVE_TRY_ASSIGN(session, unless_expired(std::move(session)));
@@ -184,7 +192,13 @@ Result<OpenStore::SessionPointer> OpenStore::unless_expired(SessionPointer sessi
 }
 
 Result<OpenStore::SessionPointer> OpenStore::open_even_expired(const std::string& id) {
-  if (auto session = find_open(id)) return session;
+  if (auto session = find_open(id)) {
+    // It may have been deleted by another process, and made anew.
+    const Status alive = session->check_alive();
+    if (alive.ok()) return session;
+    if (alive.code() != Code::kNotFound) return alive;
+    forget(id, session);
+  }
   VARVE_TRY_ASSIGN(auto storage, engine_->open(id));
   return adopt(id, std::move(storage));
 }
@@ -213,14 +227,11 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
   const int64_t deadline_us =
       clock_.monotonic_us() + static_cast<int64_t>(settings_.lock_timeout_ms) * 1000;
   const auto in_catalog = catalog_.entries_of(id);
+  const std::weak_ptr<session::Session> dropped = find_open(id);
   VARVE_TRY(make_way(id));
   VARVE_TRY(engine_->drop(id, deadline_us, wanted));
   if (in_catalog.ok()) catalog_.remove_entries(*in_catalog);
-  {
-    const std::lock_guard guard(mutex_);
-    const auto found = open_.find(id);
-    if (found != open_.end()) open_.erase(found);
-  }
+  forget(id, dropped);
   quota_.forget();
   tell(id, "session deleted");
   return {};
