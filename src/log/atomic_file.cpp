@@ -58,6 +58,7 @@ Status replace_file(io::Directory& directory, std::string_view name, Random& ran
   Status status = write_new_file(directory, temporary, options, produce);
   const bool* syncs_names = options.sync_names_before;
   if (status.ok() && syncs_names != nullptr && *syncs_names) status = directory.sync();
+  if (status.ok() && options.check_before_rename) status = options.check_before_rename();
   if (status.ok()) {
     status = options.overwrite ? directory.rename(temporary, name)
                                : directory.move_to(temporary, directory, name);

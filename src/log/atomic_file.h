@@ -19,6 +19,8 @@ struct ReplaceOptions {
   // Whether names that others got are to be durable before this one is there; looked at when the
   // new bytes have been synced, which leaves little of that to do. Null: they are not.
   const bool* sync_names_before = nullptr;
+  std::function<Status()>
+      check_before_rename;  // the last moment to refuse; empty: nothing to check
   uint32_t permissions = 0600;
   bool overwrite = true;  // false: kAlreadyExists when there is something of that name
 };

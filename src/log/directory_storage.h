@@ -78,7 +78,9 @@ class DirectoryStorage final : public SessionStorage {
                 uint64_t last_seq, const Meanwhile& meanwhile) override;
   Status sync(uint64_t last_seq) override;
   Status truncate(Stream stream, uint64_t size_bytes) override;
-  Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  using SessionStorage::replace;
+  Status replace(Stream stream, std::optional<uint64_t> expected_bytes,
+                 const std::function<Status(Sink&)>& produce) override;
   Status remove_vectors() override;
   Status remove_document(std::string_view name) override;
   Status remove_residue(std::span<const std::string_view> documents) override;
@@ -138,6 +140,7 @@ class DirectoryStorage final : public SessionStorage {
 
   // Parts of append() and sync().
   Status refuse_if_poisoned() const;
+  Status check_end(Stream stream, uint64_t expected_bytes);
   Status ready_to_append(Stream stream, uint64_t expected_bytes, bool durable);
   Status open_for_append(Stream stream);
   Status append_and_sync(Stream stream, io::File& file, uint64_t start_bytes,

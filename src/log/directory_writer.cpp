@@ -70,14 +70,19 @@ Status DirectoryStorage::open_for_append(Stream stream) {
   return {};
 }
 
-Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes, bool durable) {
-  if (!snapshot_of(stream).file) VARVE_TRY(open_for_append(stream));
+// Somebody who takes no lock may append at any time.
+Status DirectoryStorage::check_end(Stream stream, uint64_t expected_bytes) {
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   VARVE_TRY_ASSIGN(const uint64_t end_bytes, file->size_bytes());
-  if (end_bytes != expected_bytes) {
-    doubt_tail();
-    return Status(Code::kConflict, "the log grew meanwhile").in_file(name_of(stream));
-  }
+  if (end_bytes == expected_bytes) return {};
+  doubt_tail();
+  return Status(Code::kConflict, "the log grew meanwhile").in_file(name_of(stream));
+}
+
+Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes, bool durable) {
+  if (!snapshot_of(stream).file) VARVE_TRY(open_for_append(stream));
+  VARVE_TRY(check_end(stream, expected_bytes));
+  const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   // A writer before us may have died between write and sync. Its bytes first: so a later line
   // proves that every earlier one was durable, which is what recovery relies on.
   if (durable && stream == Stream::kEntries && state_.durable_bytes < expected_bytes) {
@@ -355,10 +360,14 @@ Status DirectoryStorage::truncate(Stream stream, uint64_t size_bytes) {
   return {};
 }
 
-Status DirectoryStorage::replace(Stream stream, const std::function<Status(Sink&)>& produce) {
+Status DirectoryStorage::replace(Stream stream, std::optional<uint64_t> expected_bytes,
+                                 const std::function<Status(Sink&)>& produce) {
   VARVE_TRY(refuse_if_poisoned());
   ReplaceOptions options;
   options.sync_names_before = &has_unsynced_name_;
+  if (expected_bytes && snapshot_of(stream).file) {
+    options.check_before_rename = [&] { return check_end(stream, *expected_bytes); };
+  }
   Status replaced =
       replace_file(*directory_, file_of(stream), *environment_.random, options, produce);
   if (replaced.code() == Code::kUnknown) poison(replaced);

@@ -156,9 +156,10 @@ Status FailureBuffer::truncate(Stream stream, uint64_t size_bytes) {
   return below_->truncate(stream, size_bytes);
 }
 
-Status FailureBuffer::replace(Stream stream, const std::function<Status(Sink&)>& produce) {
+Status FailureBuffer::replace(Stream stream, std::optional<uint64_t> expected_bytes,
+                              const std::function<Status(Sink&)>& produce) {
   VARVE_TRY(write_held());
-  return below_->replace(stream, produce);
+  return below_->replace(stream, expected_bytes, produce);
 }
 
 Status FailureBuffer::remove_residue(std::span<const std::string_view> documents) {

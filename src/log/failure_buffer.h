@@ -60,7 +60,9 @@ class FailureBuffer final : public SessionStorage {
                 uint64_t last_seq, const Meanwhile& meanwhile) override;
   Status sync(uint64_t last_seq) override;
   Status truncate(Stream stream, uint64_t size_bytes) override;
-  Status replace(Stream stream, const std::function<Status(Sink&)>& produce) override;
+  using SessionStorage::replace;
+  Status replace(Stream stream, std::optional<uint64_t> expected_bytes,
+                 const std::function<Status(Sink&)>& produce) override;
   Status remove_document(std::string_view name) override;
   Status remove_residue(std::span<const std::string_view> documents) override;
   Status remove_vectors() override;

@@ -163,10 +163,14 @@ Status MemoryStorage::truncate(Stream stream, uint64_t size_bytes) {
   return {};
 }
 
-Status MemoryStorage::replace(Stream stream, const std::function<Status(Sink&)>& produce) {
+Status MemoryStorage::replace(Stream stream, std::optional<uint64_t> expected_bytes,
+                              const std::function<Status(Sink&)>& produce) {
   StringSink sink;
   VARVE_TRY(produce(sink));
   const std::lock_guard guard(session_->mutex);
+  if (expected_bytes && stream_of(stream).size() != *expected_bytes) {
+    return {Code::kConflict, "the log grew meanwhile"};
+  }
   stream_of(stream) = std::move(sink.text);
   (stream == Stream::kVectors ? session_->vectors_generation : session_->generation) += 1;
   return {};

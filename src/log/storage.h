@@ -198,8 +198,14 @@ class SessionStorage {
   // Cuts a stream: a torn tail, after its bytes went to quarantine.
   virtual Status truncate(Stream stream, uint64_t size_bytes) = 0;
   // Replaces a stream by what `produce` writes: a new generation, durable when this answers ok; any
-  // failure leaves the old one.
-  virtual Status replace(Stream stream, const std::function<Status(Sink&)>& produce) = 0;
+  // failure leaves the old one. With `expected_bytes` kConflict when the old one is of another
+  // length at the moment when the new one is to take its place: somebody appended without the lock,
+  // and what is not in the new one would be lost.
+  virtual Status replace(Stream stream, std::optional<uint64_t> expected_bytes,
+                         const std::function<Status(Sink&)>& produce) = 0;
+  Status replace(Stream stream, const std::function<Status(Sink&)>& produce) {
+    return replace(stream, std::nullopt, produce);
+  }
   // Removes the vectors, durably. Success when there are none.
   virtual Status remove_vectors() = 0;
   // Removes what is kept beside the streams and may hold bytes that left them: quarantine, the

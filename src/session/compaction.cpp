@@ -336,7 +336,8 @@ class Compaction {
   Status write_anew() {
     if (has_threads()) old_log_ = core_.storage->keep_open(log::Stream::kEntries);
     plan_index();
-    return core_.storage->replace(log::Stream::kEntries, [&](log::Sink& sink) {
+    const uint64_t end_bytes = report_.bytes_before;
+    return core_.storage->replace(log::Stream::kEntries, end_bytes, [&](log::Sink& sink) {
       auto copying = start_beside(has_threads(), [&] {
         compacted_.make_facets();
         return copy_kept(sink);
@@ -427,7 +428,7 @@ void put_own_snapshot(Core& core) {
 }
 
 // Plans, and carries out unless it is a dry run. When index.bin turns out to be wrong, or somebody
-// made the index anew in between, once more by the log alone.
+// made the index anew in between or appended without the lock, once more by the log alone.
 Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions& options) {
   for (int i = 0; i < kReplacedMax; ++i) {
     auto outcome = attempt(core, options);

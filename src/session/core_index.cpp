@@ -182,7 +182,8 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
   index_epoch += 1;
   cache_.clear();
   view = LogView();
-  view.tail = tail;
+  // What somebody who takes no lock has appended to it already is read by who catches up next.
+  view.tail = {tail.generation, index.coverage.entries_bytes, index.coverage.tombstones_bytes};
   saved.covered = {};                 // index.bin is of the old log
   saved.size_bytes = encoded.size();  // of what is about to be put
   return Snapshot{std::move(encoded), tail.generation, extent_of(index)};

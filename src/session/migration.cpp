@@ -85,8 +85,8 @@ class Migration {
       note_in(metadata);
       return Status();
     }));
-    core_.metadata_was_damaged = false;
-    VARVE_TRY(core_.storage->replace(log::Stream::kEntries,
+    core_.note_metadata_mended();
+    VARVE_TRY(core_.storage->replace(log::Stream::kEntries, end_,
                                      [&](log::Sink& sink) { return write(sink); }));
     VARVE_TRY(core_.rebuild());
     json::Tree details = json::Tree::object();

@@ -308,7 +308,7 @@ class Repair {
           *core_.storage, damage.stream, tail_.generation, range.offset, range.length,
           {log::file_of(damage.stream), range.reason, core_.context.clock->now_ms()}));
     }
-    VARVE_TRY(core_.storage->replace(damage.stream, [&](log::Sink& sink) {
+    VARVE_TRY(core_.storage->replace(damage.stream, damage.stream_bytes, [&](log::Sink& sink) {
       uint64_t at = 0;
       for (const auto& range : damage.ranges) {
         VARVE_TRY(

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,8 +76,10 @@ class WatchedStorage final : public log::SessionStorage {
   Status truncate(log::Stream stream, uint64_t size_bytes) override {
     return inner_->truncate(stream, size_bytes);
   }
-  Status replace(log::Stream stream, const std::function<Status(log::Sink&)>& produce) override {
-    return inner_->replace(stream, produce);
+  using SessionStorage::replace;
+  Status replace(log::Stream stream, std::optional<uint64_t> expected_bytes,
+                 const std::function<Status(log::Sink&)>& produce) override {
+    return inner_->replace(stream, expected_bytes, produce);
   }
   Status remove_document(std::string_view name) override { return inner_->remove_document(name); }
   Status remove_residue(std::span<const std::string_view> documents) override {

@@ -40,10 +40,41 @@ class StrangersOfASession : public testing::TestWithParam<std::string_view> {
             return std::nullopt;
           }
           is_done = true;
-          auto folder = *theirs_->open_root("store/sessions/s", false);
-          EXPECT_TRUE((*folder->open("memory.jsonl", io::OpenMode::kAppend))->append(kTheirs).ok());
+          append_by_hand();
           return std::nullopt;
         });
+  }
+  // Once, as soon as a new log has its name.
+  void append_theirs_to_the_new_log() {
+    disk_.set_fault_hook(
+        [this, step = 0](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+          const bool is_rename = operation.kind == io::OperationKind::kRename &&
+                                 operation.name.starts_with("memory.jsonl.tmp-");
+          if (step == 0 && is_rename) step = 1;
+          if (step != 1 || operation.kind != io::OperationKind::kSyncDirectory) return std::nullopt;
+          step = 2;
+          append_by_hand();
+          return std::nullopt;
+        });
+  }
+  // Once, before the operation of that number of ours.
+  void append_theirs_at(int moment, bool* came_to_it) {
+    *came_to_it = false;
+    disk_.set_fault_hook(
+        [this, moment, came_to_it,
+         count = 0](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+          const bool is_ours = operation.process_id != theirs_->process_id();
+          const bool takes_name = operation.kind == io::OperationKind::kRename &&
+                                  operation.name.starts_with("memory.jsonl.tmp-");
+          if (*came_to_it || !is_ours || takes_name || count++ != moment) return std::nullopt;
+          *came_to_it = true;
+          append_by_hand();
+          return std::nullopt;
+        });
+  }
+  void append_by_hand() {
+    auto folder = *theirs_->open_root("store/sessions/s", false);
+    EXPECT_TRUE((*folder->open("memory.jsonl", io::OpenMode::kAppend))->append(kTheirs).ok());
   }
   static void expect_all(session::Session& session) {
     for (const auto* id : {"first", "second", "third", "theirs"}) {
@@ -88,6 +119,87 @@ TEST_P(StrangersOfASession, CostNobodyAnEntry) {
   expect_all(*session);
   const auto other = disk_.process(99);
   expect_all(**open(*other, "")->open_session("s"));
+}
+
+// At each of its operations but the one that takes the name away, which nobody can wait for.
+TEST_P(StrangersOfASession, DuringACompactionTheyAreNotLeftOut) {
+  for (const auto cause : {session::CompactionCause::kAsked, session::CompactionCause::kPurge}) {
+    bool came_to_it = true;
+    int moment = 0;
+    for (; came_to_it && !HasFailure(); ++moment) {
+      SCOPED_TRACE(moment);
+      const auto store = open(disk_, GetParam());
+      const auto session = *store->create_session(R"({"session_id":"s"})");
+      for (const auto* id : {"first", "second", "third", "deleted"}) {
+        ASSERT_TRUE(session->add(one_entry(id)).ok());
+      }
+      ASSERT_TRUE(session->remove("deleted", "").ok());
+      append_theirs_at(moment, &came_to_it);
+      session::CompactionOptions options;
+      options.cause = cause;
+      const auto report = session->compact(options);
+      EXPECT_TRUE(report.ok()) << report.status().message();
+      disk_.set_fault_hook(nullptr);
+      if (came_to_it) expect_all(*session);
+      ASSERT_TRUE(store->delete_session("s").ok());
+    }
+    EXPECT_GT(moment, 20) << "hardly any operations";
+  }
+}
+
+TEST_P(StrangersOfASession, DuringARepairTheyAreNotLeftOut) {
+  bool came_to_it = true;
+  int moment = 0;
+  int refused = 0;
+  for (; came_to_it && !HasFailure(); ++moment) {
+    SCOPED_TRACE(moment);
+    const auto store = open(disk_, GetParam());
+    const auto session = *store->create_session(R"({"session_id":"s"})");
+    ASSERT_TRUE(session->add(one_entry("first")).ok());
+    const std::string whole = *disk_.read_file("store/sessions/s/memory.jsonl");
+    disk_.write_file("store/sessions/s/memory.jsonl", whole + "{\"damaged\":1}\n");
+    for (const auto* id : {"second", "third"}) ASSERT_TRUE(session->add(one_entry(id)).ok());
+    append_theirs_at(moment, &came_to_it);
+    const auto report = session->repair(false, false);
+    disk_.set_fault_hook(nullptr);
+    refused += report.ok() ? 0 : 1;
+    if (!report.ok()) {
+      EXPECT_EQ(report.code(), Code::kConflict) << report.status().message();
+      const auto again = session->repair(false, false);
+      EXPECT_TRUE(again.ok()) << again.status().message();
+    }
+    if (came_to_it) expect_all(*session);
+    ASSERT_TRUE(store->delete_session("s").ok());
+  }
+  EXPECT_GT(moment, 20) << "hardly any operations";
+  EXPECT_GT(refused, 0);
+}
+
+// A compaction makes the index without reading the new log: what is in that and not in the index is
+// read by the next call, and does not stop who writes.
+TEST_P(StrangersOfASession, BehindACompactionTheyAreSeenAndWrittenBehind) {
+  for (const auto cause : {session::CompactionCause::kAsked, session::CompactionCause::kPurge}) {
+    disk_.set_fault_hook(nullptr);
+    const auto store = open(disk_, GetParam());
+    const auto session = *store->create_session(R"({"session_id":"s"})");
+    for (const auto* id : {"first", "second", "deleted"}) {
+      ASSERT_TRUE(session->add(one_entry(id)).ok());
+    }
+    ASSERT_TRUE(session->remove("deleted", "").ok());
+    append_theirs_to_the_new_log();
+    session::CompactionOptions options;
+    options.cause = cause;
+    ASSERT_TRUE(session->compact(options).ok());
+    disk_.set_fault_hook(nullptr);
+    const auto theirs = session->get("theirs");
+    EXPECT_TRUE(theirs.ok()) << theirs.status().message();
+    const auto added = session->add(one_entry("third"));
+    EXPECT_TRUE(added.ok()) << added.status().message();
+    expect_all(*session);
+    const auto other = disk_.process(99);
+    expect_all(**open(*other, "")->open_session("s"));
+    ASSERT_TRUE(store->delete_session("s").ok());
+  }
 }
 
 }  // namespace
