@@ -18,6 +18,7 @@ Result<CatalogFacts> take_locked(Core& core) {
   CatalogFacts facts;
   {
     const std::shared_lock lock(core.index_mutex);
+    if (!core.check_whole().ok()) return Status(Code::kBusy, "the index is made anew");
     // A batch that is not whole may become so (recovery `salvage`).
     if (core.index.coverage.entries_bytes != tail.entries_bytes) {
       return Status(Code::kBusy, "the log ends in what is no entry yet");

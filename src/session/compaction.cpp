@@ -194,11 +194,15 @@ class Compaction {
       const std::shared_lock lock(core_.index_mutex);
       epoch_ = core_.index_epoch;
       if (!core_.has_rows_of(epoch_)) continue;
+      // Where nobody is kept out: of a dry run.
+      if (core_.view.tail.generation != tail_.generation) return replaced();
       index_from_log_ = core_.index_from_log;
       judge_rows();
       return {};
     }
   }
+
+  static Status replaced() { return {Code::kGone, "the log was replaced"}; }
 
   // Index lock held.
   void judge_rows() {
@@ -468,9 +472,11 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
 
 Result<json::Tree> compact(Core& core, Writer& writer, const CompactionOptions& options) {
   if (options.dry_run) {
-    VARVE_TRY(core.catch_up());
-    VARVE_TRY_ASSIGN(const CompactionOutcome planned, plan_and_carry_out(core, options));
-    return planned.report.tree();
+    return while_replaced([&]() -> Result<json::Tree> {
+      VARVE_TRY(core.catch_up());
+      VARVE_TRY_ASSIGN(const CompactionOutcome planned, plan_and_carry_out(core, options));
+      return planned.report.tree();
+    });
   }
   CompactionReport report;
   VARVE_TRY(writer.run(options.cause == CompactionCause::kPurge ? "purge" : "compact", [&] {

@@ -121,6 +121,9 @@ class Core {
   }
   // The same, as a status: kConflict.
   [[nodiscard]] Status check_rows(uint64_t epoch) const;
+  // Index lock held: kGone when the rows are not all there, for whoever goes by any epoch: another
+  // thread could not read the log to the end since he caught up, and he is to do that once more.
+  [[nodiscard]] Status check_whole() const;
 
   // One entry's line, checked; kNotFound, kCorruption.
   Result<EntryLine> read_entry(std::string_view id);
@@ -237,6 +240,8 @@ class Core {
   // Reads metadata.json anew (holder of the lock), applies `change` and current counts, writes it.
   Status save_metadata(log::DocumentDurability kept,
                        const std::function<Status(Metadata&)>& change);
+  // What could not be read was made anew.
+  void note_metadata_mended();
   // The members of metadata.json that are counted.
   void count_into(json::Tree& metadata) const;
 

@@ -67,6 +67,7 @@ Result<std::shared_ptr<const DamagedIds>> Core::damaged_ids() {
 Status Core::missing(std::string_view wanted, Status why) {
   {
     const std::shared_lock lock(index_mutex);
+    VARVE_TRY(check_whole());
     if (index.coverage.skipped_count == 0 || index.was_deleted(wanted)) return why;
   }
   VARVE_TRY_ASSIGN(const auto damaged, damaged_ids());

@@ -156,6 +156,10 @@ Status Core::load_sections() {
   return load_missing(Part::kWhole);
 }
 
+Status Core::check_whole() const {
+  return index_is_whole_ ? Status() : Status(Code::kGone, "the index is being made anew");
+}
+
 Status Core::check_rows(uint64_t epoch) const {
   if (has_rows_of(epoch)) return {};
   return {Code::kConflict, "the index is being made anew; try again"};

@@ -100,6 +100,11 @@ CompactionPolicy Core::compaction_policy() const {
   return metadata.compaction_policy();
 }
 
+void Core::note_metadata_mended() {
+  const std::unique_lock lock(index_mutex);
+  metadata_was_damaged = false;
+}
+
 void Core::count_into(json::Tree& tree) const {
   const std::shared_lock lock(index_mutex);
   json::Tree statistics = json::Tree::object();

@@ -59,6 +59,7 @@ Result<Core::Found> Core::find(std::string_view wanted) {
   bool was_deleted = false;
   {
     const std::shared_lock lock(index_mutex);
+    VARVE_TRY(check_whole());
     if (index.has_rows()) return find_row(wanted);
     unread = index.pending().file;
     found.generation = view.tail.generation;
@@ -108,6 +109,7 @@ Result<EntryLine> Core::read_entry(std::string_view wanted) {
       if (is_rows_load_due()) VARVE_TRY(open_rows());
     }
     auto looked_up = at_once ? *std::move(at_once) : find(wanted);
+    if (looked_up.code() == Code::kGone) continue;
     if (!looked_up.ok() && looked_up.code() != Code::kNotFound) {
       VARVE_TRY(load_rows());  // index.bin cannot be read, or is wrong: this finds it out
       looked_up = find(wanted);
@@ -164,6 +166,7 @@ Result<Core::LiveRows> Core::live_rows() {
   const int64_t now_ms = context.clock->now_ms();
   LiveRows live;
   const std::shared_lock lock(index_mutex);
+  VARVE_TRY(check_whole());
   live.epoch = index_epoch;
   live.generation = view.tail.generation;
   for (uint32_t row = 0; row < index.size(); ++row) {

@@ -9,6 +9,7 @@
 #include "entry/reseal.h"
 #include "log/quarantine.h"
 #include "log/scan.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
@@ -217,9 +218,11 @@ Result<json::Tree> migrate(Core& core, Writer& writer, bool dry_run) {
     return {};
   };
   if (dry_run) {
-    VARVE_TRY(core.catch_up());
-    VARVE_TRY(work());
-    return report;
+    return while_replaced([&]() -> Result<json::Tree> {
+      VARVE_TRY(core.catch_up());
+      VARVE_TRY(work());
+      return report;
+    });
   }
   VARVE_TRY(writer.run_as_is("migrate", [&]() -> Status {
     VARVE_TRY(core.catch_up_as_writer());

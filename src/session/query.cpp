@@ -144,7 +144,8 @@ class SessionQuery {
   }
 
   [[nodiscard]] bool is_ready() const {
-    return core_.index.has_facets() && (!query_.has_text() || core_.index.has_text());
+    return core_.check_whole().ok() && core_.index.has_facets() &&
+           (!query_.has_text() || core_.index.has_text());
   }
 
   Status try_search(const std::function<Status(query::Search&)>& use) {
@@ -479,6 +480,7 @@ Status count_tags(Core& core, std::map<std::string, uint64_t>* counts) {
   counts->clear();
   const int64_t now_ms = core.context.clock->now_ms();
   const std::shared_lock lock(core.index_mutex);
+  VARVE_TRY(core.check_whole());
   const index::Index& index = core.index;
   index.facets().for_each_tag([&](std::string_view tag, const index::PostingList& rows) {
     uint64_t count = 0;

@@ -10,6 +10,7 @@
 #include "log/quarantine.h"
 #include "session/capped_stores.h"
 #include "session/maintenance.h"
+#include "session/retries.h"
 #include "session/vector_check.h"
 
 namespace varve::session {
@@ -182,9 +183,11 @@ class Repair {
     store_damage_count_ = static_cast<uint64_t>(
         std::count_if(store_damage.begin(), store_damage.end(),
                       [](const StoreDamage& damage) { return damage.is_readable; }));
-    metadata_lost_ = core_.metadata_was_damaged;
     {
       const std::shared_lock lock(core_.index_mutex);
+      epoch_ = core_.index_epoch;
+      VARVE_TRY(check_index());
+      metadata_lost_ = core_.metadata_was_damaged;
       legal_to_ = core_.metadata.compacted_through_seq();
       last_seq_ = std::max({core_.index.coverage.last_seq, core_.durable_seq_seen, legal_to_});
       missing_ = core_.index.coverage.missing_count + core_.rolled_back_count();
@@ -211,7 +214,7 @@ class Repair {
       metadata.tree().set("generation", json::Tree::integer_unsigned(metadata.generation() + 1));
       return Status();
     }));
-    core_.metadata_was_damaged = false;
+    core_.note_metadata_mended();
     VARVE_TRY(mend_stream(damage_of_entries_));
     VARVE_TRY(mend_stream(damage_of_tombstones_));
     return core_.rebuild();
@@ -241,6 +244,14 @@ class Repair {
   }
 
  private:
+  // Index lock held. It tells which ids stand twice: not without all rows, or of another log, which
+  // may be there only where nobody is kept out.
+  [[nodiscard]] Status check_index() const {
+    VARVE_TRY(core_.check_rows(epoch_));
+    if (core_.view.tail.generation == tail_.generation) return {};
+    return {Code::kGone, "the log was replaced"};
+  }
+
   Status look_at_tombstones() {
     Unvisited unvisited;
     VARVE_TRY_ASSIGN(
@@ -269,6 +280,7 @@ class Repair {
                           [&](const log::ScannedEntry& line) {
                             unvisited.saw(line.offset, line.length);
                             const std::shared_lock lock(core_.index_mutex);
+                            VARVE_TRY(check_index());
                             const auto row = core_.index.find(line.facts->id);
                             if (row && core_.index.location(*row).offset != line.offset) {
                               repeated.push_back({log::Stream::kEntries, line.offset,
@@ -326,6 +338,7 @@ class Repair {
 
   Core& core_;
   bool accept_edits_;
+  uint64_t epoch_ = 0;  // of the index
   log::Tail tail_;
   StreamDamage damage_of_entries_;
   StreamDamage damage_of_tombstones_;
@@ -344,10 +357,12 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
   json::Tree report;
   // In both cases from the log anew: rows of a snapshot were never compared with their lines.
   if (options.dry_run) {
-    VARVE_TRY(core.rebuild());
-    Repair repair(core, options.accept_edits);
-    VARVE_TRY(repair.look());
-    return repair.report(false);
+    return while_replaced([&]() -> Result<json::Tree> {
+      VARVE_TRY(core.rebuild());
+      Repair repair(core, options.accept_edits);
+      VARVE_TRY(repair.look());
+      return repair.report(false);
+    });
   }
   VARVE_TRY(writer.run_as_is("repair", [&] {
     VARVE_TRY(core.rebuild());

@@ -8,6 +8,7 @@
 #include "index/snapshot.h"
 #include "log/line_reader.h"
 #include "session/maintenance.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
@@ -110,9 +111,7 @@ json::Tree index_state(const Core& core) {
   return tree;
 }
 
-}  // namespace
-
-Result<json::Tree> stats(Core& core) {
+Result<json::Tree> stats_now(Core& core) {
   VARVE_TRY(core.catch_up());
   core.measure_capped_files();
   FileFigures files = file_figures(core);
@@ -125,6 +124,7 @@ Result<json::Tree> stats(Core& core) {
   const int64_t now_ms = core.context.clock->now_ms();
   json::Tree tree = json::Tree::object();
   const std::shared_lock lock(core.index_mutex);
+  VARVE_TRY(core.check_whole());
   uint64_t expired = 0;
   for (uint32_t row = 0; row < core.index.size(); ++row) {
     if (!core.index.is_deleted(row) && core.index.is_expired(row, now_ms)) expired += 1;
@@ -153,6 +153,12 @@ Result<json::Tree> stats(Core& core) {
   tree.set("corruption", corruption(core));
   tree.set("index", index_state(core));
   return tree;
+}
+
+}  // namespace
+
+Result<json::Tree> stats(Core& core) {
+  return while_replaced([&] { return stats_now(core); });
 }
 
 Result<json::Tree> list_files(Core& core) {
@@ -197,14 +203,13 @@ json::Tree lists_of_ids(const std::map<std::string, std::vector<std::string>>& b
   return tree;
 }
 
-}  // namespace
-
-Result<json::Tree> list_index(Core& core) {
+Result<json::Tree> list_index_now(Core& core) {
   VARVE_TRY(core.catch_up());
   uint64_t generation = 0;
   uint64_t covered_bytes = 0;
   {
     const std::shared_lock lock(core.index_mutex);
+    VARVE_TRY(core.check_whole());
     generation = core.view.tail.generation;
     covered_bytes = core.index.coverage.entries_bytes;
   }
@@ -222,6 +227,10 @@ Result<json::Tree> list_index(Core& core) {
     if (!entry::read_line(line.bytes, scratch, &facts).ok()) continue;
     {
       const std::shared_lock lock(core.index_mutex);
+      VARVE_TRY(core.check_whole());
+      if (core.view.tail.generation != generation) {
+        return Status(Code::kGone, "the log was replaced");
+      }
       const auto row = core.index.find(facts.id);
       if (!row || !core.index.is_live(*row, now_ms) ||
           core.index.location(*row).offset != line.offset) {
@@ -241,6 +250,12 @@ Result<json::Tree> list_index(Core& core) {
   tree.set("tags", lists_of_ids(by_tag));
   tree.set("types", lists_of_ids(by_type));
   return tree;
+}
+
+}  // namespace
+
+Result<json::Tree> list_index(Core& core) {
+  return while_replaced([&] { return list_index_now(core); });
 }
 
 }  // namespace varve::session

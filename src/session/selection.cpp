@@ -108,6 +108,7 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
   VARVE_TRY(core.catch_up());
   const int64_t live_ms = std::max(now_ms, core.context.clock->now_ms());
   const std::shared_lock lock(core.index_mutex);
+  VARVE_TRY(core.check_whole());
   for (const auto& id : ids) {
     const auto row = core.index.find(id);
     if (row && core.index.is_live(*row, live_ms)) selected.push_back(selected_row(core, *row));

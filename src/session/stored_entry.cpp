@@ -10,6 +10,7 @@ namespace varve::session {
 namespace {
 
 struct LookUp {
+  bool is_known = true;  // no: the index is being made anew
   Standing standing = Standing::kAbsent;
   std::optional<Core::Found> found;  // there is a line to compare with
   bool is_index_from_log = false;
@@ -18,6 +19,7 @@ struct LookUp {
 LookUp look_up(Core& core, std::string_view id) {
   const std::shared_lock lock(core.index_mutex);
   LookUp result;
+  result.is_known = core.check_whole().ok();
   result.is_index_from_log = core.index_from_log;
   if (core.index.was_deleted(id)) {
     result.standing = Standing::kDeleted;
@@ -41,6 +43,7 @@ Result<Standing> find_standing(Core& core, std::string_view id,
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(core.catch_up());
     const LookUp place = look_up(core, id);
+    if (!place.is_known) continue;
     if (!place.found && place.standing != Standing::kAbsent) return place.standing;
     if (!place.found) {
       const auto damaged = core.damaged_ids();

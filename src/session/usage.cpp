@@ -79,7 +79,7 @@ std::optional<Usage> read_usage(json::Value entry) {
 }
 
 bool UsageTable::is_current() const {
-  return core_.index_epoch == epoch_ && core_.view.tail.generation == generation_;
+  return core_.has_rows_of(epoch_) && core_.view.tail.generation == generation_;
 }
 
 Result<UsageByDay> UsageTable::by_day(int64_t start_ms, int64_t end_ms) {
@@ -108,6 +108,7 @@ Status UsageTable::read_rows() {
   uint32_t end = 0;
   {
     const std::shared_lock lock(core_.index_mutex);
+    VARVE_TRY(core_.check_whole());
     if (!is_current()) {
       rows_.clear();
       next_row_ = 0;

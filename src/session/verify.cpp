@@ -145,6 +145,7 @@ class Verification {
                                                  total_bytes);
                          },
                          core_.unfinished_batch(tail_)));
+    VARVE_TRY(index_lost_);
     VARVE_TRY(progress_.step(total_bytes, total_bytes));
     report_.damage(entries, log::Stream::kEntries);
     entries_end_ = entries.committed_end;
@@ -238,7 +239,8 @@ class Verification {
   void check(const log::ScannedEntry& line) {
     check_seq(line);
     const std::shared_lock lock(core_.index_mutex);
-    if (core_.view.tail.generation != tail_.generation) return;
+    if (index_lost_.ok()) index_lost_ = core_.check_whole();
+    if (!index_lost_.ok() || core_.view.tail.generation != tail_.generation) return;
     const auto row = core_.index.find(line.facts->id);
     if (!row) {
       if (line.offset < core_.index.coverage.entries_bytes) {
@@ -350,6 +352,7 @@ class Verification {
   uint64_t entries_end_ = 0;
   uint64_t tombstones_end_ = 0;
   bool torn_ = false;
+  Status index_lost_;  // kGone: to another thread, which could not read the log to the end
 };
 
 }  // namespace

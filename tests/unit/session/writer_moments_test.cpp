@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "asked_clock.h"
 #include "failing_reader.h"
 #include "session/core.h"
 #include "session/migration.h"
@@ -25,25 +26,6 @@ constexpr std::string_view kOldLog =
     "\n"
     R"({"id":"c","type":"message","content":"tea","timestamp":"2025-01-01T00:00:01Z"})"
     "\n";
-
-class AskedClock final : public Clock {
- public:
-  explicit AskedClock(Clock& clock) : clock_(clock) {}
-  int64_t now_ms() override {
-    if (when_asked) when_asked();
-    return clock_.now_ms();
-  }
-  int64_t monotonic_us() override {
-    if (when_asked) when_asked();
-    return clock_.monotonic_us();
-  }
-  void sleep_us(int64_t duration_us) override { clock_.sleep_us(duration_us); }
-
-  std::function<void()> when_asked;
-
- private:
-  Clock& clock_;
-};
 
 // An add asks for its bytes when the number of the first is chosen, and ids of those behind are
 // not.

@@ -1,0 +1,209 @@
+// Who asks while another thread of the process cannot read the log to the end, and leaves an index
+// without rows: the answer is the log's, or to ask again.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "asked_clock.h"
+#include "failing_reader.h"
+#include "query/parse.h"
+#include "session/core.h"
+#include "session/export.h"
+#include "session/maintenance.h"
+#include "session/query.h"
+#include "session/selection.h"
+#include "session/stored_entry.h"
+#include "session/usage.h"
+#include "session/writer.h"
+#include "session_disk.h"
+#include "watched_storage.h"
+
+namespace varve::session {
+namespace {
+
+constexpr uint64_t kEntryCount = 3;
+constexpr int kRounds = 5000;
+
+std::vector<std::string> all_ids() { return {"a", "b", "c"}; }
+
+// How many of the entries it finds.
+struct Question {
+  const char* name;
+  Result<uint64_t> (*ask)(Core& core, Writer& writer);
+};
+void PrintTo(const Question& question, std::ostream* out) { *out << question.name; }
+
+Result<uint64_t> get_each(Core& core, Writer&) {
+  uint64_t count = 0;
+  for (const auto& id : all_ids()) {
+    const auto line = core.read_entry(id);
+    if (line.code() == Code::kNotFound) continue;
+    VARVE_TRY(line);
+    count += 1;
+  }
+  return count;
+}
+
+Result<uint64_t> count_all(Core& core, Writer&) {
+  VARVE_TRY_ASSIGN(const auto query, query::parse_query("{}", query::Scope::kCount));
+  return count_matches(core, query);
+}
+
+Result<uint64_t> export_all(Core& core, Writer&) {
+  VARVE_TRY_ASSIGN(const auto options, parse_export_format("jsonl"));
+  VARVE_TRY_ASSIGN(const std::string text, export_text(core, options, {}));
+  return lines_of(text).size();
+}
+
+Result<uint64_t> select_each(Core& core, Writer&) {
+  VARVE_TRY_ASSIGN(const auto selected, select_ids(core, all_ids(), 0));
+  return selected.size();
+}
+
+Result<uint64_t> sum_usage(Core& core, Writer&) {
+  UsageTable table(core);
+  VARVE_TRY_ASSIGN(const auto days, table.by_day(std::numeric_limits<int64_t>::min(),
+                                                 std::numeric_limits<int64_t>::max()));
+  uint64_t count = 0;
+  for (const auto& [day, usage] : days) count += usage.entries;
+  return count;
+}
+
+Result<uint64_t> entries_of_tag(Core& core, Writer&) {
+  VARVE_TRY_ASSIGN(const json::Tree tree, list_tags(core));
+  const auto& tags = member(tree, "tags").items();
+  return tags.empty() ? 0 : static_cast<uint64_t>(tags[0].get_int64("entries"));
+}
+
+Result<uint64_t> figure(Core& core, Writer&) {
+  VARVE_TRY_ASSIGN(const json::Tree tree, stats(core));
+  return static_cast<uint64_t>(tree.get_int64("entries"));
+}
+
+Result<uint64_t> list_each(Core& core, Writer&) {
+  VARVE_TRY_ASSIGN(const json::Tree tree, list_index(core));
+  return member(tree, "entries").members().size();
+}
+
+Result<uint64_t> verify_all(Core& core, Writer& writer) {
+  VARVE_TRY_ASSIGN(const json::Tree tree, verify(core, writer, false, {}));
+  EXPECT_TRUE(tree.get_bool("ok")) << tree.canonical();
+  return static_cast<uint64_t>(tree.get_int64("entries"));
+}
+
+// For an import, which refuses what is there already.
+Result<uint64_t> find_each(Core& core, Writer&) {
+  uint64_t count = 0;
+  for (const auto& id : all_ids()) {
+    VARVE_TRY_ASSIGN(const Standing standing,
+                     find_standing(core, id, [](std::string_view) { return true; }));
+    count += standing == Standing::kSame ? 1 : 0;
+  }
+  return count;
+}
+
+class BesideFailingReaders : public testing::TestWithParam<Question> {
+ protected:
+  void SetUp() override {
+    host_.context.clock = &clock_;
+    disk_.make();
+    const auto session = disk_.open();
+    for (const auto& id : all_ids()) {
+      const auto added = session->add(
+          R"({"id":")" + id +
+          R"(","type":"message","content":"tea","tags":["drinks"],"usage":{"input_tokens":1}})");
+      ASSERT_TRUE(added.ok()) << added.status().message();
+    }
+  }
+  void load() {
+    auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+    storage_ = owned.get();
+    core_ = std::make_unique<Core>(std::string(kSessionId), std::move(owned), host_.context);
+    ASSERT_TRUE(core_->load().ok());
+    writer_ = std::make_unique<Writer>(*core_);
+  }
+  // To one thread it is another log, of which nothing can be read.
+  void fail_in(const std::atomic<std::thread::id>& thread) {
+    storage_->change_tail = [&](log::Tail tail) {
+      if (std::this_thread::get_id() == thread) tail.generation += 1000;
+      return tail;
+    };
+    storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
+      if (std::this_thread::get_id() == thread) return Status(Code::kIo, "no read");
+      return got;
+    };
+  }
+
+  Host host_;
+  AskedClock clock_{host_.clock};
+  SessionDisk disk_{host_};
+  WatchedStorage* storage_ = nullptr;
+  std::unique_ptr<Core> core_;
+  std::unique_ptr<Writer> writer_;
+};
+
+TEST_P(BesideFailingReaders, TheAnswerIsOfAllEntriesOrToAskAgain) {
+  load();
+  std::atomic<std::thread::id> failing_id;
+  std::atomic<bool> is_over{false};
+  fail_in(failing_id);
+  std::thread failing([&] {
+    failing_id = std::this_thread::get_id();
+    while (!is_over) EXPECT_FALSE(core_->catch_up().ok());
+  });
+  int answered = 0;
+  for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+    const auto found = GetParam().ask(*core_, *writer_);
+    if (found.ok()) {
+      EXPECT_EQ(*found, kEntryCount);
+      answered += 1;
+    } else {
+      EXPECT_TRUE(found.code() == Code::kBusy || found.code() == Code::kConflict ||
+                  found.code() == Code::kGone)
+          << found.status().message();
+    }
+  }
+  is_over = true;
+  failing.join();
+  const auto found = GetParam().ask(*core_, *writer_);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(*found, kEntryCount);
+}
+
+// Once, at each moment at which it asks for the time, which is mostly right behind catching up.
+TEST_P(BesideFailingReaders, TheAnswerIsOfAllEntriesWhereverOneFailsInBetween) {
+  bool came_to_it = true;
+  for (int moment = 0; came_to_it && !HasFailure(); ++moment) {
+    SCOPED_TRACE(moment);
+    load();
+    int left = moment;
+    came_to_it = false;
+    clock_.when_asked = [&] {
+      if (came_to_it || !is_index_free(*core_) || left-- != 0) return;
+      came_to_it = true;
+      fail_to_read(*core_, *storage_, false);
+    };
+    auto found = GetParam().ask(*core_, *writer_);
+    clock_.when_asked = nullptr;
+    if (found.code() == Code::kGone) found = GetParam().ask(*core_, *writer_);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    EXPECT_EQ(*found, kEntryCount);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BesideFailingReaders,
+    testing::Values(Question{"Get", get_each}, Question{"Count", count_all},
+                    Question{"Export", export_all}, Question{"Select", select_each},
+                    Question{"Usage", sum_usage}, Question{"Tags", entries_of_tag},
+                    Question{"Stats", figure}, Question{"Listing", list_each},
+                    Question{"Verify", verify_all}, Question{"Import", find_each}),
+    [](const auto& given) { return std::string(given.param.name); });
+
+}  // namespace
+}  // namespace varve::session
