@@ -91,7 +91,9 @@ Status Core::load() {
   return {};
 }
 
+// Until the log was read into it: memory may end, and the disk fail, before that.
 void Core::forget_index() {
+  index_is_whole_ = false;
   index = index::Index(settings.text);
   note_new_index();
 }
@@ -104,7 +106,6 @@ void Core::note_new_index() {
   index_epoch += 1;
   saved.covered.text_rows = 0;
   index_from_log = true;
-  index_is_whole_ = true;
 }
 
 // --- catching up ---------------------------------------------------------------------------------

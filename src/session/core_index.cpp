@@ -205,6 +205,7 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
                    read_log_into(&made, now, log_marks(), [](std::string_view) {}));
   swap(index, made);
   note_new_index();
+  index_is_whole_ = true;
   note(reading);
   note(since);
   rebuild_count += 1;

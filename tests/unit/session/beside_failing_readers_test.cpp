@@ -1,10 +1,11 @@
 // Who asks while another thread of the process cannot read the log to the end, and leaves an index
-// without rows: the answer is the log's, or to ask again.
+// without rows: the answer is the log's, or to ask again. And an index for which memory ended.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <limits>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "asked_clock.h"
 #include "failing_reader.h"
 #include "query/parse.h"
+#include "session/compaction.h"
 #include "session/core.h"
 #include "session/export.h"
 #include "session/maintenance.h"
@@ -21,6 +23,7 @@
 #include "session/usage.h"
 #include "session/writer.h"
 #include "session_disk.h"
+#include "support/no_memory/no_memory.h"
 #include "watched_storage.h"
 
 namespace varve::session {
@@ -204,6 +207,51 @@ INSTANTIATE_TEST_SUITE_P(
                     Question{"Stats", figure}, Question{"Listing", list_each},
                     Question{"Verify", verify_all}, Question{"Import", find_each}),
     [](const auto& given) { return std::string(given.param.name); });
+
+class WithoutMemory : public BesideFailingReaders {
+ protected:
+  // Rows are read when they are asked for: until then nobody knows.
+  void damage_rows() {
+    constexpr size_t kHeaderBytes = 976;
+    std::string bytes = disk_.bytes("index.bin");
+    ASSERT_GT(bytes.size(), kHeaderBytes);
+    bytes[kHeaderBytes] ^= 1;
+    disk_.write("index.bin", bytes);
+  }
+};
+
+// An index.bin that is damaged is made anew. When memory ends in that, what is left of it is no
+// index of a log without entries: a purge would make that of it.
+TEST_P(WithoutMemory, ADamagedIndexIsNotTakenForAnEmptyLog) {
+  bool was_met = true;
+  for (int64_t allowed = 0; was_met && !HasFailure(); ++allowed) {
+    SCOPED_TRACE(allowed);
+    {
+      const auto session = disk_.open();
+      ASSERT_TRUE(session->sync().ok());
+    }
+    damage_rows();
+    load();
+    try {
+      const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
+      (void)core_->catch_up().ok();
+      was_met = limit.was_met();
+    } catch (const std::bad_alloc&) {
+      // As every call that ends so.
+    }
+    const auto found = GetParam().ask(*core_, *writer_);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    EXPECT_EQ(*found, kEntryCount);
+    CompactionOptions purge;
+    purge.cause = CompactionCause::kPurge;
+    ASSERT_TRUE(compact(*core_, *writer_, purge).ok());
+    EXPECT_EQ(lines_of(disk_.bytes("memory.jsonl")).size(), kEntryCount);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WithoutMemory,
+                         testing::Values(Question{"Get", get_each}, Question{"Count", count_all}),
+                         [](const auto& given) { return std::string(given.param.name); });
 
 }  // namespace
 }  // namespace varve::session
