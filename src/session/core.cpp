@@ -151,7 +151,7 @@ Status Core::catch_up_to(const log::Tail& tail) {
   }
   const std::unique_lock lock(index_mutex);
   // Since `tail` was seen others may have gone further; going back to it would cost the index.
-  VARVE_TRY_ASSIGN(const log::Tail now, storage->tail());
+  VARVE_TRY_ASSIGN(const log::Tail now, look());
   return is_current(now) ? Status() : read_changes(now);
 }
 
@@ -159,7 +159,7 @@ Status Core::read_changes(log::Tail tail) {
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     Status status = read_changes_once(tail);
     if (status.code() != Code::kGone) return status;
-    VARVE_TRY_ASSIGN(tail, storage->tail());
+    VARVE_TRY_ASSIGN(tail, look());
   }
   return {Code::kBusy, "the log is being replaced over and over; try again"};
 }
@@ -197,8 +197,14 @@ Status Core::read_changes_once(const log::Tail& tail) {
   return {};
 }
 
-Core::LogMarks Core::log_marks() {
-  durable_seq_seen = std::max(durable_seq_seen, storage->durable_mark().last_seq);
+Result<log::Tail> Core::look() {
+  const uint64_t durable_seq = storage->durable_mark().last_seq;
+  VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+  durable_seq_seen = std::max(durable_seq_seen, durable_seq);
+  return tail;
+}
+
+Core::LogMarks Core::log_marks() const {
   const uint64_t gaps_legal_to = metadata.compacted_through_seq();
   return {gaps_legal_to, std::max(gaps_legal_to, durable_seq_seen)};
 }
@@ -362,7 +368,7 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
 Status Core::rebuild() {
   {
     const std::unique_lock lock(index_mutex);
-    VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+    VARVE_TRY_ASSIGN(const log::Tail tail, look());
     forget_index();
     VARVE_TRY(read_changes(tail));
     rebuild_count += 1;

@@ -88,7 +88,11 @@ class Core {
     log::ScanReport tombstones;
     log::ScanReport entries;
   };
-  LogMarks log_marks();  // index lock held exclusively
+  [[nodiscard]] LogMarks log_marks() const;  // index lock held
+  // Index lock held exclusively: what is known to be durable, and then the tail, in which all of
+  // that is. The other way round what somebody added in between would be taken for lost, and a
+  // batch of which the tail has a part for one that the disk lost a part of.
+  Result<log::Tail> look();
   Result<Reading> read_log_into(index::Index* into, const log::Tail& tail, const LogMarks& marks,
                                 const std::function<void(std::string_view line)>& added);
   // Reads what the log got since into it, takes it, and gives the old one for it, which stays in

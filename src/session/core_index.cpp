@@ -33,7 +33,7 @@ Status Core::load_pending(Part last) {
 
 Status Core::load_missing(Part last) {
   if (!index_is_whole_) {  // memory ended while it was changed: anew from the log
-    VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+    VARVE_TRY_ASSIGN(const log::Tail tail, look());
     return read_changes(tail);
   }
   index_is_whole_ = false;  // until what is loaded is there: memory may end in between
@@ -41,7 +41,7 @@ Status Core::load_missing(Part last) {
       index.is_damaged() ? index::wrong_snapshot("found damaged by a query") : load_pending(last);
   index_is_whole_ = true;
   if (loaded.ok()) return {};
-  VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+  VARVE_TRY_ASSIGN(const log::Tail tail, look());
   give_up_snapshot(loaded);
   return read_changes(tail);
 }
@@ -195,7 +195,7 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
 
 Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
   const std::unique_lock lock(index_mutex);
-  VARVE_TRY_ASSIGN(const log::Tail now, storage->tail());
+  VARVE_TRY_ASSIGN(const log::Tail now, look());
   const index::Coverage& covered = made.coverage;
   const bool is_of_this_log = now.generation == reading.tail.generation &&
                               now.entries_bytes >= covered.entries_bytes &&

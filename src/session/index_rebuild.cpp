@@ -16,7 +16,7 @@ Status rebuild_once(Core& core) {
   Core::LogMarks marks;
   {
     const std::unique_lock lock(core.index_mutex);
-    VARVE_TRY_ASSIGN(tail, core.storage->tail());
+    VARVE_TRY_ASSIGN(tail, core.look());
     if (tail.generation != core.view.tail.generation) {
       return {Code::kGone, "the log was replaced"};
     }

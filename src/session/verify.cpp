@@ -111,6 +111,12 @@ class Verification {
   Verification(Core& core, Progress& progress) : core_(core), progress_(progress) {}
 
   Status run() {
+    uint64_t durable_seq = 0;
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      durable_seq = core_.durable_seq_seen;
+    }
+    // Behind that: what another thread sees to be durable from here on may not be in it.
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
     {
       const std::shared_lock lock(core_.index_mutex);
@@ -120,7 +126,7 @@ class Verification {
         return {Code::kGone, "the log was replaced"};
       }
       legal_to_ = core_.metadata.compacted_through_seq();
-      settled_seq_ = std::max(legal_to_, core_.durable_seq_seen);
+      settled_seq_ = std::max(legal_to_, durable_seq);
       if (core_.metadata_was_damaged) {
         report_.problem_in(log::kMetadataFile, 0, 0, "it could not be read");
       }

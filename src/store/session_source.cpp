@@ -40,6 +40,8 @@ Status SessionSource::hold_still() {
 }
 
 Result<bool> SessionSource::try_to_hold() {
+  // Before the tail: a batch of which that has a part is not one that was durable by then.
+  const uint64_t durable_seq = storage_->durable_mark().last_seq;
   VARVE_TRY_ASSIGN(const log::Tail first, storage_->tail());
   auto text = storage_->get_document(log::kMetadataFile);
   if (!text.ok() && text.code() != Code::kNotFound) return std::move(text).status();
@@ -50,7 +52,7 @@ Result<bool> SessionSource::try_to_hold() {
   tail_ = log_seen;
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
   generation_ = 0;
-  settled_seq_ = storage_->durable_mark().last_seq;
+  settled_seq_ = durable_seq;
   // One that cannot be read is copied as it is: it only describes the log.
   const auto parsed = json::Tree::parse(metadata_);
   if (!parsed.ok() || !parsed->is_object()) return true;

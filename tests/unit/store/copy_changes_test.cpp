@@ -3,12 +3,16 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "backup_rig.h"
 #include "io/posix.h"
+#include "log/directory_storage.h"
+#include "store/session_source.h"
 #include "unit/io/temporary_directory.h"
+#include "unit/session/watched_storage.h"
 
 namespace varve::store {
 namespace {
@@ -290,6 +294,36 @@ TEST_F(CopyChanges, ARestoreLooksAgainWhenTheBackupChangesUnderItAndGivesUpAtLas
   EXPECT_EQ(restored(*store, R"({"overwrite":true})").get_int64("sessions"), 1);
   let_be();
   EXPECT_EQ(alive(*store, "notes"), Texts{"a"});
+}
+
+// The system shows a large write as it grows: a look at the log may see a part of a batch, which is
+// durable by the time when that is asked for.
+TEST_F(CopyChanges, OfABatchThatIsBeingWrittenNoPartIsCopied) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  bool came_to_it = true;
+  int look = 0;
+  for (; came_to_it && !HasFailure(); ++look) {
+    SCOPED_TRACE(look);
+    came_to_it = false;
+    auto watched = std::make_unique<session::WatchedStorage>(*log::DirectoryStorage::open(
+        *disk_.open_root("store/sessions/notes", false), {&disk_, &clock_, &random_}));
+    watched->change_tail = [&, left = look](log::Tail seen) mutable {
+      if (left-- != 0) return seen;
+      came_to_it = true;
+      const uint64_t before_bytes = file("store/sessions/notes/memory.jsonl").size();
+      const std::string id = "batch" + std::to_string(look);
+      EXPECT_TRUE(
+          notes->add_batch("[" + text_of(id + "x", "1") + "," + text_of(id + "y", "2") + "]").ok());
+      const std::string log = file("store/sessions/notes/memory.jsonl");
+      seen.entries_bytes = log.find('\n', before_bytes) + 1;
+      return seen;
+    };
+    SessionSource source(std::move(watched));
+    ASSERT_TRUE(source.hold_still().ok());
+    EXPECT_EQ(source.scan(0, 0)->entry_count % 2, 0u);
+  }
+  EXPECT_GT(look, 2);
 }
 
 }  // namespace

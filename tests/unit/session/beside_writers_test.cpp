@@ -1,0 +1,143 @@
+// Who looks at a log at the very moment when another process writes to it: what is added between
+// two looks is not told as lost, and a batch is seen whole or not at all.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "failing_reader.h"
+#include "session/core.h"
+#include "session/maintenance.h"
+#include "session/writer.h"
+#include "session_disk.h"
+#include "watched_storage.h"
+
+namespace varve::session {
+namespace {
+
+class BesideWriters : public testing::Test {
+ protected:
+  void begin_anew() {
+    writer_.reset();
+    core_.reset();
+    other_.reset();
+    for (const auto name : {"index.bin", "lock"}) {
+      if (disk_.read(name)) disk_.remove(name);
+    }
+    disk_.make();
+    other_ = disk_.open();
+    for (const std::string id : {"a", "b", "c"}) add(id);
+    auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+    storage_ = owned.get();
+    core_ = std::make_unique<Core>(std::string(kSessionId), std::move(owned), host_.context);
+    writer_ = std::make_unique<Writer>(*core_);
+  }
+  void add(const std::string& id) { ASSERT_TRUE(other_->add(entry_text(id, "tea of " + id)).ok()); }
+  // Before the answer of the look of that number, from 0, is given; false: there are fewer.
+  [[nodiscard]] bool was_behind_look(int number, const std::function<void(log::Tail* seen)>& change,
+                                     const std::function<void()>& work) {
+    bool came_to_it = false;
+    storage_->change_tail = [&, left = number](log::Tail seen) mutable {
+      if (left-- != 0) return seen;
+      came_to_it = true;
+      auto watched = std::exchange(storage_->change_tail, nullptr);
+      change(&seen);
+      storage_->change_tail = std::move(watched);
+      return seen;
+    };
+    work();
+    storage_->change_tail = nullptr;
+    return came_to_it;
+  }
+
+  Host host_;
+  SessionDisk disk_{host_};
+  std::shared_ptr<Session> other_;
+  WatchedStorage* storage_ = nullptr;
+  std::unique_ptr<Core> core_;
+  std::unique_ptr<Writer> writer_;
+};
+
+TEST_F(BesideWriters, WhoOpensTellsOfNoLoss) {
+  bool came_to_it = true;
+  int look = 0;
+  for (; came_to_it && !HasFailure(); ++look) {
+    SCOPED_TRACE(look);
+    begin_anew();
+    came_to_it = was_behind_look(
+        look, [this](log::Tail*) { add("new"); }, [this] { EXPECT_TRUE(core_->load().ok()); });
+    EXPECT_EQ(core_->rolled_back_count(), 0u);
+    EXPECT_EQ(host_.counters.corruption_errors.load(), 0u);
+    EXPECT_EQ(core_->read_entry("new").ok(), came_to_it);
+  }
+  EXPECT_GT(look, 1);
+}
+
+TEST_F(BesideWriters, NeitherDoesWhoCatchesUp) {
+  bool came_to_it = true;
+  int look = 0;
+  for (; came_to_it && !HasFailure(); ++look) {
+    SCOPED_TRACE(look);
+    begin_anew();
+    ASSERT_TRUE(core_->load().ok());
+    add("d");
+    came_to_it = was_behind_look(
+        look, [this](log::Tail*) { add("new"); }, [this] { EXPECT_TRUE(core_->catch_up().ok()); });
+    EXPECT_EQ(core_->rolled_back_count(), 0u);
+  }
+  EXPECT_GT(look, 1);
+}
+
+// The system shows a large write as it grows.
+TEST_F(BesideWriters, OfABatchNobodySeesAPart) {
+  bool came_to_it = true;
+  int look = 0;
+  for (; came_to_it && !HasFailure(); ++look) {
+    SCOPED_TRACE(look);
+    begin_anew();
+    ASSERT_TRUE(core_->load().ok());
+    add("d");
+    came_to_it = was_behind_look(
+        look,
+        [this](log::Tail* seen) {
+          const uint64_t before_bytes = disk_.bytes("memory.jsonl").size();
+          ASSERT_TRUE(other_->add_batch("[" + entry_text("e") + "," + entry_text("f") + "]").ok());
+          const std::string log = disk_.bytes("memory.jsonl");
+          seen->entries_bytes = log.find('\n', before_bytes) + 1;
+        },
+        [this] { EXPECT_TRUE(core_->catch_up().ok()); });
+    const uint32_t count = core_->index.size();
+    EXPECT_TRUE(count == 4 || count == 6) << count;
+    EXPECT_EQ(core_->read_entry("f").ok(), came_to_it);
+  }
+  EXPECT_GT(look, 1);
+}
+
+// What another thread of the process has caught up with since is not missing in what was looked at.
+TEST_F(BesideWriters, WhoVerifiesFindsNothingMissing) {
+  bool came_to_it = true;
+  int look = 0;
+  for (; came_to_it && !HasFailure(); ++look) {
+    SCOPED_TRACE(look);
+    begin_anew();
+    ASSERT_TRUE(core_->load().ok());
+    came_to_it = was_behind_look(
+        look,
+        [this](log::Tail*) {
+          if (!is_index_free(*core_)) return;
+          add("new");
+          EXPECT_TRUE(core_->catch_up().ok());
+        },
+        [this] {
+          const auto report = verify(*core_, *writer_, false, {});
+          ASSERT_TRUE(report.ok()) << report.status().message();
+          EXPECT_TRUE(report->get_bool("ok")) << report->canonical();
+        });
+  }
+  EXPECT_GT(look, 1);
+}
+
+}  // namespace
+}  // namespace varve::session
