@@ -26,28 +26,38 @@ Undurable FailureBuffer::undurable() const {
 
 // --- reading -------------------------------------------------------------------------------------
 
+// What the disk took between the look at it and the look at what is kept is in neither: then both
+// are looked at again, here and in read().
 Result<Tail> FailureBuffer::tail() {
-  VARVE_TRY_ASSIGN(Tail tail, below_->tail());
-  const std::lock_guard guard(mutex_);
-  // Part of what is held may be below already, when writing it failed half-way.
-  if (!held_.empty()) {
-    tail.entries_bytes = std::max(tail.entries_bytes, held_start_bytes_ + held_.size());
+  for (;;) {
+    const uint64_t written_count = written_count_.load();
+    VARVE_TRY_ASSIGN(Tail tail, below_->tail());
+    const std::lock_guard guard(mutex_);
+    if (written_count != written_count_.load()) continue;
+    // Part of what is held may be below already, when writing it failed half-way.
+    if (!held_.empty()) {
+      tail.entries_bytes = std::max(tail.entries_bytes, held_start_bytes_ + held_.size());
+    }
+    return tail;
   }
-  return tail;
 }
 
 Result<Tail> FailureBuffer::locked_tail() { return holds() ? tail() : below_->locked_tail(); }
 
 Result<size_t> FailureBuffer::read(Stream stream, uint64_t generation, uint64_t offset,
                                    std::span<char> out) {
-  VARVE_TRY_ASSIGN(size_t got, below_->read(stream, generation, offset, out));
-  if (got == out.size() || stream != Stream::kEntries) return got;
-  const std::lock_guard guard(mutex_);
-  const uint64_t at = offset + got;
-  if (at < held_start_bytes_ || at - held_start_bytes_ >= held_.size()) return got;
-  const auto held = std::string_view(held_).substr(at - held_start_bytes_, out.size() - got);
-  std::copy(held.begin(), held.end(), out.begin() + static_cast<std::ptrdiff_t>(got));
-  return got + held.size();
+  for (;;) {
+    const uint64_t written_count = written_count_.load();
+    VARVE_TRY_ASSIGN(const size_t got, below_->read(stream, generation, offset, out));
+    if (got == out.size() || stream != Stream::kEntries) return got;
+    const std::lock_guard guard(mutex_);
+    if (written_count != written_count_.load()) continue;
+    const uint64_t at = offset + got;
+    if (at < held_start_bytes_ || at - held_start_bytes_ >= held_.size()) return got;
+    const auto held = std::string_view(held_).substr(at - held_start_bytes_, out.size() - got);
+    std::copy(held.begin(), held.end(), out.begin() + static_cast<std::ptrdiff_t>(got));
+    return got + held.size();
+  }
 }
 
 Result<std::string> FailureBuffer::get_document(std::string_view name) {
@@ -87,9 +97,12 @@ Status FailureBuffer::lock(int64_t deadline_us, std::string_view operation, bool
     (void)write_held().ok();  // what is asked for next says whether that matters
     return {};
   }
-  VARVE_TRY(below_->lock(deadline_us, operation, waited));
+  // Before it is: memory may end when it is taken and the rest is not done, and then unlock() is to
+  // give it back.
   is_locked_ = true;
-  return {};
+  Status locked = below_->lock(deadline_us, operation, waited);
+  is_locked_ = locked.ok();
+  return locked;
 }
 
 void FailureBuffer::unlock() noexcept {
@@ -108,6 +121,7 @@ Status FailureBuffer::write_held() {
   release_memory(&held_);
   reason_.clear();
   held_start_bytes_ = 0;
+  written_count_ += 1;
   return {};
 }
 
@@ -124,9 +138,11 @@ Status FailureBuffer::hold(uint64_t expected_bytes, std::string_view lines, uint
         "the " + std::to_string(bytes_max_) +
         " bytes for entries that the disk does not take (integrity.io_failure_buffer_mb) are used");
   }
+  // Memory may end here: what is refused then must not be among what is written later.
+  std::string reason = failure.message();
   held_.append(lines);
   if (held_.size() == lines.size()) held_start_bytes_ = expected_bytes;
-  reason_ = failure.message();
+  reason_.swap(reason);
   held_last_seq_ = last_seq;
   return {};
 }

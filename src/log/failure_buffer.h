@@ -15,6 +15,7 @@
 // memory:   up to `bytes_max` of lines.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -93,6 +94,8 @@ class FailureBuffer final : public SessionStorage {
   std::string held_;
   std::string reason_;
   uint64_t held_start_bytes_ = 0;  // where in the log it begins
+  // How often the disk took what was kept. Changed under the mutex.
+  std::atomic<uint64_t> written_count_{0};
 };
 
 }  // namespace varve::log

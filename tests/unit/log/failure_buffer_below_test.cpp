@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,12 +23,16 @@ class Below final : public MemoryStorage {
 
   Result<Tail> tail() override {
     if (tail_fails) return Status(Code::kIo, "no tail");
-    return MemoryStorage::tail();
+    auto seen = MemoryStorage::tail();
+    if (after_look) std::exchange(after_look, nullptr)();
+    return seen;
   }
   Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
                       std::span<char> out) override {
     if (read_fails) return Status(Code::kIo, "no read");
-    return MemoryStorage::read(stream, generation, offset, out);
+    auto got = MemoryStorage::read(stream, generation, offset, out);
+    if (after_look) std::exchange(after_look, nullptr)();
+    return got;
   }
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq, const Meanwhile& meanwhile) override {
@@ -45,6 +50,7 @@ class Below final : public MemoryStorage {
   Code append_fails = Code::kOk;
   bool last_durable = false;
   int unlock_count = 0;
+  std::function<void()> after_look;  // once
 };
 
 class Buffering : public testing::Test {
@@ -154,6 +160,23 @@ TEST_F(Buffering, OnlyAFailureOfTheDiskIsKept) {
   }
   fill_up();
   EXPECT_EQ(buffer_->append(Stream::kTombstones, 5, "too\n", true, 0).code(), Code::kNoSpace);
+}
+
+// Between a look at the disk and one at what is kept, another thread's write may take that along.
+TEST_F(Buffering, WhatTheDiskTakesWhileSomebodyLooksIsMissedByNobody) {
+  const auto keep_and_write_during_the_next_look = [this] {
+    session_->entries = "one\n";
+    fill_up();
+    ASSERT_TRUE(add("two\n").ok());
+    mend();
+    below_->after_look = [this] { EXPECT_TRUE(buffer_->sync(1).ok()); };
+  };
+  keep_and_write_during_the_next_look();
+  EXPECT_EQ(read(Stream::kEntries, 0, 99), "one\ntwo\n");
+  EXPECT_EQ(session_->entries, "one\ntwo\n");
+  keep_and_write_during_the_next_look();
+  EXPECT_EQ(buffer_->tail()->entries_bytes, 8u);
+  EXPECT_EQ(session_->entries, "one\ntwo\n");
 }
 
 // Whether a part of it was written is not known: nothing may be kept.

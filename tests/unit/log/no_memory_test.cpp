@@ -7,6 +7,7 @@
 
 #include "io/simulated.h"
 #include "log/directory_storage.h"
+#include "log/failure_buffer.h"
 #include "support/environment.h"
 #include "support/no_memory/no_memory.h"
 
@@ -148,6 +149,79 @@ TEST(MemoryEndsUnderAnAppend, OfTheTranscriptTheSame) {
     }
   }
   EXPECT_GT(stopped, 0);
+}
+
+// --- where entries are kept while the disk takes none
+// ---------------------------------------------
+
+class KeptLinesWithoutMemory : public testing::Test {
+ protected:
+  std::unique_ptr<DirectoryStorage> open() {
+    return *DirectoryStorage::open(*disk_.open_root("s", false), {&disk_, &clock_, &random_});
+  }
+  void begin_anew() {
+    buffer_.reset();
+    disk_.set_fault_hook(nullptr);
+    disk_.write_file("s/metadata.json", "{}");
+    disk_.write_file("s/memory.jsonl", "one\n");
+    buffer_ = std::make_unique<FailureBuffer>(open(), 1000);
+  }
+  Status lock(SessionStorage& storage) {
+    return storage.lock(clock_.monotonic_us(), "write", nullptr);
+  }
+  // With one more allocation each time, until there are enough; `call` may throw.
+  void at_each_allocation(const std::function<void()>& before, const std::function<void()>& call,
+                          const std::function<void()>& check) {
+    bool was_met = true;
+    int64_t allowed = 0;
+    for (; was_met && !HasFailure(); ++allowed) {
+      SCOPED_TRACE(allowed);
+      begin_anew();
+      before();
+      try {
+        const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
+        call();
+        was_met = limit.was_met();
+      } catch (const std::bad_alloc&) {
+        // The lock is given back below, as Writer::commit does.
+      }
+      check();
+    }
+    EXPECT_GT(allowed, 3) << "hardly any allocations";
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<FailureBuffer> buffer_;
+};
+
+TEST_F(KeptLinesWithoutMemory, ALockThatWasTakenIsGivenBack) {
+  at_each_allocation([] {}, [this] { (void)lock(*buffer_).ok(); },
+                     [this] {
+                       buffer_->unlock();
+                       const auto other = open();
+                       const Status locked = lock(*other);
+                       EXPECT_TRUE(locked.ok()) << locked.message();
+                       other->unlock();
+                     });
+}
+
+TEST_F(KeptLinesWithoutMemory, WhatWasRefusedIsNotWrittenLater) {
+  Status added;
+  at_each_allocation(
+      [&] {
+        ASSERT_TRUE(lock(*buffer_).ok());
+        disk_.set_fault_hook(
+            io::FailNth(1, ENOSPC, true, {io::OperationKind::kAppend}).on_file("memory.jsonl"));
+        added = Status::out_of_memory();
+      },
+      [&] { added = buffer_->append(Stream::kEntries, 4, "two\n", true, 1); },
+      [&] {
+        disk_.set_fault_hook(nullptr);
+        (void)buffer_->sync(1).ok();
+        EXPECT_EQ(*disk_.read_file("s/memory.jsonl"), added.ok() ? "one\ntwo\n" : "one\n");
+      });
 }
 
 }  // namespace
