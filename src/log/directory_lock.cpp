@@ -29,6 +29,7 @@ Status DirectoryStorage::open_lock_file() {
   VARVE_TRY_ASSIGN(lock_file_, directory_->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
   VARVE_TRY_ASSIGN(const io::FileInfo info, lock_file_->info());
   lock_file_identity_ = info.identity;
+  is_noted_ = false;  // a new one counts from the start
   return {};
 }
 

@@ -265,6 +265,19 @@ TEST_F(LockMark, ANoteDoesNotHoldWhenItsLockFileIsLost) {
   EXPECT_FALSE(storage_->is_noted());
 }
 
+TEST_F(LockMark, ANoteDoesNotHoldByANumberOfAnotherLockFile) {
+  ASSERT_TRUE(storage_->mark_catalogued().ok());
+  storage_->set_noted();
+  storage_->unlock();
+  ASSERT_TRUE((*disk_.open_root("s", false))->remove("lock").ok());
+  ASSERT_TRUE(lock(*other_, "elsewhere").ok());
+  ASSERT_TRUE(other_->mark_catalogued().ok());
+  other_->unlock();
+  ASSERT_TRUE(lock(*storage_).ok());
+  EXPECT_EQ(storage_->catalogued_count(), 1u) << "as it was before";
+  EXPECT_FALSE(storage_->is_noted());
+}
+
 TEST_F(LockMark, WhatIsCataloguedIsSaidByLaterWriters) {
   ASSERT_TRUE(storage_->mark_catalogued().ok());
   ASSERT_TRUE(add(*storage_, "two\n", true).ok());
