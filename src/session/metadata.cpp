@@ -29,6 +29,9 @@ constexpr std::array<std::string_view, 20> kOwnMembers = {
     "stores",          "restored_at",
     "migrations",      kStrayVectors};
 
+// Nobody's, once it is given, would be anybody's: a session of another user would be opened.
+constexpr std::array<std::string_view, 2> kOwners = {"user_id", "agent_id"};
+
 std::string checksum_of(const json::Tree& tree) {
   return "sha256:" + to_hex(sha256(tree.canonical()));
 }
@@ -239,6 +242,7 @@ Result<CreateOptions> parse_create_options(std::string_view text) {
   json::Document document;
   VARVE_TRY(document.parse(text));
   json::ObjectReader reader(text, document.root());
+  reader.refuse_empty(kOwners);
   reader.read_string("session_id", &options.session_id);
   reader.read_string("user_id", &options.user_id);
   reader.read_string("agent_id", &options.agent_id);

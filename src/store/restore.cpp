@@ -1,5 +1,6 @@
 // Restoring sessions from a backup, or from any directory that is a store.
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,8 @@ namespace varve::store {
 namespace {
 
 constexpr std::string_view kSessionsFolder = "sessions";
+// Who found no session to restore does not want all of them replaced.
+constexpr std::array<std::string_view, 1> kChosen = {"sessions"};
 
 struct RestoreOptions {
   std::vector<std::string> sessions;  // empty: all
@@ -34,6 +37,7 @@ Result<RestoreOptions> parse_restore_options(std::string_view text) {
   RestoreOptions options;
   bool has_tombstones = false;
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
+    reader.refuse_empty(kChosen);
     reader.read_strings("sessions", &options.sessions);
     reader.read_bool("overwrite", &options.overwrite);
     reader.read_string("tombstones_from", &options.tombstones_from);

@@ -679,6 +679,8 @@ TEST(MemoryErrors, OptionsAreChecked) {
                                              {R"({"window":"20"})", "window"},
                                              {R"({"ttl_hours":-1})", "ttl_hours"},
                                              {R"({"user_id":7})", "user_id"},
+                                             {R"({"user_id":""})", "user_id"},
+                                             {R"({"agent_id":""})", "agent_id"},
                                              {R"({"users":"ada"})", "users"},
                                              {"[]", ""}}) {
     SCOPED_TRACE(given.options);

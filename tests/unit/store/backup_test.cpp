@@ -194,6 +194,8 @@ TEST_F(BackupTest, CopiesOnlyTheSessionsThatAreNamed) {
   EXPECT_FALSE(disk_.exists("copy/sessions/one"));
   EXPECT_EQ(refusal(*store, "copy", R"({"sessions":["two","three"]})"), Code::kNotFound);
   EXPECT_EQ(refusal(*store, "copy", R"({"sesions":["two"]})"), Code::kInvalidArgument);
+  EXPECT_EQ(refusal(*store, "copy", R"({"sessions":[]})"), Code::kInvalidArgument);
+  EXPECT_FALSE(disk_.exists("copy/sessions/one"));
 }
 
 TEST_F(BackupTest, SessionsThatTheListDoesNotKnowAreCopiedToo) {

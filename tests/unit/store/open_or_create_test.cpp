@@ -89,6 +89,18 @@ TEST_P(OpenOrCreate, MakesAnExpiredOneAnew) {
   EXPECT_EQ((*second)->get("a").code(), Code::kNotFound);
 }
 
+// Somebody's, asked for with an id that is not known, is not anybody's.
+TEST_P(OpenOrCreate, WantsAUserAndAnAgentThatAreSomebody) {
+  ASSERT_TRUE(store_->create_session(R"({"session_id":"notes","user_id":"ann"})").ok());
+  for (const std::string member : {"user_id", "agent_id"}) {
+    for (const std::string options : {R"("session_id":"notes","if_exists":"open",)", ""}) {
+      const auto refused = store_->create_session("{" + options + "\"" + member + "\":\"\"}");
+      EXPECT_EQ(refused.code(), Code::kInvalidArgument) << options << member;
+      EXPECT_EQ(refused.status().place().member, member);
+    }
+  }
+}
+
 TEST_P(OpenOrCreate, WantsAnIdAndAKnownWord) {
   for (const auto* options : {R"({"if_exists":"open"})", R"({"session_id":"","if_exists":"open"})",
                               R"({"session_id":"notes","if_exists":"replace"})",

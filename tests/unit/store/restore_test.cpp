@@ -69,6 +69,16 @@ TEST_F(RestoreTest, RefusesASessionThatExistsAndThenRestoresNothing) {
   EXPECT_EQ(alive(*store, "one"), Texts{"a"});
 }
 
+TEST_F(RestoreTest, NoSessionIsNotEverySession) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a"});
+  backed_up(*store);
+  add(*notes, {"b"});
+  EXPECT_EQ(refusal(*store, R"({"sessions":[],"overwrite":true})"), Code::kInvalidArgument);
+  EXPECT_EQ(alive(*store, "notes"), (Texts{"a", "b"}));
+}
+
 TEST_F(RestoreTest, AnOldBackupDoesNotBringForgottenEntriesBack) {
   const auto store = open("store");
   const auto notes = create(*store, "notes");
