@@ -17,7 +17,7 @@ namespace varve::session {
 namespace {
 
 // Members a user's patch may not touch.
-constexpr std::array<std::string_view, 20> kOwnMembers = {
+constexpr std::array<std::string_view, 21> kOwnMembers = {
     "version",         "session_id",
     "created_at",      "last_accessed",
     "user_id",         "agent_id",
@@ -27,13 +27,36 @@ constexpr std::array<std::string_view, 20> kOwnMembers = {
     "compactions",     "compacted_through_seq",
     "schema_versions", "migrated_from",
     "stores",          "restored_at",
-    "migrations",      kStrayVectors};
+    "migrations",      "last_compaction",
+    kStrayVectors};
+
+constexpr size_t kMetadataBytesMax = size_t{16} << 20;
+constexpr uint32_t kOwnMembersMax = 64;
 
 // Nobody's, once it is given, would be anybody's: a session of another user would be opened.
 constexpr std::array<std::string_view, 2> kOwners = {"user_id", "agent_id"};
 
 std::string checksum_of(const json::Tree& tree) {
   return "sha256:" + to_hex(sha256(tree.canonical()));
+}
+
+// Of a file that is larger, or has more members, nothing could be read back. The library adds some
+// members of its own, and figures.
+Status check_fits(const json::Tree& tree) {
+  json::Limits limits;
+  limits.text_bytes_max = kMetadataBytesMax;
+  limits.members_max -= kOwnMembersMax;
+  const std::string text = tree.pretty();
+  json::Document document;
+  if (document.parse(text, limits).ok()) return {};
+  Place place;
+  place.size = text.size();
+  place.limit = kMetadataBytesMax;
+  return {Code::kSizeLimit,
+          "the session's metadata would be more than can be read back: at most " +
+              std::to_string(kMetadataBytesMax) + " bytes as JSON, with " +
+              std::to_string(limits.members_max) + " members in one object",
+          std::move(place)};
 }
 
 bool is_own(std::string_view name) {
@@ -232,6 +255,7 @@ Status Metadata::apply_patch(std::string_view text) {
   patched.merge_patch(json::Tree::from(document.root()));
   // What stood there before may be wrong, by another hand: that is no reason to refuse a title.
   if (document.root().find("decay_config")) VARVE_TRY(check_decay(patched));
+  VARVE_TRY(check_fits(patched));
   tree_ = std::move(patched);
   return {};
 }
@@ -257,6 +281,7 @@ Result<CreateOptions> parse_create_options(std::string_view text) {
   options.members = json::Tree::from(document.root());
   options.members.erase("if_exists");  // of this call, not of the session
   VARVE_TRY(check_decay(options.members));
+  VARVE_TRY(check_fits(options.members));
   return options;
 }
 

@@ -121,8 +121,8 @@ TEST(SessionUpdate, MergesAPatch) {
 TEST(SessionUpdate, KeepsWhatTheLibraryKeeps) {
   const Store store;
   const Session session(store, R"({"session_id":"s"})");
-  for (const char* member :
-       {"session_id", "created_at", "total_entries", "statistics", "generation", "version"}) {
+  for (const char* member : {"session_id", "created_at", "total_entries", "statistics",
+                             "generation", "version", "compactions", "last_compaction"}) {
     const std::string patch = std::string("{\"") + member + "\":\"x\"}";
     const Outcome outcome = session.update(patch);
     EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT) << patch;
@@ -131,6 +131,28 @@ TEST(SessionUpdate, KeepsWhatTheLibraryKeeps) {
   for (const char* patch : {"", "[]", "null", "1", "{", R"({"title":)"}) {
     EXPECT_EQ(session.update(patch).status, VARVE_INVALID_ARGUMENT) << patch;
   }
+}
+
+// Each patch could be read, and what they make together could not.
+TEST(SessionUpdate, ThatMakesMoreThanCanBeReadBackIsRefused) {
+  const TempDirectory directory;
+  const auto members = [](const std::string& prefix) {
+    std::string patch = R"({"mine":{)";
+    for (int i = 0; i < 40'000; ++i) patch += '"' + prefix + std::to_string(i) + "\":1,";
+    patch.back() = '}';
+    return patch + "}";
+  };
+  {
+    const Store store(directory.path());
+    const Session session(store, R"({"session_id":"s","title":"Tea"})");
+    ASSERT_TRUE(session.update(members("a")).ok());
+    EXPECT_EQ(session.update(members("b")).status, VARVE_SIZE_LIMIT);
+    EXPECT_TRUE(session.update(members("a")).ok());
+  }
+  const Store store(directory.path());
+  const json::object metadata = Session::open(store, "s").metadata().object();
+  ASSERT_TRUE(metadata.contains("title")) << "metadata.json could not be read";
+  EXPECT_EQ(metadata.at("mine").as_object().size(), 40'000U);
 }
 
 TEST(SessionUpdate, IsBusyWhileAnotherProcessHoldsTheLock) {

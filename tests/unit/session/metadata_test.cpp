@@ -44,6 +44,13 @@ TEST(Metadata, ADecayConfigIsCheckedWhenItIsGiven) {
   EXPECT_TRUE(patched(R"({"decay_config":{"curve":null}})").ok()) << "removing what is not there";
 }
 
+TEST(Metadata, WhatCouldNotBeReadBackIsRefused) {
+  const std::string large = R"({"mine":")" + std::string(size_t{17} << 20, 'x') + "\"}";
+  EXPECT_EQ(patched(large).code(), Code::kSizeLimit);
+  EXPECT_EQ(parse_create_options(R"({"preferences":)" + large + "}").code(), Code::kSizeLimit);
+  EXPECT_TRUE(patched(R"({"mine":")" + std::string(size_t{15} << 20, 'x') + "\"}").ok());
+}
+
 TEST(Metadata, TheFileIsIndentedAndSealed) {
   const std::string text = made().encode();
   EXPECT_TRUE(text.starts_with("{\n  \""));
