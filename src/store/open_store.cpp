@@ -196,9 +196,15 @@ Result<json::Tree> OpenStore::usage(std::string_view filter_json) {
                    [&](const std::string& id) { return open_if_of(which, id); });
 }
 
+// One that fails does not keep the others from the disk. Of one that was deleted nothing is to get
+// there.
 Status OpenStore::sync() {
-  for (const auto& session : open_sessions()) VARVE_TRY(session->flush());
-  return {};
+  Status first;
+  for (const auto& session : open_sessions()) {
+    Status flushed = session->flush();
+    if (first.ok() && flushed.code() != Code::kNotFound) first = std::move(flushed);
+  }
+  return first;
 }
 
 void OpenStore::start_flusher() {

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -521,6 +523,28 @@ TEST_F(DirectoryStore, SyncingManySessionsSyncsThoseThatChanged) {
   ASSERT_TRUE(sessions[3]->add(kEntry).ok());
   ASSERT_TRUE(store->sync().ok());
   EXPECT_EQ(store->stats()->get_int64("syncs"), 2);
+}
+
+TEST_F(DirectoryStore, SyncingGoesOnBehindASessionThatWasDeletedOrFails) {
+  const auto store = open("store", R"({"durability":"os"})");
+  std::vector<std::shared_ptr<session::Session>> sessions;
+  for (const std::string id : {"s1", "s2", "s3"}) {
+    sessions.push_back(*store->create_session(R"({"session_id":")" + id + "\"}"));
+    ASSERT_TRUE(sessions.back()->add(kEntry).ok());
+  }
+  ASSERT_TRUE(open()->delete_session("s1").ok());
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool fails = operation.kind == io::OperationKind::kSyncData &&
+                       operation.path.find("/s2/") != std::string::npos;
+    return fails ? std::optional(io::Fault{EIO, std::nullopt}) : std::nullopt;
+  });
+  EXPECT_EQ(store->sync().code(), Code::kIo);
+  disk_.set_fault_hook({});
+  const auto after = disk_.crash();
+  const std::string durable = after->read_file("store/sessions/s3/memory.jsonl").value_or("");
+  EXPECT_NE(durable.find("\"id\":\"a\""), std::string::npos) << "s2 kept it from the disk";
+  sessions[1].reset();
+  EXPECT_TRUE(store->sync().ok()) << "of what was deleted nothing is to be made durable";
 }
 
 TEST_F(DirectoryStore, WithoutPermissionToWriteItIsForReading) {
