@@ -112,10 +112,14 @@ Status OpenStore::make_way_for(const std::string& id) {
   const auto session = open_even_expired(id);
   if (is_of_environment(session.code())) return session.status();
   if (!session.ok()) return {};  // create() tells what is the matter
-  VARVE_TRY_ASSIGN(const bool is_over, (*session)->has_expired());
-  if (!is_over) return {};
+  const auto is_over = (*session)->has_expired();
+  if (is_over.code() == Code::kNotFound) return {};  // deleted since, perhaps made anew
+  VARVE_TRY(is_over);
+  if (!*is_over) return {};
   Status removed = remove_expired(id);
-  return removed.code() == Code::kConflict ? Status() : removed;  // it is in use again
+  // It is in use again, or somebody else has removed it.
+  const bool is_settled = removed.code() == Code::kConflict || removed.code() == Code::kNotFound;
+  return is_settled ? Status() : removed;
 }
 
 Result<OpenStore::SessionPointer> OpenStore::create_session(std::string_view text) {

@@ -89,6 +89,28 @@ TEST_F(StoreCorners, AnExpiredSessionThatIsWrittenToAtTheLastMomentKeepsItsId) {
   EXPECT_TRUE((*store->open_session("s1"))->get("a").ok());
 }
 
+// A sweep of another process, at the same moment.
+TEST_F(StoreCorners, AnExpiredSessionThatAnotherRemovesAtTheLastMomentLeavesItsId) {
+  const auto own = disk_.process(2001);
+  const auto store = open("store", "", own.get());
+  const auto other = open("store");
+  ASSERT_TRUE(other->create_session(R"({"session_id":"s1","ttl_hours":1})").ok());
+  clock_.advance_ms(7'200'000);
+  bool is_removed = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_lock = operation.process_id == 2001 && operation.kind == OperationKind::kLock &&
+                         operation.path.find("/s1/") != std::string::npos;
+    if (is_lock && !std::exchange(is_removed, true)) {
+      EXPECT_EQ(other->sweep()->get_int64("sessions_removed"), 1);
+    }
+    return std::nullopt;
+  });
+  const auto made = store->create_session(R"({"session_id":"s1"})");
+  disk_.set_fault_hook({});
+  EXPECT_TRUE(is_removed);
+  EXPECT_TRUE(made.ok()) << made.status().message();
+}
+
 TEST_F(StoreCorners, OpeningWhatIsOpenIsToldToWhoWantsDetails) {
   const auto store = open("store");
   const auto session = make(*store, "s1", "u");
