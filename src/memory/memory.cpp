@@ -104,8 +104,10 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
     message.set("expires_at",
                 json::Tree::string(format_rfc3339(end_of(store_.now_ms(), options_.ttl_hours))));
   }
-  VARVE_TRY_ASSIGN(const auto session, open_or_create(session_id, session_options(session_id)));
-  VARVE_TRY_ASSIGN(std::string id, add(*session, std::move(message)));
+  const std::string entry = entry_of_message(std::move(message)).canonical();
+  VARVE_TRY_ASSIGN(const auto session,
+                   open_or_create(session_id, session_options(session_id), entry));
+  VARVE_TRY_ASSIGN(std::string id, add(*session, entry));
   try {
     work_on(session->id(), {id}, false);
   } catch (const std::bad_alloc&) {
@@ -177,8 +179,9 @@ Result<std::string> Memory::store(std::string_view message_json) {
   options.erase("ttl_hours");
   options.erase("agent_id");  // it is all agents'
   options.set("title", json::Tree::string("Long-term memory"));
-  VARVE_TRY_ASSIGN(const auto session, open_or_create(session_id, options));
-  return add(*session, std::move(message));
+  const std::string entry = entry_of_message(std::move(message)).canonical();
+  VARVE_TRY_ASSIGN(const auto session, open_or_create(session_id, options, entry));
+  return add(*session, entry);
 }
 
 Result<session::QueryResults> Memory::search(std::string_view query_json) {
@@ -237,10 +240,14 @@ Result<Memory::SessionPointer> Memory::open(std::string_view session_id) {
   return session;
 }
 
+// For `entry`: one that is refused leaves no session behind.
 Result<Memory::SessionPointer> Memory::open_or_create(std::string_view session_id,
-                                                      const json::Tree& options) {
+                                                      const json::Tree& options,
+                                                      std::string_view entry) {
   auto opened = open(session_id);
   if (opened.ok() || opened.code() != Code::kNotFound) return opened;
+  const Status right = store_.check_entry(session_id, entry);
+  if (!right.ok()) return without_offset(right);
   auto created = store_.create_session(options.canonical());
   // Somebody else was faster; or it is another user's.
   if (created.code() == Code::kAlreadyExists) return open(session_id);
@@ -275,8 +282,8 @@ void Memory::let_go(std::string_view session_id) {
   open_.erase(place);
 }
 
-Result<std::string> Memory::add(session::Session& session, json::Tree message) {
-  auto id = session.add(entry_of_message(std::move(message)).canonical());
+Result<std::string> Memory::add(session::Session& session, std::string_view entry) {
+  auto id = session.add(entry);
   if (!id.ok()) return without_offset(id.status());
   return id;
 }

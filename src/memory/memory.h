@@ -76,8 +76,9 @@ class Memory {
   struct Context;
 
   Result<SessionPointer> open(std::string_view session_id);
-  Result<SessionPointer> open_or_create(std::string_view session_id, const json::Tree& options);
-  Result<std::string> add(session::Session& session, json::Tree message);
+  Result<SessionPointer> open_or_create(std::string_view session_id, const json::Tree& options,
+                                        std::string_view entry);
+  static Result<std::string> add(session::Session& session, std::string_view entry);
   void keep_open(const SessionPointer& session);
   void let_go(std::string_view session_id);
   std::vector<std::string> working_ids(const std::string& session_id);

@@ -48,6 +48,7 @@ class OpenStore final : public Store {
   Result<SessionPointer> create_session(std::string_view options) override;
   Result<SessionPointer> open_session(std::string_view id) override;
   Status delete_session(std::string_view id) override;
+  Status check_entry(std::string_view session_id, std::string_view entry_json) override;
   Result<json::Tree> sessions(std::string_view filter_json) override;
   Result<session::QueryResults> query_of_user(std::string_view text,
                                               std::string_view user_id) override;

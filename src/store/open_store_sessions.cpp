@@ -3,6 +3,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "entry/entry.h"
+#include "json/document.h"
 #include "session/expiry.h"
 #include "store/list_filter.h"
 #include "store/open_store.h"
@@ -210,6 +212,15 @@ Result<OpenStore::SessionPointer> OpenStore::open_even_expired(const std::string
 Status OpenStore::delete_session(std::string_view id) {
   if (!is_valid_id(id)) return {Code::kInvalidArgument, "this is not a session id"};
   return drop(id, {});
+}
+
+Status OpenStore::check_entry(std::string_view session_id, std::string_view entry_json) {
+  entry::DraftOptions options;
+  options.session_id = session_id;
+  options.now_ms = clock_.now_ms();
+  options.entry_bytes_max = static_cast<size_t>(settings_.entry_bytes_max);
+  json::Document scratch;
+  return entry::draft(entry_json, options, ids_, scratch).status();
 }
 
 // kConflict when somebody wrote to it since: under its lock, it is asked again.

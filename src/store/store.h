@@ -40,6 +40,9 @@ class Store {
       std::string_view options_json) = 0;
   virtual Result<std::shared_ptr<session::Session>> open_session(std::string_view id) = 0;
   virtual Status delete_session(std::string_view id) = 0;
+  // Whether a session of that id, which need not be there, would take the entry: what add() refuses
+  // for the entry's own sake is refused here.
+  virtual Status check_entry(std::string_view session_id, std::string_view entry_json) = 0;
 
   virtual Result<json::Tree> sessions(std::string_view filter_json) = 0;
   // A query's JSON text across sessions, see docs/query.md.

@@ -706,8 +706,20 @@ TEST(MemoryErrors, WhatIsNoMessageIsRefusedAndChangesNothing) {
   EXPECT_EQ(tagged.outcome.status, VARVE_INVALID_ARGUMENT);
   EXPECT_EQ(tagged.outcome.detail("member"), "tags[0]");
   EXPECT_EQ(tagged.outcome.detail("offset"), "");  // of a text that nobody gave
+  EXPECT_EQ(memory.remember(R"({"content":"x","importance":7})").outcome.status,
+            VARVE_INVALID_ARGUMENT);
+  EXPECT_TRUE(store.sessions().object().at("sessions").as_array().empty());
   EXPECT_EQ(memory.contents("chat"), "");
   EXPECT_EQ(memory.source("chat"), "short_term");
+}
+
+TEST(MemoryErrors, AnEntryThatIsTooLargeMakesNoSession) {
+  const Store store("memory:", R"({"storage":{"max_entry_size_bytes":1000}})");
+  const Memory memory(store);
+  const Answer large = memory.say("chat", "user", std::string(1000, 'x'));
+  EXPECT_EQ(large.outcome.status, VARVE_SIZE_LIMIT);
+  EXPECT_TRUE(store.sessions().object().at("sessions").as_array().empty());
+  EXPECT_TRUE(memory.say("chat", "user", "x").ok());
 }
 
 TEST(MemoryErrors, IdsAreChecked) {
