@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "entry/entry.h"
 #include "json/document.h"
 #include "json/object_reader.h"
 #include "json/tree.h"
@@ -163,12 +164,54 @@ class Recorder {
                                               has_call_id ? 1 : kOpenCallsMax));
     for (const auto& call : calls.results) {
       if (has_call_id) return call.id();
-      Tree ids = Tree::array();
-      ids.push(Tree::string(call.id()));
-      VARVE_TRY_ASSIGN(const auto results, newest("tool_result", "references", std::move(ids), 1));
-      if (results.results.empty()) return call.id();
+      VARVE_TRY_ASSIGN(const bool is_answered, has_result(call));
+      if (!is_answered) return call.id();
     }
     return std::string();
+  }
+
+  Result<bool> has_result(const session::QueryResult& call) {
+    const Tree id = Tree::string(call.id());
+    Tree ids = Tree::array();
+    ids.push(id);
+    VARVE_TRY_ASSIGN(const auto beside,
+                     newest("tool_result", "references", std::move(ids), kOpenCallsMax));
+    for (const auto& result : beside.results) {  // it may refer to some of them itself
+      VARVE_TRY_ASSIGN(const bool is_its, refers_to(result, id));
+      if (is_its) return true;
+    }
+    return has_result_of_call_id(call);
+  }
+
+  static Result<bool> refers_to(const session::QueryResult& result, const Tree& id) {
+    VARVE_TRY_ASSIGN(const Tree line, Tree::parse(*result.line, entry::line_limits()));
+    const auto has_id = [&](const Tree& list) {
+      return std::any_of(list.items().begin(), list.items().end(),
+                         [&](const Tree& item) { return item.text() == id.text(); });
+    };
+    const Tree* references = line.get("references");
+    if (references != nullptr && has_id(*references)) return true;
+    const Tree* relations = line.get("relations");
+    if (relations == nullptr) return false;
+    return std::any_of(relations->members().begin(), relations->members().end(),
+                       [&](const Tree::Member& relation) { return has_id(relation.second); });
+  }
+
+  // Results that were not recorded here may have the call's id alone.
+  Result<bool> has_result_of_call_id(const session::QueryResult& call) {
+    VARVE_TRY_ASSIGN(const Tree line, Tree::parse(*call.line, entry::line_limits()));
+    for (const std::string_view name : {"call_id", "tool_call_id"}) {
+      const std::string call_id = line.get("content")->get_string(name);
+      if (call_id.empty()) continue;
+      Tree wanted = Tree::object();
+      wanted.set(name, Tree::string(call_id));
+      VARVE_TRY_ASSIGN(const auto named, newest("tool_result", "content", std::move(wanted), 1));
+      // An older one answers an earlier call of that id.
+      const bool is_its =
+          !named.results.empty() && named.results.front().timestamp_ms >= call.timestamp_ms;
+      if (is_its) return true;
+    }
+    return false;
   }
 
   Result<session::QueryResults> newest(std::string_view type, std::string_view condition,

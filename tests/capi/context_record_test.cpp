@@ -96,6 +96,24 @@ TEST_F(ContextRecord, AResultWithoutAnIdBelongsToTheLastOpenCallOfItsName) {
             json::parse("[]"));
 }
 
+// A call that was answered by its call id alone is answered, and one that is given an earlier
+// result is not.
+TEST_F(ContextRecord, AResultWithoutAnIdPassesOverCallsThatWereAnsweredElsewhere) {
+  record("tool_call", R"({"id":"open","name":"f","timestamp":"2026-01-05T10:00:00Z"})");
+  record("tool_call",
+         R"({"id":"answered","name":"f","call_id":"c1","timestamp":"2026-01-05T10:01:00Z"})");
+  ASSERT_TRUE(session
+                  .add(R"({"id":"theirs","type":"tool_result","content":{"call_id":"c1"},
+      "timestamp":"2026-01-05T10:02:00Z"})")
+                  .ok());
+  EXPECT_EQ(record("tool_result", R"({"name":"f","result":1})").at("references"),
+            json::parse(R"(["open"])"));
+  record("tool_call", R"({"id":"again","name":"f","call_id":"c1",
+      "timestamp":"2026-01-05T10:03:00Z","references":["theirs"]})");
+  EXPECT_EQ(record("tool_result", R"({"name":"f","result":2})").at("references"),
+            json::parse(R"(["again"])"));
+}
+
 TEST_F(ContextRecord, WhatIsMissingOrWrongIsNamed) {
   struct Case {
     const char* kind;
