@@ -127,6 +127,23 @@ TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoReadsAnEntry) {
   EXPECT_EQ(core_->read_entry("b").code(), Code::kIo);
 }
 
+TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoListsTheIndex) {
+  const auto session = watched_session();
+  ASSERT_TRUE(session->index_listing().ok());
+  bool was_replaced = false;
+  storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
+    if (std::exchange(was_replaced, true)) return got;
+    return Status(Code::kGone, "the log was replaced");
+  };
+  const auto listing = session->index_listing();
+  ASSERT_TRUE(listing.ok()) << listing.status().message();
+  EXPECT_TRUE(was_replaced);
+  EXPECT_EQ(member(*listing, "entries").members().size(), 3u);
+  storage_->change_read = gone;
+  EXPECT_EQ(session->index_listing().code(), Code::kBusy);
+  EXPECT_EQ(session->index_listing().status().message(), kOverAndOver);
+}
+
 TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForAQuery) {
   load();
   ASSERT_TRUE(core_->catch_up().ok());
