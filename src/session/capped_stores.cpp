@@ -1,6 +1,7 @@
 #include "session/capped_stores.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/hash.h"
@@ -21,6 +22,12 @@ std::string_view name_of(CappedStore store) {
 
 CappedFile& state_of(Core& core, CappedStore store) {
   return store == CappedStore::kKeyValue ? core.kv_file : core.transcript_file;
+}
+
+// Something else has its name, which is never followed.
+bool is_no_file(const Status& failure) {
+  const int os_errno = failure.place().os_errno;
+  return os_errno == ELOOP || os_errno == EISDIR || os_errno == ENXIO || os_errno == ENODEV;
 }
 
 Status too_large(std::string message, uint64_t size, uint64_t limit) {
@@ -137,6 +144,13 @@ Result<std::vector<StoreDamage>> find_store_damage(Core& core) {
     if (text.code() == Code::kSizeLimit) {
       const Place& place = text.status().place();
       found.push_back({store, 0, place.size.value_or(0), oversized(store, place).message(), false});
+      continue;
+    }
+    if (is_no_file(text.status())) {
+      found.push_back({store, 0, 0,
+                       std::string(file_of(store)) +
+                           " is a link, a directory or a device, and no file: move it away",
+                       false});
       continue;
     }
     VARVE_TRY(text);

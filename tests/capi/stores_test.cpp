@@ -3,6 +3,7 @@
 #include <varve/varve.h>
 
 #include <atomic>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -255,6 +256,34 @@ TEST(Stores, ABackupHasThemAndARestoreBringsThemBack) {
     ASSERT_TRUE(append(back, "user", "three").ok());
     EXPECT_EQ(turns_of(back, 9).size(), 3U);
   }
+}
+
+TEST(Stores, WhatIsNoFileIsNotFollowedAndKeepsNothingElseFromBeingLookedAt) {
+  const TempDirectory directory;
+  const Store store(directory.path());
+  const Session session(store, R"({"session_id":"s"})");
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  const std::string folder = directory.path() + "/sessions/s/";
+  const std::string outside = directory.path() + "/outside.json";
+  write_file(outside, "{}");
+  std::filesystem::create_symlink(outside, folder + "kv.json");
+  std::filesystem::create_directory(folder + "transcript.md");
+  EXPECT_EQ(kv_set(session, "a", "1").status, VARVE_IO);
+  EXPECT_EQ(kv_get(session, "a").outcome.status, VARVE_IO);
+  EXPECT_EQ(read_file(outside), "{}");
+  const json::object report = session.verify().object();
+  EXPECT_EQ(report.at("entries"), 1);
+  const json::array& problems = report.at("problems").as_array();
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].at("file").as_string(), "kv.json");
+  EXPECT_EQ(problems[1].at("file").as_string(), "transcript.md");
+  EXPECT_TRUE(session.repair().ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder + "kv.json")) << "it is somebody's";
+  const Answer purged = answer_of([&](char** text, size_t* len, varve_error_t** error) {
+    return varve_session_purge(session.get(), nullptr, 0, text, len, error);
+  });
+  EXPECT_EQ(purged.outcome.status, VARVE_IO) << "nobody can tell what it holds";
+  EXPECT_TRUE(purged.outcome.detail("path").starts_with(folder)) << purged.outcome;
 }
 
 TEST(Stores, AWriteRenewsASessionThatExpires) {
