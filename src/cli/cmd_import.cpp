@@ -253,8 +253,15 @@ std::string summary(const ImportReport& report, const std::string& where, bool d
   return text + ".";
 }
 
-Result<Store> store_for(Context& context, const ImportOptions& options) {
+Result<Store> store_for(Context& context, const ImportOptions& options,
+                        const std::vector<ImportJob>& jobs) {
   const bool may_create = !options.no_create && !options.dry_run;
+  if (may_create && options.directory.empty()) {
+    const std::string& id = jobs.front().session;
+    Result<Store> store = context.open_store_for(creation_of(id));
+    if (!store.ok()) return context.with_hint(std::move(store.failure()), id);
+    return store;
+  }
   Result<Store> store = context.open_store(may_create ? Access::kCreate : Access::kExisting);
   if (store.ok() || !options.dry_run || options.no_create ||
       store.failure().status != VARVE_NOT_FOUND) {
@@ -277,7 +284,7 @@ int run_import(Context& context, const ImportOptions& options) {
   Result<std::vector<ImportJob>> jobs = plan(context, options);
   if (!jobs.ok()) return context.fail(jobs.failure());
   if (Outcome failure = check_files(*jobs, options)) return context.fail(*failure);
-  Result<Store> store = store_for(context, options);
+  Result<Store> store = store_for(context, options, *jobs);
   if (!store.ok()) return context.fail(store.failure());
   Progress progress(context.err(), context.err_terminal(),
                     context.quiet() ? "never" : context.globals().progress, "Importing",

@@ -136,20 +136,22 @@ Runner declare_sweep(CLI::App&) { return &run_sweep; }
 }  // namespace
 
 Command compact_command() {
-  return {"compact",
-          "write the log anew without what is gone",
-          "[SESSION]\n--all",
-          "Writes the log anew without deleted and expired entries, in one step, while readers go "
-          "on. Damaged lines move to quarantine.jsonl. Ids stay used, and tombstones.jsonl stays. "
-          "Tells entries and bytes before and after, and what was dropped by which rule.\n\n"
-          "With --evict-below, live entries of little relevance go as well, for good and without a "
-          "question: look with --dry-run first. Preferences and other types that do not decay, "
-          "entries with the tag pinned, and those that a live entry refers to stay.\n\n"
-          "A session does this by itself when it nears its size limit. To prove that nothing of "
-          "what was deleted is left, see `varve purge`.",
-          "varve compact notes --dry-run\nvarve compact --all\n"
-          "varve compact notes --evict-below 0.05 --dry-run",
-          &declare_compact};
+  return {
+      "compact",
+      "write the log anew without what is gone",
+      "[SESSION]\n--all",
+      "Writes the log anew without deleted and expired entries, in one step, while readers go "
+      "on. Damaged lines move to quarantine.jsonl. Ids of deleted entries stay used, with their "
+      "lines in tombstones.jsonl; those of expired ones are free again. Tells entries and bytes "
+      "before and after, and what was dropped by which rule.\n\n"
+      "With --evict-below, live entries of little relevance go as well, for good and without a "
+      "question: look with --dry-run first. Preferences and other types that do not decay, "
+      "entries with the tag pinned, and those that a live entry refers to stay.\n\n"
+      "A session does this by itself when it nears its size limit. To prove that nothing of "
+      "what was deleted is left, see `varve purge`.",
+      "varve compact notes --dry-run\nvarve compact --all\n"
+      "varve compact notes --evict-below 0.05 --dry-run",
+      &declare_compact};
 }
 
 Command purge_command() {

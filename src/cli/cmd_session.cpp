@@ -57,8 +57,8 @@ int run_create(Context& context, const CreateOptions& options) {
                                                     : globals.environment_session;
   Result<std::string> document = creation_options(options, id);
   if (!document.ok()) return context.fail(document.failure());
-  Result<Store> store = context.open_store(Access::kCreate);
-  if (!store.ok()) return context.fail(store.failure());
+  Result<Store> store = context.open_store_for(*document);
+  if (!store.ok()) return context.fail(context.with_hint(std::move(store.failure()), id));
   Result<Session> session = store->create_session(*document);
   if (!session.ok()) {
     Failure failure = context.with_hint(std::move(session.failure()), id);

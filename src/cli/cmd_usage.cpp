@@ -84,6 +84,15 @@ int run_usage(Context& context, const UsageOptions& options) {
   if (!filter.ok()) return context.fail(filter.failure());
   Result<Store> store = context.open_store(Access::kExisting);
   if (!store.ok()) return context.fail(store.failure());
+  // The library counts nothing for a session that is not there.
+  int code = kExitOk;
+  for (const std::string& id : options.operands.given()) {
+    Result<Session> session = context.open_session(*store, id);
+    if (!session.ok() && session.failure().status == VARVE_NOT_FOUND) {
+      code = context.fail(session.failure());
+    }
+  }
+  if (code != kExitOk && options.operands.given().size() == 1) return code;
   Result<Text> text = store->usage(*filter);
   if (!text.ok()) return context.fail(text.failure());
   const json::object report = parse_object(text->view());
@@ -99,7 +108,7 @@ int run_usage(Context& context, const UsageOptions& options) {
     context.warn(printable(string_at(problem, "session_id"), Lines::kJoin) +
                  ": not counted: " + printable(string_at(problem, "reason"), Lines::kJoin));
   }
-  return problems.empty() ? kExitOk : kExitDamaged;
+  return problems.empty() ? code : kExitDamaged;
 }
 
 Runner declare_usage(CLI::App& app) {
@@ -124,7 +133,8 @@ Command usage_command() {
           "[SESSION]...",
           "Sums what entries say that model calls took: their \"usage\", {\"input_tokens\", "
           "\"output_tokens\", \"cost_usd\"}. Entries that were deleted or have expired do not "
-          "count. Days are of UTC.",
+          "count. Days are of UTC.\n\n"
+          "A SESSION that is not there is told, the others are summed, and the exit code is 2.",
           "varve usage\nvarve usage --by day --user ada --since 2026-01-01",
           &declare_usage};
 }

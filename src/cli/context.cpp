@@ -63,6 +63,10 @@ void name_wrong_id(Failure& failure, std::string_view member, const std::string&
 
 }  // namespace
 
+std::string creation_of(const std::string& id) {
+  return object_text({{"session_id", quote(id)}, {"if_exists", quote("open")}});
+}
+
 Result<bool> has_store(const std::string& directory) {
   struct stat status {};
   if (::stat((directory + "/sessions").c_str(), &status) == 0) return S_ISDIR(status.st_mode);
@@ -142,6 +146,18 @@ Result<Store> Context::open_store(Access access) {
   return store;
 }
 
+Result<Store> Context::open_store_for(const std::string& creation_options) {
+  const std::string directory = root_directory(globals_.root);
+  Result<bool> is_there = has_store(directory);
+  if (!directory.empty() && is_there.ok() && !*is_there) {
+    Result<Store> trial = Store::open(kMemoryUri, {});
+    if (!trial.ok()) return std::move(trial.failure());
+    Result<Session> made = trial->create_session(creation_options);
+    if (!made.ok()) return std::move(made.failure());
+  }
+  return open_store(Access::kCreate);
+}
+
 Failure Context::with_hint(Failure failure, const std::string& id) const {
   switch (failure.status) {
     case VARVE_BUSY: failure.hint = lock_hint(root_directory(globals_.root), id); break;
@@ -156,9 +172,7 @@ Failure Context::with_hint(Failure failure, const std::string& id) const {
 
 Result<Session> Context::open_session(Store& store, const std::string& id, bool create_missing) {
   Result<Session> session =
-      create_missing ? store.create_session(
-                           object_text({{"session_id", quote(id)}, {"if_exists", quote("open")}}))
-                     : store.open_session(id);
+      create_missing ? store.create_session(creation_of(id)) : store.open_session(id);
   if (session.ok()) return session;
   Failure failure = with_hint(std::move(session.failure()), id);
   name_wrong_id(failure, "id", id);
@@ -169,8 +183,9 @@ Result<Session> Context::open_session(Store& store, const std::string& id, bool 
 }
 
 Result<OpenSession> open_session(Context& context, const std::string& id, bool create_missing) {
-  Result<Store> store = context.open_store(create_missing ? Access::kCreate : Access::kExisting);
-  if (!store.ok()) return std::move(store.failure());
+  Result<Store> store = create_missing ? context.open_store_for(creation_of(id))
+                                       : context.open_store(Access::kExisting);
+  if (!store.ok()) return context.with_hint(std::move(store.failure()), id);
   Result<Session> session = context.open_session(*store, id, create_missing);
   if (!session.ok()) return std::move(session.failure());
   return OpenSession{std::move(*store), std::move(*session)};

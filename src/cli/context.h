@@ -59,6 +59,8 @@ class Context {
   void tolerate_damage() { globals_.tolerates_damage = true; }
   // kExisting never creates anything: a missing store is a failure. kCreate makes it.
   Result<Store> open_store(Access access);
+  // For a session to be created by these options: makes no store for options that are refused.
+  Result<Store> open_store_for(const std::string& creation_options);
   // Opens `id`, with hints for the usual failures; with `create_missing` makes it when it is not
   // there.
   Result<Session> open_session(Store& store, const std::string& id, bool create_missing = false);
@@ -79,6 +81,9 @@ class Context {
 // Whether there is a store in `directory`: any one has the folder of sessions, so that a mistyped
 // --root does not become one. A failure when nobody can tell.
 Result<bool> has_store(const std::string& directory);
+
+// Options of a session to be created: that open it where it is there already.
+std::string creation_of(const std::string& id);
 
 // A store and one open session of it, in the order in which they must be closed.
 struct OpenSession {

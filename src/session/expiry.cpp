@@ -49,7 +49,7 @@ Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_
 
 Status expired_status(std::string_view session_id) {
   return {Code::kNotFound, "the session '" + std::string(session_id) +
-                               "' has expired (ttl_hours); varve_store_sweep removes it"};
+                               "' has expired (ttl_hours); a sweep removes its files"};
 }
 
 int64_t renewal_due_ms(const json::Tree& metadata) {

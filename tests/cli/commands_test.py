@@ -49,12 +49,17 @@ class Create(CliTest):
     def test_refuses_ids_that_leave_the_store(self):
         for bad in ("../evil", "a/b", ".hidden", "-x"):
             with self.subTest(bad):
-                self.run_cli("create", "--", bad, exit_code=1)
+                done = self.run_cli("create", "--", bad, exit_code=1)
+                self.assertIn(f"'{bad}' is no id of a session", done.stderr)
         self.assertFalse((self.directory / "evil").exists())
+        self.run_cli("add", ".hidden", "x", "--create", exit_code=1)
+        self.run_cli("import", ".hidden", self.write("in.jsonl", entry_line(1)), exit_code=1)
+        self.assertFalse(self.root.exists(), "a store was made for what was refused")
 
     def test_refuses_options_that_are_no_object(self):
         self.run_cli("create", "notes", "--options", "[1]", exit_code=1)
         self.run_cli("create", "notes", "--options", '{"colour":1}', exit_code=1)
+        self.assertFalse(self.root.exists(), "a store was made for what was refused")
 
 
 class List(CliTest):

@@ -43,7 +43,7 @@ class Usage(CliTest):
 
     def test_filters(self):
         self.assertEqual(self.rows("--user", "bob")[1:-1], ["two 1 0 7 $0"])
-        self.assertEqual(self.rows("two", "none")[1:-1], ["two 1 0 7 $0"])
+        self.assertEqual(self.rows("two", "one")[1:-1], ["one 2 1,205 30 $0.25", "two 1 0 7 $0"])
         self.assertEqual(self.rows("--since", "2026-01-10")[1:-1], ["one 1 5 0 $0", "two 1 0 7 $0"])
         self.assertEqual(self.rows("--since", "99999999999999999999w"), self.rows())
         self.run_cli("import", "two", "-", stdin=line(3, time_ago(days=6), input_tokens=2)
@@ -52,6 +52,14 @@ class Usage(CliTest):
         self.assertEqual(self.rows("--until", "7d", "--since", "10d")[1:-1], ["two 1 3 0 $0"])
         self.assertEqual(self.rows("--until", "2026-01-10", "--agent", "chat")[1:-1],
                          ["one 1 1,200 30 $0.25"])
+
+    def test_sessions_that_are_not_there_are_told(self):
+        done = self.run_cli("usage", "none", exit_code=2)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("no session 'none'", done.stderr)
+        done = self.run_cli("usage", "two", "none", "--json", exit_code=2)
+        self.assertEqual(json.loads(done.stdout)["total"]["output_tokens"], 7)
+        self.assertIn("'none'", json.loads(done.stderr)["error"]["message"])
 
     def test_json_is_the_report(self):
         report = self.run_json("usage", "--user", "ada")
