@@ -5,7 +5,7 @@ package varve
 // ErrInvalidArgument is VARVE_INVALID_ARGUMENT: malformed input; nothing was changed.
 const ErrInvalidArgument Status = 1
 
-// ErrNotFound is VARVE_NOT_FOUND: no such entry, session or store.
+// ErrNotFound is VARVE_NOT_FOUND: no such entry, key, session, file or backup.
 const ErrNotFound Status = 2
 
 // ErrAlreadyExists is VARVE_ALREADY_EXISTS: the id is in use, or was used and deleted.
@@ -20,7 +20,7 @@ const ErrBadHandle Status = 5
 // ErrReadOnly is VARVE_READ_ONLY: no permission to write, or writing was stopped for safety.
 const ErrReadOnly Status = 6
 
-// ErrBusy is VARVE_BUSY: another process holds the lock past the deadline; try again.
+// ErrBusy is VARVE_BUSY: another writer holds the lock past the deadline; try again.
 const ErrBusy Status = 7
 
 // ErrUnsupported is VARVE_UNSUPPORTED: not available for this session, store or file system.

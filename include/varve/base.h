@@ -6,17 +6,25 @@
  *
  *  1. Handles (varve_store_t *, varve_session_t *, varve_error_t *, ...) are checked tokens, not
  *     addresses. A closed, foreign or garbage handle gives VARVE_BAD_HANDLE, never a crash.
- *     Every close and free function takes NULL. Closing a store first makes its sessions
- *     VARVE_BAD_HANDLE; nothing that was acknowledged is lost by closing.
+ *     The close and free functions of handles do nothing with NULL, and with one that is closed.
+ *     Closing a store first makes its sessions and memories VARVE_BAD_HANDLE; nothing that was
+ *     acknowledged is lost by closing. Calls in flight on other threads finish before a close
+ *     returns: do not close a handle inside of a callback of a call with it.
  *  2. Every fallible function returns varve_status_t and takes `varve_error_t **error_out` last.
  *     It may be NULL. It is written on every return: NULL after VARVE_OK, else an error object to
- *     be freed with varve_error_free. There is no thread-local state.
+ *     be freed with varve_error_free. There is no thread-local state. Beside what its comment
+ *     lists, every function may answer VARVE_NO_MEMORY and VARVE_INTERNAL, one with a handle
+ *     VARVE_BAD_HANDLE and VARVE_FORKED, one with a text VARVE_INVALID_ARGUMENT, one with a session
+ *     VARVE_NOT_FOUND when that was deleted or has expired, and one that writes VARVE_UNSUPPORTED
+ *     where the file system has no locks.
  *  3. Text in is `const char *x, size_t x_len`, UTF-8, no NUL needed; VARVE_NUL_TERMINATED as the
- *     length means strlen. NULL with length 0 is the empty text.
+ *     length means strlen. NULL with length 0 is the empty text, and so is NULL with
+ *     VARVE_NUL_TERMINATED where NULL is allowed; NULL with any other length is refused.
  *  4. Text out that the caller owns is `char **x_out, size_t *x_len_out`: free it with varve_free.
  *     A NUL follows the last byte as a courtesy. Text out that is borrowed is `const char **` and
  *     lives as long as the handle its comment names. Outs are written on every return (NULL and 0
- *     on failure); an out that is not wanted may be NULL, except a handle's.
+ *     on failure), without a look at what they held; one that is not wanted may be NULL, except a
+ *     handle's.
  *  5. Options, entries and reports are JSON text, members in snake_case. An unknown or mistyped
  *     member of an option is VARVE_INVALID_ARGUMENT that names it and where it stands; unknown
  *     members of an entry are data and are kept.
@@ -25,7 +33,7 @@
  *     errors from one thread at a time.
  *  8. No exception, signal handler, exit or output leaves the library. No thread is started unless
  *     `durability` is "interval" or `threads` is above 1. After fork(), a call with a handle made
- *     before it returns VARVE_FORKED in the child.
+ *     before it returns VARVE_FORKED in the child (0, NULL or "" where it returns no status).
  */
 #ifndef VARVE_BASE_H
 #define VARVE_BASE_H
@@ -73,12 +81,12 @@ enum {
   VARVE_OK = 0,
   /* The caller can do something about these. */
   VARVE_INVALID_ARGUMENT = 1, /**< malformed input; nothing was changed */
-  VARVE_NOT_FOUND = 2,        /**< no such entry, session or store */
+  VARVE_NOT_FOUND = 2,        /**< no such entry, key, session, file or backup */
   VARVE_ALREADY_EXISTS = 3,   /**< the id is in use, or was used and deleted */
   VARVE_SIZE_LIMIT = 4,       /**< larger than a configured limit */
   VARVE_BAD_HANDLE = 5,       /**< closed, NULL, garbage, or of another type */
   VARVE_READ_ONLY = 6,        /**< no permission to write, or writing was stopped for safety */
-  VARVE_BUSY = 7,             /**< another process holds the lock past the deadline; try again */
+  VARVE_BUSY = 7,             /**< another writer holds the lock past the deadline; try again */
   VARVE_UNSUPPORTED = 8,      /**< not available for this session, store or file system */
   /* The environment. */
   VARVE_IO = 20,        /**< the file system answered with an error */
@@ -120,7 +128,8 @@ VARVE_API const char *varve_version(void);
 VARVE_API const char *varve_status_name(varve_status_t status);
 
 /**
- * Frees text that an `_out` parameter of this library gave to the caller.
+ * Frees text that an `_out` parameter of this library gave to the caller. Once: a pointer, unlike a
+ * handle, cannot be checked.
  *
  * @param[in] text the pointer as given, or NULL.
  * @errors none

@@ -20,11 +20,13 @@
  *
  * question        found as a query's text is; without `retrieve` also the newest entries
  * retrieve        the union of these is looked at, each entry once
- * rank            weights of measures from 0 to 1: time, importance as given, match of the words
+ * rank            how much each measure counts, a number from 0: time, importance as given, match
+ *                 of the words; without rank the match, or the time where nothing is matched
  * budget          the text has at most max_tokens - reserve_tokens tokens; 4000 and 0 when absent
  * keep_together   a tool call and its results are both in or both out; true when absent
- * pinned          entries that come first, before anything is ranked
- * exclude_ids     entries that are never in
+ * pinned          entries that come first, before anything is ranked; ids that are not there are
+ *                 passed over
+ * exclude_ids     entries that are never in, likewise
  * format          markdown | chat | json | plain
  *
  * The best that fit are given back in the order of time. Recalled text stands between marks that
@@ -86,7 +88,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_context_build(
  * references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
  * other members its content. A call_id is a string, or null for none. A tool_result is given a
  * reference to its call: the last one with its call_id, or without one the last one of its name
- * that has no result.
+ * that has no result. Needed: of a message its content; of a call its name; of a result its name or
+ * call_id; of the others any member.
  *
  * @param[in]  session      open session.
  * @param[in]  kind         one of the above.
@@ -99,7 +102,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_context_build(
  *
  * @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
  *          VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
- *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
+ *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (as varve_session_add),
+ *          VARVE_BAD_HANDLE
  * @cost    as varve_session_add; for a tool_result also a query for its call
  * @thread  any
  */

@@ -60,7 +60,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_add(
  * @param[out] error_out   caller frees; may be NULL. Details name the entry ("[3].tags[0]") or the
  *                         line.
  *
- * @errors  as varve_session_add; also VARVE_ALREADY_EXISTS for an id given twice
+ * @errors  as varve_session_add; also VARVE_ALREADY_EXISTS for an id given twice. None at all, an
+ *          empty array or text, is VARVE_OK
  * @cost    one write, and one fdatasync with "commit", for all of them
  * @thread  any
  */
@@ -82,6 +83,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_add_batch(
  * @errors  VARVE_NOT_FOUND         never added, deleted, or expired; or the session was deleted
  *          VARVE_CORRUPTION        its line was damaged on disk: path and offset in the details
  *          VARVE_INVALID_ARGUMENT  malformed id
+ *          VARVE_BUSY              the log was replaced over and over meanwhile
  *          VARVE_BAD_HANDLE, VARVE_IO
  * @cost    one read of the entry's bytes
  * @thread  any
@@ -104,7 +106,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_get(
  * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out  caller frees; may be NULL.
  *
- * @errors  VARVE_NOT_FOUND  there is no such entry, or it is deleted already
+ * @errors  VARVE_NOT_FOUND  there is no such entry, it is deleted already, or has expired; or the
+ *                           session was deleted
  *          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO
  * @cost    one write, and one fdatasync with "commit"
  * @thread  any
@@ -118,8 +121,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete(
  *
  * @param[in]  session    open session.
  * @param[in]  query_json the query, without vector, sort_by, order, limit, after and explain, which
- *                        are refused, as are conditions that are empty, such as "ids": [], and an
- *                        empty text. "{}", without any condition, is every entry.
+ *                        are refused, as are conditions that are empty, such as "ids": [] and
+ *                        "text": "", and no query at all (NULL or ""). "{}", without any condition,
+ *                        is every entry.
  * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  reason     why, for the audit log; as for varve_session_delete.
  * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.

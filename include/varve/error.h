@@ -29,7 +29,8 @@ VARVE_API varve_status_t varve_error_status(const varve_error_t *error VARVE_NUL
 
 /**
  * One line for a person: what went wrong and, where it helps, what to do.
- * Borrowed from the error: lives until varve_error_free. "" for NULL.
+ * Borrowed from the error: lives until varve_error_free. "" for NULL, and for a freed or foreign
+ * handle.
  *
  * @param[in] error handle, or NULL.
  * @errors none
@@ -39,7 +40,8 @@ VARVE_API const char *varve_error_message(const varve_error_t *error VARVE_NULLA
 
 /**
  * The place as a JSON object, with the members that apply:
- * {"path","member","offset","line","size","limit","errno"}. "{}" when there is none, or for NULL.
+ * {"path","member","offset","line","size","limit","errno"} (docs/errors.md#details). "{}" when none
+ * does, for NULL, and for a freed or foreign handle.
  * Borrowed from the error: lives until varve_error_free.
  *
  * @param[in] error handle, or NULL.

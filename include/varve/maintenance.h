@@ -30,8 +30,8 @@ extern "C" {
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_CALLBACK; damage is in the report,
- *          not an error
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_CALLBACK;
+ *          damage is in the report, not an error
  *          VARVE_BUSY    the last line is not whole, and a writer held the lock for longer than
  *                        "lock_timeout_ms": it may be writing it; or the log was replaced over and
  *                        over
@@ -61,7 +61,8 @@ varve_session_verify(varve_session_t *session, const char *options_json VARVE_NU
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_INVALID_ARGUMENT
+ * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_INVALID_ARGUMENT,
+ *          VARVE_NOT_FOUND
  * @cost    reads the whole log, and writes it once when there is damage
  * @thread  any
  */
@@ -92,8 +93,8 @@ varve_session_repair(varve_session_t *session, const char *options_json VARVE_NU
  * @param[out] error_out      caller frees; may be NULL.
  *
  * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_INVALID_ARGUMENT,
- *          VARVE_CORRUPTION (a line changed on the disk since it was indexed); whatever fails, the
- *          old log is there as it was
+ *          VARVE_NOT_FOUND, VARVE_CORRUPTION (a line changed on the disk since it was indexed);
+ *          whatever fails, the old log is there as it was
  * @cost    reads the log once, writes what stays, makes the index anew; adds wait meanwhile
  * @thread  any
  */
@@ -144,7 +145,7 @@ varve_session_purge(varve_session_t *session, const char *options_json VARVE_NUL
  * @param[out] error_out      caller frees; may be NULL.
  *
  * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_INVALID_ARGUMENT,
- *          VARVE_FORMAT_VERSION (of a newer version; untouched)
+ *          VARVE_NOT_FOUND, VARVE_FORMAT_VERSION (of a newer version; untouched)
  * @cost    reads the whole log, and writes it once when it is of an earlier version
  * @thread  any
  */
@@ -187,7 +188,8 @@ varve_session_rebuild_index(varve_session_t *session, const char *options_json V
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_BUSY (the log was replaced over and
+ *          over meanwhile)
  * @cost    reads the whole log; O(log)
  * @thread  any
  */
@@ -203,14 +205,16 @@ varve_session_index(varve_session_t *session, char **json_out VARVE_OUT_OWNED VA
  * @param[in]  session      open session.
  * @param[in]  format       "jsonl" (the lines as stored), "json" (an object {"entries","session"}
  *                          with entries and metadata) or "markdown" (for people); or an object
- *                          {"format","query"}, see varve_session_export_file.
+ *                          {"format","query"}, see varve_session_export_file, where the format
+ *                          may be left out.
  * @param[in]  format_len   [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] text_out     the text.
  * @param[out] text_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT (unknown format, bad query), VARVE_BAD_HANDLE, VARVE_NOT_FOUND,
- *          VARVE_IO, VARVE_NO_MEMORY, VARVE_CALLBACK
+ *          VARVE_IO, VARVE_NO_MEMORY, VARVE_CALLBACK, VARVE_CORRUPTION (a line changed on the disk
+ *          since it was indexed), VARVE_BUSY (the log was replaced over and over meanwhile)
  * @cost    reads the whole log; O(log)
  * @thread  any
  */
@@ -237,7 +241,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_export(
  * @param[out] error_out      caller frees; may be NULL.
  *
  * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_SIZE_LIMIT (session full),
- *          VARVE_CALLBACK
+ *          VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (no text: NULL with a length), VARVE_CORRUPTION
+ *          (as varve_session_add), VARVE_CALLBACK
  * @cost    one write and one fdatasync per few hundred lines
  * @thread  any
  */
@@ -268,7 +273,8 @@ varve_session_import(varve_session_t *session, const char *jsonl, size_t jsonl_l
  *
  * @errors  VARVE_INVALID_ARGUMENT, VARVE_ALREADY_EXISTS (there is a file and no "overwrite"),
  *          VARVE_NOT_FOUND (no such directory or session), VARVE_READ_ONLY, VARVE_NO_SPACE,
- *          VARVE_IO (a directory is there, too), VARVE_CALLBACK
+ *          VARVE_IO (a directory is there, too), VARVE_CALLBACK, VARVE_CORRUPTION and VARVE_BUSY as
+ *          varve_session_export
  * @cost    reads the whole log, or what the query finds; writes it once, with one fsync
  * @thread  any; writers and readers go on
  */
@@ -297,7 +303,7 @@ varve_session_export_file(varve_session_t *session, const char *path, size_t pat
  *
  * @errors  VARVE_INVALID_ARGUMENT, VARVE_NOT_FOUND (no such file or session), VARVE_BUSY,
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO (a directory or a pipe, too),
- *          VARVE_SIZE_LIMIT (session full), VARVE_CALLBACK
+ *          VARVE_SIZE_LIMIT (session full), VARVE_CALLBACK, VARVE_CORRUPTION (as varve_session_add)
  * @cost    one write and one fdatasync per few hundred lines; with "dry_run" memory grows by some
  *          bytes for each entry
  * @thread  any

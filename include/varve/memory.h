@@ -3,7 +3,8 @@
  * A memory: what an agent remembers of one user, in three tiers over one store.
  *
  *   working     of each session the entries that the agent has in front of it: the last `window`
- *               (20) of those recorded through this handle. Lost when the handle is closed.
+ *               (20) of those recorded through this handle. Lost when the handle is closed; of more
+ *               than 1024 sessions, the one used longest ago loses its own.
  *   short term  the session's log, on disk. Entries and session expire `ttl_hours` (168: 7 days)
  *               after they were recorded.
  *   long term   a session of the user's own, shared by all agents. It does not expire.
@@ -40,7 +41,8 @@ typedef struct varve_memory varve_memory_t;
  *                          for none. user_id: whose sessions these are; without one, the store is
  *                          one user's, and all of its sessions are. agent_id: of sessions that are
  *                          made here. window: entries of each session's working memory, 1 ..=
- *                          1000000, default 20. ttl_hours: default 168; 0 is for ever.
+ *                          1000000, default 20. ttl_hours: default 168; 0 is for ever. An empty
+ *                          user_id or agent_id is refused.
  * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] memory_out   the memory; close with varve_memory_close.
  * @param[out] error_out    caller frees; may be NULL.
@@ -57,7 +59,8 @@ varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE,
 
 /**
  * Records a message in the session's log and in its working memory. A session that does not exist,
- * or has expired, is made, with the memory's user_id, agent_id and ttl_hours.
+ * or has expired, is made, with the memory's user_id, agent_id and ttl_hours; not for a message
+ * that is refused.
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.
@@ -70,7 +73,7 @@ varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE,
  *
  * @errors  VARVE_INVALID_ARGUMENT  member in the details
  *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
- *          VARVE_NOT_FOUND         the session is another user's
+ *          VARVE_NOT_FOUND         the session is another user's, or was deleted meanwhile
  *          VARVE_SIZE_LIMIT        entry, session or user over a limit
  *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
  *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
@@ -195,7 +198,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_store(
  *                         varve_results_free. Not NULL.
  * @param[out] error_out   caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE
+ * @errors  as varve_store_query; also VARVE_INVALID_ARGUMENT for another user's sessions
  * @cost    as varve_store_query
  * @thread  any
  */

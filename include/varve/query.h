@@ -2,7 +2,8 @@
  * @file varve/query.h
  * Finding memories: by words, tag, type, time, reference, and by relevance that decays.
  *
- * A query is a JSON object. Every member is optional; all combine by AND:
+ * A query is a JSON object. Every member is optional; all combine by AND; an empty list, object or
+ * text is no condition:
  *
  *   {"text": "oauth* \"authorization code\" -implicit",
  *    "types": ["decision", "finding"],
@@ -21,12 +22,13 @@
  *                 vector counts for vector_weight (0.5) of 1
  * tags            exact, or above in the hierarchy: security finds security.authentication
  * time            start <= timestamp < end; last: s, m, h, d or w back from now
- * references      entries reached from these ids, outwards and inwards, within max_depth (1) steps
+ * references      entries reached from these ids, outwards and inwards, within max_depth (1; at
+ *                 most 64) steps
  * relation        only along relations of this name; "references" is the plain member
  * content         scalar members of content that must be equal
  * sort_by         best | relevance | match | time | importance; "best" when there is text or a
  *                 vector, else "relevance". Ties by time, then by position in the log
- * limit           100 when absent
+ * limit           100 when absent; 0 gives none
  * after           the "next" of the page before
  * now             the moment that ages are counted to, else the store's clock; what has expired by
  *                 either is not found

@@ -25,12 +25,13 @@ typedef struct varve_session varve_session_t;
  *                          "ttl_policy","decay_config","compaction_config","preferences",
  *                          "durability"}, all optional; NULL or empty for none. Without session_id
  *                          one is made: "sess_" and 26 characters that sort by time. if_exists:
- *                          "fail", the default, or "open": a session of that id is opened as it
- *                          is, whatever the other options, and is of the user and agent given.
+ *                          "fail", the default, or "open", which asks for a session_id: a session
+ *                          of that id is opened as it is, whatever the other options, and is of the
+ *                          user and agent given. An empty user_id or agent_id is refused.
  *                          stores: what it has beside its log, both when not given; their caps: see
  *                          kv.h and transcript.h. ttl_hours: the session expires so long after its
  *                          last write (ttl_policy "sliding", the default) or its creation
- *                          ("fixed"); 0: never.
+ *                          ("fixed"); 0: never. All members: docs/format.md#metadata.json.
  * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] session_out  the open session; close with varve_session_close.
  * @param[out] error_out    caller frees; may be NULL.
@@ -38,9 +39,11 @@ typedef struct varve_session varve_session_t;
  * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
  *          VARVE_ALREADY_EXISTS    a session of that id exists; with "open", and is another
  *                                  user's or agent's, or its directory has no session in it
- *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
- *          VARVE_BUSY              other processes open the store over and over, or (with
- *                                  concurrency.exclusive) took the session's lock
+ *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows; more
+ *                                  than 16 MiB of options
+ *          VARVE_BUSY              another process is creating a session, or opens the store over
+ *                                  and over, or (with concurrency.exclusive) took the new lock
+ *          VARVE_NOT_FOUND         somebody deleted it at once
  *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as by varve_session_open
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
  * @cost    a new directory made durable before the answer; independent of the number of sessions
@@ -63,9 +66,10 @@ varve_session_create(varve_store_t *store, const char *options_json VARVE_NULLAB
  * @param[out] session_out the open session; close with varve_session_close.
  * @param[out] error_out   caller frees; may be NULL.
  *
- * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (malformed id), VARVE_FORMAT_VERSION,
- *          VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE; with
- *          concurrency.exclusive VARVE_BUSY (others write to it) and VARVE_READ_ONLY
+ * @errors  VARVE_NOT_FOUND (also: expired), VARVE_INVALID_ARGUMENT (malformed id),
+ *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE,
+ *          VARVE_BUSY (the log was replaced over and over meanwhile; with concurrency.exclusive
+ *          others write to it); with concurrency.exclusive VARVE_READ_ONLY
  * @cost    reads the index and the part of the log that it does not cover; with "strict" all of it
  * @thread  any
  */
@@ -88,7 +92,8 @@ varve_session_open(varve_store_t *store, const char *id, size_t id_len,
 VARVE_API void varve_session_close(varve_session_t *session VARVE_NULLABLE);
 
 /**
- * The session's id. Borrowed from the session: lives until it is closed. NULL for a bad handle.
+ * The session's id. Borrowed from the session: lives until that, or its store, is closed. NULL for
+ * a bad handle.
  *
  * @param[in] session open session.
  * @errors none
@@ -101,7 +106,9 @@ VARVE_API const char *varve_session_id(varve_session_t *session);
  *
  * @param[in]  session      open session.
  * @param[out] json_out     {"session_id","user_id","agent_id","title","created_at",
- *                          "last_accessed","total_entries","total_size_bytes","statistics",...}.
+ *                          "last_accessed","total_entries","total_size_bytes","statistics",...},
+ *                          docs/format.md#metadata.json. user_id, agent_id and title are absent
+ *                          when they were not given.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
@@ -117,13 +124,18 @@ varve_session_metadata(varve_session_t *session, char **json_out VARVE_OUT_OWNED
  * Changes metadata by a JSON merge patch (RFC 7396): null removes a member. What a session is
  * (session_id, user_id, agent_id, stores) and what the library counts (created_at, total_entries,
  * statistics, generation, version, ...) cannot be changed; members of your own are kept as given.
+ * All of it is at most 16 MiB.
  *
  * @param[in]  session    open session.
  * @param[in]  patch_json a JSON object.
  * @param[in]  patch_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out  caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
+ * @errors  VARVE_INVALID_ARGUMENT  no object; a member that is mistyped, or cannot be changed
+ *          VARVE_SIZE_LIMIT        more than 16 MiB, or 65,472 members in one object
+ *          VARVE_NOT_FOUND         the session was deleted
+ *          VARVE_FORMAT_VERSION    metadata.json is of a newer version by now
+ *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
  * @cost    metadata.json is replaced and made durable before the answer
  * @thread  any
  */
@@ -137,7 +149,8 @@ varve_session_update(varve_session_t *session, const char *patch_json, size_t pa
  * @param[in]  session   open session.
  * @param[out] error_out caller frees; may be NULL.
  *
- * @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
+ * @errors  VARVE_NOT_FOUND (deleted meanwhile), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
+ *          VARVE_READ_ONLY, VARVE_BAD_HANDLE
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
@@ -172,7 +185,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (the log was replaced over and over
+ *          meanwhile), VARVE_IO
  * @cost    O(types); entries added by other processes are read first. The first call reads the log
  *          once, for the usage; later ones what was added since
  * @thread  any

@@ -66,10 +66,12 @@ typedef int32_t (*varve_token_fn)(void *user_data, const char *text, size_t len,
                                   uint64_t *tokens_out);
 
 /**
- * Opens a store, and creates it when its directory does not exist.
+ * Opens a store, and creates it, with the directories above it, when it does not exist.
  *
  * @param[in]  uri        a directory path, "file:PATH", or "memory:" (nothing on disk; the store
- *                        and its sessions live until it is closed).
+ *                        and its sessions live until it is closed, and each opening makes another).
+ *                        PATH is taken as it is: no %xx, no ~. Write a relative path whose first
+ *                        part has a colon in it as "./a:b" or "file:a:b".
  * @param[in]  uri_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  config_json a JSON object; NULL or empty for none. Members (docs/format.md#config):
  *                        {"storage":{"max_session_size_mb","max_entry_size_bytes",...},
@@ -95,7 +97,8 @@ varve_store_open(const char *uri, size_t uri_len, const char *config_json VARVE_
                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Closes a store and the sessions opened from it. Calls in flight on other threads finish first.
+ * Closes a store, and the sessions and memories opened from it. Calls in flight on other threads
+ * finish first.
  * With durability "interval", what was added is made durable before this returns.
  *
  * @param[in] store handle, or NULL.
@@ -105,7 +108,8 @@ varve_store_open(const char *uri, size_t uri_len, const char *config_json VARVE_
 VARVE_API void varve_store_close(varve_store_t *store VARVE_NULLABLE);
 
 /**
- * Makes everything added so far through this store durable, whatever the durability.
+ * Makes everything added so far through this store durable, whatever the durability. A session
+ * that fails does not keep the others from it; the first failure is answered.
  *
  * @param[in]  store     open store.
  * @param[out] error_out caller frees; may be NULL.
@@ -128,11 +132,16 @@ varve_store_sync(varve_store_t *store, varve_error_t **error_out VARVE_OUT_OWNED
  *                        (after copying session directories in by hand).
  * @param[in]  filter_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] json_out   {"sessions":[{"session_id","user_id","agent_id","title","created_at",
- *                        "last_accessed","total_entries"}],"next":CURSOR|null}.
+ *                        "last_accessed","total_entries"}],"next":CURSOR|null}. What was not given
+ *                        is ""; a session whose metadata.json is lost or damaged has only the
+ *                        first three and created_at. Expired sessions are left out.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out  caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT, VARVE_BAD_HANDLE, VARVE_IO
+ *          VARVE_BUSY  the list was made anew over and over; with rescan, or when there is no list
+ *                      yet, another process is creating a session
+ *          VARVE_READ_ONLY, VARVE_NO_SPACE  with rescan
  * @cost    grows with the page, not with the number of sessions; with user_id or agent_id also
  *          with the newer sessions that are passed over
  * @thread  any
@@ -171,8 +180,8 @@ varve_store_delete_session(varve_store_t *store, const char *id, size_t id_len,
  * @param[out] results_out the results, in order; free them with varve_results_free. Not NULL.
  * @param[out] error_out   caller frees; may be NULL.
  *
- * @errors  as varve_session_query; sessions that cannot be read are left out and told to the log
- *          function
+ * @errors  as varve_session_query, but for what one session has wrong: one that cannot be read is
+ *          left out and told to the log function, one that does not exist has no entries
  * @cost    as varve_session_query for each session asked; user_id, agent_id and session_ids decide
  *          without opening the others. Spread over `threads` of the configuration.
  * @thread  any
@@ -198,7 +207,8 @@ varve_store_query(varve_store_t *store, const char *query_json VARVE_NULLABLE, s
  * @param[in]  path           a directory that is missing, empty, or holds a backup of this store.
  * @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  options_json   {"sessions":[ID],"delete_missing":true}, both optional; NULL or empty
- *                            for none. sessions: only these; the others' copies stay as they are.
+ *                            for none. sessions: only these, one at least; the others' copies stay
+ *                            as they are.
  *                            delete_missing: removes copies of sessions that are no longer in the
  *                            store.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
@@ -240,7 +250,7 @@ varve_store_backup(varve_store_t *store, const char *path, size_t path_len,
  * @param[in]  path           the backup's directory; only read.
  * @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  options_json   {"sessions":[ID],"overwrite":false,"tombstones_from":PATH}, all
- *                            optional; NULL or empty for none. sessions: only these.
+ *                            optional; NULL or empty for none. sessions: only these, one at least.
  *                            tombstones_from: a store or backup whose deletions are applied too.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"sessions","replaced","entries","deletions_reapplied","bytes",
@@ -279,7 +289,8 @@ varve_store_restore(varve_store_t *store, const char *path, size_t path_len,
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE
+ * @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions was made
+ *          anew over and over)
  * @cost    opens every session; compacts those with expired entries
  * @thread  any; others go on
  */
@@ -323,7 +334,8 @@ varve_store_stats(varve_store_t *store, char **json_out VARVE_OUT_OWNED VARVE_NU
  * @param[in]  store        open store.
  * @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
  *                          optional; NULL or empty for none. An empty user_id, agent_id or
- *                          session_ids is refused. time: start <= timestamp < end.
+ *                          session_ids is refused. A session that does not exist counts nothing.
+ *                          time: start <= timestamp < end.
  * @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
  *                          "sessions":[{"session_id","user_id","agent_id",...}],
@@ -334,7 +346,8 @@ varve_store_stats(varve_store_t *store, char **json_out VARVE_OUT_OWNED VARVE_NU
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE; of one session only: in its problems
+ * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (as varve_store_sweep);
+ *          of one session only: in its problems
  * @cost    opens every session asked and reads its log once, each entry with one read; as long as a
  *          session stays open, only what was added since
  * @thread  any

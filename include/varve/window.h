@@ -7,7 +7,7 @@
  * varve/memory.h puts one in front of every session, and the session's log behind it.
  *
  * A message is a JSON object as chat programs write it, {"role":"user","content":"Hello"}. Needed:
- * "content", any JSON value. "role", when given, is one line of at most 64 bytes. "timestamp", when
+ * "content", any JSON value. "role", when given, is one line of 1 to 64 bytes. "timestamp", when
  * given, is RFC 3339; a message without one is given the time of the system's clock (a window has
  * no store whose varve_store_set_clock could be asked). Other members are kept as they came.
  */

@@ -19,6 +19,20 @@ std::string section_of(const std::string& text, const std::string& code) {
   return text.substr(start, text.find("\n##", start + heading.size()) - start);
 }
 
+// Of a section, what says which functions answer with its code; without what stands in parentheses.
+std::string named_in(const std::string& section) {
+  const size_t start = section.find("- **From** ");
+  if (start == std::string::npos) return {};
+  std::string names;
+  int depth = 0;
+  for (const char c : section.substr(start, section.find("- **Do** ") - start)) {
+    depth += c == '(' ? 1 : 0;
+    if (depth == 0) names += c;
+    depth -= c == ')' ? 1 : 0;
+  }
+  return names;
+}
+
 TEST(ErrorsPage, ExplainsEveryCodeWithItsNumber) {
   const std::string text = page();
   EXPECT_EQ(status_codes().size(), 17U);
@@ -62,6 +76,20 @@ TEST(ErrorsPage, ListsEveryFunctionUnderTheCodesOfItsHeader) {
           section.find("**From** every function;") != std::string::npos;
       EXPECT_TRUE(is_everybodys || section.find("`" + function.name + "`") != std::string::npos)
           << function.name << " is missing under " << code;
+    }
+  }
+}
+
+TEST(ErrorsPage, HeadersListTheCodesUnderWhichThePageNamesTheirFunction) {
+  const std::string text = page();
+  for (const auto& [code, value] : status_codes()) {
+    const std::string from = named_in(section_of(text, code));
+    const bool is_everybodys = from.starts_with("- **From** every function;") ||
+                               from.starts_with("- **From** every function with a handle");
+    if (is_everybodys) continue;
+    for (const auto& name : words_with_prefix(from, "varve_")) {
+      EXPECT_TRUE(all_documented_errors(name).contains(code))
+          << name << " answers " << code << ", and its header does not say so";
     }
   }
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <varve/varve.h>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -162,12 +163,186 @@ std::vector<TextArgument> text_arguments_of_session(const Session& session) {
   };
 }
 
-std::vector<TextArgument> text_arguments(const Store& store, const Session& session) {
-  std::vector<TextArgument> all = text_arguments_of_store(store);
-  for (TextArgument& argument : text_arguments_of_session(session)) {
-    all.push_back(std::move(argument));
-  }
-  return all;
+// Of functions that find entries, in a session with an entry "a".
+std::vector<TextArgument> text_arguments_of_queries(const Store& store, const Session& session) {
+  varve_store_t* const s = store.get();
+  varve_session_t* const m = session.get();
+  return {
+      {"varve_store_query", "query_json", true, R"({"user_id":"ann"})",
+       [s](const char* text, size_t len, varve_error_t** error) {
+         varve_results_t* results = nullptr;
+         const auto status = varve_store_query(s, text, len, &results, error);
+         varve_results_free(results);
+         return status;
+       }},
+      {"varve_store_usage", "filter_json", true, R"({"user_id":"ann"})",
+       [s](const char* text, size_t len, varve_error_t** error) {
+         return varve_store_usage(s, text, len, nullptr, nullptr, error);
+       }},
+      {"varve_session_query", "query_json", true, R"({"text":"tea"})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         varve_results_t* results = nullptr;
+         const auto status = varve_session_query(m, text, len, &results, error);
+         varve_results_free(results);
+         return status;
+       }},
+      {"varve_session_count", "query_json", true, R"({"text":"tea"})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_session_count(m, text, len, nullptr, error);
+       }},
+      {"varve_session_delete_where", "query_json", false, R"({"ids":["none"]})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_session_delete_where(m, text, len, nullptr, 0, nullptr, error);
+       }},
+      {"varve_session_delete_where", "reason", true, "because",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_session_delete_where(m, R"({"ids":["none"]})", VARVE_NUL_TERMINATED, text,
+                                           len, nullptr, error);
+       }},
+      {"varve_context_build", "request_json", true, R"({"question":"tea"})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_context_build(m, text, len, nullptr, nullptr, error);
+       }},
+      {"varve_session_put_vector", "id", false, "a",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         const float values[] = {1, 2};
+         return varve_session_put_vector(m, text, len, values, 2, error);
+       }},
+  };
+}
+
+std::vector<TextArgument> text_arguments_of_conversations(const Session& session) {
+  varve_session_t* const m = session.get();
+  return {
+      {"varve_context_record", "kind", false, "user_message",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_context_record(m, text, len, R"("hello")", VARVE_NUL_TERMINATED, nullptr,
+                                     nullptr, error);
+       }},
+      {"varve_context_record", "payload_json", false, R"({"content":"hello"})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_context_record(m, "event", VARVE_NUL_TERMINATED, text, len, nullptr, nullptr,
+                                     error);
+       }},
+      {"varve_kv_set", "key", false, "k",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_kv_set(m, text, len, "v", 1, error);
+       }},
+      {"varve_kv_set", "value", false, "v",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_kv_set(m, "k", 1, text, len, error);
+       }},
+      {"varve_kv_get", "key", false, "working_memory",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_kv_get(m, text, len, nullptr, nullptr, error);
+       }},
+      {"varve_kv_delete", "key", false, "gone",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         EXPECT_EQ(varve_kv_set(m, "gone", 4, "v", 1, nullptr), VARVE_OK);
+         return varve_kv_delete(m, text, len, error);
+       }},
+      {"varve_transcript_append", "role", false, "user",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_transcript_append(m, text, len, "hello", 5, error);
+       }},
+      {"varve_transcript_append", "content", false, "hello",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_transcript_append(m, "user", 4, text, len, error);
+       }},
+  };
+}
+
+std::vector<TextArgument> text_arguments_of_files(const Session& session) {
+  varve_session_t* const m = session.get();
+  static const TempDirectory directory;
+  static const std::string out = directory.path() + "/out.jsonl";
+  static const std::string in = directory.path() + "/in.jsonl";
+  write_file(in, R"({"id":"a","type":"finding","content":"tea, not coffee"})");
+  return {
+      {"varve_session_export_file", "path", false, out.c_str(),
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_session_export_file(m, text, len, R"({"overwrite":true})",
+                                          VARVE_NUL_TERMINATED, nullptr, nullptr, error);
+       }},
+      {"varve_session_export_file", "options_json", true, R"({"format":"json"})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         std::filesystem::remove(out);
+         return varve_session_export_file(m, out.c_str(), VARVE_NUL_TERMINATED, text, len, nullptr,
+                                          nullptr, error);
+       }},
+      {"varve_session_import_file", "path", false, in.c_str(),
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_session_import_file(m, text, len, nullptr, 0, nullptr, nullptr, error);
+       }},
+      {"varve_session_import_file", "options_json", true, R"({"format":"jsonl"})",
+       [m](const char* text, size_t len, varve_error_t** error) {
+         return varve_session_import_file(m, in.c_str(), VARVE_NUL_TERMINATED, text, len, nullptr,
+                                          nullptr, error);
+       }},
+  };
+}
+
+// Of functions that take a memory or a window, which outlive them.
+std::vector<TextArgument> text_arguments_of_memories(const Store& store, varve_memory_t* memory,
+                                                     varve_window_t* window) {
+  varve_store_t* const s = store.get();
+  static constexpr const char* kMessage = R"({"content":"hello"})";
+  return {
+      {"varve_memory_open", "options_json", true, R"({"user_id":"ann"})",
+       [s](const char* text, size_t len, varve_error_t** error) {
+         varve_memory_t* opened = nullptr;
+         const auto status = varve_memory_open(s, text, len, &opened, error);
+         varve_memory_close(opened);
+         return status;
+       }},
+      {"varve_memory_record", "session_id", false, "chat",
+       [memory](const char* text, size_t len, varve_error_t** error) {
+         return varve_memory_record(memory, text, len, kMessage, VARVE_NUL_TERMINATED, nullptr,
+                                    nullptr, error);
+       }},
+      {"varve_memory_record", "entry_json", false, kMessage,
+       [memory](const char* text, size_t len, varve_error_t** error) {
+         return varve_memory_record(memory, "chat", 4, text, len, nullptr, nullptr, error);
+       }},
+      {"varve_memory_context", "session_id", false, "chat",
+       [memory](const char* text, size_t len, varve_error_t** error) {
+         return varve_memory_context(memory, text, len, 0, nullptr, nullptr, error);
+       }},
+      {"varve_memory_load", "session_id", false, "s",
+       [memory](const char* text, size_t len, varve_error_t** error) {
+         return varve_memory_load(memory, text, len, error);
+       }},
+      {"varve_memory_save", "session_id", false, "s",
+       [memory](const char* text, size_t len, varve_error_t** error) {
+         return varve_memory_save(memory, text, len, error);
+       }},
+      {"varve_memory_store", "entry_json", false, kMessage,
+       [memory](const char* text, size_t len, varve_error_t** error) {
+         return varve_memory_store(memory, text, len, nullptr, nullptr, error);
+       }},
+      {"varve_memory_search", "query_json", true, R"({"text":"tea"})",
+       [memory](const char* text, size_t len, varve_error_t** error) {
+         varve_results_t* results = nullptr;
+         const auto status = varve_memory_search(memory, text, len, &results, error);
+         varve_results_free(results);
+         return status;
+       }},
+      {"varve_memory_delete", "reason", true, "because",
+       [memory](const char* text, size_t len, varve_error_t** error) {
+         char* id = nullptr;
+         EXPECT_EQ(
+             varve_memory_store(memory, kMessage, VARVE_NUL_TERMINATED, &id, nullptr, nullptr),
+             VARVE_OK);
+         const auto status =
+             varve_memory_delete(memory, id, VARVE_NUL_TERMINATED, text, len, error);
+         varve_free(id);
+         return status;
+       }},
+      {"varve_window_add", "entry_json", false, kMessage,
+       [window](const char* text, size_t len, varve_error_t** error) {
+         return varve_window_add(window, text, len, error);
+       }},
+  };
 }
 
 class TextArguments : public testing::Test {
@@ -175,6 +350,12 @@ class TextArguments : public testing::Test {
   TextArguments() {
     EXPECT_TRUE(session_.add(entry("a")).ok());
     EXPECT_TRUE(session_.add(entry("b")).ok());
+    EXPECT_EQ(varve_memory_open(store_.get(), nullptr, 0, &memory_, nullptr), VARVE_OK);
+    EXPECT_EQ(varve_window_new(20, &window_, nullptr), VARVE_OK);
+  }
+  ~TextArguments() override {
+    varve_memory_close(memory_);
+    varve_window_free(window_);
   }
   Outcome run(const TextArgument& argument, const char* text, size_t len) const {
     ErrorOut error;
@@ -184,11 +365,20 @@ class TextArguments : public testing::Test {
     return run(argument, text.data(), text.size());
   }
   [[nodiscard]] std::vector<TextArgument> arguments() const {
-    return text_arguments(store_, session_);
+    std::vector<TextArgument> all;
+    for (auto& some : {text_arguments_of_store(store_), text_arguments_of_session(session_),
+                       text_arguments_of_queries(store_, session_),
+                       text_arguments_of_conversations(session_), text_arguments_of_files(session_),
+                       text_arguments_of_memories(store_, memory_, window_)}) {
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
   }
 
   Store store_;
   Session session_{store_, R"({"session_id":"s"})"};
+  varve_memory_t* memory_ = nullptr;
+  varve_window_t* window_ = nullptr;
 };
 
 #define TRACE(argument) SCOPED_TRACE(std::string(argument.function) + " " + argument.name)
@@ -284,7 +474,9 @@ TEST_F(TextArguments, ImportRefusesTheLineThatIsNotUtf8) {
 TEST_F(TextArguments, RawNulBytesAreRefused) {
   for (const auto& argument : arguments()) {
     const std::string_view name = argument.name;
-    if (name == "jsonl" || name == "reason") continue;  // one refuses the line, one keeps the text
+    // One refuses the line, the others keep the text.
+    if (name == "jsonl" || name == "reason" || name == "value" || name == "content") continue;
+    if (std::string_view(argument.function).starts_with("varve_kv_")) continue;
     TRACE(argument);
     std::string text = argument.good;
     text.insert(text.size() / 2, 1, '\0');

@@ -30,7 +30,7 @@ export declare const VARVE_OK: 0;
  */
 export declare const VARVE_INVALID_ARGUMENT: 1;
 /**
- * no such entry, session or store
+ * no such entry, key, session, file or backup
  */
 export declare const VARVE_NOT_FOUND: 2;
 /**
@@ -50,7 +50,7 @@ export declare const VARVE_BAD_HANDLE: 5;
  */
 export declare const VARVE_READ_ONLY: 6;
 /**
- * another process holds the lock past the deadline; try again
+ * another writer holds the lock past the deadline; try again
  */
 export declare const VARVE_BUSY: 7;
 /**

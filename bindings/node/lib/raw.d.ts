@@ -87,10 +87,12 @@ export interface Raw {
   varve_status_name(status: number): string | null;
 
   /**
-   * Opens a store, and creates it when its directory does not exist.
+   * Opens a store, and creates it, with the directories above it, when it does not exist.
    *
    * @param[in]  uri        a directory path, "file:PATH", or "memory:" (nothing on disk; the store
-   *                        and its sessions live until it is closed).
+   *                        and its sessions live until it is closed, and each opening makes another).
+   *                        PATH is taken as it is: no %xx, no ~. Write a relative path whose first
+   *                        part has a colon in it as "./a:b" or "file:a:b".
    * @param[in]  uri_len    [bytes] or VARVE_NUL_TERMINATED.
    * @param[in]  config_json a JSON object; NULL or empty for none. Members (docs/format.md#config):
    *                        {"storage":{"max_session_size_mb","max_entry_size_bytes",...},
@@ -116,7 +118,8 @@ export interface Raw {
   varve_store_open_async(uri: Text, config_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<Handle>;
 
   /**
-   * Closes a store and the sessions opened from it. Calls in flight on other threads finish first.
+   * Closes a store, and the sessions and memories opened from it. Calls in flight on other threads
+   * finish first.
    * With durability "interval", what was added is made durable before this returns.
    *
    * @param[in] store handle, or NULL.
@@ -129,7 +132,8 @@ export interface Raw {
   varve_store_close_async(store: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * Makes everything added so far through this store durable, whatever the durability.
+   * Makes everything added so far through this store durable, whatever the durability. A session
+   * that fails does not keep the others from it; the first failure is answered.
    *
    * @param[in]  store     open store.
    * @param[out] error_out caller frees; may be NULL.
@@ -154,11 +158,16 @@ export interface Raw {
    *                        (after copying session directories in by hand).
    * @param[in]  filter_len [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] json_out   {"sessions":[{"session_id","user_id","agent_id","title","created_at",
-   *                        "last_accessed","total_entries"}],"next":CURSOR|null}.
+   *                        "last_accessed","total_entries"}],"next":CURSOR|null}. What was not given
+   *                        is ""; a session whose metadata.json is lost or damaged has only the
+   *                        first three and created_at. Expired sessions are left out.
    * @param[out] json_len_out [bytes].
    * @param[out] error_out  caller frees; may be NULL.
    *
    * @errors  VARVE_INVALID_ARGUMENT, VARVE_BAD_HANDLE, VARVE_IO
+   *          VARVE_BUSY  the list was made anew over and over; with rescan, or when there is no list
+   *                      yet, another process is creating a session
+   *          VARVE_READ_ONLY, VARVE_NO_SPACE  with rescan
    * @cost    grows with the page, not with the number of sessions; with user_id or agent_id also
    *          with the newer sessions that are passed over
    * @thread  any
@@ -198,8 +207,8 @@ export interface Raw {
    * @param[out] results_out the results, in order; free them with varve_results_free. Not NULL.
    * @param[out] error_out   caller frees; may be NULL.
    *
-   * @errors  as varve_session_query; sessions that cannot be read are left out and told to the log
-   *          function
+   * @errors  as varve_session_query, but for what one session has wrong: one that cannot be read is
+   *          left out and told to the log function, one that does not exist has no entries
    * @cost    as varve_session_query for each session asked; user_id, agent_id and session_ids decide
    *          without opening the others. Spread over `threads` of the configuration.
    * @thread  any
@@ -225,7 +234,8 @@ export interface Raw {
    * @param[in]  path           a directory that is missing, empty, or holds a backup of this store.
    * @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
    * @param[in]  options_json   {"sessions":[ID],"delete_missing":true}, both optional; NULL or empty
-   *                            for none. sessions: only these; the others' copies stay as they are.
+   *                            for none. sessions: only these, one at least; the others' copies stay
+   *                            as they are.
    *                            delete_missing: removes copies of sessions that are no longer in the
    *                            store.
    * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
@@ -265,7 +275,7 @@ export interface Raw {
    * @param[in]  path           the backup's directory; only read.
    * @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
    * @param[in]  options_json   {"sessions":[ID],"overwrite":false,"tombstones_from":PATH}, all
-   *                            optional; NULL or empty for none. sessions: only these.
+   *                            optional; NULL or empty for none. sessions: only these, one at least.
    *                            tombstones_from: a store or backup whose deletions are applied too.
    * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] report_out     {"sessions","replaced","entries","deletions_reapplied","bytes",
@@ -302,7 +312,8 @@ export interface Raw {
    * @param[out] report_len_out [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *
-   * @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE
+   * @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions was made
+   *          anew over and over)
    * @cost    opens every session; compacts those with expired entries
    * @thread  any; others go on
    */
@@ -346,7 +357,8 @@ export interface Raw {
    * @param[in]  store        open store.
    * @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
    *                          optional; NULL or empty for none. An empty user_id, agent_id or
-   *                          session_ids is refused. time: start <= timestamp < end.
+   *                          session_ids is refused. A session that does not exist counts nothing.
+   *                          time: start <= timestamp < end.
    * @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
    *                          "sessions":[{"session_id","user_id","agent_id",...}],
@@ -357,7 +369,8 @@ export interface Raw {
    * @param[out] json_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE; of one session only: in its problems
+   * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (as varve_store_sweep);
+   *          of one session only: in its problems
    * @cost    opens every session asked and reads its log once, each entry with one read; as long as a
    *          session stays open, only what was added since
    * @thread  any
@@ -550,7 +563,8 @@ export interface Raw {
    *                          for none. user_id: whose sessions these are; without one, the store is
    *                          one user's, and all of its sessions are. agent_id: of sessions that are
    *                          made here. window: entries of each session's working memory, 1 ..=
-   *                          1000000, default 20. ttl_hours: default 168; 0 is for ever.
+   *                          1000000, default 20. ttl_hours: default 168; 0 is for ever. An empty
+   *                          user_id or agent_id is refused.
    * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] memory_out   the memory; close with varve_memory_close.
    * @param[out] error_out    caller frees; may be NULL.
@@ -567,7 +581,8 @@ export interface Raw {
 
   /**
    * Records a message in the session's log and in its working memory. A session that does not exist,
-   * or has expired, is made, with the memory's user_id, agent_id and ttl_hours.
+   * or has expired, is made, with the memory's user_id, agent_id and ttl_hours; not for a message
+   * that is refused.
    *
    * @param[in]  memory         open memory.
    * @param[in]  session_id     which conversation.
@@ -580,7 +595,7 @@ export interface Raw {
    *
    * @errors  VARVE_INVALID_ARGUMENT  member in the details
    *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
-   *          VARVE_NOT_FOUND         the session is another user's
+   *          VARVE_NOT_FOUND         the session is another user's, or was deleted meanwhile
    *          VARVE_SIZE_LIMIT        entry, session or user over a limit
    *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
    *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
@@ -708,7 +723,7 @@ export interface Raw {
    *                         varve_results_free. Not NULL.
    * @param[out] error_out   caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE
+   * @errors  as varve_store_query; also VARVE_INVALID_ARGUMENT for another user's sessions
    * @cost    as varve_store_query
    * @thread  any
    */
@@ -761,12 +776,13 @@ export interface Raw {
    *                          "ttl_policy","decay_config","compaction_config","preferences",
    *                          "durability"}, all optional; NULL or empty for none. Without session_id
    *                          one is made: "sess_" and 26 characters that sort by time. if_exists:
-   *                          "fail", the default, or "open": a session of that id is opened as it
-   *                          is, whatever the other options, and is of the user and agent given.
+   *                          "fail", the default, or "open", which asks for a session_id: a session
+   *                          of that id is opened as it is, whatever the other options, and is of the
+   *                          user and agent given. An empty user_id or agent_id is refused.
    *                          stores: what it has beside its log, both when not given; their caps: see
    *                          kv.h and transcript.h. ttl_hours: the session expires so long after its
    *                          last write (ttl_policy "sliding", the default) or its creation
-   *                          ("fixed"); 0: never.
+   *                          ("fixed"); 0: never. All members: docs/format.md#metadata.json.
    * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] session_out  the open session; close with varve_session_close.
    * @param[out] error_out    caller frees; may be NULL.
@@ -774,9 +790,11 @@ export interface Raw {
    * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
    *          VARVE_ALREADY_EXISTS    a session of that id exists; with "open", and is another
    *                                  user's or agent's, or its directory has no session in it
-   *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows
-   *          VARVE_BUSY              other processes open the store over and over, or (with
-   *                                  concurrency.exclusive) took the session's lock
+   *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows; more
+   *                                  than 16 MiB of options
+   *          VARVE_BUSY              another process is creating a session, or opens the store over
+   *                                  and over, or (with concurrency.exclusive) took the new lock
+   *          VARVE_NOT_FOUND         somebody deleted it at once
    *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as by varve_session_open
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
    * @cost    a new directory made durable before the answer; independent of the number of sessions
@@ -799,9 +817,10 @@ export interface Raw {
    * @param[out] session_out the open session; close with varve_session_close.
    * @param[out] error_out   caller frees; may be NULL.
    *
-   * @errors  VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (malformed id), VARVE_FORMAT_VERSION,
-   *          VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE; with
-   *          concurrency.exclusive VARVE_BUSY (others write to it) and VARVE_READ_ONLY
+   * @errors  VARVE_NOT_FOUND (also: expired), VARVE_INVALID_ARGUMENT (malformed id),
+   *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE,
+   *          VARVE_BUSY (the log was replaced over and over meanwhile; with concurrency.exclusive
+   *          others write to it); with concurrency.exclusive VARVE_READ_ONLY
    * @cost    reads the index and the part of the log that it does not cover; with "strict" all of it
    * @thread  any
    */
@@ -827,7 +846,8 @@ export interface Raw {
   varve_session_close_async(session: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * The session's id. Borrowed from the session: lives until it is closed. NULL for a bad handle.
+   * The session's id. Borrowed from the session: lives until that, or its store, is closed. NULL for
+   * a bad handle.
    *
    * @param[in] session open session.
    * @errors none
@@ -840,7 +860,9 @@ export interface Raw {
    *
    * @param[in]  session      open session.
    * @param[out] json_out     {"session_id","user_id","agent_id","title","created_at",
-   *                          "last_accessed","total_entries","total_size_bytes","statistics",...}.
+   *                          "last_accessed","total_entries","total_size_bytes","statistics",...},
+   *                          docs/format.md#metadata.json. user_id, agent_id and title are absent
+   *                          when they were not given.
    * @param[out] json_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
@@ -856,13 +878,18 @@ export interface Raw {
    * Changes metadata by a JSON merge patch (RFC 7396): null removes a member. What a session is
    * (session_id, user_id, agent_id, stores) and what the library counts (created_at, total_entries,
    * statistics, generation, version, ...) cannot be changed; members of your own are kept as given.
+   * All of it is at most 16 MiB.
    *
    * @param[in]  session    open session.
    * @param[in]  patch_json a JSON object.
    * @param[in]  patch_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out  caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
+   * @errors  VARVE_INVALID_ARGUMENT  no object; a member that is mistyped, or cannot be changed
+   *          VARVE_SIZE_LIMIT        more than 16 MiB, or 65,472 members in one object
+   *          VARVE_NOT_FOUND         the session was deleted
+   *          VARVE_FORMAT_VERSION    metadata.json is of a newer version by now
+   *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
    * @cost    metadata.json is replaced and made durable before the answer
    * @thread  any
    */
@@ -877,7 +904,8 @@ export interface Raw {
    * @param[in]  session   open session.
    * @param[out] error_out caller frees; may be NULL.
    *
-   * @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
+   * @errors  VARVE_NOT_FOUND (deleted meanwhile), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
+   *          VARVE_READ_ONLY, VARVE_BAD_HANDLE
    * @thread  any
    */
   varve_session_sync(session: Handle | null): void;
@@ -914,7 +942,8 @@ export interface Raw {
    * @param[out] json_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
-   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (the log was replaced over and over
+   *          meanwhile), VARVE_IO
    * @cost    O(types); entries added by other processes are read first. The first call reads the log
    *          once, for the usage; later ones what was added since
    * @thread  any
@@ -1000,7 +1029,8 @@ export interface Raw {
    * references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
    * other members its content. A call_id is a string, or null for none. A tool_result is given a
    * reference to its call: the last one with its call_id, or without one the last one of its name
-   * that has no result.
+   * that has no result. Needed: of a message its content; of a call its name; of a result its name or
+   * call_id; of the others any member.
    *
    * @param[in]  session      open session.
    * @param[in]  kind         one of the above.
@@ -1013,7 +1043,8 @@ export interface Raw {
    *
    * @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
    *          VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
-   *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
+   *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (as varve_session_add),
+   *          VARVE_BAD_HANDLE
    * @cost    as varve_session_add; for a tool_result also a query for its call
    * @thread  any
    */
@@ -1063,7 +1094,8 @@ export interface Raw {
    * @param[out] error_out   caller frees; may be NULL. Details name the entry ("[3].tags[0]") or the
    *                         line.
    *
-   * @errors  as varve_session_add; also VARVE_ALREADY_EXISTS for an id given twice
+   * @errors  as varve_session_add; also VARVE_ALREADY_EXISTS for an id given twice. None at all, an
+   *          empty array or text, is VARVE_OK
    * @cost    one write, and one fdatasync with "commit", for all of them
    * @thread  any
    */
@@ -1085,6 +1117,7 @@ export interface Raw {
    * @errors  VARVE_NOT_FOUND         never added, deleted, or expired; or the session was deleted
    *          VARVE_CORRUPTION        its line was damaged on disk: path and offset in the details
    *          VARVE_INVALID_ARGUMENT  malformed id
+   *          VARVE_BUSY              the log was replaced over and over meanwhile
    *          VARVE_BAD_HANDLE, VARVE_IO
    * @cost    one read of the entry's bytes
    * @thread  any
@@ -1107,7 +1140,8 @@ export interface Raw {
    * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out  caller frees; may be NULL.
    *
-   * @errors  VARVE_NOT_FOUND  there is no such entry, or it is deleted already
+   * @errors  VARVE_NOT_FOUND  there is no such entry, it is deleted already, or has expired; or the
+   *                           session was deleted
    *          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO
    * @cost    one write, and one fdatasync with "commit"
    * @thread  any
@@ -1122,8 +1156,9 @@ export interface Raw {
    *
    * @param[in]  session    open session.
    * @param[in]  query_json the query, without vector, sort_by, order, limit, after and explain, which
-   *                        are refused, as are conditions that are empty, such as "ids": [], and an
-   *                        empty text. "{}", without any condition, is every entry.
+   *                        are refused, as are conditions that are empty, such as "ids": [] and
+   *                        "text": "", and no query at all (NULL or ""). "{}", without any condition,
+   *                        is every entry.
    * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[in]  reason     why, for the audit log; as for varve_session_delete.
    * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
@@ -1269,8 +1304,8 @@ export interface Raw {
    * @param[out] report_len_out [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *
-   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_CALLBACK; damage is in the report,
-   *          not an error
+   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_CALLBACK;
+   *          damage is in the report, not an error
    *          VARVE_BUSY    the last line is not whole, and a writer held the lock for longer than
    *                        "lock_timeout_ms": it may be writing it; or the log was replaced over and
    *                        over
@@ -1299,7 +1334,8 @@ export interface Raw {
    * @param[out] report_len_out [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *
-   * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_INVALID_ARGUMENT
+   * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_INVALID_ARGUMENT,
+   *          VARVE_NOT_FOUND
    * @cost    reads the whole log, and writes it once when there is damage
    * @thread  any
    */
@@ -1329,8 +1365,8 @@ export interface Raw {
    * @param[out] error_out      caller frees; may be NULL.
    *
    * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_INVALID_ARGUMENT,
-   *          VARVE_CORRUPTION (a line changed on the disk since it was indexed); whatever fails, the
-   *          old log is there as it was
+   *          VARVE_NOT_FOUND, VARVE_CORRUPTION (a line changed on the disk since it was indexed);
+   *          whatever fails, the old log is there as it was
    * @cost    reads the log once, writes what stays, makes the index anew; adds wait meanwhile
    * @thread  any
    */
@@ -1379,7 +1415,7 @@ export interface Raw {
    * @param[out] error_out      caller frees; may be NULL.
    *
    * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_INVALID_ARGUMENT,
-   *          VARVE_FORMAT_VERSION (of a newer version; untouched)
+   *          VARVE_NOT_FOUND, VARVE_FORMAT_VERSION (of a newer version; untouched)
    * @cost    reads the whole log, and writes it once when it is of an earlier version
    * @thread  any
    */
@@ -1420,7 +1456,8 @@ export interface Raw {
    * @param[out] json_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
-   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_BUSY (the log was replaced over and
+   *          over meanwhile)
    * @cost    reads the whole log; O(log)
    * @thread  any
    */
@@ -1436,14 +1473,16 @@ export interface Raw {
    * @param[in]  session      open session.
    * @param[in]  format       "jsonl" (the lines as stored), "json" (an object {"entries","session"}
    *                          with entries and metadata) or "markdown" (for people); or an object
-   *                          {"format","query"}, see varve_session_export_file.
+   *                          {"format","query"}, see varve_session_export_file, where the format
+   *                          may be left out.
    * @param[in]  format_len   [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] text_out     the text.
    * @param[out] text_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
    * @errors  VARVE_INVALID_ARGUMENT (unknown format, bad query), VARVE_BAD_HANDLE, VARVE_NOT_FOUND,
-   *          VARVE_IO, VARVE_NO_MEMORY, VARVE_CALLBACK
+   *          VARVE_IO, VARVE_NO_MEMORY, VARVE_CALLBACK, VARVE_CORRUPTION (a line changed on the disk
+   *          since it was indexed), VARVE_BUSY (the log was replaced over and over meanwhile)
    * @cost    reads the whole log; O(log)
    * @thread  any
    */
@@ -1470,7 +1509,8 @@ export interface Raw {
    * @param[out] error_out      caller frees; may be NULL.
    *
    * @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_SIZE_LIMIT (session full),
-   *          VARVE_CALLBACK
+   *          VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (no text: NULL with a length), VARVE_CORRUPTION
+   *          (as varve_session_add), VARVE_CALLBACK
    * @cost    one write and one fdatasync per few hundred lines
    * @thread  any
    */
@@ -1500,7 +1540,8 @@ export interface Raw {
    *
    * @errors  VARVE_INVALID_ARGUMENT, VARVE_ALREADY_EXISTS (there is a file and no "overwrite"),
    *          VARVE_NOT_FOUND (no such directory or session), VARVE_READ_ONLY, VARVE_NO_SPACE,
-   *          VARVE_IO (a directory is there, too), VARVE_CALLBACK
+   *          VARVE_IO (a directory is there, too), VARVE_CALLBACK, VARVE_CORRUPTION and VARVE_BUSY as
+   *          varve_session_export
    * @cost    reads the whole log, or what the query finds; writes it once, with one fsync
    * @thread  any; writers and readers go on
    */
@@ -1527,7 +1568,7 @@ export interface Raw {
    *
    * @errors  VARVE_INVALID_ARGUMENT, VARVE_NOT_FOUND (no such file or session), VARVE_BUSY,
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO (a directory or a pipe, too),
-   *          VARVE_SIZE_LIMIT (session full), VARVE_CALLBACK
+   *          VARVE_SIZE_LIMIT (session full), VARVE_CALLBACK, VARVE_CORRUPTION (as varve_session_add)
    * @cost    one write and one fdatasync per few hundred lines; with "dry_run" memory grows by some
    *          bytes for each entry
    * @thread  any
