@@ -1,5 +1,5 @@
-// AnalyzerPool: analyzers that the queries of one session use in turn. Making one loads a stemmer
-// and a list of stop words, which costs more than a short query does.
+// AnalyzerPool: analyzers that the queries of one session share by taking turns. Making one loads a
+// stemmer and a list of stop words, which costs more than a short query.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@ class AnalyzerPool {
  public:
   explicit AnalyzerPool(text::Settings settings);
 
-  // One for the caller alone: an idle one, or a new one. Any thread.
+  // Gives the caller an analyzer for its own use: an idle one, or a new one. Any thread.
   std::unique_ptr<text::Analyzer> take();
-  // What take() gave, for others to use. Any thread.
+  // Returns an analyzer from take(), for others to use. Any thread.
   void give_back(std::unique_ptr<text::Analyzer> analyzer) noexcept;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// False: some of it has to be looked at by draft_array().
+// False: draft_array() has to read the text instead.
 bool draft_plain_array(std::string_view text, const entry::DraftOptions& options, IdGenerator& ids,
                        std::vector<entry::Draft>* drafts) {
   json::PlainReader reader(text);
@@ -47,7 +47,7 @@ Result<std::vector<entry::Draft>> draft_array(std::string_view text,
   return drafts;
 }
 
-// The same failure, told in terms of the whole text.
+// The same failure, with its place in the whole text.
 Status at_line(Status failure, uint64_t line_number, uint64_t line_offset) {
   Place place = failure.place();
   place.line = line_number;

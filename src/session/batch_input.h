@@ -1,4 +1,4 @@
-// The two forms in which several entries come: a JSON array, or JSON lines.
+// Input of several entries: as a JSON array or as JSON lines.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace varve::session {
 
-// Drafts of all entries in `text`, in order. The first entry that is not right fails them all; its
-// place is the member path in an array ("[3].tags[0]"), or the line, and the offset in `text`.
+// Drafts of all entries in `text`, in order. If one entry is wrong, the call fails with the first
+// such entry's place: its path in an array ("[3].tags[0]") or its line, and the offset in `text`.
 Result<std::vector<entry::Draft>> draft_batch(std::string_view text,
                                               const entry::DraftOptions& options, IdGenerator& ids);
 

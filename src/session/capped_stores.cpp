@@ -24,7 +24,7 @@ CappedFile& state_of(Core& core, CappedStore store) {
   return store == CappedStore::kKeyValue ? core.kv_file : core.transcript_file;
 }
 
-// Something else has its name, which is never followed.
+// Something that is no file has the name; links are never followed.
 bool is_no_file(const Status& failure) {
   const int os_errno = failure.place().os_errno;
   return os_errno == ELOOP || os_errno == EISDIR || os_errno == ENXIO || os_errno == ENODEV;

@@ -1,5 +1,5 @@
-// What the key-value store and the transcript of a session have in common: whether a session has
-// them, how much they keep, what becomes of damage in their files.
+// What a session's key-value store and transcript have in common: whether the session has them, how
+// much they keep, and what is done about damage in their files.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace varve::session {
 
 enum class CappedStore : uint8_t { kKeyValue, kTranscript };
 
-// What becomes of bytes that cannot be read when a file is written anew.
+// What becomes of unreadable bytes when a file is rewritten.
 enum class Remains : uint8_t {
   kSetAside,  // they go to quarantine
   kDropped,   // by a purge
@@ -23,33 +23,33 @@ enum class Remains : uint8_t {
 inline constexpr uint64_t kCappedFileBytesMax = uint64_t{64} << 20;
 
 std::string_view file_of(CappedStore store);
-// kUnsupported when the session was made without it.
+// kUnsupported when the session was created without it.
 Status check_has(const Core& core, CappedStore store);
 // The session's own cap, else the store's.
 uint64_t cap_of(const Core& core, CappedStore store);
 // "2025-04-15T10:30:01Z"
 std::string now_in_seconds(const Core& core);
-// kSizeLimit for what is longer than an entry may be.
+// kSizeLimit if `size_bytes` is more than an entry may have.
 Status check_length(const Core& core, std::string_view what, uint64_t size_bytes);
-// Whether the file may be of this size: kSizeLimit. It may always shrink.
+// kSizeLimit if the file may not get this size. It may always shrink.
 Status check_file_size(const Core& core, const Writer& writer, CappedStore store,
                        uint64_t size_bytes);
 
-// kSizeLimit of a file that is larger than kCappedFileBytesMax: nobody's memory is filled with it.
+// The kSizeLimit for a file that is larger than kCappedFileBytesMax and is not read into memory.
 Status oversized(CappedStore store, Place place);
 
-// Counts damage and tells it to the log, once for each `signature`.
+// Counts damage and reports it in the log, once for each `signature`.
 void note_damage(Core& core, CappedStore store, uint64_t signature, std::string_view reason);
-// Holder of the lock: durable when it answers ok.
+// Lock holder: moves bytes to quarantine, durably.
 Status set_aside(Core& core, CappedStore store, std::string_view bytes, uint64_t offset,
                  std::string_view reason);
-// Replaces the file, durably. Holder of the lock.
+// Replaces the file, durably. The caller holds the storage's lock.
 Status put_file(Core& core, CappedStore store, std::string_view text);
-// After a write was answered by the storage.
+// To be called after the storage has done a write.
 void note_written(Core& core, Writer& writer, uint64_t bytes, bool durable);
 
-// Holder of the lock: writes the files anew whose damage is to go, or that hold more than their
-// caps.
+// Rewrites the files that have damage to remove or hold more than their caps. The caller holds the
+// storage's lock.
 Status tidy_stores(Core& core, Remains remains);
 
 struct StoreDamage {
@@ -57,7 +57,7 @@ struct StoreDamage {
   uint64_t offset = 0;
   uint64_t length = 0;
   std::string reason;
-  bool is_readable = true;  // else it is for people to move away
+  bool is_readable = true;  // else people have to move it away
 };
 // Reads both files.
 Result<std::vector<StoreDamage>> find_store_damage(Core& core);

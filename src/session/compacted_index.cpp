@@ -31,7 +31,7 @@ void CompactedIndex::encode() {
 
 Status CompactedIndex::adopt() {
   if (!made_) return core_.rebuild();
-  // That of the old log is of no use to anybody, and to replace a file costs more than to make it.
+  // The old log's index.bin is useless now, and replacing a file costs more than creating one.
   VARVE_TRY(core_.storage->remove_document(index::kSnapshotFile));
   std::string encoded = encoding_.get();
   VARVE_TRY_ASSIGN(snapshot_, core_.adopt_compacted(*made_, std::move(encoded)));

@@ -1,9 +1,9 @@
-// CompactedIndex: the index of the log that a compaction writes, made from that of the old log
+// CompactedIndex: the index of the log that a compaction writes, made from the index of the old log
 // without reading a line.
 //
-// Threads: one may make_facets() while another makes the rest. Where the settings allow more than
-// one, it is encoded in a second one while the caller waits for the disk; otherwise by adopt().
-// That has ended when the object has.
+// Threads: one may run make_facets() while another runs the rest. encode() uses a second thread
+// where the settings allow it, while the caller waits for the disk; otherwise adopt() encodes. The
+// thread has ended when the object is destroyed.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ class CompactedIndex {
  public:
   explicit CompactedIndex(Core& core) : core_(core) {}
 
-  // Which rows stay, of how many, of that epoch. Then, while the old log is still there, the two
-  // parts of the index, and what index.bin is to hold of it.
+  // plan() says which of `row_count` rows, numbered as in `epoch`, stay. Then, while the old log is
+  // still in place, the others make the two parts of the index and the bytes of its index.bin.
   void plan(std::vector<uint32_t> kept, uint32_t row_count, uint64_t epoch);
   void make_facets();
   void make_rows_and_words();
   void encode();
-  // Now that the log is replaced: the core has it, and the index of the old log is here. Without
-  // plan(), or when rows were not of that epoch any more, the core makes its index from the log.
+  // After the log was replaced: gives the core the new index and takes the old one. Without plan(),
+  // or if the rows are no longer those of `epoch`, the core rebuilds its index from the log.
   Status adopt();
 
-  // What index.bin is to hold, after adopt(); nothing when the core made its own.
+  // The new index.bin, after adopt(); nothing when the core rebuilt its index.
   [[nodiscard]] std::optional<Core::Snapshot> take_snapshot() { return std::move(snapshot_); }
-  // That of the old log. To free it takes a while.
+  // The index of the old log. Freeing it takes a while.
   [[nodiscard]] std::shared_ptr<index::Index> take_old() { return std::move(old_); }
 
  private:

@@ -25,26 +25,26 @@ namespace varve::session {
 
 namespace {
 
-constexpr uint64_t kChunkBytes = uint64_t{1} << 20;  // read and written at once
+constexpr uint64_t kChunkBytes = uint64_t{1} << 20;  // read and written at a time
 
 void note_if_failed(Core& core, std::string_view what, const Status& outcome) {
   if (!outcome.ok()) core.events.post(Level::kWarn, std::string(what) + ": " + outcome.message());
 }
 
-// A line of the log that an entry's row stands for.
+// A line of the log, with the row that stands for it.
 struct KeptLine {
   uint32_t row = 0;
   index::Location location;
 };
 
-// One that goes, by a row that was not read from the log.
+// A row that goes and was not read from the log.
 struct DroppedRow {
   index::Location location;
   std::string id;
   Dropped why = Dropped::kDeleted;
 };
 
-// What is left of the old log when the new one has its name.
+// What is left of the old log after the new one took its name.
 struct Replaced {
   std::shared_ptr<const void> log;
   std::shared_ptr<index::Index> index;
@@ -52,8 +52,8 @@ struct Replaced {
 
 struct CompactionOutcome {
   CompactionReport report;
-  std::optional<Core::Snapshot> snapshot;  // of the new log's index, when it was made here
-  std::future<void> releasing;             // what was replaced
+  std::optional<Core::Snapshot> snapshot;  // of the new log's index, when made without a rebuild
+  std::future<void> releasing;             // frees what was replaced
 };
 
 class Compaction {
@@ -65,10 +65,10 @@ class Compaction {
         now_ms_(core.context.clock->now_ms()),
         compacted_(core) {}
 
-  // What stays and what goes. The log alone decides. Rows of index.bin were never compared with it:
-  // what goes by them is compared before all that stays, which is when it is copied, and kConflict
-  // says that they do not fit. A purge does not rely on them, for what stays may be what was
-  // forgotten, nor does an eviction, for much more than one row decides about it.
+  // Decides what stays and what goes. Only the log can decide, and rows of index.bin were never
+  // compared with it. Lines that go by such rows are compared first, the others when they are
+  // copied; kConflict if one does not fit. A purge does not rely on such rows, since what stays may
+  // be what was forgotten; nor does an eviction, since many rows decide it.
   Status plan() {
     const bool evicts = options_.evict_below > 0;
     const bool only_the_log_will_do = options_.cause == CompactionCause::kPurge || evicts;
@@ -76,7 +76,7 @@ class Compaction {
     VARVE_TRY(judge());
     VARVE_TRY(look_between());
     const bool copies = !options_.dry_run && report_.bytes_after != report_.bytes_before;
-    // Without a copy nobody would see that a line has changed since.
+    // Without a copy nobody would see that a line has changed.
     return index_from_log_ || copies ? Status() : doubt(0);
   }
 
@@ -90,8 +90,8 @@ class Compaction {
       return {};
     }
     if (purges) {
-      // A damaged metadata.json is set aside by who saves the next one: not after what was set
-      // aside is gone.
+      // Saving sets a damaged metadata.json aside. This must happen before what was set aside is
+      // removed.
       VARVE_TRY(core_.save_metadata(log::DocumentDurability::kContent,
                                     [](Metadata&) { return Status(); }));
       VARVE_TRY(tidy_stores(core_, Remains::kDropped));
@@ -100,15 +100,15 @@ class Compaction {
       VARVE_TRY(quarantine_damage());
       VARVE_TRY(core_.vectors.file().quarantine(vectors_, now_ms_));
     }
-    // A purge replaces the log also when nothing goes: another process may hold the index that a
-    // compaction left it, and would save that.
+    // A purge replaces the log even when nothing goes: another process may hold the index that a
+    // compaction left it, and might save that.
     VARVE_TRY(write_anew());
     report_.changed = true;
     Status vectors = write_vectors_anew();
     report_.leaves_stray_vectors = !knows_vectors_ || !vectors.ok();
     if (purges) VARVE_TRY(vectors);
     note_if_failed(core_, "vectors.bin was not compacted", vectors);
-    // Now it is done. An index that cannot be made here is made by whoever reads next.
+    // The compaction is done. If the index cannot be made here, the next reader makes it.
     note_if_failed(core_, "the index was not made anew after a compaction", compacted_.adopt());
     return {};
   }
@@ -118,7 +118,7 @@ class Compaction {
   }
 
  private:
-  // To free a large file takes as long as to copy a third of it.
+  // Freeing a large file takes as long as copying a third of it.
   std::future<void> release_replaced() {
     if (!has_threads()) return {};
     const auto replaced =
@@ -126,8 +126,8 @@ class Compaction {
     return start_beside(true, [replaced] { *replaced = Replaced(); });
   }
 
-  // Words that only the forgotten had may stand in a renumbered index in a form of their own: a
-  // purge makes it anew.
+  // A renumbered index may keep forms of words that only forgotten entries had. So a purge rebuilds
+  // it.
   void plan_index() {
     if (options_.cause == CompactionCause::kPurge) return;
     std::vector<uint32_t> rows;
@@ -143,8 +143,8 @@ class Compaction {
     return core_.index_from_log;
   }
 
-  // Before the log is replaced, while rows are those of the plan. A file of which nothing can be
-  // read stays as it is, but not in a purge.
+  // Runs before the log is replaced, while the rows are those of the plan. A file of which nothing
+  // can be read stays as it is, except in a purge.
   Status choose_vectors() {
     const bool purges = options_.cause == CompactionCause::kPurge;
     bool knows_rows = true;
@@ -159,7 +159,7 @@ class Compaction {
     });
     if (chosen.code() == Code::kCorruption) {
       removes_vectors_ = purges;
-      knows_vectors_ = purges;  // then there are none
+      knows_vectors_ = purges;  // a purge removes the whole file
       return {};
     }
     if (chosen.code() == Code::kFormatVersion && !purges) return {};
@@ -186,7 +186,7 @@ class Compaction {
     return status;
   }
 
-  // Not by an index that is not whole: rows that are missing would be taken for damage.
+  // An index that is not whole cannot judge: missing rows would be taken for damage.
   Status judge() {
     for (;;) {
       VARVE_TRY(core_.load_sections());
@@ -194,7 +194,7 @@ class Compaction {
       const std::shared_lock lock(core_.index_mutex);
       epoch_ = core_.index_epoch;
       if (!core_.has_rows_of(epoch_)) continue;
-      // Where nobody is kept out: of a dry run.
+      // Possible in a dry run, which keeps nobody out.
       if (core_.view.tail.generation != tail_.generation) return replaced();
       index_from_log_ = core_.index_from_log;
       judge_rows();
@@ -243,8 +243,8 @@ class Compaction {
     dropped_.push_back({index.location(row), index.id(row), why});
   }
 
-  // The entries themselves must say what rows of index.bin said of them. Which ids are deleted it
-  // does not say: every process reads that from the tombstones.
+  // Entries dropped by rows of index.bin must say themselves what those rows said. Which ids are
+  // deleted is not in index.bin: every process reads that from the tombstones.
   Status check_dropped() {
     json::Document scratch;
     for (const DroppedRow& dropped : dropped_) {
@@ -274,7 +274,7 @@ class Compaction {
             std::move(where)};
   }
 
-  // Live entries that refer to it, and those that asked to stay.
+  // Live entries refer to it, its type does not decay, or it is pinned.
   [[nodiscard]] bool is_protected(uint32_t row, const query::Relevance& relevance) const {
     const index::Index& index = core_.index;
     if (relevance.rule(index.type_number(row)).curve == decay::Curve::kNone) return true;
@@ -287,7 +287,7 @@ class Compaction {
     return false;
   }
 
-  // Bytes that no row stands for: blank lines, and damage.
+  // Finds bytes that no row stands for: blank lines and damage.
   Status look_between() {
     uint64_t at = 0;
     for (const index::Location& row : rows_) {
@@ -312,9 +312,9 @@ class Compaction {
     }
   }
 
-  // The number that makes the gaps legal: a crash behind it leaves a log as it was. It is durable
-  // before the new log has the name. So is the note that vectors are to go: from there on ids of
-  // what goes are free, and their vectors are not gone yet.
+  // Writes the number that makes the gaps legal; after a crash behind it the old log is still
+  // right. It is durable before the new log takes the name. So is the note that vectors are to go:
+  // from then on the ids of dropped entries are free while their vectors are still there.
   Status make_gaps_legal() {
     return core_.save_metadata(log::DocumentDurability::kContent, [&](Metadata& metadata) {
       json::Tree& tree = metadata.tree();
@@ -335,8 +335,8 @@ class Compaction {
     return {};
   }
 
-  // The lines are copied beside the caller, who makes the index, as far as it takes as long: what
-  // takes much memory is done where the process has some at hand.
+  // With threads, another one copies the lines while the caller makes most of the index. The caller
+  // does what needs much memory: there the process has some at hand.
   Status write_anew() {
     if (has_threads()) old_log_ = core_.storage->keep_open(log::Stream::kEntries);
     plan_index();
@@ -346,7 +346,7 @@ class Compaction {
         compacted_.make_facets();
         return copy_kept(sink);
       });
-      // Alone, first the copy: the disk is to write while the index is made.
+      // Without threads, the copy comes first, so that the disk writes while the index is made.
       if (!has_threads()) VARVE_TRY(copying.get());
       compacted_.make_rows_and_words();
       if (has_threads()) VARVE_TRY(copying.get());
@@ -370,7 +370,7 @@ class Compaction {
     return {};
   }
 
-  // Kept lines [first, end), which lie in one stretch of the old log.
+  // Copies the kept lines [first, end), which lie in one stretch of the old log.
   Status copy(size_t first, size_t end, log::Sink& sink) {
     const uint64_t from = kept_[first].location.offset;
     const index::Location& last = kept_[end - 1].location;
@@ -378,7 +378,7 @@ class Compaction {
     VARVE_TRY_ASSIGN(const size_t got,
                      core_.storage->read(log::Stream::kEntries, tail_.generation, from, read_));
     const std::string_view read = std::string_view(read_).substr(0, got);
-    uint64_t stretch = 0;  // [bytes] in `read`, of lines one behind the other, to `stretch_end`
+    uint64_t stretch = 0;  // [bytes] in `read`, of adjacent lines, up to `stretch_end`
     uint64_t stretch_end = 0;
     for (size_t i = first; i < end; ++i) {
       const index::Location& place = kept_[i].location;
@@ -407,14 +407,14 @@ class Compaction {
   std::vector<KeptLine> kept_;
   bool index_from_log_ = false;
   uint64_t epoch_ = 0;               // of the index whose rows were judged
-  std::vector<DroppedRow> dropped_;  // when it is not
+  std::vector<DroppedRow> dropped_;  // rows that go, when the index is not from the log
   std::vector<log::Damage> damage_;
   VectorFile::Selection vectors_;
-  bool removes_vectors_ = false;  // it cannot be told what is in the file
+  bool removes_vectors_ = false;  // what the file holds is unknown
   bool knows_vectors_ = false;
   CompactionReport report_;
   std::string read_;                     // scratch
-  std::shared_ptr<const void> old_log_;  // keeps the file
+  std::shared_ptr<const void> old_log_;  // keeps the file open
   CompactedIndex compacted_;
 };
 
@@ -425,14 +425,14 @@ Result<CompactionOutcome> attempt(Core& core, const CompactionOptions& options) 
   return std::move(compaction).outcome();
 }
 
-// Of an index that the core made from the log.
+// Saves the index that the core rebuilt from the log.
 void put_own_snapshot(Core& core) {
   const auto made = core.prepare_snapshot(true, false);
   if (made) core.put_snapshot(*made);
 }
 
-// Plans, and carries out unless it is a dry run. When index.bin turns out to be wrong, or somebody
-// made the index anew in between or appended without the lock, once more by the log alone.
+// Plans, and carries out unless it is a dry run. When index.bin proves wrong, or somebody rebuilt
+// the index in between or appended without the lock, tries again with an index made from the log.
 Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions& options) {
   for (int i = 0; i < kReplacedMax; ++i) {
     auto outcome = attempt(core, options);
@@ -447,12 +447,12 @@ Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions
 Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& options) {
   const int64_t start_us = core.context.clock->monotonic_us();
   core.events.post(Level::kInfo, "session compaction started");
-  // Before anything is planned: where the disk does not take it, the log moves into a new file.
+  // Synced before anything is planned: if the disk refuses, the log moves into a new file.
   VARVE_TRY(core.storage->sync(core.next_seq() - 1));
   VARVE_TRY(core.catch_up());
   VARVE_TRY_ASSIGN(CompactionOutcome outcome, plan_and_carry_out(core, options));
   if (!outcome.snapshot) put_own_snapshot(core);
-  // While the disk takes what metadata.json is to say.
+  // Written while the disk takes metadata.json.
   auto saving = start_beside(core.settings.threads > 1 && outcome.snapshot, [&] {
     if (outcome.snapshot) core.put_snapshot(*outcome.snapshot);
   });

@@ -25,22 +25,22 @@ struct CompactionReport {
   uint64_t bytes_before = 0;  // of memory.jsonl
   uint64_t bytes_after = 0;
   std::array<uint64_t, kDroppedNames.size()> dropped{};
-  // Of vectors.bin; when there is one.
+  // Records of vectors.bin; nothing when there is no such file.
   std::optional<uint64_t> vectors_before;
   uint64_t vectors_after = 0;
-  bool changed = false;               // the log was written anew
-  bool leaves_stray_vectors = false;  // not for tree(): see metadata.h
+  bool changed = false;               // the log was rewritten
+  bool leaves_stray_vectors = false;  // not in tree(): see metadata.h
   double duration_ms = 0;
 
   [[nodiscard]] json::Tree tree() const;
 };
 
-// Puts it with those before into metadata.json. After a power loss a compaction may be done and not
-// noted; that of a purge is kept.
+// Adds the report to the history in metadata.json. After a power loss a compaction may be done and
+// not noted; the note of a purge is durable.
 Status save_history(Core& core, CompactionCause cause, const CompactionReport& report);
-// Into the store's figures.
+// Adds the report to the store's counters.
 void count_up(Counters& counters, CompactionCause cause, const CompactionReport& report);
-// The log line that tells that it is done.
+// Posts the log line that says that it is done.
 void post_end(Core& core, CompactionCause cause, const CompactionReport& report);
 
 }  // namespace varve::session

@@ -16,10 +16,10 @@ namespace varve::session {
 
 namespace {
 
-// What a waiting writer reads of the others' lines: some milliseconds.
+// How much of others' lines a waiting writer reads: a few milliseconds of work.
 constexpr uint64_t kCloseBytesMax = uint64_t{256} << 10;
 
-// Sets it until its end, however that comes: memory may end.
+// Sets a flag while it lives; exceptions clear it, too.
 class [[nodiscard]] SetHere {
  public:
   explicit SetHere(std::atomic<bool>& flag) : flag_(flag) { flag_.store(true); }
@@ -91,16 +91,16 @@ Status Core::load() {
   return {};
 }
 
-// Until the log was read into it: memory may end, and the disk fail, before that.
+// Not whole until the log has been read: before that an allocation or the disk may fail.
 void Core::forget_index() {
   index_is_whole_ = false;
   index = index::Index(settings.text);
   note_new_index();
 }
 
-// Made from the log alone.
+// For an index made from the log alone.
 void Core::note_new_index() {
-  // Where a torn tail begins is where the index ends: a writer would cut off all before it.
+  // A writer cuts a torn tail off where the index ends, which now is the start of the log.
   view.torn_entries.clear();
   view.torn_tombstones.clear();
   index_epoch += 1;
@@ -140,7 +140,7 @@ void Core::follow_closely() noexcept {
     }
     (void)catch_up_to(*tail).ok();
   } catch (const std::exception&) {
-    // The index is made anew by who needs it next.
+    // Whoever needs the index next rebuilds it.
   }
 }
 
@@ -150,7 +150,7 @@ Status Core::catch_up_to(const log::Tail& tail) {
     if (is_current(tail)) return {};
   }
   const std::unique_lock lock(index_mutex);
-  // Since `tail` was seen others may have gone further; going back to it would cost the index.
+  // Since `tail` was seen, others may have read further. Going back to it would discard the index.
   VARVE_TRY_ASSIGN(const log::Tail now, look());
   return is_current(now) ? Status() : read_changes(now);
 }
@@ -166,7 +166,7 @@ Status Core::read_changes(log::Tail tail) {
 
 Status Core::set_tail(const log::Tail& tail) {
   if (tail.generation != view.tail.generation) {
-    // Whoever replaced the log wrote down first which gaps in seq that makes legal.
+    // Whoever replaces the log first writes down which gaps in seq become legal.
     auto fresh = read_metadata();
     if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
     if (fresh.ok()) metadata.set(*std::move(fresh));
@@ -183,8 +183,8 @@ Status Core::read_changes_once(const log::Tail& tail) {
     forget_index();
   }
   if (tail.entries_bytes != index.coverage.entries_bytes) {
-    // New rows come behind those of index.bin.
-    index_is_whole_ = false;  // memory may end while they are opened
+    // New rows go behind those of index.bin.
+    index_is_whole_ = false;  // an allocation may fail while they are opened
     Status loaded = load_pending(Part::kOpenRows);
     if (!loaded.ok()) give_up_snapshot(loaded);
   }
@@ -209,7 +209,7 @@ Core::LogMarks Core::log_marks() const {
   return {gaps_legal_to, std::max(gaps_legal_to, durable_seq_seen)};
 }
 
-// A torn tail that was seen may be cut off before it is read: what is as long again is another one.
+// A torn tail that was seen may be cut off before it is read: only what was scanned counts.
 Result<Core::Reading> Core::read_log_into(index::Index* into, const log::Tail& tail,
                                           const LogMarks& marks,
                                           const std::function<void(std::string_view line)>& added) {
@@ -290,7 +290,7 @@ void Core::note_damage(const log::ScanReport& report, log::Stream stream) {
 log::UnfinishedBatch Core::unfinished_batch(const log::Tail& tail) {
   using log::UnfinishedBatch;
   if (settings.recovery != Recovery::kSalvage) return UnfinishedBatch::kNotThere;
-  // Free, and then the end where it was: nobody was in the middle of a write when `tail` was seen.
+  // If the lock is free and the end has not moved since, nobody was writing when `tail` was seen.
   const bool is_free = is_ours_to_read_.load() || !storage->lock_holder().is_held;
   const auto now = storage->tail();
   const bool is_still = now.ok() && *now == tail;
@@ -344,7 +344,7 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
     const std::shared_lock lock(index_mutex);
     generation = view.tail.generation;
   }
-  // Bytes first, cut after: a crash in between leaves them in both places, never in neither.
+  // Copied before cut: a crash in between leaves the bytes in both places, never in neither.
   VARVE_TRY(log::quarantine_range(*storage, stream, generation, covered_bytes,
                                   tail_bytes - covered_bytes,
                                   {log::file_of(stream), why, context.clock->now_ms()}));
@@ -372,7 +372,7 @@ Status Core::rebuild() {
     forget_index();
     VARVE_TRY(read_changes(tail));
     rebuild_count += 1;
-    saved.distrust();  // index.bin may be what was wrong: it is to be written anew
+    saved.distrust();  // index.bin may be what was wrong: write a new one
   }
   context.counters->index_rebuilds += 1;
   return {};
@@ -380,13 +380,13 @@ Status Core::rebuild() {
 
 // --- applying what this process wrote ------------------------------------------------------------
 
-// Memory may end while rows are added: then the index is not whole, and the next reader makes it
-// anew. What was appended is answered as appended in either case.
+// An allocation may fail while rows are added. Then the index is not whole, and the next reader
+// rebuilds it. What was appended is answered as appended in either case.
 void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
                          uint64_t end_bytes) noexcept {
   const std::unique_lock lock(index_mutex);
   word_debt_.note_written(end_bytes - start_bytes);
-  // A reader may have caught up with these very lines already.
+  // A reader may have indexed these very lines already.
   if (index.coverage.entries_bytes != start_bytes || !index_is_whole_) return;
   index_is_whole_ = false;
   try {
@@ -396,7 +396,7 @@ void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
     return;
   }
   index.coverage.entries_bytes = end_bytes;
-  view.tail.entries_bytes = end_bytes;  // nothing lies behind what was covered: or no append
+  view.tail.entries_bytes = end_bytes;  // bytes behind it would have failed the append
   index_is_whole_ = true;
 }
 
@@ -436,8 +436,7 @@ uint64_t Core::rolled_back_count() const {
   return durable_seq_seen > present ? durable_seq_seen - present : 0;
 }
 
-// --- sizes
-// -----------------------------------------------------------------------------------------
+// --- sizes --------------------------------------------------------------------------------------
 
 uint64_t Core::size_bytes() const {
   const std::shared_lock lock(index_mutex);

@@ -1,7 +1,7 @@
-// Core: what all parts of a session share: the storage, the index over it, the metadata.
+// Core: what all parts of a session share: the storage, the index over it and the metadata.
 //
-// The index lock is held for moments: never while something is written or synced. The storage's
-// lock is the writer's (writer.h) and is always taken before the index lock.
+// The index lock is held only for moments, never while something is written or synced. The
+// storage's lock belongs to the writer (writer.h) and is always taken before the index lock.
 #pragma once
 
 #include <atomic>
@@ -30,9 +30,9 @@
 
 namespace varve::session {
 
-// What the log looked like when the index was last brought up to it.
+// The state of the log when the index was last brought up to date with it.
 struct LogView {
-  log::Tail tail;            // as seen; more bytes than covered: a torn tail
+  log::Tail tail;            // as seen; with a torn tail, longer than what the index covers
   std::string torn_entries;  // why the bytes behind the covered ones are not committed; or empty
   std::string torn_tombstones;
 };
@@ -44,7 +44,7 @@ struct CappedFile {
   std::atomic<uint64_t> damage_signature{0};
 };
 
-// What damaged lines show as the ids of entries, and where the first such line begins.
+// The ids that damaged lines seem to have, each with the offset of the first such line.
 using DamagedIds = std::unordered_map<std::string, uint64_t>;
 
 class Core {
@@ -52,93 +52,93 @@ class Core {
   Core(std::string id, std::unique_ptr<log::SessionStorage> storage,
        const Session::Context& context);
 
-  // Loads metadata, the snapshot if it fits, and what the snapshot does not cover.
+  // Loads metadata, the snapshot (index.bin) if it fits, and the part of the log behind it.
   Status load();
 
-  // Reads what was added or deleted since, by anybody, and all that index.bin has of the rows. Any
-  // thread, without the storage's lock.
+  // Adds to the index what any process added or deleted, and reads all rows that are still in
+  // index.bin. Any thread, without the storage's lock.
   Status catch_up();
-  // The same, but rows that are still in index.bin alone stay there (index.has_rows()).
+  // The same, but rows not read from index.bin yet stay there (index.has_rows()).
   Status follow();
-  // As follow(), unless there is much to read: for a writer that waits for the storage's lock, and
-  // would read under it what it did not read before.
+  // As follow(), unless there is much to read: for a writer that waits for the storage's lock, so
+  // that it has less to read once it holds the lock.
   void follow_closely() noexcept;
-  // Reads those, all of them.
+  // Reads all rows that are still in index.bin.
   Status load_rows();
-  // Makes that they can be asked for, which reads what is asked for; is_damaged() is to be looked
-  // at then (index/index.h).
+  // Opens the rows of index.bin, so that each is read when it is asked for; the caller then checks
+  // is_damaged() (index/index.h).
   Status open_rows();
 
-  // The same for the holder of the storage's lock, who also moves a torn tail to quarantine: after
-  // it the log ends where the index ends.
-  // `conflict`: somebody appended without the lock, so what it saw when it was taken is stale.
+  // As catch_up(), for the holder of the storage's lock: also moves a torn tail to quarantine, so
+  // that the log then ends where the index ends.
+  // `conflict`: somebody appended without the lock, so the tail seen by lock() is out of date.
   Status catch_up_as_writer(bool conflict = false);
 
-  // Makes the index anew from the log, but for the words. Any thread.
+  // Rebuilds the index from the log, without the words. Any thread.
   Status rebuild();
 
-  // For who makes an index of this log beside the one in use. What the log has behind what `into`
-  // covers, up to `tail`, is read into it; `added` is told the line of each new row.
+  // For building another index beside the one in use. read_log_into() adds to `into` what the log
+  // has behind its coverage, up to `tail`; `added` is called with the line of each new row.
   struct LogMarks {
-    uint64_t gaps_legal_to = 0;  // in seq
+    uint64_t gaps_legal_to = 0;  // a seq: gaps up to it are legal
     uint64_t settled_seq = 0;    // log/scan.h
   };
   struct Reading {
-    log::Tail tail;  // which it was read to
+    log::Tail tail;  // how far the log was read
     log::ScanReport tombstones;
     log::ScanReport entries;
   };
   [[nodiscard]] LogMarks log_marks() const;  // index lock held
-  // Index lock held exclusively: what is known to be durable, and then the tail, in which all of
-  // that is. The other way round what somebody added in between would be taken for lost, and a
-  // batch of which the tail has a part for one that the disk lost a part of.
+  // Index lock held exclusively: looks first at what is known to be durable, then at the tail,
+  // which contains all of that. In the other order, entries added in between would look lost, and a
+  // batch that is partly in the tail would look as if the disk had lost the rest.
   Result<log::Tail> look();
   Result<Reading> read_log_into(index::Index* into, const log::Tail& tail, const LogMarks& marks,
                                 const std::function<void(std::string_view line)>& added);
-  // Reads what the log got since into it, takes it, and gives the old one for it, which stays in
-  // use where that fails. kGone: not of this log any more.
+  // Reads into `made` what the log got after `reading`, makes it the session's index and leaves the
+  // old one in `made`. On failure the old one stays in use. kGone: the log was replaced.
   Status adopt_rebuilt(index::Index& made, const Reading& reading);
 
   // What a query needs besides the rows and their facets.
   struct Needs {
     bool words = false;
-    bool time = false;       // sorts by time: the log is in that order, or needs the next
-    bool relevance = false;  // sorts by what decays: is fast with the order of time
+    bool time = false;       // sorts by time: needs the order of time, unless the log is in it
+    bool relevance = false;  // sorts by what decays: always needs the order of time
   };
-  // Catches up, and brings what queries need up to the rows. Any thread, without the storage's
-  // lock.
+  // Catches up, and extends the parts of the index that the query needs to all rows. Any thread,
+  // without the storage's lock.
   Status prepare_query(const Needs& needs);
-  // Facets of the rows there are: for who goes on with what a query found, which need not be asked
-  // of the files again.
+  // Makes facets available for the rows there are, without looking for new lines in the files: for
+  // a caller that goes on with what a query found.
   Status prepare_facets();
-  // Indexes words of rows that have none yet when they are many, so that no query waits long for
-  // it; with `always` also when they are few. A bounded part of them: the rest is left for the next
-  // call, or for the query that needs them. Best effort.
+  // Indexes the words of rows that have none yet when there are many, so that no query waits long
+  // for it; with `always` also when there are few. Does a bounded part of the work; the next call,
+  // or a query that needs the words, does the rest. Best effort.
   void index_pending_words(bool always);
 
-  // Reads what index.bin has and nobody asked for yet: afterwards it may be replaced.
+  // Reads all sections of index.bin that were not needed yet: afterwards the file may be replaced.
   Status load_sections();
-  // Index lock held: whether its rows are those of that epoch, and all there. They are not when
-  // memory ended while a thread changed it, until load_sections() or the next reader makes it anew.
+  // Index lock held: whether the index is whole and its rows are those of `epoch`. It is not whole
+  // after an allocation failed in a change, until load_sections() or a reader rebuilds it.
   [[nodiscard]] bool has_rows_of(uint64_t epoch) const {
     return index_is_whole_ && index_epoch == epoch;
   }
-  // The same, as a status: kConflict.
+  // The same as a status: kConflict if not.
   [[nodiscard]] Status check_rows(uint64_t epoch) const;
-  // Index lock held: kGone when the rows are not all there, for whoever goes by any epoch: another
-  // thread could not read the log to the end since he caught up, and he is to do that once more.
+  // Index lock held: kGone when the rows are not all there, for callers that accept any epoch.
+  // Another thread then failed to read the log to its end, and the caller has to catch up again.
   [[nodiscard]] Status check_whole() const;
 
-  // One entry's line, checked; kNotFound, kCorruption.
+  // The line of one entry, checked. errors: kNotFound, kCorruption.
   Result<EntryLine> read_entry(std::string_view id);
-  // Null: nothing is damaged. Reads what is, once. kGone when the log was replaced meanwhile. Any
-  // thread.
+  // Null when no line is damaged. Damaged lines are read once. kGone when the log was replaced
+  // meanwhile. Any thread.
   Result<std::shared_ptr<const DamagedIds>> damaged_ids();
 
-  // Rows as of one moment, to be read after it.
+  // Rows as of one moment, whose lines are read afterwards.
   struct LiveRows {
     std::vector<uint32_t> rows;  // ascending
-    uint64_t bytes = 0;          // of their lines
+    uint64_t bytes = 0;          // of all the lines
     uint64_t epoch = 0;
     uint64_t generation = 0;
     void add(const index::Index& from, uint32_t row) {
@@ -146,14 +146,14 @@ class Core {
       bytes += from.location(row).length;
     }
   };
-  // All that are neither deleted nor expired.
+  // All rows that are neither deleted nor expired.
   Result<LiveRows> live_rows();
-  // Calls `visit` with the line of each, checked, in order, under no lock. kGone when the log or a
-  // wrong index was replaced meanwhile: start anew.
+  // Calls `visit` with the line of each row, checked, in order, under no lock. kGone when the log
+  // was replaced or a wrong index was rebuilt meanwhile: start over.
   Status for_each_line(const LiveRows& live,
                        const std::function<Status(std::string_view line)>& visit);
 
-  // After an append of `rows` at the covered end: makes them visible.
+  // Makes `rows` visible, after they were appended where the index ended.
   struct NewRow {
     const entry::EntryFacts* facts;
     index::Location location;
@@ -163,9 +163,9 @@ class Core {
   void apply_tombstones(uint64_t start_bytes, const std::vector<std::string_view>& ids,
                         uint64_t end_bytes) noexcept;
 
-  // The seq of the next entry: above everything that ever was durable, so that a loss shows.
+  // The seq of the next entry: above every seq that ever was durable, so that a loss shows.
   [[nodiscard]] uint64_t next_seq() const;
-  // Where the next entry goes: the end of the index of that epoch.
+  // Where the next entry goes: where the index of `epoch` ends.
   struct AppendPoint {
     uint64_t start_bytes = 0;
     uint64_t seq = 0;
@@ -173,7 +173,7 @@ class Core {
     bool has_damage_before = false;
   };
   [[nodiscard]] AppendPoint append_point() const;
-  // Entries known to have been durable that the log ends before.
+  // How many entries, known to have been durable, are missing at the end of the log.
   [[nodiscard]] uint64_t rolled_back_count() const;
 
   struct Found {
@@ -182,75 +182,75 @@ class Core {
     uint64_t generation;
     bool verified;
   };
-  // A row's line, checked. kGone when the log was replaced, kCorruption when it is not what it was.
+  // A row's line, checked. kGone when the log was replaced, kCorruption when the line has changed.
   Result<EntryLine> read_row(std::string_view id, const Found& found);
-  // What read_row() has at hand; none: it would read the log. Any lock may be held.
+  // The cached line, or null: then read_row() would read the log. Any lock may be held.
   [[nodiscard]] EntryLine cached_line(const Found& found) const {
     return cache_.find(found.generation, found.row, found.location);
   }
-  // Before several of these: asks for the memory of what is in the cache.
+  // Prefetches the cache's memory for a row, before several calls of cached_line().
   void prefetch_row(uint32_t row) const noexcept { cache_.prefetch(row); }
-  // The same as read_row(), past the cache: for whoever reads all of them once.
+  // As read_row(), but without the cache: for callers that read every line once.
   Result<std::string> read_from_log(std::string_view id, const Found& found);
 
   [[nodiscard]] uint64_t cache_memory_bytes() const { return cache_.memory_bytes(); }
 
-  // What `metadata` says of these. Any thread, no index lock.
+  // Both as in `metadata`. Any thread, without the index lock.
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;
   [[nodiscard]] CompactionPolicy compaction_policy() const;
   // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.
   [[nodiscard]] uint64_t size_bytes() const;
-  // The last two of them, as last seen.
+  // Of kv.json and transcript.md, as last seen.
   [[nodiscard]] uint64_t capped_bytes() const {
     return kv_file.size_bytes.load() + transcript_file.size_bytes.load();
   }
-  // Looks how large they are now.
+  // Looks up the present sizes of these two files.
   void measure_capped_files();
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
-  // Takes what metadata.json says now; kCorruption where it cannot be read. Any thread, no lock.
+  // Loads metadata.json again; kCorruption when it cannot be read. Any thread, without a lock.
   Status refresh_metadata();
-  // kNotFound, as for who opens it, once the session's time is over (expiry.h). Reads metadata.json
-  // only then: another process may have renewed it. Any thread, no index lock.
+  // kNotFound once the session's ttl is over (expiry.h), as when it is opened. Reads metadata.json
+  // only then: another process may have renewed it. Any thread, without the index lock.
   Status check_not_expired();
 
-  // What index.bin is to hold, when the log grew enough since the last time, or `always`; nothing
-  // when it is not due. Writing it is the holder of the storage's lock's: put_snapshot().
+  // The bytes of a new index.bin when saving is due: the log grew enough since the last save, or
+  // `always`. put_snapshot() writes them, with the storage's lock held.
   struct Snapshot {
     std::string bytes;
     uint64_t generation = 0;
     SnapshotExtent covered;
   };
-  // `words`: indexes what has none yet first, a bounded part of it.
+  // `words`: indexes a bounded part of the missing words first.
   std::optional<Snapshot> prepare_snapshot(bool always, bool words = true);
   // Best effort. A snapshot of a log that was replaced meanwhile is not written: after a purge it
   // would bring back the words of what was forgotten.
   void put_snapshot(const Snapshot& snapshot);
 
-  // The index of a log that has the lines of these rows only, made without reading it, and the
-  // facets that are to be put into it; readers go on meanwhile. load_sections() came before.
-  // Nothing without has_rows_of(epoch).
+  // The index of a log that has only the lines of these rows, made without reading it, and the
+  // facets to put into it. Readers go on meanwhile. Call load_sections() before. Both are empty
+  // unless has_rows_of(epoch).
   std::shared_ptr<index::Index> index_of_kept(const index::Renumbering& rows, uint64_t epoch) const;
   std::optional<index::Facets> facets_of_kept(const index::Renumbering& rows, uint64_t epoch) const;
-  // After the holder of the storage's lock replaced the log: takes the new one's index, and gives
-  // the old one for it. Answers what is to be put; `encoded` is of the new index.
+  // After the holder of the storage's lock replaced the log: makes `compacted` the session's index
+  // and leaves the old one in it. `encoded` is the new index as bytes; returns the snapshot to put.
   Result<Snapshot> adopt_compacted(index::Index& compacted, std::string encoded);
 
-  // Whether many rows' words were indexed that index.bin does not have.
+  // Whether the words of many rows were indexed that index.bin does not have.
   [[nodiscard]] bool has_words_to_save() const;
-  // Whether a session that was written to and ends should save its index: else the next opening
-  // reads the end of the log, which costs less.
+  // Whether a session that was written to should save its index when it ends. If not, the next
+  // opening reads the end of the log, which costs less.
   [[nodiscard]] bool is_snapshot_worth_saving() const;
 
-  // Reads metadata.json anew (holder of the lock), applies `change` and current counts, writes it.
+  // Lock holder: reads metadata.json again, applies `change` and the current counts, writes it.
   Status save_metadata(log::DocumentDurability kept,
                        const std::function<Status(Metadata&)>& change);
-  // What could not be read was made anew.
+  // To be called when a metadata.json that could not be read has been replaced.
   void note_metadata_mended();
-  // The members of metadata.json that are counted.
+  // Sets the members of metadata.json that are counted.
   void count_into(json::Tree& metadata) const;
 
-  // How the end of the log is to be read, up to `tail`. Whole lines of an unfinished batch are kept
-  // (Recovery::kSalvage) only when nobody can be writing that batch at this moment.
+  // What to do with a batch that the log ends inside of, when it is read up to `tail`. Its whole
+  // lines are kept (Recovery::kSalvage) only if nobody can be writing that batch at this moment.
   log::UnfinishedBatch unfinished_batch(const log::Tail& tail);
   // Warns when the session has come near its size limit (session_events.h).
   void watch_size() noexcept;
@@ -261,7 +261,7 @@ class Core {
   const Settings settings;
   SessionEvents events;
   AnalyzerPool analyzers;
-  // The session's own, else the store's; changed while holding the storage's lock.
+  // The session's own, else the store's. Changed only while holding the storage's lock.
   std::atomic<log::Durability> durability;
   [[nodiscard]] bool is_durable() const { return durability == log::Durability::kCommit; }
   CappedFile kv_file;
@@ -278,7 +278,7 @@ class Core {
   uint64_t rebuild_count = 0;
   bool index_from_log = false;  // every row was read from the log in this process
   std::string rebuild_reason;   // why index.bin was not used at the last load
-  uint64_t index_epoch = 0;     // changes when the rows are numbered anew
+  uint64_t index_epoch = 0;     // changes when the rows are renumbered
   bool metadata_was_damaged = false;
 
  private:
@@ -340,13 +340,13 @@ class Core {
   Status check_line(std::string_view id, const Found& found, std::string_view line);
 
   EntryCache cache_;
-  std::mutex damage_mutex_;  // guards both; the index lock may be held
+  std::mutex damage_mutex_;  // guards the next two; taken also under the index lock
   std::shared_ptr<const DamagedIds> damaged_ids_;
-  std::pair<uint64_t, uint64_t> damage_state_;  // index_epoch and skipped_count of then
-  // The storage's lock is held here, and nothing written.
+  std::pair<uint64_t, uint64_t> damage_state_;  // index_epoch and skipped_count at that time
+  // True while this object holds the storage's lock and writes nothing.
   std::atomic<bool> is_ours_to_read_{false};
-  std::atomic<uint64_t> unread_lookups_{0};  // of entries while their rows were in index.bin alone
-  bool index_is_whole_ = false;  // false while it is being changed: an allocation may fail
+  std::atomic<uint64_t> unread_lookups_{0};  // of entries whose rows were in index.bin only
+  bool index_is_whole_ = false;              // false during a change, and after a failed one
   WordDebt word_debt_;
 };
 

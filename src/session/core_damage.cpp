@@ -1,4 +1,4 @@
-// What the damaged lines of a log still show: which entries they were.
+// What damaged lines of a log still show: the ids of their entries.
 #include <utility>
 
 #include "log/line_reader.h"
@@ -8,8 +8,8 @@ namespace varve::session {
 
 namespace {
 
-// Of a text that is no JSON any more, all that may be the entry's id: what is taken for taken
-// without being so is free again after a repair.
+// Notes everything that may be the entry's id in a text that is no JSON any more. An id that is
+// wrongly counted as taken is free again after a repair.
 void note_ids(std::string_view line, uint64_t offset, json::Document& scratch, DamagedIds* found) {
   if (scratch.parse(line, entry::line_limits()).ok() && scratch.root().is_object()) {
     const auto id = scratch.root().find("id");
@@ -63,7 +63,7 @@ Result<std::shared_ptr<const DamagedIds>> Core::damaged_ids() {
   return std::shared_ptr<const DamagedIds>(std::move(found));
 }
 
-// `why`: it is not in the index. That is no word on an entry whose line was passed over.
+// `why` says that the entry is not in the index. Its line may still be one that was passed over.
 Status Core::missing(std::string_view wanted, Status why) {
   {
     const std::shared_lock lock(index_mutex);
@@ -75,7 +75,7 @@ Status Core::missing(std::string_view wanted, Status why) {
   if (!damaged || line == damaged->end()) return why;
   {
     const std::shared_lock lock(index_mutex);
-    if (index.find(wanted)) return why;  // expired, and there a second time
+    if (index.find(wanted)) return why;  // expired, with a second line of the same id
   }
   Place place;
   place.path = storage->name_of(log::Stream::kEntries);

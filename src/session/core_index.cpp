@@ -1,5 +1,5 @@
-// What queries need of the index besides its rows: sections of index.bin that are read late, words
-// that are indexed late.
+// What queries need of the index besides its rows: sections of index.bin that are read late, and
+// words that are indexed late.
 #include <algorithm>
 #include <utility>
 
@@ -18,8 +18,8 @@ constexpr int kAttempts = 4;  // the log may be replaced while a query prepares
 
 // --- reading index.bin ---------------------------------------------------------------------------
 
-// Facets and words come with open rows, words with facets, and the whole is all there is. Whatever
-// is wrong leaves the index as it was.
+// Loads all parts up to `last`: the facets need open rows, the words need the facets, and kWhole is
+// everything. After a failure the index is as it was.
 Status Core::load_pending(Part last) {
   if (index.pending().rows) VARVE_TRY(index::open_rows(&index));
   const bool needs_all = last == Part::kAllRows || last == Part::kWhole;
@@ -32,11 +32,11 @@ Status Core::load_pending(Part last) {
 }
 
 Status Core::load_missing(Part last) {
-  if (!index_is_whole_) {  // memory ended while it was changed: anew from the log
+  if (!index_is_whole_) {  // an allocation failed while it was changed: rebuild it
     VARVE_TRY_ASSIGN(const log::Tail tail, look());
     return read_changes(tail);
   }
-  index_is_whole_ = false;  // until what is loaded is there: memory may end in between
+  index_is_whole_ = false;  // until all of it is loaded: an allocation may fail in between
   const Status loaded =
       index.is_damaged() ? index::wrong_snapshot("found damaged by a query") : load_pending(last);
   index_is_whole_ = true;
@@ -66,7 +66,7 @@ Status Core::open_rows() {
 
 // --- words ---------------------------------------------------------------------------------------
 
-// Rows [first, end), which are checked, and whose lines so lie in one stretch of the log.
+// Rows [first, end). They must be checked: then their lines lie in one stretch of the log.
 Status Core::index_words_of(uint32_t first, uint32_t end) {
   const uint64_t begin_bytes = index.location(first).offset;
   const index::Location last = index.location(end - 1);
@@ -81,7 +81,7 @@ Status Core::index_words_of(uint32_t first, uint32_t end) {
     const std::string_view line = at + place.length <= got
                                       ? std::string_view(bytes).substr(at, place.length)
                                       : std::string_view();
-    // A line that changed since is no entry any more: whoever reads it is told.
+    // A line that changed since is no entry any more; whoever reads it is told.
     if (hash64(line) == place.line_hash) {
       text.add_line(line, document);
     } else {
@@ -92,7 +92,7 @@ Status Core::index_words_of(uint32_t first, uint32_t end) {
   return {};
 }
 
-// At least one row's, then rows' of up to `bytes_max`.
+// Indexes the words of one row, then of as many as fit in `bytes_max` of log.
 Status Core::index_words(uint64_t bytes_max) {
   const uint32_t first = index.text_to_extend().row_count();
   if (first >= index.size()) return {};
@@ -117,20 +117,20 @@ void Core::index_pending_words(bool always) {
     const std::unique_lock lock(index_mutex);
     due_bytes = word_debt_.due_bytes(pending_words_bytes());
   }
-  // A step at a time, so that readers wait for no more than that.
+  // In steps, so that readers never wait for more than one.
   while (due_bytes > 0) {
     const uint64_t step_bytes = std::min(due_bytes, kWordsBytes);
     const std::unique_lock lock(index_mutex);
     if (pending_words_bytes() == 0) return;
-    if (!extend_words(step_bytes).ok()) return;  // replaced, or unreadable: a query will tell
+    if (!extend_words(step_bytes).ok()) return;  // replaced or unreadable: a query will report it
     due_bytes -= step_bytes;
   }
 }
 
-// The index counts as not whole while these run: when memory ends in the middle, it is made anew
-// from the log.
+// The index counts as not whole while the next two run. If an allocation fails, it is rebuilt from
+// the log.
 
-// Their compressed form where it is due, and the order of time.
+// Compresses the facets where that is due, and brings the order of time up to date.
 void Core::extend_facets(bool arranges) {
   index_is_whole_ = false;
   if (arranges) index.arrange();
@@ -138,13 +138,13 @@ void Core::extend_facets(bool arranges) {
   index_is_whole_ = true;
 }
 
-// Words, a step further: of so much of the log. Rows are checked as a whole before theirs are
-// found.
+// Indexes the words of a further `bytes_max` of log. The rows are checked as a whole before their
+// lines are read.
 Status Core::extend_words(uint64_t bytes_max) {
   if (index.is_unchecked(index.text_row_count())) VARVE_TRY(load_missing(Part::kAllRows));
   index_is_whole_ = false;
   Status words = index_words(bytes_max);
-  // While there are more to come, compressing would do much of it again and again.
+  // While more words are to come, compressing would redo much of the work each time.
   const bool more_comes = index.text_row_count() < index.size();
   index.compress(more_comes ? index::kUncompressedBytesMax : 0);
   index_is_whole_ = true;
@@ -186,10 +186,10 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
   index_epoch += 1;
   cache_.clear();
   view = LogView();
-  // What somebody who takes no lock has appended to it already is read by who catches up next.
+  // Whoever catches up next reads what was appended to the new log without the lock.
   view.tail = {tail.generation, index.coverage.entries_bytes, index.coverage.tombstones_bytes};
   saved.covered = {};                 // index.bin is of the old log
-  saved.size_bytes = encoded.size();  // of what is about to be put
+  saved.size_bytes = encoded.size();  // of what the caller is about to put
   return Snapshot{std::move(encoded), tail.generation, extent_of(index)};
 }
 
@@ -209,7 +209,7 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
   note(reading);
   note(since);
   rebuild_count += 1;
-  saved.distrust();  // index.bin may be what was wrong: it is to be written anew
+  saved.distrust();  // index.bin may be what was wrong: write a new one
   context.counters->index_rebuilds += 1;
   return {};
 }
@@ -260,7 +260,7 @@ Status Core::prepare_query(const Needs& needs) {
       const std::shared_lock lock(index_mutex);
       if (has_needed(needs, row_count)) return {};
     }
-    VARVE_TRY(follow());  // the index may have been made anew
+    VARVE_TRY(follow());  // the index may have been rebuilt
     const std::unique_lock lock(index_mutex);
     VARVE_TRY(load_missing(needs.words ? Part::kWords : Part::kFacets));
     row_count = std::min(row_count, index.size());

@@ -1,4 +1,4 @@
-// metadata.json: read with the log it belongs to, looked at again, written.
+// metadata.json: read together with its log, read again, and written.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace varve::session {
 
 namespace {
 
-// The counters of metadata.json's `statistics` as the seed names them; other types by their own.
+// Counters in metadata.json's `statistics`: four types have plural names, others their own.
 std::string statistic_name(const std::string& type) {
   if (type == "conversation" || type == "decision" || type == "finding" || type == "preference") {
     return type + "s";
@@ -21,8 +21,8 @@ std::string statistic_name(const std::string& type) {
 
 }  // namespace
 
-// The tail of the log and metadata no older than its generation: whoever replaced the log wrote
-// down first which gaps in seq that makes legal.
+// The tail of the log, with metadata no older than its generation: whoever replaces the log first
+// writes down which gaps in seq become legal.
 Result<log::Tail> Core::load_metadata_of_tail() {
   VARVE_TRY_ASSIGN(log::Tail before, storage->tail());
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
@@ -62,7 +62,7 @@ Status Core::load_metadata() {
     if (metadata.value().edited_outside())
       events.post(Level::kWarn, "metadata.json was edited outside varve");
   } else {
-    // The log is the truth; a session is not refused for what only describes it.
+    // The log is the truth: no session is refused because of a file that only describes it.
     metadata.set(Metadata::recovered(id, now_ms, listed));
     metadata_was_damaged = true;
     context.counters->corruption_errors += 1;
@@ -72,8 +72,8 @@ Status Core::load_metadata() {
   return {};
 }
 
-// Read under the lock: what is older must not take the place of what another thread wrote, or read
-// with a log that was replaced, meanwhile.
+// Read under the lock, so that older metadata cannot replace what another thread wrote meanwhile,
+// or what belongs to a log that was replaced.
 Status Core::refresh_metadata() {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(Metadata fresh, read_metadata());
@@ -84,7 +84,7 @@ Status Core::refresh_metadata() {
 Status Core::check_not_expired() {
   if (!is_over(metadata.expiry_ms())) return {};
   const Status refreshed = refresh_metadata();
-  // Nothing ends on the word of a damaged one.
+  // No session ends because of a damaged metadata.json.
   if (refreshed.code() == Code::kCorruption) return {};
   VARVE_TRY(refreshed);
   return is_over(metadata.expiry_ms()) ? expired_status(id) : Status();
@@ -122,7 +122,7 @@ void Core::count_into(json::Tree& tree) const {
 
 Status Core::save_metadata(log::DocumentDurability kept,
                            const std::function<Status(Metadata&)>& change) {
-  // Another process may have changed it since we read it: what is in the file counts.
+  // Another process may have changed the file since we read it: the file counts.
   Metadata fresh;
   {
     const std::shared_lock lock(index_mutex);
@@ -145,7 +145,7 @@ Status Core::save_metadata(log::DocumentDurability kept,
   }
   VARVE_TRY(change(fresh));
   count_into(fresh.tree());
-  // Nothing may fail once it is in the file.
+  // Nothing may fail after the file is written.
   CurrentMetadata::Facts facts = metadata.facts_of(fresh);
   VARVE_TRY(storage->put_document(log::kMetadataFile, fresh.encode(), kept));
   const std::unique_lock lock(index_mutex);

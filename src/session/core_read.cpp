@@ -1,4 +1,4 @@
-// Reading entries back: where the index says they are, and checked.
+// Reading entries: from where the index says they are, with every line checked.
 #include <new>
 #include <optional>
 #include <utility>
@@ -13,8 +13,8 @@ namespace varve::session {
 
 namespace {
 
-// Finding an entry in index.bin costs as much as reading so many rows page by page, as gets do when
-// they are open: 22 us, and 90 ms for a million.
+// Finding one entry in index.bin costs as much as reading this many rows page by page, which is
+// what gets do once rows are open: 22 us, and 90 ms for a million rows.
 constexpr uint64_t kRowsALookup = 256;
 
 Status no_entry(std::string_view wanted, bool was_deleted, bool is_there) {
@@ -24,12 +24,12 @@ Status no_entry(std::string_view wanted, bool was_deleted, bool is_there) {
 
 }  // namespace
 
-// Few entries and sessions expire: the clock is asked for those alone.
+// Few entries and sessions expire: the clock is asked only for those.
 bool Core::is_over(int64_t expires_at_ms) const {
   return expires_at_ms != entry::kNeverExpires && expires_at_ms <= context.clock->now_ms();
 }
 
-// Index lock held, index.has_rows().
+// With the index lock held and index.has_rows().
 Result<Core::Found> Core::find_row(std::string_view wanted) const {
   const auto row = index.find(wanted, [this](uint32_t expected) {
     index.prefetch(expected);
@@ -39,13 +39,13 @@ Result<Core::Found> Core::find_row(std::string_view wanted) const {
   if (row && !index.is_deleted(*row) && !is_over(index.expires_at_ms(*row))) {
     found = {*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
   }
-  // After all that was looked at: what of index.bin cannot be read reads as zeros.
+  // Checked last: a part of index.bin that cannot be read reads as zeros.
   if (index.is_damaged()) return index::wrong_snapshot("found damaged by a look-up");
   if (!found) return no_entry(wanted, index.was_deleted(wanted), row.has_value());
   return *found;
 }
 
-// When the index has all that the log has, and its rows: as mostly.
+// The usual case: the index is up to date with the log and has its rows open.
 std::optional<Result<Core::Found>> Core::find_at_once(std::string_view wanted,
                                                       const log::Tail& tail) const {
   const std::shared_lock lock(index_mutex);
@@ -74,7 +74,7 @@ Result<Core::Found> Core::find(std::string_view wanted) {
   return found;
 }
 
-// Whether so many entries were looked for in index.bin that open rows had cost less.
+// Whether so many entries were looked up in index.bin that opening the rows would have cost less.
 bool Core::is_rows_load_due() {
   const uint64_t lookups = unread_lookups_.load();
   if (lookups == 0) return false;
@@ -100,7 +100,7 @@ Result<std::string> Core::read_from_log(std::string_view wanted, const Found& fo
 }
 
 Result<EntryLine> Core::read_entry(std::string_view wanted) {
-  Status damage;  // found where the snapshot said the entry is
+  Status damage;  // found at the place that the snapshot gave
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
     auto at_once = find_at_once(wanted, tail);
@@ -111,7 +111,7 @@ Result<EntryLine> Core::read_entry(std::string_view wanted) {
     auto looked_up = at_once ? *std::move(at_once) : find(wanted);
     if (looked_up.code() == Code::kGone) continue;
     if (!looked_up.ok() && looked_up.code() != Code::kNotFound) {
-      VARVE_TRY(load_rows());  // index.bin cannot be read, or is wrong: this finds it out
+      VARVE_TRY(load_rows());  // index.bin is unreadable or wrong: this finds it out
       looked_up = find(wanted);
     }
     if (!looked_up.ok() && !damage.ok()) return damage;
@@ -128,7 +128,7 @@ Result<EntryLine> Core::read_entry(std::string_view wanted) {
       const std::shared_lock lock(index_mutex);
       from_log = index_from_log;
     }
-    if (from_log) return line;  // it was right when it was indexed: the disk changed since
+    if (from_log) return line;  // it was right when it was indexed, so the disk has changed
     VARVE_TRY(rebuild());       // the snapshot may be the one that is wrong
     const std::shared_lock lock(index_mutex);
     if (index.coverage.skipped_count > 0) damage = std::move(line).status();
@@ -152,7 +152,7 @@ Status Core::check_line(std::string_view wanted, const Found& found, std::string
   Status read = entry::read_line(line, scratch, &facts);
   if (!read.ok()) return damaged(read.message());
   if (facts.id != wanted) return damaged("the index points to another entry's line");
-  // Only a saving: whoever cannot have the lock now leaves it to the next reader.
+  // Saves a later check, no more: if the lock is taken now, the next reader does it.
   const std::unique_lock lock(index_mutex, std::try_to_lock);
   if (lock.owns_lock() && view.tail.generation == found.generation && found.row < index.size() &&
       index.id(found.row) == wanted) {
@@ -175,8 +175,8 @@ Result<Core::LiveRows> Core::live_rows() {
   return live;
 }
 
-// Ids and places are looked up a few rows at a time: all of them would be more than the lines of
-// any one moment.
+// Ids and places are looked up a few rows at a time: those of all rows would take more memory than
+// the lines that are read at any one moment.
 Status Core::for_each_line(const LiveRows& live,
                            const std::function<Status(std::string_view)>& visit) {
   constexpr size_t kRowsAtATime = 256;

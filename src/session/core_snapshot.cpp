@@ -1,4 +1,4 @@
-// index.bin: taken for the index where it fits the log, given up where it is wrong, saved anew.
+// index.bin: loaded if it fits the log, given up when it turns out wrong, and saved again.
 #include <algorithm>
 #include <utility>
 
@@ -23,9 +23,9 @@ Result<index::Index> Core::open_snapshot_of_log() {
     return Status(Code::kCorruption, "index.bin covers more than there is");
   }
   if (coverage.entries_bytes > 0) {
-    // The last covered line, and that the covered part ends with a line.
+    // Checks the last covered line, and that the covered part ends with a line.
     std::string line(coverage.last_line_length, '\0');
-    char last = '\0';  // and stays when there is none
+    char last = '\0';  // stays so when there is no such byte
     const uint64_t generation = view.tail.generation;
     VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, generation,
                                                      coverage.last_line_offset, line));
@@ -61,13 +61,13 @@ void Core::post_index_load(const Status& loaded) {
   events.post(Level::kDebug, loaded.ok() ? "cache hit" : "cache miss", std::move(details));
 }
 
-// Whatever is wrong with index.bin costs a rebuild: what is read next is all of the log.
+// Whatever is wrong with index.bin costs a rebuild: the caller then reads the whole log.
 void Core::give_up_snapshot(const Status& why) {
   forget_index();
   rebuild_reason = why.message();
   rebuild_count += 1;
   context.counters->index_rebuilds += 1;
-  saved.distrust();  // it is to be written anew
+  saved.distrust();  // index.bin must be written again
   saved.was_used = false;
   events.post(Level::kWarn, "index rebuilt from the log: " + rebuild_reason);
 }
@@ -91,7 +91,7 @@ bool Core::has_words_to_save() const {
   return saved.lacks_many_words(extent_of(index));
 }
 
-// What another process has saved since needs no saving again, unless we found index.bin wrong.
+// What another process saved meanwhile needs no saving, unless we found index.bin to be wrong.
 void Core::note_snapshot_of_others() {
   const std::unique_lock lock(index_mutex);
   if (saved.covered.log_bytes == 0) return;
@@ -108,9 +108,9 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
     note_snapshot_of_others();
     if (!is_snapshot_due(false)) return std::nullopt;
   }
-  // What index.bin has and we never read goes into the new one. With nothing pending all of it was
-  // read and checked, so no damage can show any more. Another thread may take the index anew
-  // between the locks.
+  // Sections of index.bin that were never read go into the new file. Once nothing is pending, all
+  // of it was read and checked, so no damage can show later. Between the locks another thread may
+  // replace the index.
   while (true) {
     {
       const std::shared_lock lock(index_mutex);
@@ -124,7 +124,7 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
 }
 
 void Core::put_snapshot(const Snapshot& snapshot) {
-  const auto tail = storage->tail();  // under the lock it stays
+  const auto tail = storage->tail();  // nobody can replace the log while the lock is held
   if (!tail.ok() || tail->generation != snapshot.generation) return;
   const Status put =
       storage->put_document(index::kSnapshotFile, snapshot.bytes, log::DocumentDurability::kNone);

@@ -1,5 +1,5 @@
-// CurrentMetadata: what metadata.json says, as this process last read or wrote it, and what calls
-// often ask of it, worked out once.
+// CurrentMetadata: metadata.json as this process last read or wrote it, with what calls often ask
+// of it worked out once.
 #pragma once
 
 #include <atomic>
@@ -14,10 +14,10 @@
 
 namespace varve::session {
 
-// But for the last three, the index lock is held: shared for reading, exclusively for set().
+// Hold the index lock for all but the last three: shared to read, exclusively for set().
 class CurrentMetadata {
  public:
-  // What is worked out of a Metadata.
+  // What is worked out from a Metadata.
   struct Facts {
     std::shared_ptr<const decay::Rules> decay_rules;
     uint64_t compacted_through_seq = 0;
@@ -26,12 +26,12 @@ class CurrentMetadata {
     bool may_have_stray_vectors = false;
   };
 
-  // `settings`: the store's, which stand where the session says nothing; they outlive it.
+  // `settings`: the store's, used where the session says nothing. They outlive this object.
   explicit CurrentMetadata(const Settings& settings) : settings_(settings) {}
 
   void set(Metadata fresh);
-  // The same in two steps, for who writes `fresh` into the file in between: the second cannot fail.
-  // facts_of() needs no lock.
+  // The same in two steps, for a caller that writes `fresh` into the file in between: the second
+  // step cannot fail. facts_of() needs no lock.
   [[nodiscard]] Facts facts_of(const Metadata& fresh) const;
   void set(Metadata fresh, Facts facts) noexcept;
 
@@ -44,10 +44,10 @@ class CurrentMetadata {
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const {
     return facts_.decay_rules;
   }
-  // When the session is compacted without being asked: by its own rules, else by the store's.
+  // When the session is compacted automatically: the session's own rules, else the store's.
   [[nodiscard]] CompactionPolicy compaction_policy() const;
 
-  // When the session's time is over, and from when on a write is to renew it (expiry.h).
+  // When the session expires, and from when on a write renews it (expiry.h).
   [[nodiscard]] int64_t expiry_ms() const noexcept {
     return expiry_ms_.load(std::memory_order_relaxed);
   }

@@ -36,7 +36,7 @@ class DecayReader {
   }
 
  private:
-  // Every member counts as asked for when unknown ones are passed over.
+  // When unknown members are passed over, asks for each member so that none counts as unknown.
   Status finish(json::ObjectReader& reader, json::Value object) const {
     if (!strict_) {
       object.for_each_member([&](std::string_view name, json::Value) {
@@ -60,7 +60,7 @@ class DecayReader {
     }
   }
 
-  // What was given for all types, to one of them. One that does not decay may be made to.
+  // Applies what was given for all types to one type. A type that does not decay may be made to.
   static void apply(json::Value config, const decay::Rule& given, decay::Rule* rule) {
     if (!config.is_object()) return;
     if (config.find("min_decay_factor")) rule->factor_min = given.factor_min;
@@ -68,7 +68,7 @@ class DecayReader {
     if (rule->curve != decay::Curve::kNone && config.find("curve")) rule->curve = given.curve;
   }
 
-  // As its curve says, and where it is given a half-life and no curve.
+  // A type decays if its curve says so, or if it is given a half-life and no curve.
   static bool is_to_decay(json::Value given, const decay::Rule& rule) {
     if (rule.curve != decay::Curve::kNone) return true;
     return given.is_object() && given.find("half_life_hours") && !given.find("curve");
@@ -119,7 +119,7 @@ std::optional<decay::Rules> own_decay_rules(const json::Tree& metadata,
   const std::string text = config->canonical();
   json::Document document;
   decay::Rules rules = of_store;
-  // Checked when it was given; edited by hand since, it may be anything.
+  // It was checked when it was set, but may have been edited by hand since.
   const bool is_right =
       document.parse(text).ok() && read_decay_config(text, document.root(), false, &rules).ok();
   return is_right ? std::optional(std::move(rules)) : std::nullopt;

@@ -6,9 +6,9 @@
 //    "type_specific": {"decision": {"half_life_hours": 720}, "preference": {"decay_enabled":
 //    false}}}
 //
-// half_life_hours, min_decay_factor and curve are for every type that decays, and for one that
-// type_specific makes to; default_half_life_hours for types without a rule of their own;
-// type_specific comes last, and a half-life in it makes its type decay. Decay is computed when
+// half_life_hours, min_decay_factor and curve apply to every type that decays, also to one that
+// type_specific makes decay; default_half_life_hours to types without a rule of their own.
+// type_specific is applied last, and a half-life in it makes its type decay. Decay is computed when
 // asked, so update_interval_minutes has no effect.
 #pragma once
 
@@ -22,13 +22,13 @@
 
 namespace varve::session {
 
-// Changes *rules by what the object says. `strict`: unknown members are errors.
+// Changes *rules as the object says. `strict`: unknown members are errors.
 // errors: kInvalidArgument naming the member and its offset in `text`.
 Status read_decay_config(std::string_view text, json::Value config, bool strict,
                          decay::Rules* rules);
 
-// The rules of a session: the store's, changed by the decay_config of its metadata; nothing when it
-// has none of its own, or one that cannot be read.
+// The session's rules: the store's, changed by the decay_config of its metadata. Nothing when it
+// has no decay_config or an unreadable one.
 [[nodiscard]] std::optional<decay::Rules> own_decay_rules(const json::Tree& metadata,
                                                           const decay::Rules& of_store);
 

@@ -21,7 +21,7 @@ EntryLine EntryCache::find(uint64_t generation, uint32_t row,
     if (place == near.end()) return {};
     found = &*place;
   }
-  // All that is read of it soon comes at once: to be counted as a holder waits for its beginning.
+  // What is read soon arrives with the beginning, for which the count of holders waits.
   found->line.prefetch();
   return found->line;
 }
@@ -60,7 +60,7 @@ void EntryCache::prefetch(uint32_t row) const noexcept {
   const size_t number = row % place_count_;
   const Stretch* const stretch =
       stretches_[number / kStretchPlaces].load(std::memory_order_relaxed);
-  // Its address alone: the place may be gone by now. A neighbour is seldom wanted.
+  // Only the address is used: the place may be gone by now. A neighbour is seldom wanted.
   const auto address =
       reinterpret_cast<uintptr_t>(stretch) + number % kStretchPlaces * sizeof(Place);
   __builtin_prefetch(reinterpret_cast<const void*>(address));

@@ -1,12 +1,12 @@
-// EntryCache: the lines of entries that were read lately, checked (performance.cache_size).
+// EntryCache: checked lines of recently read entries (performance.cache_size).
 //
-// A fixed number of places, of which a row has one, its number modulo their count, and may use its
-// three neighbours while nobody needs them. (Without the neighbours, of 20,000 entries drawn from a
-// million a fifth pushed each other out of 40,000 places.) In its own place the newest stays.
-// A line is given only for the very place in the log, of the generation, that it was read from.
-// Places take memory when one near them is used first.
+// It has a fixed number of places. A row's own place is its number modulo their count; the row may
+// also use the three neighbours of that place while nobody needs them. (Without the neighbours, a
+// fifth of 20,000 entries drawn from a million pushed each other out of 40,000 places.) A row's own
+// place keeps the newest line. A line is found only by the place and generation of the log that it
+// was read from. Places take memory when one near them is first used.
 //
-// Threads: any. Cost: one lock for moments.
+// Threads: any. Cost: one lock, held for moments.
 #pragma once
 
 #include <array>
@@ -36,23 +36,23 @@ class EntryCache {
   EntryCache(const EntryCache&) = delete;
   EntryCache& operator=(const EntryCache&) = delete;
 
-  // A line to be kept.
+  // Makes a line for keep().
   [[nodiscard]] EntryLine line_of(std::string_view bytes) const {
     return lines_ == nullptr ? EntryLine(bytes) : EntryLine(bytes, *lines_);
   }
-  // None: not there.
+  // Null: not in the cache.
   [[nodiscard]] EntryLine find(uint64_t generation, uint32_t row,
                                const index::Location& location) const;
   void keep(uint64_t generation, uint32_t row, const index::Location& location,
             const EntryLine& line);
-  // Asks for the memory that find() looks at first: of several, it comes at once.
+  // Prefetches what find() looks at first: calls for several rows let their memory arrive at once.
   void prefetch(uint32_t row) const noexcept;
-  // Forgets everything: after a purge no line may stay.
+  // Forgets all lines: after a purge none may stay.
   void clear() noexcept;
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
-  // Never across two lines of the processor's memory.
+  // Aligned so that a place never spans two cache lines.
   struct alignas(32) Place {
     uint64_t generation = 0;
     uint64_t offset = 0;
@@ -63,15 +63,15 @@ class EntryCache {
       return offset == location.offset && generation == wanted && line_hash == location.line_hash &&
              line && line.size() == location.length;
     }
-    // Whether nobody would miss what is here: nothing, the same entry, or what was replaced.
+    // Whether the place is empty, or has the same entry or one of a replaced log: nobody misses it.
     [[nodiscard]] bool may_take(const Place& other) const {
       return !line || generation != other.generation || offset == other.offset;
     }
   };
-  // Of about as many lines the processor knows the pages.
+  // The processor's TLB covers the pages of about as many lines.
   static constexpr size_t kLargeCachePlaces = 4096;
   static constexpr size_t kStretchPlaces = 64;
-  static constexpr size_t kNeighbourCount = 4;  // with the place itself
+  static constexpr size_t kNeighbourCount = 4;  // including the place itself
   struct alignas(64) Stretch {
     std::array<Place, kStretchPlaces> places;
   };
@@ -81,14 +81,14 @@ class EntryCache {
     return mutexes_[stretch % kMutexCount];
   }
 
-  // The places of its neighbours, and its own, in the stretch of `number`.
+  // The place of `number` and its neighbours in the stretch.
   [[nodiscard]] std::span<Place> neighbours(Stretch& stretch, size_t number) const;
 
   size_t place_count_;
-  LineMemory::Owner lines_;  // of a large one
+  LineMemory::Owner lines_;  // null for a small cache
   mutable std::array<std::mutex, kMutexCount> mutexes_;
-  // What each points to is guarded by its mutex, which is held to change it, too. prefetch() reads
-  // the pointer without, and follows it nowhere.
+  // The mutex of each stretch guards what the pointer points to, and is held to change the pointer.
+  // prefetch() reads the pointer without it, and never follows it.
   std::vector<std::atomic<Stretch*>> stretches_;
 };
 

@@ -9,7 +9,7 @@ namespace varve::session {
 
 namespace {
 
-constexpr size_t kMemoryLineBytes = 64;  // what memory is read by
+constexpr size_t kMemoryLineBytes = 64;  // the processor's cache line
 constexpr size_t kPrefetchedBytesMax = 4 * kMemoryLineBytes;
 
 }  // namespace

@@ -1,11 +1,10 @@
-// EntryLine: an entry's line as stored, shared between the entry cache and the results that show
-// it.
+// EntryLine: an entry's line as stored, shared by the entry cache and the results that show it.
 //
-// The count of its holders, its size and its bytes are one allocation, so that a reader waits for
-// memory once and not for one pointer behind the other. It is the heap's, or a LineMemory's.
+// Holder count, size and bytes are one allocation, so that a reader waits for memory once and not
+// for one pointer after another. The allocation is from the heap or from a LineMemory.
 //
-// Threads: as std::shared_ptr<const std::string>: copies may be used and dropped by any, one copy
-// by one at a time.
+// Threads: as std::shared_ptr<const std::string>. Different copies may be used and dropped by any
+// threads, one copy by one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -20,9 +19,9 @@ class LineMemory;
 
 class EntryLine {
  public:
-  EntryLine() noexcept = default;  // none
+  EntryLine() noexcept = default;  // holds no line
   explicit EntryLine(std::string_view bytes);
-  // In `memory`; in the heap when it is longer than lines there may be.
+  // In `memory`, or in the heap if the line is longer than `memory` takes.
   EntryLine(std::string_view bytes, LineMemory& memory);
   EntryLine(const EntryLine& other) noexcept : head_(other.head_) {
     if (head_ != nullptr) head_->holder_count.fetch_add(1, std::memory_order_relaxed);
@@ -35,20 +34,19 @@ class EntryLine {
   ~EntryLine() { drop(); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return head_ != nullptr; }
-  // Of a line that is there: its bytes, with a NUL behind them.
+  // The bytes of a line that is there. A NUL follows them.
   [[nodiscard]] std::string_view operator*() const noexcept { return {bytes(), head_->size_bytes}; }
   [[nodiscard]] size_t size() const noexcept { return head_->size_bytes; }
-  // What it takes of memory.
+  // The memory that it takes.
   [[nodiscard]] size_t memory_bytes() const noexcept { return memory_bytes_of(size()); }
-  // Asks for the memory of its beginning; what is read from front to back the processor then asks
-  // for itself.
+  // Prefetches the beginning of the line; the processor itself prefetches what is read in order.
   void prefetch() const noexcept;
 
  private:
   struct Head {
     std::atomic<uint32_t> holder_count{1};
     uint32_t size_bytes = 0;
-    LineMemory* memory = nullptr;  // null: the heap's
+    LineMemory* memory = nullptr;  // null: from the heap
   };
 
   static size_t memory_bytes_of(size_t size_bytes) noexcept {

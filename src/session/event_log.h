@@ -33,7 +33,7 @@ class EventLog {
   void post(Level level, std::string_view component, std::string_view session_id,
             std::string_view message, json::Tree metadata = json::Tree::object());
   [[nodiscard]] bool has_lines() const noexcept { return pending_.load(std::memory_order_acquire); }
-  // Calls the receiver for every posted line, on this thread. Not under any lock.
+  // Calls the receiver for every posted line, on this thread. Call it under no lock.
   void deliver();
 
  private:
@@ -64,8 +64,8 @@ struct Counters {
   std::atomic<uint64_t> lines_skipped{0};
   std::atomic<uint64_t> index_loads{0};        // index.bin spared reading the log
   std::atomic<uint64_t> torn_tails{0};         // moved to quarantine
-  std::atomic<uint64_t> corruption_errors{0};  // damage met, each time it is met
-  std::atomic<uint64_t> io_errors{0};          // calls that failed for the disk
+  std::atomic<uint64_t> corruption_errors{0};  // damage met; met twice, counted twice
+  std::atomic<uint64_t> io_errors{0};          // calls that failed because of the disk
   std::atomic<uint64_t> compactions{0};
   std::atomic<uint64_t> entries_expired{0};
   std::atomic<uint64_t> entries_evicted{0};
@@ -78,7 +78,7 @@ struct Counters {
   Histogram compaction_us{kDurationBoundsUs};
   Histogram group_entries{kGroupBounds};  // entries and deletes that shared one commit
 
-  // Readers on all processors count here: on a cache line of its own.
+  // Readers on all processors count here, so it has a cache line of its own.
   alignas(64) std::atomic<uint64_t> gets{0};
 };
 

@@ -41,7 +41,7 @@ json::Tree session_metadata(Core& core) {
   return metadata;
 }
 
-// kGone when the log was replaced meanwhile: what is in the sink is to be thrown away.
+// kGone when the log was replaced meanwhile: the caller must discard what is in the sink.
 Result<Written> write_entries(Core& core, const ExportOptions& options, Progress& progress,
                               log::Sink& sink) {
   Written written;

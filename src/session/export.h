@@ -1,4 +1,4 @@
-// Export: a session's entries, or those that match a query, as text to read elsewhere.
+// Export: a session's entries, or those that match a query, as text for use elsewhere.
 #pragma once
 
 #include <optional>
@@ -18,17 +18,17 @@ struct ExportOptions {
   bool overwrite = false;
 };
 
-// {"format","query","overwrite"}; empty for none. `overwrite` only where there is a file.
+// {"format","query","overwrite"}; empty: defaults. `overwrite` is allowed only with a file.
 Result<ExportOptions> parse_export_options(std::string_view json, bool has_file);
-// A format's name, or the options as an object.
+// `text` is a format's name, or the options as an object.
 Result<ExportOptions> parse_export_format(std::string_view text);
 
 // The entries in the order of the log, as of one moment.
 Result<std::string> export_text(Core& core, const ExportOptions& options,
                                 const ProgressReceiver& receiver);
 
-// The same into a file outside the store, whole or not at all. Memory does not grow with the size
-// of the entries. {"entries","bytes","format"}.
+// The same into a file outside the store, whole or not at all. Memory use does not grow with the
+// size of the entries. Returns {"entries","bytes","format"}.
 Result<json::Tree> export_file(Core& core, std::string_view path, const ExportOptions& options,
                                const ProgressReceiver& receiver);
 

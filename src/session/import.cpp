@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kGroupEntries = 512;  // written together
 constexpr size_t kGroupBytes = size_t{4} << 20;
-// A text may have white space and escapes that the line has not.
+// A text may have white space and escapes that its line will not have.
 constexpr size_t kTextPerLineBytes = 8;
 constexpr size_t kTextSlackBytes = size_t{1} << 16;
 
@@ -29,10 +29,10 @@ size_t element_bytes_max(const Settings& settings) {
   return std::min<size_t>(limits.text_bytes_max, bytes);
 }
 
-// An entry that is right in itself, before it is written.
+// An entry that was drafted and not written yet.
 struct Candidate {
   uint64_t line = 0;
-  std::string text;  // as it was drafted from
+  std::string text;  // that it was drafted from
   entry::Draft draft;
 };
 
@@ -56,7 +56,7 @@ class Import {
                                                   : Status(Code::kInvalidArgument, element->fault);
       if (!taken.ok()) report_.refuse(element->line, taken.message());
       if (waiting_.size() >= kGroupEntries || waiting_bytes_ >= kGroupBytes) VARVE_TRY(settle());
-      // The end is told when all is written.
+      // The end is reported when all is written.
       if (elements.read_bytes() < input.size_bytes()) {
         VARVE_TRY(progress.step(elements.read_bytes(), input.size_bytes()));
       }
@@ -68,7 +68,7 @@ class Import {
   json::Tree report() { return report_.finish(); }
 
  private:
-  // Makes a candidate of an element; a failure says why it is refused.
+  // Makes a candidate from an element. A failure says why the element is refused.
   Status take(const transfer::Element& element, bool is_line) {
     json::Limits limits;
     limits.text_bytes_max = element_bytes_max(core_.settings);
@@ -105,8 +105,8 @@ class Import {
     return {};
   }
 
-  // The text of the entry in `document_`, which brings no id, with one of what it says: it is known
-  // when it comes again. Entries that say the same are told apart by their number.
+  // Adds an id made from the content to the text of the entry in `document_`, which has none, so
+  // that a repeated import finds it. Entries with the same content are told apart by a number.
   std::string with_id(std::string_view text) {
     json::Tree said = json::Tree::from(document_.root());
     for (const auto name : {"batch", "checksum", "seq", "session_id"}) said.erase(name);
@@ -117,7 +117,7 @@ class Import {
     return text_with_id.insert(text.find('{') + 1, R"("id":")" + id + R"(",)");
   }
 
-  // What has no time of its own gets increasing ones, so that its order is kept.
+  // Entries without a time get increasing ones, so that their order is kept.
   Result<json::Tree> convert(transfer::ImportFormat kind, const transfer::Element& element) {
     draft_options_.now_ms = start_ms_ + static_cast<int64_t>(element.ordinal);
     if (kind == transfer::ImportFormat::kMcp) {
@@ -126,13 +126,13 @@ class Import {
     return transfer::entry_of_message(document_.root(), element.ordinal);
   }
 
-  // A line that came sealed must be what was sealed.
+  // A line that comes with a checksum must match it.
   Status check_seal(std::string_view text) {
     if (entry::check_seal(text) != entry::Seal::kWrong) return {};
     return entry::read_line(text, scratch_, &facts_);
   }
 
-  // Writes what is new of the candidates, and counts them all.
+  // Writes the new ones among the candidates, and counts all of them.
   Status settle() {
     std::vector<Candidate> candidates = std::move(waiting_);
     waiting_.clear();
@@ -164,7 +164,7 @@ class Import {
       if (status.ok()) {
         report_.count_added();
       } else if (status.code() == Code::kAlreadyExists) {
-        // An id twice in this group, or another writer's meanwhile.
+        // The id occurs twice in this group, or another writer has just used it.
         VARVE_TRY_ASSIGN(const Standing standing, standing_of(fresh[i]));
         count(fresh[i], standing);
       } else if (stopped.ok()) {
@@ -176,7 +176,7 @@ class Import {
     return stopped;
   }
 
-  // As write() would, with the ids of this import remembered instead of written.
+  // As write(), for a dry run: remembers the ids of this import instead of writing.
   Status pretend(const std::vector<Candidate>& fresh) {
     for (const Candidate& candidate : fresh) {
       const uint64_t body_hash = hash64(candidate.draft.body);
@@ -214,8 +214,8 @@ class Import {
   entry::EntryFacts facts_;
   std::vector<Candidate> waiting_;
   size_t waiting_bytes_ = 0;
-  std::unordered_map<uint64_t, uint32_t> repeats_;    // of what entries without an id say, hashed
-  std::unordered_map<uint64_t, uint64_t> pretended_;  // hashes of id and body: of a dry run
+  std::unordered_map<uint64_t, uint32_t> repeats_;    // without an id: count by hash of content
+  std::unordered_map<uint64_t, uint64_t> pretended_;  // dry run: hash of the id to hash of the body
 };
 
 }  // namespace

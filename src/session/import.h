@@ -1,5 +1,5 @@
-// Import: entries from texts and files of several formats, each that is good, whatever the others
-// are.
+// Import: reads entries from texts and files in several formats. Every good entry is added, whether
+// or not others are refused.
 #pragma once
 
 #include <string_view>
@@ -16,10 +16,10 @@ namespace varve::session {
 
 struct ImportOptions {
   transfer::ImportFormat format = transfer::ImportFormat::kAuto;
-  bool dry_run = false;  // say what would happen, and write nothing
+  bool dry_run = false;  // report what would happen, and write nothing
 };
 
-// {"format","dry_run"}; empty for none.
+// {"format","dry_run"}; empty: defaults.
 Result<ImportOptions> parse_import_options(std::string_view json);
 
 // The report that include/varve/maintenance.h describes. What was added before a failure stays.

@@ -17,7 +17,7 @@ namespace varve::session {
 
 class ImportReport {
  public:
-  static constexpr uint64_t kRefusedMax = 1000;  // listed
+  static constexpr uint64_t kRefusedMax = 1000;  // listed; all are counted
 
   explicit ImportReport(transfer::ImportFormat asked) : format_(asked) {}
 
@@ -28,7 +28,7 @@ class ImportReport {
     if (refused_.size() < kRefusedMax) refused_.emplace_back(line, reason);
   }
 
-  // What was asked for, else what the first good element was.
+  // The format that was asked for, else that of the first good element.
   void note_kind(transfer::ImportFormat kind, bool is_line) {
     if (format_ != transfer::ImportFormat::kAuto) return;
     const bool is_json = kind == transfer::ImportFormat::kJsonl && !is_line;
@@ -39,7 +39,7 @@ class ImportReport {
     json::Tree tree = json::Tree::object();
     tree.set("added", json::Tree::integer_unsigned(added_));
     tree.set("existing", json::Tree::integer_unsigned(existing_));
-    // They were found group by group.
+    // They were refused group by group, so sort them.
     std::stable_sort(refused_.begin(), refused_.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     json::Tree refused = json::Tree::array();

@@ -11,7 +11,7 @@ namespace {
 
 // kGone: the log is being replaced.
 Status rebuild_once(Core& core) {
-  VARVE_TRY(core.follow());  // so that the metadata are those of the log as it is
+  VARVE_TRY(core.follow());  // so that the metadata fits the present log
   log::Tail tail;
   Core::LogMarks marks;
   {

@@ -1,9 +1,9 @@
-// Making a session's index anew from its log, words and all, beside the one in use: who reads or
-// writes meanwhile goes on, and finds by the old one.
+// Rebuilds a session's index from its log, with the words, beside the one in use. Meanwhile readers
+// and writers go on and use the old one.
 //
-// Threads: where the settings allow more than one, a second one counts the words. It has ended when
-// the call has.
-// memory: two indexes until the new one is taken.
+// Threads: where the settings allow more than one, a second thread counts the words. It has ended
+// when the call returns.
+// memory: two indexes until the new one replaces the old.
 #pragma once
 
 #include "session/core.h"

@@ -25,7 +25,7 @@ Status no_key(std::string_view key) {
   return {Code::kNotFound, "there is no key '" + std::string(key) + "'"};
 }
 
-// The file's text, and what it says; all of it also when it is more than the cap.
+// The file's text and its contents, including what is beyond the cap.
 struct KvFile {
   bool exists = false;
   std::string text;
@@ -49,20 +49,20 @@ Result<KvFile> read_file(Core& core) {
   return file;
 }
 
-// The same for the holder of the lock.
+// The same for the holder of the storage's lock.
 Result<KvFile> read_to_replace(Core& core) {
   VARVE_TRY_ASSIGN(KvFile file, read_file(core));
   core.kv_file.size_bytes = file.text.size();
   return file;
 }
 
-// Right before the file is replaced: who is refused may ask again and again.
+// Right before the file is replaced: a refused call must not do this each time it is repeated.
 Status set_damage_aside(Core& core, const KvFile& file) {
   const std::string& damage = file.contents.damage;
   return damage.empty() ? Status() : set_aside(core, kStore, file.text, 0, damage);
 }
 
-// By what its contents are now.
+// Replaces the file by its present contents.
 Status replace_file(Core& core, Writer& writer, const KvFile& file) {
   const std::string text = stores::format_kv(cap_of(core, kStore), file.contents.entries);
   VARVE_TRY(check_file_size(core, writer, kStore, text.size()));

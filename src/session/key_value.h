@@ -1,8 +1,8 @@
 // KeyValue: the capped key-value store of a session, kv.json.
 //
-// Readers take no lock: the file is replaced as a whole, so they see one state or the next. A
-// change reads the file, and replaces it, under the session's lock; it is always durable before
-// it is answered, whatever the session's durability (docs/decisions.md, 37).
+// Readers take no lock: the file is replaced as a whole, so they see it before or after a change. A
+// change reads and replaces the file under the session's lock, and is always durable before it is
+// answered, whatever the session's durability (docs/decisions.md, 37).
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class KeyValue {
   // kNotFound when it is not set; "" for "working_memory", which is empty until it is set.
   Result<std::string> get(std::string_view key);
   Status remove(std::string_view key);  // kNotFound
-  // [{"key","value","ts"}], the one that was set longest ago first.
+  // [{"key","value","ts"}], the least recently set first.
   Result<json::Tree> list();
 
  private:

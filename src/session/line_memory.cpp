@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kHugePageBytes = size_t{2} << 20;
 constexpr size_t kChunkGrowth = 4;
-constexpr size_t kFineUnits = 16;  // up to so many each has a size of its own
+constexpr size_t kFineUnits = 16;  // up to this many units, each count has its own size
 constexpr size_t kSizesADoubling = 8;
 
 struct CellSize {
@@ -21,7 +21,7 @@ struct CellSize {
   size_t units = 0;
 };
 
-// The smallest cell that holds `units`: any number up to 16, then eight sizes a doubling.
+// The smallest cell that holds `units`: every size up to 16, then eight sizes per doubling.
 constexpr CellSize cell_size(size_t units) {
   if (units <= kFineUnits) return {units - 1, units};
   const auto shift = static_cast<size_t>(std::bit_width((units - 1) / kFineUnits));
@@ -36,8 +36,8 @@ constexpr size_t units_of(size_t size_bytes) {
 
 static_assert(cell_size(units_of(LineMemory::kBytesMax)).number < LineMemory::kCellSizeCount);
 
-// Where a huge page would be, and one if the system has it to give. From the system and not from
-// the heap, whose memory may be in use as small pages already.
+// Aligned memory for a huge page, which it becomes if the system has one. Mapped, because heap
+// memory may already be in use as small pages.
 char* map_huge_page() {
   void* const mapped = ::mmap(nullptr, 2 * kHugePageBytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -93,8 +93,8 @@ void LineMemory::give_back(void* cell, size_t size_bytes) noexcept {
   if (left == 0) delete this;
 }
 
-// Small ones first, so that a few lines do not take a huge page. What is left of a chunk is lost:
-// less than a line.
+// The first chunks are small, so that a few lines do not take a huge page. The rest of a chunk,
+// less than a line, is lost.
 void LineMemory::add_chunk() {
   const bool is_huge = next_chunk_bytes_ == kHugePageBytes;
   char* const memory = is_huge ? map_huge_page()

@@ -1,13 +1,12 @@
-// LineMemory: memory for the lines that a large cache keeps, in huge pages where the system has
-// them.
+// LineMemory: memory for the lines of a large cache, in huge pages where the system has them.
 //
-// A line of a kilobyte in a heap of small pages costs its reader a look-up of the page besides the
-// line itself: of 10,000 lines at random a sixth of the time of a get (docs/performance.md).
-// The lines come and go at random, so memory is cut into cells of some fifty sizes, an eighth apart
-// at most; a cell is used again for lines of its size. What it takes is therefore what lines of
-// each size took at most at one time.
+// In a heap of small pages, reading a line of a kilobyte costs a look-up of its page besides the
+// line itself: with 10,000 lines at random, a sixth of the time of a get (docs/performance.md).
+// Lines come and go at random, so the memory is cut into cells of some fifty sizes, an eighth apart
+// at most. A free cell is used again for a line of its size. So the memory taken is what the lines
+// of each size took at their peak.
 //
-// Lives as long as its owner and the last line in it. Threads: any. Cost: one lock for moments.
+// It lives until its owner and its last line are gone. Threads: any. Cost: one lock for moments.
 #pragma once
 
 #include <array>
@@ -33,16 +32,16 @@ class LineMemory {
   LineMemory(const LineMemory&) = delete;
   LineMemory& operator=(const LineMemory&) = delete;
 
-  // At most kBytesMax, aligned to the processor's lines. Throws std::bad_alloc.
+  // At most kBytesMax, aligned to the processor's cache lines. Throws std::bad_alloc.
   void* take(size_t size_bytes);
-  // What take() gave for that size. Of the last line without an owner: the end of *this.
+  // Takes back a cell of take(). Giving back the last line without an owner deletes *this.
   void give_back(void* cell, size_t size_bytes) noexcept;
-  // Of all cells that there ever were; they are kept until the end. Without what is left of the
-  // last chunk, of a huge page up to all of it.
+  // Of all cells ever cut; none is returned to the system before the end. The uncut rest of the
+  // last chunk, up to a huge page, does not count.
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
-  struct Cell {  // that is free
+  struct Cell {  // a free one
     Cell* next = nullptr;
   };
   struct Free {
@@ -60,10 +59,10 @@ class LineMemory {
   std::array<Cell*, kCellSizeCount> free_{};
   std::vector<Chunk> chunks_;
   size_t next_chunk_bytes_ = size_t{64} << 10;
-  char* unused_ = nullptr;  // of the last chunk
+  char* unused_ = nullptr;  // the uncut rest of the last chunk
   size_t unused_bytes_ = 0;
   uint64_t memory_bytes_ = 0;
-  uint64_t user_count_ = 1;  // lines, and the owner
+  uint64_t user_count_ = 1;  // the lines, and the owner
 };
 
 }  // namespace varve::session

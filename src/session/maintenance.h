@@ -1,4 +1,4 @@
-// Looking after a session: the long operations, each over Core and Writer.
+// Maintenance of a session: the long operations, each a function over Core and Writer.
 #pragma once
 
 #include <functional>
@@ -12,18 +12,18 @@
 
 namespace varve::session {
 
-// Each gives the report document that include/varve/maintenance.h and session.h describe.
+// Each returns the report that include/varve/maintenance.h and session.h describe.
 
 Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressReceiver& receiver);
 struct RepairOptions {
   bool dry_run = false;
-  bool accept_edits = false;  // lines that were edited get a new checksum
+  bool accept_edits = false;  // give edited lines a new checksum
 };
 Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& options);
-// kCorruption with file, offset and line of the first thing that verify() finds. Changes nothing,
-// takes no lock.
+// kCorruption with file, offset and line of the first problem that verify() would find. Changes
+// nothing and takes no lock.
 Status check_strictly(Core& core);
-// Compares facets and words with what the log gives; tells each list that differs.
+// Compares facets and words with those that the log gives. Calls `differs` for each wrong list.
 Status compare_postings(Core& core, const std::function<void(const std::string& reason)>& differs);
 Result<json::Tree> stats(Core& core);
 Result<json::Tree> list_files(Core& core);

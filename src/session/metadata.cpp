@@ -33,15 +33,15 @@ constexpr std::array<std::string_view, 21> kOwnMembers = {
 constexpr size_t kMetadataBytesMax = size_t{16} << 20;
 constexpr uint32_t kOwnMembersMax = 64;
 
-// Nobody's, once it is given, would be anybody's: a session of another user would be opened.
+// If given, they must not be empty: an empty owner means anybody, and would open others' sessions.
 constexpr std::array<std::string_view, 2> kOwners = {"user_id", "agent_id"};
 
 std::string checksum_of(const json::Tree& tree) {
   return "sha256:" + to_hex(sha256(tree.canonical()));
 }
 
-// Of a file that is larger, or has more members, nothing could be read back. The library adds some
-// members of its own, and figures.
+// A file that is larger or has more members could not be read back. The library adds some members
+// of its own, and figures.
 Status check_fits(const json::Tree& tree) {
   json::Limits limits;
   limits.text_bytes_max = kMetadataBytesMax;
@@ -66,7 +66,7 @@ bool is_own(std::string_view name) {
   return false;
 }
 
-// Whether a decay_config, whole, can be read.
+// Whether the whole decay_config can be read.
 Status check_decay(const json::Tree& tree) {
   const json::Tree* config = tree.get("decay_config");
   if (config == nullptr) return {};
@@ -94,7 +94,7 @@ void read_compaction_config(json::ObjectReader& parent) {
   });
 }
 
-// The members that creation and patches have in common. `null_allowed`: a patch removes by null.
+// Reads the members that creation and patches share. `null_allowed`: null removes one, in a patch.
 void read_known_members(json::ObjectReader& reader, json::Value root, bool null_allowed) {
   const auto given = [&](std::string_view name) {
     const auto value = root.find(name);
@@ -196,7 +196,7 @@ Metadata Metadata::recovered(std::string_view session_id, int64_t now_ms,
   options.user_id = listed->user_id;
   options.agent_id = listed->agent_id;
   Metadata metadata = make(options, now_ms);
-  // Another moment would be another session's: the list would pass its row over.
+  // With another creation time, the list would take the row for another session's.
   if (listed->created_at_ms > 0) {
     const std::string created_at = format_rfc3339(listed->created_at_ms);
     metadata.tree_.set("created_at", json::Tree::string(created_at));
@@ -235,7 +235,7 @@ std::string Metadata::encode() const {
 
 uint64_t Metadata::unsigned_member(std::string_view name) const {
   const int64_t value = tree_.get_int64(name, 0);
-  // More than any log can count to is nobody's number: believing it would end the log.
+  // A number beyond what a log can count to is not believed: it would leave no seq for new entries.
   const bool possible = value > 0 && static_cast<uint64_t>(value) <= entry::kSeqMax;
   return possible ? static_cast<uint64_t>(value) : 0;
 }
@@ -253,7 +253,7 @@ Status Metadata::apply_patch(std::string_view text) {
   VARVE_TRY(reader.finish());
   json::Tree patched = tree_;
   patched.merge_patch(json::Tree::from(document.root()));
-  // What stood there before may be wrong, by another hand: that is no reason to refuse a title.
+  // What was there before may be wrong, edited by hand: that is no reason to refuse a title.
   if (document.root().find("decay_config")) VARVE_TRY(check_decay(patched));
   VARVE_TRY(check_fits(patched));
   tree_ = std::move(patched);

@@ -1,8 +1,8 @@
 // Metadata: metadata.json, what is known about a session besides its entries.
 //
-// Unknown members are kept. Counts in it are a cache: the log decides. `durable_seq` and
-// `compacted_through_seq` are the two numbers recovery relies on: a log that ends before the one
-// lost entries, and gaps in seq up to the other are legal.
+// Unknown members are kept. Counts in it are a cache: the log decides. Recovery relies on two
+// numbers: a log that ends before `durable_seq` has lost entries, and gaps in seq up to
+// `compacted_through_seq` are legal.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace varve::session {
 inline constexpr int64_t kMetadataVersion = 1;
 
 // Present and true: vectors.bin may have vectors of entries that a compaction dropped, whose ids
-// are free. No entry is added before they are gone.
+// are free. They must go before any entry is added.
 inline constexpr std::string_view kStrayVectors = "stray_vectors";
 
 enum class IfExists { kFail, kOpen };
@@ -34,14 +34,14 @@ struct CreateOptions {
 
 class Metadata {
  public:
-  // Of a new session.
+  // For a new session.
   static Metadata make(const CreateOptions& options, int64_t now_ms);
-  // Of a log that came without any: what can be known. `listed`: its row in the store's list.
+  // For a log without metadata: what can be known. `listed`: its row in the store's list.
   static Metadata recovered(std::string_view session_id, int64_t now_ms,
                             const std::optional<log::SessionRow>& listed = {});
-  // Reads the file's text. kFormatVersion when newer; kCorruption when it is not metadata of
-  // `session_id`. A right text whose checksum is wrong was edited by hand: accepted, and
-  // edited_outside() tells.
+  // Reads the file's text. kFormatVersion when it is newer; kCorruption when it is not metadata of
+  // `session_id`. A valid text with a wrong checksum was edited by hand: it is accepted, and
+  // edited_outside() is true.
   static Result<Metadata> parse(std::string_view text, std::string_view session_id);
 
   // The file's text: canonical members, indented for people, with a checksum.
@@ -56,8 +56,8 @@ class Metadata {
   }
   [[nodiscard]] uint64_t generation() const { return unsigned_member("generation"); }
 
-  // Applies a merge patch of the user's. kInvalidArgument for members that are the library's own,
-  // and for mistyped known ones.
+  // Applies the user's merge patch. kInvalidArgument for members that only the library may set, and
+  // for known members of a wrong type.
   Status apply_patch(std::string_view patch);
 
  private:

@@ -44,8 +44,8 @@ class Migration {
     return entry::schema_version_of(line, scratch_);
   }
 
-  // What will be kept, and what does not belong there. By the log alone: rows of index.bin, by
-  // which a line may be one too many, were never compared with it.
+  // Finds what will be kept and what does not belong there, by the log alone: rows of index.bin
+  // were never compared with it, and a wrong one could make a line look repeated.
   Status look() {
     bool is_from_log = false;
     {
@@ -55,7 +55,7 @@ class Migration {
     if (!is_from_log) VARVE_TRY(core_.rebuild());
     {
       const std::shared_lock lock(core_.index_mutex);
-      VARVE_TRY(core_.check_rows(core_.index_epoch));  // or the new log ends too early
+      VARVE_TRY(core_.check_rows(core_.index_epoch));  // else the new log would end too early
       tail_ = core_.view.tail;
       end_ = core_.index.coverage.entries_bytes;
       last_seq_ = std::max({core_.index.coverage.last_seq, core_.durable_seq_seen,
@@ -70,7 +70,7 @@ class Migration {
       return Status();
     }));
     VARVE_TRY(note_between(covered, end_));
-    // Above all numbers that were ever given, so that none means two entries.
+    // Above every number ever given, so that no number means two entries.
     last_seq_ = std::max(last_seq_, entry_count_);
     return {};
   }
@@ -122,7 +122,7 @@ class Migration {
     return row && core_.index.location(*row).offset != line.offset;
   }
 
-  // Blank lines are nobody's.
+  // Blank lines do not count as damage.
   Result<bool> is_blank(uint64_t from, uint64_t to) {
     std::string bytes;
     for (uint64_t at = from; at < to; at += bytes.size()) {
@@ -159,7 +159,7 @@ class Migration {
     json::Tree migrations = json::Tree::array();
     if (const json::Tree* before = tree.get("migrations"); before != nullptr) {
       for (const json::Tree& item : before->items()) {
-        // One that was killed before the log was replaced is done again.
+        // A migration that was killed before the log was replaced is repeated.
         if (item.get_int64("from") != 0) migrations.push(item);
       }
     }

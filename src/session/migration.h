@@ -1,8 +1,8 @@
 // Migration: a log of an earlier version, rewritten as one of this version.
 //
-// A log is of version 0 when its first entry has no schema_version. It is read as it is; the first
-// write to the session rewrites it. First metadata.json is written, with everything that makes both
-// logs right (as repair does); then the log is replaced, in one step.
+// A log is of version 0 when its first entry has no schema_version. It is read as it is, and
+// rewritten by the first write to the session. First metadata.json is written so that both logs are
+// right by it (as repair does); then the log is replaced in one step.
 #pragma once
 
 #include "json/tree.h"
@@ -11,8 +11,8 @@
 
 namespace varve::session {
 
-// For the holder of the storage's lock, caught up: migrates when the log is of an earlier version.
-// Tells in *checked_generation which generation was found to be of this version, so that the next
+// For the holder of the storage's lock, after catching up: migrates a log of an earlier version.
+// Sets *checked_generation to the generation that was found to be of this version, so that the next
 // call need not look again.
 Status migrate_if_older(Core& core, uint64_t* checked_generation);
 

@@ -3,8 +3,8 @@
 //   Progress progress(receiver, "verify");
 //   VARVE_TRY(progress.step(done_bytes, total_bytes));   // as often as you like, under no lock
 //
-// The host is called by the amount of work, not by a clock: at the first step, then whenever
-// another megabyte is done, and at the end.
+// The host is called by amount of work, not by time: at the first step, whenever another megabyte
+// is done, and at the end.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using ProgressFunction = int32_t (*)(void* user_data, const char* operation, uin
                                      uint64_t total);
 
 struct ProgressReceiver {
-  ProgressFunction function = nullptr;  // null: nobody wants to know
+  ProgressFunction function = nullptr;  // null: nobody is to be told
   void* user_data = nullptr;
 };
 
@@ -30,8 +30,8 @@ class Progress {
   Progress(const ProgressReceiver& receiver, const char* operation)
       : receiver_(receiver), operation_(operation) {}
 
-  // `done` of `total`, mostly in bytes; total 0: not known. kCallback when the host stops it.
-  // Work that begins anew may go back; the host is then not called until it is further than before.
+  // `done` of `total`, mostly in bytes; total 0: unknown. kCallback when the host stops it. Work
+  // that starts over may go back; the host is called again when it gets further than before.
   Status step(uint64_t done, uint64_t total) {
     if (receiver_.function == nullptr) return {};
     const bool is_end = done == total && total != 0;

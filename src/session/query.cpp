@@ -14,13 +14,13 @@ namespace varve::session {
 
 namespace {
 
-constexpr int kAttempts = 8;  // the log may be replaced, and the index made anew, under a query
+constexpr int kAttempts = 8;  // the log may be replaced and the index rebuilt during a query
 
-// A row as it was under the lock, to be read after it.
+// A row as it was under the lock, to be read after the lock is released.
 struct FoundRow {
   Core::Found place;
   std::string id;
-  EntryLine line;  // when it was read lately
+  EntryLine line;  // when the cache has it
 };
 
 class SessionQuery {
@@ -40,7 +40,7 @@ class SessionQuery {
   SessionQuery(const SessionQuery&) = delete;
   SessionQuery& operator=(const SessionQuery&) = delete;
 
-  // Words and vectors are ranked by lists and tables of their own, not by the order of time.
+  // Words and vectors are ranked by lists and tables of their own, without the order of time.
   static Core::Needs needs_of(const query::Query& query) {
     const bool walks = !query.has_text() && !query.has_vector();
     const bool by_time = query.sort_by == query::SortBy::kTime;
@@ -51,7 +51,7 @@ class SessionQuery {
   // is not kGone.
   Status with_search(const std::function<Status(query::Search&)>& use) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      if (uses_vectors_) {  // first: the entries of what is loaded are in the index after it
+      if (uses_vectors_) {  // first, so that entries of the loaded vectors are in the index
         auto compared = core_.vectors.compare(query_.vector, vector_end_max());
         if (!compared.ok() && shared_ != nullptr) {
           return std::move(compared).status().with_context("session '" + core_.id + "'");
@@ -69,12 +69,12 @@ class SessionQuery {
     return {Code::kBusy, "the log is being replaced over and over; try again"};
   }
 
-  // The next search compares the query's vector, when it has one.
+  // Makes the next search compare the query's vector, if it has one.
   void use_vectors() { uses_vectors_ = query_.has_vector(); }
   [[nodiscard]] uint32_t vector_end() const {
     return static_cast<uint32_t>(similarities_.by_record.size());
   }
-  // What came behind it came after the first page. `key_of`: makes the key of a session's id.
+  // What lies behind it came after the first page. `key_of` makes the key of a session's id.
   [[nodiscard]] std::optional<uint64_t> end_of(uint64_t (*key_of)(std::string_view)) const {
     const query::RowEnds* ends = shared_ != nullptr ? &shared_->row_ends
                                  : query_.after     ? &query_.after->row_ends
@@ -84,12 +84,12 @@ class SessionQuery {
     return end == ends->end() ? std::nullopt : std::optional(end->second);
   }
 
-  // Of a row, under the lock. Into its place: a string that is moved is copied.
+  // Fills *found for a row, under the lock. In place: moving a short string copies it.
   void find_row(uint32_t row, FoundRow* found) const {
     found->place = place_of(row);
     found->id = core_.index.id(row);
   }
-  // The same for who reads it next: with its line instead of its id, if it is there.
+  // The same for a caller that reads it next: with the cached line, if any, instead of the id.
   void find_line(uint32_t row, FoundRow* found) const {
     found->place = place_of(row);
     found->line = core_.cached_line(found->place);
@@ -122,13 +122,13 @@ class SessionQuery {
     input.rules = rules_.get();
     input.analyzer = analyzer_.get();
     input.now_ms = now_ms_;
-    // Whatever moment ages are counted to: what is over stays so.
+    // Whatever moment ages are computed for, what has expired now stays out.
     input.live_ms = std::max(now_ms_, clock_ms_);
     input.weights = core_.settings.best;
     input.session_id = core_.id;
     input.seq_end_max = end_of(query::seq_end_key);
     if (shared_ == nullptr) return input;
-    // Before they are counted, a session's own.
+    // Until all sessions are counted, the session's own.
     if (shared_->statistics.entry_count > 0) input.statistics = &shared_->statistics;
     input.best_match = shared_->best_match;
     input.row_end_max = end_of(query::row_end_key);
@@ -151,7 +151,7 @@ class SessionQuery {
   Status try_search(const std::function<Status(query::Search&)>& use) {
     VARVE_TRY(search(use));
     const std::shared_lock lock(core_.index_mutex);
-    return core_.index.is_damaged() ? gone() : Status();  // the next prepare_query() mends it
+    return core_.index.is_damaged() ? gone() : Status();  // the next prepare_query() repairs it
   }
 
   Status search(const std::function<Status(query::Search&)>& use) {
@@ -184,7 +184,7 @@ class SessionQuery {
     return use(search);
   }
 
-  // The rows whose entries hold what is asked.
+  // The rows whose entries pass the text check.
   Result<std::vector<uint32_t>> check_rows(const query::TextCheck& check,
                                            const std::vector<FoundRow>& rows) {
     std::vector<uint32_t> passed;
@@ -214,10 +214,10 @@ class SessionQuery {
   std::unique_ptr<text::Analyzer> analyzer_;  // when there is text
 };
 
-// Reads the entries of an answer, and tells of each how it came to be there.
+// Reads the entries of an answer, and explains how each was found.
 class ResultReader {
  public:
-  // wants_ids: of every result.
+  // wants_ids: every result gets its id.
   ResultReader(Core& core, const query::Query& query, SessionQuery& session_query, bool wants_ids)
       : core_(core), query_(query), session_query_(session_query), wants_ids_(wants_ids) {}
 
@@ -247,7 +247,7 @@ class ResultReader {
     }
   }
 
-  // Outside of it. kGone: everything anew.
+  // Outside the lock. kGone: start over.
   Result<QueryResults> read() {
     QueryResults results;
     results.results.reserve(rows_.size());
@@ -269,7 +269,7 @@ class ResultReader {
     return results;
   }
 
-  // Instead of read(): to be read later.
+  // Instead of read(): for reading later.
   UnreadResults unread() {
     UnreadResults found;
     found.has_more = answer_.has_more;
@@ -304,7 +304,7 @@ class ResultReader {
     if (query_.explain) result->explanation = explanations_[number];
   }
 
-  // From the last hit, whether its entry could be read or not.
+  // Starts after the last hit, whether its entry could be read or not.
   [[nodiscard]] std::string next_page() const {
     const query::Hit& last = answer_.hits.back();
     query::Cursor cursor;
@@ -316,7 +316,7 @@ class ResultReader {
     cursor.timestamp_ms = last.place.timestamp_ms;
     cursor.session_id = core_.id;
     cursor.id = last_id_;
-    // The first page's, as long as there are pages.
+    // The first page's end is kept for all pages.
     const uint64_t seq_end = session_query_.end_of(query::seq_end_key).value_or(answer_.last_seq);
     if (seq_end > 0) cursor.row_ends[query::seq_end_key(core_.id)] = seq_end;
     if (last_seq_ > 0) cursor.row_ends[query::last_seq_key(core_.id)] = last_seq_;
@@ -331,7 +331,7 @@ class ResultReader {
   SessionQuery& session_query_;
   bool wants_ids_;
   query::Answer answer_;
-  // When there is more: of the last hit, and of the newest entry that was looked at.
+  // When there is more: the last hit, and the newest entry that was looked at.
   std::string last_id_;
   uint64_t last_seq_ = 0;
   std::string newest_id_;
@@ -339,7 +339,7 @@ class ResultReader {
   std::vector<std::string> explanations_;
 };
 
-// Of a query of this session alone.
+// For a query of this session alone.
 Status check_cursor(const Core& core, const query::Query& query) {
   if (!query.after || query.after->session_id == core.id) return {};
   Place place;
@@ -475,7 +475,7 @@ Result<Core::LiveRows> find_rows(Core& core, const query::Query& query) {
 
 namespace {
 
-// Of live entries, by tag; kGone when the index was found to be wrong.
+// Counts live entries by tag. kGone when the index was found to be wrong.
 Status count_tags(Core& core, std::map<std::string, uint64_t>* counts) {
   counts->clear();
   const int64_t now_ms = core.context.clock->now_ms();

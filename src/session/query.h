@@ -1,8 +1,8 @@
-// Queries on one session: the index says which entries, the log gives them.
+// Queries on one session: the index finds the entries, and the log has them.
 //
 // A query sees the session as of one moment after the call began. Entries that are deleted while it
-// runs may still be in its answer, as if it had been a moment earlier; entries that cannot be read
-// are left out and counted as damage.
+// runs may still be in its answer, as if it had run earlier. Entries that cannot be read are left
+// out and counted as damage.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace varve::session {
 
-// Of a query across sessions: what all sessions together hold, and their best match.
+// For a query across sessions: what all of them hold together, and their best match.
 struct SharedQuery {
   query::TextStatistics statistics;
   double best_match = 0;
-  query::RowEnds row_ends;    // of sessions that were looked at before
+  query::RowEnds row_ends;    // of sessions that an earlier page or step looked at
   query::RankKeys rank_keys;  // of a query with words and a vector; sorted
 };
 
@@ -30,7 +30,7 @@ struct SharedQuery {
 // on this session alone.
 Result<QueryResults> run_query(Core& core, const query::Query& query, const SharedQuery* shared);
 
-// What a query across sessions finds in one of them, to be read when it is known to be wanted.
+// What a query across sessions finds in one of them, read only if it is wanted.
 struct UnreadResults {
   QueryResults answer;              // without lines and without `next`
   std::vector<Core::Found> places;  // of its results
@@ -38,26 +38,26 @@ struct UnreadResults {
 };
 Result<UnreadResults> find_unread(Core& core, const query::Query& query, const SharedQuery& shared);
 
-// What this session adds to SharedQuery.
+// The next functions give this session's part of SharedQuery.
 Result<query::TextStatistics> count_words(Core& core, const query::Query& query,
                                           const SharedQuery& shared);
 struct RankedKeys {
   query::RankKeys keys;
-  uint32_t vector_end = 0;  // records of vectors.bin that were looked at
+  uint32_t vector_end = 0;  // how many records of vectors.bin were looked at
 };
 Result<RankedKeys> find_rank_keys(Core& core, const query::Query& query, const SharedQuery& shared);
 Result<double> find_best_match(Core& core, const query::Query& query, const SharedQuery& shared);
 
-// How many entries match, whatever the limit.
+// How many entries match, regardless of the limit.
 Result<uint64_t> count_matches(Core& core, const query::Query& query);
 
 // The ids of all entries that match, in the order of the log.
 Result<std::vector<std::string>> find_matches(Core& core, const query::Query& query);
 
-// Their rows, to be read by Core::for_each_line.
+// The rows of these entries, for Core::for_each_line.
 Result<Core::LiveRows> find_rows(Core& core, const query::Query& query);
 
-// {"tags":[{"tag","entries"}]}: every tag that live entries have, and those above them, by name.
+// {"tags":[{"tag","entries"}]}: by name, every tag of live entries and the tags above it.
 Result<json::Tree> list_tags(Core& core);
 
 }  // namespace varve::session

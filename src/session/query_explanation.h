@@ -9,12 +9,12 @@
 
 namespace varve::session {
 
-// Of one result: every factor, and what each word and each term of the order gave.
+// Explains one result: every factor, and what each word and each term of the order contributed.
 [[nodiscard]] std::string explain_hit(const index::Index& index, const decay::Rules& rules,
                                       const query::Query& query, const query::Answer& answer,
                                       const query::Hit& hit);
 
-// Of the answer: how it was looked for.
+// Explains the answer: how it was searched.
 [[nodiscard]] std::string explain_answer(const query::Query& query, const query::Answer& answer);
 
 }  // namespace varve::session

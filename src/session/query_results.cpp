@@ -11,11 +11,11 @@ namespace varve::session {
 
 namespace {
 
-// Of a result's JSON, besides what it shows: names and numbers. More of them cost one copy.
+// What a result's JSON takes besides its contents: names and numbers. Longer ones cost one copy.
 constexpr size_t kResultBytes = 160;
 
-// A member of results one behind the other: a value that is that of the result before is copied
-// from there, as the decay factor of most and the match of all without words are.
+// Writes one member of successive results. A value equal to that of the result before is copied
+// from there, as most decay factors are, and every match_quality without words.
 class NumberColumn {
  public:
   explicit NumberColumn(std::string_view name) : name_(name) {}
@@ -36,7 +36,7 @@ class NumberColumn {
  private:
   std::string_view name_;
   uint64_t bits_ = 0;
-  size_t begin_ = 0;  // of what was written last
+  size_t begin_ = 0;  // where the last value was written
   size_t size_ = 0;
 };
 
@@ -55,7 +55,7 @@ class ResultWriter {
   }
 
  private:
-  // Copied from the result before, too, when it is the same.
+  // Copied from the result before when it is the same session.
   void append_session(const std::string& session_id) {
     if (session_id_ == &session_id) {
       out_->append(*out_, session_begin_, session_size_);
@@ -71,7 +71,7 @@ class ResultWriter {
   const QueryResults& results_;
   std::string* out_;
   const std::string* session_id_ = nullptr;
-  size_t session_begin_ = 0;  // of the member written last
+  size_t session_begin_ = 0;  // where the last member was written
   size_t session_size_ = 0;
   NumberColumn relevance_{",\"relevance\":"};
   NumberColumn decay_factor_{",\"decay_factor\":"};

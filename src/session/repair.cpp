@@ -1,4 +1,4 @@
-// repair: what is damaged moves to quarantine, what is whole stays byte for byte.
+// repair: moves damage to quarantine, and keeps what is whole byte for byte.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
-// A stretch that does not stay as it is: it goes to quarantine, or an edited line takes its place.
+// A stretch that cannot stay: it goes to quarantine, or an edited line replaces it.
 struct DamagedRange : log::Damage {
   std::string replacement;  // with its line end; empty: quarantine
 };
@@ -69,7 +69,7 @@ std::vector<DamagedRange> ranges_of(std::vector<log::Damage> damaged) {
   return ranges;
 }
 
-// What a scan did not visit: blank lines and damage. The scan itself lists the first damage only.
+// Collects what a scan did not visit: blank lines and damage. The scan lists only the first damage.
 class Unvisited {
  public:
   void saw(uint64_t offset, uint64_t length) {
@@ -113,13 +113,13 @@ class Unvisited {
   std::vector<std::pair<uint64_t, uint64_t>> gaps_;  // [from, to)
 };
 
-// Tells which damaged lines are entries that somebody edited, and gives them a new checksum. One
-// whose id is taken, or whose seq does not fit between its neighbours', is not taken for an edit.
+// Finds the damaged lines that are entries somebody edited, and gives them a new checksum. A line
+// whose id is taken, or whose seq does not fit between its neighbours', does not count as edited.
 class EditedLines {
  public:
   explicit EditedLines(Core& core, uint64_t generation) : core_(core), generation_(generation) {}
 
-  // Of every line that is whole, in order.
+  // Call it for every whole line, in order.
   void saw(uint64_t offset, uint64_t seq) { lines_.emplace_back(offset, seq); }
 
   Status accept(DamagedRange* range) {
@@ -165,7 +165,7 @@ class EditedLines {
 
   Core& core_;
   uint64_t generation_;
-  std::vector<std::pair<uint64_t, uint64_t>> lines_;  // offset and seq of those that are whole
+  std::vector<std::pair<uint64_t, uint64_t>> lines_;  // offset and seq of the whole lines
   std::unordered_set<std::string> ids_;
   uint64_t last_seq_ = 0;
   uint64_t last_offset_ = 0;
@@ -206,8 +206,8 @@ class Repair {
   [[nodiscard]] uint64_t store_damage_count() const { return store_damage_count_; }
 
   Status mend() {
-    // First the number that makes the gaps legal: a crash between the two steps leaves a log with
-    // damage, as before, and no new alarm.
+    // First the number that makes the gaps legal: a crash between the two steps leaves the log with
+    // its damage, as before, and raises no new alarm.
     VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.tree().set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
       metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq_));
@@ -244,8 +244,8 @@ class Repair {
   }
 
  private:
-  // Index lock held. It tells which ids stand twice: not without all rows, or of another log, which
-  // may be there only where nobody is kept out.
+  // Index lock held. The index tells which ids occur twice: it must have all rows and be of this
+  // log. Another log is possible only where nobody is kept out.
   [[nodiscard]] Status check_index() const {
     VARVE_TRY(core_.check_rows(epoch_));
     if (core_.view.tail.generation == tail_.generation) return {};
@@ -348,14 +348,14 @@ class Repair {
   uint64_t entries_ = 0;
   uint64_t resealed_ = 0;
   uint64_t store_damage_count_ = 0;
-  bool metadata_lost_ = false;  // and made anew, of what the store's list says
+  bool metadata_lost_ = false;  // and rebuilt from the store's list
 };
 
 }  // namespace
 
 Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& options) {
   json::Tree report;
-  // In both cases from the log anew: rows of a snapshot were never compared with their lines.
+  // Both rebuild the index from the log: rows of a snapshot were never compared with it.
   if (options.dry_run) {
     return while_replaced([&]() -> Result<json::Tree> {
       VARVE_TRY(core.rebuild());
@@ -367,7 +367,7 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
   VARVE_TRY(writer.run_as_is("repair", [&] {
     VARVE_TRY(core.rebuild());
     Repair repair(core, options.accept_edits);
-    VARVE_TRY(repair.look());  // before the torn tail goes, so that it is in the report
+    VARVE_TRY(repair.look());  // before the torn tail is cut, so that the report has it
     const uint64_t torn_before = core.torn_tail_count;
     VARVE_TRY(core.catch_up_as_writer());
     const bool cut = core.torn_tail_count > torn_before;

@@ -1,4 +1,4 @@
-// stats, files and the index for people.
+// stats, files, and the index as a list for people.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -27,7 +27,7 @@ std::string_view durability_name(log::Durability durability) {
 
 struct FileFigures {
   uint64_t snapshot_bytes = 0;
-  json::Tree modified;  // when the log last changed; null: not known
+  json::Tree modified;  // when the log last changed; null: unknown
 };
 
 FileFigures file_figures(Core& core) {
@@ -45,7 +45,7 @@ FileFigures file_figures(Core& core) {
   return figures;
 }
 
-// How many records there are, whole or not: none of them is read.
+// How many records there are, whole or not; none of them is read.
 json::Tree vector_figures(Core& core) {
   json::Tree tree = json::Tree::object();
   uint64_t dimension = 0;

@@ -1,4 +1,4 @@
-// What other processes may do during one call before it gives up.
+// How often a call tries again, because of other processes, before it gives up.
 #pragma once
 
 #include "base/result.h"
@@ -8,7 +8,7 @@ namespace varve::session {
 inline constexpr int kReplacedMax = 8;   // times that a file is replaced by a new generation
 inline constexpr int kConflictsMax = 4;  // appends by somebody who does not take the lock
 
-// What `work` answers, a Result; once more when the log was replaced under it (kGone).
+// Returns the Result of `work`, which is repeated when the log was replaced meanwhile (kGone).
 template <typename Work>
 auto while_replaced(Work&& work) -> decltype(work()) {
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {

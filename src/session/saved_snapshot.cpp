@@ -6,11 +6,11 @@ namespace varve::session {
 
 namespace {
 
-// Saving is due when what the file leaves out is larger than this and than half of what it covers.
+// Saving is due when the file leaves out more log than this and than half of what it covers.
 constexpr uint64_t kUncoveredBytesMin = uint64_t{1} << 20;
 
-// At the end of a session so much may be left to the next opening, in proportion to what is
-// covered: whoever adds one entry must not write the index of all.
+// How much the end of a session may leave to the next opening, in proportion to what is covered: a
+// program that adds one entry must not write the index of all entries.
 constexpr uint64_t kLeftBytesMin = uint64_t{16} << 10;  // 0.1 ms to read
 constexpr uint64_t kLeftBytesMax = uint64_t{1} << 20;   // 8 ms
 constexpr uint64_t kLeftDivisor = 64;

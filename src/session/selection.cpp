@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::string_view kCall = "tool_call";
 constexpr std::string_view kResult = "tool_result";
-constexpr size_t kResultsMax = 4096;  // of a call: with more, no time is spent on them
+constexpr size_t kResultsMax = 4096;  // of a call; no time is spent on a call with more
 
-// Calls and results of one index, under its lock.
+// Finds calls and results in one index, under the index's lock.
 class ToolCalls {
  public:
   ToolCalls(const index::Index& index, std::string_view call_key, int64_t now_ms)
@@ -31,7 +31,7 @@ class ToolCalls {
     return std::nullopt;
   }
 
-  // Rising, the call first; of more than kResultsMax results only some.
+  // Ascending, the call first; only some of more than kResultsMax results.
   [[nodiscard]] std::vector<uint32_t> with_results(uint32_t call) const {
     std::vector<uint32_t> rows = {call};
     add_referring(call, &rows);
@@ -64,8 +64,8 @@ class ToolCalls {
     }
   }
 
-  // Results of its call id, up to the next call that has it: what comes then is that one's. None
-  // when the id is another's: a result that refers to this call may have it.
+  // Adds results with this call's id, up to the next call with it, whose results follow. Adds none
+  // when the call has another id, as a call that was found by a reference may.
   void add_following(uint32_t call, std::vector<uint32_t>* rows) const {
     const size_t count_before = rows->size();
     index::PostingCursor cursor(index_.facets().content(call_key_));
@@ -81,7 +81,7 @@ class ToolCalls {
   int64_t now_ms_;
 };
 
-// Whether the row is still the one that was found, under the index's lock.
+// Whether the row is still the one that was found. Under the index's lock.
 bool stands(const Core& core, const Core::Found& found) {
   return found.generation == core.view.tail.generation && found.row < core.index.size() &&
          core.index.location(found.row) == found.location;
@@ -137,7 +137,7 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
     return Status(Code::kSizeLimit, "a call has more than 4,096 results");
   }
   for (const uint32_t one : rows) all.push_back(selected_row(core, one));
-  if (core.index.is_damaged()) return gone();  // the next prepare_query() mends it
+  if (core.index.is_damaged()) return gone();  // the next prepare_query() repairs it
   return all;
 }
 

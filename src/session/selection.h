@@ -1,5 +1,5 @@
-// Selections: what a query finds, before any entry is read. For callers that read only some of
-// what was found, as a context does, which ends when its tokens are spent.
+// Selections: what a query finds, before any entry is read. For callers that read only some of what
+// was found: a context, for example, stops when its tokens are spent.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace varve::session {
 
-// Without its id and type, which only those that are read need: a row stands for them.
+// It has no id and no type: its row stands for the entry until the entry is read.
 struct Selected {
   int64_t timestamp_ms = 0;
   double importance = 0;
@@ -22,33 +22,33 @@ struct Selected {
   Core::Found place;
 };
 
-// Of a row, under the index's lock.
+// For a row, under the index's lock.
 [[nodiscard]] Selected selected_row(const Core& core, uint32_t row);
 
 // Results of a query in order, unread. In query.cpp.
 Result<std::vector<Selected>> select(Core& core, const query::Query& query);
 
-// The entries of these ids that are there and live, now and at `now_ms`, in the order given.
+// Of these ids, the entries that are there and alive, both now and at `now_ms`, in the order given.
 Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::string>& ids,
                                          int64_t now_ms);
 
-// A call with all its results, in the order of the log, whichever of them `entry` is; the entry
-// alone when it has no counterpart, or is neither. A result belongs to the call that its references
-// name, else to the last one before it that has its call id. `call_key`: entry::content_key of the
-// entry's call id; empty when it has none. kSizeLimit beyond 4,096 results; kGone.
+// A tool call with all its results, in the order of the log, whichever of them `entry` is; `entry`
+// alone when it has no counterpart or is neither. A result belongs to the call that its references
+// name, else to the last call before it with the same call id. `call_key`: entry::content_key of
+// the entry's call id; empty when it has none. kSizeLimit beyond 4,096 results; kGone.
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
                                                std::string_view call_key, int64_t now_ms);
 
 struct SelectedLine {
   std::string id;
   std::string type;
-  EntryLine line;  // none when it is damaged, which is counted and told to the log
+  EntryLine line;  // null when it is damaged, which is counted and logged
 };
 
-// kGone when the log, or a wrong index, was replaced since: select anew.
+// kGone when the log or a wrong index was replaced meanwhile: select again.
 Result<SelectedLine> read_selected(Core& core, const Selected& entry);
 
-// Counts a row that cannot be read, and tells it to the log.
+// Counts a row that cannot be read, and logs it.
 void note_unreadable(Core& core, const Core::Found& place, const Status& damage);
 
 }  // namespace varve::session

@@ -44,7 +44,7 @@ struct Session::Parts {
   }
 
   Core core;
-  // Counts a failure and tells it to the log; gives the answer back.
+  // Counts and logs a failure; returns the answer.
   template <typename Answer>
   Answer noted(Answer answer, std::string_view message) {
     if (!answer.ok()) core.events.note_failure(answer.status(), message);
@@ -86,7 +86,7 @@ Status check_reason(std::string_view reason) {
   return {Code::kInvalidArgument, "a reason is at most 1024 bytes", std::move(place)};
 }
 
-// Ids are of characters that need no escape.
+// Ids consist of characters that need no escape.
 std::string ids_as_json(const std::vector<entry::Draft>& drafts) {
   std::string list = "[";
   for (const auto& draft : drafts) list.append(1, '"').append(draft.facts.id).append("\",");
@@ -151,7 +151,7 @@ Result<std::string> Session::add(std::string_view text) {
 Result<std::string> Session::add_batch(std::string_view text) {
   WriteRequest request;
   VARVE_TRY_ASSIGN(request.drafts, draft_batch(text, parts_->draft_options(), parts_->ids));
-  // What is added stays added: nothing may fail after it.
+  // Made before the write, because nothing may fail after it.
   std::string list = ids_as_json(request.drafts);
   if (request.drafts.empty()) return list;
   parts_->writer.submit(std::span(&request, 1));
@@ -279,14 +279,14 @@ Result<uint64_t> Session::remove_where(std::string_view text, std::string_view r
   for (const auto& id : ids) request.tombstones.push_back({id, std::string(reason), now_ms});
   parts_->writer.submit(std::span(&request, 1));
   VARVE_TRY(std::move(request.status));
-  return request.deleted_count;  // less than was found when another was faster
+  return request.deleted_count;  // fewer than were found if another thread deleted some first
 }
 
 Result<json::Tree> Session::metadata() {
   Core& core = parts_->core;
   VARVE_TRY(core.check_not_expired());
   VARVE_TRY(core.catch_up());
-  // Another process may have changed it. What cannot be read says nothing else.
+  // Another process may have changed it. If it cannot be read, the last known metadata is answered.
   (void)core.refresh_metadata().ok();
   json::Tree tree;
   {
@@ -311,7 +311,7 @@ Status Session::update(std::string_view patch) {
                                  [&](Metadata& metadata) { return metadata.apply_patch(patch); }));
     VARVE_TRY(take_durability());
     if (caps() == before) return {};
-    // Nothing beyond a cap is ever shown; here it goes from the files, too.
+    // Entries beyond a cap are never shown; here they also leave the files.
     const Status tidied = tidy_stores(core, Remains::kSetAside);
     if (!tidied.ok()) core.events.post(Level::kWarn, "not evicted yet: " + tidied.message());
     return {};
@@ -320,8 +320,8 @@ Status Session::update(std::string_view patch) {
   return {};
 }
 
-// What metadata says holds from here on. Who asked for "commit" is told when what was answered
-// before is durable, too, whoever wrote it.
+// Applies the metadata's durability from here on. A change to "commit" is answered only when
+// everything answered before is durable, too, whoever wrote it.
 Status Session::take_durability() {
   Core& core = parts_->core;
   const log::Durability before = core.durability;
@@ -414,7 +414,7 @@ Status Session::make_durable(std::optional<uint64_t> wait_ms) {
   request.lock_wait_ms = wait_ms;
   request.turn_wait_ms = wait_ms;
   request.kind = WriteRequest::Kind::kCall;
-  request.even_expired = true;  // it was answered before
+  request.even_expired = true;  // what is synced was answered before
   request.operation = "sync";
   request.call = [&] { return sync_log(parts_->core.next_seq() - 1); };
   parts_->writer.submit(std::span(&request, 1));
@@ -436,7 +436,7 @@ Status Session::sync() {
   return {};
 }
 
-// Makes all durable, and saves the metadata that says so.
+// Makes everything durable, and saves the metadata that says so.
 Status Session::sync_without_index() {
   Core& core = parts_->core;
   VARVE_TRY(parts_->writer.run("sync", [&] {
@@ -451,20 +451,19 @@ Status Session::sync_without_index() {
   return {};
 }
 
-// The end of a session may come when memory has ended: what was answered is in the log all the
-// same.
+// A session may end after an allocation failed: what was answered is in the log all the same.
 void Session::close() {
   if (!parts_) return;
   Core& core = parts_->core;
   Status saved;
   try {
     if (is_over(*this)) {
-      // Saving would note the time of now, and bring it back.
+      // Saving would write the present time, and revive the session.
     } else if (parts_->writer.has_changes()) {
       saved = sync_without_index();
       if (saved.ok()) parts_->writer.save_snapshot(core.is_snapshot_worth_saving());
     } else {
-      // An index that had to be rebuilt is worth keeping, even if nothing was written since.
+      // A rebuilt index is worth saving, even if nothing was written since.
       parts_->writer.save_snapshot(!core.saved.was_used || core.has_words_to_save());
     }
   } catch (const std::bad_alloc&) {

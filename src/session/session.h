@@ -1,12 +1,12 @@
 // Session: one memory. The log, its index, its metadata and the discipline between them.
 //
 // Threads: every public member may be called from any thread. Readers hold the index's shared lock
-// for moments only and never wait for a write in progress; writers queue, and whoever is first
-// commits for all who wait (group commit). Across processes, writers exclude each other by the
-// storage's lock and readers take no lock at all.
+// only for moments and never wait for a write in progress. Writers queue, and the first in the
+// queue commits for all that wait (group commit). Across processes, writers exclude each other by
+// the storage's lock, and readers take no lock.
 //
-// Order of locks: writer queue -> storage lock -> index lock; usage table -> index lock. Nothing is
-// called back under them.
+// Order of locks: writer queue -> storage lock -> index lock; usage table -> index lock. No
+// function of the host is called while they are held.
 #pragma once
 
 #include <functional>
@@ -47,7 +47,7 @@ struct UnreadResults;
 
 class Session {
  public:
-  // What a session needs from its store; all must outlive it.
+  // What a session needs from its store. All of it must outlive the session.
   struct Context {
     Clock* clock = nullptr;
     Random* random = nullptr;
@@ -57,13 +57,13 @@ class Session {
     io::FileSystem* file_system = nullptr;  // for files outside the store: export, import
     SizeQuota* quota = nullptr;             // null: none
     CatalogNotes* catalog = nullptr;        // null: none
-    // The session's row in the store's list, for when its metadata is lost; empty: no list.
+    // The session's row in the store's list, used when its metadata is lost; empty: no list.
     std::function<Result<std::optional<log::SessionRow>>(std::string_view id)> find_listed = {};
-    // Called when the session is, or comes to be, of durability "interval"; may be empty.
+    // Called when the session has durability "interval", at opening or later; may be empty.
     std::function<void()> start_flusher = {};
   };
 
-  // Loads index and metadata and reads what the index does not cover.
+  // Loads index and metadata, and reads the part of the log that the index does not cover.
   static Result<std::shared_ptr<Session>> open(std::string id,
                                                std::unique_ptr<log::SessionStorage> storage,
                                                const Context& context);
@@ -73,41 +73,41 @@ class Session {
 
   [[nodiscard]] const std::string& id() const;
 
-  // Once its ttl is over, what a host asks of it is answered as if it were opened: kNotFound.
+  // Once the session's ttl is over, a host's calls answer kNotFound, as opening it does.
 
-  // The entry's id. errors: see varve_session_add.
+  // Returns the entry's id. errors: see varve_session_add.
   Result<std::string> add(std::string_view entry);
-  // Ids in the order given, a JSON array. `entries` is a JSON array or JSON lines.
+  // `entries` is a JSON array or JSON lines. Returns the ids as a JSON array, in the same order.
   Result<std::string> add_batch(std::string_view entries);
   // The stored line, without its line end.
   Result<EntryLine> read(std::string_view id);
-  Result<std::string> get(std::string_view id);  // the same, copied
+  Result<std::string> get(std::string_view id);  // the same as a copy
   Status remove(std::string_view id, std::string_view reason);
 
-  // The embedding of a live entry, instead of the one it had: varve_session_put_vector.
+  // Sets or replaces the embedding of a live entry: varve_session_put_vector.
   Status put_vector(std::string_view id, std::span<const float> values);
-  // A query's JSON text, see docs/query.md.
+  // `text` is a query in JSON, see docs/query.md.
   Result<QueryResults> query(std::string_view text);
   Result<uint64_t> count(std::string_view query);
-  // For a query across sessions, see query.h; what the second finds is read by read() below.
+  // For a query across sessions, see query.h. What find_among() finds is read by read() below.
   Result<QueryResults> query_among(const query::Query& query, const SharedQuery& shared);
   Result<UnreadResults> find_among(const query::Query& query, const SharedQuery& shared);
   Result<query::TextStatistics> count_words(const query::Query& query, const SharedQuery& shared);
   Result<RankedKeys> find_rank_keys(const query::Query& query, const SharedQuery& shared);
   Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
-  // For who reads only some of what was found, see selection.h. kGone from the last two: select
-  // anew.
+  // For callers that read only some of what was found, see selection.h. kGone from the last two:
+  // select again.
   Result<std::vector<Selected>> select(const query::Query& query);
   Result<std::vector<Selected>> select_ids(const std::vector<std::string>& ids, int64_t now_ms);
   Result<std::vector<Selected>> select_tool_call(const Selected& entry, std::string_view call_key,
                                                  int64_t now_ms);
   Result<SelectedLine> read(const Selected& entry);
-  [[nodiscard]] int64_t now_ms() const;  // by its store's clock
+  [[nodiscard]] int64_t now_ms() const;  // by the store's clock
   // {"tags":[{"tag","entries"}]}, by name.
   Result<json::Tree> tags();
   // For the store's catalog, see catalog.h.
   Result<CatalogFacts> take_for_catalog();
-  // Deletes every entry that matches; how many.
+  // Deletes every entry that matches. Returns how many.
   Result<uint64_t> remove_where(std::string_view query, std::string_view reason);
 
   // See varve/kv.h and varve/transcript.h.
@@ -122,7 +122,7 @@ class Session {
   Status update(std::string_view patch);
   Status sync();
   Result<json::Tree> stats();
-  // The same with "usage", which reads the log when it is asked for first.
+  // The same with "usage". Its first call reads the log.
   Result<json::Tree> stats_with_usage();
   Result<UsageByDay> usage(int64_t start_ms, int64_t end_ms);  // start <= timestamp < end
   Result<json::Tree> files();
@@ -133,7 +133,7 @@ class Session {
   Result<json::Tree> compact(const CompactionOptions& options);
   Result<json::Tree> rebuild_index();
   Result<json::Tree> index_listing();
-  // `format`: a name, or options as an object. Of the others: see varve_session_export_file and
+  // `format` is a name or an object of options. For the others see varve_session_export_file and
   // varve_session_import_file.
   Result<std::string> export_text(std::string_view format, const ProgressReceiver& receiver = {});
   Result<json::Tree> export_file(std::string_view path, std::string_view options,
@@ -144,25 +144,25 @@ class Session {
 
   // Whether its ttl is over (expiry.h).
   Result<bool> has_expired();
-  // Entries that expired and are still in the log.
+  // How many entries have expired and are still in the log.
   uint64_t expired_entry_count();
   // [bytes] of log, tombstones, index, kv.json and transcript.md.
   uint64_t size_bytes();
 
-  // kNotFound when the session was deleted since.
+  // kNotFound when the session was deleted meanwhile.
   Status check_alive();
 
-  // Takes the lock and keeps it until the session is closed, or the other is called. kBusy.
+  // Takes the lock and keeps it until stop_keeping_lock() or close(). kBusy.
   Status keep_lock();
   Status stop_keeping_lock();
 
-  // Makes what is not yet durable so, when there is any: the interval flusher's step. With
-  // `wait_ms` it waits so long for other threads, and for other processes; kBusy then.
+  // Makes durable what is not yet, if there is any: the step of the interval flusher. With
+  // `wait_ms` it waits at most that long for other threads, and for other processes; then kBusy.
   Status flush(std::optional<uint64_t> wait_ms = {});
-  // The same of all that the log has, whoever wrote it. Unlike sync() it saves nothing else.
+  // The same for all that the log has, whoever wrote it. Unlike sync() it saves nothing else.
   Status make_durable(std::optional<uint64_t> wait_ms = {});
 
-  // Saves index and metadata, best effort. Idempotent; calls after it are still answered.
+  // Saves index and metadata, best effort. Idempotent. Calls after it are still answered.
   void close();
 
  private:

@@ -7,7 +7,7 @@ namespace varve::session {
 
 namespace {
 
-// A session is near its limit above 9 of 10 parts.
+// A session is near its limit above nine tenths of it.
 constexpr uint64_t kLimitParts = 10;
 constexpr uint64_t kNearLimitParts = 9;
 
@@ -33,7 +33,7 @@ void SessionEvents::note_failure(const Status& failure, std::string_view message
     if (place.os_errno != 0) details.set("errno", json::Tree::integer(place.os_errno));
     post(Level::kError, message, std::move(details));
   } catch (const std::bad_alloc&) {
-    // The failure itself is answered.
+    // The caller is told of the failure itself.
   }
 }
 

@@ -1,5 +1,5 @@
-// SessionEvents: what one session tells the host's log and its counters: what happened, what
-// failed, and each time that it comes near its size limit or that the disk stops taking entries.
+// SessionEvents: what one session reports to the host's log and its counters: events, failures, and
+// each time it comes near its size limit or the disk stops taking entries.
 #pragma once
 
 #include <atomic>
@@ -14,21 +14,21 @@
 
 namespace varve::session {
 
-// All of it from any thread, under any lock.
+// All members: any thread, under any lock.
 class SessionEvents {
  public:
-  // Both outlive it.
+  // `log` and `counters` outlive it.
   SessionEvents(std::string session_id, EventLog& log, Counters& counters);
 
   [[nodiscard]] bool wants(Level level) const { return log_.wants(level); }
   void post(Level level, std::string_view message, json::Tree details = json::Tree::object());
-  // Counts and posts a failure of the disk, or damage, that ended a call; others are the caller's
-  // own and left out.
+  // Counts and posts a failure of the disk, or damage, that ended a call. Other failures are the
+  // caller's own and are not posted.
   void note_failure(const Status& failure, std::string_view message) noexcept;
 
-  // Warns once when `size_bytes` has come near the limit, and again after it was smaller.
+  // Warns once when `size_bytes` comes near the limit, and again after it was below in between.
   void watch_size(uint64_t size_bytes, uint64_t limit_bytes) noexcept;
-  // Posts when entries begin to be kept in memory because the disk fails, and when it has them all.
+  // Posts when a failing disk makes entries stay in memory, and when the disk has them all.
   void watch_durability(const log::SessionStorage& storage) noexcept;
 
  private:

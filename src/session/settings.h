@@ -1,4 +1,4 @@
-// What a session runs with: the store's configuration with the session's own overrides applied.
+// What a session runs with: the store's configuration with the session's overrides.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace varve::session {
 
-// When a session is compacted without being asked.
+// When a session is compacted automatically.
 struct CompactionPolicy {
   bool automatic = true;
   double threshold = 0.9;  // of session_bytes_max
 };
 
-// What is done about a log that is not whole.
+// What to do about a log that is not whole.
 enum class Recovery : uint8_t {
-  kTail,     // damage is passed over, an unfinished end is not there
+  kTail,     // damage is passed over, an unfinished end is ignored
   kStrict,   // a session with any damage does not open
   kSalvage,  // as kTail, and the whole lines of an unfinished batch are kept
 };
@@ -34,7 +34,7 @@ struct Settings {
   uint64_t kv_cap = 200;                         // keys of a session
   uint64_t transcript_cap = 500;                 // entries of a transcript
   uint64_t lock_timeout_ms = 5000;
-  bool exclusive = false;  // the lock of an open session is kept, which nobody else writes to then
+  bool exclusive = false;  // an open session keeps its lock: nobody else can write to it
   uint64_t batch_write_interval_ms = 1000;  // durability "interval"
   log::Durability durability = log::Durability::kCommit;
   Recovery recovery = Recovery::kTail;

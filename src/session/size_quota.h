@@ -1,5 +1,5 @@
-// SizeQuota: what a session asks before it grows, and tells after: its user may have a limit over
-// all sessions. The store's to implement.
+// SizeQuota: asked before a session grows and told afterwards, because its user may have a limit
+// over all sessions. Implemented by the store.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace varve::session {
 class SizeQuota {
  public:
   virtual ~SizeQuota() = default;
-  // kSizeLimit with sizes when `new_bytes` more would be too many.
+  // kSizeLimit, with the sizes, when `new_bytes` more would be too much.
   virtual Status check(const std::string& user_id, uint64_t new_bytes) = 0;
   virtual void note_written(const std::string& user_id, uint64_t bytes) noexcept = 0;
 };

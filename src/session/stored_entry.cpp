@@ -10,9 +10,9 @@ namespace varve::session {
 namespace {
 
 struct LookUp {
-  bool is_known = true;  // no: the index is being made anew
+  bool is_known = true;  // false: the index is being rebuilt
   Standing standing = Standing::kAbsent;
-  std::optional<Core::Found> found;  // there is a line to compare with
+  std::optional<Core::Found> found;  // set when there is a line to compare with
   bool is_index_from_log = false;
 };
 
@@ -65,14 +65,14 @@ Result<Standing> find_standing(Core& core, std::string_view id,
 bool is_same_entry(std::string_view line, std::string_view text, entry::DraftOptions options,
                    IdGenerator& ids, json::Document& scratch) {
   if (line == text) return true;
-  options.entry_bytes_max = 0;  // it is there: whatever the limit is now
+  options.entry_bytes_max = 0;  // the limit of now does not matter: it is stored
   const auto stored = entry::draft(line, options, ids, scratch);
   if (!stored.ok()) return false;
   options.now_ms = stored->facts.timestamp_ms;
   auto given = entry::draft(text, options, ids, scratch);
   if (!given.ok()) return false;
   if (given->body == stored->body) return true;
-  // "ttl_seconds" counts from when it was added.
+  // "ttl_seconds" counts from the moment of adding.
   const int64_t end_ms = stored->facts.expires_at_ms;
   const int64_t given_end_ms = given->facts.expires_at_ms;
   if (end_ms == entry::kNeverExpires || given_end_ms == entry::kNeverExpires) return false;

@@ -1,4 +1,4 @@
-// Whether an entry that is to be added is there already, and is the same.
+// Whether an entry to be added is stored already, and is the same.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace varve::session {
 enum class Standing : uint8_t {
   kAbsent,
   kSame,
-  kOther,       // the id is another entry's
-  kDeleted,     // the id was used, and is for good
+  kOther,       // the id belongs to another entry
+  kDeleted,     // the id was used, and so is taken for good
   kUnreadable,  // the line of that id is damaged
 };
 
-// Why an entry of this standing is not added: only of the last three.
+// Why an entry of this standing is not added. Only for the last three.
 [[nodiscard]] std::string refusal_of(Standing standing);
 
-// Looks up `id`, expired entries too; `is_same` is asked about the line that is stored.
+// Looks up `id`, also among expired entries; asks `is_same` about the stored line.
 Result<Standing> find_standing(Core& core, std::string_view id,
                                const std::function<bool(std::string_view line)>& is_same);
 
-// Whether adding `text` to the session gave what `line` says, apart from what is given here (seq,
-// batch, checksum) and from a time that `text` does not tell.
+// Whether `line` is what adding `text` to the session gives, apart from seq, batch and checksum,
+// and from the time if `text` has none.
 bool is_same_entry(std::string_view line, std::string_view text, entry::DraftOptions options,
                    IdGenerator& ids, json::Document& scratch);
 

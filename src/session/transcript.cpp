@@ -13,8 +13,8 @@ namespace {
 constexpr CappedStore kStore = CappedStore::kTranscript;
 constexpr uint64_t kFirstPieceBytes = uint64_t{64} << 10;  // read from the end
 constexpr uint64_t kPieceGrowth = 4;
-constexpr uint64_t kEndBytes = 64;  // that tell one file from another of its length
-// Entries beyond the cap that a file may hold before it is written anew: so many, and a share of
+constexpr uint64_t kEndBytes = 64;  // by which files of the same length are told apart
+// How many entries beyond the cap a file may hold before it is rewritten: this many, and a share of
 // the cap.
 constexpr uint64_t kSlackMin = 16;
 constexpr uint64_t kSlackShare = 4;
@@ -48,7 +48,7 @@ Result<std::string> read_end(log::DocumentView& view, uint64_t end) {
   return read_piece(view, end - std::min(end, kEndBytes), end);
 }
 
-// Null: there is none.
+// Null when there is no transcript.
 Result<std::unique_ptr<log::DocumentView>> open_view(Core& core) {
   auto view = core.storage->open_document(log::kTranscriptFile);
   if (view.ok() && (*view)->size_bytes() > kCappedFileBytesMax) {
@@ -63,15 +63,15 @@ Result<std::unique_ptr<log::DocumentView>> open_view(Core& core) {
   return std::unique_ptr<log::DocumentView>();
 }
 
-// The file as it is to be: at most `cap` entries, `added` the last one, and nothing else.
+// The new file: at most `cap` entries, with `added` as the last, and nothing else.
 struct NewText {
   std::string text;
-  bool is_same = true;  // as the file
+  bool is_same = true;  // as the present file
   std::string old_text;
   stores::TranscriptContents old_contents;  // without its entries
 };
 
-// Right before the file is replaced: who is refused may ask again and again.
+// Right before the file is replaced: a refused call must not do this each time it is repeated.
 Status set_damage_aside(Core& core, const NewText& made) {
   const std::string_view text = made.old_text;
   for (const auto& range : made.old_contents.damaged) {
@@ -113,7 +113,7 @@ Status Transcript::append(std::string_view role, std::string_view content) {
   });
 }
 
-// Counts what is in the file: all of it the first time, and what was added to it from then on.
+// Counts the entries in the file: all the first time, then those added since.
 Status Transcript::look() {
   VARVE_TRY_ASSIGN(auto view, open_view(core_));
   const uint64_t size = view ? view->size_bytes() : 0;
@@ -131,7 +131,7 @@ Status Transcript::look() {
       VARVE_TRY_ASSIGN(const std::string text, read_piece(*view, from, size));
       contents = stores::parse_transcript(text);
       if (from == 0 || contents.ends_whole) break;
-      from = count = 0;  // what does not stand for itself belongs to what is before it
+      from = count = 0;  // a piece that cannot be read alone belongs to what is before it
     }
     entry_count_ = count + contents.entries.size();
     ends_whole_ = contents.ends_whole;
@@ -145,7 +145,7 @@ Status Transcript::look() {
   return {};
 }
 
-// With the entry, and without what is beyond the cap or damaged.
+// Rewrites the file with the entry, and without what is damaged or beyond the cap.
 Status Transcript::write_anew(const stores::TranscriptEntry& entry) {
   VARVE_TRY_ASSIGN(const NewText made, make_anew(core_, *seen_, &entry));
   VARVE_TRY(check_file_size(core_, writer_, kStore, made.text.size()));
@@ -167,7 +167,7 @@ Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
     const bool is_full = entry_count_ >= cap + kSlackMin + cap / kSlackShare;
     if (seen_ && (cap == 0 || is_full || !ends_whole_ || !fits.ok())) return write_anew(entry);
     VARVE_TRY(fits);
-    // Before it is appended: nothing may fail behind that.
+    // Made before the append, because nothing may fail after it.
     std::string end = seen_end_ + added;
     end.erase(0,
               end.size() - std::min<size_t>({kEndBytes, seen_bytes_ + added.size(), end.size()}));
@@ -186,7 +186,7 @@ Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
   return {Code::kBusy, "somebody appends to the transcript without taking the session's lock"};
 }
 
-// kGone when it was replaced meanwhile.
+// kGone when the file was replaced meanwhile.
 Result<std::vector<stores::TranscriptEntry>> Transcript::read_last(uint64_t count) {
   std::vector<stores::TranscriptEntry> entries;
   VARVE_TRY_ASSIGN(const auto view, open_view(core_));

@@ -1,8 +1,8 @@
 // Transcript: the capped transcript of a session, transcript.md.
 //
-// An append writes the entry at the end of the file and no more. What is beyond the cap stays in
-// the file for a while, unread, and goes when the file is written anew: every quarter of the cap.
-// Readers take no lock; they begin at the end, and leave out an entry that is not whole.
+// An append writes its entry at the end of the file, and nothing else. Entries beyond the cap stay
+// in the file unread until it is rewritten, every quarter of the cap. Readers take no lock: they
+// begin at the end, and leave out an entry that is not whole.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Transcript {
   Transcript(Core& core, Writer& writer) : core_(core), writer_(writer) {}
 
   Status append(std::string_view role, std::string_view content);
-  // [{"role","content","timestamp"}], the last `count` of them, chronological.
+  // [{"role","content","timestamp"}], the last `count`, oldest first.
   Result<json::Tree> last(uint64_t count);
 
  private:
@@ -33,11 +33,11 @@ class Transcript {
   Core& core_;
   Writer& writer_;
 
-  // The holder of the lock only: the file as last seen. While it is open no other has its identity.
+  // For the lock holder: the file as last seen. While it is open, no other file has its identity.
   std::unique_ptr<log::DocumentView> seen_;
   uint64_t seen_bytes_ = 0;
-  std::string seen_end_;      // the last bytes of them: an editor may write into the same file
-  uint64_t entry_count_ = 0;  // in the file, those beyond the cap too
+  std::string seen_end_;      // its last bytes: an editor may write into the same file
+  uint64_t entry_count_ = 0;  // in the file, including those beyond the cap
   bool ends_whole_ = true;
 };
 

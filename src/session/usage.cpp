@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kRowsAtATime = 256;
 constexpr int64_t kDayMs = 86'400'000;
-constexpr uint64_t kTokensMax = 1'000'000'000'000;  // of one entry; more is no count of tokens
+constexpr uint64_t kTokensMax = 1'000'000'000'000;  // of one entry; nobody counts more tokens
 constexpr double kCostUsdMax = 1e9;
 constexpr double kNano = 1e9;
 
@@ -102,7 +102,7 @@ Result<UsageByDay> UsageTable::by_day(int64_t start_ms, int64_t end_ms) {
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
 }
 
-// kGone when the log or a wrong index was replaced meanwhile: start anew.
+// kGone when the log or a wrong index was replaced meanwhile: start over.
 Status UsageTable::read_rows() {
   VARVE_TRY(core_.catch_up());
   uint32_t end = 0;
@@ -129,18 +129,18 @@ Status UsageTable::read_some(uint32_t end) {
     if (!is_current()) return {Code::kGone, "the index was made anew"};
     from_log = core_.index_from_log;
     for (uint32_t row = next_row_; row < end; ++row) {
-      if (core_.index.is_deleted(row)) continue;  // expired ones: a clock may be set back
+      if (core_.index.is_deleted(row)) continue;  // expired rows are kept: a clock may be set back
       found.emplace_back(
           core_.index.id(row),
           Core::Found{row, core_.index.location(row), generation_, core_.index.is_verified(row)});
     }
   }
   json::Document document;
-  std::vector<Row> rows;  // all of them or none: what fails is read again
+  std::vector<Row> rows;  // all or none: after a failure they are read again
   for (const auto& [id, place] : found) {
     const auto line = core_.read_from_log(id, place);
     if (line.code() == Code::kCorruption) {
-      if (from_log) continue;      // the disk changed since
+      if (from_log) continue;      // the disk has changed since
       VARVE_TRY(core_.rebuild());  // the snapshot may be the one that is wrong
       return {Code::kGone, "the index was made anew"};
     }

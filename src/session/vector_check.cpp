@@ -30,7 +30,7 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
   const uint64_t length = embedding::record_bytes(found.dimension);
   const int64_t now_ms = core.context.clock->now_ms();
   std::unordered_set<std::string> live;
-  std::vector<uint64_t> damaged;  // since the last record that is whole
+  std::vector<uint64_t> damaged;  // since the last whole record
   found.torn_offset = embedding::kHeaderBytes;
   const auto look = [&](const VectorFile::Scanned& scanned) -> Status {
     if (!scanned.record) {
@@ -57,8 +57,8 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
 
 namespace {
 
-// Those of entries that the log has, by an index that was read from it whole: rows of index.bin are
-// not compared with anything here.
+// Selects the vectors of entries that the log has, by an index that was read from the log: rows of
+// index.bin are not compared with anything here.
 Result<VectorFile::Selection> select_of_log(Core& core) {
   bool is_from_log = false;
   uint64_t epoch = 0;
@@ -87,8 +87,8 @@ Result<VectorFile::Selection> select_of_log(Core& core) {
 Status drop_stray_vectors(Core& core) {
   if (!core.metadata.may_have_stray_vectors()) return {};
   const auto selection = select_of_log(core);
-  if (selection.code() == Code::kFormatVersion) return {};  // nobody here reads any of them
-  // Nor of a file with a damaged header, which repair sets aside.
+  if (selection.code() == Code::kFormatVersion) return {};  // nobody here can read any of them
+  // A damaged header cannot be read either; repair sets the file aside.
   if (!selection.ok() && selection.code() != Code::kCorruption) return selection.status();
   if (selection.ok() && selection->drops()) {
     VARVE_TRY(core.vectors.file().quarantine(*selection, core.context.clock->now_ms()));
@@ -110,7 +110,7 @@ Result<bool> repair_vectors(Core& core) {
     core.vectors.look();
     return true;
   }
-  if (selection.code() == Code::kFormatVersion) return false;  // not ours to touch
+  if (selection.code() == Code::kFormatVersion) return false;  // of a newer version: not touched
   VARVE_TRY(selection);
   if (selection->damaged.empty() && !selection->has_torn_end) return false;
   VARVE_TRY(file.quarantine(*selection, now_ms));

@@ -1,4 +1,4 @@
-// Looking after vectors.bin: verify and repair.
+// Verify and repair of vectors.bin.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace varve::session {
 
 struct VectorCheck {
   log::VectorsTail tail;
-  uint32_t dimension = 0;     // 0: there are none
+  uint32_t dimension = 0;     // 0: there are no vectors
   uint64_t record_count = 0;  // whole ones
-  uint64_t entry_count = 0;   // live entries that have one
+  uint64_t entry_count = 0;   // live entries with a vector
   uint64_t damaged_count = 0;
   uint64_t torn_offset = 0;  // where the file ought to end
-  uint64_t torn_bytes = 0;   // behind it: a record that is not whole, or being written
+  uint64_t torn_bytes = 0;   // after it: an incomplete record, or one being written
 
   [[nodiscard]] json::Tree tree() const;
 };
@@ -25,16 +25,16 @@ struct VectorCheck {
 using VectorProblem =
     std::function<void(uint64_t offset, uint64_t length, std::string_view reason)>;
 
-// Reads every record, and tells what is damaged; not of a torn end. Without a lock.
+// Reads every record, without a lock. Calls `problem` for what is damaged, but not for a torn end.
 Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem);
 
-// Before entries are added, by the holder of the storage's lock: what a compaction that was killed,
-// or failed, behind its new log has left in vectors.bin would be the vectors of the next entries of
-// these ids. kConflict: the index was made anew meanwhile.
+// For the lock holder, before entries are added: a compaction that was killed or failed after its
+// new log was in place may have left vectors whose ids are free. They would become the vectors of
+// the next entries with these ids. kConflict: the index was rebuilt meanwhile.
 Status drop_stray_vectors(Core& core);
 
-// What is damaged goes to quarantine. The caller holds the storage's lock. Whether it changed
-// anything.
+// Moves damage to quarantine. The caller holds the storage's lock. Returns whether anything
+// changed.
 Result<bool> repair_vectors(Core& core);
 
 }  // namespace varve::session

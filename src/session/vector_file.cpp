@@ -18,7 +18,7 @@ uint64_t offset_of(uint64_t number, uint64_t record_bytes) {
   return embedding::kHeaderBytes + number * record_bytes;
 }
 
-// Of full length.
+// Counts records of full length.
 uint64_t record_count(const log::VectorsTail& tail, uint64_t record_bytes) {
   return tail.bytes <= embedding::kHeaderBytes
              ? 0
@@ -64,7 +64,7 @@ Status VectorFile::scan(const log::VectorsTail& tail, uint32_t dimension, uint64
       const std::string_view bytes = std::string_view(chunk).substr(start, length);
       VARVE_TRY(visit({at + start, embedding::parse_record(bytes, dimension)}));
     }
-    if (got < chunk.size()) return {};  // cut meanwhile: a torn end went
+    if (got < chunk.size()) return {};  // a torn end was cut off meanwhile
     at += got;
   }
   return {};
@@ -103,12 +103,12 @@ Status VectorFile::put_once(std::string_view id, std::span<const float> values, 
     VARVE_TRY_ASSIGN(tail, storage_.vectors_tail());
   }
   VARVE_TRY(storage_.append(log::Stream::kVectors, tail.bytes, record, durable, 0));
-  const auto now = storage_.vectors_tail();  // it is written, whatever this says
+  const auto now = storage_.vectors_tail();  // the record is written, whatever this answers
   whole_ = now.ok() ? *now : log::VectorsTail();
   return {};
 }
 
-// In one step: a file of ours has its header and a record, or is not there.
+// In one step, so that a file of ours has its header and a record, or does not exist.
 Status VectorFile::put_first(std::string_view record, uint32_t dimension) {
   VARVE_TRY(storage_.replace(log::Stream::kVectors, [&](log::Sink& sink) {
     VARVE_TRY(sink.append(embedding::encode_header(dimension)));
@@ -131,7 +131,7 @@ Result<uint64_t> VectorFile::whole_end(const log::VectorsTail& tail, uint32_t di
   return uint64_t{embedding::kHeaderBytes};
 }
 
-// Bytes first, cut after: a crash in between leaves them in both places, never in neither.
+// Copied before cut: a crash in between leaves the bytes in both places, never in neither.
 Status VectorFile::cut_torn_end(const log::VectorsTail& tail, uint64_t end, int64_t now_ms) {
   VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, tail.generation, end,
                                   tail.bytes - end,
@@ -146,7 +146,7 @@ Result<VectorFile::Selection> VectorFile::select(const Keeps& keeps) {
   VARVE_TRY_ASSIGN(selection.tail, storage_.vectors_tail());
   VARVE_TRY_ASSIGN(selection.dimension, dimension(selection.tail));
   if (selection.dimension == 0) return selection;
-  std::unordered_map<std::string, uint64_t> last;  // of the kept ids: where their last record is
+  std::unordered_map<std::string, uint64_t> last;  // where the last record of each kept id is
   VARVE_TRY(scan(selection.tail, selection.dimension, 0, [&](const Scanned& scanned) {
     selection.record_count += 1;
     if (!scanned.record) {

@@ -1,4 +1,4 @@
-// put_vector: Writer's part of it.
+// Writer's part of put_vector.
 #include <new>
 #include <utility>
 
@@ -28,9 +28,9 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
     log_bytes = core_.index.coverage.entries_bytes;
   }
   VARVE_TRY(check_size(bytes));
-  const std::string user = user_id();  // before anything is written: this may fail
-  // The entry first, whatever the durability: were it lost and its vector not, another entry could
-  // get its id, and the vector with it.
+  const std::string user = user_id();  // may fail, so before anything is written
+  // The entry is made durable first, whatever the durability: if it were lost and its vector not,
+  // another entry could get its id, and with it the vector.
   if (core_.storage->durable_mark().entries_bytes < log_bytes) {
     VARVE_TRY(core_.storage->sync(core_.next_seq() - 1));
   }

@@ -31,7 +31,7 @@ void Vectors::look() noexcept {
     const auto tail = storage_.vectors_tail();
     if (tail.ok()) size_bytes_.store(tail->bytes);
   } catch (const std::bad_alloc&) {
-    // As a failure to look: whoever needs the size asks again.
+    // As if the look had failed: whoever needs the size asks again.
   }
 }
 
@@ -53,14 +53,14 @@ Status Vectors::catch_up() {
   return {Code::kBusy, "vectors.bin is being replaced over and over; try again"};
 }
 
-// The load mutex is held, so nobody else changes what is read here without the other.
+// The load mutex is held: nobody else changes what is read here without mutex_.
 Status Vectors::read(const log::VectorsTail& tail) {
   const bool is_other = !is_whole_ || generation_ != tail.generation ||
                         tail.bytes < covered_bytes_ || (!table_ && tail.bytes > 0);
   return is_other ? load(tail) : read_more(tail);
 }
 
-// Shown when it is whole: a query that saw the file before this one is not to see a part of it.
+// Shown only when complete: a query that saw the file before this must not see a part of it.
 Status Vectors::load(const log::VectorsTail& tail) {
   VARVE_TRY_ASSIGN(const uint32_t dimension, file_.dimension(tail));
   std::unique_ptr<embedding::VectorTable> table;
@@ -85,7 +85,7 @@ Status Vectors::load(const log::VectorsTail& tail) {
   return {};
 }
 
-// Damage at the end may be a record that is being written: it is looked at again the next time.
+// Damage at the end may be a record that is being written, so it is read again the next time.
 Status Vectors::read_more(const log::VectorsTail& tail) {
   if (!table_) return {};
   const uint64_t length = embedding::record_bytes(table_->dimension());
@@ -131,7 +131,7 @@ Result<Vectors::Similarities> Vectors::compare(std::span<const float> query,
   return found;
 }
 
-// Only of records that were there before the index was caught up: their entries are in it, or gone.
+// Only for records that are older than the index as it is: their entries are in it, or gone.
 bool Vectors::resolve(const Similarities& similarities, const index::Index& index,
                       uint64_t index_epoch) {
   {
@@ -169,7 +169,7 @@ Result<std::vector<query::VectorMatch>> Vectors::match(const Similarities& simil
   }
   const auto rises = [](const auto& a, const auto& b) { return a.row < b.row; };
   std::stable_sort(matches.begin(), matches.end(), rises);
-  // Of several of one row, the last.
+  // Of several records of one row, keeps the last.
   size_t count = 0;
   for (const query::VectorMatch& match : matches) {
     if (count > 0 && matches[count - 1].row == match.row) {

@@ -1,11 +1,11 @@
-// Vectors: the embeddings of a session's entries in memory, loaded when the first query asks for
-// them, caught up with the file at each query after that.
+// Vectors: the embeddings of a session's entries in memory. The first query that needs them loads
+// them; each later one catches up with the file.
 //
-// A record counts when it is the last one of its entry, and the entry is in the index. Which of the
-// entries may be found is the query's affair.
+// A record counts when it is the last one of its entry and the entry is in the index. Which entries
+// may be found is decided by the query.
 //
-// Threads: all members from any thread, but file(), which is the holder of the storage's lock's.
-// Locks: the index's may be held when match() is called; none may be held for the others.
+// Threads: any, except for file(), which only the holder of the storage's lock uses.
+// Locks: the index's may be held when match() is called; hold none when calling the others.
 #pragma once
 
 #include <atomic>
@@ -29,25 +29,25 @@ class Vectors {
 
   VectorFile& file() { return file_; }
 
-  // How alike a query and each record are: made without the index.
+  // How similar a query and each record are; made without the index.
   struct Similarities {
-    uint64_t load = 0;  // the records' numbers are of this one
+    uint64_t load = 0;  // the load that the records' numbers belong to
     std::vector<double> by_record;
   };
-  // `record_end_max`: records behind it came later. kInvalidArgument when the vectors have another
+  // `record_end_max`: later records are ignored. kInvalidArgument when the vectors have another
   // dimension than the query; kCorruption, kFormatVersion.
   Result<Similarities> compare(std::span<const float> query,
                                std::optional<uint32_t> record_end_max);
-  // The same by rows, rising. Under the index's lock, with an index that was caught up after
-  // compare(). kGone when the file was replaced meanwhile.
+  // The same by row, ascending. Call it under the index's lock, with an index that was caught up
+  // after compare(). kGone when the file was replaced meanwhile.
   Result<std::vector<query::VectorMatch>> match(const Similarities& similarities,
                                                 const index::Index& index, uint64_t index_epoch);
 
-  // Looks at the file's size.
+  // Looks up the file's size.
   void look() noexcept;
   [[nodiscard]] uint64_t size_bytes() const { return size_bytes_.load(); }  // as last seen
   [[nodiscard]] uint64_t memory_bytes() const;
-  // Leaves nothing of them in memory: for a purge.
+  // Removes all vectors from memory, for a purge.
   void forget();
 
  private:
@@ -62,14 +62,14 @@ class Vectors {
   VectorFile file_;
   std::atomic<uint64_t> size_bytes_{0};
 
-  std::mutex load_mutex_;                          // one thread reads the file
+  std::mutex load_mutex_;                          // one thread at a time reads the file
   mutable std::shared_mutex mutex_;                // guards the rest; held for moments
-  std::unique_ptr<embedding::VectorTable> table_;  // null: nothing is loaded, or nothing there
-  bool is_whole_ = false;  // false while the table is being added to: an allocation may fail
-  uint64_t load_ = 0;      // changes when the records are numbered anew
+  std::unique_ptr<embedding::VectorTable> table_;  // null: nothing loaded, or no vectors
+  bool is_whole_ = false;  // false during a change of the table, and after a failed one
+  uint64_t load_ = 0;      // changes when the records are renumbered
   uint64_t generation_ = 0;
   uint64_t covered_bytes_ = 0;  // of the file
-  std::vector<uint32_t> rows_;  // of the first records, in the index of:
+  std::vector<uint32_t> rows_;  // of the first records, in the index of rows_epoch_
   uint64_t rows_epoch_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// verify: every line, checksum, sequence number and index entry, read anew from the log.
+// verify: reads every line, checksum, sequence number and index entry again from the log.
 #include <algorithm>
 #include <utility>
 
@@ -49,7 +49,7 @@ class Report {
     vectors_ = vectors.tree();
   }
 
-  // Nothing is wrong, and somebody may want to know.
+  // Something that is not wrong but may interest somebody.
   void note(uint64_t offset, std::string_view id, std::string_view target,
             std::string_view reason) {
     notes_total_ += 1;
@@ -63,7 +63,7 @@ class Report {
     notes_.push(std::move(note));
   }
 
-  // The one that is first in its file.
+  // The problem that comes first in its file.
   [[nodiscard]] const json::Tree* first_problem() const {
     const json::Tree* first = nullptr;
     for (const auto& problem : problems_.items()) {
@@ -105,7 +105,7 @@ std::string missing_text(uint64_t first, uint64_t last) {
          std::to_string(first) + (count == 1 ? std::string() : " to " + std::to_string(last));
 }
 
-// One pass over the log, compared with the index as it goes.
+// One pass over the log, compared with the index on the way.
 class Verification {
  public:
   Verification(Core& core, Progress& progress) : core_(core), progress_(progress) {}
@@ -116,12 +116,12 @@ class Verification {
       const std::shared_lock lock(core_.index_mutex);
       durable_seq = core_.durable_seq_seen;
     }
-    // Behind that: what another thread sees to be durable from here on may not be in it.
+    // After that: the tail may lack what other threads see as durable from here on.
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
     {
       const std::shared_lock lock(core_.index_mutex);
-      // A log that took its name since the index was caught up has gaps that the metadata read
-      // before it does not know.
+      // If the log was replaced since the index was caught up, it has gaps that the metadata read
+      // before does not know.
       if (tail_.generation != core_.view.tail.generation) {
         return {Code::kGone, "the log was replaced"};
       }
@@ -165,8 +165,8 @@ class Verification {
     return check_vectors();
   }
 
-  // What looks like a torn tail may be a line that is being written right now: for certain only
-  // while holding the writer's lock.
+  // What looks like a torn tail may be a line that is being written. Only the holder of the
+  // writer's lock can tell.
   [[nodiscard]] bool may_be_torn() const { return torn_; }
 
   Status check_tails() {
@@ -273,7 +273,7 @@ class Verification {
     check_references(line);
   }
 
-  // What the index says of an entry without reading its line.
+  // Checks what the index says of an entry without reading its line.
   void check_row(const log::ScannedEntry& line, uint32_t row) {
     const index::Index& index = core_.index;
     const entry::EntryFacts& facts = *line.facts;
@@ -317,7 +317,7 @@ class Verification {
     }
   }
 
-  // From 1.
+  // Counted from 1.
   [[nodiscard]] Result<uint64_t> line_number(log::Stream stream, uint64_t offset) const {
     log::LineReader reader(*core_.storage, stream, tail_.generation, 0, offset);
     log::Line line;
@@ -358,7 +358,7 @@ class Verification {
   uint64_t entries_end_ = 0;
   uint64_t tombstones_end_ = 0;
   bool torn_ = false;
-  Status index_lost_;  // kGone: to another thread, which could not read the log to the end
+  Status index_lost_;  // kGone: another thread failed to read the log to its end
 };
 
 }  // namespace
@@ -367,10 +367,10 @@ Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressR
   Progress progress(receiver, "verify");
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(core.load_sections());
-    VARVE_TRY(core.prepare_query({}));  // the tags, too
+    VARVE_TRY(core.prepare_query({}));  // tags are verified, too
     Verification verification(core, progress);
     Status status = verification.run();
-    if (status.code() == Code::kGone) continue;  // replaced meanwhile: look at the new one
+    if (status.code() == Code::kGone) continue;  // the log was replaced: verify the new one
     VARVE_TRY(std::move(status));
     if (verification.may_be_torn()) {
       const auto check = [&] { return verification.check_tails(); };
@@ -386,8 +386,8 @@ Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressR
   return Status(Code::kBusy, "the log is being replaced over and over; try again");
 }
 
-// Without the lock, which would leave traces in its file: whoever respects it is not writing while
-// nobody holds it.
+// Takes no lock, which would leave traces in the lock file: while nobody holds the lock, nobody who
+// respects it writes.
 Status check_strictly(Core& core) {
   constexpr int64_t kPauseUs = 1000;
   Clock& clock = *core.context.clock;

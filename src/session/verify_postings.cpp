@@ -1,4 +1,4 @@
-// The deep part of verify: facets and words, list by list, beside those that the log gives.
+// The deep part of verify: compares each list of facets and words with what the log gives.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -12,7 +12,7 @@ namespace varve::session {
 
 namespace {
 
-// Of the index as it is: everything it has on these rows.
+// All that the index has on these rows.
 struct Postings {
   uint64_t generation = 0;
   uint64_t entries_bytes = 0;
@@ -50,7 +50,7 @@ Status read_log(Core& core, Postings* expected) {
   return {};
 }
 
-// What a key is about, for people. See index/facets.h and index/text_index.h.
+// What a key stands for, in words for people. See index/facets.h and index/text_index.h.
 std::string name_of(std::string_view key) {
   const std::string rest(key.substr(1, key.find('\0', 1) - 1));
   switch (key.front()) {
@@ -67,7 +67,7 @@ std::string name_of(std::string_view key) {
 
 bool has_list(std::string_view key) { return key.front() != 'o' && key.front() != 'w'; }
 
-// Blocks may be cut differently, by what was compressed when.
+// Compares rows: the cut into blocks depends on what was compressed when.
 bool is_same_list(std::string_view a, std::string_view b) {
   const auto rows_of = [](std::string_view encoded) {
     std::vector<std::pair<uint32_t, uint32_t>> rows;
@@ -84,7 +84,7 @@ bool is_same_list(std::string_view a, std::string_view b) {
   return a == b || rows_of(a) == rows_of(b);
 }
 
-// A compaction keeps a word whose entries went, as long as entries with another form of it stay.
+// A compaction keeps a form of a word without entries while entries with another form stay.
 bool is_left_over_form(std::string_view key, std::string_view stem,
                        const index::Segment& expected) {
   if (key.front() != 'w') return false;

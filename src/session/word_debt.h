@@ -1,9 +1,9 @@
-// WordDebt: how much of the log the writes of this process are to index the words of.
+// WordDebt: how many bytes of the log the writes of this process should index the words of.
 //
 // Words are indexed late: by the query that needs them, or by writes once much waits. Writes pay in
-// proportion to what was written here, so that what waits after a bulk load comes to an end and no
-// single add pays for all of it: every few writes, some times what one of them wrote. What other
-// processes write is indexed by whoever asks.
+// proportion to what this process wrote, so that what a bulk load left gets done and no single add
+// pays for all of it: every few writes, one indexes a few times what it wrote. What other processes
+// write is indexed by whoever queries.
 #pragma once
 
 #include <atomic>
@@ -11,19 +11,19 @@
 
 namespace varve::session {
 
-// Lines that are read at once, and indexed at once under the index's lock.
+// How much of the log is read at a time, and indexed at a time under the index's lock.
 inline constexpr uint64_t kWordsBytes = uint64_t{1} << 20;
-// What the end of a session may index: it does not wait for a whole log.
+// How much the end of a session may index: it must not wait for a whole log.
 inline constexpr uint64_t kWordsBytesOfClose = 16 * kWordsBytes;
 
 class WordDebt {
  public:
-  // A query by words was asked here. Any thread, no lock.
+  // A query by words was asked in this process. Any thread, no lock.
   void note_asked() noexcept { is_asked_.store(true); }
   // `bytes` were added to the log by this process. Index lock held exclusively.
   void note_written(uint64_t bytes) noexcept { written_bytes_ += bytes; }
-  // What the write that asks is to index, when `waiting_bytes` of the log have none of their words
-  // indexed; 0: nothing yet. What it answers counts as paid. Index lock held exclusively.
+  // How much the calling write is to index when `waiting_bytes` of the log have no words indexed;
+  // 0: nothing yet. The answer counts as paid. Index lock held exclusively.
   [[nodiscard]] uint64_t due_bytes(uint64_t waiting_bytes) noexcept;
 
  private:

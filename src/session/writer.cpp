@@ -23,11 +23,11 @@ namespace varve::session {
 
 namespace {
 
-constexpr int kPausesMax = 2;  // of who waits for companions
+constexpr int kPausesMax = 2;  // pauses of a thread that waits for companions
 constexpr int64_t kPauseUs = 20;
 constexpr uint64_t kGroupBytesMax = uint64_t{4} << 20;
-constexpr size_t kSealBytes = 192;         // what seal() adds to an entry, about
-constexpr uint64_t kPatientWaitMs = 200;   // for a lock that is wanted, not needed
+constexpr size_t kSealBytes = 192;         // roughly what seal() adds to an entry
+constexpr uint64_t kPatientWaitMs = 200;   // for a lock that would be useful but is not needed
 constexpr uint64_t kRetriesPerLimit = 50;  // automatic compactions while a session fills up
 
 uint64_t bytes_of(const WriteRequest& request) {
@@ -43,14 +43,14 @@ json::Tree lock_details(std::string_view operation, std::string_view name, int64
   return details;
 }
 
-// What one group appends: the lines and, for each, the row that will stand for it.
+// What one group appends: the lines, and for each line the row that will stand for it.
 struct Lines {
   std::string text;
   std::vector<Core::NewRow> rows;
 };
 
-// What a write does when its lines are there: while the disk takes them, or when it is answered.
-// Readers of other threads and processes may have seen them by then, too.
+// Runs a step once: while the disk takes the lines, or else when the write is answered. Readers of
+// other threads and processes may have seen the lines before.
 template <typename Step>
 class Once {
  public:
@@ -64,7 +64,7 @@ class Once {
   bool is_done_ = false;
 };
 
-// The first `count` ids of a request that is refused.
+// Frees the first `count` ids of a request that is refused.
 void give_back(const WriteRequest& request, size_t count, Writer::TakenIds* taken) {
   for (size_t i = 0; i < count; ++i) taken->erase(request.drafts[i].facts.id);
 }
@@ -95,7 +95,7 @@ void Writer::submit(std::span<WriteRequest> requests) {
   WriteRequest& last = requests.back();
   const auto is_next = [&] {
     return last.done || std::any_of(requests.begin(), requests.end(), [&](auto& request) {
-             return queue_.front() == &request;  // which ours are in until they are done
+             return queue_.front() == &request;  // ours stay in the queue until they are done
            });
   };
   for (;;) {
@@ -119,7 +119,7 @@ size_t Writer::queued_call_count() {
   return queued_calls_;
 }
 
-// Answers them. Who wrote together may again; who was waited for and did not come is not expected.
+// Answers the requests. The calls of this group, and no others, are expected to come again.
 void Writer::end_group(const Group& group) noexcept {
   size_t call_count = 0;
   for (WriteRequest* request : group) {
@@ -132,7 +132,7 @@ void Writer::end_group(const Group& group) noexcept {
   turn_.notify_all();
 }
 
-// All of them or none: what stayed in the queue without its thread would stop everybody behind it.
+// Queues all of them or none: a request left without its thread would stop everybody behind it.
 bool Writer::enqueue(std::span<WriteRequest> requests) noexcept {
   size_t count = 0;
   try {
@@ -147,7 +147,7 @@ bool Writer::enqueue(std::span<WriteRequest> requests) noexcept {
   }
 }
 
-// A call is in a group with nobody, so no other thread works on it.
+// A kCall is in a group of its own, so no other thread is working on it.
 void Writer::give_up_turn(WriteRequest& request) noexcept {
   queue_.erase(std::find(queue_.begin(), queue_.end(), &request));
   queued_calls_ -= 1;
@@ -158,9 +158,9 @@ void Writer::give_up_turn(WriteRequest& request) noexcept {
   }
 }
 
-// The calls that were in one group come again at about the same time, each as soon as its thread
-// has a processor: a sync for a few of them takes as long as one for all. Who writes alone waits
-// for nobody.
+// The calls that were in one group tend to come again at the same time, each as soon as its thread
+// has a processor, and one sync for all takes as long as one for a few. A thread that writes alone
+// waits for nobody.
 void Writer::wait_for_companions(std::unique_lock<std::mutex>& lock) noexcept {
   if (queue_.front()->kind == WriteRequest::Kind::kCall || !core_.is_durable()) return;
   for (int i = 0; i < kPausesMax && queued_calls_ < companion_count_; ++i) {
@@ -206,13 +206,13 @@ void Writer::save_snapshot(bool always) noexcept {
     };
     submit(std::span(&request, 1));
   } catch (const std::bad_alloc&) {
-    // The next one may have memory; without index.bin opening takes longer, and nothing else.
+    // The next save may have memory. Without index.bin, opening takes longer, and that is all.
   }
 }
 
-// The front of the queue and what may go with it. They stay queued until they are done, so that
-// the next in line keeps waiting. Needs no memory: a group that cannot be told of its outcome would
-// wait for ever.
+// Takes the front of the queue and what may go with it. The requests stay queued until they are
+// done, so that the next in line keeps waiting. Allocates nothing: a group that could not be told
+// its outcome would wait for ever.
 Writer::Group Writer::take_group() noexcept {
   Group group;
   uint64_t bytes = 0;
@@ -223,7 +223,7 @@ Writer::Group Writer::take_group() noexcept {
     group.push_back(request);
     if (request->kind == WriteRequest::Kind::kCall) break;
     // Parts of one write reach the disk in any order: after a power loss, a whole line behind a
-    // batch must prove that the batch was written to its end. So nothing goes behind it.
+    // batch must prove that the batch was written to its end. So nothing goes behind a batch.
     if (request->drafts.size() > 1) break;
   }
   return group;
@@ -238,7 +238,7 @@ void Writer::commit(Group& group) noexcept {
       unlock(group.front()->operation);
     }
   } catch (const std::bad_alloc&) {
-    // Whoever waits in this group must hear of it, not only this thread.
+    // All threads that wait in this group must hear of it, not only this one.
     core_.storage->unlock();
     status = Status::out_of_memory();
   } catch (const std::exception& defect) {
@@ -277,7 +277,7 @@ Status Writer::lock(const WriteRequest& request) {
   return locked;
 }
 
-// Neither of the two may turn what was answered into something else.
+// Neither unlocking nor logging may change what was answered.
 void Writer::unlock(std::string_view operation) noexcept {
   if (!core_.context.events->wants(Level::kDebug)) {
     core_.storage->unlock();
@@ -288,7 +288,7 @@ void Writer::unlock(std::string_view operation) noexcept {
   try {
     core_.events.post(Level::kDebug, "lock released", lock_details(operation, "hold_ms", held_us));
   } catch (const std::bad_alloc&) {
-    // A line less.
+    // One log line less.
   }
 }
 
@@ -358,11 +358,11 @@ void Writer::note_written(bool durable, uint64_t bytes) noexcept {
   try {
     core_.context.quota->note_written(user_id(), bytes);
   } catch (const std::bad_alloc&) {
-    // It is counted anew within seconds.
+    // The quota counts again within seconds.
   }
 }
 
-// Once, until the session is taken into the catalog again: then the storage knows.
+// Once, until the catalog covers the session again: the storage knows whether it was done.
 Status Writer::note_change() {
   if (core_.context.catalog == nullptr || core_.storage->is_noted()) return {};
   std::string user;
@@ -389,9 +389,9 @@ std::string Writer::user_id() const {
   return core_.metadata.tree().get_string("user_id");
 }
 
-// Compacts before an add that would go above the threshold. Not again until the session has grown
-// by a share of its limit, or the add would be refused and something was deleted since: an add must
-// not cost the log each time when compaction does not help.
+// Compacts before an add that would exceed the threshold. Tries again only when the session has
+// grown by a share of its limit, or when the add would be refused and something was deleted since
+// the last try: where compaction does not help, adds must not each cost a pass over the log.
 Status Writer::make_room(uint64_t new_bytes) {
   const uint64_t limit = core_.settings.session_bytes_max;
   if (limit == 0) return {};
@@ -412,7 +412,7 @@ Status Writer::make_room(uint64_t new_bytes) {
   }
   deleted_count_tried_ = core_.deleted_count();
   compact_above_bytes_ = core_.size_bytes() + new_bytes + limit / kRetriesPerLimit;
-  return core_.catch_up();  // what a compaction could not read back decides about ids
+  return core_.catch_up();  // checks of ids need what a compaction could not read back
 }
 
 // Best effort: what was written is answered as written.
@@ -432,7 +432,7 @@ Status Writer::add_group(Group& group) {
   for (const WriteRequest* request : group) new_bytes += bytes_of(*request);
   VARVE_TRY(make_room(new_bytes));
   VARVE_TRY(drop_stray_vectors(core_));
-  // Before anything is written: this may fail.
+  // Here, because it may fail, and nothing is written yet.
   const std::string user = core_.context.quota != nullptr ? user_id() : std::string();
   const Core::AppendPoint end = core_.append_point();
   uint64_t seq = end.seq;

@@ -1,5 +1,5 @@
-// Writer: group commit. Threads queue what they want written; whoever is first takes the storage's
-// lock and commits for all of the same kind behind it with one write and one sync.
+// Writer: group commit. Threads queue their requests. The first in the queue takes the storage's
+// lock and commits its request and those of the same kind behind it, with one write and one sync.
 //
 // source: the writer queue of LevelDB (db_impl.cc, BuildBatchGroup), with one lock per process
 // group instead of one mutex.
@@ -27,22 +27,22 @@ struct WriteRequest {
   enum class Kind { kAdd, kDelete, kCall };
   Kind kind = Kind::kAdd;
   std::vector<entry::Draft> drafts;          // kAdd: all or none
-  std::vector<entry::Tombstone> tombstones;  // kDelete: of what is there to delete
-  size_t deleted_count = 0;                  // of those: of entries that were
+  std::vector<entry::Tombstone> tombstones;  // kDelete: entries that do not live are skipped
+  size_t deleted_count = 0;                  // kDelete: how many entries were deleted
   std::function<Status()> call;              // kCall: runs alone, holding the storage's lock
-  bool recover = true;                       // kCall: with a torn tail moved away first
-  bool even_expired = false;             // kCall with `recover`: whatever the session's ttl says
-  std::string_view operation = "write";  // for the people who read the lock file
-  std::optional<uint64_t> lock_wait_ms;  // instead of the configured timeout
-  std::optional<uint64_t> turn_wait_ms;  // a lone kCall: kBusy when others write for longer
+  bool recover = true;                       // kCall: move a torn tail away first
+  bool even_expired = false;                 // kCall with `recover`: also when the ttl is over
+  std::string_view operation = "write";      // shown to people who read the lock file
+  std::optional<uint64_t> lock_wait_ms;      // instead of the configured timeout
+  std::optional<uint64_t> turn_wait_ms;  // kCall submitted alone: kBusy if others write for longer
   Status status;                         // the outcome
   bool done = false;
-  bool ends_call = false;  // the last of those that one call submitted
+  bool ends_call = false;  // the last request of one submit()
 };
 
 class Writer {
  public:
-  // Ids of the entries that a group adds, for those behind them.
+  // The ids that earlier requests of a group add.
   using TakenIds = boost::unordered_flat_set<std::string_view>;
 
   explicit Writer(Core& core) : core_(core) {}
@@ -51,30 +51,30 @@ class Writer {
   // order.
   void submit(std::span<WriteRequest> requests);
 
-  // Runs `call` alone, holding the storage's lock, the index caught up and the tail whole.
+  // Runs `call` alone, with the storage's lock held, the index caught up and no torn tail.
   Status run(std::string_view operation, std::function<Status()> call);
 
-  // The same without recovery: the log as it lies.
+  // The same without recovery: the log stays as it is.
   Status run_as_is(std::string_view operation, std::function<Status()> call);
 
-  // The vector of a live entry, in place of the one it had.
+  // Sets or replaces the vector of a live entry.
   Status put_vector(std::string_view id, std::span<const float> values);
 
-  // Saves index.bin when that is due, or `always`. Best effort, also when memory ends: what was
-  // answered stays answered. Waits hardly for other processes: they may save it too.
+  // Saves index.bin when that is due, or `always`. Best effort, also when an allocation fails: what
+  // was answered stays answered. Waits little for other processes, which may save it too.
   void save_snapshot(bool always) noexcept;
 
-  // kSizeLimit when the session, or all of its user's, may not grow by so much.
+  // kSizeLimit if this would make the session, or all sessions of its user, too large.
   Status check_size(uint64_t new_bytes) const;
-  // Before a call adds what readers have not seen, holding the storage's lock: add and the like do
-  // it themselves. After a failure nothing may be added.
+  // Tells the catalog that the session changes. Call it with the storage's lock held before adding
+  // anything; kAdd does it itself. After a failure nothing may be added.
   Status note_change();
-  // For a call that wrote something itself: what was answered is `durable`, or sync() makes it so.
+  // For a call that wrote by itself: `durable`, or sync() has to make it so.
   void note_written(bool durable, uint64_t bytes) noexcept;
-  // Renews the metadata of a session that expires without writes, when it is due.
+  // Renews the metadata of a session that expires without writes, when that is due.
   void renew_expiry() noexcept;
 
-  // Calls of submit() that wait for their outcome, those of the group that is being written too.
+  // How many calls of submit() wait for their outcome, including those that are being written.
   [[nodiscard]] size_t queued_call_count();
 
   // Whether anything was answered that is not durable yet.
@@ -97,8 +97,8 @@ class Writer {
   Status commit_locked(Group& group);
   Status add_group(Group& group);
   Status delete_group(Group& group);
-  // kConflict: the index is of another epoch. `taken`: of entries before these; null for a lone
-  // one. `damaged`: ids that only damaged lines show; null: none.
+  // kConflict: the index is of another epoch. `taken`: ids of earlier requests of the group, null
+  // for a lone draft. `damaged`: ids that only damaged lines have, or null.
   Status check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,
                    TakenIds* taken) const;
   [[nodiscard]] std::string user_id() const;
@@ -113,13 +113,13 @@ class Writer {
   std::mutex mutex_;
   std::condition_variable turn_;
   std::deque<WriteRequest*> queue_;
-  size_t queued_calls_ = 0;          // whose last request is in the queue
+  size_t queued_calls_ = 0;          // calls whose last request is in the queue
   size_t companion_count_ = 0;       // calls that are expected to write together
-  int64_t locked_us_ = 0;            // when the storage's lock was taken; its holder's
-  uint64_t current_generation_ = 0;  // of a log that is of this version; holder of the lock only
+  int64_t locked_us_ = 0;            // when the storage's lock was taken; used by its holder only
+  uint64_t current_generation_ = 0;  // of a log that needs no migration; lock holder only
   std::atomic<bool> unsynced_{false};
   std::atomic<bool> changed_{false};
-  uint64_t compact_above_bytes_ = 0;  // the holder of the lock's, as is
+  uint64_t compact_above_bytes_ = 0;  // used by the lock holder only, as the next
   uint64_t deleted_count_tried_ = 0;
 };
 
