@@ -15,8 +15,8 @@ constexpr std::string_view kTemporaryMark = ".tmp-";
 constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
-// Gathers small appends into large writes. What will be synced is on its way to the disk while more
-// is made.
+// Gathers small appends into large writes. When the file will be synced, each write starts on its
+// way to the disk at once.
 class FileSink final : public Sink {
  public:
   FileSink(io::File& file, bool durable) : file_(file), durable_(durable) {}
@@ -64,7 +64,7 @@ Status replace_file(io::Directory& directory, std::string_view name, Random& ran
                                : directory.move_to(temporary, directory, name);
   }
   if (!status.ok()) {
-    // Best effort: a left-over is removed by the next writer.
+    // Best effort: the next writer removes left-overs.
     (void)directory.remove(temporary).ok();
     return status;
   }

@@ -1,4 +1,4 @@
-// The log of the store's own in indices/catalog, as a directory of files like a session's.
+// The store's own log in indices/catalog, kept as files in a directory like a session's.
 #include <array>
 #include <utility>
 
@@ -29,12 +29,12 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open_catalog() {
   return std::unique_ptr<SessionStorage>(std::move(storage));
 }
 
-// It gets its name in one step; who is faster has made the one that counts.
+// The catalog gets its name in one step; if another process was faster, its catalog counts.
 Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::string_view metadata) {
   VARVE_TRY(refuse_if_read_only());
   auto present = open_catalog();
   if (present.code() != Code::kNotFound) return present;
-  VARVE_TRY(drop_catalog(deadline_us()));  // what has its name and is none
+  VARVE_TRY(drop_catalog(deadline_us()));  // a directory of that name that is no catalog
   std::string temporary;
   std::unique_ptr<io::File> lock;
   const auto fill = [&](io::Directory& directory, std::unique_ptr<io::File>* held) {
@@ -48,8 +48,8 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::str
   return open_catalog();
 }
 
-// Its kv.json, which tells what it covers, goes first and durably: a catalog that a power loss
-// brings back covers nothing then. Writers that found none until then told it nothing.
+// Its kv.json, which says what it covers, goes first, durably: a catalog that a power loss brings
+// back then covers nothing, for writers that found none told it nothing.
 Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
   if (!indices_) return {};
   VARVE_TRY(refuse_if_read_only());
@@ -59,7 +59,7 @@ Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
     VARVE_TRY((*storage)->lock(deadline_us, "drop catalog", nullptr));
     constexpr std::array kTold = {kKeyValueFile};
     Status untold = (*storage)->remove_residue(kTold);
-    // As in drop(): what is told to a catalog without a name is told to nobody.
+    // As in drop(): writers must not tell their changes to a catalog without a name.
     if (untold.ok()) untold = (*storage)->suspect_names();
     if (!untold.ok()) {
       (*storage)->unlock();

@@ -15,7 +15,7 @@ namespace varve::log {
 
 namespace {
 
-constexpr int64_t kUnlockedLeftOverMs = 3'600'000;  // a maker takes less to get to its lock file
+constexpr int64_t kUnlockedLeftOverMs = 3'600'000;  // no maker takes so long to lock it
 
 Status no_session(std::string_view session_id) {
   return {Code::kNotFound, "there is no session '" + std::string(session_id) + "'"};
@@ -29,7 +29,7 @@ Result<std::unique_ptr<DirectoryEngine>> DirectoryEngine::open(std::string_view 
   auto root = environment.file_system->open_root(path, true);
   if (root.code() == Code::kReadOnly) {
     auto existing = environment.file_system->open_root(path, false);
-    // A directory that is missing keeps the reason why it could not be made.
+    // For a missing directory the answer stays why it could not be created.
     if (existing.code() != Code::kNotFound) root = std::move(existing);
   }
   if (!root.ok()) return std::move(root).status();
@@ -40,8 +40,8 @@ Result<std::unique_ptr<DirectoryEngine>> DirectoryEngine::open(std::string_view 
   return engine;
 }
 
-// In this order, each made durable before the next: whoever finds the second there may rely on the
-// first, also when its maker was killed before its sync. Nothing that lasts needs the third.
+// In this order, each durable before the next: a process that finds the second may rely on the
+// first, even if its maker was killed before the sync. Nothing durable depends on the third.
 Status DirectoryEngine::open_folders() {
   VARVE_TRY(open_folder("sessions", &sessions_));
   VARVE_TRY(open_folder("indices", &indices_));
@@ -71,7 +71,7 @@ Status DirectoryEngine::open_folder(std::string_view name, std::unique_ptr<io::D
 }
 
 Status DirectoryEngine::refuse_if_read_only() const {
-  if (writable_) return {};  // then all folders are there
+  if (writable_) return {};  // then all folders exist
   return Status(Code::kReadOnly, "the store is open for reading: no permission to write")
       .in_file(root_->path_of(""));
 }
@@ -96,8 +96,8 @@ Status DirectoryEngine::make_session(io::Directory& directory, std::string_view 
   return directory.sync();
 }
 
-// A process that opens the store may take a new directory for a left-over until its lock is held.
-// Then it is gone, or going: make another one.
+// Until its lock is held, another process that opens the store may take the new directory for a
+// left-over and remove it. Then make another one.
 Status DirectoryEngine::stage_session(const Fill& fill, std::string* name,
                                       std::unique_ptr<io::File>* lock) {
   constexpr int kAttemptsMax = 3;
@@ -141,12 +141,12 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
     }
     return status;
   }
-  lock.reset();  // and with it the lock on it
+  lock.reset();  // and release its lock
   return open(row.session_id);
 }
 
-// Not answered, not there: nobody wrote to it yet, for we hold its lock. False: a power loss may
-// bring the name back, and what is under it has to stay whole.
+// Undoes a failed create: nobody wrote to the session, since we hold its lock. False: a power loss
+// may bring the name back, so the directory must stay whole.
 bool DirectoryEngine::take_back(std::string_view session_id, std::string_view temporary) {
   return sessions_->move_to(session_id, *temporary_, temporary).ok() && sessions_->sync().ok();
 }
@@ -156,7 +156,7 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view s
   auto directory = sessions_->open_directory(session_id);
   if (directory.code() == Code::kNotFound) return no_session(session_id);
   if (!directory.ok()) return std::move(directory).status();
-  // Its maker may have been killed before the name was durable.
+  // The maker may have been killed before the name was durable.
   auto storage =
       DirectoryStorage::open(*std::move(directory), environment_, own_name_of(session_id));
   if (!storage.ok()) return std::move(storage).status();
@@ -173,14 +173,14 @@ Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
   if (!directory.ok()) return std::move(directory).status();
   auto storage =
       DirectoryStorage::open(*std::move(directory), environment_, own_name_of(session_id));
-  // A directory without a session in it (a hand-made or half-copied one) has no writer to wait for.
+  // A directory that holds no session (made by hand or half copied) has no writer to wait for.
   if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
   Status status;
   if (storage.ok()) {
     VARVE_TRY((*storage)->lock(deadline_us, "delete session", nullptr));
     status = agree_to_drop(**storage, wanted);
-    // Whoever has it open holds its name for durable and his own. Should we be killed behind the
-    // move, nobody else would tell him that the next sweep removes what he is answered.
+    // Open handles take the session's name for durable and theirs. If we are killed after the move,
+    // nothing else tells them that the next sweep removes what they write.
     if (status.ok()) status = (*storage)->suspect_names();
   }
   bool has_its_name = true;
@@ -206,14 +206,14 @@ Status DirectoryEngine::take_away(std::string_view session_id, bool* has_its_nam
   return synced;
 }
 
-// What was moved away has its name again, durably; false: a power loss may take it.
+// Gives back its name to what was moved away, durably; false: a power loss may take it again.
 bool DirectoryEngine::put_back(std::string_view temporary, std::string_view session_id) {
   return temporary_->move_to(temporary, *sessions_, session_id).ok() && sessions_->sync().ok();
 }
 
-// Best effort: what cannot be removed is left to whoever tidies up next. Who has it open reads all
-// of it until the log goes, and is then told that it was deleted: a log whose tombstones went first
-// would have the deleted entries in it, and one without metadata.json and entries is none.
+// Best effort: what cannot be removed is left to the next sweep. Open handles read the whole
+// session until the log goes, and are then told that it was deleted. A log without its tombstones
+// would show deleted entries, and without metadata.json and entries there is no session.
 void DirectoryEngine::remove_tree(io::Directory& parent, std::string_view name) {
   try {
     {
@@ -236,7 +236,7 @@ void DirectoryEngine::remove_tree(io::Directory& parent, std::string_view name) 
     }
     (void)parent.remove_directory(name).ok();
   } catch (const std::bad_alloc&) {
-    // The session is gone by its name already.
+    // The session has already lost its name.
   }
 }
 
@@ -265,7 +265,7 @@ void DirectoryEngine::sweep_one(std::string_view name) {
     const auto held = lock_file->try_lock();
     if (!held.ok() || !*held) return;  // its maker is alive
   }
-  // A name that it had may come back with a power loss, and then has to have all of it.
+  // After a power loss it may have its old name back, and must then be complete.
   if (sessions_->sync().ok() && indices_->sync().ok()) remove_tree(*temporary_, name);
 }
 
@@ -282,10 +282,10 @@ Status DirectoryEngine::rescan() {
   return registry_->replace(deadline_us(), [this] { return collect_rows(); });
 }
 
-// What metadata.json says; nothing when it is missing or damaged.
+// What metadata.json says; nothing when the file is missing or damaged.
 Result<std::optional<SessionRow>> DirectoryEngine::described_row(const std::string& session_id) {
   const auto text = session_document(session_id, kMetadataFile);
-  // Whoever's it is would not find it any more under a row that does not say so.
+  // Under a row that does not name its owner, the owner would not find the session any more.
   if (is_of_environment(text.code())) return text.status();
   if (!text.ok()) return std::optional<SessionRow>();
   const auto tree = json::Tree::parse(*text);
@@ -298,12 +298,12 @@ Result<std::optional<SessionRow>> DirectoryEngine::described_row(const std::stri
   return std::optional<SessionRow>(std::move(row));
 }
 
-// Fills in, of rows that have nothing but an id, what the list that is to be replaced knows.
+// Completes rows that have only an id with what the list to be replaced knows.
 Status DirectoryEngine::complete_rows(const std::vector<SessionRow*>& incomplete) {
   if (incomplete.empty()) return {};
   VARVE_TRY_ASSIGN(const RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
   std::unordered_map<std::string_view, const SessionRow*> listed;
-  // Newest first, and the newest of an id is the one that stands.
+  // Newest first: the newest row of an id is the valid one.
   for (const SessionRow& row : page.rows) listed.emplace(row.session_id, &row);
   for (SessionRow* row : incomplete) {
     const auto found = listed.find(row->session_id);
@@ -315,7 +315,7 @@ Status DirectoryEngine::complete_rows(const std::vector<SessionRow*>& incomplete
 Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
   VARVE_TRY_ASSIGN(const auto items, sessions_->list());
   std::vector<SessionRow> rows;
-  rows.reserve(items.size());  // some are pointed to
+  rows.reserve(items.size());  // no reallocation: some rows are pointed to
   std::vector<SessionRow*> incomplete;
   for (const auto& item : items) {
     if (item.kind != io::FileKind::kDirectory || !is_valid_id(item.name)) continue;

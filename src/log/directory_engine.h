@@ -1,4 +1,4 @@
-// DirectoryEngine: a store's worth of sessions in one root directory (docs/format.md#directory).
+// DirectoryEngine: all sessions of a store, in one root directory (docs/format.md#directory).
 //
 //   ROOT/config.json  ROOT/sessions/ID/  ROOT/indices/  ROOT/tmp/
 //
@@ -21,8 +21,8 @@ class DirectoryEngine final : public Engine {
  public:
   using Environment = DirectoryStorage::Environment;
 
-  // Creates what is missing of the root, unless it may not be written: then existing sessions can
-  // be read. kNotFound when there is nothing to read either.
+  // Creates what the root lacks. Without permission to write, existing sessions can be read;
+  // kNotFound when there are none to read.
   static Result<std::unique_ptr<DirectoryEngine>> open(std::string_view path,
                                                        const Environment& environment,
                                                        uint64_t lock_timeout_ms);
@@ -53,7 +53,7 @@ class DirectoryEngine final : public Engine {
   Status open_folder(std::string_view name, std::unique_ptr<io::Directory>* folder);
   Status refuse_if_read_only() const;
   [[nodiscard]] int64_t deadline_us() const;
-  // A session in a directory of tmp/, whole but for its name, with its lock held.
+  // Fills a directory in tmp/ with a session that lacks only its name, and holds its lock.
   using Fill = std::function<Status(io::Directory&, std::unique_ptr<io::File>* lock)>;
   Status stage_session(const Fill& fill, std::string* name, std::unique_ptr<io::File>* lock);
   Status make_session(io::Directory& directory, std::string_view metadata,
@@ -64,8 +64,8 @@ class DirectoryEngine final : public Engine {
   [[nodiscard]] DirectoryStorage::OwnName own_name_of(std::string_view session_id) const {
     return {sessions_.get(), std::string(session_id)};
   }
-  // Parts of install(), and what the temporary directory is after them: kUnknown when a power loss
-  // may decide it.
+  // Parts of install(), and whose the temporary directory is after them: kUnknown when a power loss
+  // may decide that.
   enum class Staged : uint8_t { kNew, kOld, kUnknown };
   Status give_name(const std::string& temporary, const std::string& session_id, Existing existing,
                    Staged* staged);
@@ -80,8 +80,8 @@ class DirectoryEngine final : public Engine {
   Status complete_rows(const std::vector<SessionRow*>& incomplete);
   void sweep_left_overs();
   void sweep_one(std::string_view name);
-  // Removes a directory of ours with its files, in an order that suits who reads them, the lock
-  // file last. Best effort.
+  // Removes a directory of ours with its files, the lock file last, in an order that does not
+  // mislead readers. Best effort.
   void remove_tree(io::Directory& parent, std::string_view name);
 
   std::unique_ptr<io::Directory> root_;

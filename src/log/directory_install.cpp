@@ -1,4 +1,4 @@
-// Sessions that come with their contents: made under tmp/ and put in place in one step.
+// Installs sessions with their contents: made under tmp/ and put in place in one step.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace varve::log {
 
 namespace {
 
-// Everything but the tombstones, with the lock held. Nothing is durable by its name yet.
+// Writes everything but the tombstones and takes the lock. No name is durable yet.
 Status write_contents(io::Directory& directory, const SessionContents& contents,
                       std::unique_ptr<io::File>* lock) {
   VARVE_TRY_ASSIGN(*lock, directory.open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
@@ -30,7 +30,7 @@ Status write_tombstones(io::Directory& directory, const SessionContents& content
 
 }  // namespace
 
-// Both names are exchanged already, which is taken back when it is not durable.
+// The names are exchanged already; exchanges them back when that cannot be made durable.
 Status DirectoryEngine::sync_exchange(const std::string& temporary, const std::string& session_id,
                                       Staged* staged) {
   *staged = Staged::kOld;
@@ -42,7 +42,7 @@ Status DirectoryEngine::sync_exchange(const std::string& temporary, const std::s
   return synced;
 }
 
-// Where two directories cannot be swapped.
+// For file systems that cannot swap two directories.
 Status DirectoryEngine::replace_by_moves(const std::string& temporary,
                                          const std::string& session_id, Staged* staged) {
   const std::string old = temporary_name("deleted", *environment_.random);
@@ -79,7 +79,7 @@ Status DirectoryEngine::give_name(const std::string& temporary, const std::strin
   return synced;
 }
 
-// With the writers of the present session kept out, when there is one.
+// Keeps the writers of a present session out.
 Status DirectoryEngine::put_in_place(const std::string& temporary, const SessionRow& row,
                                      const SessionContents& contents, Existing existing,
                                      Staged* staged) {
@@ -111,7 +111,7 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
     auto opened = directory.ok() ? DirectoryStorage::open(*std::move(directory), environment_,
                                                           own_name_of(row.session_id))
                                  : Result<std::unique_ptr<DirectoryStorage>>(directory.status());
-    // A directory without a session in it has no writer to wait for.
+    // A directory that holds no session has no writer to wait for.
     if (opened.ok()) {
       status = (*opened)->lock(deadline_us, "restore", nullptr);
       if (status.ok()) present = *std::move(opened);
@@ -119,11 +119,11 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
       status = opened.status();
     }
   }
-  // As in drop(): who has it open looks first whether the name is still its own.
+  // As in drop(): handles that are open then check whether the name is still theirs.
   if (present) status = present->suspect_names();
   Staged staged = Staged::kNew;
   if (status.ok()) status = put_in_place(temporary, row, contents, existing, &staged);
-  // What was replaced goes only when it is known to be replaced for good.
+  // The old session is removed only when it is known to be replaced for good.
   const bool is_clear = staged == (status.ok() ? Staged::kOld : Staged::kNew);
   if (is_clear) remove_tree(*temporary_, temporary);
   if (present) {

@@ -1,4 +1,4 @@
-// The lock of a session in a directory, and what its file tells the next writer.
+// The lock of a session in a directory, and what the lock file tells the next writer.
 #include <algorithm>
 #include <array>
 #include <new>
@@ -16,7 +16,7 @@ constexpr int64_t kBackOffMinUs = 50;
 constexpr int64_t kBackOffMaxUs = 2000;
 constexpr int64_t kStateValidMs = 5000;
 
-// Between half of `back_off_us` and all of it, so that waiters do not march in step.
+// Between half and all of `back_off_us`, so that waiters do not keep in step.
 int64_t jittered(int64_t back_off_us, Random& random) {
   std::array<uint8_t, 1> byte{};
   random.fill(byte);
@@ -49,7 +49,7 @@ Status DirectoryStorage::lock(int64_t deadline_us, std::string_view operation, b
     auto current = lock_file_is_current();
     if (current.ok() && *current) break;
     (void)lock_file_->unlock().ok();
-    lock_file_.reset();  // somebody removed or replaced it: lock the one that has the name now
+    lock_file_.reset();  // somebody removed or replaced it: lock the file that has the name now
     if (!current.ok()) return std::move(current).status();
   }
   Status status = prepare_to_write(operation);
@@ -61,7 +61,7 @@ Result<bool> DirectoryStorage::lock_file_is_current() {
   auto named = directory_->info(kLockFile);
   if (named.ok()) return named->identity == lock_file_identity_;
   if (named.code() != Code::kNotFound) return std::move(named).status();
-  // Without its lock file a session is either deleted, or tidied by a stranger.
+  // A session without its lock file is deleted, or somebody else tidied its directory.
   auto there = directory_->info(kMetadataFile);
   if (there.code() == Code::kNotFound) return Status(Code::kNotFound, "the session was deleted");
   return false;
@@ -98,7 +98,7 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   VARVE_TRY_ASSIGN(const Tail now, tail());
   locked_tail_ = now;
   if (!left_overs_removed_) remove_left_overs();
-  // A reboot reads what the disk has. Who cannot know whether there was one stays suspicious.
+  // After a reboot the disk is read. Who cannot know whether there was a reboot stays suspicious.
   const bool is_other_boot =
       state_.boot_id != boot_id_ && !state_.boot_id.empty() && !boot_id_.empty();
   state_.suspect = state_.suspect && !is_other_boot;
@@ -116,7 +116,7 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
     state_.operation = operation;
     state_.timestamp_ms = now_ms;
     state_.expires_at_ms = now_ms + kStateValidMs;
-    (void)write_state().ok();  // what it says of us is for people only
+    (void)write_state().ok();  // what it says of us is only for people
   }
   if (!state_.suspect) return {};
   own_name_synced_ = false;
@@ -135,16 +135,16 @@ void DirectoryStorage::unlock() noexcept {
   try {
     if (lock_file_ && says_suspect_ != state_.suspect) (void)write_state().ok();
   } catch (const std::bad_alloc&) {
-    // It goes on saying "suspect": the next writer copies the log once, for nothing. Or it does not
-    // say it, after memory ended in an append, too: see there.
+    // The file still says "suspect": the next writer copies the log once for nothing. Or it does
+    // not say so after an append that failed for want of memory: see take_back().
   }
   if (is_lock_kept_) {
-    // After anything but an append.
+    // Only an append leaves the tail known.
     const std::lock_guard guard(mutex_);
     is_tail_known_ = is_tail_known_ || look().ok();
     return;
   }
-  // Cannot fail for a lock that is held; should it, closing the file gives the lock back too.
+  // Cannot fail while the lock is held. If it does, closing the file releases the lock too.
   try {
     if (lock_file_ && !lock_file_->unlock().ok()) lock_file_.reset();
   } catch (const std::bad_alloc&) {
@@ -163,7 +163,7 @@ void DirectoryStorage::stop_keeping_lock() {
   is_tail_known_ = false;
 }
 
-// A state that cannot be read may say "suspect": then nobody may rely on a sync of the log.
+// A state that cannot be read may say "suspect": then no sync of the log may be relied on.
 Status DirectoryStorage::read_state() {
   std::string bytes(kLockStateBytes, '\0');
   VARVE_TRY_ASSIGN(const size_t got, lock_file_->read_at(0, bytes));
@@ -183,8 +183,7 @@ Status DirectoryStorage::read_state() {
   return {};
 }
 
-// A state that could not be written costs the next writer a sync or a copy, with one exception: see
-// sync_file().
+// A state that could not be written costs the next writer a sync or a copy, except in sync_file().
 Status DirectoryStorage::write_state() {
   std::string bytes = encode_lock_state(state_);
   Status written = lock_file_->write_at(0, bytes);
@@ -215,7 +214,7 @@ void DirectoryStorage::remove_left_overs() {
   const auto items = directory_->list();
   if (!items.ok()) return;
   for (const auto& item : *items) {
-    // Whoever made it is dead: replacing needs the lock, and we hold it.
+    // Its maker is dead: replacing a file needs the lock, which we hold.
     if (is_temporary_name(item.name)) (void)directory_->remove(item.name).ok();
   }
 }

@@ -1,5 +1,4 @@
-// The reading half of DirectoryStorage; directory_writer.cpp has the writing half,
-// directory_lock.cpp the lock.
+// How DirectoryStorage reads. directory_writer.cpp has the writing, directory_lock.cpp the lock.
 #include "log/directory_storage.h"
 
 #include <algorithm>
@@ -101,8 +100,8 @@ Result<Tail> DirectoryStorage::tail() {
 }
 
 Result<Tail> DirectoryStorage::look() {
-  // Tombstones first: whoever then reads newer entries can only know too few of the deletions
-  // that came after, never entries whose deletions it has not seen.
+  // Tombstones first: a reader that knows of a deletion then knows of all entries that are older.
+  // It can miss only deletions that came after.
   VARVE_TRY(look_at(Stream::kTombstones, &tombstones_));
   VARVE_TRY(look_at(Stream::kEntries, &entries_));
   if (!entries_.file && !exists(*directory_, kMetadataFile)) {
@@ -118,7 +117,7 @@ Result<VectorsTail> DirectoryStorage::vectors_tail() {
 }
 
 Status DirectoryStorage::look_at(Stream stream, OpenStream* open) {
-  if (open->change_stamp != 0) {  // and so there is a file: asking it is cheaper than its name
+  if (open->change_stamp != 0) {  // there is a file: asking it is cheaper than asking for its name
     VARVE_TRY_ASSIGN(const io::FileInfo asked, open->file->info());
     const bool is_same = asked.change_stamp == open->change_stamp;
     if (is_same && asked.size_bytes == open->size_bytes) return {};
@@ -205,7 +204,7 @@ DurableMark DirectoryStorage::durable_mark() {
 }
 
 LockHolder DirectoryStorage::lock_holder() {
-  // A handle of its own: the writer's would not see the lock that it holds itself.
+  // Opens the file again: the writer's handle would not see the lock that it holds itself.
   const auto file = directory_->open(kLockFile, io::OpenMode::kRead);
   if (!file.ok()) return {};
   const auto held = (*file)->is_locked();

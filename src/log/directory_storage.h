@@ -1,15 +1,15 @@
 // DirectoryStorage: a session kept in a directory (docs/format.md#directory).
 //
-// The commit protocol, step by step, with what each step is for:
+// The commit protocol, step by step, and what each step is for:
 //   lock      kernel lock on `lock`; then: is this still the file of that name? is the log suspect?
 //   append    one write at the end; a short write is cut off again
-//   sync      the disk is told to begin; while it works, what need not wait for it is done; then
+//   sync      the disk is told to begin; meanwhile, work that need not wait for it is done; then
 //             fdatasync, before the answer; before the first answer of a generation also fsync of
 //             the directory, in case its creator was killed between rename and fsync
 //   publish   how far the log is durable goes into the lock file, for the next writer
 // A failed fdatasync is never repeated on the same file (the kernel forgets the error, not the
-// damage): the known-good image is copied into a new file, synced and renamed over the old one
-// ("heal"). If that does not work either, this storage refuses to write from then on.
+// damage): what the kernel still has is copied into a new file, synced and renamed over the old one
+// ("heal"). If that fails too, this storage refuses all further writes.
 #pragma once
 
 #include <memory>
@@ -36,15 +36,15 @@ class DirectoryStorage final : public SessionStorage {
     Random* random = nullptr;
   };
 
-  // Where a session's directory has its name. `parent` outlives the storage; nullptr: the name is
-  // known to be durable.
+  // The name of a session's directory in its parent. `parent` outlives the storage; nullptr: the
+  // name is known to be durable.
   struct OwnName {
     io::Directory* parent = nullptr;
     std::string name;
   };
 
-  // `directory` is the session's own. kNotFound when no session lives in it. Nothing durable is
-  // answered before its name is durable and leads to it.
+  // `directory` is the session's own. kNotFound when no session lives in it. Nothing is answered as
+  // durable before the directory's name is durable and leads to it.
   static Result<std::unique_ptr<DirectoryStorage>> open(std::unique_ptr<io::Directory> directory,
                                                         const Environment& environment,
                                                         OwnName own_name);
@@ -94,21 +94,21 @@ class DirectoryStorage final : public SessionStorage {
   [[nodiscard]] uint64_t catalogued_count() const override { return state_.catalogued_count; }
   Status mark_catalogued() override;
 
-  // With the lock held, before the directory loses its name, or when that may not be durable any
-  // more. The next writers, also those who have it open already, sync the name and look whose it is
-  // before they answer; unless this fails, for then they are not told.
+  // With the lock held, before the directory loses its name, or when its name may no longer be
+  // durable. Before they answer, the next writers, also through handles already open, sync the name
+  // and check that it is still theirs. If this fails, they are not told to.
   Status suspect_names();
-  // With the lock held: the directory has its name, durably.
+  // With the lock held: the directory has its name again, durably.
   void clear_suspicion();
 
  private:
-  // An open stream: the file that had the name when we last looked.
+  // An open stream: the file that had the name when it was last looked up.
   struct OpenStream {
-    std::shared_ptr<io::File> file;  // null: there is none
+    std::shared_ptr<io::File> file;  // null: there is no file
     io::FileIdentity identity;
     uint64_t size_bytes = 0;    // when last looked at
     uint64_t change_stamp = 0;  // when last looked for by its name
-    // By this object, and forgotten with the file: the number of another may be the same.
+    // Synced by this object. Not kept for another file, whose inode number may be the same.
     bool is_name_synced = false;
     uint64_t synced_bytes = 0;  // of tombstones and vectors, by sync()
   };
@@ -116,7 +116,7 @@ class DirectoryStorage final : public SessionStorage {
   DirectoryStorage(std::unique_ptr<io::Directory> directory, const Environment& environment,
                    OwnName own_name);
 
-  // tail() with the mutex held, asked of the files.
+  // tail(), with the mutex held, by looking at the files.
   Result<Tail> look();
   void doubt_tail();
   void note_appended(Stream stream, uint64_t end_bytes);
@@ -124,7 +124,7 @@ class DirectoryStorage final : public SessionStorage {
   Status deleted_or(Status otherwise);
   [[nodiscard]] io::OpenMode append_mode() const;
   OpenStream& stream_of(Stream stream);   // with the mutex held
-  OpenStream snapshot_of(Stream stream);  // a copy, for use without it
+  OpenStream snapshot_of(Stream stream);  // a copy, for use without the mutex
   uint64_t& generation_of(Stream stream);
   bool& unsynced(Stream stream);
 
@@ -165,7 +165,7 @@ class DirectoryStorage final : public SessionStorage {
   Status adopt_new_log(Stream stream, uint64_t durable_bytes);
   void forget(Stream stream);
 
-  // Of the transcript (directory_transcript.cpp).
+  // The transcript (directory_transcript.cpp).
   Status append_transcript_and_sync(io::File& file, uint64_t start_bytes, std::string_view bytes,
                                     bool durable);
   Status make_transcript_durable(io::File& file);
@@ -188,22 +188,22 @@ class DirectoryStorage final : public SessionStorage {
   uint64_t generation_ = 1;
   uint64_t vectors_generation_ = 1;
   bool is_lock_kept_ = false;
-  bool is_tail_known_ = false;  // while the lock is kept: it need not be asked of the files
+  bool is_tail_known_ = false;  // while the lock is kept: the files need not be looked at
 
-  // The holder of the lock only.
+  // Used by the holder of the lock only.
   std::unique_ptr<io::File> lock_file_;
   io::FileIdentity lock_file_identity_;
   Tail locked_tail_;         // as lock() saw it
-  std::string state_bytes_;  // as read or written last; empty: not known
+  std::string state_bytes_;  // as last read or written; empty: not known
   LockState state_;
-  bool says_suspect_ = false;  // the lock file does, as far as is known
+  bool says_suspect_ = false;  // whether the lock file does, as far as is known
   bool is_noted_ = false;      // since the lock file last said "catalogued"
   bool own_name_synced_ = false;
-  bool has_unsynced_name_ = false;  // of a document, which is durable itself
+  bool has_unsynced_name_ = false;  // a document's own name is not durable yet
   bool entries_unsynced_ = false;   // appended to by this object and not synced since
   bool tombstones_unsynced_ = false;
   bool vectors_unsynced_ = false;
-  // The transcript that was synced last, under a name that is durable, and how far.
+  // The transcript file that was last synced with its name durable, and up to where.
   io::FileIdentity transcript_synced_;
   uint64_t transcript_synced_bytes_ = 0;
   bool left_overs_removed_ = false;

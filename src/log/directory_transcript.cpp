@@ -1,5 +1,5 @@
-// The transcript of a session in a directory: a document that is appended to. Its bytes are made
-// durable as those of the logs are, and a sync that failed is never repeated on its file either.
+// The transcript of a session in a directory: a document that is appended to. It is made durable as
+// the logs are, and a failed sync of its file is never repeated either.
 #include <new>
 #include <utility>
 
@@ -53,7 +53,7 @@ Status DirectoryStorage::make_transcript_durable(io::File& file) {
   return {};
 }
 
-// All that is in it, whoever appended it.
+// Syncs all of the transcript, whoever appended it.
 Status DirectoryStorage::sync_transcript() {
   const auto file = directory_->open(kTranscriptFile, io::OpenMode::kAppend);
   if (file.code() == Code::kNotFound) return {};
@@ -64,7 +64,7 @@ Status DirectoryStorage::sync_transcript() {
   return heal_transcript(**file, info.size_bytes);
 }
 
-// A new file takes the bytes that the kernel still has and the disk may have lost.
+// Copies what the kernel still has, and the disk may have lost, into a new file.
 Status DirectoryStorage::heal_transcript(io::File& file, uint64_t keep_bytes) {
   state_.suspect = true;
   if (!says_suspect_) (void)write_state().ok();

@@ -1,4 +1,4 @@
-// The writing half of DirectoryStorage: the commit protocol, healing.
+// How DirectoryStorage writes: the commit protocol and healing.
 #include <algorithm>
 #include <array>
 #include <new>
@@ -11,11 +11,11 @@ namespace varve::log {
 
 namespace {
 
-// What somebody else may append while we do, for ours to be looked for behind it.
+// How much somebody else may append during our append, for our lines to be looked for behind it.
 constexpr size_t kStrangersBytesMax = size_t{1} << 20;
 
-// Whether nothing but a beginning of `lines` stands behind `start_bytes`, which may be cut off
-// then. Where it cannot be read the length tells, if less surely. Needs no memory.
+// Whether a beginning of `lines`, and nothing else, stands at `start_bytes`: then it may be cut
+// off. Where it cannot be read, the length decides, less surely. Allocates nothing.
 bool holds_only(io::File& file, uint64_t start_bytes, std::string_view lines) {
   std::array<char, 4096> part;
   for (;;) {
@@ -43,7 +43,7 @@ Status DirectoryStorage::refuse_if_poisoned() const {
 
 void DirectoryStorage::poison(const Status& cause) { poisoned_ = cause; }
 
-// Before the streams change in any way, or when they are not what was thought.
+// Before any change of the streams, or when they turn out to be different than known.
 void DirectoryStorage::doubt_tail() {
   const std::lock_guard guard(mutex_);
   is_tail_known_ = false;
@@ -70,7 +70,7 @@ Status DirectoryStorage::open_for_append(Stream stream) {
   return {};
 }
 
-// Somebody who takes no lock may append at any time.
+// A writer that ignores the lock may append at any time.
 Status DirectoryStorage::check_end(Stream stream, uint64_t expected_bytes) {
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   VARVE_TRY_ASSIGN(const uint64_t end_bytes, file->size_bytes());
@@ -83,8 +83,8 @@ Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes,
   if (!snapshot_of(stream).file) VARVE_TRY(open_for_append(stream));
   VARVE_TRY(check_end(stream, expected_bytes));
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
-  // A writer before us may have died between write and sync. Its bytes first: so a later line
-  // proves that every earlier one was durable, which is what recovery relies on.
+  // A writer before us may have died between write and sync. Its bytes are synced first, so that a
+  // later line proves that every earlier one was durable: recovery relies on that.
   if (durable && stream == Stream::kEntries && state_.durable_bytes < expected_bytes) {
     if (!sync_file(*file).ok()) VARVE_TRY(heal(stream, expected_bytes));
     state_.durable_bytes = expected_bytes;
@@ -106,10 +106,10 @@ Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::str
   }
 }
 
-// When memory ended: what may be in the file goes again, which needs none, or nothing follows it.
+// After a failed allocation: cuts the lines off, without allocating, or stops all writing.
 Status DirectoryStorage::take_back(io::File& file, uint64_t start_bytes, std::string_view lines) {
-  // Somebody may have read it, in any process, or a sync of it failed: what is written in its place
-  // goes into a copy.
+  // Others may have read the lines, or a sync of them may have failed: what replaces them goes into
+  // a new file.
   state_.suspect = true;
   if (!holds_only(file, start_bytes, lines) || !file.truncate(start_bytes).ok() ||
       !file.sync_data().ok()) {
@@ -134,7 +134,7 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
     return settle(stream, file, start_bytes, lines, durable, last_seq);
   }
   if (!durable) return {};
-  // From here on the disk works, and so do we.
+  // From here on the disk works while this thread does.
   file.start_sync();
   if (meanwhile) meanwhile();
   Status synced = make_durable(file, stream);
@@ -143,7 +143,7 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
             last_seq);
     return {};
   }
-  // The kernel has dropped the dirty pages, or would not say: never sync this file again.
+  // The kernel has dropped the unwritten pages, or does not tell: never sync this file again.
   if (!holds_only(file, start_bytes, lines)) {
     return heal_all(stream).ok() ? Status() : outcome_unknown(synced);
   }
@@ -153,8 +153,8 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
   return outcome_unknown(synced);
 }
 
-// Somebody who takes no lock appended while we did, or nobody can say. Nothing is cut off any more,
-// for it may be his, and what is known of our lines' places does not hold when they are behind his.
+// Somebody appended without the lock at the same time, or it cannot be known. Nothing is cut off,
+// since it may be theirs, and the places of our lines are not known if theirs came first.
 Status DirectoryStorage::settle(Stream stream, io::File& file, uint64_t start_bytes,
                                 std::string_view lines, bool durable, uint64_t last_seq) {
   doubt_tail();
@@ -170,7 +170,7 @@ Status DirectoryStorage::settle(Stream stream, io::File& file, uint64_t start_by
   return {};
 }
 
-// Where they stand, whole and on lines of their own.
+// Where our lines stand, whole and starting on a line of their own.
 Result<uint64_t> DirectoryStorage::find_appended(Stream stream, io::File& file,
                                                  uint64_t start_bytes, std::string_view lines) {
   std::string bytes(lines.size() + kStrangersBytesMax, '\0');
@@ -183,8 +183,8 @@ Result<uint64_t> DirectoryStorage::find_appended(Stream stream, io::File& file,
       .in_file(name_of(stream));
 }
 
-// Durably, before anything is written over what is cut off: else a power loss could put the start
-// of the new and the rest of the old together.
+// Durable before anything is written in place of what is cut off: otherwise a power loss could
+// leave the start of the new bytes joined to the rest of the old.
 Status DirectoryStorage::cut(Stream stream, io::File& file, uint64_t size_bytes) {
   doubt_tail();
   VARVE_TRY(file.truncate(size_bytes));
@@ -198,8 +198,8 @@ Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
   return directory_->sync();
 }
 
-// The log is marked suspect while this runs: whoever is killed between a failure and saying so
-// would leave a file to the next writer whose syncs lie.
+// The log is marked suspect meanwhile: a process killed between a failed sync and its report would
+// leave the next writer a file whose syncs cannot be believed.
 Status DirectoryStorage::sync_file(io::File& file) {
   state_.suspect = true;
   if (!says_suspect_) VARVE_TRY(write_state());
@@ -217,9 +217,9 @@ Status DirectoryStorage::make_durable(io::File& file, Stream stream) {
   return {};
 }
 
-// Whoever made a file may have been killed before its name was durable: bytes that survive in a
-// file without a name are lost all the same. So before the first answer that relies on a file,
-// once.
+// The process that made a file may have been killed before its name was durable, and bytes in a
+// file without a name are lost. So the names are synced once, before the first answer that relies
+// on the file.
 Status DirectoryStorage::sync_names() {
   VARVE_TRY(sync_own_name());
   const std::array streams = {&entries_, &tombstones_, &vectors_};
@@ -241,7 +241,7 @@ Status DirectoryStorage::sync_names() {
   return {};
 }
 
-// A restore that failed may have left the name with another directory, and this one to be removed.
+// A failed restore may have left the name to another directory, and this one to be removed.
 Status DirectoryStorage::sync_own_name() {
   if (own_name_synced_) return {};
   if (own_name_.parent != nullptr) {
@@ -272,8 +272,8 @@ Status DirectoryStorage::sync(uint64_t last_seq) {
   return {};
 }
 
-// Nobody publishes how far tombstones and vectors are durable: what others appended is synced with
-// ours.
+// How far tombstones and vectors are durable is not published, so what others appended is synced
+// with ours.
 Status DirectoryStorage::sync_unpublished(Stream stream, uint64_t bytes) {
   if (!unsynced(stream) && bytes == snapshot_of(stream).synced_bytes) return {};
   VARVE_TRY(sync_stream(stream));
@@ -288,7 +288,7 @@ Status DirectoryStorage::sync_stream(Stream stream) {
   return make_durable(*file, stream).ok() ? Status() : heal_all(stream);
 }
 
-// All of it was answered as added, or is somebody else's: a new file takes all of it.
+// All bytes were answered as added or are somebody else's, so the new file takes them all.
 Status DirectoryStorage::heal_all(Stream stream) {
   const auto info = snapshot_of(stream).file->info();
   if (!info.ok()) {
@@ -300,8 +300,8 @@ Status DirectoryStorage::heal_all(Stream stream) {
   return {};
 }
 
-// What is durable is answered so, whether it can be written down or not: taken back for want of
-// memory it would be told as lost later.
+// What is durable is answered as durable, even if that cannot be written down: taken back because
+// of a failed allocation, it would be reported as lost later.
 void DirectoryStorage::publish(uint64_t durable_bytes, uint64_t last_seq) {
   if (state_.durable_bytes == durable_bytes && state_.last_seq >= last_seq) return;
   state_.durable_bytes = durable_bytes;
@@ -309,7 +309,7 @@ void DirectoryStorage::publish(uint64_t durable_bytes, uint64_t last_seq) {
   try {
     (void)write_state().ok();
   } catch (const std::bad_alloc&) {
-    // As a state that could not be written: the next writer syncs once more.
+    // As for a state that could not be written: the next writer syncs once more.
   }
 }
 
@@ -325,7 +325,7 @@ Status DirectoryStorage::heal(Stream stream, uint64_t keep_bytes) {
   return renewed;
 }
 
-// Copies what the stream holds into a new file. The kernel still has the bytes that the disk lost.
+// Copies the stream into a new file. The kernel still has the bytes that the disk has lost.
 Status DirectoryStorage::renew(Stream stream, uint64_t keep_bytes) {
   const std::shared_ptr<io::File> old = snapshot_of(stream).file;
   VARVE_TRY(replace_file(*directory_, file_of(stream), *environment_.random, {},
@@ -333,7 +333,7 @@ Status DirectoryStorage::renew(Stream stream, uint64_t keep_bytes) {
   return adopt_new_log(stream, keep_bytes);
 }
 
-// After a new file took the name: look at it, and say in the lock file what is known about it.
+// After a new file took the name: looks at it, and notes in the lock file what is known of it.
 Status DirectoryStorage::adopt_new_log(Stream stream, uint64_t durable_bytes) {
   doubt_tail();
   VARVE_TRY(tail());
@@ -373,14 +373,14 @@ Status DirectoryStorage::replace(Stream stream, std::optional<uint64_t> expected
   if (replaced.code() == Code::kUnknown) poison(replaced);
   VARVE_TRY(std::move(replaced));
   has_unsynced_name_ = false;
-  // It has the name for good: what fails from here on is no failure of this.
+  // The new file has the name for good: later failures do not make this call fail.
   doubt_tail();
   const auto now = tail();
   if (!now.ok() || !adopt_new_log(stream, now->entries_bytes).ok()) forget(stream);
   return {};
 }
 
-// The name stands for a file that could not be looked at: nothing may go into the one before it.
+// The name belongs to a file that could not be looked at: nothing may be added to the one before.
 void DirectoryStorage::forget(Stream stream) {
   state_.file = {};
   state_.durable_bytes = 0;

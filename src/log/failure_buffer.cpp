@@ -26,15 +26,15 @@ Undurable FailureBuffer::undurable() const {
 
 // --- reading -------------------------------------------------------------------------------------
 
-// What the disk took between the look at it and the look at what is kept is in neither: then both
-// are looked at again, here and in read().
+// If the disk took lines between the look at it and the look at what is kept, they are in neither.
+// Then both looks are repeated, here and in read().
 Result<Tail> FailureBuffer::tail() {
   for (;;) {
     const uint64_t written_count = written_count_.load();
     VARVE_TRY_ASSIGN(Tail tail, below_->tail());
     const std::lock_guard guard(mutex_);
     if (written_count != written_count_.load()) continue;
-    // Part of what is held may be below already, when writing it failed half-way.
+    // Part of the held lines may be below already, if writing them failed half-way.
     if (!held_.empty()) {
       tail.entries_bytes = std::max(tail.entries_bytes, held_start_bytes_ + held_.size());
     }
@@ -94,11 +94,10 @@ void FailureBuffer::set_work_while_waiting(std::function<void()> work) {
 
 Status FailureBuffer::lock(int64_t deadline_us, std::string_view operation, bool* waited) {
   if (is_locked_) {
-    (void)write_held().ok();  // what is asked for next says whether that matters
+    (void)write_held().ok();  // the caller's next operation tells whether that matters
     return {};
   }
-  // Before it is: memory may end when it is taken and the rest is not done, and then unlock() is to
-  // give it back.
+  // Set before locking: if an allocation fails after the lock is taken, unlock() must release it.
   is_locked_ = true;
   Status locked = below_->lock(deadline_us, operation, waited);
   is_locked_ = locked.ok();
@@ -125,20 +124,20 @@ Status FailureBuffer::write_held() {
   return {};
 }
 
-// `failure` is why the disk did not take them; ok when they are kept.
+// `failure` says why the disk did not take the lines. Returns ok when they are kept.
 Status FailureBuffer::hold(uint64_t expected_bytes, std::string_view lines, uint64_t last_seq,
                            Status failure) {
   if (failure.code() != Code::kIo && failure.code() != Code::kNoSpace) return failure;
   VARVE_TRY_ASSIGN(const Tail below, below_->tail());
   const std::lock_guard guard(mutex_);
   const uint64_t disk_end_bytes = held_.empty() ? expected_bytes : held_start_bytes_;
-  if (below.entries_bytes != disk_end_bytes) return failure;  // nobody knows what was written
+  if (below.entries_bytes != disk_end_bytes) return failure;  // it is not known what was written
   if (held_.size() + lines.size() > bytes_max_) {
     return std::move(failure).with_context(
         "the " + std::to_string(bytes_max_) +
         " bytes for entries that the disk does not take (integrity.io_failure_buffer_mb) are used");
   }
-  // Memory may end here: what is refused then must not be among what is written later.
+  // First what may fail: lines that are refused must not be among those that are written later.
   std::string reason = failure.message();
   held_.append(lines);
   if (held_.size() == lines.size()) held_start_bytes_ = expected_bytes;
@@ -189,8 +188,7 @@ Status FailureBuffer::remove_document(std::string_view name) {
 
 Status FailureBuffer::remove_vectors() { return below_->remove_vectors(); }
 
-// Also documents wait for the lines: an index.bin that knows more than the log would be thrown
-// away.
+// Documents wait for the lines, too: an index.bin that covers more than the log would be discarded.
 Status FailureBuffer::put_document(std::string_view name, std::string_view bytes,
                                    DocumentDurability durability) {
   if (holds()) {

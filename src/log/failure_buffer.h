@@ -1,17 +1,17 @@
-// FailureBuffer: a session's storage that goes on taking entries while its disk does not.
+// FailureBuffer: a session's storage that accepts entries while its disk does not.
 //
-// Lines that the storage below refuses for the disk (kIo, kNoSpace) are kept in memory, behind
-// those that are on the disk, and every reader of this object finds them there. Each later write,
-// and each sync, first tries to write them. Until that works the lock below stays held: another
-// process that wrote meanwhile would take their place in the log. Others wait, and are told who
-// holds it.
+// Lines that the storage below refuses because of the disk (kIo, kNoSpace) are kept in memory,
+// behind those on the disk, where every reader of this object finds them. Each later write and sync
+// first tries to write them. Until that works, the lock below stays held: another process that
+// wrote meanwhile would take the lines' place in the log. Others wait, and are told who holds the
+// lock.
 //
-// What is kept is lost when the process ends before the disk recovers: whoever asks for this
-// prefers an agent that goes on. Only entries are kept; deletions and whatever replaces a file fail
-// as they would without it. When the storage below cannot say what it wrote (it refuses every later
-// write) nothing is kept.
+// What is kept is lost when the process ends before the disk recovers: the host that asks for this
+// prefers an agent that goes on. Only entries are kept. Deletions, and whatever replaces a file,
+// fail as they would without the buffer. When the storage below does not know what it wrote (it
+// then refuses all later writes), nothing is kept.
 //
-// threads:  as SessionStorage says.
+// threads:  as in SessionStorage.
 // memory:   up to `bytes_max` of lines.
 #pragma once
 
@@ -31,7 +31,7 @@ namespace varve::log {
 class FailureBuffer final : public SessionStorage {
  public:
   FailureBuffer(std::unique_ptr<SessionStorage> below, uint64_t bytes_max);
-  ~FailureBuffer() override;  // what is still kept is lost
+  ~FailureBuffer() override;  // loses what is still kept
   FailureBuffer(const FailureBuffer&) = delete;
   FailureBuffer& operator=(const FailureBuffer&) = delete;
 
@@ -86,14 +86,14 @@ class FailureBuffer final : public SessionStorage {
 
   const std::unique_ptr<SessionStorage> below_;
   const uint64_t bytes_max_;
-  bool is_locked_ = false;  // below
+  bool is_locked_ = false;  // the lock below is held
   uint64_t held_last_seq_ = 0;
-  bool held_is_durable_ = false;  // as it was asked for
+  bool held_is_durable_ = false;  // as the caller asked
 
   mutable std::mutex mutex_;  // guards what follows
   std::string held_;
   std::string reason_;
-  uint64_t held_start_bytes_ = 0;  // where in the log it begins
+  uint64_t held_start_bytes_ = 0;  // where held_ begins in the log
   // How often the disk took what was kept. Changed under the mutex.
   std::atomic<uint64_t> written_count_{0};
 };

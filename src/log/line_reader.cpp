@@ -14,7 +14,7 @@ Result<bool> LineReader::fill() {
   buffer_.erase(0, consumed_);
   consumed_ = 0;
   const size_t have = buffer_.size();
-  // Doubling keeps the cost of a long line linear; nothing is kept of what is longer than any line.
+  // Doubling keeps the cost of a long line linear. Bytes beyond the longest line are not kept.
   const uint64_t room = kLineBytesMax + kChunkBytes - std::min<uint64_t>(have, kLineBytesMax);
   const uint64_t want = std::min({std::max<uint64_t>(kChunkBytes, have), end_ - position_, room});
   buffer_.resize(have + static_cast<size_t>(want));
@@ -26,7 +26,7 @@ Result<bool> LineReader::fill() {
   }
   buffer_.resize(have + *got);
   position_ += *got;
-  if (*got < want) end_ = position_;  // shorter than it was: somebody cut a torn tail
+  if (*got < want) end_ = position_;  // shorter than before: a torn tail was cut off
   return *got > 0;
 }
 

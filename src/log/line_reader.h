@@ -10,13 +10,13 @@
 
 namespace varve::log {
 
-// Longer lines are not entries of anybody's; they are passed over without being kept in memory.
+// Longer lines cannot be entries; they are passed over and not kept in memory.
 inline constexpr uint64_t kLineBytesMax = uint64_t{256} << 20;
 
 struct Line {
   std::string_view bytes;   // without '\n'; empty when oversized; valid until the next call
-  uint64_t offset = 0;      // of its first byte
-  uint64_t length = 0;      // [bytes] up to and with its '\n', if it has one
+  uint64_t offset = 0;      // of the first byte
+  uint64_t length = 0;      // [bytes] including its '\n', if any
   bool terminated = false;  // ends in '\n'
   bool oversized = false;
 };
@@ -28,11 +28,11 @@ class LineReader {
              uint64_t to)
       : storage_(storage), stream_(stream), generation_(generation), position_(from), end_(to) {}
 
-  // false at the end. errors: those of SessionStorage::read.
+  // False at the end. errors: those of SessionStorage::read.
   Result<bool> next(Line* line);
 
  private:
-  Result<bool> fill();  // reads more behind what is buffered; false at the end
+  Result<bool> fill();  // buffers more bytes; false at the end
   Result<bool> skip_oversized(Line* line);
 
   SessionStorage& storage_;
@@ -41,7 +41,7 @@ class LineReader {
   uint64_t position_;  // of the next byte to read from storage
   uint64_t end_;
   std::string buffer_;
-  size_t consumed_ = 0;  // bytes of buffer_ given out
+  size_t consumed_ = 0;  // bytes of buffer_ already returned as lines
 };
 
 }  // namespace varve::log

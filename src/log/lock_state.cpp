@@ -69,7 +69,7 @@ std::optional<LockState> read_state(json::Value root) {
 }  // namespace
 
 std::string encode_lock_state(const LockState& state) {
-  // By hand: it is written at every change of hands. Members in canonical order.
+  // By hand, as it is written at every change of writers. Members in canonical order.
   std::string text = "{\"boot_id\":";
   json::append_string(state.boot_id, text);
   text += ',';
@@ -98,7 +98,7 @@ std::optional<LockState> decode_lock_state(std::string_view bytes) {
   const json::Value root = document.root();
   auto state = read_state(root);
   if (!state) return std::nullopt;
-  // As we write it: then its check is right, and needs no canonical form.
+  // Text exactly as we write it has a right check, without computing it again.
   if (encode_lock_state(*state) == bytes || has_right_check(root)) return state;
   return std::nullopt;
 }

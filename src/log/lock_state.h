@@ -1,12 +1,12 @@
-// LockState: what the lock file says. For people first: who writes, since when. Never the mutual
-// exclusion itself, which is the kernel's lock on this file.
+// LockState: the content of the lock file. Mainly for people: who writes, since when. It never
+// excludes anybody: the kernel's lock on this file does.
 //
 //   {"boot_id":"…","catalogued":3,"check":"…","durable_bytes":1234,"expires_at":"…","file":
 //    "2049:131","operation":"write","pid":4711,"seq":42,"suspect":false,"timestamp":"…"}
 //   and spaces to 512 bytes
 //
-// It also carries, from writer to writer, how far the log is known to be durable. Written without
-// sync and never needed: a state that is absent, torn or of another file is no state.
+// It also tells the next writer how far the log is known to be durable. Written without a sync, and
+// never needed: a state that is missing, torn or of another file counts as none.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,16 @@ struct LockState {
   std::string boot_id;
   std::string operation;      // "write", "repair", …; at most 32 bytes
   int64_t timestamp_ms = 0;   // when the lock was taken
-  int64_t expires_at_ms = 0;  // when other writers will have given up waiting; nobody ever steals
-  io::FileIdentity file;      // the memory.jsonl that the rest is about
+  int64_t expires_at_ms = 0;  // when other writers will have given up; nobody takes the lock away
+  io::FileIdentity file;      // the memory.jsonl that the next members are about
   uint64_t durable_bytes = 0;
   uint64_t last_seq = 0;  // of the last durable entry
-  // A sync of the logs or of the directory's name failed, or its caller was killed in it: sync that
-  // name, and copy the logs into new files before relying on another sync of them. Set before every
-  // sync of a log, cleared after it.
+  // A sync of the logs or of the directory's name failed, or was interrupted by a kill. The next
+  // writer has to sync that name, and to copy the logs into new files before it relies on a sync of
+  // them. Set before every sync of a log, cleared after it.
   bool suspect = false;
-  // How often the session was taken into the store's catalog; 0 is not written. Whoever noted there
-  // that it changes (session/catalog.h) has to do so again when this is another number.
+  // How often the session was taken into the store's catalog; 0 is not written. A writer that noted
+  // a change there (session/catalog.h) has to do so again when this is another number.
   uint64_t catalogued_count = 0;
 };
 

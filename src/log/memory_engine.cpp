@@ -34,7 +34,7 @@ Status write_text(const SessionContents::Produce& produce, std::string* text) {
   return produce(sink);
 }
 
-// From now on every handle of it answers kNotFound. The caller holds the session's lock.
+// Makes every handle answer kNotFound from now on. The caller holds the session's lock.
 void forget(MemorySession& session) {
   const std::lock_guard guard(session.mutex);
   session.dropped = true;

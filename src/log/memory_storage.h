@@ -1,5 +1,5 @@
-// MemoryStorage: a session kept in memory, for "memory:" stores. The same behaviour as a directory
-// as far as one process can see, and nothing on disk.
+// MemoryStorage: a session kept in memory, for "memory:" stores. Within one process it behaves like
+// a session in a directory; nothing is on disk.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace varve::log {
 
-// What lives on when a session is closed: owned by the engine, shared by every open storage.
+// What outlives the closing of a session: owned by the engine, shared by every open storage.
 struct MemorySession {
   std::mutex mutex;  // guards everything but writer
   std::string entries;
@@ -20,7 +20,7 @@ struct MemorySession {
   std::string quarantine;
   std::string vectors;
   std::map<std::string, std::string, std::less<>> documents;
-  std::map<std::string, uint64_t, std::less<>> put_counts;  // of the documents
+  std::map<std::string, uint64_t, std::less<>> put_counts;  // how often each document was put
   uint64_t generation = 1;
   uint64_t vectors_generation = 1;
   uint64_t last_seq = 0;

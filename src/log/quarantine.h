@@ -1,4 +1,4 @@
-// Quarantine: bytes cut from a log are kept, exactly as they were, in quarantine.jsonl.
+// Quarantine: keeps bytes that are cut from a log, exactly as they were, in quarantine.jsonl.
 //
 //   {"bytes":"BASE64","file":"memory.jsonl","offset":1234,"reason":"…","timestamp":"…"}
 #pragma once
@@ -18,8 +18,8 @@ struct QuarantineReason {
   int64_t now_ms = 0;
 };
 
-// Copies [offset, offset + length) of a stream to quarantine, in records of at most 1 MB, durable
-// when this answers ok. The caller holds the session's lock and cuts the bytes afterwards.
+// Copies [offset, offset + length) of a stream to quarantine, in records of at most 1 MB; durable
+// when this answers ok. The caller holds the session's lock and cuts the bytes off afterwards.
 Status quarantine_range(SessionStorage& storage, Stream stream, uint64_t generation,
                         uint64_t offset, uint64_t length, const QuarantineReason& why);
 

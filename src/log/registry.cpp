@@ -36,7 +36,7 @@ std::optional<SessionRow> decode_row(std::string_view line) {
   return row;
 }
 
-// "inode:offset": rows before the offset of the file that had that inode.
+// "inode:offset": the rows before that offset in the file with that inode.
 std::string encode_cursor(uint64_t inode, uint64_t offset) {
   return std::to_string(inode) + ":" + std::to_string(offset);
 }
@@ -61,12 +61,12 @@ Result<uint64_t> decode_cursor(std::string_view text, const io::FileInfo& file) 
   return offset;
 }
 
-// The lines of a file from a given end to its start.
+// Reads the lines of a file backwards, from a given end.
 class BackwardLines {
  public:
   BackwardLines(io::File& file, uint64_t end) : file_(file), block_start_(end) {}
 
-  // The line before; *offset is where it starts. false at the start of the file.
+  // The previous line, and where it starts. False at the start of the file.
   Result<bool> next(std::string_view* line, uint64_t* offset) {
     for (;;) {
       if (!buffer_.empty() && buffer_.back() == '\n') buffer_.pop_back();
@@ -98,7 +98,7 @@ class BackwardLines {
 
   io::File& file_;
   uint64_t block_start_;
-  std::string buffer_;  // [block_start_, what was given out)
+  std::string buffer_;  // [block_start_, the start of the last returned line)
   std::string line_;
 };
 
@@ -125,7 +125,7 @@ Status Registry::append(const SessionRow& row) {
   VARVE_TRY_ASSIGN(const uint64_t size_bytes, append_lines(*file, encode_row(row)));
   Status synced = file->sync_data();
   if (!synced.ok()) {
-    // No later sync of this file can be believed. It is derived: the next one makes it anew.
+    // No later sync of this file can be believed. It is derived and will be rebuilt.
     (void)indices_.remove(kRegistryFile).ok();
     return synced;
   }
@@ -173,7 +173,7 @@ Status Registry::replace(int64_t deadline_us,
   });
 }
 
-// Of replacements that were killed: they need the lock, and we hold it.
+// Left-overs are of killed replacements: replacing needs the lock, which we hold.
 void Registry::remove_left_overs() {
   const auto items = indices_.list();
   if (!items.ok()) return;

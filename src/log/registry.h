@@ -2,13 +2,13 @@
 //
 // indices/sessions.jsonl, one line a session, appended when it is created and never changed:
 //   {"agent_id":"…","created_at":"…","session_id":"…","user_id":"…"}
-// Newest first is reading it backwards, so a page costs the page. Rows of sessions deleted since
-// are passed over by the reader. Derived: rescan() makes it anew from the sessions' metadata, and
+// Reading it backwards gives the newest first, so a page costs what the page holds. Readers pass
+// over rows of deleted sessions. Derived: rescan() rebuilds it from the sessions' metadata, and
 // keeps the row of a session whose metadata is lost.
 //
-// The row comes before the session: whoever creates one holds the registry's lock, appends and
-// syncs the row, and only then gives the session its name. A crash leaves a row too many, never one
-// too few.
+// The row comes before the session: to create one, a process takes the registry's lock, appends and
+// syncs the row, and only then gives the session its name. So a crash may leave a row too many,
+// never one too few.
 #pragma once
 
 #include <memory>
@@ -33,13 +33,13 @@ class Registry {
 
   [[nodiscard]] bool exists();
 
-  // Runs `give_name` between the row and the unlock. kBusy at the deadline.
+  // Runs `give_name` after the row is synced and before the unlock. kBusy at the deadline.
   Status add(const SessionRow& row, int64_t deadline_us, const std::function<Status()>& give_name);
 
-  // Rows before the cursor, newest first. kInvalidArgument for a cursor of another registry.
+  // The rows before the cursor, newest first. kInvalidArgument for another registry's cursor.
   Result<RowPage> list(std::string_view after, size_t limit);
 
-  // Replaces all rows by what `collect` gives, oldest first, while no session is being created.
+  // Replaces all rows by those of `collect`, oldest first. No session can be created meanwhile.
   Status replace(int64_t deadline_us,
                  const std::function<Result<std::vector<SessionRow>>()>& collect);
 

@@ -14,8 +14,7 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-// Lines that are not right, until what comes after them tells whether they are damage or a torn
-// tail.
+// Invalid lines, kept until what comes after them tells whether they are damage or a torn tail.
 class Suspects {
  public:
   Suspects(Stream stream, uint64_t from, ScanReport* report) : stream_(stream), report_(report) {
@@ -34,7 +33,7 @@ class Suspects {
     }
   }
 
-  // Everything up to `end` is there to stay: what was suspect before it is damage.
+  // Everything up to `end` stays: the suspects before it are damage.
   void commit_to(uint64_t end) {
     report_->committed_end = end;
     report_->tail_reason.clear();
@@ -48,11 +47,11 @@ class Suspects {
     pending_.clear();
   }
 
-  // A line of a batch was held back: should it be kept, what was suspect before it is damage.
+  // A line of a batch is held back: if it is kept, the suspects before it are damage.
   void hold() { held_count_ = pending_count_; }
 
-  // At the end of the log: as commit_to() the end of the line that was held back last. What is
-  // suspect behind it is a torn tail; blank lines are none.
+  // At the end of the log: commits to `end`, where the last line that was held back ends. Suspects
+  // behind it are a torn tail; blank lines are not.
   void salvage_to(uint64_t end, uint64_t line_count) {
     const bool is_torn = pending_count_ > held_count_;
     pending_count_ = held_count_;
@@ -62,7 +61,7 @@ class Suspects {
     report_->salvaged_count += line_count;
   }
 
-  // A blank line is nobody's: it proves nothing about what is before it.
+  // A blank line proves nothing about the lines before it.
   void pass_blank(const Line& line) {
     if (pending_count_ == 0) commit_to(line.offset + line.length);
   }
@@ -76,12 +75,12 @@ class Suspects {
   ScanReport* report_;
   std::vector<Damage> pending_;
   uint64_t pending_count_ = 0;
-  uint64_t held_count_ = 0;       // of those, before the line that was held back last
-  std::string held_tail_reason_;  // of the first behind it
+  uint64_t held_count_ = 0;       // of those, how many came before the last line that was held back
+  std::string held_tail_reason_;  // reason of the first suspect behind that line
 };
 
-// What to do with a line that is not right: a terminated JSON object is damage at once, anything
-// else waits. True when it was settled as damage.
+// Judges an invalid line: a terminated JSON object is damage at once, anything else waits. True
+// when it was settled as damage.
 bool judge_bad_line(const Line& line, const Status& why, json::Document& scratch,
                     Suspects& suspects) {
   if (!line.terminated) {
@@ -120,12 +119,12 @@ class EntryScan {
       if (read.ok()) return take_entry(line);
       if (read.code() == Code::kFormatVersion) return refuse(line, read);
     }
-    // A whole line, if a wrong one, behind a batch: that batch was written to its end.
+    // A whole line, even a wrong one, proves that the batch before it was written to its end.
     if (judge_bad_line(line, read, scratch_, suspects_)) VARVE_TRY(release());
     return {};
   }
 
-  // Commits what is held of a batch that ends too early.
+  // Commits the held lines of a batch that ends too early.
   Status salvage() {
     if (held_.empty()) return {};
     const uint64_t end = held_.back().offset + held_.back().bytes.size() + 1;
@@ -146,12 +145,12 @@ class EntryScan {
 
   Status take_entry(const Line& line) {
     const entry::Batch batch = facts_.batch;
-    // Nobody writes batches without numbers: what a line of version 0 calls so is its own affair.
+    // Batches always have numbers: what an entry of version 0 calls "batch" is the user's own.
     const bool settled = facts_.seq == entry::kNoSeq || facts_.seq <= settled_seq_;
     const bool belongs = !held_.empty() && batch.count == held_.front().facts.batch.count &&
                          batch.index > held_.back().facts.batch.index;
     if (!belongs && !held_.empty()) {
-      // A later line proves that the batch before was written, even one that is not whole itself.
+      // A later line proves that the batch before was written, even if it is incomplete.
       VARVE_TRY(release());
       suspects_.commit_to(line.offset);
     }
@@ -188,7 +187,7 @@ class EntryScan {
   Suspects suspects_;
   json::Document scratch_;
   entry::EntryFacts facts_;
-  std::vector<Held> held_;  // lines of a batch that is not complete yet
+  std::vector<Held> held_;  // lines of an incomplete batch
 };
 
 }  // namespace

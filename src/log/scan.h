@@ -1,17 +1,17 @@
-// Scanning a stream: which lines are committed, which are damaged, and where the tail is torn.
+// Scans a stream: which lines are committed, which are damaged, and where the torn tail begins.
 //
-// A line is committed when it ends in '\n' and is a right entry (or tombstone). What follows the
-// last committed line is a torn tail: bytes of a write that never finished. Readers ignore it; the
-// next writer moves it to quarantine. Everything else that is not right is damage: it stays where
-// it is, is passed over, and is reported with its place. Between the two decides what comes after:
+// A line is committed if it ends in '\n' and is a valid entry (or tombstone). What follows the last
+// committed line is a torn tail: bytes of a write that never finished. Readers ignore it; the next
+// writer moves it to quarantine. Other invalid lines are damage: they stay, are passed over, and
+// are reported with their places. What comes after an invalid line decides which it is:
 //
 //   after it comes a committed line        damage
 //   it is a terminated JSON object         damage (somebody edited it; it is worth keeping)
-//   nothing but such bytes to the end      torn tail
+//   nothing but invalid bytes to the end   torn tail
 //
-// A batch ({"n":3,"i":0} …) is committed as a whole, when all its lines are: a log that ends inside
-// a batch ends before it. Lines up to `settled_seq` are known to have been durable (or to have been
-// through a compaction, which may thin a batch), so for them no batch is waited for.
+// A batch ({"n":3,"i":0} …) is committed as a whole, when all its lines are there: a log that ends
+// inside a batch ends before it. Lines up to `settled_seq` are known to have been durable (or to
+// have been through a compaction, which may thin a batch), so they do not wait for their batch.
 //
 // source: docs/format.md#recovery.
 #pragma once
