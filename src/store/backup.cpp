@@ -45,7 +45,7 @@ bool is_inside(const CopyContext& context, std::string_view path) {
     *exists = directory.ok();
     return directory.ok() && context.engine.is_kept_in(**directory);
   };
-  // By name: also the directories above one that is not there yet.
+  // First by name: `path` and the directories above it, since `path` need not exist yet.
   std::string named(path);
   std::string existing;
   for (bool exists = false;;) {
@@ -55,7 +55,7 @@ bool is_inside(const CopyContext& context, std::string_view path) {
     if (slash == std::string::npos || slash == 0) break;
     named.resize(slash);
   }
-  // As they really are, behind links.
+  // Then by what the directories really are, behind links.
   std::string above = existing.empty() ? "." : existing;
   for (int i = 0; i < kParentsMax; ++i) {
     bool exists = false;
@@ -88,7 +88,7 @@ class Backup {
     if (status.ok() && options_.sessions.empty() && options_.delete_missing) {
       status = remove_missing();
     }
-    // Also after a failure: what was copied need not be copied again.
+    // Also after a failure, so that what was copied need not be copied again.
     Status written = manifest_.write(*root_, context_.random, context_.clock.now_ms());
     return status.ok() ? std::move(written) : std::move(status);
   }
@@ -120,7 +120,7 @@ class Backup {
     return {};
   }
 
-  // Makes sure that the directory is ours, or becomes so, and that nobody else works on it.
+  // Makes sure that the directory is ours or becomes so, and that nobody else works on it.
   Status claim() {
     auto manifest = BackupManifest::read(*root_);
     if (!manifest.ok() && manifest.code() != Code::kNotFound) return std::move(manifest).status();
@@ -131,7 +131,7 @@ class Backup {
       return Status(Code::kBusy, "another backup into this directory is running")
           .in_file(root_->path_of(kBackupLock));
     }
-    // Read again: whoever held the lock before us has written it since.
+    // Read again: a process that held the lock before us may have written it.
     manifest = BackupManifest::read(*root_);
     if (!manifest.ok() && manifest.code() != Code::kNotFound) return std::move(manifest).status();
     const bool is_first = !manifest.ok();
@@ -177,7 +177,7 @@ class Backup {
       if (session.source_failure().ok()) {
         return std::move(status).with_context("session '" + id + "' was not copied");
       }
-      // Deleted while we worked: missing is what it is now.
+      // The session was deleted while we worked, so it counts as missing.
       if (status.code() == Code::kNotFound) {
         gone_.insert(id);
       } else {

@@ -1,9 +1,9 @@
 // Backup and restore: a store copied into a directory that is itself a store, and back.
 //
-// A session is copied whole by installing it under tmp/ and giving it its name in one step, or
-// extended by what was appended since: tombstones first, so that no crash leaves a copy in which a
-// deleted entry is alive. Whether it can be extended, backup.json and both logs tell; whatever does
-// not fit costs a whole copy, and nothing else.
+// A whole session is copied by installing it under tmp/ and giving it its name in one step. A copy
+// can be extended by what was appended since: tombstones first, so that no crash leaves a deleted
+// entry alive in the copy. backup.json and both logs tell whether it can be extended; if not, the
+// cost is a whole copy and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -22,40 +22,40 @@ namespace varve::store {
 
 class Catalog;
 
-// The open store that is copied, or copied into.
+// The open store that is copied from or into.
 struct CopyContext {
   log::Engine& engine;
   io::FileSystem& file_system;
   Clock& clock;
   Random& random;
   uint64_t lock_timeout_ms = 0;
-  Catalog* catalog = nullptr;  // of the store; null: none
+  Catalog* catalog = nullptr;  // of the store; null: it has none
 
   [[nodiscard]] int64_t deadline_us() const {
     return clock.monotonic_us() + static_cast<int64_t>(lock_timeout_ms) * 1000;
   }
 };
 
-// The report that varve_store_backup describes.
+// Returns the report that varve_store_backup describes.
 Result<json::Tree> back_up(const CopyContext& context, std::string_view path,
                            std::string_view options);
 
-// What the store does about each session that is restored.
+// What the store does for each restored session.
 struct RestoreSteps {
-  // Before one takes the place of another, which may be open here with its lock kept.
+  // Called before a session takes the place of another, which may be open here with its lock kept.
   std::function<Status(const std::string& id)> make_way;
-  // Once it is in place: saves its counts and tells how many entries are alive.
+  // Called when the session is in place: saves its counts, and returns how many entries are alive.
   std::function<Result<uint64_t>(const std::string& id)> refresh;
 };
 
-// The report that varve_store_restore describes.
+// Returns the report that varve_store_restore describes.
 Result<json::Tree> restore(const CopyContext& context, std::string_view path,
                            std::string_view options, const RestoreSteps& steps);
 
-// kInvalidArgument for paths that no backup can be at.
+// kInvalidArgument for a path where no backup can be.
 Status check_path(std::string_view path, std::string_view member);
 
-// {"session_id","reason","copied"}: `copied` tells whether it was, all the same.
+// {"session_id","reason","copied"}: `copied` tells whether it was copied nevertheless.
 json::Tree problem(const std::string& id, std::string_view reason, bool copied);
 
 }  // namespace varve::store

@@ -1,5 +1,5 @@
-// backup.json: the mark of a directory that backups are kept in, and how far the copy of each
-// session goes (docs/format.md#backup.json).
+// backup.json: marks a directory as one for backups, and tells how far the copy of each session
+// goes (docs/format.md#backup.json).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace varve::store {
 inline constexpr std::string_view kManifestFile = "backup.json";
 inline constexpr int64_t kManifestVersion = 1;
 
-// A stream of the copy, as it was left: its length, and SessionSource::check of it.
+// A stream as the copy holds it: its length, and SessionSource::check of it.
 struct CopiedStream {
   uint64_t bytes = 0;
   uint64_t check = 0;
@@ -33,8 +33,8 @@ struct BackupManifest {
   std::string created_at;
   std::map<std::string, CopiedSession, std::less<>> sessions;
 
-  // Reads the mark in `root`; kNotFound. One that is damaged says nothing of the sessions, so that
-  // all are copied whole. kFormatVersion for one of a newer version.
+  // Reads backup.json in `root`; kNotFound. A damaged one says nothing of the sessions, so all are
+  // copied whole. kFormatVersion for a newer version.
   static Result<BackupManifest> read(io::Directory& root);
   // Replaces it, durably.
   Status write(io::Directory& root, Random& random, int64_t now_ms) const;

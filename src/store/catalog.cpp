@@ -29,11 +29,11 @@ constexpr std::string_view kLogId = "catalog";
 constexpr std::string_view kThrough = "through";  // a key of the log's kv.json
 constexpr size_t kTakenAtOnce = 256;
 constexpr size_t kTagsOfEntry = 1000;
-constexpr size_t kRowsAtFirst = 8;  // of the registry, of which few are new
-// Ids of what was removed stay in a log for good: beyond so many for each entry it is made anew.
+constexpr size_t kRowsAtFirst = 8;  // rows of the registry; few are new
+// The ids of removed entries stay in a log: when there are this many for each entry, it is dropped.
 constexpr uint64_t kRemovedPerEntry = 8;
 constexpr uint64_t kRemovedMin = 100'000;
-// Their bytes go when they are about as many as those that stay.
+// The removed bytes go when they are about as many as those that stay.
 constexpr std::string_view kCompactedAt = "compacted_at";  // a key of its kv.json
 constexpr uint64_t kWorthCompacting = 1000;
 
@@ -57,8 +57,8 @@ json::Tree object_of_types(std::initializer_list<std::string_view> types) {
   return tree;
 }
 
-// A row of the registry, so that no other is taken for it: the place in its file alone may come
-// again when that is replaced.
+// Names a row of the registry so that no other row is taken for it: the place alone may occur again
+// when the file is replaced.
 std::string name_of(const log::SessionRow& row, const std::string& cursor) {
   return cursor + " " + row.session_id + " " + std::to_string(row.created_at_ms);
 }
@@ -68,8 +68,8 @@ void sort_and_unite(std::vector<std::string>* ids) {
   ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
 }
 
-// kGone when the log was replaced meanwhile; kCorruption when one of them cannot be read: it may be
-// the one that matters.
+// kGone when the log was replaced meanwhile; kCorruption when an entry cannot be read, because it
+// may be the one that matters.
 Result<std::vector<CatalogEntry>> read_all(session::Session& log,
                                            const std::vector<session::Selected>& selected) {
   std::vector<CatalogEntry> found;
@@ -98,7 +98,7 @@ Result<std::vector<CatalogEntry>> entries(session::Session& log, const json::Tre
   return gone;
 }
 
-// All that is said of a session.
+// All entries about a session.
 Result<std::vector<CatalogEntry>> entries_about(session::Session& log,
                                                 std::string_view session_id) {
   json::Tree query = json::Tree::object();
@@ -106,7 +106,7 @@ Result<std::vector<CatalogEntry>> entries_about(session::Session& log,
   return entries(log, query);
 }
 
-// Sorted, each once.
+// Sorted, without repetitions.
 Result<std::vector<std::string>> sessions_of(session::Session& log, const json::Tree& query) {
   VARVE_TRY_ASSIGN(const auto found, entries(log, query));
   std::vector<std::string> ids;
@@ -116,7 +116,7 @@ Result<std::vector<std::string>> sessions_of(session::Session& log, const json::
   return ids;
 }
 
-// What is in both, or in one of them; sorted, as they are.
+// The ids in both lists, or in either of them; sorted, as the lists are.
 std::vector<std::string> joined(const std::vector<std::string>& a,
                                 const std::vector<std::string>& b, bool in_both) {
   std::vector<std::string> result;
@@ -143,7 +143,7 @@ Result<std::shared_ptr<session::Session>> Catalog::adopt(
   session::Session::Context context{&clock_, &random_, &events_, &counters_, {}, &files_};
   context.settings.session_bytes_max = 0;
   context.settings.lock_timeout_ms = lock_timeout_ms_;
-  context.settings.durability = log::Durability::kOs;  // what must last is synced
+  context.settings.durability = log::Durability::kOs;  // what must last is synced explicitly
   context.settings.cached_entries_max = 1000;
   VARVE_TRY_ASSIGN(auto log,
                    session::Session::open(std::string(kLogId), std::move(storage), context));
@@ -171,7 +171,7 @@ Result<std::shared_ptr<session::Session>> Catalog::open_or_create_log() {
   return adopt(std::move(storage));
 }
 
-// It was dropped, by whichever process.
+// For when any process dropped the catalog.
 void Catalog::forget_log() noexcept {
   std::shared_ptr<session::Session> log;
   const std::lock_guard guard(mutex_);
@@ -198,26 +198,26 @@ Result<Catalog::Sessions> Catalog::find(const Wanted& wanted) {
     const auto log = open_log();
     if (!log.ok()) break;
     auto found = find_in(**log, wanted);
-    // A line that was passed over may be one that matters.
+    // A line that was passed over may be the one that matters.
     if (counters_.lines_skipped.exchange(0) > 0) found = Status(Code::kCorruption, "damaged");
     if (found.ok()) return found;
     forget_log();
-    if (found.code() == Code::kNotFound) continue;  // dropped: there may be a new one
+    if (found.code() == Code::kNotFound) continue;  // it was dropped; there may be a new one
     if (is_of_environment(found.code())) break;
-    (void)drop().ok();  // it cannot be believed
+    (void)drop().ok();  // it can no longer be believed
     break;
   }
   return find_without(wanted);
 }
 
-// In this order: whoever covers a session adds that first, and then moves "through" and removes
-// what was said before. So what is not met in one place is met in the next; and in one place, since
-// whoever knows of a deletion knows of all entries that are older (DirectoryStorage::look).
+// In this order: whoever covers a session adds the new entry first, then moves "through", then
+// removes older entries. So what is missing in one place is found in the next, and in one log, too:
+// a reader that knows of a deletion knows all older entries (DirectoryStorage::look).
 Result<Catalog::Sessions> Catalog::find_in(session::Session& log, const Wanted& wanted) {
   Sessions found;
   const auto through = log.kv_get(kThrough);
   if (!through.ok() && through.code() != Code::kNotFound) return through.status();
-  // Without it, it is being made.
+  // Without "through", the catalog is just being made.
   if (!through.ok()) VARVE_TRY(log.check_alive());
   VARVE_TRY(add_newer(through.ok() ? *through : std::string(), wanted, &found));
   VARVE_TRY_ASSIGN(const auto changes, entries(log, object_of_types({kChanged, kRestoring})));
@@ -256,7 +256,7 @@ Status Catalog::add_covered(session::Session& log, const Wanted& wanted,
   if (wanted.tags.empty()) {
     VARVE_TRY_ASSIGN(found, sessions_of(log, query));
   }
-  // One by one: a session's tags may be in several entries.
+  // Tag by tag, because a session's tags may be in several entries.
   for (size_t i = 0; i < wanted.tags.size(); ++i) {
     json::Tree tags = json::Tree::object();
     tags.set("include", string_list(std::vector{hashed_tag(wanted.tags[i])}));
@@ -268,7 +268,7 @@ Status Catalog::add_covered(session::Session& log, const Wanted& wanted,
   return {};
 }
 
-// Sessions whose rows are newer than `through`; all, when that row is in this registry no more.
+// Sessions whose rows are newer than `through`; all of them if the registry lost that row.
 Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessions* found) {
   ListFilter owner;
   owner.user_id = wanted.user_id;
@@ -288,7 +288,7 @@ Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessio
   return {};
 }
 
-// By the registry alone. A backup, whose sessions are written without their locks, has no catalog.
+// By the registry alone. A backup has no catalog: its sessions are written without their locks.
 Result<Catalog::Sessions> Catalog::find_without(const Wanted& wanted) {
   Sessions found;
   VARVE_TRY(add_newer({}, wanted, &found));
@@ -304,7 +304,7 @@ Result<Catalog::Sessions> Catalog::find_without(const Wanted& wanted) {
 
 struct Catalog::Part {
   std::string lines;                  // of entries to add
-  std::vector<std::string> outdated;  // ids of those to remove after that
+  std::vector<std::string> outdated;  // ids of those to remove afterwards
 };
 
 Status Catalog::take(const Sessions& found, const OpenSession& open) {
@@ -315,7 +315,7 @@ Status Catalog::take(const Sessions& found, const OpenSession& open) {
   for (size_t i = 0; i < all.size(); i += kTakenAtOnce) {
     const auto part = all.subspan(i, std::min(kTakenAtOnce, all.size() - i));
     VARVE_TRY(take_part(*log, part, open));
-    // Whoever takes over from here need not begin anew.
+    // A thread that takes over from here need not start from the beginning.
     if (!part.back().row.empty()) VARVE_TRY(log->kv_set(kThrough, part.back().row));
   }
   return tidy(*log);
@@ -335,7 +335,7 @@ Status Catalog::take_part(session::Session& log, std::span<const Untold> session
 
 Status Catalog::cover(session::Session& log, const std::string& id, const OpenSession& open,
                       Part* part) {
-  // What was said until here. What is said later may be of a later change, and stays.
+  // What was said of the session so far. Later entries may tell of a later change, and stay.
   VARVE_TRY_ASSIGN(const auto before, entries_about(log, id));
   const auto opened = open(id);
   auto facts =
@@ -350,7 +350,7 @@ Status Catalog::cover(session::Session& log, const std::string& id, const OpenSe
   for (const CatalogEntry& one : before) {
     if (one.type != kRestoring) part->outdated.push_back(one.id);
   }
-  if (!facts.ok()) return {};  // deleted
+  if (!facts.ok()) return {};  // the session was deleted
   const CatalogOwner owner = {hashed_user(facts->user_id), hashed_agent(facts->agent_id)};
   std::vector<std::string> tags;
   for (const auto& tag : facts->tags) tags.push_back(hashed_tag(tag));
@@ -381,7 +381,7 @@ Status Catalog::tidy(session::Session& log) {
 
 // --- who writes ----------------------------------------------------------------------------------
 
-// When there is a catalog. One that does not take what it is told must not be believed any more.
+// If there is a catalog. One that does not accept what it is told can no longer be believed.
 Status Catalog::tell(const std::function<Status(session::Session&)>& say) {
   Status status;
   for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
@@ -390,7 +390,7 @@ Status Catalog::tell(const std::function<Status(session::Session&)>& say) {
     status = log.ok() ? say(**log) : log.status();
     if (status.ok() || status.code() == Code::kBusy) return status;
     forget_log();
-    if (status.code() != Code::kNotFound) break;  // else: dropped, there may be a new one
+    if (status.code() != Code::kNotFound) break;  // it was dropped; there may be a new one
   }
   return drop().ok() ? Status() : std::move(status).with_context("the store's catalog");
 }
@@ -411,7 +411,7 @@ Status Catalog::note_in(session::Session& log, const session::ChangingSession& s
     const CatalogOwner owner = {hashed_user(session.user_id), hashed_agent(session.agent_id)};
     VARVE_TRY(log.add(catalog_line(kChanged, session.session_id, owner, mark)).status());
   }
-  return log.make_durable();  // also of what another process said
+  return log.make_durable();  // also what another process noted
 }
 
 // --- sessions that come and go as a whole --------------------------------------------------------
@@ -426,7 +426,7 @@ Result<std::string> Catalog::begin_restore(std::string_view session_id) {
   return mark;
 }
 
-// Also in a catalog that was made since the first.
+// Also notes it in a catalog that was made after begin_restore().
 Status Catalog::end_restore(std::string_view session_id, const std::string& mark) {
   VARVE_TRY(tell([&](session::Session& log) -> Status {
     VARVE_TRY(log.add(catalog_line(kChanged, session_id, anybody())).status());
@@ -457,7 +457,7 @@ void Catalog::remove_entries(const std::vector<std::string>& ids) noexcept {
     query.set("ids", string_list(ids));
     (void)(*log)->remove_where(query.canonical(), "").ok();
   } catch (const std::bad_alloc&) {
-    // They name a session that is no more, which costs each query that meets them a look.
+    // Entries of a session that is gone stay: each query that finds them looks for it in vain.
   }
 }
 

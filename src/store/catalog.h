@@ -1,23 +1,23 @@
 // Catalog: which sessions may have entries with a tag, or of a user, so that a query across
-// sessions opens these and no others.
+// sessions opens only these.
 //
-// It is kept in a log of the store's own, indices/catalog, an ordinary one. Its entries name a
-// session, and are of three types:
-//   covered    its user, its agent and all its tags, as hashes, as they were at some moment
-//   changed    it is written to, or was, since then
-//   restoring  another takes its place, whoever's that is
-// and its key "through" is the row of the registry up to which every session has such an entry, or
-// had none of its own when it was looked at. What it tells is never too little:
-//   - A session that changed, and one whose row is newer, counts as if it had everything.
-//   - Who writes to a session says "changed" before, durably, and once until the session is covered
-//     again. The session's lock file tells that it was (session/catalog.h).
-//   - Who covers a session does it under that session's lock. What was said of it before is removed
-//     only when the new entry is durable, and nothing is removed that was not there before.
-// Derived: it may be missing, and is made by a query that finds many sessions without it.
+// It is kept in an ordinary log of the store's own, indices/catalog. Each of its entries names a
+// session and has one of three types:
+//   covered    the session's user, agent and all tags, as hashes, as of some moment
+//   changed    the session is or was written to since then
+//   restoring  another session, perhaps of another owner, is taking its place
+// Its key "through" names a row of the registry: each row up to it has such an entry for its
+// session, or had no session when it was looked at. The catalog never tells too little:
+//   - A session that changed, or whose row is newer, counts as having everything.
+//   - A writer notes "changed" durably before it writes, and once until the session is covered
+//     again. The session's lock file says that it did (session/catalog.h).
+//   - A session is covered under its lock. Earlier entries about it are removed only when the new
+//     one is durable, and only if they were there before it was made.
+// Derived: it may be missing. A query that finds many sessions not covered makes or extends it.
 //
-// Threads: any. A session's lock may be held when note_change() is called; none of the catalog's is
-// ever held while a session's is waited for.
-// Cost of find(): grows with the sessions that it finds. Of take(): opens each, 0.2 ms.
+// Threads: any. note_change() may be called with a session's lock held. None of the catalog's locks
+// is held while it waits for a session's.
+// Cost of find(): grows with the number of sessions it finds. Of take(): opens each, 0.2 ms.
 #pragma once
 
 #include <cstdint>
@@ -44,51 +44,51 @@ class Catalog final : public session::CatalogNotes {
   Catalog(Clock& clock, Random& random, io::FileSystem& files)
       : clock_(clock), random_(random), files_(files), events_(clock) {}
 
-  // Before anything else; `engine` outlives it. Fewer sessions than `worth_taking` are opened
-  // rather than covered.
+  // Call it before anything else; `engine` outlives the catalog. Fewer sessions than `worth_taking`
+  // are opened by each query instead of being covered.
   void use(log::Engine& engine, uint64_t lock_timeout_ms, size_t worth_taking);
 
   struct Wanted {
-    std::vector<std::string> tags;  // empty: any session
-    bool all_tags = false;          // else one of them
+    std::vector<std::string> tags;  // empty: regardless of tags
+    bool all_tags = false;          // else any of them
     std::string user_id;            // empty: everybody's
     std::string agent_id;
   };
-  // A session that changed, or of a row of the registry behind "through".
+  // A session that changed, or whose row in the registry is behind "through".
   struct Untold {
     std::string id;
     std::string row;  // empty: it changed
   };
   struct Sessions {
-    std::vector<std::string> ids;  // all that may have it, and perhaps others
-    // What take() is to cover: those that changed, then the rows, the oldest first. Empty: not
-    // worth it.
+    std::vector<std::string> ids;  // all that may have what is wanted, and perhaps others
+    // What take() should cover: changed sessions, then rows, the oldest first. Empty when covering
+    // is not worth it.
     std::vector<Untold> untold;
   };
   Result<Sessions> find(const Wanted& wanted);
 
-  // kNotFound for a session that is no more.
+  // kNotFound for a session that no longer exists.
   using OpenSession = std::function<Result<std::shared_ptr<session::Session>>(const std::string&)>;
-  // Covers what find() found worth it, unless another thread of this store does.
+  // Covers what find() found to be worth it, unless another thread of this store is doing so.
   Status take(const Sessions& found, const OpenSession& open);
 
   Status note_change(const session::ChangingSession& session) override;
 
-  // Around what replaces or brings a whole session: until the second, and for good when it never
-  // comes, the session counts as changed. `mark` is of the first; empty when there is no catalog.
+  // Around replacing or creating a whole session, which counts as changed from the first until the
+  // second, or for good. `mark` is what the first returned; empty when there is no catalog.
   Result<std::string> begin_restore(std::string_view session_id);
   Status end_restore(std::string_view session_id, const std::string& mark);
 
-  // A session's entries, which are of no use once it is dropped: their ids before, and after.
+  // The ids of a session's entries, to be removed once it is dropped: asked before, removed after.
   Result<std::vector<std::string>> entries_of(std::string_view session_id);
   void remove_entries(const std::vector<std::string>& ids) noexcept;
 
-  // Durably. When the registry was made anew: what it lists may never have been looked at.
+  // Removes the catalog, durably: a rebuilt registry may list sessions that were never looked at.
   Status drop();
   void close() noexcept;
 
  private:
-  struct Part;  // of what take() covers, at once
+  struct Part;  // what take() covers in one step
 
   Result<std::shared_ptr<session::Session>> open_log();
   Result<std::shared_ptr<session::Session>> open_or_create_log();
@@ -108,12 +108,12 @@ class Catalog final : public session::CatalogNotes {
   Clock& clock_;
   Random& random_;
   io::FileSystem& files_;
-  session::EventLog events_;  // nobody's: what becomes of a derived log is no event of the store
+  session::EventLog events_;  // read by nobody: a derived log has no events of the store
   session::Counters counters_;
   log::Engine* engine_ = nullptr;
   uint64_t lock_timeout_ms_ = 0;
   size_t worth_taking_ = 0;
-  std::mutex taking_;  // held by the thread that covers
+  std::mutex taking_;  // held by the thread that covers sessions
   std::mutex mutex_;   // guards the rest
   std::shared_ptr<session::Session> log_;
 };

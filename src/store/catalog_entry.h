@@ -1,10 +1,10 @@
-// CatalogEntry: what the catalog's log says of a session, as an entry.
+// CatalogEntry: an entry of the catalog's log: what it says of one session.
 //
 //   {"content":{"agent":"…","mark":"…","session":"…","user":"…"},"tags":["…"],"type":"covered"}
 //
-// Tags, users and agents are hashes of 64 bits in hexadecimal: what is purged from a session must
-// not be left here, and what is found by a hash that another text has too is only looked at in
-// vain.
+// Tags, users and agents are stored as 64-bit hashes in hexadecimal, because what is purged from a
+// session must not stay here. When two texts have the same hash, a session is opened in vain, and
+// that is all.
 #pragma once
 
 #include <span>
@@ -28,7 +28,7 @@ struct CatalogOwner {
   std::string agent;
 };
 
-// Of a session that cannot be looked into.
+// For a session that cannot be read.
 CatalogOwner anybody();
 
 struct CatalogEntry {
@@ -37,16 +37,16 @@ struct CatalogEntry {
   std::string session_id;
   CatalogOwner owner;
 
-  // Empty hashes: anybody's.
+  // Empty hashes stand for anybody.
   [[nodiscard]] bool may_be_of(std::string_view user, std::string_view agent) const;
 };
 
-// An entry to add, as a line with its end. `mark` tells one change from the next (catalog.cpp).
+// A new entry as a line with its line end. `mark` tells one change from the next (catalog.cpp).
 std::string catalog_line(std::string_view type, std::string_view session_id,
                          const CatalogOwner& owner, std::string_view mark = {},
                          std::span<const std::string> tags = {});
 
-// Of a stored line, all but the id.
+// Reads all but the id of a stored line.
 Result<CatalogEntry> read_catalog_entry(std::string_view line);
 
 }  // namespace varve::store

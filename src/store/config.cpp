@@ -43,7 +43,7 @@ class ConfigReader {
  private:
   using Read = void (ConfigReader::*)(json::ObjectReader&);
 
-  // Every member of a section counts as asked for when unknown ones are passed over.
+  // When unknown members are passed over, asks for each member so that none counts as unknown.
   Status finish(json::ObjectReader& reader, json::Value object) const {
     if (!strict_) {
       object.for_each_member([&](std::string_view name, json::Value) {
@@ -77,7 +77,7 @@ class ConfigReader {
   }
 
   void read_storage(json::ObjectReader& reader) {
-    std::string root_directory;  // where the store is was settled by opening it
+    std::string root_directory;  // not used: the store has been found already
     reader.read_string("root_directory", &root_directory);
     double megabytes = static_cast<double>(settings_->session_bytes_max) / kMegabyte;
     reader.read_double("max_session_size_mb", &megabytes, 0, 1e9);
@@ -96,7 +96,7 @@ class ConfigReader {
   void read_concurrency(json::ObjectReader& reader) {
     uint64_t ignored = 0;
     reader.read_uint("lock_timeout_ms", &settings_->lock_timeout_ms, 0, 24 * kHourMs);
-    // Not for all who read config.json: they would keep each other out.
+    // Not from config.json: all who read it would keep each other out.
     if (strict_) reader.read_bool("exclusive", &settings_->exclusive);
     reader.read_uint("max_retries", &ignored, 0, 1000);
     reader.read_uint("retry_backoff_ms", &ignored, 0, kHourMs);

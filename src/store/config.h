@@ -1,4 +1,4 @@
-// Configuration of a store: config.json and what is given at open, which overrides it.
+// Configuration of a store: config.json, and the options given at open, which override it.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace varve::store {
 
-// Reads one configuration object over `settings`.
-// `strict`: an unknown member is kInvalidArgument (given at open); else it is passed over
-// (config.json, which a newer version may have written). kFormatVersion for a newer `version`.
+// Applies one configuration object to `settings`. `strict`: an unknown member is kInvalidArgument
+// (for options given at open); else it is passed over (config.json may be from a newer version).
+// kFormatVersion for a newer `version`.
 Status read_config(std::string_view text, bool strict, session::Settings* settings);
 
-// config.json of the store at `uri`, called as whoever opens the store calls it.
+// config.json of the store at `uri`, as a path for messages.
 [[nodiscard]] std::string config_path(std::string_view uri);
 
 }  // namespace varve::store

@@ -38,7 +38,7 @@ void FlushRounds::run(const Sessions& sessions) {
   tell_late(busy);
 }
 
-// Gives those that were busy.
+// Returns the sessions that were busy.
 FlushRounds::Sessions FlushRounds::flush(const Sessions& sessions, uint64_t wait_ms) {
   Sessions busy;
   for (const auto& session : sessions) {

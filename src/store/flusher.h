@@ -1,5 +1,5 @@
-// Flusher: the one thread of a store, started with the first session of durability "interval". It
-// makes what was added durable every batch_write_interval_ms.
+// Flusher: the only thread of a store, started with its first session of durability "interval". It
+// makes added entries durable every batch_write_interval_ms.
 #pragma once
 
 #include <chrono>
@@ -20,9 +20,9 @@ namespace varve::store {
 
 class Flusher {
  public:
-  // `flush` is called on the flusher's thread, each time so long after the last time began.
+  // Calls `flush` on the flusher's thread, `interval` after the previous call began.
   Flusher(std::chrono::milliseconds interval, std::function<void()> flush);
-  ~Flusher();  // stops, after a last flush
+  ~Flusher();  // stops after a last flush
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
 
@@ -34,19 +34,19 @@ class Flusher {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // declared last: it uses the others
 };
 
-// What it does each time. A session that is busy (another process holds its lock, or a thread of
-// this one waits for that) keeps nobody else waiting: it is come back to when the others are done.
+// What the flusher does each time. A busy session (its lock is held by another process, or waited
+// for by a thread of this one) does not delay the others: it is tried again after them.
 // Threads: one at a time.
 class FlushRounds {
  public:
   using Sessions = std::vector<std::shared_ptr<session::Session>>;
   using Tell = std::function<void(const std::string& session_id, const Status& failure)>;
 
-  // `patience_ms`: what busy sessions together are waited for in a round. One that stays busy is
-  // told every `late_ms`.
+  // `patience_ms`: how long a round waits for all busy sessions together. A session that stays busy
+  // is reported every `late_ms`.
   FlushRounds(Clock& clock, uint64_t patience_ms, uint64_t late_ms, Tell tell)
       : clock_(clock),
         patience_ms_(patience_ms),
@@ -63,7 +63,7 @@ class FlushRounds {
   uint64_t patience_ms_;
   int64_t late_us_;
   Tell tell_;
-  std::map<std::string, int64_t> busy_since_us_;  // or since it was told
+  std::map<std::string, int64_t> busy_since_us_;  // since it was busy, or since it was reported
 };
 
 }  // namespace varve::store

@@ -1,8 +1,7 @@
-// HostClock: the host's clock when it set one, else the system's; deadlines are always the
-// system's.
+// HostClock: the host's clock if it set one, else the system's. Deadlines always use the system's.
 //
-// The host's function is called at the start of a call, under no lock; what runs under locks takes
-// the time it told.
+// The host's function is called at the start of a call, under no lock. Code that runs under locks
+// uses the time that it answered.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +19,9 @@ class HostClock final : public Clock {
  public:
   explicit HostClock(Clock& system) : system_(system) {}
 
-  // Nobody is inside the function set before when this returns (see base/host_function.h).
+  // When this returns, no thread is inside the previous function (see base/host_function.h).
   void set(ClockFunction function, void* user_data) {
-    // Told before it is set: from then on the others take what was told.
+    // Asked before it is set: from then on, other threads use the answer.
     if (function != nullptr) take(function(user_data));
     function_.set(function, user_data);
     tick();
@@ -42,7 +41,7 @@ class HostClock final : public Clock {
   void sleep_us(int64_t duration_us) override { system_.sleep_us(duration_us); }
 
  private:
-  // A host may tell anything. What can be written is also far from where sums overflow.
+  // A host may answer any number. Times that can be written are also far from where sums overflow.
   void take(int64_t told_ms) {
     told_ms_.store(std::clamp(told_ms, kFirstMs, kLastMs), std::memory_order_relaxed);
   }

@@ -1,4 +1,4 @@
-// ListFilter: what varve_store_sessions is asked for.
+// ListFilter: the options of varve_store_sessions.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace {
 
 using session::Counters;
 
-// One metric: its name for Prometheus, its dotted name, and where it is found (one of the three).
+// One metric: its name for Prometheus, its dotted name, and its source (one of the three).
 struct Metric {
   std::string_view name;
   std::string_view dotted_name;
@@ -29,7 +29,7 @@ constexpr Metric counter(std::string_view name, std::string_view dotted_name,
   return {name, dotted_name, help, nullptr, member, nullptr};
 }
 
-// In seconds when its name says so, else plain numbers.
+// In seconds if the name says so, else plain numbers.
 constexpr Metric histogram(std::string_view name, std::string_view dotted_name,
                            Histogram Counters::*member, std::string_view help) {
   return {name, dotted_name, help, nullptr, nullptr, member};
@@ -109,7 +109,7 @@ std::string seconds_text(uint64_t duration_us) {
   return digits.empty() ? text : text + "." + digits;
 }
 
-// As the format wants the value of a label.
+// Escapes the value of a label as the format requires.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {

@@ -1,5 +1,5 @@
-// What a store tells about itself, for monitoring: the counters of this process and figures of the
-// store, under two names each. docs/operations.md#figures is the table for people.
+// What a store reports about itself for monitoring: counters of this process and figures of the
+// store, each under two names. docs/operations.md#figures has them as a table.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace varve::store {
 
-// What is not counted but looked up.
+// Figures that are looked up, not counted.
 struct StoreFigures {
   uint64_t sessions = 0;
   uint64_t sessions_open = 0;
   uint64_t entries = 0;
-  uint64_t entries_open = 0;  // of them, of open sessions
+  uint64_t entries_open = 0;  // those of open sessions
   uint64_t size_bytes = 0;
   uint64_t index_memory_bytes = 0;   // of open sessions
   uint64_t entries_not_durable = 0;  // likewise
 };
 
-// Prometheus text exposition format 0.0.4. Every sample carries {store="URI"}, so that those of
-// several stores can be put together.
+// Prometheus text exposition format 0.0.4. Every sample carries {store="URI"}, so that several
+// stores' samples can be combined.
 std::string metrics_text(std::string_view uri, const StoreFigures& figures,
                          const session::Counters& counters);
 
 // {"memory.sessions.active":N, …}; durations as {"count","sum","p50","p99","max"} in milliseconds.
 json::Tree metrics_tree(const StoreFigures& figures, const session::Counters& counters);
 
-// What varve_store_stats answers: the figures of most interest under short names, and all of them.
+// The answer of varve_store_stats: the most important figures under short names, and all of them.
 json::Tree stats_tree(std::string_view uri, const StoreFigures& figures,
                       const session::Counters& counters);
 

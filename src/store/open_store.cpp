@@ -39,7 +39,7 @@ Status OpenStore::open_engine() {
 }
 
 Status OpenStore::configure(std::string_view config_json) {
-  // What is given must be right before anything is created on disk.
+  // The given options must be valid before anything is created on disk.
   session::Settings given;
   if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &given));
   settings_ = given;
@@ -71,8 +71,8 @@ Result<json::Tree> OpenStore::sweep() {
   return store::sweep(context);
 }
 
-// The sessions a query is about, and perhaps others. Words are weighed by all sessions of a user,
-// whatever the tags.
+// The sessions that a query is about, and perhaps others. With words it is all sessions of the
+// user, whatever the tags: they decide the weights of words.
 Result<Catalog::Sessions> OpenStore::sessions_of(const query::Query& query) {
   if (query.session_ids.empty()) {
     Catalog::Wanted wanted{{}, query.tags_match_all, query.user_id, query.agent_id};
@@ -86,7 +86,7 @@ Result<Catalog::Sessions> OpenStore::sessions_of(const query::Query& query) {
   return found;
 }
 
-// For later queries: what this one was asked is answered.
+// Extends the catalog for later queries; the present one has its answer.
 void OpenStore::catalog(const Catalog::Sessions& found) noexcept {
   try {
     const Status taken =
@@ -125,7 +125,7 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
   return results;
 }
 
-// Open sessions exactly, the others by their metadata.
+// Open sessions are counted exactly, the others by their metadata.
 Result<StoreFigures> OpenStore::figures() {
   StoreFigures figures;
   std::unordered_set<std::string> looked_at;
@@ -173,7 +173,7 @@ Result<json::Tree> OpenStore::restore(std::string_view path, std::string_view op
     forget(id, replaced);
     events_.post(session::Level::kInfo, "store", id, "session restored");
     VARVE_TRY_ASSIGN(const auto session, open_session(id));
-    VARVE_TRY(session->update("{}"));  // with the counts that it has now
+    VARVE_TRY(session->update("{}"));  // saves its present counts
     VARVE_TRY_ASSIGN(const json::Tree figures, session->stats());
     return static_cast<uint64_t>(figures.get_int64("entries"));
   };
@@ -196,8 +196,8 @@ Result<json::Tree> OpenStore::usage(std::string_view filter_json) {
                    [&](const std::string& id) { return open_if_of(which, id); });
 }
 
-// One that fails does not keep the others from the disk. Of one that was deleted nothing is to get
-// there.
+// A session that fails does not keep the others from being synced. A deleted one has nothing to
+// sync.
 Status OpenStore::sync() {
   Status first;
   for (const auto& session : open_sessions()) {
@@ -210,7 +210,7 @@ Status OpenStore::sync() {
 void OpenStore::start_flusher() {
   const std::lock_guard guard(mutex_);
   if (flusher_ || closed_) return;
-  // Half an interval at most for those that are busy: the others are due again by then.
+  // Busy sessions are waited for half an interval at most: then the others are due again.
   flush_rounds_ = std::make_unique<FlushRounds>(
       clock_, settings_.batch_write_interval_ms / 2, settings_.lock_timeout_ms,
       [this](const std::string& id, const Status& failure) {
@@ -241,7 +241,7 @@ void OpenStore::close() {
     for (const auto& session : open_sessions()) session->close();
     catalog_.close();
   } catch (const std::bad_alloc&) {
-    // Each is closed with its last handle.
+    // Each session closes when its last handle is closed.
   }
 }
 

@@ -1,5 +1,5 @@
-// OpenStore: the Store there is. open_store.cpp starts and ends it, asks across sessions and adds
-// up; open_store_sessions.cpp makes, opens and removes sessions.
+// OpenStore: the implementation of Store. open_store.cpp starts and ends it, queries across
+// sessions and sums up; open_store_sessions.cpp creates, opens and removes sessions.
 #pragma once
 
 #include <cstddef>
@@ -127,7 +127,7 @@ class OpenStore final : public Store {
   std::map<std::string, std::weak_ptr<session::Session>, std::less<>> open_;
   static constexpr size_t kOpenCountToTidyMin = 1024;
   size_t open_count_to_tidy_ = kOpenCountToTidyMin;
-  std::unique_ptr<FlushRounds> flush_rounds_;  // the flusher's, set before it
+  std::unique_ptr<FlushRounds> flush_rounds_;  // used by the flusher, so set before it
   std::unique_ptr<Flusher> flusher_;
   bool closed_ = false;
 };

@@ -15,7 +15,7 @@ namespace varve::store {
 
 namespace {
 
-// What was asked for belongs to somebody; a session of that id that is another's is not it.
+// A session with this id that belongs to another user or agent is not the one asked for.
 Result<OpenStore::SessionPointer> unless_anothers(OpenStore::SessionPointer session,
                                                   const session::CreateOptions& options) {
   if (options.user_id.empty() && options.agent_id.empty()) return session;
@@ -53,7 +53,7 @@ std::vector<OpenStore::SessionPointer> OpenStore::open_sessions() {
   return sessions;
 }
 
-// With the mutex held. Now and then: a query across sessions may have opened a million.
+// Mutex held. Needed from time to time: a query across sessions may have opened a million of them.
 void OpenStore::forget_closed() {
   if (open_.size() < open_count_to_tidy_) return;
   std::erase_if(open_, [](const auto& item) { return item.second.expired(); });
@@ -81,14 +81,14 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
         return session;
       }
     }
-    // Two threads may have opened it at once: the first one's object is everybody's. It is not when
-    // it is of a session that is no more, to which somebody still has a handle.
+    // If two threads opened it at once, all use the object of the first, unless that is of a
+    // session that no longer exists and to which somebody still has a handle.
     if (first->check_alive().code() != Code::kNotFound) return first;
     forget(id, first);
   }
 }
 
-// Unless another has taken its place.
+// Unless another object has taken its place.
 void OpenStore::forget(std::string_view id, const std::weak_ptr<session::Session>& gone) {
   const std::lock_guard guard(mutex_);
   const auto found = open_.find(id);
@@ -97,29 +97,29 @@ void OpenStore::forget(std::string_view id, const std::weak_ptr<session::Session
   if (is_same) open_.erase(found);
 }
 
-// Of what was done, which stays done when there is no memory to tell of it.
+// Reports what was done. It stays done even when there is no memory to report it.
 void OpenStore::tell(std::string_view session_id, std::string_view what) noexcept {
   try {
     events_.post(session::Level::kInfo, "store", session_id, what);
   } catch (const std::bad_alloc&) {
-    // A line less.
+    // One log line less.
   }
 }
 
-// A session that expired is gone for everybody, so its id is free.
+// An expired session is gone for everybody, so its id is free.
 Status OpenStore::make_way_for(const std::string& id) {
   const auto text = engine_->session_document(id, log::kMetadataFile);
   if (is_of_environment(text.code())) return text.status();
   if (!text.ok() || text->find("ttl_hours") == std::string::npos) return {};
   const auto session = open_even_expired(id);
   if (is_of_environment(session.code())) return session.status();
-  if (!session.ok()) return {};  // create() tells what is the matter
+  if (!session.ok()) return {};  // create() says what is wrong
   const auto is_over = (*session)->has_expired();
-  if (is_over.code() == Code::kNotFound) return {};  // deleted since, perhaps made anew
+  if (is_over.code() == Code::kNotFound) return {};  // deleted meanwhile, perhaps created again
   VARVE_TRY(is_over);
   if (!*is_over) return {};
   Status removed = remove_expired(id);
-  // It is in use again, or somebody else has removed it.
+  // The session is in use again, or somebody else has removed it.
   const bool is_settled = removed.code() == Code::kConflict || removed.code() == Code::kNotFound;
   return is_settled ? Status() : removed;
 }
@@ -144,8 +144,8 @@ Result<OpenStore::SessionPointer> OpenStore::create_new(const session::CreateOpt
   return for_the_host(std::move(session));
 }
 
-// Others may create and delete it in between, once or twice; who does nothing else makes us give
-// up. A directory without a session in it (a hand-made or half-copied one) is never either.
+// Others may create and delete the session in between, once or twice; after more of that we give
+// up. A directory without a session in it (made by hand or half copied) can never be either.
 Result<OpenStore::SessionPointer> OpenStore::open_or_create(const session::CreateOptions& options) {
   constexpr int kTriesMax = 8;
   bool is_never_either = true;
@@ -167,7 +167,7 @@ Result<OpenStore::SessionPointer> OpenStore::open_or_create(const session::Creat
   return Status(Code::kBusy, name + " is created and deleted over and over by others");
 }
 
-// What the library opens for itself is not kept from others.
+// Only sessions opened for the host keep their lock, not those the library opens for itself.
 Result<OpenStore::SessionPointer> OpenStore::for_the_host(SessionPointer session) {
   if (settings_.exclusive) VARVE_TRY(session->keep_lock());
   return session;
@@ -199,7 +199,7 @@ Result<OpenStore::SessionPointer> OpenStore::unless_expired(SessionPointer sessi
 
 Result<OpenStore::SessionPointer> OpenStore::open_even_expired(const std::string& id) {
   if (auto session = find_open(id)) {
-    // It may have been deleted by another process, and made anew.
+    // Another process may have deleted it and created it again.
     const Status alive = session->check_alive();
     if (alive.ok()) return session;
     if (alive.code() != Code::kNotFound) return alive;
@@ -223,15 +223,15 @@ Status OpenStore::check_entry(std::string_view session_id, std::string_view entr
   return entry::draft(entry_json, options, ids_, scratch).status();
 }
 
-// kConflict when somebody wrote to it since: under its lock, it is asked again.
+// kConflict when somebody has written to it: has_expired() is asked again under the session's lock.
 Status OpenStore::remove_expired(std::string_view id) {
   return drop(id, [&](log::SessionStorage& storage) {
     return session::has_expired(storage, id, clock_.now_ms());
   });
 }
 
-// For who is to take a session's name away: the lock that is kept here would be in his way. Where
-// the session stays it is shared from then on.
+// Before a session loses its name: a lock that is kept here would be in the way. If the session
+// stays, it is shared from then on.
 Status OpenStore::make_way(std::string_view id) {
   if (!settings_.exclusive) return {};
   const auto session = find_open(id);
@@ -252,7 +252,7 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
   return {};
 }
 
-// kNotFound also for a session that is another user's.
+// kNotFound also when the session is another user's.
 Result<OpenStore::SessionPointer> OpenStore::open_if_of(const query::Query& query,
                                                         const std::string& id) {
   VARVE_TRY_ASSIGN(auto session, open_session(id));

@@ -1,4 +1,4 @@
-// Restoring sessions from a backup, or from any directory that is a store.
+// Restores sessions from a backup, or from any directory that is a store.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -24,7 +24,7 @@ namespace varve::store {
 namespace {
 
 constexpr std::string_view kSessionsFolder = "sessions";
-// Who found no session to restore does not want all of them replaced.
+// An empty list is refused: a caller without a session to restore does not mean all.
 constexpr std::array<std::string_view, 1> kChosen = {"sessions"};
 
 struct RestoreOptions {
@@ -47,7 +47,7 @@ Result<RestoreOptions> parse_restore_options(std::string_view text) {
   return options;
 }
 
-// A store that is only read: nothing in it is made or tidied.
+// A store that is only read: nothing in it is created or tidied.
 class ReadOnlyStore {
  public:
   static Result<ReadOnlyStore> open(const CopyContext& context, std::string_view path) {
@@ -79,7 +79,7 @@ class ReadOnlyStore {
     return ids;
   }
 
-  // kNotFound.
+  // kNotFound when there is none.
   Result<std::unique_ptr<SessionSource>> session(const std::string& id) const {
     VARVE_TRY_ASSIGN(auto directory, sessions_->open_directory(id));
     VARVE_TRY_ASSIGN(auto storage, log::DirectoryStorage::open(std::move(directory), environment_));
@@ -96,7 +96,7 @@ class ReadOnlyStore {
   log::DirectoryStorage::Environment environment_;
 };
 
-// Writes a session's tombstones, and then those that others know and it does not.
+// Writes a session's tombstones, and then those that only other copies of the session have.
 class TombstoneUnion {
  public:
   explicit TombstoneUnion(log::Sink& sink) : sink_(sink) {}
@@ -144,7 +144,7 @@ class Restore {
     return choose_sessions();
   }
 
-  // A session of the backup that cannot be read does not keep the others from being restored.
+  // If a session of the backup cannot be read, the others are restored nevertheless.
   Status run() {
     Status first;
     for (const std::string& id : chosen_) {
@@ -263,7 +263,7 @@ class Restore {
     return {};
   }
 
-  // The catalog hears of it before and after.
+  // Tells the catalog before and after installing.
   Status install_as_changed(const std::string& id, const std::function<Status()>& install) {
     if (context_.catalog == nullptr) return install();
     VARVE_TRY_ASSIGN(const std::string mark, context_.catalog->begin_restore(id));
@@ -291,8 +291,8 @@ class Restore {
     return all.add(**other);
   }
 
-  // What the backup says, in a generation above every one that was there: whoever remembers
-  // another log by its number must not take this one for it.
+  // The backup's metadata with a generation above every present one: a reader that knows another
+  // log by its generation must not take this one for it.
   Result<std::string> metadata_of(const std::string& id, const SessionSource& source) {
     uint64_t generation = source.generation();
     const auto present = context_.engine.session_document(id, log::kMetadataFile);

@@ -13,12 +13,12 @@ namespace varve::store {
 namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
-// Each batch that is appended costs a sync. When they are many, and the log is small for it, a
-// whole copy is cheaper: a sync takes about as long as writing so many bytes.
+// Each appended batch costs a sync. With many batches in a small log, a whole copy is cheaper: a
+// sync takes about as long as writing this many bytes.
 constexpr size_t kBatchesMin = 16;
 constexpr uint64_t kBytesPerSync = uint64_t{64} << 10;
 
-// Gathers a stretch of a stream, for one append.
+// Collects a stretch of a stream for one append.
 class ChunkSink final : public log::Sink {
  public:
   Status append(std::string_view bytes) override {
@@ -53,7 +53,7 @@ std::string remark_of(const SourceScan& scan, const SessionSource& source) {
 Status SessionBackup::run(BackupTotals* totals) {
   for (int i = 0; i < session::kReplacedMax; ++i) {
     Status status = attempt(totals);
-    // kConflict: somebody wrote to the copy. It no longer fits, then.
+    // kConflict: somebody wrote to the copy, so it no longer fits.
     if (status.code() != Code::kGone && status.code() != Code::kConflict) return status;
   }
   source_failure_ = {Code::kBusy, "the log is being replaced over and over; try again"};
@@ -96,7 +96,7 @@ Result<std::unique_ptr<log::SessionStorage>> SessionBackup::find_extensible() {
   return copy;
 }
 
-// Whether the copy is what backup.json says of it, and the session began with the same.
+// Whether the copy is as backup.json says, and the session begins with the same bytes.
 Result<bool> SessionBackup::fits(log::SessionStorage& copy) {
   if (known_->generation != source_->generation()) return false;
   const auto tail = copy.tail();
@@ -116,7 +116,7 @@ Result<bool> SessionBackup::fits(log::SessionStorage& copy) {
     const auto of_copy = own.check(stream, known.bytes);
     if (!of_copy.ok() || *of_copy != known.check || of_source != known.check) return false;
   }
-  // A document that is gone from the session cannot be taken out of a copy that is in use.
+  // A document that the session no longer has cannot be removed from a copy that is in use.
   VARVE_TRY_ASSIGN(const auto of_source, source_->documents());
   const auto of_copy = own.documents();
   return of_copy.ok() &&
@@ -141,8 +141,8 @@ Status SessionBackup::extend(log::SessionStorage& copy, BackupTotals* totals) {
   return {};
 }
 
-// In stretches that end with each batch, durably: parts of one write reach the disk in any order,
-// and a line behind a batch is the proof that the batch is whole.
+// A stretch ends where a batch does, and is then made durable: parts of one write reach the disk in
+// any order, and a line after a batch proves that the batch is whole.
 Status SessionBackup::extend_stream(log::SessionStorage& copy, log::Stream stream, uint64_t from,
                                     uint64_t to) {
   const bool entries = stream == log::Stream::kEntries;

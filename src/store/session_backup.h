@@ -1,4 +1,4 @@
-// SessionBackup: brings the copy of one session up to the session.
+// SessionBackup: brings the copy of one session up to date.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,19 @@ class SessionBackup {
   SessionBackup(const CopyContext& context, log::Engine& copies, const std::string& id)
       : context_(context), copies_(copies), id_(id) {}
 
-  // How far the copy goes by backup.json.
+  // What backup.json says of the copy.
   void set_known(const CopiedSession& known) { known_ = known; }
 
   Status run(BackupTotals* totals);
 
   [[nodiscard]] const CopiedSession& copied() const { return copied_; }
   [[nodiscard]] const std::string& remark() const { return remark_; }  // for the report; or empty
-  // Why the session could not be read; ok when it was the copy that failed.
+  // Why the session could not be read; ok when the copy failed.
   [[nodiscard]] const Status& source_failure() const { return source_failure_; }
 
  private:
   Status attempt(BackupTotals* totals);
-  // Opens the copy when it can be extended; nullptr when it has to be made anew.
+  // Opens the copy if it can be extended; nullptr if it has to be made again.
   Result<std::unique_ptr<log::SessionStorage>> find_extensible();
   Result<bool> fits(log::SessionStorage& copy);
   Status extend(log::SessionStorage& copy, BackupTotals* totals);

@@ -13,15 +13,15 @@ namespace varve::store {
 
 namespace {
 
-// Whether a session without its metadata is there, or was deleted.
+// Whether a session without metadata exists, or was deleted.
 Result<bool> has_log(log::Engine& engine, const std::string& id) {
   const auto storage = engine.open(id);
   if (is_of_environment(storage.code())) return storage.status();
   return storage.code() != Code::kNotFound;
 }
 
-// What the list says of a session; nothing for one that was deleted since, or made anew under the
-// same id (then a newer row stands for it).
+// What the list says of a session. Nothing if it was deleted, or created again under the same id (a
+// newer row then stands for it).
 Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::SessionRow& row,
                                            int64_t now_ms, const FindOpen& find_open) {
   const auto text = engine.session_document(row.session_id, log::kMetadataFile);
@@ -41,9 +41,9 @@ Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::Sessi
   const auto parsed = session::Metadata::parse(*text, row.session_id);
   if (!parsed.ok()) return std::optional<json::Tree>(std::move(item));  // damaged, but there
   const json::Tree& metadata = parsed->tree();
-  // A moment can be written in several ways.
+  // Compares times, not texts: the same time can be written in several ways.
   const auto made_at_ms = parse_rfc3339(metadata.get_string("created_at", created_at));
-  const bool is_known = row.created_at_ms > 0;  // not in a list of when the metadata was lost
+  const bool is_known = row.created_at_ms > 0;  // false in a list rebuilt without the metadata
   if (is_known && made_at_ms && *made_at_ms != row.created_at_ms) {
     return std::optional<json::Tree>();
   }
@@ -75,7 +75,7 @@ Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, 
     told.clear();
   };
   visitor.visit = [&](const RowAt& at) -> Result<bool> {
-    // An id that was made anew in the same millisecond has several rows that fit.
+    // An id that was created again in the same millisecond has several rows that fit.
     if (!filter.takes(at.row) || told.contains(at.row.session_id)) return true;
     VARVE_TRY_ASSIGN(auto item, describe(engine, at.row, now_ms, find_open));
     if (!item) return true;

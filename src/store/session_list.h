@@ -16,16 +16,16 @@
 
 namespace varve::store {
 
-// Of a session that is open in this process; null for the others.
+// The session of this id if it is open in this process, else null.
 using FindOpen = std::function<std::shared_ptr<session::Session>(const std::string& id)>;
 
 // The answer of varve_store_sessions. Cost: reads two files for each session on the page, and the
-// rows that the filter passes over.
+// rows that the filter leaves out.
 Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, int64_t now_ms,
                                  const FindOpen& find_open);
 
-// The row that stands for a session: of an id that was made anew, the newest. Cost: reads the list
-// up to it.
+// The valid row of a session: for an id that was created again, the newest. Cost: reads the list up
+// to that row.
 Result<std::optional<log::SessionRow>> newest_row(log::Engine& engine, std::string_view id);
 
 }  // namespace varve::store

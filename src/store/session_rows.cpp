@@ -6,7 +6,7 @@ namespace varve::store {
 
 namespace {
 
-// kGone when the list was made anew behind the first page.
+// kGone when the list was rebuilt after the first page.
 Status walk(log::Engine& engine, std::string_view after, const RowVisitor& visitor,
             size_t first_count) {
   visitor.begin();
@@ -14,7 +14,7 @@ Status walk(log::Engine& engine, std::string_view after, const RowVisitor& visit
   size_t count = first_count;
   for (bool is_first = true;; is_first = false, count = log::Engine::kRowsAtATime) {
     auto page = engine.list(at, count);
-    // The cursor was right a moment ago.
+    // The cursor was valid a moment ago.
     if (page.code() == Code::kInvalidArgument && !is_first) {
       return {Code::kGone, "the list of sessions was made anew"};
     }

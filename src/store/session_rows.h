@@ -1,4 +1,4 @@
-// The rows of the registry, page after page of one list of them.
+// Walks the rows of the registry, a page at a time, in one version of the list.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ struct RowAt {
 };
 
 struct RowVisitor {
-  // Before the first row: forgets what was met, for the list may be made anew between two pages,
-  // and its rows are visited from the first then.
+  // Called before the first row, and again if the list was rebuilt between two pages: the rows are
+  // then visited from the first again, so the visitor must forget what it has.
   std::function<void()> begin;
-  std::function<Result<bool>(const RowAt& at)> visit;  // false: enough
+  std::function<Result<bool>(const RowAt& at)> visit;  // false: stop
 };
 
-// Visits the rows behind `after`, newest first; rows of sessions dropped since may be among them.
-// kInvalidArgument for an `after` that is of no list, or of another one. kBusy when the list is
-// made anew over and over.
+// Visits the rows after the cursor `after`, newest first, including rows of sessions that were
+// dropped. kInvalidArgument when `after` is no cursor, or one of another list. kBusy when the list
+// is rebuilt again and again.
 Status for_each_row(log::Engine& engine, std::string_view after, const RowVisitor& visitor,
                     size_t first_count = log::Engine::kRowsAtATime);
 

@@ -18,8 +18,8 @@ namespace {
 constexpr uint64_t kCheckedBytes = uint64_t{64} << 10;
 constexpr uint64_t kCopyBytes = uint64_t{1} << 20;
 
-// What a session has beside its log and its metadata, but for index.bin. What else lies there is
-// somebody's own.
+// A session's documents besides its log, its metadata and index.bin. Other files in its directory
+// are somebody's own.
 constexpr std::array<std::string_view, 4> kDocuments = {log::kKeyValueFile, log::kTranscriptFile,
                                                         log::kVectorsFile, log::kQuarantineFile};
 
@@ -40,7 +40,7 @@ Status SessionSource::hold_still() {
 }
 
 Result<bool> SessionSource::try_to_hold() {
-  // Before the tail: a batch of which that has a part is not one that was durable by then.
+  // Before the tail, so that no batch that is partly in the tail counts as durable.
   const uint64_t durable_seq = storage_->durable_mark().last_seq;
   VARVE_TRY_ASSIGN(const log::Tail first, storage_->tail());
   auto text = storage_->get_document(log::kMetadataFile);
@@ -53,7 +53,7 @@ Result<bool> SessionSource::try_to_hold() {
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
   generation_ = 0;
   settled_seq_ = durable_seq;
-  // One that cannot be read is copied as it is: it only describes the log.
+  // Unreadable metadata is copied as it is: it only describes the log.
   const auto parsed = json::Tree::parse(metadata_);
   if (!parsed.ok() || !parsed->is_object()) return true;
   if (parsed->get_int64("version") > session::kMetadataVersion) {
@@ -135,14 +135,14 @@ Result<std::vector<std::string>> SessionSource::documents() {
   left_out_.clear();
   for (const auto& file : *files) {
     if (std::find(kDocuments.begin(), kDocuments.end(), file.name) == kDocuments.end()) continue;
-    // Nothing alive is in it: no reason to be without all the rest.
+    // Nothing alive is in it, so the rest is copied without it.
     if (file.name == log::kQuarantineFile && file.size_bytes > log::kDocumentBytesMax) {
       left_out_ = file.name + " was left out: it has " + std::to_string(file.size_bytes) + " bytes";
     } else {
       names.push_back(file.name);
     }
   }
-  // A store in memory has these without having files.
+  // A store in memory has no files, but may have these.
   for (const auto name : {log::kKeyValueFile, log::kTranscriptFile}) {
     const auto document = storage_->open_document(name);
     const bool listed = std::find(names.begin(), names.end(), name) != names.end();
@@ -158,7 +158,7 @@ Result<std::vector<std::string>> SessionSource::documents() {
 
 Result<std::string> SessionSource::document(std::string_view name) {
   auto text = storage_->get_document(name);
-  // It was listed: of this moment it is no more. That says nothing of the session.
+  // It was listed and then removed. That says nothing about the session.
   if (text.code() == Code::kNotFound) return fail({Code::kGone, "a file was removed meanwhile"});
   if (!text.ok()) return fail(std::move(text).status());
   return text;

@@ -13,7 +13,7 @@ constexpr int64_t kRestFactor = 100;
 
 void add_session(log::Engine& engine, const std::string& id, SessionTotals::Totals* totals) {
   const auto text = engine.session_document(id, log::kMetadataFile);
-  if (text.code() == Code::kNotFound) return;  // deleted since it was listed
+  if (text.code() == Code::kNotFound) return;  // deleted after it was listed
   totals->sessions += 1;
   if (!text.ok()) return;
   const auto parsed = session::Metadata::parse(*text, id);

@@ -1,9 +1,8 @@
-// SessionTotals: what the sessions of a store that are not open hold, by their metadata.json as it
-// was last saved; none of them is opened.
+// SessionTotals: what the sessions that are not open hold, by their last saved metadata.json. None
+// of them is opened.
 //
-// Looking at every session takes time that grows with their number (about 15 us each), so what was
-// found is kept until a hundred times as long as it took has passed: at most a hundredth of the
-// time is spent looking.
+// Looking at all sessions takes about 15 us each. So what was found stays valid for a hundred times
+// as long as finding it took: at most a hundredth of the time is spent looking.
 //
 // Threads: any.
 #pragma once
@@ -29,12 +28,12 @@ class SessionTotals {
 
   explicit SessionTotals(Clock& clock) : clock_(clock) {}
 
-  // Of all sessions but those of `left_out`, or what was found the last time.
+  // Totals of all sessions except `left_out`, or what was found the last time.
   Result<Totals> of_others(log::Engine& engine, const std::unordered_set<std::string>& left_out);
 
  private:
   Clock& clock_;
-  std::mutex mutex_;  // guards the rest; held while looking: one look serves all who wait
+  std::mutex mutex_;  // guards the rest; held while looking, so that one look serves all who wait
   Totals found_;
   int64_t valid_until_us_ = 0;
 };

@@ -1,6 +1,6 @@
 // Store: a root directory (or memory) of sessions, its configuration and its registry.
 //
-// Threads: any. Sessions opened twice share one Session object for as long as anybody holds it.
+// Threads: any. All who open the same session share one Session object, while anybody holds it.
 #pragma once
 
 #include <memory>
@@ -22,12 +22,12 @@ using ClockFunction = int64_t (*)(void* user_data);
 
 class Store {
  public:
-  // What a store needs from outside; all must outlive it.
+  // What a store needs from outside. All of it must outlive the store.
   struct Environment {
     io::FileSystem* file_system = nullptr;
     Clock* clock = nullptr;
     Random* random = nullptr;
-    // That are not in it. Only a test, whose stores have fewer sessions, has another number.
+    // So many sessions that are not in the catalog are worth adding. Only tests set another number.
     size_t sessions_worth_catalog = kSessionsWorthCatalog;
   };
 
@@ -35,29 +35,29 @@ class Store {
                                              const Environment& environment);
   virtual ~Store() = default;  // as close()
 
-  // A session object stays usable while held, but a closed store gives no new ones.
+  // A session object stays usable after the store is closed, but a closed store opens no sessions.
   virtual Result<std::shared_ptr<session::Session>> create_session(
       std::string_view options_json) = 0;
   virtual Result<std::shared_ptr<session::Session>> open_session(std::string_view id) = 0;
   virtual Status delete_session(std::string_view id) = 0;
-  // Whether a session of that id, which need not be there, would take the entry: what add() refuses
-  // for the entry's own sake is refused here.
+  // Whether a session of that id, which need not exist, would take the entry. Fails as add() does
+  // for an entry that is wrong in itself.
   virtual Status check_entry(std::string_view session_id, std::string_view entry_json) = 0;
 
   virtual Result<json::Tree> sessions(std::string_view filter_json) = 0;
-  // A query's JSON text across sessions, see docs/query.md.
+  // `text` is a query across sessions, in JSON; see docs/query.md.
   Result<session::QueryResults> query(std::string_view text) { return query_of_user(text, {}); }
-  // The same over the sessions of one user; "" is everybody. kInvalidArgument when the query names
-  // another one.
+  // The same over one user's sessions; "" means everybody's. kInvalidArgument when the query itself
+  // names another user.
   virtual Result<session::QueryResults> query_of_user(std::string_view text,
                                                       std::string_view user_id) = 0;
-  // Copies sessions into a directory that is a store too, and from one; see backup.h.
+  // Copies sessions into a directory that is itself a store, and back; see backup.h.
   virtual Result<json::Tree> back_up(std::string_view path, std::string_view options_json) = 0;
   virtual Result<json::Tree> restore(std::string_view path, std::string_view options_json) = 0;
-  // Removes expired sessions and entries; the report of varve_store_sweep.
+  // Removes expired sessions and entries. Returns the report of varve_store_sweep.
   virtual Result<json::Tree> sweep() = 0;
   virtual Result<json::Tree> stats() = 0;
-  // What entries say that they took, over sessions; the answer of varve_store_usage.
+  // The usage that entries report, summed over sessions; the answer of varve_store_usage.
   virtual Result<json::Tree> usage(std::string_view filter_json) = 0;
   virtual Result<std::string> metrics() = 0;  // as text for Prometheus
   virtual Status sync() = 0;
@@ -65,18 +65,18 @@ class Store {
   virtual void set_log(session::Level level, session::LogFunction function, void* user_data) = 0;
   virtual void set_clock(ClockFunction function, void* user_data) = 0;  // null: the system's
 
-  // Asks the host's clock for the time that everything until the next tick takes; called by the ABI
-  // at the start of each call, under no lock. Nothing to do with the system's clock.
+  // Asks the host's clock for the time that holds until the next tick. The ABI calls it at the
+  // start of each call, under no lock. With the system's clock it does nothing.
   virtual void tick() = 0;
 
   [[nodiscard]] virtual int64_t now_ms() = 0;
 
-  // Whether there are log lines to be delivered.
+  // Whether log lines wait to be delivered.
   [[nodiscard]] virtual bool has_events() const noexcept = 0;
-  // Delivers posted log lines to the host; called by the ABI after each call, under no lock.
+  // Delivers the waiting log lines to the host. The ABI calls it after each call, under no lock.
   virtual void deliver_events() = 0;
 
-  // Stops the flusher, makes durable what "interval" had not, saves every open session's index.
+  // Stops the flusher, makes durable what "interval" has not yet, saves every open session's index.
   virtual void close() = 0;
 };
 

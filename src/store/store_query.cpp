@@ -41,7 +41,7 @@ class StoreQuery {
         VARVE_TRY_ASSIGN(const auto statistics, session.count_words(query_, shared_));
         const std::lock_guard guard(mutex_);
         statistics_.add(statistics);
-        // What is added from here on is in no page.
+        // Entries added from here on are in no page.
         row_ends_[query::row_end_key(session.id())] = statistics.entry_count;
         return {};
       }));
@@ -57,7 +57,7 @@ class StoreQuery {
       if (query_.has_vector()) VARVE_TRY(gather_ranks());
     }
     VARVE_TRY(for_each_session([this](session::Session& session, size_t number) {
-      // What is not kept open is read at once.
+      // Results of a session that is not kept open are read at once.
       return number < kept_.size() ? find(session, number) : find_and_read(session, number);
     }));
     return merge();
@@ -66,9 +66,9 @@ class StoreQuery {
  private:
   using Step = std::function<Status(session::Session&, size_t number)>;
 
-  // A result of one session, which is read when it is known to be among the first of all.
+  // A result of one session. It is read once it is known to be among the first of all.
   struct Candidate {
-    session::QueryResult result;  // without its line until then; session: its number in ids_
+    session::QueryResult result;  // without a line until it is read; session: an index into ids_
     session::Selected place;
     bool is_unreadable = false;
   };
@@ -97,7 +97,7 @@ class StoreQuery {
     return {};
   }
 
-  // The mutex is held.
+  // Mutex held.
   void note_ends(const session::Session& session, const session::QueryResults& found,
                  bool has_more) {
     has_more_ = has_more_ || has_more;
@@ -108,7 +108,7 @@ class StoreQuery {
     if (query_.has_vector()) row_ends_[query::vector_end_key(session.id())] = found.vector_end;
   }
 
-  // Ranks are among the entries of all sessions.
+  // The ranks are those among the entries of all sessions.
   Status gather_ranks() {
     query::RankKeys keys;
     VARVE_TRY(for_each_session([&](session::Session& session, size_t) -> Status {
@@ -134,14 +134,14 @@ class StoreQuery {
     try {
       for (uint64_t i = 1; i < thread_count_; ++i) helpers.emplace_back(work);
     } catch (const std::exception&) {
-      // The system gives no more threads: those that there are do the work.
+      // The system has no more threads: the existing ones do the work.
     }
     work();
     for (auto& helper : helpers) helper.join();
     return failure_;
   }
 
-  // No exception may leave a thread; the first failure that is the query's own ends it.
+  // No exception may leave a thread. The first failure that is the query's own ends the query.
   void visit(size_t number, const Step& step) noexcept {
     try {
       Status status = visit_one(number, step);
@@ -165,7 +165,7 @@ class StoreQuery {
     }
   }
 
-  // Sessions made since the first page are in no page.
+  // Sessions created after the first page are in no page.
   [[nodiscard]] bool is_new(const std::string& id) const {
     return query_.after && !query_.after->row_ends.contains(query::row_end_key(id));
   }
@@ -173,7 +173,7 @@ class StoreQuery {
   Status visit_one(size_t number, const Step& step) {
     if (is_new(ids_[number])) return {};
     std::shared_ptr<session::Session> session;
-    if (number < kept_.size()) session = kept_[number];  // its own slot: no other thread's
+    if (number < kept_.size()) session = kept_[number];  // its own slot: no other thread uses it
     if (session == nullptr) {
       VARVE_TRY_ASSIGN(session, open_(ids_[number]));
       if (number < kept_.size()) kept_[number] = session;
@@ -194,7 +194,7 @@ class StoreQuery {
     while (!is_read) {
       if (no_memory_) return Status(Code::kNoMemory, "no memory for the query's threads");
       VARVE_TRY(failure_);
-      // Results of one session are in order already, and stay so.
+      // The results of one session are in order already, and stay so.
       std::stable_sort(
           candidates_.begin(), candidates_.end(),
           [this](const auto& a, const auto& b) { return comes_before(a.result, b.result); });
@@ -203,7 +203,7 @@ class StoreQuery {
     session::QueryResults merged;
     merged.left_out = std::move(left_out_);
     merged.results.reserve(std::min<uint64_t>(query_.limit, candidates_.size()));
-    const session::QueryResult* last = nullptr;  // the page ends behind it, readable or not
+    const session::QueryResult* last = nullptr;  // the page ends after it, readable or not
     for (Candidate& candidate : candidates_) {
       const bool is_full = merged.results.size() == query_.limit;
       if (candidate.is_unreadable) {
@@ -225,7 +225,7 @@ class StoreQuery {
     return merged;
   }
 
-  // From numbers among all sessions to places among those that the results are from.
+  // Replaces indexes into ids_ by indexes into the list of sessions that have results.
   void name_sessions(session::QueryResults* merged) const {
     std::map<uint32_t, uint32_t> places;
     for (session::QueryResult& result : merged->results) {
@@ -236,8 +236,8 @@ class StoreQuery {
     }
   }
 
-  // The entries of the first `limit` that can be read. False: a session's candidates changed, and
-  // the first may be others. That happens once to each at most.
+  // Reads the entries of the first `limit` readable candidates. False: a session's candidates
+  // changed, so others may now be the first. That happens at most once for each session.
   bool read_first() {
     uint64_t count = 0;
     for (Candidate& candidate : candidates_) {
@@ -256,8 +256,8 @@ class StoreQuery {
     return true;
   }
 
-  // What was found in a session cannot be read: kGone, the log or a wrong index was replaced since,
-  // and it is found anew, and read at once; else the session is left out.
+  // The results of a session cannot be read. kGone: its log or a wrong index was replaced, so the
+  // session is searched again and read at once. Otherwise the session is left out.
   void renew(size_t number, Status why) {
     std::erase_if(candidates_, [&](const Candidate& one) { return one.result.session == number; });
     if (why.code() != Code::kGone) return leave_out(number, std::move(why));
@@ -284,12 +284,12 @@ class StoreQuery {
   uint64_t thread_count_;
   const OpenSession& open_;
   const NoteFailure& note_;
-  std::vector<std::shared_ptr<session::Session>> kept_;  // between the steps
+  std::vector<std::shared_ptr<session::Session>> kept_;  // sessions kept open between the steps
   session::SharedQuery shared_;                          // read only while sessions run
 
   std::mutex mutex_;  // guards the rest while sessions run
   query::TextStatistics statistics_;
-  query::RowEnds row_ends_;  // as they were looked at
+  query::RowEnds row_ends_;  // how far each session was looked at
   double best_match_ = 0;
   std::vector<Candidate> candidates_;
   bool has_more_ = false;

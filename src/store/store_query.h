@@ -1,12 +1,12 @@
 // A query across sessions.
 //
-// Words are weighed over all sessions asked (BM25 statistics are added up first), and what the best
-// match of all is decides every match_quality, so that results of different sessions stand in one
-// order: key, then later time, then the session's id, then later in its log.
+// Words are weighed over all sessions asked: BM25 statistics are summed first, and the best match
+// of all decides every match_quality. So the results of different sessions have one order: key,
+// then later time, then the session's id, then later in its log.
 //
-// cost: sessions are opened one after another, and up to kKeptOpenMax kept open between the three
-// steps that a query with words takes (count, best match, results); spread over `thread_count`
-// threads of this call.
+// cost: opens the sessions one after another, with at most `thread_count` threads of this call. Up
+// to kKeptOpenMax stay open between the three steps that a query with words takes (count, best
+// match, results).
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@
 
 namespace varve::store {
 
-// Opens a session by id. kNotFound: it is gone.
+// Opens a session by id. kNotFound when it no longer exists.
 using OpenSession = std::function<Result<std::shared_ptr<session::Session>>(const std::string& id)>;
-// Told of a session that could not be read, and left out.
+// Told of a session that could not be read and is left out.
 using NoteFailure = std::function<void(const std::string& id, const Status& failure)>;
 
 Result<session::QueryResults> query_sessions(const query::Query& query,

@@ -136,7 +136,7 @@ Result<json::Tree> sum_usage(const UsageFilter& filter, std::vector<std::string>
       return {};
     }();
     if (added.ok() || added.code() == Code::kNotFound) continue;  // deleted or expired meanwhile
-    // An id that cannot be one, or a total that nobody could tell to be short.
+    // An invalid id, or a total that would be too low without anybody knowing.
     if (added.code() == Code::kInvalidArgument || added.code() == Code::kNoMemory) return added;
     report.add_problem(id, added.message());
   }

@@ -1,4 +1,4 @@
-// Usage over the sessions of a store: its totals.
+// Usage summed over the sessions of a store.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace varve::store {
 
-// What varve_store_usage is asked for.
+// The options of varve_store_usage.
 struct UsageFilter {
   std::string user_id;
   std::string agent_id;
@@ -25,8 +25,8 @@ struct UsageFilter {
 // kInvalidArgument naming the member.
 Result<UsageFilter> parse_usage_filter(std::string_view text);
 
-// {"total","sessions","agents","users","days","problems"}, as varve_store_usage. `open` gives the
-// session of an id; one that is not found is left out, one that cannot be read is a problem.
+// {"total","sessions","agents","users","days","problems"}, as varve_store_usage. `open` opens a
+// session by id; one that is not found is left out, one that cannot be read is listed as a problem.
 Result<json::Tree> sum_usage(const UsageFilter& filter, std::vector<std::string> session_ids,
                              const OpenSession& open);
 

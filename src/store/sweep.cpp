@@ -56,7 +56,7 @@ class Sweep {
 
   void visit(const std::string& id) {
     auto session = context_.open(id);
-    if (session.code() == Code::kNotFound) return;  // dropped since
+    if (session.code() == Code::kNotFound) return;  // dropped meanwhile
     checked_ += 1;
     Status status = session.ok() ? sweep_one(id, *session) : std::move(session).status();
     if (status.ok() || status.code() == Code::kNotFound) return;

@@ -1,4 +1,4 @@
-// Sweep: removes what has expired from a store: sessions, and entries of the sessions that stay.
+// Sweep: removes expired sessions from a store, and expired entries from the sessions that stay.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ struct SweepContext {
   std::function<Status(const std::string& id)> remove;
 };
 
-// The report of varve_store_sweep. A session that cannot be swept is in its problems and does not
-// stop the others.
+// Returns the report of varve_store_sweep. A session that cannot be swept is listed in its problems
+// and does not stop the others.
 Result<json::Tree> sweep(const SweepContext& context);
 
 }  // namespace varve::store

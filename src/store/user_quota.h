@@ -1,11 +1,11 @@
 // UserQuota: how much the sessions of one user may take together (storage.max_user_size_mb), and
 // how many there may be (storage.max_user_sessions).
 //
-// What a user has is counted from the registry: open sessions exactly, the others by their
-// metadata.json as it was last saved. Between two counts, which are kCountedForUs apart, what this
-// store writes is added once it is written. Bytes may go above their limit by what several sessions
-// write at one moment, by what is not known before it is written (seals, index.bin), and by what
-// other processes wrote since. Sessions are exact as long as only this store creates them.
+// What a user has is counted over the registry: open sessions exactly, the others by their last
+// saved metadata.json. Between two counts, kCountedForUs apart, what this store writes is added
+// after each write. Bytes may exceed their limit by what several sessions write at the same moment,
+// by what is not known before it is written (seals, index.bin), and by what other processes wrote.
+// The number of sessions is exact as long as only this store creates them.
 //
 // Threads: any. Cost of a count: grows with the number of sessions in the store.
 #pragma once
@@ -32,7 +32,7 @@ class UserQuota final : public session::SizeQuota {
   };
   using Count = std::function<Result<Use>(const std::string& user_id)>;
 
-  // Limits of 0: none.
+  // A limit of 0: none.
   UserQuota(Clock& clock, Count count) : clock_(clock), count_(std::move(count)) {}
   void set_limits(uint64_t bytes_max, uint64_t sessions_max) {
     bytes_max_ = bytes_max;
@@ -41,8 +41,8 @@ class UserQuota final : public session::SizeQuota {
 
   Status check(const std::string& user_id, uint64_t new_bytes) override;
   void note_written(const std::string& user_id, uint64_t bytes) noexcept override;
-  // What `create` makes, a Result, unless the user has as many as there may be. Always counted, and
-  // one after the other: of two that are counted at once each would be the last.
+  // Runs `create` and returns its Result, unless the user has the maximum number of sessions. Calls
+  // run one after another, each with a new count: two at once could both allow the last session.
   template <typename Create>
   auto create_session(const std::string& user_id, Create&& create) -> decltype(create()) {
     if (sessions_max_ == 0 || user_id.empty()) return create();
@@ -50,7 +50,7 @@ class UserQuota final : public session::SizeQuota {
     VARVE_TRY(check_new_session(user_id));
     return create();
   }
-  // After sessions came or went.
+  // Call it after sessions were created or removed.
   void forget();
 
  private:
@@ -65,7 +65,7 @@ class UserQuota final : public session::SizeQuota {
   Count count_;
   uint64_t bytes_max_ = 0;
   uint64_t sessions_max_ = 0;
-  std::mutex creating_mutex_;  // taken before the other
+  std::mutex creating_mutex_;  // taken before mutex_
   std::mutex mutex_;           // guards the rest
   std::map<std::string, Counted> counted_;
 };
