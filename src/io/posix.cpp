@@ -17,7 +17,7 @@ namespace varve::io {
 namespace {
 
 constexpr uint32_t kRootPermissions = 0700;
-constexpr int kWalkFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;  // needs no right to read
+constexpr int kWalkFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;  // needs no permission to read
 constexpr int kReadFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 Descriptor open_followed(int directory, const std::string& name, int flags) noexcept {
@@ -34,7 +34,7 @@ Status root_failure(int os_errno, int directory, const std::string& name, std::s
   return status_from_errno(os_errno, "open the directory", path);
 }
 
-// Walks down a path, making what is missing.
+// Walks down a path and makes the missing levels.
 class RootMaker {
  public:
   explicit RootMaker(std::string_view path) : path_(path) {}
@@ -57,7 +57,7 @@ class RootMaker {
     return readable;
   }
 
-  // Of a root that was there already; null when there is no directory above, or it is synced.
+  // For a root that existed already; null when it is synced, or has no directory above it.
   std::shared_ptr<RootName> name() { return name_; }
 
  private:
@@ -76,7 +76,7 @@ class RootMaker {
     if (!made_any_) VARVE_TRY(sync_existing());
     made_any_ = true;
     int os_errno = make_directory_at(current_.get(), name, kRootPermissions);
-    if (os_errno != 0 && os_errno != EEXIST) {  // EEXIST: somebody else was quicker
+    if (os_errno != 0 && os_errno != EEXIST) {  // EEXIST: somebody else was faster
       return status_from_errno(os_errno, "make the directory", path);
     }
     os_errno = sync_directory(current_.get());
@@ -84,7 +84,7 @@ class RootMaker {
     return status_from_errno(os_errno, "sync the directory above", path);
   }
 
-  // The name of the deepest level that was there already.
+  // Syncs the name of the deepest level that existed already.
   Status sync_existing() {
     return above_.is_open() ? RootName(std::move(above_), std::string(path_)).sync() : Status();
   }

@@ -8,9 +8,9 @@ namespace varve::io {
 // Stateless; any thread.
 class PosixFileSystem final : public FileSystem {
  public:
-  // `path` is the user's: symbolic links in it are followed, unlike everywhere below it. With
-  // `create`, whatever is missing is made 0700 and its name is synced into the directory above;
-  // the last existing name is synced too, for whoever made it may have been killed before that.
+  // `path` is the user's: symbolic links in it are followed, unlike anywhere below it. With
+  // `create`, each missing level is made with 0700 and its name synced in the directory above. The
+  // last existing name is synced too, because its maker may have been killed before doing so.
   Result<std::unique_ptr<Directory>> open_root(std::string_view path, bool create) override;
   Result<std::unique_ptr<File>> open_file(std::string_view path) override;
 

@@ -11,8 +11,8 @@
 namespace varve::io {
 namespace {
 
-// More than a step of the kernel's clock, 10 ms at most; and than one of file systems that count in
-// seconds, as ext4 with small inodes.
+// More than one step of the kernel's clock (10 ms at most); and more than one step of a file system
+// that counts in seconds, as ext4 with small inodes.
 constexpr int64_t kSettledNs = 50'000'000;
 constexpr int64_t kSettledSecondsNs = 2'000'000'000;
 

@@ -61,8 +61,8 @@ Descriptor open_component(int directory, const std::string& name, int flags,
                           uint32_t permissions) noexcept {
   flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   int number = open_beneath(directory, name.c_str(), flags, permissions);
-  // Kernels before 5.6 answer ENOSYS and some sandboxes EPERM. A name is a single component, so
-  // O_NOFOLLOW alone protects it too; a true EPERM comes back from openat() as well.
+  // Kernels before 5.6 answer ENOSYS and some sandboxes EPERM. As a name is a single component,
+  // O_NOFOLLOW alone protects it too; a real EPERM comes back from openat() as well.
   if (number < 0 && (errno == ENOSYS || errno == EPERM)) {
     number =
         retry_interrupted([&] { return ::openat(directory, name.c_str(), flags, permissions); });

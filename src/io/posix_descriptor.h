@@ -12,7 +12,7 @@
 
 namespace varve::io {
 
-// Owns one descriptor. Not synchronised: whoever owns it decides which thread closes it.
+// Owns one descriptor. Not synchronised: the owner decides which thread closes it.
 class Descriptor {
  public:
   Descriptor() noexcept = default;
@@ -32,8 +32,8 @@ class Descriptor {
   int value_ = -1;
 };
 
-// Calls again for as long as a signal interrupts it. Not for close(): Linux has released the
-// descriptor even when close() answers EINTR.
+// Repeats a call while signals interrupt it. Not for close(): Linux has released the descriptor
+// even when close() answers EINTR.
 template <typename Call>
 auto retry_interrupted(Call call) {
   decltype(call()) answer;
@@ -43,13 +43,13 @@ auto retry_interrupted(Call call) {
   return answer;
 }
 
-// The same open file with a number of 3 or above, so that a stray write to stdin, stdout or
-// stderr of the host program can never reach it. Empty (errno says why) on failure.
+// The same open file with a number of 3 or above, so that the host's stray writes to stdin, stdout
+// or stderr can never reach it. Empty on failure (errno says why).
 Descriptor raise_above_standard(Descriptor descriptor) noexcept;
 
-// Opens the single component `name` of `directory`: O_CLOEXEC, O_NOFOLLOW and O_NONBLOCK (a FIFO
-// cannot hang us) are added to `flags`, no symbolic link is followed, the number is 3 or above.
-// Empty (errno says why) on failure.
+// Opens the single component `name` of `directory`, following no symbolic link. Adds O_CLOEXEC,
+// O_NOFOLLOW and O_NONBLOCK (a FIFO cannot block us) to `flags`; the number is 3 or above. Empty on
+// failure (errno says why).
 Descriptor open_component(int directory, const std::string& name, int flags,
                           uint32_t permissions = 0) noexcept;
 
@@ -59,7 +59,7 @@ FileInfo info_of(const struct stat& status) noexcept;
 
 // fstat.
 Result<struct stat> stat_of(int descriptor, std::string_view path);
-// fstatat without following a link; 0 or errno: that a name is not there is no failure to describe.
+// fstatat without following a link. Returns 0 or errno: a missing name is no failure to describe.
 int stat_of_name(int directory, const char* name, struct stat* status) noexcept;
 
 }  // namespace varve::io

@@ -19,7 +19,7 @@
 namespace varve::io {
 namespace {
 
-constexpr unsigned kRenameNoReplace = 1;  // RENAME_NOREPLACE of <linux/fs.h>
+constexpr unsigned kRenameNoReplace = 1;  // from <linux/fs.h>
 constexpr unsigned kRenameExchange = 2;
 constexpr uint32_t kPermissionBits = 0777;
 
@@ -28,8 +28,8 @@ int flags_of(OpenMode mode) noexcept {
   return may_update(mode) ? O_RDWR : O_RDWR | O_APPEND;
 }
 
-// File systems without permissions of their own (FAT) refuse to change them; what the mount gives
-// is then all there is.
+// File systems without permissions of their own (FAT) refuse to change them; the mount's
+// permissions are then the only ones.
 bool has_no_permissions(int os_errno) noexcept {
   return os_errno == EPERM || os_errno == ENOTSUP || os_errno == ENOSYS;
 }
@@ -54,7 +54,7 @@ int make_directory_at(int parent, const std::string& name, uint32_t permissions)
   const mode_t mode = permissions | (made.st_mode & S_ISGID);
   if (::fchmodat(parent, text, mode, AT_SYMLINK_NOFOLLOW) == 0) return 0;
   if (has_no_permissions(errno)) {
-    // No /proc for the C library to do that with: through a descriptor, if we may open it.
+    // The C library needs /proc for this. Without it: through a descriptor, if we may open one.
     const Descriptor made_directory = open_component(parent, name, O_RDONLY | O_DIRECTORY);
     if (made_directory.is_open()) {
       if (::fchmod(made_directory.get(), mode) == 0 || has_no_permissions(errno)) return 0;
@@ -82,10 +82,10 @@ Result<std::unique_ptr<File>> PosixDirectory::open(std::string_view name, OpenMo
       std::make_unique<PosixFile>(std::move(descriptor), path_of(name), mode, has_stamps_));
 }
 
-// Creating is always exclusive, so that we know whether the file is ours to set permissions of.
+// Creates exclusively, so that we know whether the file is ours to set permissions of.
 Result<Descriptor> PosixDirectory::open_or_create(const std::string& name, OpenMode mode,
                                                   uint32_t permissions) {
-  constexpr int kAttempts = 100;  // somebody may create and remove the name between our two calls
+  constexpr int kAttempts = 100;  // others may create and remove the name between our two calls
   const int flags = flags_of(mode);
   int os_errno = 0;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -124,7 +124,7 @@ Result<Descriptor> PosixDirectory::finish_creation(Descriptor descriptor, const 
   return status_from_errno(os_errno, "set the permissions of", path_of(name));
 }
 
-// Says what is there, when that is why it cannot be opened.
+// Says what is there, if that is why it cannot be opened.
 Status PosixDirectory::open_failure(int os_errno, const std::string& name, OpenMode mode) {
   const std::string path = path_of(name);
   if (os_errno == ELOOP || os_errno == EISDIR || os_errno == ENXIO || os_errno == ENODEV) {
@@ -168,7 +168,7 @@ Result<FileInfo> PosixDirectory::info(std::string_view name) {
 
 Result<std::optional<FileInfo>> PosixDirectory::find(std::string_view name) {
   VARVE_TRY(check_name(name));
-  std::array<char, kNameBytesMax + 1> text;  // a name with its NUL, without an allocation
+  std::array<char, kNameBytesMax + 1> text;  // a name and its NUL, without an allocation
   *std::copy(name.begin(), name.end(), text.begin()) = '\0';
   struct stat status {};
   const int os_errno = stat_of_name(descriptor_.get(), text.data(), &status);
@@ -191,7 +191,7 @@ Status PosixDirectory::rename(std::string_view from, std::string_view to) {
   return status_from_errno(errno, "rename '" + path_of(from) + "' to", path_of(to));
 }
 
-// 0, or the errno; EEXIST when the name is taken.
+// Returns 0 or the errno; EEXIST when the name is taken.
 int PosixDirectory::rename_without_replacing(const std::string& from, int target,
                                              const std::string& to) {
   const auto answer = retry_interrupted([&] {
@@ -199,7 +199,7 @@ int PosixDirectory::rename_without_replacing(const std::string& from, int target
                      kRenameNoReplace);
   });
   if (answer == 0) return 0;
-  // A kernel, a file system or a sandbox without it; a true EPERM comes back below.
+  // The kernel, file system or sandbox lacks it; a real EPERM comes back below.
   if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return errno;
   struct stat taken {};
   if (::fstatat(target, to.c_str(), &taken, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
@@ -268,7 +268,7 @@ Status PosixDirectory::remove_directory(std::string_view name) {
 }
 
 Result<std::vector<DirectoryItem>> PosixDirectory::list() {
-  // A descriptor of its own: the position in a directory belongs to the open file.
+  // A separate descriptor, because the position in a directory belongs to the open file.
   Descriptor own = raise_above_standard(Descriptor(retry_interrupted(
       [&] { return ::openat(descriptor_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); })));
   if (!own.is_open()) return list_failure(errno);

@@ -12,8 +12,8 @@ namespace varve::io {
 
 class PosixDirectory final : public Directory {
  public:
-  // `path` is for messages; nothing is opened by it. `root_name`: of the root that this is, or is
-  // below; synced before the first sync() of any of these answers. Null: it needs none.
+  // `path` is for messages only. `root_name`: the name of the root that this is, or is below;
+  // synced before the first sync() of any of these directories answers. Null: needs no sync.
   PosixDirectory(Descriptor descriptor, std::string path, std::shared_ptr<RootName> root_name);
 
   Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode,
@@ -21,9 +21,9 @@ class PosixDirectory final : public Directory {
   Result<FileInfo> info(std::string_view name) override;
   Result<std::optional<FileInfo>> find(std::string_view name) override;
   Status rename(std::string_view from, std::string_view to) override;
-  // `target` must come from a PosixFileSystem too. Where the kernel or the file system has no
-  // RENAME_NOREPLACE, the target name is looked up before the rename: only the caller's lock then
-  // keeps somebody else from taking the name in between.
+  // `target` must come from a PosixFileSystem too. Without RENAME_NOREPLACE in the kernel or the
+  // file system, the target name is looked up before the rename: then only the caller's lock keeps
+  // others from taking the name in between.
   Status move_to(std::string_view from, Directory& target, std::string_view to) override;
   Status exchange(std::string_view name, Directory& other, std::string_view other_name) override;
   Status remove(std::string_view name) override;
@@ -50,11 +50,11 @@ class PosixDirectory final : public Directory {
   const Descriptor descriptor_;
   const std::string path_;
   const std::shared_ptr<RootName> root_name_;
-  const bool has_stamps_;  // its files have (posix_change_stamp.h)
+  const bool has_stamps_;  // whether its files have stamps (posix_change_stamp.h)
 };
 
 // mkdirat with exactly `permissions`, whatever the umask; a set-group-ID bit inherited from
-// `parent` stays. 0, or the errno.
+// `parent` is kept. Returns 0 or the errno.
 int make_directory_at(int parent, const std::string& name, uint32_t permissions) noexcept;
 
 }  // namespace varve::io

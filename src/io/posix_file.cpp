@@ -19,8 +19,8 @@ bool fits_offset(uint64_t offset, size_t size) noexcept {
   return offset <= kMaxOffset && size <= kMaxOffset - offset;
 }
 
-// Calls `write_part(rest, done)` until all of `data` is written. A write of nothing is an error:
-// calling again would not end.
+// Calls `write_part(rest, done)` until all of `data` is written. A write of no bytes is an error,
+// because calling again would never end.
 template <typename WritePart>
 Status write_all(std::string_view data, std::string_view path, WritePart write_part) {
   size_t done = 0;
@@ -85,7 +85,7 @@ Status PosixFile::truncate(uint64_t size_bytes) {
   return answer == 0 ? Status() : status_from_errno(errno, "truncate", path_);
 }
 
-// Whatever fails here fails again in sync_data(), which says so.
+// Any failure here happens again in sync_data(), which reports it.
 void PosixFile::start_sync() noexcept {
 #ifdef __linux__
   (void)::sync_file_range(descriptor_.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -104,8 +104,8 @@ Result<FileInfo> PosixFile::info() {
   return info;
 }
 
-// The offset of the descriptor is nobody's: reads have theirs, and appends go to the end, where
-// they leave it. Moving it costs a third of fstat.
+// Nobody uses the offset of the descriptor: reads have their own, and appends move it to the end.
+// Moving it costs a third of fstat.
 Result<uint64_t> PosixFile::seek(int whence) {
   const off_t offset = ::lseek(descriptor_.get(), 0, whence);
   if (offset < 0) return status_from_errno(errno, "look at", path_);

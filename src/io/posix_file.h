@@ -10,9 +10,9 @@ namespace varve::io {
 
 class PosixFile final : public File {
  public:
-  // For kUpdateOrCreate the caller holds LockDescriptors::block_forks() since before it opened
-  // `descriptor`: such a file may be locked, and only such a file.
-  // `has_stamps`: its file system has (posix_change_stamp.h).
+  // For kUpdateOrCreate, and only for such files, which may be locked: the caller holds
+  // LockDescriptors::block_forks() from before it opened `descriptor`.
+  // `has_stamps`: its file system has change stamps (posix_change_stamp.h).
   PosixFile(Descriptor descriptor, std::string path, OpenMode mode, bool has_stamps);
   ~PosixFile() override;
   PosixFile(const PosixFile&) = delete;

@@ -27,7 +27,7 @@ int set_lock(int descriptor, short type) noexcept {
 }  // namespace
 
 LockDescriptors& LockDescriptors::of_process() {
-  // Never destroyed: a fork during the exit of the program still finds it.
+  // Never destroyed, so that a fork while the program exits still finds it.
   static LockDescriptors* const kInstance = new LockDescriptors();
   static std::once_flag registered;
   std::call_once(registered, [] {
@@ -45,8 +45,8 @@ void LockDescriptors::add(Descriptor& descriptor) { descriptors_.push_back(&desc
 void LockDescriptors::close(Descriptor& descriptor) {
   const std::lock_guard<std::mutex> guard(mutex_);
   std::erase(descriptors_, &descriptor);
-  // A child that posix_spawn() or a raw vfork() made has the open file too until it runs exec(),
-  // and no handler of ours runs in it: closing alone would leave the lock with it.
+  // A child of posix_spawn() or a raw vfork() has the open file too until it calls exec(), and runs
+  // none of our handlers: if we only closed the file, the child would keep the lock.
   (void)set_lock(descriptor.get(), F_UNLCK);
   descriptor.close();
 }
@@ -55,8 +55,8 @@ void LockDescriptors::before_fork() { of_process().mutex_.lock(); }
 
 void LockDescriptors::after_fork_in_parent() { of_process().mutex_.unlock(); }
 
-// Only close() and plain stores: nothing else is safe in the child of a program with threads.
-// The handles stay valid objects whose every operation answers EBADF.
+// Only close() and plain stores: nothing else is safe in the child of a program with threads. The
+// handles stay valid objects, but all their operations answer EBADF.
 void LockDescriptors::after_fork_in_child() {
   LockDescriptors& list = of_process();
   for (Descriptor* descriptor : list.descriptors_) descriptor->close();

@@ -21,8 +21,8 @@ int sync_opened(const Descriptor& directory) noexcept {
   return retry_interrupted([&] { return ::fsync(directory.get()); }) == 0 ? 0 : errno;
 }
 
-// Nothing of ours depends on a directory that we may not read, or not write in: what is in it was
-// not made by us. And where directories cannot be synced (EINVAL), nobody can do more.
+// Nothing of ours depends on a directory that we may not read or write in, since we made nothing in
+// it. And where directories cannot be synced (EINVAL), nobody can do more.
 bool is_excused(int os_errno) noexcept {
   return os_errno == EACCES || os_errno == EPERM || os_errno == EROFS || os_errno == EINVAL;
 }
@@ -42,7 +42,7 @@ Status RootName::sync() {
   Status synced = os_errno == 0 || is_excused(os_errno)
                       ? Status()
                       : status_from_errno(os_errno, "sync the directory above", path_);
-  // No descriptor, or no memory: the next call may have them.
+  // No descriptor or no memory: the next call may have it.
   if (!readable.is_open() && !synced.ok()) return synced;
   outcome_ = std::move(synced);
   above_ = Descriptor();

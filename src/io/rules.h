@@ -1,4 +1,4 @@
-// What every implementation of the seam must answer alike: names, open modes, locks, refusals.
+// What all implementations of the seam must answer alike: names, open modes, locks, refusals.
 #pragma once
 
 #include <cstddef>
@@ -36,12 +36,12 @@ Status wrong_mode(std::string_view action, std::string_view path);
 Status not_a_file(int os_errno, std::string_view path, std::string_view what_is_there);
 Status not_a_directory(int os_errno, std::string_view path, std::string_view what_is_there);
 
-// The failure of something that only reads: without permission for it kIo, for kReadOnly says that
-// writing is what is not permitted.
+// The failure of an operation that only reads: a missing permission is kIo for it, since kReadOnly
+// would say that writing is not permitted.
 Status refused_reading(Status failure);
 
-// What a refused lock means: false when somebody else holds it (EAGAIN, EACCES), kUnsupported
-// where there are no such locks (ENOLCK, EINVAL, ENOSYS, ENOTSUP), the failure otherwise.
+// What a refused lock means: false when somebody else holds it (EAGAIN, EACCES), kUnsupported where
+// there are no such locks (ENOLCK, EINVAL, ENOSYS, ENOTSUP), otherwise the failure.
 Result<bool> answer_of_refused_lock(int os_errno, std::string_view path);
 
 // What a refused exchange of `from` and `to` means: kUnsupported where there is none (EINVAL,

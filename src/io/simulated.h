@@ -1,6 +1,6 @@
 // A file system in memory that can lose power, kill processes, fill up and fail: for tests only.
 //
-// The disk is weaker than any real one, so that nothing is learned from its kindness:
+// The disk is weaker than any real one, so that no code comes to rely on a kind one:
 //   - A write or truncation is visible at once but pending until sync_data() of that file.
 //   - A name made, renamed or removed is visible at once but pending until sync() of the
 //     directory. Syncing a file does not keep its name, syncing a directory not the content. A
@@ -21,8 +21,8 @@
 //     ... open the store on *state and check it ...
 //   });
 //
-// To look at every moment of some work, enumerate from the fault hook: it runs before each
-// operation and may use the file system.
+// To check every moment of some work, enumerate from the fault hook: it runs before each operation
+// and may use the file system.
 //
 // Paths are counted from one root directory; "/store" and "store" are the same. No links, no
 // permissions are enforced, and every handle may be used from any thread.
@@ -67,7 +67,7 @@ const char* operation_name(OperationKind kind) noexcept;  // "append"
 
 struct OperationInfo {
   OperationKind kind = OperationKind::kOpen;
-  std::string path;      // as in messages; of a rename or move: the old one
+  std::string path;      // as in messages; for a rename or move: the old path
   std::string name;      // its last component
   uint64_t ordinal = 0;  // of all operations on this disk, from 1
   int64_t process_id = 0;
@@ -75,15 +75,15 @@ struct OperationInfo {
 
 struct Fault {
   int os_errno = 0;
-  // kAppend and kWriteAt: so many bytes are written before the error.
+  // kAppend and kWriteAt: this many bytes are written before the error.
   std::optional<size_t> partial_bytes = std::nullopt;
 };
 
 // Called before each operation, without any lock held: it may use the file system.
 using FaultHook = std::function<std::optional<Fault>(const OperationInfo&)>;
 
-// A ready-made hook: the n-th operation that matches fails, and every later one too when sticky.
-// Copies count together. `n` from 1; 0 fails nothing, and matched() tells how many there are.
+// A ready-made hook: the n-th matching operation fails, with `sticky` every later one too. Copies
+// count together. `n` is from 1; 0 fails nothing, and matched() tells how many operations match.
 class FailNth {
  public:
   FailNth(uint64_t n, int os_errno, bool sticky = false, std::vector<OperationKind> kinds = {});
@@ -107,7 +107,7 @@ class FailNth {
 // A change that a power loss may undo.
 struct PendingChange {
   OperationKind kind = OperationKind::kAppend;  // kAppend and kWriteAt are both kWriteAt
-  std::string path;         // of the file or directory changed, "?" when it has no name any more
+  std::string path;         // of the changed file or directory; "?" when it has no name left
   std::string name;         // names: the old or only name
   std::string target;       // kRename, kMove: the new name
   uint64_t offset = 0;      // writes; kTruncate: the new size
@@ -117,8 +117,8 @@ struct PendingChange {
 // How one pending write reaches the disk. `at` is CrashPlan::tear_at.
 enum class Tear : uint8_t {
   kNone,
-  kCut,       // only the bytes before `at`, and the file is shorter
-  kZeros,     // the size did, the bytes did not
+  kCut,       // only the bytes before `at`: the file is shorter
+  kZeros,     // the size, but zeros instead of the bytes
   kGarbage,   // other bytes
   kZeroTail,  // the bytes before `at`, then zeros
   kZeroHead,  // zeros before `at`, then the bytes: blocks reach a disk in any order
@@ -142,14 +142,14 @@ class SimulatedFileSystem final : public FileSystem {
   Result<std::unique_ptr<Directory>> open_root(std::string_view path, bool create) override;
   Result<std::unique_ptr<File>> open_file(std::string_view path) override;
   [[nodiscard]] int64_t process_id() const override;
-  [[nodiscard]] std::string boot_id() const override;  // another one after each crash()
+  [[nodiscard]] std::string boot_id() const override;  // changes with each crash()
 
-  // Another process on the same disk: what it opens can be killed by itself.
+  // Another process on the same disk, whose handles can be killed separately.
   [[nodiscard]] std::unique_ptr<SimulatedFileSystem> process(int64_t process_id) const;
-  // This process dies: its locks are free, and all that was opened through it answers ESRCH
-  // without any effect, whoever still holds the objects. What it wrote stays visible.
+  // Kills this process: its locks are free, and everything opened through it answers ESRCH without
+  // any effect, whoever still holds the objects. What it wrote stays visible.
   void kill();
-  // All locks of all processes are free; the handles live on.
+  // Frees all locks of all processes; the handles stay open.
   void release_locks();
 
   // Crashes. None of these counts as an operation, and the disk itself does not change.
@@ -157,13 +157,13 @@ class SimulatedFileSystem final : public FileSystem {
   [[nodiscard]] CrashPlan keep_all() const;
   // The disk after a power loss; the default plan loses all that is pending.
   [[nodiscard]] std::unique_ptr<SimulatedFileSystem> crash(const CrashPlan& plan = {}) const;
-  // The disk after all processes were killed: nothing visible is lost, what is pending stays so.
+  // The disk after all processes were killed: all that is visible stays, pending changes pending.
   [[nodiscard]] std::unique_ptr<SimulatedFileSystem> copy() const;
-  // Visits each different state a power loss could leave, at most `limit`, always the same for a
-  // seed: all subsets of up to 6 pending changes; of more, the prefixes, all but one, only one,
-  // and random ones. Each subset with its last write torn in all ways (and, of more than 6, a
-  // random one). Changes to files that have no name in any state are not counted. Answers how
-  // many were visited.
+  // Visits each different state that a power loss could leave, at most `limit`, always the same
+  // ones for a seed. Up to 6 pending changes: all subsets. More: the prefixes, all but one, only
+  // one, and random ones. Each subset comes with its last write torn in all ways (and, with more
+  // than 6, a random write). Changes to files without a name in any state do not count. Returns how
+  // many states were visited.
   using Visit = std::function<void(std::unique_ptr<SimulatedFileSystem>, const CrashPlan&)>;
   size_t for_each_crash_state(const Visit& visit, size_t limit = 1000, uint64_t seed = 1) const;
   [[nodiscard]] std::string describe(const CrashPlan& plan) const;  // a line per pending change
@@ -172,7 +172,7 @@ class SimulatedFileSystem final : public FileSystem {
   void set_fault_hook(FaultHook hook);                              // an empty one removes it
   void set_capacity_bytes(std::optional<uint64_t> capacity_bytes);  // of all files; then ENOSPC
   void set_read_only(bool read_only);                               // EROFS
-  // Inode numbers come again after so many files, whoever has the one before open; 0: never.
+  // Inode numbers repeat after this many files, even if the earlier file is open; 0: never.
   void set_inode_count(uint64_t count);
   void set_now_ms(int64_t now_ms);  // for modification times
 
@@ -180,7 +180,7 @@ class SimulatedFileSystem final : public FileSystem {
   [[nodiscard]] std::vector<std::string> trace() const;  // "12 append /store/memory.jsonl 27 bytes"
   void clear_trace();
 
-  // Direct access to what is visible; no operation, no fault.
+  // Direct access to the visible state; counts as no operation and has no faults.
   [[nodiscard]] std::optional<std::string> read_file(std::string_view path) const;
   void write_file(std::string_view path, std::string_view bytes);  // durable, directories too
   void plant_other(std::string_view path);  // durable: something that is no file and no directory

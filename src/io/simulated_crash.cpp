@@ -1,4 +1,4 @@
-// Power losses: which states are possible, and the disk after one.
+// Power losses: which states they can leave, and the disk after one.
 #include <algorithm>
 #include <random>
 #include <unordered_set>
@@ -15,7 +15,7 @@ using simulated::ChangeKind;
 using simulated::Image;
 
 constexpr size_t kAllSubsetsUpTo = 6;         // pending changes: 64 subsets
-constexpr size_t kMaxFruitlessSubsets = 100;  // random ones in a row that show nothing new
+constexpr size_t kMaxFruitlessSubsets = 100;  // random ones in a row without a new state
 using Subset = std::vector<size_t>;
 
 OperationKind kind_of(const Image& image, const Change& change) {
@@ -73,7 +73,7 @@ std::vector<Subset> regular_subsets(size_t count) {
   return subsets;
 }
 
-// Visits one state after the other, each only once.
+// Visits the possible states, each only once.
 class CrashWalk {
  public:
   using Emit = std::function<void(Image, const CrashPlan&)>;
@@ -152,7 +152,7 @@ class CrashWalk {
   const size_t limit_;
   std::mt19937_64 random_;
   const Emit emit_;
-  std::vector<size_t> write_bytes_;  // of each pending change; 0 for what is not a write
+  std::vector<size_t> write_bytes_;  // of each pending change; 0 if it is not a write
   std::unordered_set<size_t> seen_;
   size_t visited_ = 0;
 };

@@ -14,7 +14,7 @@ Content& content_of(Node& node, bool durable) noexcept {
   return durable ? node.durable : node.visible;
 }
 
-// One change, on what is visible or on what is durable. Nodes are never missing: garbage
+// Applies one change to the visible or to the durable state. Its nodes always exist: garbage
 // collection keeps all that pending changes name.
 void apply(std::map<NodeId, Node>& nodes, const Change& change, bool durable) {
   Content& content = content_of(nodes.at(change.node), durable);
@@ -47,7 +47,7 @@ bool concerns(const Change& change, NodeId directory) noexcept {
          (change.node == directory || (change.moves() && change.target == directory));
 }
 
-// What has a durable name below `top`, and `top` itself.
+// Collects everything with a durable name below `top`, and `top` itself.
 void add_durable_tree(const std::map<NodeId, Node>& nodes, NodeId top, std::set<NodeId>& found) {
   if (!found.insert(top).second) return;
   for (const auto& [name, child] : nodes.at(top).durable.names) {
@@ -55,7 +55,7 @@ void add_durable_tree(const std::map<NodeId, Node>& nodes, NodeId top, std::set<
   }
 }
 
-// The same for names of either kind.
+// The same for visible and durable names.
 void add_tree(const std::map<NodeId, Node>& nodes, NodeId top, std::set<NodeId>& found) {
   if (!found.insert(top).second) return;
   const Node& node = nodes.at(top);
@@ -176,8 +176,8 @@ void Image::record(Change change) {
   const uint64_t size_before = nodes.at(change.node).visible.bytes.size();
   apply(nodes, change, false);
   nodes.at(change.node).modified_ms = now_ms;
-  // Bytes that come behind the others are told by the size: kernels set the time of a change
-  // before.
+  // An append shows in the size, so it does not count here: kernels set the time of a change before
+  // they set the size.
   const bool is_told = change.kind == ChangeKind::kWrite && change.offset >= size_before;
   for (const NodeId node : {change.node, change.child, change.other}) {
     if (node != 0 && !is_told) nodes.at(node).last_change = change.sequence;
@@ -325,8 +325,8 @@ void Image::lose_unsynced_writes(NodeId file) {
   });
 }
 
-// Everything pending in `directory`, and in each directory that a move connects with it all that
-// came before the move: a journal keeps the order.
+// Keeps everything pending in `directory`; and in each directory that a move connects with it,
+// everything before the move: a journal keeps the order.
 void Image::sync_directory(NodeId directory) {
   std::map<NodeId, uint64_t> kept_until;  // directory -> highest sequence that is kept
   kept_until[directory] = std::numeric_limits<uint64_t>::max();
@@ -401,7 +401,7 @@ void Image::forget_handles() {
   }
 }
 
-// A copy without what is only visible and without handles: crash states are made by the thousand.
+// A copy without handles and what is only visible: crash states are made by the thousand.
 Image Image::durable_part() const {
   Image part;
   for (const auto& [id, node] : nodes) {

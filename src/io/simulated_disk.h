@@ -25,7 +25,7 @@ struct Node {
   Content visible;
   Content durable;
   uint64_t link_count = 0;   // visible names
-  uint64_t last_change = 0;  // Change::sequence of the last that its size does not tell
+  uint64_t last_change = 0;  // Change::sequence of the last change that the size does not show
   uint64_t open_count = 0;
   uint64_t lock_handle = 0;   // 0: not locked
   uint64_t lock_process = 0;  // the Process::serial of that handle
@@ -48,25 +48,25 @@ struct Change {
   [[nodiscard]] bool is_data() const noexcept {
     return kind == ChangeKind::kWrite || kind == ChangeKind::kResize;
   }
-  // Whether it connects two directories.
+  // Whether it involves two directories.
   [[nodiscard]] bool moves() const noexcept {
     return kind == ChangeKind::kRename || kind == ChangeKind::kExchange;
   }
 };
 
-// The bytes of a disk; a value. Operations answer 0 or an errno.
+// The content of a disk, as a value. Operations return 0 or an errno.
 struct Image {
   static constexpr NodeId kRoot = 1;
 
   Image();
 
-  // Follows the visible names from the root; 0 when there is nothing.
+  // Follows visible names from the root; 0 when nothing is there.
   [[nodiscard]] NodeId find(std::string_view path) const;
   // Finds or makes the directories of `path`, durable; 0 when something else is in the way.
   NodeId make_durable_directories(std::string_view path);
   NodeId make_durable_node(std::string_view path, FileKind kind, std::string_view bytes);
 
-  // `written` tells how many bytes were, also when it answers ENOSPC.
+  // Sets `written` to the number of bytes written, also with ENOSPC.
   int write(NodeId file, uint64_t offset, std::string_view data, size_t& written);
   int resize(NodeId file, uint64_t size_bytes);
   int create(NodeId directory, std::string_view name, FileKind kind, uint32_t permissions,
@@ -87,8 +87,8 @@ struct Image {
   [[nodiscard]] Image after_kill() const;
   // All paths and bytes that are visible, as one text: equal for equal trees.
   [[nodiscard]] std::string signature() const;
-  // Forgets files without a name and a handle; not at each call, for it looks at all there are, but
-  // when there is a quarter more than the last time needed. What it leaves matters to no answer.
+  // Drops files without a name and a handle. Goes through all nodes, so it works only when there
+  // are a quarter more than the last time needed. What it leaves over affects no answer.
   void collect_garbage();
 
   std::map<NodeId, Node> nodes;
@@ -98,7 +98,7 @@ struct Image {
   uint64_t boot_count = 1;
   std::optional<uint64_t> capacity_bytes;
   bool read_only = false;
-  uint64_t inode_count = 0;            // numbers are told modulo this; 0: each file has its own
+  uint64_t inode_count = 0;            // numbers are given modulo this; 0: each file has its own
   int64_t now_ms = 1'767'225'600'000;  // 2026-01-01
 
  private:
@@ -113,7 +113,7 @@ struct Image {
 
 struct Process {
   int64_t id = 0;
-  uint64_t serial = 0;  // unlike any other on the disk
+  uint64_t serial = 0;  // unique on the disk
   bool killed = false;  // guarded by Disk::mutex
 };
 
@@ -126,7 +126,7 @@ struct Disk {
   uint64_t next_handle = 1;
   uint64_t next_process = 1;
 
-  // Counts and traces an operation and asks the hook. To be called without the mutex.
+  // Counts and traces an operation and asks the hook. Call it without the mutex.
   Fault start(const Process& process, OperationKind kind, const std::string& path,
               const std::string& detail = {});
 };

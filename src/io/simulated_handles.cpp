@@ -25,7 +25,7 @@ FileInfo info_of(const Image& image, NodeId id) {
   return info;
 }
 
-// The node of a visible name, 0 when there is none.
+// The node of a visible name; 0 when there is none.
 NodeId lookup(const Image& image, NodeId directory, std::string_view name) {
   const Names& names = image.nodes.at(directory).visible.names;
   const auto found = names.find(name);
@@ -52,7 +52,7 @@ Handle::~Handle() {
   try {
     disk->image.collect_garbage();
   } catch (const std::bad_alloc&) {
-    // The next one takes it along.
+    // The next collection removes the node.
   }
 }
 
@@ -73,7 +73,7 @@ Result<size_t> SimulatedFile::read_at(uint64_t offset, std::span<char> out) {
   return count;
 }
 
-// `offset` nullopt: at the end.
+// `offset` nullopt: appends.
 Status SimulatedFile::write(OperationKind kind, std::optional<uint64_t> offset,
                             std::string_view data) {
   const std::string detail =

@@ -8,7 +8,7 @@
 
 namespace varve::io::simulated {
 
-// What files and directories have in common: a node kept open, and operations on the disk.
+// What files and directories share: a node that is kept open, and operations on the disk.
 class Handle {
  public:
   // The caller holds the disk's mutex.
@@ -22,8 +22,8 @@ class Handle {
                             const std::string& detail = {}) const {
     return disk->start(*process, kind, on, detail);
   }
-  // Announces the operation and does `work(image)` under the mutex, unless it is made to fail or
-  // the process is dead. Both answer 0 or an errno.
+  // Announces the operation and runs `work(image)` under the mutex, unless a fault is injected or
+  // the process is dead. Both return 0 or an errno.
   template <typename Work>
   int attempt(OperationKind kind, const std::string& on, const std::string& detail,
               Work work) const {
@@ -38,7 +38,7 @@ class Handle {
     const int os_errno = attempt(kind, on, detail, work);
     return os_errno == 0 ? Status() : status_from_errno(os_errno, action, on);
   }
-  // The same of what only reads.
+  // The same for operations that only read.
   template <typename Work>
   Status read(OperationKind kind, std::string_view action, const std::string& on,
               const std::string& detail, Work work) const {
@@ -49,7 +49,7 @@ class Handle {
   const std::shared_ptr<Process> process;
   const NodeId node;
   const std::string path;
-  const uint64_t serial;  // unlike any other handle of the disk
+  const uint64_t serial;  // unique among the handles of the disk
 };
 
 class SimulatedFile final : public File {
@@ -85,7 +85,7 @@ class SimulatedDirectory final : public Directory {
                                      uint32_t permissions) override;
   Result<FileInfo> info(std::string_view name) override;
   Status rename(std::string_view from, std::string_view to) override;
-  // `target` must be of a simulated disk too.
+  // `target` must be on a simulated disk too.
   Status move_to(std::string_view from, Directory& target, std::string_view to) override;
   Status exchange(std::string_view name, Directory& other, std::string_view other_name) override;
   Status remove(std::string_view name) override;
@@ -99,7 +99,7 @@ class SimulatedDirectory final : public Directory {
   [[nodiscard]] std::string path_of(std::string_view name) const override;
 
  private:
-  // What a name stands for, made when absent and asked for.
+  // The node of a name, created when it is absent and `mode` says so.
   Status open_node(Image& image, std::string_view name, OpenMode mode, uint32_t permissions,
                    NodeId& node) const;
 

@@ -25,7 +25,7 @@ int64_t nanoseconds(clockid_t clock) noexcept {
   return int64_t{time.tv_sec} * kNanosecondsPerSecond + int64_t{time.tv_nsec};
 }
 
-// All three fill from the front of `bytes` and answer how many bytes they gave.
+// All three fill `bytes` from the front and return how many bytes they filled.
 size_t fill_by_getrandom(std::span<uint8_t> bytes) noexcept {
   size_t done = 0;
   while (done < bytes.size()) {
@@ -50,8 +50,8 @@ size_t fill_by_device(std::span<uint8_t> bytes) noexcept {
   return done;
 }
 
-// For a sandbox that denies both: the 16 secret bytes the kernel gives each program at its start,
-// hashed with what makes this call unlike any other.
+// For a sandbox that denies both: hashes the 16 secret bytes that the kernel gives each program at
+// its start with what makes this call unlike any other.
 size_t fill_by_program_secret(std::span<uint8_t> bytes) {
   const auto* secret = reinterpret_cast<const char*>(::getauxval(AT_RANDOM));
   const std::string key = secret == nullptr ? std::string() : std::string(secret, 16);
@@ -81,7 +81,7 @@ void SystemClock::sleep_us(int64_t duration_us) {
   timespec left{};
   left.tv_sec = static_cast<time_t>(duration_us / 1'000'000);
   left.tv_nsec = static_cast<long>(duration_us % 1'000'000 * 1'000);
-  // clock_nanosleep answers with the error itself, not through errno.
+  // clock_nanosleep returns the error itself, not through errno.
   while (::clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
   }
 }

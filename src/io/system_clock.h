@@ -10,7 +10,7 @@ class SystemClock final : public Clock {
  public:
   [[nodiscard]] int64_t now_ms() override;
   [[nodiscard]] int64_t monotonic_us() override;
-  void sleep_us(int64_t duration_us) override;  // the whole time, signals notwithstanding
+  void sleep_us(int64_t duration_us) override;  // all of it, even when signals arrive
 };
 
 // getrandom(2), or /dev/urandom where a kernel or a sandbox has no getrandom. Stateless; any
