@@ -1,4 +1,4 @@
-// Kinds of ASCII characters. Not those of <cctype>, which ask the process's locale.
+// Kinds of ASCII characters. Unlike those of <cctype>, they do not depend on the process's locale.
 #pragma once
 
 namespace varve {

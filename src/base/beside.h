@@ -1,8 +1,8 @@
-// Work beside the caller's own: in another thread where the caller allows one, otherwise when its
+// Work beside the caller's own: in another thread if the caller allows one, otherwise when its
 // result is asked for.
 //
 // Threads: the thread has ended when the future has, whether its result was asked for or not.
-// Errors: what the work throws, the future's get() throws.
+// Errors: what the work throws is thrown by the future's get().
 #pragma once
 
 #include <future>
@@ -10,7 +10,7 @@
 
 namespace varve {
 
-// Work for which the system has no thread to give is done when it is asked for, too.
+// If the system has no thread left, the work is also done when its result is asked for.
 template <typename Work>
 [[nodiscard]] std::future<std::invoke_result_t<Work>> start_beside(bool in_thread, Work work) {
   constexpr auto kWhenAsked = std::launch::deferred;

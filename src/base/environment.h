@@ -1,5 +1,5 @@
-// What the library needs from outside itself besides files: time and randomness.
-// Both are injected, so that every answer and every test run can be reproduced.
+// What the library needs from outside besides files: time and randomness. Both are injected, so
+// that every answer and every test run can be reproduced.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace varve {
 
-// All members are called from any thread.
+// All members may be called from any thread.
 class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual int64_t now_ms() = 0;        // [ms] wall clock, since the Unix epoch
   [[nodiscard]] virtual int64_t monotonic_us() = 0;  // [us] for deadlines; never goes back
-  virtual void sleep_us(int64_t duration_us) = 0;    // only while waiting for others
+  virtual void sleep_us(int64_t duration_us) = 0;    // called only to wait for others
 };
 
 class Random {

@@ -1,4 +1,4 @@
-// XXH3-64, for finding and for noticing accidents in derived files; never a proof of integrity.
+// XXH3-64, for look-ups and for noticing accidents in derived files; never a proof of integrity.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Bytes as lower-case hexadecimal digits, the higher half of each first.
+// Bytes as lower-case hexadecimal digits, the higher half of each byte first.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// Histogram: how often values fell into fixed buckets. For durations and sizes that are measured
-// while the work goes on.
+// Histogram: counts how often values fell into fixed buckets, for durations and sizes that are
+// measured during normal work.
 //
-// Threads: any; recording is three relaxed atomic operations, without a lock. A reader beside
-// writers may see a value that is counted and not in the sum yet, or the other way round.
+// Threads: any. Recording is three relaxed atomic operations, without a lock. A reader may see a
+// value that is counted and not yet in the sum, or the other way round.
 #pragma once
 
 #include <array>
@@ -19,27 +19,27 @@ class Histogram {
  public:
   static constexpr size_t kBoundsMax = 24;
 
-  // `bounds`: the largest value of each bucket, rising, at most kBoundsMax; they outlive this. What
-  // is above all of them goes into one bucket more.
+  // `bounds`: the largest value of each bucket, ascending, at most kBoundsMax; they outlive the
+  // histogram. Larger values go into one more bucket.
   explicit Histogram(std::span<const uint64_t> bounds) : bounds_(bounds) {}
   Histogram(const Histogram&) = delete;
   Histogram& operator=(const Histogram&) = delete;
 
   void record(uint64_t value) noexcept;
-  // Of a clock that may stand still; a negative duration is none.
+  // The clock may stand still or go back; a negative duration counts as 0.
   void record_duration(int64_t start_us, int64_t end_us) noexcept {
     record(end_us > start_us ? static_cast<uint64_t>(end_us - start_us) : 0);
   }
 
   struct Snapshot {
     std::span<const uint64_t> bounds;
-    std::vector<uint64_t> counts;  // one for each bound, and one for what is above
-    uint64_t count = 0;            // of all
+    std::vector<uint64_t> counts;  // one for each bound, and one for larger values
+    uint64_t count = 0;            // of all values
     uint64_t sum = 0;
     uint64_t max = 0;
 
-    // No less than `fraction` (0 ..= 1) of all values are this or smaller: the bound of the bucket
-    // in which that value is, and never above the largest one seen. 0 when there are none.
+    // At least `fraction` (0 ..= 1) of all values are no larger than the answer: the bound of the
+    // bucket where that is reached, but at most the largest value seen. 0 when there are no values.
     [[nodiscard]] uint64_t quantile(double fraction) const;
   };
   [[nodiscard]] Snapshot snapshot() const;
@@ -51,7 +51,7 @@ class Histogram {
   std::atomic<uint64_t> max_{0};
 };
 
-// Records how long it lived.
+// Records how long this object lived.
 class DurationRecorder {
  public:
   DurationRecorder(Clock& clock, Histogram& histogram)
@@ -71,7 +71,7 @@ inline constexpr std::array<uint64_t, 22> kDurationBoundsUs = {
     10,        25,        50,         100,        250,        500,        1'000,   2'500,
     5'000,     10'000,    25'000,     50'000,     100'000,    250'000,    500'000, 1'000'000,
     2'500'000, 5'000'000, 10'000'000, 25'000'000, 50'000'000, 100'000'000};
-// Things done at once.
+// How many things were done at once.
 inline constexpr std::array<uint64_t, 12> kGroupBounds = {1,  2,   4,   8,    16,   32,
                                                           64, 128, 256, 1024, 4096, 16384};
 

@@ -1,8 +1,8 @@
-// HostFunction: a function that the host set, and who is inside it.
+// HostFunction: a function that the host set, and the threads that are inside it.
 //
-// The host may free its user_data once another function is set or the store is closed, so both wait
-// until every other thread has left the function. A thread that is inside the function and sets or
-// closes from there does not wait for itself, nor for another that does the same.
+// The host may free its user_data once another function is set or the store is closed. So both wait
+// until all other threads have left the function. A thread that is inside the function and sets or
+// closes from there waits neither for itself nor for another thread that does the same.
 //
 // Threads: any. The function is called under no lock.
 #pragma once
@@ -30,13 +30,13 @@ class HostFunction {
   HostFunction(const HostFunction&) = delete;
   HostFunction& operator=(const HostFunction&) = delete;
 
-  // Nobody is inside the function set before when this returns. Without effect after stop().
+  // When this returns, no thread is inside the previous function. Has no effect after stop().
   void set(Function function, void* user_data) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (!stopped_) replace(lock, function, user_data);
   }
 
-  // As set(nullptr), for good.
+  // As set(nullptr), but permanently.
   void stop() {
     std::unique_lock<std::mutex> lock(mutex_);
     stopped_ = true;
@@ -45,7 +45,7 @@ class HostFunction {
 
   [[nodiscard]] bool is_set() const { return is_set_.load(std::memory_order_acquire); }
 
-  // As long as this lives, the function may be called, as often as one likes.
+  // While this object lives, the function may be called any number of times.
   class Stay {
    public:
     explicit Stay(HostFunction& owner) : owner_(owner) {
@@ -66,9 +66,9 @@ class HostFunction {
     Stay(const Stay&) = delete;
     Stay& operator=(const Stay&) = delete;
 
-    [[nodiscard]] Function function() const { return function_; }  // null: none is set
+    [[nodiscard]] Function function() const { return function_; }  // null when none is set
     [[nodiscard]] void* user_data() const { return user_data_; }
-    [[nodiscard]] uint64_t version() const { return version_; }  // another for every set()
+    [[nodiscard]] uint64_t version() const { return version_; }  // different after each set()
 
    private:
     HostFunction& owner_;
@@ -103,7 +103,7 @@ class HostFunction {
     });
   }
 
-  std::atomic<bool> is_set_{false};  // as function_ says, for who only asks whether there is one
+  std::atomic<bool> is_set_{false};  // whether function_ is set; for callers that ask only that
   std::mutex mutex_;                 // guards the rest
   std::condition_variable changed_;
   Function function_ = nullptr;

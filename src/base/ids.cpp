@@ -18,7 +18,7 @@ constexpr uint64_t kHighMask = (uint64_t{1} << 12) - 1;
 constexpr uint64_t kLowMask = (uint64_t{1} << 62) - 1;
 constexpr int kBase32Chars = 26;  // 130 bits: the first two are always 0
 
-// Tags are mostly of these alone: bytes and characters are the same number then.
+// Most tags consist of these characters only: bytes and characters are then the same number.
 bool is_ascii_tag_character(char c) noexcept {
   return is_lower(c) || is_upper(c) || is_digit(c) || c == '.' || c == '_' || c == ':' ||
          c == '/' || c == '-';
@@ -53,7 +53,7 @@ uint64_t random_u64(Random& random) {
   return value;
 }
 
-// Most significant first, so that ids sort as the numbers do.
+// Most significant digit first, so that ids sort as their numbers do.
 void append_base32(uint64_t high, uint64_t low, std::string& out) {
   static constexpr char kAlphabet[] = "0123456789abcdefghjkmnpqrstvwxyz";
   for (int i = kBase32Chars - 1; i >= 0; --i) {

@@ -22,8 +22,8 @@ inline constexpr size_t kIdCharsMax = 128;
 // 1 to 64 characters: letters, marks and digits of any script, and . _ : / -  (valid UTF-8).
 [[nodiscard]] bool is_valid_tag(std::string_view tag) noexcept;
 
-// Makes ids that sort by the time they were made: `prefix` + a UUIDv7 (RFC 9562) in 26 lower-case
-// Crockford base-32 characters. Ids of one generator increase even within one millisecond and
+// Makes ids that sort by the time they were made: `prefix` and a UUIDv7 (RFC 9562) as 26 lower-case
+// Crockford base-32 characters. The ids of one generator increase even within one millisecond, and
 // when the clock goes back (RFC 9562 section 6.2, method 2: the random part is a counter).
 // Thread-safe.
 class IdGenerator {

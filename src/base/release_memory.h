@@ -1,7 +1,7 @@
-// Giving back what a container has of memory.
+// Gives back the memory that a container holds.
 //
-// An empty one that is assigned does not: a string keeps its memory then, and so does a vector that
-// `{}` is assigned to.
+// Assigning an empty container does not do this: a string keeps its memory then, and so does a
+// vector that is assigned `{}`.
 #pragma once
 
 #include <utility>

@@ -19,7 +19,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] const Status& status() const& noexcept { return status_; }
   [[nodiscard]] Status&& status() && noexcept { return std::move(status_); }
 
-  // Only after ok().
+  // Only when ok().
   T& operator*() & noexcept { return *value_; }
   const T& operator*() const& noexcept { return *value_; }
   T&& operator*() && noexcept { return *std::move(value_); }
@@ -43,8 +43,8 @@ Status&& take_status(Result<T>&& result) noexcept {
 
 }  // namespace varve
 
-// The names inside must differ, since one VARVE_TRY may stand in a lambda inside another's
-// argument.
+// The names inside must differ, because one VARVE_TRY may stand in a lambda that is an argument of
+// another.
 #define VARVE_TRY_CONCAT_INNER(a, b) a##b
 #define VARVE_TRY_CONCAT(a, b) VARVE_TRY_CONCAT_INNER(a, b)
 #define VARVE_TRY_NAME VARVE_TRY_CONCAT(varve_try_, __COUNTER__)
@@ -56,7 +56,7 @@ Status&& take_status(Result<T>&& result) noexcept {
     }                                                  \
   } while (false)
 
-// VARVE_TRY(f()): leaves the function with f's failure, if there is one; drops f's value.
+// VARVE_TRY(f()): returns f's failure from the function, if there is one; ignores f's value.
 #define VARVE_TRY(expression) VARVE_TRY_IMPL(VARVE_TRY_NAME, expression)
 
 #define VARVE_TRY_ASSIGN_IMPL(holder, target, expression) \
@@ -64,6 +64,6 @@ Status&& take_status(Result<T>&& result) noexcept {
   if (!holder.ok()) return std::move(holder).status();    \
   target = *std::move(holder)
 
-// VARVE_TRY_ASSIGN(auto x, f()): x = the value of f(), or leaves with its failure.
+// VARVE_TRY_ASSIGN(auto x, f()): x = the value of f(), or returns f's failure from the function.
 #define VARVE_TRY_ASSIGN(target, expression) \
   VARVE_TRY_ASSIGN_IMPL(VARVE_TRY_NAME, target, expression)

@@ -1,7 +1,7 @@
 #include "base/sha256.h"
 
-// The low-level calls: EVP looks its algorithm up at run time, which costs more than hashing a
-// whole entry does.
+// Uses the low-level calls: EVP looks up its algorithm at run time, which costs more than hashing a
+// whole entry.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 

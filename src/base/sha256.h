@@ -9,7 +9,7 @@ namespace varve {
 
 using Sha256Digest = std::array<uint8_t, 32>;
 
-// The digest of the two parts taken as one text. Two, because a checksum covers the bytes of a
+// The digest of the two parts, taken as one text. Two, because a checksum covers the bytes of a
 // line before and after its checksum member.
 [[nodiscard]] Sha256Digest sha256(std::string_view first, std::string_view second = {}) noexcept;
 

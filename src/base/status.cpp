@@ -8,7 +8,7 @@
 namespace varve {
 
 Status::Failure* Status::no_memory() noexcept {
-  // Short enough for a string that allocates nothing.
+  // Short enough for a string that does not allocate.
   static Failure failure{Code::kNoMemory, "out of memory", {}};
   return &failure;
 }

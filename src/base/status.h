@@ -1,4 +1,4 @@
-// Status: how every fallible operation inside the library answers.
+// Status: the answer of every operation inside the library that can fail.
 //
 // A success costs one null pointer. A failure carries a code, one line a user can act on, and the
 // place it happened. Codes below 128 are the public ones of <varve/error.h>; the ones above exist
@@ -31,18 +31,18 @@ enum class Code : int32_t {
   kCallback = 60,
   kForked = 61,
   kInternal = 127,
-  // Storage outcomes (see log/storage.h): never seen outside the library.
-  kConflict = 200,  // the tail moved: read the delta and decide again
+  // Storage outcomes (see log/storage.h), never seen outside the library.
+  kConflict = 200,  // the tail moved: read what was added and decide again
   kGone = 201,      // that generation was replaced
-  kUnknown = 202,   // sent, no answer: settle it by reading the tail
+  kUnknown = 202,   // it is not known whether it was done: read the tail to find out
 };
 
-// A failure of what a program runs on, not of what it asked for or found: the next try may succeed.
+// A failure of the environment, not of what was asked for or found: the next try may succeed.
 [[nodiscard]] constexpr bool is_of_environment(Code code) noexcept {
   return code >= Code::kIo && code < Code::kCorruption;
 }
 
-// Where an error happened; every field is optional and only the known ones are reported.
+// Where an error happened. Every field is optional; only the known ones are reported.
 struct Place {
   std::string path;                // file the error is about
   std::string member;              // JSON member path, for example "tags[2]" or "decay.enabled"
@@ -55,12 +55,12 @@ struct Place {
 
 class [[nodiscard]] Status {
  public:
-  // A failure for which there is no memory becomes out_of_memory(): saying that something failed
-  // never fails itself.
+  // If there is no memory for a failure, it becomes out_of_memory(): reporting a failure never
+  // fails itself.
   Status() noexcept = default;  // success
   Status(Code code, std::string message, Place place = {}) noexcept;
   static Status out_of_memory() noexcept;
-  // kInternal, of an exception that nobody expected; `what` is its own text.
+  // kInternal, for an unexpected exception; `what` is the exception's own text.
   static Status defect(const char* what) noexcept;
 
   Status(Status&&) noexcept = default;
@@ -76,7 +76,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] const std::string& message() const noexcept;  // empty when ok
   [[nodiscard]] const Place& place() const noexcept;          // empty when ok
 
-  // The same failure with a file named, unless one is named already.
+  // The same failure with a file named, unless it names one already.
   [[nodiscard]] Status in_file(std::string_view path) &&;
   // The same failure with `prefix` and a separator before the message.
   [[nodiscard]] Status with_context(std::string_view prefix) &&;
@@ -92,7 +92,7 @@ class [[nodiscard]] Status {
   };
   using FailurePointer = std::unique_ptr<Failure, Release>;
 
-  static Failure* no_memory() noexcept;  // one for all, made without any
+  static Failure* no_memory() noexcept;  // shared by all, and made without allocating
   static FailurePointer make(Failure&& failure) noexcept;
 
   FailurePointer failure_;
@@ -101,7 +101,7 @@ class [[nodiscard]] Status {
 // The public name of a code, "VARVE_IO" for example; "VARVE_UNKNOWN_STATUS" for a foreign value.
 const char* code_name(Code code) noexcept;
 
-// A failure made from errno: ENOSPC and EDQUOT become kNoSpace, ENOENT kNotFound, EEXIST
+// Makes a failure from errno: ENOSPC and EDQUOT become kNoSpace, ENOENT kNotFound, EEXIST
 // kAlreadyExists, EACCES, EPERM and EROFS kReadOnly, ENOMEM kNoMemory, everything else kIo.
 Status status_from_errno(int os_errno, std::string_view action, std::string_view path);
 

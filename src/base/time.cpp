@@ -27,7 +27,7 @@ std::optional<int> take_digits(std::string_view& text, size_t count) noexcept {
 
 bool take_one_of(std::string_view& text, std::string_view allowed) noexcept {
   if (text.empty()) return false;
-  for (const char c : allowed) {  // two or three: a search takes longer to begin
+  for (const char c : allowed) {  // two or three characters: calling a search costs more
     if (c != text.front()) continue;
     text.remove_prefix(1);
     return true;
@@ -107,7 +107,7 @@ std::optional<int64_t> parse_rfc3339(std::string_view text) noexcept {
   const auto offset_ms = take_offset_ms(text);
   if (!offset_ms || !text.empty()) return std::nullopt;
   const int64_t instant_ms = *date_ms + *time_ms - *offset_ms;
-  // An offset can lead out of the four-digit years, where the instant could not be written back.
+  // An offset may lead out of the years with four digits, which could not be written back.
   if (instant_ms < kFirstMs || instant_ms > kLastMs) return std::nullopt;
   return instant_ms;
 }

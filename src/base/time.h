@@ -8,7 +8,7 @@
 
 namespace varve {
 
-// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what can be written.
+// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: the limits of what can be written.
 inline constexpr int64_t kFirstMs = -719528 * int64_t{86'400'000};
 inline constexpr int64_t kLastMs = (2932896 + 1) * int64_t{86'400'000} - 1;
 

@@ -1,7 +1,7 @@
-// UninitializedVector: a vector whose resize() leaves new numbers as they come.
+// UninitializedVector: a vector whose resize() does not initialise new numbers.
 //
-// For what is filled right after: pages of memory are then taken when they are written, and those
-// that never are cost nothing.
+// For memory that is filled right after: pages are then taken when they are written, and pages that
+// never are cost nothing.
 #pragma once
 
 #include <memory>

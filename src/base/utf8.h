@@ -7,7 +7,7 @@
 
 namespace varve {
 
-// What some editors put before a text. Nothing of ours begins with it.
+// Some editors put this before a text. No file of ours begins with it.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 [[nodiscard]] constexpr std::string_view without_byte_order_mark(std::string_view text) noexcept {
@@ -15,7 +15,7 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 }
 
 // Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, no
-// surrogates, nothing above U+10FFFF); nullopt when all is well.
+// surrogates, nothing above U+10FFFF); nullopt when all of it is.
 [[nodiscard]] std::optional<size_t> find_invalid_utf8(std::string_view text) noexcept;
 
 // Takes one code point off the front of well-formed `text`; nullopt at the end or when malformed.
