@@ -45,7 +45,7 @@ json::Tree newest_first(uint64_t limit) {
   return query;
 }
 
-// Visits entries newest first until `visit` answers false. `query` is one of newest_first().
+// Visits entries, newest first, until `visit` answers false. `query` comes from newest_first().
 using Visit = std::function<Result<bool>(const session::QueryResult& entry)>;
 Status visit_entries(session::Session& session, json::Tree query, const Visit& visit) {
   while (true) {
@@ -59,7 +59,7 @@ Status visit_entries(session::Session& session, json::Tree query, const Visit& v
   }
 }
 
-// What was given was made another text on its way: offsets in that one tell nobody anything.
+// The text that was given was changed on its way: offsets in the new one mean nothing.
 Status without_offset(const Status& status) {
   Place place = status.place();
   place.offset.reset();
@@ -80,7 +80,7 @@ Result<MemoryOptions> parse_memory_options(std::string_view text) {
   return options;
 }
 
-// The newest entries that fit, gathered newest first.
+// Collects the newest entries that fit, newest first.
 struct Memory::Context {
   uint64_t tokens_max = 0;  // 0: no limit
   uint64_t token_count = 0;
@@ -111,7 +111,7 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
   try {
     work_on(session->id(), {id}, false);
   } catch (const std::bad_alloc&) {
-    leave(session->id());  // it is recorded: the log has what working memory would miss
+    leave(session->id());  // it is recorded, but working memory would lack it
   }
   return id;
 }
@@ -131,7 +131,7 @@ Result<json::Tree> Memory::context(std::string_view session_id, uint64_t tokens_
       for (const auto& id : ids) wanted.push(json::Tree::string(id));
       query.set("ids", std::move(wanted));
       VARVE_TRY(visit_entries(**session, std::move(query), [&](const auto& entry) {
-        is_working = true;  // also when the newest one does not fit
+        is_working = true;  // even if the newest entry does not fit
         return context.take(entry);
       }));
     }
@@ -166,7 +166,7 @@ Status Memory::save(std::string_view session_id) {
 }
 
 void Memory::clear() {
-  std::vector<SessionPointer> left;  // closed after the lock is given back
+  std::vector<SessionPointer> left;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
   working_.clear();
   left.swap(open_);
@@ -177,7 +177,7 @@ Result<std::string> Memory::store(std::string_view message_json) {
   const std::string session_id = transfer::stable_id("longterm", options_.user_id);
   json::Tree options = session_options(session_id);
   options.erase("ttl_hours");
-  options.erase("agent_id");  // it is all agents'
+  options.erase("agent_id");  // long-term memory belongs to all agents
   options.set("title", json::Tree::string("Long-term memory"));
   const std::string entry = entry_of_message(std::move(message)).canonical();
   VARVE_TRY_ASSIGN(const auto session, open_or_create(session_id, options, entry));
@@ -206,7 +206,7 @@ Status Memory::remove(std::string_view entry_id, std::string_view reason) {
     if (!removed.ok() && removed.code() != Code::kNotFound) return removed;
     is_deleted = is_deleted || removed.ok();
   }
-  if (!found.left_out.ok()) return std::move(found.left_out);  // it may be there, too
+  if (!found.left_out.ok()) return std::move(found.left_out);  // the entry may be in it, too
   if (is_deleted) return {};
   return {Code::kNotFound, "there is no entry '" + std::string(entry_id) + "' to delete"};
 }
@@ -249,19 +249,19 @@ Result<Memory::SessionPointer> Memory::open_or_create(std::string_view session_i
   const Status right = store_.check_entry(session_id, entry);
   if (!right.ok()) return without_offset(right);
   auto created = store_.create_session(options.canonical());
-  // Somebody else was faster; or it is another user's.
+  // Another call created it first, or it belongs to another user.
   if (created.code() == Code::kAlreadyExists) return open(session_id);
   if (created.ok()) keep_open(*created);
   return created;
 }
 
 void Memory::keep_open(const SessionPointer& session) {
-  SessionPointer left;  // closed after the lock is given back
+  SessionPointer left;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
   const auto place = std::find_if(open_.begin(), open_.end(),
                                   [&](const auto& known) { return known->id() == session->id(); });
   if (place != open_.end()) {
-    left = std::exchange(*place, session);  // the same, or one that was deleted and made anew
+    left = std::exchange(*place, session);  // the same one, or a new session of that id
     std::rotate(place, place + 1, open_.end());
     return;
   }
@@ -271,9 +271,9 @@ void Memory::keep_open(const SessionPointer& session) {
   open_.erase(open_.begin());
 }
 
-// A session that was deleted must not keep its files on the disk.
+// An open handle would keep the files of a deleted session on the disk.
 void Memory::let_go(std::string_view session_id) {
-  SessionPointer left;  // closed after the lock is given back
+  SessionPointer left;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
   const auto place = std::find_if(open_.begin(), open_.end(),
                                   [&](const auto& known) { return known->id() == session_id; });

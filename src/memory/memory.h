@@ -1,14 +1,14 @@
 // Memory: what an agent remembers of one user, in three tiers.
 //
-//   working     for each session, which of its entries the agent has in front of it: the last so
-//               many ids, in this process only
+//   working     per session: the ids of the last entries that the agent has in front of it; kept in
+//               this process only
 //   short term  the session's log; entries and session expire
-//   long term   one session of the user's that does not
+//   long term   one session of the user that does not expire
 //
-// Working memory is a selection, not a copy: what it selects is read from the log, so that an entry
-// that was deleted or has expired is gone from all tiers at once, whoever deleted it.
+// Working memory is a selection, not a copy: the selected entries are read from the log, so an
+// entry that was deleted or has expired is gone from all tiers at once, whoever deleted it.
 //
-// Threads: any. No lock is held while a session works.
+// Threads: any. No lock is held while a session is used.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@
 namespace varve::memory {
 
 struct MemoryOptions {
-  std::string user_id;  // empty: the store is one user's
+  std::string user_id;  // empty: all of the store belongs to one user
   std::string agent_id;
-  uint64_t window = 20;    // entries of working memory, of each session
-  double ttl_hours = 168;  // of short-term memory; 0: for ever
+  uint64_t window = 20;    // entries in the working memory of each session
+  double ttl_hours = 168;  // of short-term memory; 0: unlimited
 };
 
 // kInvalidArgument naming the member.
@@ -40,16 +40,16 @@ Result<MemoryOptions> parse_memory_options(std::string_view text);
 
 class Memory {
  public:
-  // Sessions that have a working memory at once; then the one used longest ago loses its own.
+  // Sessions with a working memory; beyond that, the least recently used one loses its own.
   static constexpr size_t kSessionsMax = 1024;
-  // Of those used last, how many are kept open: each has some files open.
+  // How many of the most recently used sessions stay open: each has some open files.
   static constexpr size_t kKeptOpenMax = 32;
 
   // `store` must outlive this.
   Memory(store::Store& store, MemoryOptions options)
       : store_(store), options_(std::move(options)) {}
 
-  // Adds to the session, which is made when it is not there, and to its working memory: the id.
+  // Adds to the session, which is created if needed, and to its working memory. Returns the id.
   Result<std::string> record(std::string_view session_id, std::string_view message_json);
   // {"entries","token_count","source"}, as varve_memory_context.
   Result<json::Tree> context(std::string_view session_id, uint64_t tokens_max);
@@ -60,17 +60,17 @@ class Memory {
   // Empties the working memory of all sessions.
   void clear();
 
-  // Long term. The id.
+  // Adds to long-term memory. Returns the id.
   Result<std::string> store(std::string_view message_json);
-  // Over all sessions of the user.
+  // Searches all sessions of the user.
   Result<session::QueryResults> search(std::string_view query_json);
-  // In whichever sessions of the user it is.
+  // Deletes the entry in whichever session of the user has it.
   Status remove(std::string_view entry_id, std::string_view reason);
 
  private:
   using SessionPointer = std::shared_ptr<session::Session>;
   struct Working {
-    Ring<std::string> ids;  // some may not be there any more
+    Ring<std::string> ids;  // some of these entries may no longer exist
     uint64_t last_use = 0;
   };
   struct Context;
@@ -91,7 +91,7 @@ class Memory {
   const MemoryOptions options_;
   std::mutex mutex_;  // guards the rest
   std::map<std::string, Working, std::less<>> working_;
-  std::vector<SessionPointer> open_;  // the one used last at the end; all of them this user's
+  std::vector<SessionPointer> open_;  // all of this user; the most recently used one last
   uint64_t use_count_ = 0;
 };
 

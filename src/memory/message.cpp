@@ -27,7 +27,7 @@ Status missing_content() {
   return {Code::kInvalidArgument, "a message needs \"content\"", std::move(place)};
 }
 
-// An entry's content has the role in it, and the text under "message".
+// The content of an entry has the role in it, and the text under "message".
 const json::Tree* member_of_content(const json::Tree& message, std::string_view name) {
   const json::Tree* content = message.get("content");
   return content != nullptr && content->is_object() ? content->get(name) : nullptr;

@@ -1,4 +1,4 @@
-// Ring: the last so many items, oldest first; a new one takes the place of the oldest.
+// Ring: the last items up to a capacity, oldest first; a new item replaces the oldest.
 //
 // Threads: one at a time.
 #pragma once
@@ -14,7 +14,7 @@ class Ring {
  public:
   explicit Ring(size_t capacity) : capacity_(capacity) {}  // at least 1
 
-  // Cost: O(1), amortised while it fills. When there is no memory, nothing changes.
+  // Cost: O(1), amortised while it fills. After a failed allocation nothing has changed.
   void push(T item) {
     if (items_.size() < capacity_) {
       items_.push_back(std::move(item));
@@ -35,7 +35,7 @@ class Ring {
 
  private:
   size_t capacity_;
-  size_t oldest_ = 0;  // place of the oldest, once it is full
+  size_t oldest_ = 0;  // where the oldest is, once the ring is full
   std::vector<T> items_;
 };
 

@@ -15,7 +15,7 @@ Status Window::add(std::string_view message_json) {
   Kept kept{{}, prompt_line(message)};
   if (is_timed) kept.json = message.canonical();
   const std::lock_guard lock(mutex_);
-  if (!is_timed) {  // under the lock, so that times are in the order of the messages
+  if (!is_timed) {  // under the lock, so that times follow the order of the messages
     message.set("timestamp", json::Tree::string(format_rfc3339(clock_.now_ms())));
     kept.json = message.canonical();
   }

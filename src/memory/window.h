@@ -1,4 +1,4 @@
-// Window: the last so many messages of a conversation, in memory only.
+// Window: the last messages of a conversation, up to a number, in memory only.
 //
 // Threads: any. Adding is O(1) in the number of messages kept; readers share a lock with each
 // other.
@@ -17,15 +17,15 @@ namespace varve::memory {
 
 class Window {
  public:
-  // `capacity` is at least 1; `clock` tells the time of messages that carry none, and must outlive
-  // this.
+  // `capacity` is at least 1. `clock` gives the time of messages without one, and must outlive the
+  // window.
   Window(size_t capacity, Clock& clock) : clock_(clock), messages_(capacity) {}
 
-  // The oldest one leaves when it is full. errors: see read_message (message.h).
+  // When the window is full, the oldest message leaves. errors: see read_message (message.h).
   Status add(std::string_view message_json);
-  // A JSON array of the newest `count_max`, in the order in which they were added.
+  // A JSON array of the newest `count_max` messages, in the order of adding.
   [[nodiscard]] std::string recent(size_t count_max) const;
-  // Every message as prompt_line (message.h).
+  // Every message as its prompt_line (message.h).
   [[nodiscard]] std::string text() const;
   void clear();
   [[nodiscard]] size_t size() const;
