@@ -53,7 +53,7 @@ Rule Rules::of(std::string_view type) const {
 
 double age_hours(int64_t timestamp_ms, int64_t now_ms) noexcept {
   if (timestamp_ms >= now_ms) return 0;
-  // Doubles before the difference: it may not fit 64 bits.
+  // Converted to double first: the difference may not fit in 64 bits.
   return (static_cast<double>(now_ms) - static_cast<double>(timestamp_ms)) / kHourMs;
 }
 

@@ -1,7 +1,7 @@
-// Decay: how the weight of a memory falls with its age, and what makes it relevant.
+// Decay: how the weight of a memory falls with its age, and how relevant it is.
 //
-// Pure functions of their arguments: computed when asked, never written back, so that the same
-// `now` always gives the same answer. Times are hours, factors are 0..1.
+// All are pure functions: computed when asked, never stored, so that the same `now` always gives
+// the same answer. Times are hours, factors are 0..1.
 //
 //   factor(t)    exponential  max(min, exp(-ln 2 / half_life · t))
 //                linear       max(min, 1 - t / (2 · half_life))      half at one half-life, then 0
@@ -36,11 +36,11 @@ struct Rule {
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// Rules by type; types that are not named take the fallback.
+// Rules by type. Other types use the fallback.
 struct Rules {
   std::map<std::string, Rule, std::less<>> by_type;
   Rule fallback;
-  Curve common_curve = Curve::kExponential;  // of a type that is made to decay
+  Curve common_curve = Curve::kExponential;  // of a type without decay that is made to decay
   bool enabled = true;
 
   // conversation, message, tool_call, tool_result 168 h; finding, observation, document, summary
@@ -49,7 +49,7 @@ struct Rules {
   [[nodiscard]] Rule of(std::string_view type) const;
 };
 
-// Hours since `timestamp_ms`; a time in the future is of age 0.
+// Hours since `timestamp_ms`; a future time has age 0.
 [[nodiscard]] double age_hours(int64_t timestamp_ms, int64_t now_ms) noexcept;
 
 // 1 at age 0, never rising with age, never below rule.factor_min.
@@ -57,11 +57,11 @@ struct Rules {
 
 [[nodiscard]] double recency_boost(double age_hours) noexcept;
 
-// 0..1.5. `match_quality` is 1 where no text was searched for.
+// 0..1.5. `match_quality` is 1 when no text was searched for.
 [[nodiscard]] double relevance(double importance, double factor, double boost,
                                double match_quality) noexcept;
 
-// "exponential" and so on; null for a name that is no curve's.
+// "exponential" and so on; null if no curve has this name.
 [[nodiscard]] const Curve* find_curve(std::string_view name) noexcept;
 [[nodiscard]] std::string_view curve_name(Curve curve) noexcept;
 
