@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLanes = 16;
 
-// Adds what is left from `i` on, less than kLanes elements, and then the lanes.
+// Adds the elements from `i` on, fewer than kLanes, and then the lanes.
 double finish(double* lanes, const float* stored, const double* query, size_t i,
               size_t count) noexcept {
   for (size_t lane = 0; i < count; ++i, ++lane) {

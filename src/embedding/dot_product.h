@@ -2,13 +2,13 @@
 //
 //   dot(a, b) = sum of a[i] · b[i]
 //
-// The products of two float32 are exact in double, so it does not matter whether a kernel rounds
-// them before it adds (SSE2) or does not (FMA). Sums do depend on their order, so there is one:
-// element i is added to lane i mod 16, in rising order, and the lanes are added in halves (0 and 8,
-// 1 and 9 ...). Every kernel keeps to it; an answer, and the place where a page of it ends, do not
-// depend on the machine that gives them.
+// The product of two float32 is exact in double, so it does not matter whether a kernel rounds
+// products before it adds them (SSE2) or not (FMA). Sums depend on their order, so the order is
+// fixed: element i is added to lane i mod 16, in ascending order, and the lanes are added in halves
+// (0 and 8, 1 and 9 ...). Every kernel keeps to it, so answers, and where their pages end, do not
+// depend on the machine.
 //
-// cost: doubles halve the arithmetic per instruction; beyond the caches memory is what limits.
+// cost: doubles halve the arithmetic per instruction; beyond the caches, memory is the limit.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace varve::embedding {
 
-// `query` holds float32 values, widened. Neither needs more alignment than its type.
+// `query` holds float32 values, widened. Neither needs more alignment than its type has.
 using DotProduct = double (*)(const float* stored, const double* query, size_t count) noexcept;
 
 struct Kernel {
@@ -25,7 +25,7 @@ struct Kernel {
   DotProduct dot = nullptr;
 };
 
-// Those this processor can run, the fastest first; "scalar" is always the last.
+// The kernels that this processor can run, the fastest first; "scalar" is always the last.
 [[nodiscard]] std::vector<Kernel> available_kernels();
 [[nodiscard]] Kernel fastest_kernel() noexcept;
 

@@ -21,7 +21,7 @@ constexpr size_t kDimensionAt = 12;
 constexpr size_t kReservedAt = 16;
 constexpr size_t kHeaderHashAt = 24;
 
-// Of a record: hash, length of the id, zeros, id, values.
+// The parts of a record: hash, length of the id, zeros, id, values.
 constexpr size_t kIdLengthAt = 8;
 constexpr size_t kIdAt = 16;
 constexpr size_t kIdBytes = 128;

@@ -1,7 +1,7 @@
-// VectorTable: the records of a vectors.bin in memory, in their order, to be compared with a query.
+// VectorTable: the records of a vectors.bin in memory, in file order, to compare with a query.
 //
-// It does not know which of several records of one entry counts, nor which entries there are.
-// Not for several threads at once, but for its const members.
+// It knows neither which of an entry's records counts, nor which entries exist.
+// Threads: const members may run at once, the others may not.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ class VectorTable {
  public:
   explicit VectorTable(uint32_t dimension, Kernel kernel = fastest_kernel());
 
-  // `values`: float32 of any alignment, finite, not all zero.
+  // `values`: float32 without alignment, finite, not all zero.
   void add(std::string_view id, const char* values);
 
   [[nodiscard]] uint32_t dimension() const { return dimension_; }
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(lengths_.size()); }
   [[nodiscard]] std::string_view id(uint32_t record) const;
-  // The cosine of the angle to `query`, -1 to 1, of each of the first `end` records.
+  // The cosine, -1 to 1, between `query` and each of the first `end` records.
   [[nodiscard]] std::vector<double> similarities(std::span<const float> query, uint32_t end) const;
   [[nodiscard]] uint64_t memory_bytes() const;
 
@@ -32,7 +32,7 @@ class VectorTable {
   uint32_t dimension_;
   Kernel kernel_;
   uint32_t records_per_chunk_;
-  std::vector<std::vector<float>> chunks_;  // so that adding never moves much
+  std::vector<std::vector<float>> chunks_;  // in chunks, so that adding never moves much
   std::vector<double> lengths_;             // Euclidean
   std::string ids_;
   std::vector<uint64_t> id_ends_;  // in ids_
