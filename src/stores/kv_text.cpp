@@ -13,10 +13,10 @@ namespace varve::stores {
 
 namespace {
 
-// Of an entry that was made by hand and says nothing of it.
+// For an entry made by hand, without a time.
 constexpr std::string_view kUnknownTime = "1970-01-01T00:00:00Z";
 
-// False when it is no entry.
+// False when `item` is no entry.
 bool take(const json::Tree& item, std::vector<KvEntry>& entries) {
   const json::Tree* key = item.get("key");
   const json::Tree* value = item.get("value");
@@ -39,7 +39,7 @@ void keep_last_of_each(std::vector<KvEntry>& entries) {
   entries = std::move(kept);
 }
 
-// The entries of a text that is cut off, or damaged somewhere: those whose lines are whole.
+// Takes the entries with whole lines from a text that is cut off or damaged.
 void salvage(std::string_view text, std::vector<KvEntry>& entries) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

@@ -1,4 +1,4 @@
-// KvText: the text of kv.json, keys with their values, the one that was set longest ago first.
+// KvText: the text of kv.json: keys with their values, the least recently set first.
 //
 //   {
 //     "cap": 200,
@@ -7,7 +7,7 @@
 //     ]
 //   }
 //
-// Pure functions: session/key_value.h has them on a file. docs/format.md#kv.json.
+// Pure functions; session/key_value.h applies them to a file. docs/format.md#kv.json.
 #pragma once
 
 #include <cstdint>
@@ -25,23 +25,23 @@ struct KvEntry {
 };
 
 struct KvContents {
-  std::vector<KvEntry> entries;  // keys are unique: of one that stands twice, the last
-  std::string damage;            // what is wrong with the text; empty: nothing
+  std::vector<KvEntry> entries;  // each key once: of several, the last
+  std::string damage;            // what is wrong with the text; empty if nothing is
 };
 
-// Reads any text. What is right in it is taken, also from a text that is not JSON as a whole: each
-// entry stands on a line of its own.
+// Reads any text. What is valid in it is taken, even if the text as a whole is not JSON: each entry
+// is on a line of its own.
 KvContents parse_kv(std::string_view text);
 
 std::string format_kv(uint64_t cap, const std::vector<KvEntry>& entries);
 
-// nullptr when there is none.
+// nullptr when the key is not there.
 const KvEntry* find_key(const std::vector<KvEntry>& entries, std::string_view key);
-// Takes the key away; whether it was there.
+// Removes the key. Returns whether it was there.
 bool erase_key(std::vector<KvEntry>& entries, std::string_view key);
-// The key with this value is the last one afterwards.
+// Sets the key's value and makes the key the last one.
 void set_key(std::vector<KvEntry>& entries, KvEntry entry);
-// The first ones go until there are no more than `cap`.
+// Removes entries from the front until there are at most `cap`.
 void evict(std::vector<KvEntry>& entries, uint64_t cap);
 
 }  // namespace varve::stores

@@ -44,7 +44,7 @@ bool is_text(std::string_view bytes) {
   return bytes.find('\0') == std::string_view::npos && !find_invalid_utf8(bytes);
 }
 
-// Whether a header mark stands behind any number of backslashes.
+// Whether the line has a header mark after any number of backslashes.
 bool looks_like_header(std::string_view line) {
   const size_t first = line.find_first_not_of('\\');
   return first != std::string_view::npos && line.substr(first).starts_with(kHeaderMark);
@@ -56,7 +56,7 @@ bool starts_with_digits(std::string_view text) {
   return text.starts_with(kNulDigits) || text.starts_with(kBlankDigits);
 }
 
-// `is_last`: of its content.
+// `is_last`: the last line of its content.
 void append_escaped(std::string_view line, bool is_last, std::string& out) {
   if (looks_like_header(line)) out.push_back('\\');
   const bool hides_blank = is_last && line.ends_with(kLineBreak);
@@ -87,7 +87,7 @@ void append_plain(std::string_view line, std::string& out) {
       continue;
     }
     out.append(backslashes / 2, '\\');
-    if (backslashes % 2 == 0) continue;  // the digits are themselves
+    if (backslashes % 2 == 0) continue;  // the digits stand for themselves
     out.push_back(line.starts_with(kNulDigits) ? '\0' : ' ');
     line.remove_prefix(kNulDigits.size());
   }
@@ -96,11 +96,11 @@ void append_plain(std::string_view line, std::string& out) {
 // --- headers -------------------------------------------------------------------------------------
 
 struct Header {
-  size_t begin = 0;  // in the text
-  size_t end = 0;    // behind its line end
+  size_t begin = 0;  // offset in the text
+  size_t end = 0;    // after its line end
   std::string_view role;
   std::string_view timestamp;
-  bool has_return = false;  // the file's lines end in \r\n: an editor's
+  bool has_return = false;  // lines end in \r\n, as some editors write them
 };
 
 std::optional<Header> read_header(std::string_view line) {
@@ -135,7 +135,7 @@ std::vector<Header> find_headers(std::string_view text) {
 
 // --- contents ------------------------------------------------------------------------------------
 
-// The content that these lines are. The last line end is not part of it.
+// The content of these lines, without the last line end.
 std::string plain_content(std::string_view lines, bool has_return) {
   std::string content;
   if (lines.ends_with('\n')) lines.remove_suffix(1);
@@ -150,7 +150,7 @@ std::string plain_content(std::string_view lines, bool has_return) {
   return content;
 }
 
-// Where the lines end that one append wrote: behind the first without a line break. npos: nowhere.
+// Where the lines that one append wrote end: after the first without a line break. npos: nowhere.
 size_t find_written_end(std::string_view body, bool has_return) {
   std::string_view rest = body;
   while (!rest.empty()) {
@@ -162,7 +162,7 @@ size_t find_written_end(std::string_view body, bool has_return) {
   return std::string_view::npos;
 }
 
-// What the start of an append looks like behind a whole entry.
+// Whether `rest`, after a whole entry, looks like the start of an append.
 bool is_torn_append(std::string_view rest) {
   if (!is_text(rest)) return true;
   if (rest.ends_with('\n') || rest.find('\n') != 0) return false;
@@ -242,7 +242,7 @@ class Reader {
     add(header, body.substr(0, body.find_last_not_of(" \t\r\n") + 1));
   }
 
-  // From `offset` to the end of the entry.
+  // Damage from `offset` to the end of the entry.
   void damage(size_t offset, std::string_view reason) {
     if (is_last_) {
       contents_.torn_bytes = end_ - offset;
@@ -253,7 +253,7 @@ class Reader {
 
   std::string_view text_;
   std::vector<Header> headers_;
-  size_t end_ = 0;  // of the entry that is being read
+  size_t end_ = 0;  // of the entry being read
   bool is_last_ = false;
   TranscriptContents contents_;
 };

@@ -1,4 +1,4 @@
-// TranscriptText: the text of transcript.md, what was said, the oldest first.
+// TranscriptText: the text of transcript.md: what was said, oldest first.
 //
 //   ### user — 2025-04-15T10:30:01Z
 //
@@ -8,18 +8,17 @@
 //
 //   I can store key-value pairs.
 //
-// An entry is its header, a blank line, and its content with a line end behind it. Escapes keep
-// content from being taken for anything else; two of them are also what tells a whole entry from
-// one of which an append was cut short by a crash:
-//   - A line end inside content has two blanks before it (a line break in Markdown), the one behind
-//     it has not. So no beginning of an entry looks like an entry.
+// An entry is a header, a blank line, and its content followed by a line end. Escapes keep content
+// from being read as anything else. Two of them also tell a whole entry from one whose append was
+// cut short by a crash:
+//   - A line end inside content has two blanks before it (a line break in Markdown), the one
+//     after content has none. So no beginning of an entry looks like a whole entry.
 //     Where content ends in two blanks, the second is written as \u0020.
-//   - There is no NUL in the file, since that is what a file system shows of bytes it lost. NUL is
-//     written as \u0000. Backslashes that content has before u0000 or u0020, or before a NUL, are
-//     doubled.
-//   - A line of content that begins with "### ", behind any number of backslashes, gets one more.
+//   - The file has no NUL, because file systems show lost bytes as NUL. A NUL is written as \u0000.
+//     Backslashes in content right before u0000, u0020 or a NUL are doubled.
+//   - A line of content that begins with "### ", after any number of backslashes, gets one more.
 //
-// Pure functions: session/transcript.h has them on a file. docs/format.md#transcript.md.
+// Pure functions; session/transcript.h applies them to a file. docs/format.md#transcript.md.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +43,10 @@ struct TranscriptDamage {
 
 struct TranscriptContents {
   std::vector<TranscriptEntry> entries;
-  std::vector<TranscriptDamage> damaged;  // passed over, in order
-  // The end that is not whole: an append that is being made, or never was finished. 0: none.
+  std::vector<TranscriptDamage> damaged;  // in order; they are passed over
+  // Bytes of an incomplete end: of an append that is in progress or never finished. 0: none.
   uint64_t torn_bytes = 0;
-  // Whether an entry can be appended to the text as it is.
+  // Whether an entry can be appended directly to the text.
   bool ends_whole = true;
 };
 
@@ -55,15 +54,15 @@ struct TranscriptContents {
 // content looks like a header.
 TranscriptContents parse_transcript(std::string_view text);
 
-// Header, blank line, content, line end. Between two entries stands one more line end.
+// Header, blank line, content, line end. One more line end separates two entries.
 std::string format_entry(const TranscriptEntry& entry);
 std::string format_transcript(const std::vector<TranscriptEntry>& entries);
 
-// Where the first header behind a line end begins: of a piece of a transcript, the part that can be
-// read. npos: there is none.
+// Where the first header after a line end begins: in a piece of a transcript, what can be read
+// begins there. npos: nowhere.
 size_t find_header(std::string_view text);
 
-// 1 to 128 bytes of UTF-8 without control characters, and no blank at either end.
+// 1 to 128 bytes of UTF-8, without control characters and without a blank at either end.
 bool is_valid_role(std::string_view role);
 
 }  // namespace varve::stores
