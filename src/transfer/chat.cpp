@@ -1,5 +1,5 @@
 // Messages of a conversation with a model: {"role","content"}, where content is text or a list of
-// parts, and calls of tools and their results stand in the message or among the parts.
+// parts. Tool calls and their results are in the message or among the parts.
 #include <array>
 #include <cmath>
 
@@ -12,9 +12,9 @@ namespace {
 
 using json::Tree;
 
-constexpr double kSecondsBelow = 1e11;  // larger numbers are milliseconds
+constexpr double kSecondsBelow = 1e11;  // larger numbers are taken for milliseconds
 
-// The first time that the message tells of itself.
+// The first time in the message.
 std::optional<int64_t> time_of(const Tree& message) {
   for (const auto name : {"timestamp", "created_at", "created"}) {
     const Tree* time = message.get(name);
@@ -44,7 +44,7 @@ void append_text(std::string_view text, std::string& out) {
   out += text;
 }
 
-// What can be read of a message's content, or of a part's.
+// The readable text of a message's or a part's content.
 std::string text_of(const Tree& content) {
   if (content.is_string()) return content.text();
   std::string text;
@@ -58,7 +58,7 @@ std::string text_of(const Tree& content) {
   return text;
 }
 
-// Whether a list of parts says no more than its text does.
+// Whether a list of parts holds no more than its text.
 bool is_one_text(const Tree& content) {
   if (content.items().size() != 1) return false;
   const Tree& part = content.items().front();
@@ -87,8 +87,8 @@ std::string_view type_of(const Tree& message) {
   return has_result && !has_text ? "tool_result" : "message";
 }
 
-// The message as content: its text under "message", a list of parts under "parts", and every other
-// member as it came. Names that the message has itself are not taken.
+// The entry's content: the message's text under "message", a list of parts under "parts", every
+// other member unchanged. Names that the message uses itself are not overwritten.
 Tree content_of(const Tree& message) {
   Tree content = Tree::object();
   for (const auto& [name, value] : message.members()) {

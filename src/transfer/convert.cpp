@@ -22,7 +22,7 @@ ImportFormat kind_of(json::Value element, ImportFormat format) {
   if (format == ImportFormat::kMcp || format == ImportFormat::kChat) return format;
   if (format != ImportFormat::kAuto || !element.is_object()) return ImportFormat::kJsonl;
   if (is_knowledge(element)) return ImportFormat::kMcp;
-  // An entry has a type; a message has a role instead.
+  // An entry has a type; a message has a role and no type.
   if (is_text(element.find("role")) && !element.find("type")) return ImportFormat::kChat;
   return ImportFormat::kJsonl;
 }

@@ -1,4 +1,4 @@
-// One element of an import as the entry that it becomes. docs/export-import.md has the tables.
+// Converts an element of an import to an entry. docs/export-import.md has the tables.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace varve::transfer {
 
-// What kind of thing an element is: kJsonl for an entry, kMcp, or kChat.
-// `format` kAuto: by its members; else what the format says.
+// What an element is: kJsonl for an entry, kMcp, or kChat. With `format` kAuto its members decide;
+// else `format` does.
 [[nodiscard]] ImportFormat kind_of(json::Value element, ImportFormat format);
 
-// The entry of a line of the memory server: an entity or a relation.
+// The entry for a line of the memory server: an entity or a relation.
 Result<json::Tree> entry_of_knowledge(json::Value element);
 
-// The entry of a message; `ordinal`: its place in the conversation.
+// The entry for a message; `ordinal` is its place in the conversation.
 Result<json::Tree> entry_of_message(json::Value element, uint64_t ordinal);
 
-// "<prefix>_" and 32 digits that depend on `text` alone: what comes again gets the same id.
+// "<prefix>_" and 32 digits that depend only on `text`: the same text always gets the same id.
 [[nodiscard]] std::string stable_id(std::string_view prefix, std::string_view text);
 
 }  // namespace varve::transfer

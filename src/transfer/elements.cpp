@@ -10,18 +10,18 @@ namespace varve::transfer {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 18;
-constexpr size_t kWindowBytes = size_t{1} << 16;  // by which the form is told
+constexpr size_t kWindowBytes = size_t{1} << 16;  // by which the form is recognised
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kBlanksAndCommas = " \t\r\n,";
 
 bool is_array_key(std::string_view key) { return key == "entries" || key == "messages"; }
 
-// Position of the next byte that is no blank, or the end.
+// Position of the next byte that is not blank, or the end.
 size_t skip_blanks(std::string_view text, size_t at) {
   return std::min(text.find_first_not_of(kBlanks, at), text.size());
 }
 
-// Behind the quote that closes the string at `at`, or the end.
+// Position after the quote that closes the string at `at`, or the end.
 size_t skip_string(std::string_view text, size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\') ++at;
@@ -29,7 +29,7 @@ size_t skip_string(std::string_view text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
-// The ',' or bracket behind the value at `at`, or the end.
+// Position of the ',' or bracket after the value at `at`, or the end.
 size_t skip_value(std::string_view text, size_t at) {
   size_t depth = 0;
   while (at < text.size()) {
@@ -46,7 +46,7 @@ size_t skip_value(std::string_view text, size_t at) {
   return at;
 }
 
-// Whether the object that `text` begins with holds entries, rather than being one.
+// Whether the object at the start of `text` holds entries, rather than being one.
 bool holds_entries(std::string_view text) {
   size_t at = skip_blanks(text, 1);
   while (at < text.size() && text[at] == '"') {
@@ -64,7 +64,7 @@ bool holds_entries(std::string_view text) {
   return false;
 }
 
-// Whether `text`, which begins with '[', is an array of objects and not the rest of a cut line.
+// Whether `text`, which begins with '[', is an array of objects, not the rest of a cut line.
 bool is_array_of_objects(std::string_view text) {
   const size_t at = skip_blanks(text, 1);
   return at == text.size() || text[at] == '{' || text[at] == ']';
@@ -133,7 +133,7 @@ std::optional<Element> ElementReader::next_line() {
   return element(line, text);
 }
 
-// The bytes up to the line's end, into text_. False when there are none.
+// Takes the bytes up to the line's end into text_. False when there are none.
 bool ElementReader::take_line(bool* is_too_long) {
   text_.clear();
   if (peek() == kNoByte) return false;
@@ -206,8 +206,8 @@ std::optional<Element> ElementReader::next_member() {
   return std::nullopt;
 }
 
-// Behind the array there should be nothing. Text on its last line is reported; what stands on lines
-// below is read as lines, for it is more likely that damage looked like the end of the array.
+// Nothing should follow the array. Text on its last line is reported; later lines are read as
+// lines, since it is likelier that damage looked like the end of the array.
 std::optional<Element> ElementReader::leave_array() {
   const uint64_t line = line_;
   skip(kBlanks);
@@ -218,7 +218,7 @@ std::optional<Element> ElementReader::leave_array() {
   return fault(line, "text follows the end of the array");
 }
 
-// Takes the bytes up to the ',' or `closing` that ends this value, into text_.
+// Takes the bytes up to the ',' or `closing` that ends this value into text_.
 ElementReader::Value ElementReader::read_value(char closing) {
   text_.clear();
   Value value;
@@ -232,7 +232,7 @@ ElementReader::Value ElementReader::read_value(char closing) {
       return value;
     }
     if (in_string) {
-      // A string has no line end in it: the quote was lost, and what follows shall not be.
+      // A string contains no line end: its quote was lost, and what follows must not be lost, too.
       if (!is_escaped && (byte == '"' || byte == '\n')) in_string = false;
       is_escaped = !is_escaped && byte == '\\';
     } else if (depth == 0 && (byte == ',' || byte == closing)) {
@@ -249,7 +249,7 @@ ElementReader::Value ElementReader::read_value(char closing) {
   }
 }
 
-// As it stands, without its quotes: the keys looked for have no escapes.
+// Returns the key as written, without its quotes: the keys looked for have no escapes.
 std::string ElementReader::read_key() {
   constexpr size_t kKeyBytesMax = 256;
   std::string key;
@@ -293,7 +293,7 @@ void ElementReader::skip(std::string_view bytes) {
   }
 }
 
-// More bytes behind those that are there, or in their place when all are consumed.
+// Reads more bytes behind those in the buffer, or in their place when all are consumed.
 bool ElementReader::fill() {
   if (at_end_ || !failure_.ok()) return false;
   if (begin_ == end_) begin_ = end_ = 0;

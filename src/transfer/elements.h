@@ -1,9 +1,9 @@
-// ElementReader: takes an input apart into the texts of single values, one after another: the lines
-// of JSON lines, or the elements of one JSON array.
+// ElementReader: splits an input into the texts of single values, one after another: the lines of
+// JSON lines, or the elements of one JSON array.
 //
-// It knows only where a value ends, by quotes and brackets, not whether it is right: whoever parses
-// it finds that out, and the values around it are not touched by it. Memory is bounded by the
-// longest element that is taken, however large the input.
+// It finds only where a value ends, by quotes and brackets, not whether the value is valid: parsing
+// finds that out, and an invalid value does not affect those around it. Memory is bounded by the
+// longest element taken, however large the input is.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@
 namespace varve::transfer {
 
 struct Element {
-  std::string_view text;  // valid until the next call; empty when there is a fault
-  uint64_t line = 0;      // where it begins, from 1
-  uint64_t ordinal = 0;   // among all elements, from 0, whether they are right or not
+  std::string_view text;  // valid until the next call; empty with a fault
+  uint64_t line = 0;      // where it begins; counted from 1
+  uint64_t ordinal = 0;   // among all elements, valid or not; counted from 0
   std::string fault;      // why there is no text
 };
 
 class ElementReader {
  public:
-  // An element of more than `element_bytes_max` is a fault. `input` must outlive this.
+  // An element longer than `element_bytes_max` is a fault. `input` must outlive the reader.
   ElementReader(Input& input, ImportFormat format, size_t element_bytes_max);
 
-  // nullopt at the end. A failure is one of the input itself.
+  // nullopt at the end. A failure is always one of the input itself.
   Result<std::optional<Element>> next();
 
   [[nodiscard]] uint64_t read_bytes() const { return consumed_bytes_; }
@@ -47,7 +47,7 @@ class ElementReader {
   };
 
   Status start();
-  // Each answers with an element, or with nothing when the mode has changed or all is read.
+  // Each returns an element; nothing when the mode has changed or all is read.
   std::optional<Element> next_line();
   std::optional<Element> next_item();
   std::optional<Element> next_member();
@@ -73,14 +73,14 @@ class ElementReader {
   bool is_lines_ = false;
   bool inside_object_ = false;  // the array is a member of an object
   std::vector<char> buffer_;
-  size_t begin_ = 0;  // of what is not consumed yet
+  size_t begin_ = 0;  // start of the unconsumed bytes
   size_t end_ = 0;
   bool at_end_ = false;
-  Status failure_;  // of the input
+  Status failure_;  // of reading the input
   uint64_t consumed_bytes_ = 0;
   uint64_t line_ = 1;
   uint64_t ordinal_ = 0;
-  std::string text_;  // of the element
+  std::string text_;  // of the present element
 };
 
 }  // namespace varve::transfer

@@ -46,7 +46,7 @@ void EntryText::begin(std::string_view session_id, std::string& out) {
 
 Status EntryText::entry(std::string_view line, std::string& out) {
   if (format_ == ExportFormat::kMarkdown) return append_markdown(line, out);
-  // A hand-made line may have white space around it.
+  // A line made by hand may have white space around it.
   const size_t first = line.find_first_not_of(" \t\r");
   const size_t last = line.find_last_not_of(" \t\r");
   if (format_ == ExportFormat::kJson && !is_first_) out += ',';

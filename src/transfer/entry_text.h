@@ -1,4 +1,4 @@
-// Entries as text to read elsewhere: a head, one piece for each entry, and an end.
+// Entries as text for use elsewhere: a head, one piece for each entry, and an end.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ class EntryText {
  public:
   explicit EntryText(ExportFormat format) : format_(format) {}
 
-  // Each appends to `out`.
+  // Each of these appends to `out`.
   void begin(std::string_view session_id, std::string& out);
-  // `line`: an entry as stored. errors: kInvalidArgument when markdown cannot be made of it.
+  // `line`: an entry as stored. errors: kInvalidArgument when it cannot be shown as markdown.
   Status entry(std::string_view line, std::string& out);
   void end(const json::Tree& metadata, std::string& out);
 

@@ -1,4 +1,4 @@
-// The formats that entries come in and go out in. docs/export-import.md describes them.
+// The formats of import and export. docs/export-import.md describes them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ enum class ExportFormat : uint8_t { kJsonl, kJson, kMarkdown };
 [[nodiscard]] std::optional<ExportFormat> export_format(std::string_view name);
 
 enum class ImportFormat : uint8_t {
-  kAuto,   // by what is there
+  kAuto,   // recognised by the content
   kJsonl,  // entries, one a line
   kJson,   // an array of entries, or an object with one
   kMcp,    // lines of the memory server of the Model Context Protocol

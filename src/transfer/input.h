@@ -1,4 +1,4 @@
-// What is imported: bytes in order, from a text in memory or from a file.
+// The bytes to import, in order, from a text in memory or from a file.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace varve::transfer {
 class Input {
  public:
   virtual ~Input() = default;
-  // Fills a part of `out`; 0 only at the end.
+  // Fills some or all of `out`; 0 only at the end.
   virtual Result<size_t> read(std::span<char> out) = 0;
   [[nodiscard]] virtual uint64_t size_bytes() const = 0;
 };
@@ -33,7 +33,7 @@ class TextInput final : public Input {
 
 class FileInput final : public Input {
  public:
-  // `path`: the user's, see FileSystem::open_file.
+  // `path` is the user's; see FileSystem::open_file.
   static Result<std::unique_ptr<FileInput>> open(io::FileSystem& files, std::string_view path);
   Result<size_t> read(std::span<char> out) override;
   [[nodiscard]] uint64_t size_bytes() const override { return size_bytes_; }
@@ -44,7 +44,7 @@ class FileInput final : public Input {
 
   std::unique_ptr<io::File> file_;
   uint64_t offset_ = 0;
-  uint64_t size_bytes_;  // when it was opened
+  uint64_t size_bytes_;  // when the file was opened
 };
 
 }  // namespace varve::transfer

@@ -1,7 +1,7 @@
 // Lines of the memory server of the Model Context Protocol:
 //   {"type":"entity","name","entityType","observations":[...]}
 //   {"type":"relation","from","to","relationType"}
-// An entity's id depends on its name alone, because a relation names its ends by nothing else.
+// An entity's id depends only on its name, because a relation names its ends by nothing else.
 #include <algorithm>
 
 #include "base/ids.h"
@@ -20,7 +20,7 @@ Status missing(std::string_view name) {
 
 std::string entity_id(std::string_view name) { return stable_id("entity", name); }
 
-// Everything the line had but its "type", which became another.
+// All members of the line except "type", which became another member.
 Tree content_of(json::Value element, std::string_view message) {
   Tree content = Tree::from(element);
   content.erase("type");
@@ -28,7 +28,7 @@ Tree content_of(json::Value element, std::string_view message) {
   return content;
 }
 
-// A kind such as "Software Project" as a tag: "Software-Project"; nothing when it cannot be one.
+// Sets a kind such as "Software Project" as a tag: "Software-Project"; nothing if that is none.
 void set_tag(std::string kind, Tree& entry) {
   std::replace(kind.begin(), kind.end(), ' ', '-');
   if (!is_valid_tag(kind)) return;
@@ -83,7 +83,7 @@ Result<Tree> entry_of_relation(json::Value element) {
   const std::string from = line.get_string("from");
   const std::string to = line.get_string("to");
   const std::string kind = line.get_string("relationType");
-  Tree key = Tree::array();  // as JSON, so that no two relations give the same text
+  Tree key = Tree::array();  // as JSON, so that different relations give different texts
   for (const auto& part : {from, kind, to}) key.push(Tree::string(part));
   Tree entry = finding(stable_id("relation", key.canonical()),
                        content_of(element, from + " " + kind + " " + to));

@@ -10,7 +10,7 @@
 namespace varve::transfer {
 namespace {
 
-// Before anything is written: it may take long.
+// Checked before anything is written, because writing may take long.
 Status check_target(io::Directory& directory, std::string_view name, bool overwrite) {
   const auto there = directory.info(name);
   if (there.code() == Code::kNotFound) return {};
@@ -40,7 +40,7 @@ Status write_outside_file(io::FileSystem& files, std::string_view path, bool ove
   log::ReplaceOptions options;
   options.overwrite = overwrite;
   Status written = log::replace_file(*directory, name, random, options, produce);
-  // The file is whole, and nobody knows whether its name is durable.
+  // The file is whole, but its name may not be durable.
   if (written.code() == Code::kUnknown) return {Code::kIo, written.message(), written.place()};
   return written;
 }
