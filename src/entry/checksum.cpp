@@ -29,7 +29,7 @@ void skip_blanks(std::string_view line, size_t* at) noexcept {
   while (*at < line.size() && kBlank.find(line[*at]) != std::string_view::npos) ++*at;
 }
 
-// Moves *at from an opening quote behind the closing one.
+// Moves *at from an opening quote to after the closing one.
 bool skip_string(std::string_view line, size_t* at) noexcept {
   for (size_t i = *at + 1; i < line.size(); ++i) {
     if (line[i] == '\\') {
@@ -64,8 +64,8 @@ bool skip_value(std::string_view line, size_t* at) noexcept {
 
 enum class Search { kFound, kAbsent, kBroken };
 
-// Looks for the checksum among the members of the object that `line` is; *at is where its key
-// starts. Does not need the line to be canonical.
+// Looks for the checksum among the members of the object in `line`, which need not be canonical.
+// Sets *at to where the checksum's key begins.
 Search find_checksum(std::string_view line, size_t* at) noexcept {
   if (line.empty() || line.front() != '{') return Search::kBroken;
   *at = 1;
@@ -92,7 +92,7 @@ bool is_hex(std::string_view text) noexcept {
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// Compares without a string of its own, so that it may be noexcept.
+// Compares without building a string, so that it can be noexcept.
 bool equals_hex(const Sha256Digest& digest, std::string_view hex) noexcept {
   for (size_t i = 0; i < digest.size(); ++i) {
     if (hex[2 * i] != kHexDigits[digest[i] >> 4]) return false;
@@ -107,7 +107,7 @@ bool is_checksum(json::Value member) {
          text.size() == kPrefix.size() + kDigits && is_hex(text.substr(kPrefix.size()));
 }
 
-// Whether one byte was changed, lost or put in.
+// Whether they differ by one byte changed, lost or inserted.
 bool is_nearly(std::string_view text, std::string_view wanted) noexcept {
   const size_t shorter = std::min(text.size(), wanted.size());
   const size_t longer = std::max(text.size(), wanted.size());
@@ -119,8 +119,8 @@ bool is_nearly(std::string_view text, std::string_view wanted) noexcept {
   return longer - shorter == 1;
 }
 
-// A checksum whose name was damaged, as by a flipped bit: without this it would be a line without
-// one. People leave it out, or write its name right.
+// Finds a checksum whose name was damaged, for example by a flipped bit: otherwise the line would
+// count as one without a checksum. People leave it out or write its name correctly.
 std::optional<json::Value> find_misnamed(json::Value root) {
   std::optional<json::Value> found;
   root.for_each_member([&found](std::string_view key, json::Value member) {
@@ -170,7 +170,7 @@ Seal check_seal(std::string_view line) noexcept {
   if (end >= line.size() || !member.starts_with(kMemberStart) || member.back() != '"') {
     return Seal::kWrong;
   }
-  // One comma goes with the member: the one after it, or before it when it is the last.
+  // One comma goes with the member: the one after it, or, for the last member, the one before.
   if (line[end] == ',') {
     ++end;
   } else if (line[end] == '}' && line[begin - 1] == ',') {

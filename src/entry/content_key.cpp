@@ -11,8 +11,8 @@ constexpr size_t kKeptBytesMax = 64;
 
 constexpr size_t kHashTextBytes = 9;
 
-// The text itself, or "#" and its hash when it is long. Two texts have one form by chance only:
-// what looks like a hash, or would end the name, stands as its hash too.
+// Appends the text, or "#" and its hash when it is long. Two texts get the same form only by
+// chance: a text that looks like a hash, or would end the name, is hashed as well.
 void append_bounded(std::string* out, std::string_view text, bool is_name) {
   const bool looks_hashed = text.size() == kHashTextBytes && text.front() == '#';
   const bool ends_early = is_name && text.find('\0') != std::string_view::npos;
@@ -37,7 +37,7 @@ char kind_letter(json::Kind kind) {
   }
 }
 
-// Of a value in canonical form that is no string, by its first character.
+// The kind of a value in canonical form that is not a string, by its first character.
 json::Kind kind_of_scalar(char first) {
   switch (first) {
     case 't': return json::Kind::kTrue;

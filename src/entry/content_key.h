@@ -1,8 +1,8 @@
-// Content keys: a scalar member of an entry's content as one comparable text, for finding entries
-// by equality ({"role":"user"}).
+// Content keys: a scalar member of an entry's content as one comparable text, to find entries by
+// equality ({"role":"user"}).
 //
-// The member's name, a NUL, a letter for the kind, and the value: the characters of a string, the
-// canonical text of a number. Names and values too long to keep stand as their hash.
+// A key is the member's name, a NUL, a letter for the kind, and the value: a string's characters or
+// a number's canonical text. Names and values that are too long are replaced by their hash.
 #pragma once
 
 #include <string>
@@ -16,16 +16,16 @@ namespace varve::entry {
 // `value` is a string, a number, a boolean or null.
 [[nodiscard]] std::string content_key(std::string_view name, json::Value value);
 
-// The same of such a value in canonical form whose escapes, in a string, are of two characters.
+// The same for a value in canonical form; a string may have only escapes of two characters.
 [[nodiscard]] std::string content_key_of_canonical(std::string_view name, std::string_view value);
 
-// The same of a string.
+// The same for a string.
 [[nodiscard]] std::string content_string_key(std::string_view name, std::string_view text);
 
-// What the keys of all strings under `name` start with.
+// The beginning that the keys of all strings under `name` share.
 [[nodiscard]] std::string content_string_prefix(std::string_view name);
 
-// The keys of all scalar members of an object; none for content of another kind. Reuses *out.
+// The keys of all scalar members of an object; none for any other content. Reuses *out.
 void read_content_keys(json::Value content, std::vector<std::string>* out);
 
 }  // namespace varve::entry

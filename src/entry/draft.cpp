@@ -1,4 +1,4 @@
-// Entries on their way in: draft() and seal().
+// Entries to be written: draft() and seal().
 #include <array>
 #include <optional>
 
@@ -14,17 +14,17 @@
 namespace varve::entry {
 namespace {
 
-// [bytes] that seal() adds at most: checksum, "seq":<20 digits>, and a batch of two 32-bit numbers.
-// Whether there will be a batch is not known yet, so an entry this close to the limit is refused.
+// [bytes] The most that seal() adds: checksum, "seq":<20 digits>, a batch of two 32-bit numbers.
+// Whether there is a batch is not known yet, so an entry this close to the limit is refused.
 constexpr size_t kSealBytesMax = kChecksumMemberBytes + 27 + 40 + 1;
 
-// A caller's text may have white space and escapes that the line has not; what is many times the
-// limit is not parsed at all.
+// A caller's text may have white space and escapes that its line will not have. Texts of many times
+// the limit are not parsed at all.
 constexpr size_t kTextPerLineBytes = 8;
 constexpr size_t kTextSlackBytes = size_t{1} << 16;
 
-// Writes the members of an entry in canonical order: those we know by their own rules, the others
-// as they came.
+// Writes the members of an entry in canonical order: known ones by their own rules, the others
+// unchanged.
 class DraftWriter {
  public:
   DraftWriter(std::string_view text, json::Value entry, const DraftOptions& options,
@@ -98,7 +98,7 @@ const std::array<DraftWriter::Member, 18> DraftWriter::kMembers = {{
 
 Result<Draft> DraftWriter::write() {
   if (!entry_.is_object()) return fields_.invalid(entry_, "an entry must be a JSON object");
-  // First, because another version may have other rules for everything else.
+  // First, because another version may have other rules for the rest.
   if (const auto version = entry_.find("schema_version")) {
     VARVE_TRY(fields_.check_schema_version(*version));
   }
@@ -109,7 +109,7 @@ Result<Draft> DraftWriter::write() {
   return std::move(draft_);
 }
 
-// Merges two sorted lists: our members, and the entry's. Every member ends with a ','.
+// Merges two sorted lists: our members and the entry's. Every member ends with a ','.
 Status DraftWriter::write_members() {
   Status status;
   size_t known = 0;
@@ -171,7 +171,7 @@ Status DraftWriter::write_checksum(Given) {
   return {};
 }
 
-// It stands as expires_at.
+// It is written as expires_at.
 Status DraftWriter::write_ttl_seconds(Given) { return {}; }
 
 Status DraftWriter::write_seq(Given) {
@@ -205,7 +205,7 @@ Status DraftWriter::write_importance(Given value) {
   return {};
 }
 
-// Given as a moment, or as so long from now.
+// Given as a time, or as seconds from now.
 Status DraftWriter::write_expires_at(Given value) {
   const auto ttl = entry_.find("ttl_seconds");
   if (value && ttl) return fields_.invalid(*ttl, "cannot stand beside 'expires_at'");

@@ -1,4 +1,4 @@
-// What a draft gets for what its text leaves out, and the bounds of what it says.
+// Defaults for what an entry's text leaves out, and bounds for what it says.
 #pragma once
 
 #include <string_view>

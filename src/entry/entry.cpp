@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kLineDepthMax = 128;
 
-// What may be absent gets its default; the lists are overwritten in place.
+// Sets defaults for what may be absent; the lists are overwritten in place.
 void set_defaults(EntryFacts* facts) {
   facts->expires_at_ms = kNeverExpires;
   facts->importance = 0.5;
@@ -28,7 +28,7 @@ void set_defaults(EntryFacts* facts) {
   facts->trace_id.clear();
 }
 
-// The members that are read, found in one walk.
+// The members that are read, found in one pass.
 struct Members {
   using Member = std::optional<json::Value>;
   Member batch, checksum, content, expires_at, id, importance, references, relations;
@@ -106,8 +106,8 @@ Status read_lists(const FieldReader& fields, const Members& members, EntryFacts*
   return {};
 }
 
-// A wrong checksum goes before a later version: a damaged version number must cost one line, not
-// the whole file. A later version that changes the checksum will not call it sha256.
+// A wrong checksum is reported before a newer version: a damaged version number must cost one line,
+// not the whole file. A newer version with another checksum will not call it sha256.
 Status check_whole(std::string_view line, const FieldReader& fields, json::Value root,
                    const Members& members, bool* sealed) {
   const auto& version = members.schema_version;

@@ -1,8 +1,8 @@
 // The memory entry: one line of memory.jsonl.
 //
-// Writing is two steps, because `seq` is only known under the writer's lock: draft() checks and
-// canonicalises what the caller gave (any thread, no lock), seal() adds seq, batch and checksum.
-// Reading is lenient where docs/format.md says so (hand-made lines) and exact about checksums.
+// Writing has two steps, because `seq` is known only under the writer's lock: draft() checks and
+// canonicalises what the caller gave (any thread, no lock); seal() adds seq, batch and checksum.
+// Reading is lenient where docs/format.md says so (lines made by hand), and exact about checksums.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace varve::entry {
 
 inline constexpr int64_t kSchemaVersion = 1;
 inline constexpr int64_t kNeverExpires = std::numeric_limits<int64_t>::max();
-inline constexpr uint64_t kNoSeq = 0;  // hand-made lines may lack it; ours count from 1
+inline constexpr uint64_t kNoSeq = 0;  // lines made by hand may lack it; ours count from 1
 inline constexpr uint64_t kSeqMax = (uint64_t{1} << 53) - 1;  // what every JSON reader can hold
 
 struct Batch {
@@ -33,7 +33,7 @@ struct Relation {
   std::vector<std::string> ids;
 };
 
-// What the indexes need of an entry. Reused between entries so that strings keep their memory.
+// What the indexes need of an entry. Reused, so that strings keep their memory.
 struct EntryFacts {
   std::string id;
   std::string type;
@@ -42,7 +42,7 @@ struct EntryFacts {
   double importance = 0.5;
   uint64_t seq = kNoSeq;
   Batch batch;
-  bool sealed = false;  // carried a checksum, and it was right
+  bool sealed = false;  // had a checksum, and it was right
   std::vector<std::string> tags;
   std::vector<std::string> references;
   std::vector<Relation> relations;
@@ -54,8 +54,8 @@ struct EntryFacts {
 
 struct DraftOptions {
   std::string_view session_id;  // entries that name another session are refused
-  bool adopt_session = false;   // import: take entries of another session as this one's
-  int64_t now_ms = 0;           // timestamp of entries that carry none
+  bool adopt_session = false;   // for import: take entries of another session as this one's
+  int64_t now_ms = 0;           // for entries without a timestamp
   size_t entry_bytes_max = size_t{1} << 20;  // of the sealed line; 0 means no limit
 };
 
@@ -71,8 +71,8 @@ struct Draft {
 // Whether its line will be within the limit, whatever seal() adds.
 [[nodiscard]] bool fits(const Draft& draft, const DraftOptions& options);
 
-// Checks `text` as an entry to add and makes it canonical. Members that are given here (seq, batch,
-// checksum, schema_version) are replaced; unknown ones are kept.
+// Checks `text` as an entry to add and makes it canonical. Members that the library sets (seq,
+// batch, checksum, schema_version) are replaced; unknown ones are kept.
 //
 // defaults: id made by `ids`, timestamp now_ms, importance 0.5, decay_factor 1, tags [],
 //           references [].  Required: type, content.
@@ -81,46 +81,46 @@ struct Draft {
 Result<Draft> draft(std::string_view text, const DraftOptions& options, IdGenerator& ids,
                     json::Document& scratch);
 
-// As above for one object inside a larger document (an array of entries); `text` is the whole text.
+// As draft(), for one object inside a larger document (an array of entries); `text` is all of it.
 Result<Draft> draft_value(std::string_view text, json::Value value, const DraftOptions& options,
                           IdGenerator& ids);
 
-// Appends the finished line, with its newline. Cost: one copy and one SHA-256 of the line.
-// Also sets facts.seq, facts.batch and facts.sealed.
+// Appends the finished line with its newline, and sets facts.seq, facts.batch and facts.sealed.
+// Cost: one copy and one SHA-256 of the line.
 void append_sealed(Draft& draft, uint64_t seq, Batch batch, std::string* lines);
 
-// The same as a text of its own.
+// The same as a separate text.
 std::string seal(Draft& draft, uint64_t seq, Batch batch);
 
-// Reads one line of a log, without its line end, into *facts. What is in `scratch` afterwards means
-// nothing: most lines are read without it.
+// Reads one line of a log, without its line end, into *facts. The content of `scratch` afterwards
+// has no meaning: most lines are read without it.
 // errors: kCorruption: not an object, a needed member missing or malformed, checksum wrong;
 //         kFormatVersion: a schema_version above ours (the line is whole, and not ours to judge).
 Status read_line(std::string_view line, json::Document& scratch, EntryFacts* facts);
 
-// Of a line that was checked before, and that its hash says is the same: whose it is, and until
-// when. Cost: a parse; no checksum.
+// What is needed of a line that was checked before and, by its hash, has not changed: whose it is,
+// and when it expires. Cost: a parse, but no checksum.
 struct LineIdentity {
   std::string id;
   int64_t expires_at_ms = kNeverExpires;
 };
-// errors: kCorruption for a line that is no entry
+// errors: kCorruption for a line that is no entry.
 Result<LineIdentity> read_identity(std::string_view line, json::Document& scratch);
 
-// A line that is an entry in all but its checksum, canonical and with the right one, without line
-// end: what somebody edited. Everything else stays, seq and batch too. Also sets *facts.
+// For a line that somebody edited, an entry but for its checksum: the line in canonical form with
+// the right checksum, without line end. The rest stays, seq and batch too. Also sets *facts.
 // errors: kCorruption for a line that is no entry even so.
 Result<std::string> reseal(std::string_view line, json::Document& scratch, EntryFacts* facts);
 
-// The limits a line is parsed with: lines may be deeper than what we accept from callers, so that
-// limits can differ between versions.
+// The parse limits for lines: lines may be deeper than what callers may give, so that limits can
+// differ between versions.
 [[nodiscard]] json::Limits line_limits();
 
 enum class Seal { kAbsent, kRight, kWrong };
 
-// Checks a line's checksum over its bytes, without parsing it: for reading back what the index
-// found. A line that is not canonical is checked by read_line() instead: kWrong here for one that
-// carries a checksum and is not canonical.
+// Checks a line's checksum over its bytes, without parsing, to read back what the index found. For
+// a line that is not canonical but has a checksum the answer is kWrong: such lines are checked by
+// read_line().
 Seal check_seal(std::string_view line) noexcept;
 
 }  // namespace varve::entry

@@ -35,7 +35,7 @@ size_t count_characters(std::string_view text) {
   return count;
 }
 
-// The largest number when it is absent or something else.
+// The largest number when the member is absent or no such number.
 uint64_t unsigned_member(json::Value object, std::string_view name) {
   constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
   const auto member = object.find(name);

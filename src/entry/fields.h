@@ -1,4 +1,4 @@
-// The members of an entry, checked and read. One set of rules for drafts and for lines.
+// Checks and reads the members of an entry: one set of rules for drafts and for lines.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@ namespace varve::entry {
 
 inline constexpr size_t kTraceCharsMax = 128;  // of trace_id and span_id
 
-// Lines made elsewhere, or by a later version, may carry tags, references and relations that we
-// would not take from a caller; they are no reason to lose the entry.
+// Lines from elsewhere, or of a later version, may have tags, references and relations that we
+// would not accept from a caller. That is no reason to lose the entry.
 enum class Rules { kStrict, kLenient };
 
 class FieldReader {
  public:
-  // `text` is what the values were parsed from, for offsets.
+  // `text` is what the values were parsed from; used for offsets.
   FieldReader(std::string_view text, Rules rules) : text_(text), rules_(rules) {}
 
   // errors: kInvalidArgument naming the member and its offset.
   Status read_id(json::Value value, std::string* out) const;
   Status read_type(json::Value value, std::string* out) const;
   Status read_time(json::Value value, int64_t* out_ms) const;
-  // A number from 0 to 1; lenient: the nearest one.
+  // A number from 0 to 1; when lenient, the nearest one.
   Status read_fraction(json::Value value, double* out) const;
   Status read_tags(json::Value value, std::vector<std::string>* out) const;
   Status read_references(json::Value value, std::vector<std::string>* out) const;
@@ -44,7 +44,7 @@ class FieldReader {
   [[nodiscard]] Status invalid(json::Value value, std::string_view message) const {
     return json::invalid_at(text_, value, message);
   }
-  // `object` lacks `name`.
+  // The failure that `object` lacks `name`.
   [[nodiscard]] Status missing(json::Value object, std::string_view name) const;
 
  private:
@@ -55,7 +55,7 @@ class FieldReader {
   Rules rules_;
 };
 
-// The same failure as damage: what is wrong about a line of a file is not the caller's argument.
+// The same failure as damage: what is wrong in a file's line is not the caller's argument.
 // kFormatVersion stays.
 Status as_corruption(Status status);
 

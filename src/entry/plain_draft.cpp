@@ -19,12 +19,12 @@ namespace varve::entry {
 
 namespace {
 
-// Room for what a line has and most texts have not, so that memory grows once.
+// Room for what lines have and most texts lack, so that memory grows only once.
 constexpr size_t kHeadBytes = 256;
 constexpr size_t kListItems = 4;
 
-// The content is written where it stands in the end, as the first member; the others are kept until
-// all are read.
+// The content is written in its final place, as the first member; the others are kept until all are
+// read.
 class PlainDraft {
  public:
   PlainDraft(json::PlainReader& reader, const DraftOptions& options, IdGenerator& ids)
@@ -38,7 +38,7 @@ class PlainDraft {
     bool (PlainDraft::*read)();
   };
   static const std::array<Member, 16> kMembers;
-  // Of what has to be there, or is made, and of what may not stand beside each other.
+  // The members that are required or made, and those that exclude each other.
   enum MemberNumber : size_t { kContent = 0, kId = 1, kType = 2, kExpiresAt = 9, kTtlSeconds = 15 };
 
   bool read_members();
@@ -57,7 +57,7 @@ class PlainDraft {
   bool read_trace_id() { return read_trace(&draft_.facts.trace_id); }
   bool read_ttl_seconds();
   bool read_type();
-  // Given here again where a line was exported: the library's own.
+  // Members that the library sets itself, as an exported line has them: passed over.
   bool skip_number() { return entry::skip_number(reader_); }
   bool skip_text() { return entry::skip_text(reader_); }
 
@@ -83,7 +83,7 @@ class PlainDraft {
   uint32_t read_ = 0;  // a bit for each of kMembers
 };
 
-// In the order in which they are looked for: what most entries have comes first.
+// In the order of look-up: the most frequent first.
 const std::array<PlainDraft::Member, 16> PlainDraft::kMembers = {{
     {"content", &PlainDraft::read_content},
     {"id", &PlainDraft::read_id},
@@ -232,19 +232,19 @@ bool PlainDraft::read_list(bool (*is_valid)(std::string_view), std::vector<std::
   return reader_.take(']');
 }
 
-// What these texts may be made of needs no escapes.
+// These texts consist of characters that need no escapes.
 void PlainDraft::append_list(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) body().append(1, '"').append(text).append("\",");
   if (!texts.empty()) body().pop_back();
 }
 
-// A member whose text needs no escapes, if it was given.
+// Appends a member whose text needs no escapes, if it was given.
 void PlainDraft::append_given(std::string_view name, std::string_view text) {
   if (text.empty()) return;
   body().append(",\"").append(name).append("\":\"").append(text).append(1, '"');
 }
 
-// With what stands between two values in one piece: a piece is a call.
+// The text between two values is one piece, because each piece costs a call.
 void PlainDraft::write_members() {
   static_assert(kSchemaVersion == 1);
   const EntryFacts& facts = draft_.facts;

@@ -1,4 +1,4 @@
-// Plain entries on their way in: those that programs write mostly, read and checked in one pass.
+// Plain entries to be written, as most programs write them: read and checked in one pass.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace varve::entry {
 
-// Takes an entry of plain JSON (json/plain.h) from the front of `reader`: one whose members are
-// some of those that entries have by format.md, without batch, relations and any of the user's own,
-// each once and right. The draft is the one that draft() makes, whose limit of size is not looked
-// at here. Nothing: draft_value() is to say what it is, or what is wrong with it; an id may have
-// been made in vain. `text_bytes`: of the entry, or 0 when that is not known.
+// Takes an entry of plain JSON (json/plain.h) from the front of `reader`: one that has only members
+// of format.md, each once and valid, and no batch, relations or members of the user's own. The
+// draft is that of draft(), but the size limit is not checked here. Nothing: use draft_value(),
+// which reads the entry or says what is wrong with it; an id may have been made in vain.
+// `text_bytes`: of the entry; 0 if not known.
 [[nodiscard]] std::optional<Draft> draft_plain(json::PlainReader& reader, size_t text_bytes,
                                                const DraftOptions& options, IdGenerator& ids);
 

@@ -1,4 +1,4 @@
-// Members that plain drafts and plain lines have alike.
+// Members that plain drafts and plain lines have in common.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace varve::entry {
 
-// False, as of the reader's own functions: it is not there, or another has to say what it is.
+// False, as from the reader's own functions: it is absent, or must be read the long way.
 [[nodiscard]] inline bool take_time(json::PlainReader& reader, int64_t* out_ms) {
   std::string_view text;
   if (!reader.take_ascii(&text)) return false;

@@ -28,7 +28,7 @@ class PlainLine {
     bool (PlainLine::*read)();
   };
   static const std::array<Member, 17> kMembers;
-  // Of what has to be there.
+  // The members that are required.
   enum MemberNumber : uint32_t {
     kChecksum = 1,
     kContent = 2,
@@ -55,7 +55,7 @@ class PlainLine {
   bool read_timestamp() { return take_time(reader_, &facts_.timestamp_ms); }
   bool read_trace_id();
   bool read_type() { return read_text(is_valid_type, &facts_.type); }
-  // Nobody asks for these.
+  // Members that nobody asks for.
   bool skip_number() { return entry::skip_number(reader_); }
   bool skip_text() { return entry::skip_text(reader_); }
 
@@ -90,7 +90,7 @@ const std::array<PlainLine::Member, 17> PlainLine::kMembers = {{
     {"type", &PlainLine::read_type},
 }};
 
-// In the order of the names: that of our lines, whose members are so each found at the first look.
+// In the order of their names, as in our lines: each member is found at the first look.
 bool PlainLine::read() {
   if (!reader_.take('{')) return false;
   uint32_t read = 0;
@@ -151,7 +151,7 @@ bool PlainLine::read_trace_id() {
   return true;
 }
 
-// An object of lists, in the order of their names.
+// An object of lists, in the order of the lists' names.
 bool PlainLine::read_relations() {
   facts_.relations.clear();
   if (!reader_.take('{')) return false;

@@ -8,7 +8,7 @@ namespace varve::entry {
 
 namespace {
 
-// Member by member, for a line that add would not have taken.
+// Member by member, for a line that add would not accept.
 std::string seal_as_it_is(json::Value root, std::string_view session_id, uint64_t seq) {
   json::Tree tree = json::Tree::from(root);
   tree.erase("checksum");

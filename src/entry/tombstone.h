@@ -23,8 +23,8 @@ struct Tombstone {
 // The sealed line with its newline.
 std::string seal_tombstone(const Tombstone& tombstone);
 
-// Reads one line without its line end. A checksum may be absent (hand-made) but not wrong; a
-// missing reason or timestamp is read as empty and 0. errors: kCorruption.
+// Reads one line without its line end. A checksum may be missing (a line made by hand), but not
+// wrong; a missing reason or timestamp is read as empty or 0. errors: kCorruption.
 Status read_tombstone(std::string_view line, json::Document& scratch, Tombstone* out);
 
 }  // namespace varve::entry
