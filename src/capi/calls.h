@@ -1,8 +1,8 @@
-// The shape of every call with a store, session or memory handle: look the handle up, work, let go
-// of it, give the host its log lines.
+// The shape of every call with a store, session or memory handle: look up the handle, do the work,
+// let go of the handle, deliver log lines to the host.
 //
-// The lines are delivered without the pin: a log function may close the handle that its line is
-// about.
+// The lines are delivered without the pin, because a log function may close the handle that its
+// line is about.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@
 
 namespace varve::capi {
 
-// What every call with a handle of something in a store ends with. The store is kept for that only
-// when there are lines: a shared pointer's two counts are a part of what a get takes.
+// The end of every call with a handle of something in a store. Keeps the store only when there are
+// log lines: the two counts of a shared pointer are a part of what a get takes.
 template <typename Child>
 void let_go(Pin<Child>& pin) {
   const std::shared_ptr<StoreRecord> store = pin->owner()->has_events() ? pin->owner() : nullptr;
@@ -29,7 +29,7 @@ void let_go(Pin<Child>& pin) {
   if (store != nullptr) store->deliver_events();
 }
 
-// `body` is called with the store's record, shared, and answers with a Status.
+// `body` is called with a shared pointer to the store's record, and returns a Status.
 template <typename Body>
 varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body&& body) noexcept {
   return guard(error_out, [&]() -> Status {
@@ -43,8 +43,8 @@ varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body
   });
 }
 
-// `body` is called with the session, and the receiver of its progress or the store's record if it
-// takes one, and answers with a Status.
+// `body` is called with the session and, if it takes one, the receiver of its progress or the
+// store's record. It returns a Status.
 template <typename Body>
 varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
                             Body&& body) noexcept {
@@ -65,7 +65,7 @@ varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
   });
 }
 
-// `body` is called with the memory, and answers with a Status.
+// `body` is called with the memory, and returns a Status.
 template <typename Body>
 varve_status_t with_memory(varve_memory_t* handle, varve_error_t** error_out,
                            Body&& body) noexcept {

@@ -35,7 +35,7 @@ varve_status_t varve_context_build(varve_session_t* session, const char* request
   });
 }
 
-// What is added stays added, so the memory for the answer is taken before.
+// What is added stays added, so the memory for the answer is reserved first.
 varve_status_t varve_context_record(varve_session_t* session, const char* kind, size_t kind_len,
                                     const char* payload_json, size_t payload_len, char** id_out,
                                     size_t* id_len_out, varve_error_t** error_out) {

@@ -19,8 +19,8 @@ using varve::session::Session;
 
 namespace {
 
-// Enough for the ids of a batch as JSON: an id that is given stands in the text itself, one that is
-// made (33 bytes as JSON) stands for an entry of at least 24 bytes.
+// Enough for the ids of a batch as JSON: a given id is part of the text itself; a made one (33
+// bytes as JSON) is for an entry of at least 24 bytes.
 size_t id_list_bytes_max(std::string_view entries) {
   return std::min(entries.size(), SIZE_MAX / 4) * 2 + 64;
 }
@@ -29,7 +29,7 @@ size_t id_list_bytes_max(std::string_view entries) {
 
 extern "C" {
 
-// What is added stays added, so the memory for the answer is taken before.
+// What is added stays added, so the memory for the answer is reserved first.
 varve_status_t varve_session_add(varve_session_t* session, const char* entry_json, size_t entry_len,
                                  char** id_out, size_t* id_len_out, varve_error_t** error_out) {
   TextOut out(id_out, id_len_out);

@@ -7,7 +7,7 @@
 
 namespace varve::capi {
 
-// One for each store, so that nothing here is global. Must outlive the store.
+// Each store has its own, so that nothing here is global. It must outlive the store.
 class SystemEnvironment {
  public:
   [[nodiscard]] store::Store::Environment view() noexcept;

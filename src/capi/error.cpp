@@ -16,7 +16,7 @@ using varve::capi::to_token;
 
 namespace {
 
-// Calls `read` with the error's record, when the handle is one.
+// Calls `read` with the error's record if the handle is one.
 template <typename Read>
 varve_status_t with_error(const varve_error_t* error, Read&& read) noexcept {
   return guard(nullptr, [&]() -> Status {

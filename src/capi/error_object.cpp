@@ -11,12 +11,12 @@
 namespace varve::capi {
 namespace {
 
-// A token of an error, in a slot that the table never reaches, with the code as its generation.
+// The token of an error in a slot that the table never reaches, with the code as its generation.
 constexpr Token kReservedBase = uint64_t{0x56} << 56 | uint64_t{0xFFFFFF} << 4 |
                                 uint64_t{static_cast<uint8_t>(HandleType::kError)} << 1 | 1;
 constexpr Token kReservedMask = ~(uint64_t{0xFF} << 28);
 
-// Well-formed UTF-8 on one line, whatever a file's name or a foreign text brought in.
+// Makes well-formed UTF-8 on one line of it, whatever came in from a file's name or foreign text.
 std::string readable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -65,7 +65,7 @@ Token make_error(const Status& failure) noexcept {
   try {
     const auto token = HandleTable::of_process().open(std::make_shared<ErrorRecord>(failure));
     if (token.ok()) return *token;
-  } catch (...) {  // no memory, which is what the reserved error says
+  } catch (...) {  // no memory: the reserved error says so
   }
   return reserved_error(public_status(failure.code()));
 }

@@ -25,18 +25,18 @@ class ErrorRecord final : public Record {
   std::string details_;  // a JSON object
 };
 
-// The code as the ABI has it: the storage's own outcomes become what a caller can act on.
+// The code in terms of the ABI: outcomes of the storage become what a caller can act on.
 varve_status_t public_status(Code code) noexcept;
 
-// {"path","member","offset","line","size","limit","errno"}, those that are known.
+// {"path","member","offset","line","size","limit","errno"}: those that are known.
 std::string details_of(const Place& place);
 
-// A handle for the failure; without memory for one, the reserved error of its code.
+// A handle for the failure, or the reserved error of its code if there is no memory for one.
 Token make_error(const Status& failure) noexcept;
 
-// Reserved errors exist always, for every code: they need no memory and no freeing.
+// There is a reserved error for every code. It always exists: it needs no memory and no freeing.
 Token reserved_error(varve_status_t status) noexcept;
-// Whether the token is a reserved error; then *status is its code.
+// Whether the token is a reserved error; sets *status to its code.
 bool read_reserved_error(Token token, varve_status_t* status) noexcept;
 const char* reserved_message(varve_status_t status) noexcept;
 

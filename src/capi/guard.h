@@ -1,8 +1,8 @@
-// guard(): the one way into the library and out of it.
+// guard(): the only way into the library and out of it.
 //
-// Everything that can be thrown ends here, becomes a status, and reaches the caller as an error
-// object. It is noexcept because a C caller's frames must not be unwound. That includes the forced
-// unwinding of pthread_cancel(): catch (...) would have to rethrow it, noexcept forbids that, so a
+// Everything that is thrown ends here, becomes a status, and reaches the caller as an error object.
+// It is noexcept because the frames of a C caller must not be unwound. That includes the forced
+// unwinding of pthread_cancel(): catch (...) would have to rethrow it, which noexcept forbids, so a
 // thread that is cancelled inside a call ends the program. abi::__forced_unwind therefore has no
 // clause of its own; docs/errors.md tells hosts not to cancel threads inside the library.
 #pragma once
@@ -33,10 +33,10 @@ inline varve_status_t report_without_memory(varve_status_t status,
   return status;
 }
 
-// Tells a defect: `what` is the exception's own text.
+// Reports a defect; `what` is the exception's own text.
 varve_status_t report_defect(const char* what, varve_error_t** error_out) noexcept;
 
-// Runs `body`, a function that answers with a Status.
+// Runs `body`, which returns a Status.
 template <typename Body>
 varve_status_t guard(varve_error_t** error_out, Body&& body) noexcept {
   try {

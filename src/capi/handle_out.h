@@ -1,5 +1,5 @@
-// An out parameter for a handle: cleared when this is made, so every return has written it. The one
-// kind of out that may not be NULL, for a handle that nobody holds cannot be closed.
+// An out parameter for a handle. It is cleared on construction, so that every return has written
+// it. The only kind of out that may not be NULL: a handle that nobody holds cannot be closed.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ class HandleOut {
                   std::string(name_) + " is NULL: there is nowhere to put the handle",
                   std::move(place));
   }
-  // After check().
+  // Call it after check().
   Status set(Result<Token> token) {
     if (!token.ok()) return std::move(token).status();
     *out_ = to_handle<Handle>(*token);

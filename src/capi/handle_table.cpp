@@ -37,7 +37,7 @@ constexpr uint64_t open_state(uint64_t generation, HandleType type) noexcept {
   return generation << 36 | uint64_t{static_cast<uint8_t>(type)} << 33 | kOpen;
 }
 
-// The state that `token` needs its slot to be in, pins aside; 0, which no slot ever has, when it
+// The state, apart from pins, that `token` needs its slot to have; 0, which no slot ever has, if it
 // cannot be a handle of `type`.
 constexpr uint64_t wanted_state(HandleType type, Token token) noexcept {
   const auto parts = read_token(token);
@@ -136,7 +136,7 @@ Result<HandleTable::Slot*> HandleTable::pin_slot(HandleType type, Token token) {
 }
 
 void HandleTable::unpin(Slot& slot) noexcept {
-  // After this the slot is not ours to look at: a closing thread may have reused it.
+  // After this the slot must not be looked at: a closing thread may have reused it.
   const uint64_t before = slot.state.fetch_sub(1, std::memory_order_acq_rel);
   if ((before & kOpen) == 0 && (before & kPins) == 1) {
     unpinned_signal_.fetch_add(1, std::memory_order_release);
@@ -153,8 +153,8 @@ std::shared_ptr<Record> HandleTable::close(HandleType type, Token token) noexcep
     if ((state & ~kPins) != wanted) return nullptr;
   } while (!slot->state.compare_exchange_weak(state, state & ~kOpen, std::memory_order_acq_rel,
                                               std::memory_order_relaxed));
-  // From here on the slot is this thread's. One of the parent's is left behind, record and all:
-  // its pins may be those of threads that exist in the parent only.
+  // From here on the slot belongs to this thread. A parent's slot stays as it is, with its record:
+  // its pins may be those of threads that exist only in the parent.
   if (slot->fork_count != fork_count_.load(std::memory_order_relaxed)) return nullptr;
   wait_until_unpinned(*slot);
   std::shared_ptr<Record> record = std::move(slot->record);
@@ -199,7 +199,7 @@ void HandleTable::append_free(uint32_t index) noexcept {
 
 void HandleTable::give_back(uint32_t index) noexcept {
   const uint64_t state = slot_at(index).state.load(std::memory_order_relaxed);
-  if (generation_of(state) == kGenerationMax) return;  // used up, rather than used twice
+  if (generation_of(state) == kGenerationMax) return;  // a used-up slot is never used again
   const std::lock_guard<std::mutex> guard(mutex_);
   append_free(index);
 }
@@ -210,7 +210,7 @@ void HandleTable::register_fork_hooks() {
       ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child) == 0;
 }
 
-// The child is born with the table's lock free and its queue whole.
+// The child starts with the table's lock free and its queue whole.
 void HandleTable::before_fork() noexcept { process_table.mutex_.lock(); }
 
 void HandleTable::after_fork_in_parent() noexcept { process_table.mutex_.unlock(); }

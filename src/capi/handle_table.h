@@ -1,26 +1,25 @@
-// HandleTable: what the opaque handles of the ABI stand for.
+// HandleTable: what each opaque handle of the ABI stands for.
 //
-// A handle is a token of 64 bits, not an address: a fixed mark, the slot in this table, how many
-// times that slot was used before, and the type of the object. Every call looks its token up, so a
-// closed, foreign, mistyped or invented handle is noticed, always, and no slot and generation is
-// ever given out twice.
+// A handle is a token of 64 bits and not an address: a fixed mark, the slot in this table, how
+// often that slot was used before, and the type of the object. Every call looks its token up. So a
+// closed, foreign, mistyped or invented handle is always noticed, and no pair of slot and
+// generation is given out twice.
 //
 //   63    56 55            28 27            4 3    1 0
 //   [ mark  |   generation   |     slot     | type |1]
 //
-// The mark makes the value no address of a user's memory on any 64-bit system we run on, so a
+// On all 64-bit systems we run on, the mark makes the value no address of a user's memory: a
 // garbage collector that meets it does not take it for a pointer, and nobody can follow it.
 //
-// A call holds a Pin while it uses the object. close() lets no new call begin and returns when the
-// calls in flight are done; it must therefore not be called by a thread that holds a pin of the
-// same handle.
+// A call holds a Pin while it uses the object. close() lets no new call begin, and returns when the
+// calls in flight are done; so a thread that holds a pin of the same handle must not call it.
 //
-// fork(): handles made before it are kForked in the child, and closing them there forgets them
-// without touching the object, whose locks and files belong to the parent.
+// fork(): in the child, handles made before it are kForked. Closing them there forgets them without
+// touching the object, whose locks and files belong to the parent.
 //
-// The table of the process is one of the two process-wide objects of the library (the other is the
-// list of lock descriptors in io/). It is never destroyed, so calls made while the program exits,
-// from destructors and exit handlers of the host, still work.
+// The process's table is one of the library's two process-wide objects (the other is the list of
+// lock descriptors in io/). It is never destroyed, so that calls from the host's destructors and
+// exit handlers still work while the program exits.
 //
 // Threads: any. Cost: a pin and its release are one atomic operation each, on the slot.
 #pragma once
@@ -47,7 +46,7 @@ enum class HandleType : uint8_t {
   kLast = kMemory
 };
 
-// What a handle stands for. A type T that derives from it says which handle with T::kType.
+// What a handle stands for. A type T that derives from it names its kind of handle in T::kType.
 class Record {
  public:
   Record() = default;
@@ -76,8 +75,8 @@ class HandleTable {
   template <typename T>
   Result<Pin<T>> pin(Token token);
 
-  // The record, for the caller to destroy; null when the token is not an open handle, or is one of
-  // the parent's. Of several threads that close one handle, one is given the record.
+  // Returns the record, for the caller to destroy; null when the token is no open handle or one of
+  // the parent's. If several threads close one handle, only one gets the record.
   template <typename T>
   std::shared_ptr<T> close(Token token) noexcept {
     return std::static_pointer_cast<T>(close(T::kType, token));
@@ -90,7 +89,7 @@ class HandleTable {
   struct Slot {
     // [63..36] generation, [35..33] type, [32] open, [31..0] pins.
     std::atomic<uint64_t> state{0};
-    uint32_t fork_count = 0;  // of the process when the handle was made
+    uint32_t fork_count = 0;  // fork_count_ when the handle was made
     uint32_t next_free = 0;
     std::shared_ptr<Record> record;  // written only by open() and, without pins left, by close()
   };
@@ -119,16 +118,16 @@ class HandleTable {
   static void after_fork_in_child() noexcept;
 
   std::array<std::atomic<Slot*>, kChunkCount> chunks_{};
-  std::mutex mutex_;  // guards what follows down to fork_hooks_registered_
+  std::mutex mutex_;  // guards the next members down to fork_hooks_registered_
   uint32_t slot_count_ = 0;
-  uint32_t first_free_ = kNoSlot;  // a queue, so that a slot rests before it is used again
+  uint32_t first_free_ = kNoSlot;  // a queue, so that a slot rests before it is reused
   uint32_t last_free_ = kNoSlot;
   bool fork_hooks_registered_ = false;
   std::atomic<uint32_t> fork_count_{0};
-  std::atomic<uint32_t> unpinned_signal_{0};  // changes when a closing handle lost its last pin
+  std::atomic<uint32_t> unpinned_signal_{0};  // changes when a closing handle loses its last pin
 };
 
-// Keeps a handle's record alive and its close() waiting. Not shared between threads.
+// Keeps a handle's record alive and its close() waiting. Not for several threads.
 template <typename T>
 class [[nodiscard]] Pin {
  public:

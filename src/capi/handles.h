@@ -14,7 +14,7 @@ Token to_token(const Handle* handle) noexcept {
   return static_cast<Token>(reinterpret_cast<uintptr_t>(handle));
 }
 
-// Not an address: never followed, by nobody.
+// Not an address: nobody ever follows it.
 template <typename Handle>
 Handle* to_handle(Token token) noexcept {
   return reinterpret_cast<Handle*>(static_cast<uintptr_t>(token));  // NOLINT

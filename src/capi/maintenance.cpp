@@ -33,7 +33,7 @@ struct Options {
 
 enum class Call { kVerify, kRepair, kMigrate, kOther };
 
-// An option is one only of the call that has it; everywhere else it is unknown, as all others are.
+// Each option is known only to the call that has it; all other options are unknown.
 Result<Options> read_options(const char* text, size_t len, Call call) {
   VARVE_TRY_ASSIGN(const auto json, optional_json_in(text, len, "options_json"));
   Options options;

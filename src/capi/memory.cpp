@@ -40,7 +40,7 @@ varve_status_t varve_memory_open(varve_store_t* store, const char* options_json,
   });
 }
 
-// What is recorded stays recorded, so the memory for the answer is taken before.
+// What is recorded stays recorded, so the memory for the answer is reserved first.
 varve_status_t varve_memory_record(varve_memory_t* memory, const char* session_id,
                                    size_t session_id_len, const char* entry_json, size_t entry_len,
                                    char** id_out, size_t* id_len_out, varve_error_t** error_out) {

@@ -25,7 +25,7 @@ using varve::session::Session;
 
 namespace {
 
-// `body` is called with the record and answers with a Status.
+// `body` is called with the record, and returns a Status.
 template <typename Body>
 varve_status_t with_results(const varve_results_t* handle, varve_error_t** error_out,
                             Body&& body) noexcept {
@@ -52,7 +52,7 @@ Status with_result(ResultsRecord& record, size_t index, Use&& use) {
                 std::move(place));
 }
 
-// `text` has a NUL behind it.
+// `text` is followed by a NUL.
 void give(std::string_view text, const char** json_out, size_t* json_len_out) {
   if (json_out != nullptr) *json_out = text.data();
   if (json_len_out != nullptr) *json_len_out = text.size();

@@ -54,7 +54,7 @@ void StoreRecord::end_children() noexcept {
                             close_child_handle<MemoryRecord>(token) != nullptr;
     lock.lock();
     if (ended_here) continue;
-    // Another thread is closing that very handle: its end is ours to wait for.
+    // Another thread is closing that same handle: wait until it has ended.
     child_ended_.wait(lock, [&] { return children_.empty() || children_.front() != token; });
   }
 }

@@ -1,6 +1,6 @@
-// What the handles of a store, and of what is open in it, stand for, and how they end.
+// What the handles of a store and of its parts stand for, and how they end.
 //
-// Order of ends: no new call can begin with the store's handle, its calls in flight finish, its
+// Order of the end: no new call can begin with the store's handle, its calls in flight finish, its
 // sessions and memories end one by one in the same way, the store is closed, the host's log
 // function is left.
 #pragma once
@@ -35,29 +35,29 @@ class StoreRecord final : public Record {
   [[nodiscard]] LogReceiver& log() noexcept { return log_; }
   using TokenCounter = HostFunction<varve_token_fn>;
   [[nodiscard]] TokenCounter& token_counter() noexcept { return token_counter_; }
-  // What any of its counters counted.
+  // The counts made by any of its token counters.
   [[nodiscard]] context::CountCache& token_counts();
 
-  // Asks the host's clock, when it set one.
+  // Asks the host's clock for the time, if it set one.
   void tick() noexcept;
   [[nodiscard]] bool has_events() const noexcept { return store_->has_events(); }
-  // Log lines to the host, under no lock and no pin.
+  // Delivers log lines to the host, under no lock and no pin.
   void deliver_events() noexcept;
 
-  // The open handles of what belongs to this store. A place in the list is made before its handle,
-  // so that nothing can go wrong once the handle exists.
+  // The open handles of what belongs to this store. The place in the list is made before the
+  // handle, so that nothing can fail once the handle exists.
   using Children = std::list<Token>;
-  void adopt(Children& one) noexcept;              // takes the only element of `one`
+  void adopt(Children& one) noexcept;              // moves the only element of `one` into the list
   void forget(Children::iterator place) noexcept;  // the child has ended
 
-  // After the last call with the store's handle.
+  // Called after the last call with the store's handle.
   void end() noexcept;
 
  private:
   void end_children() noexcept;
 
   SystemEnvironment environment_;  // outlives the store
-  LogReceiver log_;                // so does this
+  LogReceiver log_;                // outlives the store, too
   std::shared_ptr<store::Store> store_;
   TokenCounter token_counter_;
   std::mutex mutex_;
@@ -66,11 +66,11 @@ class StoreRecord final : public Record {
   std::unique_ptr<context::CountCache> token_counts_;  // made when the first context is built
 };
 
-// What is open in a store, and ends with it at the latest.
+// Something open in a store, which ends no later than the store.
 class StoreChild : public Record {
  public:
   [[nodiscard]] const std::shared_ptr<StoreRecord>& owner() const noexcept { return owner_; }
-  // After the last call with the handle.
+  // Called after the last call with the handle.
   void end() noexcept;
 
  protected:
@@ -92,7 +92,7 @@ class SessionRecord final : public StoreChild {
       : StoreChild(std::move(owner), place), session_(std::move(session)) {}
 
   [[nodiscard]] session::Session& session() const noexcept { return *session_; }
-  // Who hears of the progress of operations that begin now.
+  // The receiver for the progress of operations that begin now.
   [[nodiscard]] session::ProgressReceiver progress() {
     const std::lock_guard<std::mutex> guard(mutex_);
     return progress_;
@@ -107,7 +107,7 @@ class SessionRecord final : public StoreChild {
 
   std::shared_ptr<session::Session> session_;
   std::mutex mutex_;
-  session::ProgressReceiver progress_;  // guarded by it
+  session::ProgressReceiver progress_;  // guarded by mutex_
 };
 
 class MemoryRecord final : public StoreChild {
@@ -126,7 +126,7 @@ class MemoryRecord final : public StoreChild {
   std::shared_ptr<memory::Memory> memory_;
 };
 
-// A handle for `content`, which belongs to `owner`.
+// Makes a handle for `content`, which belongs to `owner`.
 template <typename Child, typename Content>
 Result<Token> open_child_handle(const std::shared_ptr<StoreRecord>& owner,
                                 std::shared_ptr<Content> content) {
@@ -138,7 +138,7 @@ Result<Token> open_child_handle(const std::shared_ptr<StoreRecord>& owner,
   return token;
 }
 
-// The store of the child that ended; null when there was no such handle to close.
+// Returns the store of the child that ended; null when there was no such handle to close.
 template <typename Child>
 std::shared_ptr<StoreRecord> close_child_handle(Token token) noexcept {
   const auto record = HandleTable::of_process().close<Child>(token);

@@ -16,7 +16,7 @@ class ResultsRecord final : public Record {
   explicit ResultsRecord(session::QueryResults results) : results_(std::move(results)) {}
 
   [[nodiscard]] const session::QueryResults& results() const noexcept { return results_; }
-  // Made when it is first asked for; one thread at a time.
+  // Made when it is first asked for, by one thread at a time.
   const std::string& json() {
     if (json_.empty()) json_ = results_.json();
     return json_;

@@ -50,7 +50,7 @@ Status check_level(int32_t level) {
                 std::move(place));
 }
 
-// The store's record without its pin: for what may wait for the host's log function, inside which
+// The store's record without a pin: for calls that may wait for the host's log function, in which
 // the host may be closing this very store.
 varve::Result<SharedStore> find_store(varve_store_t* handle) {
   VARVE_TRY_ASSIGN(const auto pin, HandleTable::of_process().pin<StoreRecord>(to_token(handle)));

@@ -30,7 +30,7 @@ Result<std::string_view> checked_utf8(Result<std::string_view> text, std::string
                 std::move(place));
 }
 
-// With the NUL that follows, by malloc: varve_free() is free().
+// With room for a NUL, and by malloc, since varve_free() is free().
 char* allocate_text(size_t len) { return static_cast<char*>(std::malloc(len + 1)); }
 
 }  // namespace

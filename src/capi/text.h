@@ -1,4 +1,4 @@
-// Text across the ABI: checked on its way in, owned by the caller on its way out.
+// Text across the ABI: checked on the way in, owned by the caller on the way out.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@ namespace varve::capi {
 
 inline constexpr size_t kIdBytesMax = 128;  // of an entry
 
-// The functions below answer with the text, borrowed from the caller, and call it `name` in
-// messages. All refuse NULL with a length, and lengths no text can have: kInvalidArgument.
+// The functions below return the text, borrowed from the caller; messages call it `name`. All
+// refuse NULL with a length, and impossible lengths: kInvalidArgument.
 
-// JSON and JSON lines: whoever parses them checks their UTF-8 and tells the offset.
+// For JSON and JSON lines: the parser checks their UTF-8 and tells the offset.
 Result<std::string_view> json_in(const char* text, size_t len, std::string_view name);
-// The same for what need not be given: NULL with VARVE_NUL_TERMINATED is the empty text too.
+// The same for optional text: NULL with VARVE_NUL_TERMINATED is also the empty text.
 Result<std::string_view> optional_json_in(const char* text, size_t len, std::string_view name);
 // Plain text: ids, formats, reasons, paths. kInvalidArgument with the offset unless it is UTF-8.
 Result<std::string_view> text_in(const char* text, size_t len, std::string_view name);
 Result<std::string_view> optional_text_in(const char* text, size_t len, std::string_view name);
 
-// A pair of owned outs: cleared when this is made, so every return has written them. Both may be
-// NULL.
+// A pair of outs that the caller will own. They are cleared on construction, so that every return
+// has written them. Both may be NULL.
 class TextOut {
  public:
   TextOut(char** text_out, size_t* len_out) noexcept;
@@ -32,7 +32,7 @@ class TextOut {
   TextOut& operator=(const TextOut&) = delete;
   ~TextOut();
 
-  // Takes memory for a text of up to `len` bytes, so that set() cannot miss it afterwards.
+  // Reserves memory for a text of up to `len` bytes, so that set() cannot fail for lack of it.
   Status reserve(size_t len);
   Status set(std::string_view text);
   Status set(Result<json::Tree> document);  // canonical

@@ -44,7 +44,7 @@ Status check_capacity(size_t capacity) {
                 std::move(place));
 }
 
-// `body` is called with the window and answers with a Status.
+// `body` is called with the window, and returns a Status.
 template <typename Body>
 varve_status_t with_window(varve_window_t* handle, varve_error_t** error_out,
                            Body&& body) noexcept {
