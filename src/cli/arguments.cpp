@@ -35,8 +35,8 @@ int64_t unit_s(char unit) {
   }
 }
 
-// [s] of "30m", "12h", "7d"; nullopt for anything else. What is longer than any time there is, is
-// as long as that.
+// [s] of "30m", "12h", "7d"; nullopt for anything else. A longer span than any time there is counts
+// as that long.
 std::optional<int64_t> span_s(std::string_view text) {
   constexpr int64_t kLongestSeconds = int64_t{10'000} * 366 * 86400;
   const int64_t unit = text.empty() ? 0 : unit_s(text.back());
@@ -52,7 +52,7 @@ std::optional<int64_t> span_s(std::string_view text) {
 
 }  // namespace
 
-// The exact range is the library's to check, so that there is one rule; this is for the message.
+// The library checks the exact range, so that there is one rule; this check is for the message.
 Result<std::string> unit_number_text(std::string_view option, const std::string& given) {
   double value = 0;
   const char* end = given.data() + given.size();

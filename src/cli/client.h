@@ -12,7 +12,7 @@
 
 namespace varve::cli {
 
-// Text the library gave away.
+// Text that the library gave to the caller.
 class Text {
  public:
   Text() = default;
@@ -34,7 +34,7 @@ class Results {
   explicit Results(varve_results_t* handle) : handle_(handle) {}
 
   [[nodiscard]] size_t count() const { return varve_results_count(handle_.get()); }
-  // Lives as long as this.
+  // The text lives as long as this object.
   Result<std::string_view> json();
 
  private:
@@ -50,7 +50,7 @@ class Session {
 
   [[nodiscard]] std::string id() const;
 
-  Result<Text> add(std::string_view entry);  // the id
+  Result<Text> add(std::string_view entry);  // returns the id
   Result<Text> add_batch(std::string_view entries);
   Result<Text> get(std::string_view id);
   Outcome remove(std::string_view id, std::string_view reason);
@@ -80,7 +80,7 @@ class Session {
   Result<Text> migrate(bool dry_run);
   Result<Text> index();
   Result<Text> rebuild_index();
-  Result<Text> export_as(std::string_view format);  // a name, or options
+  Result<Text> export_as(std::string_view format);  // a format's name, or options
   Result<Text> export_file(std::string_view path, std::string_view options);
   Result<Text> import_file(std::string_view path, std::string_view options);
   // `user_data` must outlive the session.

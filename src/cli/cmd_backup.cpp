@@ -20,7 +20,7 @@ struct RestoreOptions {
   bool overwrite = false;
 };
 
-// The directory, and the sessions behind it.
+// The directory, and the sessions named after it.
 struct Places {
   std::string directory;
   std::vector<std::string> sessions;
@@ -45,7 +45,7 @@ std::string options_text(const Places& places, json::object options) {
   return json::serialize(options);
 }
 
-// Tells what was not copied, or not as it should be. The exit code.
+// Reports what was not copied, or not as it should be. Returns the exit code.
 int tell_problems(Context& context, const json::object& report) {
   int code = kExitOk;
   for (const json::value& item : array_at(report, "problems")) {
@@ -111,7 +111,7 @@ int run_backup(Context& context, const BackupOptions& options) {
 int run_restore(Context& context, const RestoreOptions& options) {
   Result<Places> places = places_of(context, options.operands, "name the backup's directory");
   if (!places.ok()) return context.fail(places.failure());
-  // Before a store is made for a backup that is not there.
+  // Checked before a store is created for a backup that does not exist.
   Result<bool> is_there = has_store(places->directory);
   if (!is_there.ok()) return context.fail(is_there.failure());
   if (!*is_there) {

@@ -44,7 +44,7 @@ std::string text_at(const json::object& object, std::initializer_list<std::strin
   return {};
 }
 
-// What a tool was given or gave: under one of the usual names, else all that is not said otherwise.
+// A tool's input or output: under one of the usual names, else everything not shown otherwise.
 std::string tool_detail(const json::object& object) {
   std::string detail = text_at(object, {"arguments", "result", "output", "content", "message"});
   if (!detail.empty()) return detail;

@@ -28,7 +28,7 @@ struct ContextOptions {
   std::string request;
 };
 
-// What a part of the tokens went to.
+// A part of the tokens, and what it was used for.
 struct Share {
   std::string_view name;
   char mark;
@@ -59,7 +59,7 @@ Result<std::string> request_of(const ContextOptions& options) {
   return text + "}";
 }
 
-// The budget of the request: its own numbers when it was given as a whole.
+// The budget of the request; its own numbers if the request was given as JSON.
 void read_budget(const ContextOptions& options, int64_t* tokens, int64_t* reserve) {
   *tokens = options.tokens;
   *reserve = options.reserve;
@@ -159,7 +159,7 @@ int run_context(Context& context, const ContextOptions& options) {
   }
   const json::object answer = parse_object(text->view());
   const std::string given = string_at(answer, "text");
-  // Elsewhere than on a terminal it is what a model reads, byte by byte.
+  // Away from a terminal it is read by a model, byte by byte.
   context.out().write(context.terminal().is_terminal() ? printable(given, Lines::kKeep) : given);
   if (!given.empty() && !given.ends_with('\n')) context.out().write("\n");
   context.out().flush();

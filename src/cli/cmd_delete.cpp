@@ -19,7 +19,7 @@ struct DeleteOptions {
   bool yes = false;
 };
 
-// One id is answered by itself, several by a list.
+// One id gives one object, several give a list.
 std::string deleted_json(const std::vector<std::string>& asked,
                          const std::vector<std::string>& deleted) {
   return object_text({{"deleted", asked.size() == 1 ? quote(asked[0]) : quoted_array(deleted)}});
@@ -49,7 +49,7 @@ Result<std::string> query_of(const DeleteOptions& options) {
   return "{" + *members + "}";
 }
 
-// Says how many there are, and asks; finding nothing needs no answer.
+// Says how many entries there are, and asks. If there are none, there is nothing to ask.
 Outcome ask_first(Context& context, OpenSession& open, const std::string& query) {
   Result<uint64_t> count = open.session.count(query);
   if (!count.ok()) return std::move(count.failure());

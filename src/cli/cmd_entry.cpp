@@ -26,7 +26,7 @@ struct AddOptions {
   bool create = false;
 };
 
-// The entry that the options and a plain text describe.
+// The entry that the options and a plain text make.
 Result<std::string> entry_text(const AddOptions& options, const std::string& text) {
   std::string content = object_text({{"message", quote(text)}});
   if (!options.role.empty()) {
@@ -57,7 +57,7 @@ Result<std::string> entry_text(const AddOptions& options, const std::string& tex
   return "{" + members + "}";
 }
 
-// The text to add: the word itself, or standard input for "-".
+// The text to add: the argument itself, or standard input for "-".
 Result<std::string> text_to_add(const AddOptions& options, const std::string& word) {
   if (word != kStandardInput) return word;
   Result<std::string> text = read_file(kStandardInput);

@@ -44,7 +44,7 @@ Outcome write_in_place(const std::string& path, std::string_view text) {
   return failure;
 }
 
-// A pipe, a device: there is nothing to give a name to when it is whole.
+// Pipes and devices: no file can take their name when it is whole.
 bool is_written_in_place(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
@@ -57,7 +57,7 @@ bool is_standard_output(const std::string& path) {
          own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-// As far as it is known here: the library counts the entries of files that it writes itself.
+// As far as it is known here: the library counts entries only in files that it writes itself.
 std::string in_place_report(const Text& text, const ExportOptions& options) {
   return object_text(
       {{"bytes", std::to_string(text.view().size())}, {"format", quote(options.format)}});
@@ -76,8 +76,8 @@ Result<std::string> options_json(const ExportOptions& options, bool has_file) {
   return "{" + joined_members(members) + "}";
 }
 
-// The whole text or, should anything go wrong, what was there before. Only the owner may read it:
-// so it is with the store's own files.
+// Writes the whole text, or leaves what was there before if anything fails. Only the owner may read
+// the file, as with the store's own files.
 Result<Text> write_file(Session& session, const std::string& path, const ExportOptions& options) {
   Result<std::string> json = options_json(options, true);
   if (!json.ok()) return std::move(json.failure());
@@ -185,7 +185,7 @@ int run_export(Context& context, const ExportOptions& given) {
   }
   if (Outcome failure = write_in_place(path, text->view())) return context.fail(*failure);
   if (context.json()) {
-    // Behind what was exported it would spoil that.
+    // Printed after the exported text, it would spoil that.
     if (!is_standard_output(path)) context.print(in_place_report(*text, options));
     return kExitOk;
   }

@@ -64,7 +64,7 @@ std::string lock_since(const json::object& stats) {
   return since.empty() ? holder : holder + " since " + format_time(since);
 }
 
-// Empty: there are none.
+// Empty when there are no vectors.
 std::string vectors_figure(const json::object& stats) {
   const json::object& vectors = object_at(stats, "vectors");
   const int64_t records = integer_at(vectors, "records");

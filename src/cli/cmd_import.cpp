@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 // As many refused lines are listed as the library lists for one text.
 constexpr size_t kRefusedListed = 1000;
-// And as many are shown to a person.
+// And this many are shown to a person.
 constexpr size_t kRefusedShown = 20;
 
 struct ImportOptions {
@@ -34,7 +34,7 @@ struct ImportOptions {
   }
 };
 
-// One session and the files that go into it.
+// One session and the files to import into it.
 struct ImportJob {
   std::string session;
   std::vector<std::string> files;
@@ -62,7 +62,7 @@ struct ImportReport {
   }
 };
 
-// What the library reported about `file`.
+// The library's report about `file`.
 ImportReport read_report(std::string_view text, const std::string& file) {
   const json::object document = parse_object(text);
   ImportReport report;
@@ -88,7 +88,7 @@ Outcome import_file(Session& session, const std::string& path, const ImportOptio
   Result<ReadablePath> readable =
       ReadablePath::of(path, [&](size_t bytes) { progress.advance(static_cast<int64_t>(bytes)); });
   if (!readable.ok()) return std::move(readable.failure());
-  // The bytes of a copy were counted when it was made: waiting for them is what takes long.
+  // The bytes were counted when the copy was made: waiting for them is what takes long.
   const varve_progress_fn receiver = readable->is_copy() ? nullptr : &Progress::hear;
   if (Outcome failure = session.set_progress(receiver, &progress)) return failure;
   Result<Text> result = session.import_file(readable->path(), options.json());
@@ -103,8 +103,8 @@ Outcome import_file(Session& session, const std::string& path, const ImportOptio
   return std::nullopt;
 }
 
-// The first of these that is there, else every *.jsonl, by name. Not every *.json: in the folder of
-// a session others are no entries.
+// The first of these files that exists, else every *.jsonl, by name. Not every *.json: in a
+// session's folder, others are no entries.
 std::vector<std::string> session_files(const fs::path& folder) {
   std::error_code error;
   for (const char* name : {"entries.jsonl", "entries.json", "memory.jsonl"}) {
@@ -163,7 +163,7 @@ int64_t total_bytes(const std::vector<ImportJob>& jobs) {
   for (const ImportJob& job : jobs) {
     for (const std::string& path : job.files) {
       std::error_code error;
-      // Of a pipe nobody knows, nor then of the whole.
+      // The size of a pipe is unknown, and so is that of the whole.
       if (path == kStandardInput || !fs::is_regular_file(path, error)) return 0;
       total += static_cast<int64_t>(fs::file_size(path, error));
     }
@@ -171,8 +171,8 @@ int64_t total_bytes(const std::vector<ImportJob>& jobs) {
   return total;
 }
 
-// The session, made when it is not there and may be; then *is_new. A dry run makes none: what would
-// be added to an empty session is tried on one in memory, which `memory` holds.
+// Opens the session, or creates it if that is allowed; then sets *is_new. A dry run creates none:
+// an import into a missing session is tried on one in memory, which `memory` holds.
 Result<Session> session_of(Context& context, Store& store, const ImportOptions& options,
                            const std::string& id, std::optional<Store>& memory, bool* is_new) {
   *is_new = false;
@@ -192,8 +192,8 @@ Result<Session> session_of(Context& context, Store& store, const ImportOptions& 
   return memory->create_session(made);
 }
 
-// Of a session that was made for files of which nothing could be taken; unless somebody else uses
-// it meanwhile.
+// Removes a session that was created for files from which nothing could be taken, unless somebody
+// else uses it meanwhile.
 void take_back(Store& store, Session& session) {
   Result<Text> stats = session.stats();
   if (!stats.ok()) return;
@@ -217,7 +217,7 @@ Outcome import_files(Context& context, Session& session, const ImportJob& job,
 Outcome run_job(Context& context, Store& store, const ImportJob& job, const ImportOptions& options,
                 Progress& progress, ImportReport& report) {
   for (const std::string& path : job.files) {
-    // Before a session is made for a file that is not there.
+    // Checked before a session is created for a file that does not exist.
     if (Outcome failure = check_readable(path)) return failure;
   }
   std::optional<Store> memory;
@@ -270,8 +270,8 @@ Result<Store> store_for(Context& context, const ImportOptions& options,
   return Store::open("memory:", {});
 }
 
-// Before a store is made for files that are not there. Of a directory's sessions each is on its
-// own.
+// Checked before a store is created for files that do not exist. The sessions of a directory are
+// each checked on their own.
 Outcome check_files(const std::vector<ImportJob>& jobs, const ImportOptions& options) {
   if (!options.directory.empty()) return std::nullopt;
   for (const std::string& path : jobs.front().files) {

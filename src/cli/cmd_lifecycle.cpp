@@ -21,7 +21,7 @@ struct LifecycleOptions {
   std::optional<double> evict_below;
 };
 
-// "1 deleted, 2 expired": what was left out, and by which rule.
+// "1 deleted, 2 expired": what was dropped, and by which rule.
 std::string dropped_text(const json::object& report, Verb verb) {
   const json::object& dropped = object_at(report, "dropped");
   std::string text;

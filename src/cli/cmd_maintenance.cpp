@@ -19,7 +19,7 @@ struct SessionsOptions {
   bool accept_edits = false;
 };
 
-// What is no damage, and worth knowing.
+// What is no damage, but worth knowing.
 std::string notes_text(const json::object& report) {
   const json::array& notes = array_at(report, "notes");
   std::string text;
@@ -84,7 +84,7 @@ Runner declare_verify(CLI::App& app) {
   };
 }
 
-// What went with metadata.json, and whose session it is as far as that is known elsewhere.
+// What was lost with metadata.json, and whose session it is if that is known elsewhere.
 std::string lost_text(Session& session) {
   Result<Text> text = session.metadata();
   const json::object metadata = text.ok() ? parse_object(text->view()) : json::object();

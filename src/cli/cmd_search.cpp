@@ -13,7 +13,7 @@ namespace {
 
 enum class Explain { kNothing, kResults, kQuery };
 
-// Asks the session, or with --all the store.
+// Queries the session, or with --all the store.
 Result<Results> ask(Context& context, const SearchOptions& options, const std::string& query) {
   if (options.all()) {
     Result<Store> store = context.open_store(Access::kExisting);
@@ -28,7 +28,7 @@ Result<Results> ask(Context& context, const SearchOptions& options, const std::s
   return results;
 }
 
-// What else there is to know about the page, on standard error.
+// Notes on the page of results, on standard error.
 void note_page(Context& context, const SearchOptions& options, size_t count,
                std::string_view results_json) {
   if (count == 0) context.note("Nothing was found.");
@@ -48,7 +48,7 @@ void print_explanation(Context& context, std::string_view results_json, const st
 int run_search(Context& context, const SearchOptions& options, Explain explain) {
   if (Outcome mistake = options.check(context)) return context.fail(*mistake);
   const bool explained = explain != Explain::kNothing;
-  // For people always: the figures say why a result is where it is.
+  // Always for people: the figures show why a result is where it is.
   Result<std::string> query = options.query(explained || !context.json());
   if (!query.ok()) return context.fail(query.failure());
   Result<Results> results = ask(context, options, *query);
@@ -99,7 +99,7 @@ Runner declare_explain(CLI::App& app) {
   return [options](Context& context) { return run_search(context, *options, Explain::kQuery); };
 }
 
-// One session after the other: the sum over all that --user and --agent name.
+// Counts session by session: the sum over all that --user and --agent name.
 Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
                                 const std::string& query) {
   Result<Store> store = context.open_store(Access::kExisting);

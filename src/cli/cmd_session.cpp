@@ -35,7 +35,7 @@ Result<std::string> creation_options(const CreateOptions& options, const std::st
   if (!options.agent.empty()) document["agent_id"] = options.agent;
   if (!options.title.empty()) document["title"] = options.title;
   if (options.ttl->count() > 0) document["ttl_hours"] = options.ttl_hours;
-  // An id that is made is nobody's yet.
+  // An id that is still to be made belongs to nobody yet.
   if (options.if_missing && document.contains("session_id")) document["if_exists"] = "open";
   return json::serialize(document);
 }
@@ -95,7 +95,7 @@ Runner declare_create(CLI::App& app) {
   return [options](Context& context) { return run_create(context, *options); };
 }
 
-constexpr int64_t kPageMax = 10'000;  // that the library gives
+constexpr int64_t kPageMax = 10'000;  // the most that the library gives
 
 struct ListOptions {
   Operands operands;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kTurnsUsual = 20;
 
-// A word as it is, or standard input for "-", without its last line end.
+// The argument itself, or standard input for "-", without its last line end.
 Result<std::string> text_of(const std::string& word) {
   if (word != kStandardInput) return word;
   Result<std::string> text = read_file(kStandardInput);
@@ -22,7 +22,7 @@ Result<std::string> text_of(const std::string& word) {
   return text;
 }
 
-// An action is the first word; it says how many others there are besides the session.
+// The first word names an action, which says how many other words there are besides the session.
 struct Action {
   std::string_view name;
   size_t wanted;
@@ -33,7 +33,7 @@ int fail(Context& context, Failure failure, const std::string& session) {
   return context.fail(context.with_hint(std::move(failure), session));
 }
 
-// Of what gives nothing back: `done` is JSON, for who asked for it.
+// For actions without a result: `done` is JSON, for those who asked for it.
 int answer(Context& context, Outcome outcome, const std::string& session, const std::string& done) {
   if (outcome) return fail(context, *std::move(outcome), session);
   if (context.json()) context.print(done);
@@ -153,7 +153,7 @@ void print_turns(Context& context, std::string_view turns) {
     context.print(
         terminal.paint(Style::kHeading, printable(string_at(turn, "role"), Lines::kJoin)) + "  " +
         format_time(string_at(turn, "timestamp")));
-    // Indented, so that nothing that was said passes for another turn.
+    // Indented, so that nothing that was said looks like another turn.
     for (const auto& line : wrap(printable(string_at(turn, "content"), Lines::kKeep), 0)) {
       context.print(line.empty() ? "" : "  " + line);
     }
@@ -163,7 +163,7 @@ void print_turns(Context& context, std::string_view turns) {
 int run_transcript(Context& context, const TranscriptOptions& options) {
   std::vector<std::string> words = options.operands.given();
   if (words.empty() || words.front() != "last") {
-    // The other action, or one that does not exist: whichever it is, it is told there.
+    // The other action, or one that does not exist: the mistake is reported there.
     constexpr Action kActions[] = {{"append", 2, &append_turn}, {"last", 0, nullptr}};
     return run_action(context, options.operands, kActions);
   }

@@ -18,8 +18,8 @@ struct Row {
   std::string count;
 };
 
-// Names are sorted, but "a-b" stands between "a" and "a.b": with the dot as the smallest character
-// a tag is followed by those below it.
+// Names come sorted, with "a-b" between "a" and "a.b". With the dot as the smallest character, the
+// tags below a tag follow it.
 bool comes_before(const std::string& a, const std::string& b) {
   const auto rank = [](char c) { return c == '.' ? 0 : static_cast<unsigned char>(c) + 1; };
   return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
@@ -54,7 +54,7 @@ void print_tree(Context& context, const std::vector<Row>& rows) {
     count_columns = std::max(count_columns, row.count.size());
   }
   const Terminal& terminal = context.terminal();
-  // On a narrow terminal the names give way to the counts.
+  // On a narrow terminal the names are cut, not the counts.
   const size_t taken = kGapColumns + count_columns;
   if (terminal.width() > taken) label_columns = std::min(label_columns, terminal.width() - taken);
   for (const Row& row : rows) {

@@ -76,7 +76,7 @@ void print_report(Context& context, const json::object& report, const Grouping& 
 }
 
 int run_usage(Context& context, const UsageOptions& options) {
-  // One of them: the option takes no other name.
+  // One of these: the option accepts no other name.
   const auto* grouping =
       std::find_if(kGroupings.begin(), kGroupings.end(),
                    [&](const Grouping& known) { return known.name == options.by; });
@@ -84,7 +84,7 @@ int run_usage(Context& context, const UsageOptions& options) {
   if (!filter.ok()) return context.fail(filter.failure());
   Result<Store> store = context.open_store(Access::kExisting);
   if (!store.ok()) return context.fail(store.failure());
-  // The library counts nothing for a session that is not there.
+  // For a session that does not exist, the library counts nothing.
   int code = kExitOk;
   for (const std::string& id : options.operands.given()) {
     Result<Session> session = context.open_session(*store, id);

@@ -20,18 +20,18 @@ namespace {
 constexpr size_t kWatchedMax = 256;
 constexpr double kHourMs = 3'600'000;
 constexpr size_t kLinesBesidesRows = 4;
-constexpr double kIntervalMinS = 0.1;  // less is a loop that keeps a processor busy
+constexpr double kIntervalMinS = 0.1;  // a shorter one would keep a processor busy
 
 struct WatchOptions {
   Operands operands;
   double interval_s = 2;
-  int64_t count = 0;  // 0: until it is ended
+  int64_t count = 0;  // 0: until it is stopped
   bool once = false;
 };
 
 int64_t now_ms() { return static_cast<int64_t>(std::time(nullptr)) * 1000; }
 
-// A session that is watched, as of the last two looks.
+// A watched session, as of the last two looks.
 struct Watched {
   explicit Watched(Session opened) : session(std::move(opened)) {}
 
@@ -97,7 +97,7 @@ class Watch {
     if (!ids.ok()) return std::move(ids.failure());
     for (const std::string& id : *ids) {
       if (watched_.size() >= kWatchedMax) break;
-      if (!watched_.contains(id)) (void)open(id);  // deleted since, or not readable: not watched
+      if (!watched_.contains(id)) (void)open(id);  // deleted meanwhile, or unreadable: not watched
     }
     return {};
   }
@@ -109,7 +109,7 @@ class Watch {
     return {};
   }
 
-  // Those that were used last, of all.
+  // The most recently used ones of all sessions.
   Result<std::vector<std::string>> last_accessed() {
     std::vector<std::pair<std::string, std::string>> found;
     std::string after;

@@ -1,4 +1,4 @@
-// The commands: what each one is called, how it is explained, and what runs it.
+// The commands: their names, their explanation, and the functions that run them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@
 
 namespace varve::cli {
 
-// Runs a command whose options have been read; gives the exit code.
+// Runs a command whose options have been read. Returns the exit code.
 using Runner = std::function<int(Context&)>;
 
 struct Command {

@@ -3,7 +3,7 @@
 namespace varve::cli {
 namespace {
 
-// Tells options, their values and the command apart, one word after another.
+// Tells options, their values and the command apart, word by word.
 class WordReader {
  public:
   explicit WordReader(const CLI::App& app) : app_(app) {}
@@ -55,7 +55,7 @@ class WordReader {
     return option != nullptr && option->get_items_expected_max() > 0;
   }
 
-  // Whether the next word is a value: behind --name, and behind the last letter of -abc.
+  // Whether the next word is a value: after --name, and after the last letter of -abc.
   [[nodiscard]] bool wants_value(const std::string& word) const {
     if (word.starts_with("--")) return takes_value(word);
     for (size_t i = 1; i < word.size(); ++i) {
@@ -68,7 +68,7 @@ class WordReader {
   const CLI::App* command_ = nullptr;
   bool is_first_operand_ = true;
   bool value_follows_ = false;
-  bool only_operands_ = false;  // behind "--"
+  bool only_operands_ = false;  // after "--"
   std::vector<std::string> words_;
 };
 

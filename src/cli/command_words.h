@@ -1,4 +1,4 @@
-// The words of a command line as CLI11 reads them rightly.
+// The words of a command line, changed so that CLI11 reads them correctly.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,10 +8,10 @@
 
 namespace varve::cli {
 
-// `given`, but for what CLI11 takes for something else:
-//   --option=   with nothing behind it would take the next word as its value: two words now, the
-//               second empty
-//   help        in place of a command is --help
+// The words of `given`, except those that CLI11 would read as something else:
+//   --option=   with nothing after it would take the next word as its value: becomes two words,
+//               the second empty
+//   help        in place of a command becomes --help
 [[nodiscard]] std::vector<std::string> command_words(const CLI::App& app,
                                                      const std::vector<std::string>& given);
 

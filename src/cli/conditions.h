@@ -1,4 +1,4 @@
-// Which entries are meant: the options that search, count, explain and delete share.
+// The options that say which entries are meant, shared by search, explain, count and delete.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,15 +13,15 @@ namespace varve::cli {
 
 class Conditions {
  public:
-  // Declares the options. `raw_name` ("--query") is the one that takes a whole query as JSON, and
-  // no other condition beside it.
+  // Declares the options. `raw_name` ("--query") takes a whole query as JSON, and excludes all
+  // other conditions.
   void declare(CLI::App& app, std::string_view raw_name);
-  // One more option that says something about the query.
+  // Counts one more option as a condition.
   void add(CLI::Option* option);
 
-  // Whether any was given.
+  // Whether any condition was given.
   [[nodiscard]] bool given() const;
-  // Members of the query, with `text` as its words: "\"types\":[...]", empty when nothing is asked.
+  // Members of the query, with `text` as its words: "\"types\":[...]"; empty when none were given.
   [[nodiscard]] Result<std::string> members(std::string_view text) const;
   // The whole query as it was given; empty when there is none.
   [[nodiscard]] const std::string& raw() const { return raw_; }

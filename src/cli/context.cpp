@@ -15,14 +15,14 @@ namespace {
 constexpr std::string_view kFilePrefix = "file:";
 constexpr std::string_view kMemoryUri = "memory:";
 
-// The directory a root names; empty for what is not a directory.
+// The directory that a root names; empty if it is no directory.
 std::string root_directory(std::string_view root) {
   if (root == kMemoryUri) return {};
   if (root.starts_with(kFilePrefix)) root.remove_prefix(kFilePrefix.size());
   return std::string(root);
 }
 
-// Whether the store's own settings let no damaged session open.
+// Whether the store's own settings forbid opening damaged sessions.
 bool is_strict(const std::string& root) {
   std::ifstream file(root_directory(root) + "/config.json");
   const std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -37,7 +37,7 @@ std::string store_config(const Globals& globals) {
   return config.empty() ? std::string() : json::serialize(config);
 }
 
-// Who holds the lock, as far as the lock file tells; empty when it does not.
+// Who holds the lock, if the lock file tells; else empty.
 std::string lock_hint(const std::string& root, const std::string& id) {
   const std::string path = root + "/sessions/" + id + "/lock";
   std::ifstream file(path);
@@ -50,8 +50,7 @@ std::string lock_hint(const std::string& root, const std::string& id) {
          (since.empty() ? "" : " since " + since) + " (" + path + ").";
 }
 
-// An id that cannot be one is told as it was given: the library knows it by a member of its
-// options.
+// Shows an impossible id as it was given: to the library it is a member of the options.
 void name_wrong_id(Failure& failure, std::string_view member, const std::string& id) {
   const bool is_of_id = failure.status == VARVE_INVALID_ARGUMENT && !id.empty() &&
                         string_at(parse_object(failure.details), "member") == member;

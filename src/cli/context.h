@@ -17,7 +17,7 @@ struct Globals {
   std::string root;                 // --root, else VARVE_ROOT, else ./memory
   std::string session;              // --session
   std::string environment_session;  // VARVE_SESSION
-  std::string durability;           // empty: what the store says
+  std::string durability;           // empty: as configured in the store
   std::string color = "auto";
   std::string progress = "auto";
   bool json = false;
@@ -25,7 +25,7 @@ struct Globals {
   bool verbose = false;
   bool help = false;
   bool version = false;
-  bool tolerates_damage = false;  // opens damaged sessions also in a store that is strict about it
+  bool tolerates_damage = false;  // opens damaged sessions even if the store is strict
 };
 
 enum class Access { kExisting, kCreate };
@@ -34,7 +34,7 @@ class Context {
  public:
   Context(Globals& globals, Output& out, Output& err) : globals_(globals), out_(out), err_(err) {}
 
-  // After the command line is read: looks at the terminals.
+  // Called after the command line is read: looks at the terminals.
   void start();
 
   [[nodiscard]] const Globals& globals() const { return globals_; }
@@ -45,26 +45,26 @@ class Context {
   [[nodiscard]] const Terminal& terminal() const { return out_terminal_; }
   [[nodiscard]] const Terminal& err_terminal() const { return err_terminal_; }
 
-  // One line of result.
+  // Prints one line of result.
   void print(std::string_view line);
-  // One line on standard error, unless --quiet.
+  // Prints one line to standard error, unless --quiet.
   void note(std::string_view line);
   void warn(std::string_view line);
-  // The hint for mistakes in the command line that bring none of their own.
+  // The hint for mistakes in the command line that have none of their own.
   void set_usage_hint(std::string hint) { usage_hint_ = std::move(hint); }
-  // Reports a failure; gives the exit code that goes with it.
+  // Reports a failure. Returns its exit code.
   int fail(const Failure& failure);
 
-  // For commands that look for damage or set it aside. Before open_store().
+  // For commands that look for damage or set it aside. Call it before open_store().
   void tolerate_damage() { globals_.tolerates_damage = true; }
-  // kExisting never creates anything: a missing store is a failure. kCreate makes it.
+  // kExisting never creates anything: a missing store is a failure. kCreate creates it.
   Result<Store> open_store(Access access);
   // For a session to be created by these options: makes no store for options that are refused.
   Result<Store> open_store_for(const std::string& creation_options);
-  // Opens `id`, with hints for the usual failures; with `create_missing` makes it when it is not
-  // there.
+  // Opens `id`, with hints for the usual failures; with `create_missing`, creates it if it does not
+  // exist.
   Result<Session> open_session(Store& store, const std::string& id, bool create_missing = false);
-  // Adds what a person can do next to a failure about session `id`.
+  // Adds to a failure about session `id` what a person can do next.
   Failure with_hint(Failure failure, const std::string& id) const;
 
  private:
@@ -78,11 +78,11 @@ class Context {
   std::string usage_hint_;
 };
 
-// Whether there is a store in `directory`: any one has the folder of sessions, so that a mistyped
-// --root does not become one. A failure when nobody can tell.
+// Whether `directory` holds a store, which always has the folder of sessions: so a mistyped --root
+// does not become one. A failure when it cannot be found out.
 Result<bool> has_store(const std::string& directory);
 
-// Options of a session to be created: that open it where it is there already.
+// The options to create session `id`, or to open it if it exists.
 std::string creation_of(const std::string& id);
 
 // A store and one open session of it, in the order in which they must be closed.
@@ -91,11 +91,11 @@ struct OpenSession {
   Session session;
 };
 
-// Opens store and session; with `create_missing` makes what is not there.
+// Opens store and session; with `create_missing`, creates those that do not exist.
 Result<OpenSession> open_session(Context& context, const std::string& id,
                                  bool create_missing = false);
 
-// Ids of all sessions, or of those of a user or an agent, newest first.
+// The ids of all sessions, or of those of a user or an agent, newest first.
 Result<std::vector<std::string>> all_session_ids(Store& store, const std::string& user = {},
                                                  const std::string& agent = {});
 

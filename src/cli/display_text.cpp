@@ -27,7 +27,7 @@ bool is_scalar(uint32_t code_point, size_t length) {
   return code_point >= kSmallest[length] && code_point <= 0x10FFFF && !surrogate;
 }
 
-// Controls (C0, DEL, C1), line separators, and the marks that make text read as what it is not.
+// Controls (C0, DEL, C1), line separators, and marks that make text read as something else.
 bool is_unsafe(uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x2028 || c == 0x2029 ||
          (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E ||

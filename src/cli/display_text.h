@@ -1,4 +1,4 @@
-// Text as it appears on a terminal: columns instead of bytes, and no control characters.
+// Text for a terminal: measured in columns instead of bytes, and without control characters.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace varve::cli {
 
 enum class Lines { kKeep, kJoin };
 
-// UTF-8 that is safe to show: control characters and those that reorder text appear as <U+001B>,
-// malformed bytes as U+FFFD. kKeep leaves newlines and tabs; kJoin makes one line of it, where
-// runs of white space are one space.
+// UTF-8 that is safe to show: control characters and those that reorder text become <U+001B>,
+// malformed bytes become U+FFFD. kKeep leaves newlines and tabs; kJoin makes one line, with one
+// space for each run of white space.
 [[nodiscard]] std::string printable(std::string_view text, Lines lines);
 
 struct Character {
@@ -20,18 +20,18 @@ struct Character {
   std::string_view bytes;
 };
 
-// Takes the first character off `text`, which is not empty; a malformed byte is U+FFFD.
+// Takes the first character off `text`, which is not empty. A malformed byte gives U+FFFD.
 Character take_character(std::string_view& text);
 
-// Columns that `text` takes.
+// How many columns `text` takes.
 [[nodiscard]] size_t display_width(std::string_view text);
 
-// At most `width` columns, ending in "…" when something was cut; never cuts a character in two.
-// Width 0 is no limit.
+// At most `width` columns, ending in "…" if something was cut; never cuts a character in two. Width
+// 0: no limit.
 [[nodiscard]] std::string truncate(std::string_view text, size_t width);
 
-// Lines of at most `width` columns, broken at spaces where possible. Newlines are kept. Width 0 is
-// no limit.
+// Lines of at most `width` columns, broken at spaces where possible. Newlines are kept. Width 0: no
+// limit.
 [[nodiscard]] std::vector<std::string> wrap(std::string_view text, size_t width);
 
 [[nodiscard]] std::string pad_right(std::string_view text, size_t width);
@@ -43,11 +43,11 @@ Character take_character(std::string_view& text);
 [[nodiscard]] std::string format_count(int64_t count, std::string_view one, std::string_view many);
 // "831 B", "1.2 MB"; powers of 1000.
 [[nodiscard]] std::string format_bytes(int64_t bytes);
-// "1.62", "0.9", "0": at most `digits` behind the point, without zeros at the end.
+// "1.62", "0.9", "0": at most `digits` after the point, without trailing zeros.
 [[nodiscard]] std::string format_number(double number, int digits);
 // "3 days ago", "just now".
 [[nodiscard]] std::string format_age(double hours);
-// "2026-01-10 14:23:45" of a timestamp in UTC; anything else comes back as it is.
+// "2026-01-10 14:23:45" for a timestamp in UTC; anything else is returned unchanged.
 [[nodiscard]] std::string format_time(std::string_view rfc3339);
 
 }  // namespace varve::cli

@@ -15,7 +15,7 @@ constexpr size_t kTypeColumns = 12;
 constexpr size_t kReadableColumns = 100;
 constexpr size_t kTextColumnsMin = 24;
 
-// Shown by name, or of no use in a list of entries.
+// Shown in other places, or of no use in a list of entries.
 constexpr std::array<std::string_view, 8> kShownElsewhere = {
     "id", "content", "timestamp", "type", "importance", "tags", "references", "session_id"};
 constexpr std::array<std::string_view, 5> kBookkeeping = {"checksum", "schema_version", "seq",
@@ -137,7 +137,7 @@ void print_entry_line(Context& context, std::string_view line) {
   text = printable(text, Lines::kJoin);
   std::string line_text = terminal.paint(Style::kId, truncate(id, terminal.width()));
   size_t used = display_width(id);
-  // On a terminal time and type give way to the text.
+  // On a terminal, time and type are shortened before the text.
   const auto append = [&](const std::string& cell, Style style) {
     const size_t columns = display_width(cell) + 1;
     if (terminal.width() > 0 && used + columns + kTextColumnsMin > terminal.width()) return;

@@ -1,4 +1,4 @@
-// Entries as people read them.
+// Entries as shown to people.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace varve::cli {
 
 enum class Detail { kUsual, kEverything };
 
-// Prints one entry, given as its stored line: a heading, its fields, its content indented.
-// `content_lines_max` 0: all of it. kEverything also shows checksum, seq and the like.
+// Prints an entry, given as its stored line: a heading, its fields, its content indented.
+// `content_lines_max` 0: no limit. kEverything also shows checksum, seq and the like.
 void print_entry(Context& context, std::string_view line, Detail detail, size_t content_lines_max);
 
-// Prints an entry on one line; on a terminal cut to its width.
+// Prints an entry on one line, cut to the width of a terminal.
 void print_entry_line(Context& context, std::string_view line);
 
 }  // namespace varve::cli

@@ -30,7 +30,7 @@ constexpr std::array kAddends = {
     Addend{"relevance", "importance, decay and match"},
 };
 
-// "0.120": all of one width, so that the points are under each other.
+// "0.120": all of the same width, so that the decimal points are aligned.
 std::string fixed_number(double number) {
   std::array<char, 32> text{};
   const int length = std::snprintf(text.data(), text.size(), "%.*f", kDigits, number);

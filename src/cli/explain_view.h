@@ -1,4 +1,4 @@
-// Why results are where they are, in aligned lines.
+// Explains in aligned lines why results are where they are.
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace varve::cli {
 
-// What was added up for one result, from its "explain"; nothing for orders that are no sum.
+// The terms of one result's sum, from its "explain"; nothing for orders that are no sum.
 void print_sum(Context& context, const json::object& explain);
 
-// How the rows were found, and the words with their weight and the number of entries that have
-// them, from the answer's "explain".
+// How the rows were found, and each word with its weight and the number of entries that have it,
+// from the answer's "explain".
 void print_answer(Context& context, const json::object& explain);
 
 }  // namespace varve::cli

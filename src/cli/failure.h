@@ -41,13 +41,13 @@ class [[nodiscard]] Result {
 // The outcome of something without a value: nothing, or the failure.
 using Outcome = std::optional<Failure>;
 
-// A mistake in the command line.
+// A failure for a mistake in the command line.
 [[nodiscard]] Failure usage_failure(std::string message, std::string hint = {});
 
-// A failed system call; `what` reads like "cannot open notes.jsonl".
+// A failure for a failed system call; `what` reads like "cannot open notes.jsonl".
 [[nodiscard]] Failure system_failure(const std::string& what, int error_number);
 
-// What the shell sees. Documented in --help and varve(1).
+// The exit codes, documented in --help and varve(1).
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitInvalid = 1;
 inline constexpr int kExitNotFound = 2;

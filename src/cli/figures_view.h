@@ -1,4 +1,4 @@
-// Figures of a session, from what varve_session_stats says, in words.
+// Figures of a session in words, from the answer of varve_session_stats.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ constexpr size_t kDefinitionIndent = 22;
 constexpr size_t kColumnsUsual = 80;
 constexpr size_t kColumnsMax = 100;
 
-// Lays sections, paragraphs and definitions out.
+// Lays out sections, paragraphs and definitions.
 class Page {
  public:
   explicit Page(const Terminal& terminal)
@@ -38,7 +38,7 @@ class Page {
     }
   }
 
-  // Lines that stay as they are.
+  // Lines that are not wrapped.
   void lines(std::string_view text) {
     for (const std::string& line : wrap(text, 0)) {
       text_ += std::string(kIndent, ' ') + line + "\n";
@@ -81,7 +81,7 @@ std::string option_term(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) term += "--" + name + ", ";
   term.resize(term.size() - 2);
   if (option.get_items_expected_max() > 0) {
-    // Behind a colon CLI11 repeats what the option's check takes.
+    // After a colon, CLI11 repeats what the option's check accepts.
     const std::string type = option.get_type_name();
     term += " " + type.substr(0, type.find(':'));
   }

@@ -1,4 +1,4 @@
-// --help, which reads like a manual page.
+// --help, as a manual page.
 #pragma once
 
 #include <CLI/CLI.hpp>

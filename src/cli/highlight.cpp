@@ -19,31 +19,31 @@ constexpr std::array<std::u32string_view, 20> kEndings = {
     U"",  U"s",   U"es", U"ed",  U"e", U"er", U"ers", U"ing", U"ings", U"y",
     U"i", U"ies", U"ly", U"ion", U"n", U"en", U"d",   U"r",   U"ied",  U"ions"};
 
-// Scripts that put no spaces between words, from the CJK radicals to the Yi syllables.
+// Scripts without spaces between words, from the CJK radicals to the Yi syllables.
 bool is_unspaced(char32_t c) {
   return (c >= 0x2E80 && c < 0xA4D0) || (c >= 0x20000 && c < 0x40000);
 }
 
-// Marks of scripts such as Devanagari count as letters: everything that is neither space nor
-// punctuation does.
+// Everything that is neither space nor punctuation: marks of scripts such as Devanagari count as
+// letters.
 bool is_word_character(char32_t c) {
   if (c < 0x80) return ::iswalnum(static_cast<wint_t>(c)) != 0;
   return ::iswspace(static_cast<wint_t>(c)) == 0 && ::iswpunct(static_cast<wint_t>(c)) == 0;
 }
 
-// Letters and marks of a word; iswpunct takes the marks of some scripts for punctuation.
+// Letters and marks of a word; iswpunct counts the marks of some scripts as punctuation.
 bool is_letter(char32_t c) {
   const bool is_combining = c >= 0x80 && ::wcwidth(static_cast<wchar_t>(c)) == 0;
   return is_combining || is_word_character(c);
 }
 
-// The letters under the accents of U+00E0 to U+017F; '.' for those that have none.
+// The letters without the accents, for U+00E0 to U+017F; '.' where there is none.
 constexpr std::string_view kPlainLetters =
     "aaaaaa.ceeeeiiii.nooooo.ouuuuy.yaaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii..jjkk."
     "llllll.."
     "llnnnnnn...oooooo..rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzz.";
 
-// In lower case, and for Latin letters without accent, as words are looked for.
+// In lower case, and Latin letters without accents: the form in which words are compared.
 char32_t lower(char32_t c) {
   const auto lowered = static_cast<char32_t>(::towlower(static_cast<wint_t>(c)));
   if (lowered < 0xE0 || lowered >= 0xE0 + kPlainLetters.size()) return lowered;
@@ -51,7 +51,7 @@ char32_t lower(char32_t c) {
   return plain == '.' ? lowered : static_cast<char32_t>(plain);
 }
 
-// A text's characters as lower() gives them, and where each begins; one place more, for the end.
+// A text's characters as lower() gives them, and where each begins; one more place marks the end.
 struct Characters {
   explicit Characters(std::string_view text) {
     const size_t size = text.size();
@@ -65,11 +65,11 @@ struct Characters {
   std::vector<size_t> offsets;
 };
 
-// Whether `rest` is what a word may have behind `beginning`.
+// Whether `rest` is an ending that a word may have after `beginning`.
 bool is_ending(std::u32string_view beginning, std::u32string_view rest) {
   // "planning": the consonant was doubled.
   if (rest.size() > 2 && rest.front() == beginning.back()) rest.remove_prefix(1);
-  // "noticed", "maker": only behind an e; otherwise "card" would be "care".
+  // "noticed", "maker": only after an e; otherwise "card" would match "care".
   if ((rest == U"d" || rest == U"r") && beginning.back() != U'e') return false;
   return std::find(kEndings.begin(), kEndings.end(), rest) != kEndings.end();
 }
@@ -83,7 +83,7 @@ bool are_related(std::u32string_view a, std::u32string_view b) {
   return is_ending(beginning, a.substr(common)) && is_ending(beginning, b.substr(common));
 }
 
-// `*` any characters, `?` one. Goes back to the last star only.
+// `*` is any characters, `?` is one. Goes back to the last star only.
 bool matches_wildcard(std::u32string_view pattern, std::u32string_view word) {
   size_t p = 0;
   size_t w = 0;
@@ -118,7 +118,7 @@ std::vector<Match> without_overlaps(std::vector<Match> matches) {
   return kept;
 }
 
-// Where to begin and end so that `columns` hold most of the terms.
+// Finds the range of `columns` columns that holds most of the terms.
 class Window {
  public:
   Window(std::string_view text, size_t columns) : columns_(columns) {
@@ -138,10 +138,10 @@ class Window {
 
   [[nodiscard]] bool fits() const { return width_ <= columns_; }
 
-  // From about a quarter of the columns before `offset`, at a word's beginning if one is near.
+  // Begins about a quarter of the columns before `offset`, at a word's beginning if one is near.
   [[nodiscard]] Range around(std::string_view text, size_t offset) const {
     const size_t lead = column_of(offset) - std::min(column_of(offset), columns_ / 4);
-    // Near the end of the text the window does not hang over it.
+    // Near the end of the text, the window ends with the text.
     const size_t last = width_ - std::min(width_, columns_ - 1);
     size_t start = offset_of(std::min(lead, last));
     const size_t space = text.find(' ', start);

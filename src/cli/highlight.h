@@ -1,4 +1,4 @@
-// Which words of a text a question found, and the stretch of the text that shows them best.
+// Finds the words of a text that match a question, and the part of the text that shows them best.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 
 namespace varve::cli {
 
-// Bytes [start, end) of a text that term number `term` found.
+// Bytes [start, end) of a text, matched by term number `term`.
 struct Match {
   size_t start;
   size_t end;
   size_t term;
 };
 
-// Finds words by terms, as `explain` names them: stems ("depart"), wildcards ("encod*"), compounds
+// Finds words by terms as `explain` names them: stems ("depart"), wildcards ("encod*"), compounds
 // ("quay-3").
 //
-// The rule, for the eye and not the engine's: whatever the case and the accents, a word is marked
-// when it and a term begin alike for at least 3 characters and both end there, or go on with a
+// The rule is for the eye and differs from the engine's. Ignoring case and accents, a word is
+// marked when it begins like a term for at least 3 characters, and from there both end or have a
 // usual ending (s, ed, ing, ...). A wildcard marks the words that it matches; compounds, and
-// scripts without spaces, are marked wherever they stand.
+// scripts without spaces, are marked wherever they occur.
 class Highlighter {
  public:
   explicit Highlighter(const std::vector<std::string>& terms);
@@ -41,7 +41,7 @@ class Highlighter {
   std::vector<Term> terms_;
 };
 
-// At most `columns` of `text`, which is one line: where most of the terms are, with "…" where
+// At most `columns` of `text`, which is one line: the part with most of the terms, with "…" where
 // something is left out, and the matches painted.
 [[nodiscard]] std::string excerpt(std::string_view text, const std::vector<Match>& matches,
                                   size_t columns, const Terminal& terminal);

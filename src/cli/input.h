@@ -9,7 +9,7 @@
 
 namespace varve::cli {
 
-// "-" is standard input.
+// Stands for standard input.
 inline constexpr const char* kStandardInput = "-";
 
 // A file open for reading, closed with the object.
@@ -20,7 +20,7 @@ class InputFile {
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile();
 
-  // Bytes of a regular file; 0 for anything else.
+  // The size [bytes] of a regular file; 0 for anything else.
   [[nodiscard]] int64_t size_bytes() const { return size_bytes_; }
   // Appends up to `count` bytes to `out`; false at the end of the file.
   Result<bool> read(std::string& out, size_t count);
@@ -33,17 +33,17 @@ class InputFile {
   int64_t size_bytes_;
 };
 
-// Whether a file is there and may be read, without opening it: a pipe can be opened only once.
+// Whether a file exists and may be read. Does not open it: a pipe can be opened only once.
 Outcome check_readable(const std::string& path);
 
-// Everything in a file.
+// The whole content of a file.
 Result<std::string> read_file(const std::string& path);
 
 // A path by which the library can read what is at another: that path itself for a regular file; for
-// standard input, pipes and devices that of a copy, which lasts as long as this and has no name.
+// standard input, pipes and devices, that of a nameless copy that lasts as long as this object.
 class ReadablePath {
  public:
-  // `copied` is called with the bytes of each piece of a copy.
+  // `copied` is called with the number of bytes of each piece copied.
   static Result<ReadablePath> of(const std::string& path,
                                  const std::function<void(size_t)>& copied);
   ReadablePath(ReadablePath&& other) noexcept;

@@ -12,7 +12,7 @@ void skip_space(std::string_view text, size_t& at) {
   while (at < text.size() && is_space(text[at])) ++at;
 }
 
-// `at` is on the opening quote; afterwards behind the closing one.
+// `at` is on the opening quote, and then moves to after the closing one.
 void skip_string(std::string_view text, size_t& at) {
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\') ++at;

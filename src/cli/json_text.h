@@ -1,5 +1,5 @@
-// JSON as text: reading what the library gives, building what it takes, and showing it without
-// changing a digit of it.
+// JSON as text: reads what the library gives, builds what it takes, and shows it without changing a
+// digit.
 #pragma once
 
 #include <boost/json.hpp>
@@ -18,10 +18,10 @@ namespace json = boost::json;
 
 // nullopt when `text` is not JSON.
 [[nodiscard]] std::optional<json::value> parse_json(std::string_view text);
-// As above for an object; anything else is an empty one.
+// As above for an object; an empty one for anything else.
 [[nodiscard]] json::object parse_object(std::string_view text);
 
-// One member; a missing or mistyped one is "", 0, false or an empty one.
+// One member; if it is missing or mistyped: "", 0, false or an empty one.
 [[nodiscard]] std::string string_at(const json::object& object, std::string_view name);
 [[nodiscard]] int64_t integer_at(const json::object& object, std::string_view name);
 [[nodiscard]] double number_at(const json::object& object, std::string_view name);
@@ -32,7 +32,7 @@ namespace json = boost::json;
 // `text` as a JSON string, with its quotes.
 [[nodiscard]] std::string quote(std::string_view text);
 
-// The text of a JSON string; anything else comes back as it is.
+// The text of a JSON string; anything else is returned unchanged.
 [[nodiscard]] std::string unquote(std::string_view quoted);
 
 // The texts as an array of JSON strings.
@@ -46,17 +46,17 @@ namespace json = boost::json;
 
 struct RawMember {
   std::string name;        // without quotes and escapes
-  std::string_view value;  // the bytes as they stand in the text
+  std::string_view value;  // its bytes in the text
 };
 
 // Members of the object in `text`, which is valid JSON. Values keep their digits.
 [[nodiscard]] std::vector<RawMember> raw_members(std::string_view text);
-// Items of the array in `text`, which is valid JSON, as they stand there.
+// Items of the array in `text`, which is valid JSON, as they are written there.
 [[nodiscard]] std::vector<std::string_view> raw_items(std::string_view text);
 // The bytes of one member's value; empty when there is none.
 [[nodiscard]] std::string_view raw_member(std::string_view text, std::string_view name);
 
-// Valid JSON with a line for each member and item; numbers and strings stay as they are.
+// Valid JSON with one line for each member and item; numbers and strings are unchanged.
 [[nodiscard]] std::string indent_json(std::string_view text);
 
 }  // namespace varve::cli

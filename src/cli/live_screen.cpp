@@ -29,7 +29,7 @@ timespec time_of(int64_t duration_ms) {
 
 LiveScreen::LiveScreen(Output& out, bool is_terminal) : out_(out), is_terminal_(is_terminal) {
   if (!is_terminal_) return;
-  // Blocked but while waiting: none can come between the question whether one came and the wait.
+  // Blocked except while waiting: no signal can arrive between the check for one and the wait.
   sigset_t blocked;
   sigemptyset(&blocked);
   for (const int number : kSignals) sigaddset(&blocked, number);

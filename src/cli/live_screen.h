@@ -1,9 +1,9 @@
-// LiveScreen: a terminal that is drawn anew again and again until a key or a signal ends it.
+// LiveScreen: a terminal that is redrawn again and again until a key or a signal ends it.
 //
-// One at a time. While it lives the terminal is in its alternate screen, keys come without Enter
-// and echo, and SIGINT, SIGTERM and SIGHUP end the waiting instead of the program; its end puts
-// everything back. Where standard input is no terminal there are no keys, where standard output is
-// none nothing is changed: then it only waits.
+// Only one at a time. While it lives, the terminal shows its alternate screen, keys arrive without
+// Enter and echo, and SIGINT, SIGTERM and SIGHUP end the waiting instead of the program; its
+// destructor puts everything back. If standard input is no terminal, there are no keys; if standard
+// output is none, nothing is changed and it only waits.
 #pragma once
 
 #include <signal.h>
@@ -25,11 +25,11 @@ class LiveScreen {
 
   // Clears what was drawn.
   void begin_frame();
-  // Lines that fit; 0 for no limit.
+  // How many lines fit; 0: no limit.
   [[nodiscard]] size_t height() const;
 
   enum class Event { kTimeOver, kKey, kQuit };
-  // kKey: space or Enter, and a terminal of another size: draw now.
+  // kKey: space, Enter or a terminal of another size: draw now.
   Event wait(int64_t duration_ms);
 
  private:

@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   try {
     return varve::cli::run_program(argc, argv);
-  } catch (const std::exception& error) {  // of memory that has run out, for one
+  } catch (const std::exception& error) {  // for example of memory that has run out
     std::fprintf(stderr, "varve: %s\n", error.what());
     return varve::cli::kExitInternal;
   }

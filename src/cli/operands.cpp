@@ -8,7 +8,7 @@ namespace varve::cli {
 
 void Operands::declare(CLI::App& app, size_t most) {
   for (size_t i = 0; i < most; ++i) {
-    // Single strings: a list would take "[a,b]" apart.
+    // Separate options: a list would split "[a,b]".
     CLI::Option* option = app.add_option_function<std::string>("operand" + std::to_string(i),
                                                                [](const std::string&) {});
     options_.push_back(option->group(""));
@@ -19,8 +19,8 @@ void Operands::declare_many(CLI::App& app) {
   CLI::Option* option = app.add_option_function<std::vector<std::string>>(
       "operands", [](const std::vector<std::string>&) {});
   options_.push_back(option->group(""));
-  // Never gets one: the first takes all words. While it waits for one, CLI11 leaves the words
-  // behind "--" to this command; otherwise they would be read as options after the first word.
+  // This option never gets a word: the first takes all. While it waits for one, CLI11 leaves the
+  // words after "--" to this command; otherwise it would read them as options after the first word.
   app.add_option_function<std::string>("more", [](const std::string&) {})->group("");
 }
 
@@ -55,7 +55,7 @@ Result<SessionOperands> split_session(const Context& context, std::vector<std::s
     return usage_failure("too many arguments: the session is named by --session already");
   }
   if (result.session.empty()) {
-    // The last of the arguments may be what was forgotten: then the first is taken for another.
+    // The forgotten word may be the last argument: then the first was taken for another one.
     return usage_failure(
         wanted == 0 ? "no session is named" : "no session is named, or an argument is missing",
         "Name it as the first argument, with --session, or in VARVE_SESSION.");

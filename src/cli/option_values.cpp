@@ -9,9 +9,9 @@
 namespace varve::cli {
 namespace {
 
-constexpr int kDigitsMax = 6;  // behind the point, of a bound
+constexpr int kDigitsMax = 6;  // after the point, of a bound
 
-// Without a description: the help shows the name of the value only.
+// Without a description, so that the help shows only the value's name.
 CLI::Validator taking(std::string what, std::function<bool(const std::string&)> fits) {
   return CLI::Validator(
       [what = std::move(what), fits = std::move(fits)](std::string& given) {

@@ -1,5 +1,5 @@
-// What the values of options must be, and how a mistake in them is told: "--format takes json or
-// jsonl, not "xml"".
+// What the values of options must be, and how mistakes in them are reported: "--format takes json
+// or jsonl, not "xml"".
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@ namespace varve::cli {
 // A whole number that is not negative.
 [[nodiscard]] CLI::Validator whole_number();
 
-// What the reader of the command line says, in the words of the program's other messages.
+// The error of the command line's parser, in the words of the program's other messages.
 [[nodiscard]] std::string mistake_text(const CLI::ParseError& error);
 
 }  // namespace varve::cli

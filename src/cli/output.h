@@ -6,8 +6,8 @@
 
 namespace varve::cli {
 
-// Needs SIGPIPE to be ignored: a reader that went away is error EPIPE here. After an error
-// everything written is dropped.
+// SIGPIPE must be ignored: a reader that is gone is then the error EPIPE. After an error everything
+// that is written is dropped.
 class Output {
  public:
   explicit Output(int descriptor) : descriptor_(descriptor) {}
@@ -18,7 +18,7 @@ class Output {
   void write(std::string_view text);
   void flush();
 
-  // errno of the first failed write; 0 when there was none.
+  // errno of the first failed write; 0 if none failed.
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
 

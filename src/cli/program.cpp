@@ -57,7 +57,7 @@ struct DeclaredCommand {
 class Program {
  public:
   Program() : groups_(command_groups()) {
-    // Options are looked up by `program_help` too; CLI11's own help would shadow ours.
+    // `program_help` also looks options up; CLI11's own help would hide ours.
     app_.set_help_flag();
     app_.require_subcommand(0, 1);
     app_.allow_extras();
@@ -76,7 +76,7 @@ class Program {
     context_.set_usage_hint(help_hint());
     const int code = mistake ? context_.fail(*mistake) : run_command();
     out_.flush();
-    // A reader that has seen enough, as `head` has, is no error.
+    // A reader that has seen enough, such as `head`, is no error.
     if (out_.error() == 0 || out_.error() == EPIPE) return code;
     const int failed = context_.fail(system_failure("cannot write the output", out_.error()));
     return code == kExitOk ? failed : code;
@@ -115,8 +115,8 @@ class Program {
     return empty || command == nullptr ? empty : refuse_empty(*command->app);
   }
 
-  // A variable of a script that is not set would stand for no such option: for everybody's sessions
-  // in the place of one user's.
+  // An unset variable in a script would remove such an option: everybody's sessions would be meant
+  // instead of one user's.
   static Outcome refuse_empty(const CLI::App& app) {
     for (const CLI::Option* option : app.get_options()) {
       if (!option->nonpositional() || option->get_type_name() == "TEXT") continue;
@@ -134,7 +134,7 @@ class Program {
            "--help` explains it.";
   }
 
-  // What to say about a word that nothing takes.
+  // The failure for a word that nothing accepts.
   [[nodiscard]] Failure unexpected(const std::string& word) const {
     const DeclaredCommand* command = chosen();
     std::vector<std::string> known;
@@ -210,9 +210,9 @@ std::vector<CommandGroup> command_groups() {
 }
 
 int run_program(int argc, char** argv) {
-  // A reader that goes away is an error of write() instead of the end of the process.
+  // A reader that is gone becomes an error of write() instead of ending the process.
   std::signal(SIGPIPE, SIG_IGN);
-  // Only for the width of characters, whatever the user's language is.
+  // Only for the width of characters, whatever language the user has.
   const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   if (utf8 != nullptr) ::uselocale(utf8);
   Program program;

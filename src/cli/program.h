@@ -3,7 +3,7 @@
 
 namespace varve::cli {
 
-// Gives the exit code.
+// Returns the exit code.
 int run_program(int argc, char** argv);
 
 }  // namespace varve::cli

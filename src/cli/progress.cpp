@@ -38,7 +38,7 @@ int32_t Progress::hear(void* self, const char* /*operation*/, uint64_t done, uin
   if (progress.total_ < 0) progress.total_ = static_cast<int64_t>(total);
   progress.advance(now >= progress.heard_ ? now - progress.heard_ : now);
   progress.heard_ = now;
-  // The end is worth a drawing of its own, if there is a bar at all.
+  // The end is drawn in any case, if there is a bar at all.
   if (done == total && progress.shown_) progress.draw();
   return 0;
 }

@@ -1,4 +1,4 @@
-// A progress bar on standard error, for work that takes long enough to make one wonder.
+// A progress bar on standard error, for work that takes long enough to make people wonder.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class Progress {
   enum class Unit { kBytes, kItems };
 
   // `when` is "auto" (on a terminal, once the work has taken a third of a second), "always" (at
-  // once, wherever it goes) or "never". `total` 0: not known; -1: as hear() tells it.
+  // once, wherever it goes) or "never". `total` 0: unknown; -1: as hear() reports it.
   Progress(Output& out, const Terminal& terminal, std::string_view when, std::string label,
            Unit unit, int64_t total);
   Progress(const Progress&) = delete;
@@ -24,10 +24,10 @@ class Progress {
   ~Progress() { clear(); }
 
   void advance(int64_t amount);
-  // As varve_progress_fn, of a Progress: goes on by what the operation has done since it was last
-  // heard, so that several operations one after another add up.
+  // As varve_progress_fn, with a Progress as user data: adds what the operation has done since the
+  // last call, so that several operations one after another add up.
   static int32_t hear(void* self, const char* operation, uint64_t done, uint64_t total);
-  // Takes the bar off the screen, so that other lines can be written.
+  // Removes the bar from the screen, so that other lines can be written.
   void clear();
 
  private:
@@ -41,7 +41,7 @@ class Progress {
   Unit unit_;
   int64_t total_;
   int64_t done_ = 0;
-  int64_t heard_ = 0;  // of the operation that is running
+  int64_t heard_ = 0;  // of the running operation
   size_t width_;
   bool enabled_;
   bool shown_ = false;

@@ -9,7 +9,7 @@
 namespace varve::cli {
 namespace {
 
-// `raw` with one member more, at its end, so that places in it stay what the library reports.
+// `raw` with one more member, at its end, so that the offsets that the library reports stay right.
 std::string with_explain(const std::string& raw) {
   const std::optional<json::value> value = parse_json(raw);
   if (!value || !value->is_object() || value->get_object().contains("explain")) return raw;

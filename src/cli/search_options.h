@@ -1,4 +1,4 @@
-// What is asked of one session or of all: the command line of search, explain and count.
+// The options of search, explain and count, which query one session or all.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,20 +19,20 @@ class SearchOptions {
   // Order and page.
   void declare_order(CLI::App& app);
 
-  // A mistake that the single options do not show.
+  // Mistakes that single options do not show.
   [[nodiscard]] Outcome check(const Context& context) const;
   [[nodiscard]] bool all() const { return all_; }
-  // The session asked; only after check(), and not with all().
+  // The session to query; only after check(), and not with all().
   [[nodiscard]] std::string session(const Context& context) const;
-  // Empty: of anybody.
+  // Empty: anybody's.
   [[nodiscard]] const std::string& user() const { return user_; }
   [[nodiscard]] const std::string& agent() const { return agent_; }
 
   // Whether the whole query was given as JSON.
   [[nodiscard]] bool is_raw() const { return !conditions_.raw().empty(); }
-  // The query as JSON; `explained` asks for why as well.
+  // The query as JSON; `explained` also asks for explanations.
   [[nodiscard]] Result<std::string> query(bool explained) const;
-  // For a count: conditions alone.
+  // For counting: the conditions only.
   [[nodiscard]] Result<std::string> conditions() const;
 
  private:

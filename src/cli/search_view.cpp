@@ -17,7 +17,7 @@ constexpr size_t kIndentColumns = 3;
 constexpr size_t kExcerptColumns = 200;  // where there is no terminal
 constexpr std::string_view kBetween = " · ";
 
-// Text with a style, one behind the other on a line.
+// Pieces of text with a style each, one after another on a line.
 using Pieces = std::vector<std::pair<std::string, Style>>;
 
 // On a terminal cut to its width.
@@ -94,7 +94,7 @@ void print_heading(Context& context, size_t rank, const Shown& shown, const json
   Pieces pieces = {{std::to_string(rank) + ". ", Style::kFaint}, {shown.id, Style::kId}};
   pieces.emplace_back("  " + shown.type, Style::kType);
   if (!shown.role.empty()) pieces.emplace_back(" by " + shown.role, Style::kHeading);
-  // A time that is yet to come has no age.
+  // A future time has no age.
   const std::string age = age_hours > 0 ? format_age(age_hours) : shown.time;
   pieces.emplace_back(std::string(kBetween) + age, Style::kFaint);
   if (!session.empty()) pieces.emplace_back(std::string(kBetween) + session, Style::kHeading);
@@ -128,7 +128,7 @@ std::string relevance_figure(std::string_view result, const json::object& explai
 
 void print_figures(Context& context, std::string_view result, const json::object& explain) {
   std::string text;
-  // Matches beyond those that are ranked by the sum have none.
+  // Matches that are not among those ranked by the sum have no sum.
   if (explain.contains("best")) {
     text = "best " + format_number(number_at(explain, "key"), 2);
     text += kBetween;

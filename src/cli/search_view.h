@@ -1,4 +1,4 @@
-// Results of a query as people read them.
+// Results of a query as shown to people.
 #pragma once
 
 #include <string_view>
@@ -13,10 +13,10 @@ struct SearchView {
 };
 
 // Prints results, given as the library's JSON with "explain": for each a heading, the part of its
-// text that matches, and the figures that put it where it is.
+// text that matches, and the figures that decide its place.
 void print_results(Context& context, std::string_view results_json, const SearchView& view);
 
-// Prints only ids, one a line; behind the session with `with_session`.
+// Prints only ids, one a line; after the session's id with `with_session`.
 void print_result_ids(Context& context, std::string_view results_json, bool with_session);
 
 }  // namespace varve::cli

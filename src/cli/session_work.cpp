@@ -8,7 +8,7 @@
 namespace varve::cli {
 namespace {
 
-// Does `work` on one session and prints what it gave.
+// Does `work` on one session and prints the result.
 int run_on_one(Context& context, const std::string& id, const SessionWork& work) {
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return context.fail(open.failure());

@@ -1,4 +1,4 @@
-// Commands that do one thing to a session, or to every session of the store with --all.
+// Commands that do one thing to a session, or with --all to every session of the store.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,19 @@
 
 namespace varve::cli {
 
-// What one session gave: the library's report, and what to say about it.
+// The result for one session: the library's report, and what to print about it.
 struct SessionOutcome {
   std::string report;
   std::string summary;
   int code = kExitOk;
-  bool asked_for = false;  // said even with --quiet
+  bool asked_for = false;  // printed even with --quiet
 };
 
 using SessionWork =
     std::function<Result<SessionOutcome>(Context&, Session&, const std::string& id)>;
 
-// Does `work` on the session that the operands name, or on all, and prints what it gave. `label` is
-// what a progress bar says. Damage does not keep a session from being opened.
+// Does `work` on the session that the operands name, or on all, and prints the results. `label` is
+// the text of a progress bar. Damaged sessions are opened, too.
 int run_on_sessions(Context& context, const Operands& operands, bool all, std::string_view label,
                     const SessionWork& work);
 

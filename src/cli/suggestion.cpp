@@ -6,7 +6,7 @@
 namespace varve::cli {
 namespace {
 
-// Insertions, deletions and replacements that lead from one to the other (Levenshtein).
+// The number of insertions, deletions and replacements between the two (Levenshtein).
 size_t edit_distance(const std::string& from, const std::string& to) {
   std::vector<size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

@@ -6,7 +6,7 @@
 
 namespace varve::cli {
 
-// The one of `known` that `word` most likely stands for; empty when none is near.
+// The one of `known` that `word` most likely means; empty when none is near.
 [[nodiscard]] std::string closest(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace varve::cli

@@ -19,8 +19,8 @@ void Table::add_row(const std::vector<std::string>& cells) {
   rows_.push_back(std::move(row));
 }
 
-// 0 for a column to be left out. Where `columns` are too few for all, what takes more than half of
-// them is cut, so that one long id does not hide everything beside it.
+// 0 for a column to be left out. If `columns` are too few for all, a cell that takes more than half
+// of them is cut, so that one long id does not hide everything beside it.
 std::vector<size_t> Table::column_widths(size_t columns) const {
   std::vector<size_t> widths(columns_.size(), 0);
   for (const auto& row : rows_) {

@@ -15,18 +15,18 @@ enum class Align { kLeft, kRight };
 struct Column {
   std::string_view heading;
   Align align = Align::kLeft;
-  Style style = Style::kHeading;  // of the cells; kHeading leaves them plain
+  Style style = Style::kHeading;  // of the cells; kHeading: plain
 };
 
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // One cell a column. Cells are made printable here.
+  // One cell for each column. The cells are made printable here.
   void add_row(const std::vector<std::string>& cells);
 
-  // Leaves out columns in which every cell is empty. On a terminal lines are cut to its width, and
-  // long cells before the others.
+  // Leaves out columns with only empty cells. On a terminal, lines are cut to its width, and long
+  // cells before others.
   void print(Output& out, const Terminal& terminal) const;
 
  private:

@@ -1,4 +1,4 @@
-// What the other end of a file descriptor can show: colour, and how wide.
+// What the other end of a file descriptor can show: colours, and how many columns.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class Terminal {
   static Terminal detect(int descriptor, std::string_view when);
 
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }
-  // Columns; 0 when it is not a terminal, which means no limit.
+  // Columns; 0, which means no limit, when it is no terminal.
   [[nodiscard]] size_t width() const { return width_; }
 
   [[nodiscard]] std::string paint(Style style, std::string_view text) const;

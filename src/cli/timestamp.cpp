@@ -21,7 +21,7 @@ int take_number(std::string_view& text, size_t digits, char separator) {
   return value;
 }
 
-// Takes ".123456" off the front, if it is there: whole milliseconds of it.
+// Takes ".123456" off the front, if it is there. Returns whole milliseconds.
 int take_fraction_ms(std::string_view& text) {
   if (!text.starts_with('.')) return 0;
   text.remove_prefix(1);
