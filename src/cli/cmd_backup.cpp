@@ -142,7 +142,7 @@ Runner declare_restore(CLI::App& app) {
   auto options = std::make_shared<RestoreOptions>();
   options->operands.declare_many(app);
   app.add_flag("--overwrite", options->overwrite,
-               "Replace sessions that exist; what they had and the backup has not is gone");
+               "Replace existing sessions; what they have and the backup does not is lost");
   app.add_option("--reapply-deletions", options->tombstones_from,
                  "Apply the deletions that this store or backup knows, too")
       ->type_name("STORE");
@@ -155,10 +155,10 @@ Command backup_command() {
   return {"backup",
           "copy the store into a directory",
           "DIRECTORY [SESSION...]",
-          "Makes DIRECTORY a copy of the store, or of the sessions named, while others go on "
+          "Makes DIRECTORY a copy of the store, or of the named sessions, while others keep "
           "working. The copy is a store itself: varve --root DIRECTORY reads it. The next backup "
           "into it copies what was added since, and removes sessions that were deleted.\n\n"
-          "The exit code is 6 when a session could not be copied; the others are.",
+          "The exit code is 6 when a session could not be copied; the others still are.",
           "varve backup /backup/memory\nvarve backup /backup/notes notes --quiet",
           &declare_backup};
 }

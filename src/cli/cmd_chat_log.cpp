@@ -159,8 +159,7 @@ Runner declare_chat_log(CLI::App& app) {
       ->type_name("N")
       ->check(whole_number());
   app.add_option("-t,--type", options->types,
-                 "Entries of this type, instead of messages and tool calls; may be given several "
-                 "times")
+                 "Entries of this type, instead of messages and tool calls; may be repeated")
       ->allow_extra_args(false)
       ->type_name("TYPE");
   return [options](Context& context) { return run_chat_log(context, *options); };
@@ -172,9 +171,8 @@ Command chat_log_command() {
   return {"chat-log",
           "show a session as a conversation",
           "[SESSION]",
-          "Shows the last messages, tool calls and their results in the order of time, under the "
-          "day they are of: the time in UTC, who speaks, and what. With --json an array of the "
-          "stored entries.",
+          "Shows the last messages, tool calls and their results in order of time, by day: the "
+          "time in UTC, who speaks, and what they say. With --json an array of the stored entries.",
           "varve chat-log support\nvarve chat-log support -n 0 | less\n"
           "varve chat-log support --type message --type summary",
           &declare_chat_log};

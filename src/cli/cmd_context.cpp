@@ -173,20 +173,19 @@ Runner declare_context(CLI::App& app) {
   app.add_option("--tokens", options->tokens, "Tokens of the model's window (4000)")
       ->type_name("N")
       ->check(whole_number());
-  app.add_option("--reserve", options->reserve, "Of these, how many stay free for the answer (0)")
+  app.add_option("--reserve", options->reserve, "How many of these stay free for the answer (0)")
       ->type_name("N")
       ->check(whole_number());
   app.add_option("-f,--format", options->format, "markdown, chat, json or plain (markdown)")
       ->type_name("FORMAT")
       ->check(one_of({"markdown", "chat", "json", "plain"}));
-  app.add_option("--pin", options->pinned, "An entry that comes first; may be given several times")
+  app.add_option("--pin", options->pinned, "An entry that comes first; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID");
-  app.add_option("--exclude", options->excluded,
-                 "An entry that is not to be in; may be given several times")
+  app.add_option("--exclude", options->excluded, "An entry to leave out; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID");
-  app.add_option("--now", options->now, "The moment that ages are counted to")->type_name("TIME");
+  app.add_option("--now", options->now, "The moment at which ages are computed")->type_name("TIME");
   app.add_option("--request", options->request, "The whole request as JSON, instead of the above")
       ->type_name("JSON");
   return [options](Context& context) { return run_context(context, *options); };
@@ -195,17 +194,17 @@ Runner declare_context(CLI::App& app) {
 }  // namespace
 
 Command context_command() {
-  return {
-      "context",
-      "show what a model would be given for a question",
-      "[QUESTION...]",
-      "Builds the context that varve_context_build gives: the entries that answer the question, "
-      "the newest ones and those that are pinned, as many as fit into the tokens. Without a "
-      "question, the newest.\n\nThe text goes to standard output; how the tokens are spent, as "
-      "a bar and in numbers, to standard error, unless --quiet. With --json the whole answer.",
-      "varve context -s notes \"where did we put the kettle?\" --tokens 2000\n"
-      "varve context -s notes --format chat --reserve 500 --pin mem_house_rules",
-      &declare_context};
+  return {"context",
+          "show what a model would be given for a question",
+          "[QUESTION...]",
+          "Builds the context that varve_context_build gives: the entries that answer the "
+          "question, the newest and the pinned ones, as many as fit into the tokens. Without a "
+          "question, the newest.\n\n"
+          "The text goes to standard output. How the tokens are spent is shown on standard error, "
+          "as a bar and in numbers, unless --quiet is given. With --json the whole answer.",
+          "varve context -s notes \"where did we put the kettle?\" --tokens 2000\n"
+          "varve context -s notes --format chat --reserve 500 --pin mem_house_rules",
+          &declare_context};
 }
 
 }  // namespace varve::cli

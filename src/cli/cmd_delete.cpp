@@ -114,12 +114,12 @@ Command delete_command() {
   return {"delete",
           "delete entries, by id or by conditions",
           "[SESSION] ID...\n[SESSION] CONDITIONS",
-          "Hides entries at once from every reader. Their ids, the time and the reason stay in the "
-          "audit log, tombstones.jsonl. Their bytes stay in the log until `varve purge`. `varve "
-          "forget` is another name of this command.\n\n"
-          "An ID that is not there is told, the others are deleted, and the exit code is 2.\n\n"
-          "With conditions, every entry that `varve search` finds by them is deleted; all of them "
-          "must hold. Asks first on a terminal; without one, --yes is needed. `varve count` tells "
+          "Hides entries from every reader at once. Their ids, the time and the reason stay in the "
+          "audit log, tombstones.jsonl; their bytes stay in the log until `varve purge`. `varve "
+          "forget` is another name for this command.\n\n"
+          "An ID that is not found is reported; the others are deleted, and the exit code is 2.\n\n"
+          "With conditions, deletes every entry that `varve search` finds with them; all of them "
+          "must hold. Asks first on a terminal; without one, --yes is required. `varve count` says "
           "how many there are. To delete a whole session, see `varve drop`.",
           "varve delete notes mem_01 mem_02 --reason \"asked by user\"\n"
           "varve delete notes --tag temporary --until 2026-01-01 --yes\n"

@@ -115,33 +115,33 @@ Runner declare_add(CLI::App& app) {
                      "tool_call, tool_result, observation, summary, document, or one of your own "
                      "(observation)")
           ->type_name("TYPE"),
-      app.add_option("--tag", options->tags, "A tag; may be given several times")
+      app.add_option("--tag", options->tags, "A tag; may be repeated")
           ->allow_extra_args(false)
           ->type_name("TAG"),
       app.add_option("--ref", options->references,
-                     "Id of an entry this one refers to; may be given several times")
+                     "Id of an entry that this one refers to; may be repeated")
           ->allow_extra_args(false)
           ->type_name("ID"),
       app.add_option("--importance", options->importance, "From 0 to 1 (0.5)")->type_name("N"),
       app.add_option("--role", options->role, "Who says it: user, assistant, a name")
           ->type_name("ROLE"),
-      app.add_option("--id", options->id, "The entry's id, instead of one made here")
+      app.add_option("--id", options->id, "The entry's id, instead of a generated one")
           ->type_name("ID"),
       app.add_option("--timestamp", options->timestamp, "When it happened, instead of now")
           ->type_name("TIME"),
-      app.add_option("--expires-at", options->expires_at, "When it is to be forgotten")
+      app.add_option("--expires-at", options->expires_at, "When the entry expires")
           ->type_name("TIME")};
   CLI::Option* entry =
       app.add_flag("--json-entry", options->json_entry, "TEXT is a whole entry as a JSON object");
   CLI::Option* lines =
       app.add_flag("--jsonl", options->json_lines,
-                   "TEXT is entries as JSON lines (or a JSON array), added all or none");
+                   "TEXT is JSON lines (or a JSON array) of entries; all are added or none");
   entry->excludes(lines);
   for (CLI::Option* field : fields) {
     entry->excludes(field);
     lines->excludes(field);
   }
-  app.add_flag("--create", options->create, "Make the session when it does not exist");
+  app.add_flag("--create", options->create, "Create the session if it does not exist");
   return [options](Context& context) { return run_add(context, *options); };
 }
 
@@ -182,12 +182,12 @@ Command add_command() {
   return {"add",
           "add an entry",
           "[SESSION] TEXT\n[SESSION] -",
-          "Adds one entry and prints its id; once it is printed, the entry survives a crash. TEXT "
-          "becomes the entry's content, {\"message\": TEXT}, with --role also {\"role\": ROLE}; "
-          "\"-\" reads it from standard input.\n\n"
-          "With --json-entry TEXT is a whole entry instead, and with --jsonl several of them, of "
-          "which all are added or none. Large files are for `varve import`.\n\n"
-          "A TEXT that begins with \"-\" goes behind \"--\".",
+          "Adds one entry and prints its id; once that is printed, the entry survives a crash. "
+          "TEXT becomes the entry's content, {\"message\": TEXT}, with --role also {\"role\": "
+          "ROLE}; \"-\" reads it from standard input.\n\n"
+          "With --json-entry, TEXT is a whole entry; with --jsonl, several, all of which are added "
+          "or none. For large files, use `varve import`.\n\n"
+          "Put \"--\" before a TEXT that begins with \"-\".",
           "varve add notes \"tea, not coffee\" --type preference --tag drinks\n"
           "varve add notes \"use SQLite\" --type decision --importance 0.9 --ref mem_01\n"
           "varve add notes --json-entry '{\"type\":\"finding\",\"content\":{\"port\":5432}}'\n"
@@ -201,8 +201,8 @@ Command get_command() {
           "show entries by their ids",
           "[SESSION] ID...",
           "Shows entries with all their fields, checked against their checksums. With --json an "
-          "entry is the line of the log exactly as stored, and several are an array of these. An "
-          "ID that is not there is told, the others are shown, and the exit code is 2.",
+          "entry is its line of the log exactly as stored, and several are an array of these. An "
+          "ID that is not found is reported; the others are shown, and the exit code is 2.",
           "varve get notes mem_01\nvarve get notes mem_01 --json",
           &declare_get};
 }

@@ -199,7 +199,7 @@ Runner declare_export(CLI::App& app) {
   options->operands.declare(app, 1);
   app.add_option("-f,--format", options->format,
                  "jsonl: the lines as stored (the default); json: one object with metadata and "
-                 "entries (with --json the default); markdown: for people")
+                 "entries (the default with --json); markdown: for people")
       ->type_name("FORMAT")
       ->check(one_of({"jsonl", "json", "markdown"}));
   app.add_option("-o,--output", options->output,
@@ -207,7 +207,7 @@ Runner declare_export(CLI::App& app) {
       ->type_name("FILE");
   app.add_flag("-a,--all", options->all,
                "Every session, each into SESSION/entries.jsonl in the folder --output, as json "
-               "into entries.json; `varve import --all` takes both back");
+               "into entries.json; `varve import --all` reads both back");
   options->conditions.declare(app, "--query");
   return [options](Context& context) { return run_export(context, *options); };
 }
@@ -218,8 +218,8 @@ Command export_command() {
   return {"export",
           "write a session out",
           "[SESSION]\n--all --output DIR",
-          "Gives all entries that are neither deleted nor expired, in the order of the log; with "
-          "conditions, those of them that match.",
+          "Writes all entries that are neither deleted nor expired, in the order of the log; with "
+          "conditions, only those that match.",
           "varve export notes > notes.jsonl\nvarve export notes --format markdown -o notes.md\n"
           "varve export notes --type finding --since 7d -o findings.jsonl\n"
           "varve export --all --output backup",

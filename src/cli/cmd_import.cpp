@@ -327,37 +327,37 @@ Runner declare_import(CLI::App& app) {
   auto options = std::make_shared<ImportOptions>();
   options->operands.declare_many(app);
   app.add_option("--all", options->directory,
-                 "Every folder of DIR that holds entries.jsonl, entries.json, memory.jsonl or "
-                 "other .jsonl files, into a session named like the folder")
+                 "Every folder of DIR that contains entries.jsonl, entries.json, memory.jsonl or "
+                 "other .jsonl files, into a session named after the folder")
       ->type_name("DIR");
   app.add_option("-f,--format", options->format,
-                 "auto: by what is there (the default); jsonl or json: entries; mcp: the file of a "
+                 "auto: by the content (the default); jsonl or json: entries; mcp: the file of a "
                  "memory server; chat: messages with roles")
       ->type_name("FORMAT")
       ->check(one_of({"auto", "jsonl", "json", "mcp", "chat"}));
-  app.add_flag("--dry-run", options->dry_run, "Only tell what would be added");
-  app.add_flag("--no-create", options->no_create, "Do not make a session that does not exist yet");
+  app.add_flag("--dry-run", options->dry_run, "Only report what would be added");
+  app.add_flag("--no-create", options->no_create,
+               "Do not create a session that does not exist yet");
   return [options](Context& context) { return run_import(context, *options); };
 }
 
 }  // namespace
 
 Command import_command() {
-  return {
-      "import",
-      "add entries from files",
-      "[SESSION] FILE...\n--all DIR",
-      "Adds the entries of the files (\"-\" is standard input) to a session, which is made when it "
-      "does not exist and something is added. A file holds entries as JSON lines or as a JSON "
-      "array, what `varve export` wrote, the memory of an MCP memory server, or the messages of a "
-      "chat. Importing the same file again adds nothing: an entry without an id gets one of what "
-      "it says. What is no valid entry, or has the id of another one, is refused one by one and "
-      "reported; the others are added, and the exit code is 1.",
-      "varve import notes entries.jsonl\n"
-      "varve import notes chat.json --dry-run\n"
-      "varve export notes | varve --root elsewhere import notes -\n"
-      "varve import --all backup",
-      &declare_import};
+  return {"import",
+          "add entries from files",
+          "[SESSION] FILE...\n--all DIR",
+          "Adds the entries of the files (\"-\" is standard input) to a session, which is created "
+          "if it does not exist and something is added. A file contains entries as JSON lines or "
+          "as a JSON array, what `varve export` wrote, the memory of an MCP memory server, or the "
+          "messages of a chat. Importing the same file again adds nothing: an entry without an id "
+          "gets one derived from what it says. What is not a valid entry, or has the id of another "
+          "one, is refused one by one and reported; the others are added, and the exit code is 1.",
+          "varve import notes entries.jsonl\n"
+          "varve import notes chat.json --dry-run\n"
+          "varve export notes | varve --root elsewhere import notes -\n"
+          "varve import --all backup",
+          &declare_import};
 }
 
 }  // namespace varve::cli

@@ -74,7 +74,7 @@ std::shared_ptr<LifecycleOptions> declare_common(CLI::App& app) {
   auto options = std::make_shared<LifecycleOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "Every session");
-  app.add_flag("--dry-run", options->dry_run, "Only tell what would be done");
+  app.add_flag("--dry-run", options->dry_run, "Only report what would be done");
   return options;
 }
 
@@ -136,50 +136,49 @@ Runner declare_sweep(CLI::App&) { return &run_sweep; }
 }  // namespace
 
 Command compact_command() {
-  return {
-      "compact",
-      "write the log anew without what is gone",
-      "[SESSION]\n--all",
-      "Writes the log anew without deleted and expired entries, in one step, while readers go "
-      "on. Damaged lines move to quarantine.jsonl. Ids of deleted entries stay used, with their "
-      "lines in tombstones.jsonl; those of expired ones are free again. Tells entries and bytes "
-      "before and after, and what was dropped by which rule.\n\n"
-      "With --evict-below, live entries of little relevance go as well, for good and without a "
-      "question: look with --dry-run first. Preferences and other types that do not decay, "
-      "entries with the tag pinned, and those that a live entry refers to stay.\n\n"
-      "A session does this by itself when it nears its size limit. To prove that nothing of "
-      "what was deleted is left, see `varve purge`.",
-      "varve compact notes --dry-run\nvarve compact --all\n"
-      "varve compact notes --evict-below 0.05 --dry-run",
-      &declare_compact};
+  return {"compact",
+          "rewrite the log without what is gone",
+          "[SESSION]\n--all",
+          "Rewrites the log without deleted and expired entries, in one step, while readers keep "
+          "working. Damaged lines move to quarantine.jsonl. Ids of deleted entries stay used, with "
+          "their lines in tombstones.jsonl; those of expired ones are free again. Reports entries "
+          "and bytes before and after, and what each rule dropped.\n\n"
+          "With --evict-below, live entries of little relevance are dropped, too, for good and "
+          "without asking: look with --dry-run first. Preferences and other types that do not "
+          "decay, entries with the tag pinned, and those that a live entry refers to stay.\n\n"
+          "A session does this by itself when it nears its size limit. To prove that nothing of "
+          "what was deleted is left, see `varve purge`.",
+          "varve compact notes --dry-run\nvarve compact --all\n"
+          "varve compact notes --evict-below 0.05 --dry-run",
+          &declare_compact};
 }
 
 Command purge_command() {
-  return {"purge",
-          "make deleted and expired entries gone for good",
-          "[SESSION]\n--all",
-          "Removes only what was deleted or has expired, and asks nothing: what is alive stays. "
-          "When it succeeds, no byte of the content is in any file of the session: not in the log, "
-          "the index, temporary files or quarantine.jsonl, which is removed; damaged lines of the "
-          "log go too, since nobody can tell what they held. After a failure, run it again.\n\n"
-          "The ids, times and reasons in tombstones.jsonl stay. Backups, exports and snapshots "
-          "keep what they have: docs/privacy.md tells what is out of reach.",
-          "varve purge notes --dry-run\nvarve purge notes\nvarve purge --all",
-          &declare_purge};
+  return {
+      "purge",
+      "remove deleted and expired entries for good",
+      "[SESSION]\n--all",
+      "Removes only what was deleted or has expired, and does not ask: what is alive stays. When "
+      "it succeeds, no byte of the content is in any file of the session: not in the log, the "
+      "index, temporary files or quarantine.jsonl, which is removed; damaged lines of the log are "
+      "removed, too, since nobody can tell what they contained. After a failure, run it again.\n\n"
+      "The ids, times and reasons in tombstones.jsonl stay. Backups, exports and snapshots keep "
+      "what they have: docs/privacy.md says what is out of reach.",
+      "varve purge notes --dry-run\nvarve purge notes\nvarve purge --all",
+      &declare_purge};
 }
 
 Command sweep_command() {
-  return {
-      "sweep",
-      "remove sessions and entries that have expired",
-      "",
-      "Removes sessions whose ttl_hours are over, with all their files, and compacts those that "
-      "hold expired entries. Nobody sees any of it before either: this is about the files. "
-      "Meant for a timer, one at a time.\n\n"
-      "Asks nothing. A session that cannot be swept is told and does not stop the others; the "
-      "exit code is 6 then. What was deleted, and has to be gone for good: see `varve purge`.",
-      "varve sweep\nvarve --root /srv/memory sweep --quiet",
-      &declare_sweep};
+  return {"sweep",
+          "remove sessions and entries that have expired",
+          "",
+          "Removes sessions whose ttl_hours are over, with all their files, and compacts those "
+          "that contain expired entries. What has expired is invisible even before that; this "
+          "removes it from the files. Meant for a timer, one sweep at a time.\n\n"
+          "Does not ask. A session that cannot be swept is reported and does not stop the others; "
+          "the exit code is then 6. To remove for good what was deleted, see `varve purge`.",
+          "varve sweep\nvarve --root /srv/memory sweep --quiet",
+          &declare_sweep};
 }
 
 }  // namespace varve::cli

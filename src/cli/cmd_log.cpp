@@ -123,16 +123,16 @@ Runner declare_log(CLI::App& app) {
   app.add_option("-n,--number", options->count, "At most this many entries; 0 for all (10)")
       ->type_name("N")
       ->check(whole_number());
-  app.add_option("-t,--type", options->types, "Only this type; may be given several times")
+  app.add_option("-t,--type", options->types, "Only this type; may be repeated")
       ->allow_extra_args(false)
       ->type_name("TYPE");
   app.add_option("--tag", options->tags,
-                 "Only entries with this tag; given several times, with all of them")
+                 "Only entries with this tag; if repeated, with all of them")
       ->allow_extra_args(false)
       ->type_name("TAG");
   app.add_flag("--oneline", options->one_line, "One line for each entry");
-  app.add_flag("--full", options->full, "Do not cut long contents, on a terminal either");
-  app.add_flag("--reverse", options->reverse, "Oldest of them first");
+  app.add_flag("--full", options->full, "Do not cut long contents on a terminal");
+  app.add_flag("--reverse", options->reverse, "Show the oldest of them first");
   return [options](Context& context) { return run_log(context, *options); };
 }
 
@@ -142,9 +142,9 @@ Command log_command() {
   return {"log",
           "show the latest entries, newest first",
           "[SESSION]",
-          "Shows entries by their timestamp, newest first. On a terminal contents of more than 20 "
-          "lines are cut; everywhere else nothing is. With --quiet only the ids, with --json an "
-          "array of the stored lines.",
+          "Shows entries by timestamp, newest first. On a terminal, contents of more than 20 lines "
+          "are cut; elsewhere nothing is. With --quiet only the ids, with --json an array of the "
+          "stored lines.",
           "varve log notes\nvarve log notes -n 0 --oneline | grep tea\n"
           "varve log notes --type decision --tag database",
           &declare_log};

@@ -131,7 +131,7 @@ Runner declare_repair(CLI::App& app) {
   auto options = std::make_shared<SessionsOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "Every session");
-  app.add_flag("--dry-run", options->flag, "Only tell what would be done");
+  app.add_flag("--dry-run", options->flag, "Only report what would be done");
   app.add_flag("--accept-edits", options->accept_edits,
                "Keep lines that somebody edited, with a new checksum");
   return [options](Context& context) {
@@ -163,7 +163,7 @@ Runner declare_migrate(CLI::App& app) {
   auto options = std::make_shared<SessionsOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "Every session");
-  app.add_flag("--dry-run", options->flag, "Only tell what would be done");
+  app.add_flag("--dry-run", options->flag, "Only report what would be done");
   return [options](Context& context) {
     return run_on_sessions(context, options->operands, options->all, "Migrating",
                            [&](Context&, Session& session, const std::string& id) {
@@ -196,8 +196,8 @@ Result<SessionOutcome> rebuild_index(Context&, Session& session, const std::stri
 Runner declare_index(CLI::App& app) {
   auto options = std::make_shared<SessionsOptions>();
   options->operands.declare(app, 1);
-  app.add_flag("-a,--all", options->all, "Every session; with --rebuild only");
-  app.add_flag("--rebuild", options->flag, "Throw the index away and build it anew from the log");
+  app.add_flag("-a,--all", options->all, "Every session; only with --rebuild");
+  app.add_flag("--rebuild", options->flag, "Discard the index and rebuild it from the log");
   return [options](Context& context) {
     if (options->all && !options->flag) {
       return context.fail(usage_failure("--all goes with --rebuild"));
@@ -215,7 +215,7 @@ Command verify_command() {
           "[SESSION]\n--all",
           "Reads every byte of the log and checks every line, checksum, sequence number, reference "
           "and index entry. Changes nothing. The exit code is 6 when damage is found; references "
-          "that lead nowhere are only notes. With --quiet only sessions with damage are told.",
+          "that lead nowhere are only notes. With --quiet only sessions with damage are reported.",
           "varve verify notes\nvarve verify --all --quiet || mail -s damage root",
           &declare_verify};
 }
@@ -226,9 +226,8 @@ Command repair_command() {
           "[SESSION]\n--all",
           "Moves damaged lines to quarantine.jsonl exactly as they were; intact lines stay byte "
           "for byte. Without damage nothing is changed. With --accept-edits, lines that are whole "
-          "entries and only have a wrong checksum get a new one instead. A metadata.json that is "
-          "lost is made anew: user, agent and time of creation come from the store's list of "
-          "sessions.",
+          "entries except for a wrong checksum get a new one instead. A lost metadata.json is made "
+          "again: user, agent and time of creation come from the store's list of sessions.",
           "varve repair notes --dry-run\nvarve repair notes",
           &declare_repair};
 }
@@ -238,8 +237,8 @@ Command migrate_command() {
           "rewrite logs of an earlier version",
           "[SESSION]\n--all",
           "Rewrites a log of an earlier format version as one of this version, in one step: ids, "
-          "order and unknown members stay, lines that are no entries move to quarantine.jsonl. The "
-          "first write to a session does it too; reading never does.",
+          "order and unknown members stay, lines that are not entries move to quarantine.jsonl. "
+          "The first write to a session does it, too; reading never does.",
           "varve migrate --all --dry-run\nvarve migrate notes",
           &declare_migrate};
 }
@@ -248,8 +247,8 @@ Command index_command() {
   return {"index",
           "show or rebuild the index",
           "[SESSION]\n[SESSION] --rebuild",
-          "Prints the index as JSON: where each entry stands in the log, and which entries carry "
-          "which tag and type.",
+          "Prints the index as JSON: where each entry is in the log, and which entries have which "
+          "tag and type.",
           "varve index notes\nvarve index --all --rebuild",
           &declare_index};
 }

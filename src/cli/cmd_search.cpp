@@ -85,7 +85,7 @@ Runner declare_search(CLI::App& app) {
   auto declared = std::make_shared<Declared>();
   declared->options.declare_selection(app);
   declared->options.declare_order(app);
-  app.add_flag("--explain", declared->explain, "Also why each result is where it is");
+  app.add_flag("--explain", declared->explain, "Also show why each result is where it is");
   return [declared](Context& context) {
     return run_search(context, declared->options,
                       declared->explain ? Explain::kResults : Explain::kNothing);
@@ -151,18 +151,18 @@ Command search_command() {
   return {"search",
           "find entries by words, tag, type, time",
           "[WORD]...",
-          "Finds entries of the session named by --session or VARVE_SESSION, or of all. An entry "
-          "needs one of the WORDs, in any of its forms; the best match comes first, where an entry "
-          "gains from what stands beside it. Without WORDs the most relevant entry comes first: "
-          "the important and the young.\n\n"
-          "\"a phrase\" (with quotes inside the shell's) ranks entries that hold it higher, and "
-          "alone it must be there; +word must be there, -word must not (behind \"--\"), and * and "
-          "? stand for any characters and for one. All other conditions must hold as well.\n\n"
-          "Each result shows the part of its text that matches. Words are marked, on a terminal, "
+          "Finds entries in the session named by --session or VARVE_SESSION, or in all. An entry "
+          "must have one of the WORDs, in any of its forms. The best match comes first; an entry "
+          "also gains from what is beside it. Without WORDs the most relevant entries come first: "
+          "the important and recent ones.\n\n"
+          "\"a phrase\" (with quotes inside the shell's) ranks entries that contain it higher; "
+          "alone, it must be there. +word must be there, -word must not (put it after \"--\"). * "
+          "stands for any characters, ? for one. All other conditions must hold as well.\n\n"
+          "Each result shows the part of its text that matches. On a terminal, words are marked "
           "that begin like a word found for at least 3 characters and end there or in a usual "
-          "ending (s, ed, ing); the figures are the factors that are multiplied. With --quiet only "
-          "the ids, behind the session with --all; with --json the library's results as they are. "
-          "Finding nothing is no error.",
+          "ending (s, ed, ing). The figures are the factors that are multiplied. With --quiet only "
+          "the ids, after the session with --all; with --json the library's results as they are. "
+          "Finding nothing is not an error.",
           "varve search -s notes what do we drink\n"
           "varve search -s notes \"+tea -coffee\" --tag drinks --since 7d\n"
           "varve search --all --type decision --min-importance 0.8 --sort time\n"
@@ -175,7 +175,7 @@ Command explain_command() {
   return {"explain",
           "show how a search is done",
           "[WORD]...",
-          "Searches as `varve search --explain` does, and tells before the results the query as "
+          "Searches as `varve search --explain` does, and shows before the results the query as "
           "JSON and the words looked for, each with its weight and the number of entries that have "
           "it. With --json {\"query\",\"answer\"}.",
           "varve explain -s notes what do we drink",

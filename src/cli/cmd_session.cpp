@@ -80,18 +80,19 @@ int run_create(Context& context, const CreateOptions& options) {
 Runner declare_create(CLI::App& app) {
   auto options = std::make_shared<CreateOptions>();
   options->operands.declare(app, 1);
-  app.add_option("--user", options->user, "The user the session belongs to")->type_name("ID");
-  app.add_option("--agent", options->agent, "The agent the session belongs to")->type_name("ID");
+  app.add_option("--user", options->user, "The user that the session belongs to")->type_name("ID");
+  app.add_option("--agent", options->agent, "The agent that the session belongs to")
+      ->type_name("ID");
   app.add_option("--title", options->title, "What the session is about")->type_name("TEXT");
-  options->ttl = app.add_option("--ttl-hours", options->ttl_hours,
-                                "Hours after which the session may be swept away")
-                     ->type_name("N")
-                     ->check(number_between(0, 1e9));
+  options->ttl =
+      app.add_option("--ttl-hours", options->ttl_hours, "Hours after which the session expires")
+          ->type_name("N")
+          ->check(number_between(0, 1e9));
   app.add_option("--options", options->extra,
                  "More creation options as a JSON object: stores, decay_config, "
                  "compaction_config, preferences, durability")
       ->type_name("JSON");
-  app.add_flag("--if-missing", options->if_missing, "Succeed when the session exists already");
+  app.add_flag("--if-missing", options->if_missing, "Succeed if the session already exists");
   return [options](Context& context) { return run_create(context, *options); };
 }
 
@@ -180,16 +181,16 @@ int run_list(Context& context, const ListOptions& options) {
 Runner declare_list(CLI::App& app) {
   auto options = std::make_shared<ListOptions>();
   options->operands.declare(app, 0);
-  app.add_option("-n,--limit", options->limit, "Sessions a page (100); 0 for all")
+  app.add_option("-n,--limit", options->limit, "Sessions per page (100); 0 for all")
       ->type_name("N")
       ->check(number_between(0, kPageMax));
-  app.add_option("--after", options->after, "Go on after this cursor of the page before")
+  app.add_option("--after", options->after, "Continue after this cursor of the previous page")
       ->type_name("CURSOR");
   app.add_flag("-a,--all", options->all, "All pages");
   app.add_option("--user", options->user, "Only sessions of this user")->type_name("ID");
   app.add_option("--agent", options->agent, "Only sessions of this agent")->type_name("ID");
   app.add_flag("--rescan", options->rescan,
-               "Look through the directories first, after copying sessions in by hand");
+               "Scan the directories first, after copying sessions in by hand");
   return [options](Context& context) { return run_list(context, *options); };
 }
 
@@ -275,10 +276,10 @@ Runner declare_metadata(CLI::App& app) {
 
 Command create_command() {
   return {"create",
-          "make a session",
+          "create a session",
           "[SESSION]",
-          "Makes a session, and the store when there is none yet, and prints the session's id. "
-          "Without SESSION an id is made: \"sess_\" and 26 characters that sort by time.",
+          "Creates a session, and the store if there is none yet, and prints the session's id. "
+          "Without SESSION an id is generated: \"sess_\" and 26 characters that sort by time.",
           "varve create notes --user ann --title \"Things to remember\"\n"
           "session=$(varve create --agent planner)",
           &declare_create};
@@ -299,7 +300,7 @@ Command drop_command() {
           "delete a whole session",
           "[SESSION]",
           "Deletes a session with everything in it, at once and for good. Asks first on a "
-          "terminal; without one, --yes is needed. To delete one entry, see `varve delete`.",
+          "terminal; without one, --yes is required. To delete one entry, see `varve delete`.",
           "varve drop notes\nvarve drop notes --yes",
           &declare_drop};
 }

@@ -199,12 +199,12 @@ Command kv_command() {
   return {"kv",
           "keep small facts by key",
           "set [SESSION] KEY VALUE\nget [SESSION] KEY\ndelete [SESSION] KEY\nlist [SESSION]",
-          "Sets, shows and deletes keys of a session. Setting a key that is there replaces its "
-          "value and makes it the newest; beyond the cap of the session (kv_cap, 200) the key "
-          "that was set longest ago goes. A VALUE of \"-\" is read from standard input.\n\n"
-          "The key `working_memory` is the agent's working memory: it is empty, and no error, "
-          "until it is set.\n\n"
-          "A VALUE that begins with \"-\" goes behind \"--\".",
+          "Sets, shows and deletes keys of a session. Setting an existing key replaces its value "
+          "and makes it the newest; beyond the session's cap (kv_cap, 200) the key set longest ago "
+          "is removed. A VALUE of \"-\" is read from standard input.\n\n"
+          "The key `working_memory` is the agent's working memory: until it is set, it is empty, "
+          "not an error.\n\n"
+          "Put \"--\" before a VALUE that begins with \"-\".",
           "varve kv set notes user_name sachi\n"
           "varve kv get notes user_name\n"
           "varve kv set notes working_memory - < plan.md\n"
@@ -216,10 +216,10 @@ Command transcript_command() {
   return {"transcript",
           "keep what was said, in order",
           "append [SESSION] ROLE TEXT\nlast [SESSION]",
-          "Appends what was said to the session's transcript, and shows the last turns, the "
-          "oldest of them first. At most transcript_cap (500) are shown; older ones go. A TEXT of "
-          "\"-\" is read from standard input.\n\n"
-          "A TEXT that begins with \"-\" goes behind \"--\".",
+          "Appends what was said to the session's transcript, and shows the last turns, the oldest "
+          "of them first. At most transcript_cap (500) are shown; older ones are dropped. A TEXT "
+          "of \"-\" is read from standard input.\n\n"
+          "Put \"--\" before a TEXT that begins with \"-\".",
           "varve transcript append notes user \"Tell me about your memory.\"\n"
           "varve transcript last notes --number 5\n"
           "varve transcript last notes --number 0 --json",

@@ -93,9 +93,9 @@ Command tags_command() {
   return {"tags",
           "show the tags and how many entries have them",
           "[SESSION]",
-          "Shows the tags of the session's entries as a tree: `security.login` stands below "
-          "`security`. The number is how many entries a search for the tag finds, those of the "
-          "tags below it included.",
+          "Shows the tags of the session's entries as a tree: `security.login` is below "
+          "`security`. The number is how many entries a search for the tag finds, including those "
+          "of the tags below it.",
           "varve tags notes\nvarve tags notes --json",
           &declare_tags};
 }

@@ -128,15 +128,16 @@ Runner declare_usage(CLI::App& app) {
 }  // namespace
 
 Command usage_command() {
-  return {"usage",
-          "show tokens and cost",
-          "[SESSION]...",
-          "Sums what entries say that model calls took: their \"usage\", {\"input_tokens\", "
-          "\"output_tokens\", \"cost_usd\"}. Entries that were deleted or have expired do not "
-          "count. Days are of UTC.\n\n"
-          "A SESSION that is not there is told, the others are summed, and the exit code is 2.",
-          "varve usage\nvarve usage --by day --user ada --since 2026-01-01",
-          &declare_usage};
+  return {
+      "usage",
+      "show tokens and cost",
+      "[SESSION]...",
+      "Adds up what model calls took, as entries say in \"usage\", {\"input_tokens\", "
+      "\"output_tokens\", \"cost_usd\"}. Entries that were deleted or have expired do not count. "
+      "Days are in UTC.\n\n"
+      "A SESSION that is not found is reported; the others are added up, and the exit code is 2.",
+      "varve usage\nvarve usage --by day --user ada --since 2026-01-01",
+      &declare_usage};
 }
 
 }  // namespace varve::cli

@@ -247,11 +247,10 @@ int run_watch(Context& context, const WatchOptions& options) {
 Runner declare_watch(CLI::App& app) {
   auto options = std::make_shared<WatchOptions>();
   options->operands.declare(app, 1);
-  app.add_option("-i,--interval", options->interval_s,
-                 "Seconds between two looks, 0.1 or more; 2 if not given")
+  app.add_option("-i,--interval", options->interval_s, "Seconds between two looks, 0.1 or more (2)")
       ->type_name("SECONDS")
       ->check(number_between(kIntervalMinS, 86400));
-  app.add_option("-n,--count", options->count, "End after so many looks")
+  app.add_option("-n,--count", options->count, "Stop after this many looks")
       ->type_name("NUMBER")
       ->check(number_between(1, 1e9));
   app.add_flag("--once", options->once, "Look once");
@@ -279,12 +278,12 @@ Command watch_command() {
   return {"watch",
           "show what happens, live",
           "[SESSION]",
-          "Shows the sessions of a store, those that changed last first: entries, how many were "
-          "added and deleted since the look before, size, how much of the limit that is, who is "
+          "Shows the sessions of a store, most recently changed first: entries, how many were "
+          "added and deleted since the previous look, size, how much of the limit that is, who is "
           "writing, and damage. Changes nothing.\n\n"
           "On a terminal the picture is drawn in place; q or Ctrl-C ends it, space looks at once. "
-          "Elsewhere each look is a block of lines, with --json an object. Of a store with more "
-          "than 256 sessions those used last are shown.",
+          "Elsewhere each look is a block of lines, with --json an object. Of more than 256 "
+          "sessions, the most recently used are shown.",
           "varve watch\nvarve watch notes --interval 0.5\nvarve watch --once --json",
           &declare_watch};
 }
@@ -294,8 +293,8 @@ Command metrics_command() {
           "show figures for monitoring",
           "",
           "Prints the figures of the store as text for Prometheus. Sessions, entries and size are "
-          "of the store; counters and durations are of this process, which has done nothing yet: "
-          "a program that uses the library gives its own by varve_store_metrics.",
+          "the store's; counters and durations are this process's, which has done nothing yet: a "
+          "program that uses the library gets its own from varve_store_metrics.",
           "varve metrics\nvarve metrics --json",
           &declare_metrics};
 }

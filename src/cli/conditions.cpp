@@ -17,25 +17,25 @@ void Conditions::declare(CLI::App& app, std::string_view raw_name) {
                             const char* type) {
     options_.push_back(app.add_option(name, value, description)->type_name(type));
   };
-  add_list("-t,--type", types_, "Only this type; may be given several times", "TYPE");
-  add_list("--tag", tags_,
-           "Only entries with this tag, or one below it (a finds a.b); given several times, with "
-           "all of them",
-           "TAG");
-  add_list("--exclude-tag", excluded_tags_, "No entries with this tag, or one below it", "TAG");
+  add_list("-t,--type", types_, "Only this type; may be repeated", "TYPE");
+  add_list(
+      "--tag", tags_,
+      "Only entries with this tag or one below it (a finds a.b); if repeated, with all of them",
+      "TAG");
+  add_list("--exclude-tag", excluded_tags_, "No entries with this tag or one below it", "TAG");
   add_text("--since", since_, "Only entries of this time or later", "TIME");
   add_text("--until", until_, "Only entries before this time", "TIME");
-  add_text("--min-importance", importance_min_, "Of at least this importance, from 0 to 1", "N");
+  add_text("--min-importance", importance_min_,
+           "Only entries of at least this importance, from 0 to 1", "N");
   add_list("--related", related_,
-           "Only entries that this one refers to, or that refer to it; may be given several times",
-           "ID");
+           "Only entries that this one refers to, or that refer to it; may be repeated", "ID");
   add_text("--relation", relation_, "With --related: only along relations of this name", "NAME");
   depth_option_ = app.add_option("--depth", depth_, "With --related: within this many steps (1)")
                       ->type_name("N");
   options_.push_back(depth_option_);
   raw_option_ = app.add_option(std::string(raw_name), raw_,
                                "The whole query as JSON, instead of other conditions "
-                               "(varve/query.h has the language)")
+                               "(varve/query.h explains the language)")
                     ->type_name("JSON");
   for (CLI::Option* option : options_) raw_option_->excludes(option);
 }

@@ -111,18 +111,16 @@ constexpr std::string_view kDescription =
     "memory.\n\n"
     "What was added survives a crash. Several processes may read and write one session at once. "
     "Results go to standard output; everything else goes to standard error.\n\n"
-    "SESSION may be left out when --session or VARVE_SESSION names it; before several words, as "
-    "the ids of `varve get`, only --session does. Options may stand anywhere; "
-    "words behind \"--\" are never options. An option whose value is empty, such as a variable "
-    "that "
-    "is not set, is refused, but for --title and --reason. `varve COMMAND --help` explains a "
-    "command, and so does "
-    "`varve help COMMAND`.";
+    "SESSION may be omitted when --session or VARVE_SESSION names it; before several words, such "
+    "as the ids of `varve get`, only with --session. Options may appear anywhere; words after "
+    "\"--\" are never options. An option with an empty value, such as an unset variable, is "
+    "refused, except --title and --reason. `varve COMMAND --help` and `varve help COMMAND` explain "
+    "a command.";
 
 constexpr std::string_view kTimes =
-    "Every TIME is a date (2026-01-10, its midnight in UTC), a time (2026-01-10T14:30:00Z), or a "
-    "number and one of s, m, h, d, w: the moment that long ago (30m, 12h, 7d, 4w), and with "
-    "--expires-at that long from now.";
+    "A TIME is a date (2026-01-10, its midnight in UTC), a time (2026-01-10T14:30:00Z), or a "
+    "number and one of s, m, h, d, w: that long ago (30m, 12h, 7d, 4w), or with --expires-at that "
+    "long from now.";
 
 constexpr std::string_view kExamples =
     "varve create notes\n"
@@ -149,7 +147,7 @@ void files_section(Page& page) {
   page.definition("ROOT/sessions/SESSION/quarantine.jsonl",
                   "Damaged lines that were set aside, exactly as they were.");
   page.definition("ROOT/sessions/SESSION/kv.json", "Small facts by key.");
-  page.definition("ROOT/sessions/SESSION/transcript.md", "What was said, to be read.");
+  page.definition("ROOT/sessions/SESSION/transcript.md", "What was said, for people to read.");
   page.definition("ROOT/sessions/SESSION/lock", "Who is writing now; for people to read.");
 }
 

@@ -27,13 +27,13 @@ void declare_globals(CLI::App& app, Globals& globals) {
   app.add_option("-r,--root", globals.root, "The store's directory (VARVE_ROOT, else ./memory)")
       ->type_name("DIR");
   app.add_option("-s,--session", globals.session, "The session (VARVE_SESSION)")->type_name("ID");
-  app.add_flag("-j,--json", globals.json, "Print JSON, errors as well");
+  app.add_flag("-j,--json", globals.json, "Print JSON, errors too");
   app.add_flag("-q,--quiet", globals.quiet, "Only results and errors: no notes, no progress");
   app.add_flag("-v,--verbose", globals.verbose,
-               "Also the library's log lines, as JSON, on standard error");
-  app.add_option("--durability", globals.durability,
-                 "When an answer is given: commit (on disk), interval, os; else what the store's "
-                 "settings say")
+               "Also print the library's log lines, as JSON, on standard error");
+  app.add_option(
+         "--durability", globals.durability,
+         "When to answer: commit (on disk), interval, os; by default what the store's settings say")
       ->type_name("HOW")
       ->check(one_of({"commit", "interval", "os"}));
   const auto when = one_of({"auto", "always", "never"});

@@ -41,7 +41,7 @@ void SearchOptions::declare_selection(CLI::App& app) {
   words_.declare_many(app);
   conditions_.declare(app, "--query");
   CLI::Option* all =
-      app.add_flag("-a,--all", all_, "Every session, instead of the one of --session");
+      app.add_flag("-a,--all", all_, "Every session, instead of the one named by --session");
   conditions_.add(app.add_option("--user", user_, "With --all: only sessions of this user")
                       ->type_name("ID")
                       ->needs(all));
@@ -51,21 +51,23 @@ void SearchOptions::declare_selection(CLI::App& app) {
 }
 
 void SearchOptions::declare_order(CLI::App& app) {
-  conditions_.add(
-      app.add_option("--sort", sort_,
-                     "best (with words), relevance (without), match, time or importance")
-          ->type_name("ORDER")
-          ->check(one_of({"best", "relevance", "match", "time", "importance"})));
+  conditions_.add(app.add_option("--sort", sort_,
+                                 "best (the default with words), relevance (the default without), "
+                                 "match, time or importance")
+                      ->type_name("ORDER")
+                      ->check(one_of({"best", "relevance", "match", "time", "importance"})));
   conditions_.add(app.add_option("-n,--limit", limit_, "At most this many results; 0 for all (10)")
                       ->type_name("N")
                       ->check(whole_number()));
-  conditions_.add(app.add_option("--after", after_, "Go on after this cursor of the page before")
-                      ->type_name("CURSOR"));
-  CLI::Option* vector = app.add_option(
-      "--vector-file", vector_path_, "Also what is near this vector: a JSON array; - reads input");
+  conditions_.add(
+      app.add_option("--after", after_, "Continue after this cursor of the previous page")
+          ->type_name("CURSOR"));
+  CLI::Option* vector =
+      app.add_option("--vector-file", vector_path_,
+                     "Also find what is near this vector: a JSON array; - reads standard input");
   conditions_.add(vector->type_name("FILE"));
   conditions_.add(app.add_option("--vector-weight", vector_weight_,
-                                 "With words too: what the vector counts, from 0 to 1 (0.5)")
+                                 "With words too: how much the vector counts, from 0 to 1 (0.5)")
                       ->type_name("N")
                       ->check(number_between(0, 1))
                       ->needs(vector));
