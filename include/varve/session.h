@@ -112,7 +112,8 @@ VARVE_API const char *varve_session_id(varve_session_t *session);
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_IO
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_BUSY (the log was replaced
+ *          over and over meanwhile), VARVE_IO
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -205,7 +206,7 @@ varve_session_stats(varve_session_t *session, char **json_out VARVE_OUT_OWNED VA
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (as varve_session_metadata), VARVE_IO
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t

@@ -314,7 +314,8 @@ varve_store_sweep(varve_store_t *store, char **report_out VARVE_OUT_OWNED VARVE_
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_IO
+ * @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (the list of sessions, or the log of an open one,
+ *          was made anew over and over)
  * @cost    as varve_store_metrics
  * @thread  any
  */
@@ -371,7 +372,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_usage(
  * @param[out] text_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_IO
+ * @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (as varve_store_stats)
  * @cost    opens no session. metadata.json of every session that is not open is read, about 15 us
  *          each; what was found is used again until a hundred times as long has passed, so that a
  *          hundred thousand sessions cost a second and a half every two and a half minutes

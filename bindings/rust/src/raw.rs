@@ -542,7 +542,8 @@ pub struct Api {
     /// @param[out] json_len_out [bytes].
     /// @param[out] error_out    caller frees; may be NULL.
     ///
-    /// @errors  VARVE_BAD_HANDLE, VARVE_IO
+    /// @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (the list of sessions, or the log of an open one,
+    ///          was made anew over and over)
     /// @cost    as varve_store_metrics
     /// @thread  any
     /// ```
@@ -591,7 +592,7 @@ pub struct Api {
     /// @param[out] text_len_out [bytes].
     /// @param[out] error_out    caller frees; may be NULL.
     ///
-    /// @errors  VARVE_BAD_HANDLE, VARVE_IO
+    /// @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (as varve_store_stats)
     /// @cost    opens no session. metadata.json of every session that is not open is read, about 15 us
     ///          each; what was found is used again until a hundred times as long has passed, so that a
     ///          hundred thousand sessions cost a second and a half every two and a half minutes
@@ -978,7 +979,8 @@ pub struct Api {
     /// @param[out] json_len_out [bytes].
     /// @param[out] error_out    caller frees; may be NULL.
     ///
-    /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_IO
+    /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_BUSY (the log was replaced
+    ///          over and over meanwhile), VARVE_IO
     /// @thread  any
     /// ```
     pub varve_session_metadata: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
@@ -1058,7 +1060,7 @@ pub struct Api {
     /// @param[out] json_len_out [bytes].
     /// @param[out] error_out    caller frees; may be NULL.
     ///
-    /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+    /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (as varve_session_metadata), VARVE_IO
     /// @thread  any
     /// ```
     pub varve_session_files: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,

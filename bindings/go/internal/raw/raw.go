@@ -767,7 +767,8 @@ func StoreSweep(store Store) (report []byte, failure *Failure) {
 // @param[out] json_len_out [bytes].
 // @param[out] error_out    caller frees; may be NULL.
 //
-// @errors  VARVE_BAD_HANDLE, VARVE_IO
+// @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (the list of sessions, or the log of an open one,
+// was made anew over and over)
 // @cost    as varve_store_metrics
 // @thread  any
 func StoreStats(store Store) (json []byte, failure *Failure) {
@@ -836,7 +837,7 @@ func StoreUsage(store Store, filterJSON string) (json []byte, failure *Failure) 
 // @param[out] text_len_out [bytes].
 // @param[out] error_out    caller frees; may be NULL.
 //
-// @errors  VARVE_BAD_HANDLE, VARVE_IO
+// @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (as varve_store_stats)
 // @cost    opens no session. metadata.json of every session that is not open is read, about 15 us
 // each; what was found is used again until a hundred times as long has passed, so that a
 // hundred thousand sessions cost a second and a half every two and a half minutes
@@ -1408,7 +1409,8 @@ func SessionID(session Session) string {
 // @param[out] json_len_out [bytes].
 // @param[out] error_out    caller frees; may be NULL.
 //
-// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_IO
+// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_BUSY (the log was replaced
+// over and over meanwhile), VARVE_IO
 // @thread  any
 func SessionMetadata(session Session) (json []byte, failure *Failure) {
 	out := new(struct {
@@ -1522,7 +1524,7 @@ func SessionStats(session Session) (json []byte, failure *Failure) {
 // @param[out] json_len_out [bytes].
 // @param[out] error_out    caller frees; may be NULL.
 //
-// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (as varve_session_metadata), VARVE_IO
 // @thread  any
 func SessionFiles(session Session) (json []byte, failure *Failure) {
 	out := new(struct {

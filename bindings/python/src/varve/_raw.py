@@ -461,7 +461,8 @@ class Functions:
         @param[out] json_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
-        @errors  VARVE_BAD_HANDLE, VARVE_IO
+        @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (the list of sessions, or the log of an open one,
+                 was made anew over and over)
         @cost    as varve_store_metrics
         @thread  any"""
         self.varve_store_usage = _function(
@@ -514,7 +515,7 @@ class Functions:
         @param[out] text_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
-        @errors  VARVE_BAD_HANDLE, VARVE_IO
+        @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (as varve_store_stats)
         @cost    opens no session. metadata.json of every session that is not open is read, about 15 us
                  each; what was found is used again until a hundred times as long has passed, so that a
                  hundred thousand sessions cost a second and a half every two and a half minutes
@@ -951,7 +952,8 @@ class Functions:
         @param[out] json_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
-        @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_IO
+        @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_BUSY (the log was replaced
+                 over and over meanwhile), VARVE_IO
         @thread  any"""
         self.varve_session_update = _function(
             library, "varve_session_update", c_int32,
@@ -1039,7 +1041,7 @@ class Functions:
         @param[out] json_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
-        @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO
+        @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (as varve_session_metadata), VARVE_IO
         @thread  any"""
         self.varve_session_set_progress = _function(
             library, "varve_session_set_progress", c_int32,
