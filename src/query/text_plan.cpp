@@ -88,6 +88,7 @@ class TextPlanner {
   Status add(const TextClause& clause) {
     if (clause.sign == Sign::kRanked) has_ranked_clause_ = true;
     if (clause.sign == Sign::kMust) has_must_ = true;
+    if (clause.kind == Kind::kWildcard && clause.sign == Sign::kRanked) ranks_wildcard_ = true;
     switch (clause.kind) {
       case Kind::kWords: return add_words(clause);
       case Kind::kPhrase: return add_phrase(clause);
@@ -289,11 +290,13 @@ class TextPlanner {
     return lookup_.word(word).rows;
   }
 
-  // Stop words count only where there is nothing else.
+  // Stop words count only where there is nothing else: no word, no compound, no wildcard.
   void rank() {
-    const bool has_others = std::any_of(words_.begin(), words_.end(), [&](const auto& word) {
+    const bool has_word = std::any_of(words_.begin(), words_.end(), [&](const auto& word) {
       return !analyzer_.is_stop_word(word);
     });
+    const bool has_others =
+        has_word || ranks_wildcard_ || !compounds_.empty() || !wildcards_.empty();
     plan_.terms.reserve(words_.size() + compounds_.size() + wildcards_.size());
     lookup_.reserve_words(words_.size());
     for (const auto& word : words_) {
@@ -320,6 +323,7 @@ class TextPlanner {
   std::vector<RankedTerm> wildcards_;
   bool has_ranked_clause_ = false;
   bool has_must_ = false;
+  bool ranks_wildcard_ = false;
 };
 
 }  // namespace

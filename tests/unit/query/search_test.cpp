@@ -320,6 +320,23 @@ TEST_F(Wording, RequiredAndRefusedWords) {
   EXPECT_EQ(found("nobody"), "");
 }
 
+TEST(StopWords, CountOnlyWhereThereIsNothingElse) {
+  QueryLog log;
+  log.add(entry_of("list", 0.5, 1, R"("content":"my to-do list")"));
+  log.add(entry_of("walk", 0.5, 1, R"("content":"what we do, and where to")"));
+  log.add(entry_of("tower", 0.5, 1, R"("content":"the tower of \u6771\u4eac\u90fd")"));
+  const auto found = [&](const std::string& text) {
+    return log.all_ids(R"({"text":")" + text + "\"}");
+  };
+  EXPECT_EQ(found("to do"), "list walk");
+  EXPECT_EQ(found("to the list"), "list") << "a word";
+  EXPECT_EQ(found("to-do"), "list") << "a compound of two of them";
+  EXPECT_EQ(found("where is the tow*"), "tower") << "a wildcard";
+  EXPECT_EQ(found("where is the nob*"), "") << "whether anybody has it or not, as with words";
+  EXPECT_EQ(found("do \u6771\u4eac\u90fd*"), "tower") << "what is looked for in texts";
+  EXPECT_EQ(found("do -tow*"), "list walk") << "but what must not be there is nothing else";
+}
+
 TEST(Connectors, ATokenIsRequiredWithAllItsCompoundsAndWords) {
   QueryLog log;
   log.add(entry_of("one", 0.5, 1, R"("content":"a-b only, PR-1234 fixes it")"));
