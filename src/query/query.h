@@ -95,6 +95,8 @@ struct Query {
 
   [[nodiscard]] bool has_text() const { return !text.empty(); }
   [[nodiscard]] bool has_vector() const { return !vector.empty(); }
+  // Whether a rank by the vector decides, or is told: across sessions it is among all of them.
+  [[nodiscard]] bool wants_ranks() const { return has_vector() && (has_text() || explain); }
 };
 
 }  // namespace varve::query

@@ -62,7 +62,8 @@ struct Search::Parts {
   void apply_text();
   [[nodiscard]] std::optional<Place> after_place() const;
   void place_without_entry(Place* place) const;
-  [[nodiscard]] bool is_by_words() const { return ranks && !text.terms.empty(); }
+  // Whether the query has a vector and words, which need not be in this index.
+  [[nodiscard]] bool fuses() const { return query.has_vector() && text.asks_words; }
 
   Answer run();
   void run_by_best(Answer* answer);
@@ -163,7 +164,10 @@ void Search::Parts::apply_text() {
         if (!input.passed[i].empty()) text.rank_rows(text.checks[i].text, input.passed[i], index);
     }
   }
-  ranks = !text.terms.empty();
+  // Where another session has the words, entries of this one are measured by them, too; and beside
+  // a vector what must be there finds entries, whether it ranks them or not.
+  const bool others_rank = input.statistics != nullptr && !input.statistics->row_counts.empty();
+  ranks = !text.terms.empty() || others_rank || (fuses() && !text.needs_term);
   if (ranks) ranker = std::make_unique<Ranker>(index, text, row_end, input.statistics);
   finds_nothing = text.finds_nothing(input.passed.size() == text.checks.size());
 }
@@ -217,7 +221,8 @@ Hit Search::Parts::hit_of(const Place& place, double match, double best_match) c
   hit.place = place;
   hit.match = match;
   hit.factors = relevance.factors(place.row);
-  if (ranks) hit.match_quality = best_match > 0 ? std::min(1.0, match / best_match) : 0;
+  // When nothing that was found has any of the words, nothing is better than the rest.
+  if (best_match > 0) hit.match_quality = std::min(1.0, match / best_match);
   hit.relevance = decay::relevance(hit.factors.importance, hit.factors.decay, hit.factors.boost,
                                    hit.match_quality);
   return hit;
@@ -412,23 +417,23 @@ double Search::Parts::order_key(const Hit& hit) const {
     case SortBy::kBest:
     case SortBy::kMatch: break;
   }
-  return query.has_text() ? hit.fusion->score() : *hit.fusion->similarity;
+  return fuses() ? hit.fusion->score() : *hit.fusion->similarity;
 }
 
 // Every vector is looked at, and with words every match.
 void Search::Parts::run_by_vector(Answer* answer) {
-  const bool fuses = query.has_text();
-  answer->strategy = fuses ? "every match and every vector, by their ranks" : "every vector";
+  answer->fuses = fuses();
+  answer->strategy = fuses() ? "every match and every vector, by their ranks" : "every vector";
   const Candidates candidates = all_candidates(answer);
   const RankKeys own = input.rank_keys == nullptr ? rank_keys_of(candidates) : RankKeys();
   const Fusion fusion(input.rank_keys == nullptr ? own : *input.rank_keys,
-                      fuses ? query.vector_weight : 1);
+                      fuses() ? query.vector_weight : 1);
   const auto hit_at = [&](const Candidate& candidate) {
     Hit hit = hit_of({0, index.timestamp_ms(candidate.row), candidate.row}, candidate.match, 0);
     hit.fusion = fusion.parts(candidate.text_key, candidate.similarity);
     hit.best = candidate.best;
     hit.match_quality =
-        fuses ? std::min(1.0, hit.fusion->score()) : std::max(0.0, *candidate.similarity);
+        fuses() ? std::min(1.0, hit.fusion->score()) : std::max(0.0, *candidate.similarity);
     hit.relevance = decay::relevance(hit.factors.importance, hit.factors.decay, hit.factors.boost,
                                      hit.match_quality);
     hit.place.key = order_key(hit);

@@ -74,6 +74,7 @@ struct Answer {
   uint64_t last_seq = 0;      // its seq; 0: it has none
   std::string_view strategy;  // how the rows were found: for explain
   uint64_t walk_count_max = 0;
+  bool fuses = false;  // words and a vector into one order
   std::vector<Term> terms;
 };
 

@@ -57,6 +57,7 @@ class TextPlanner {
     const bool has_exclusions = !plan_.excluded.empty() || has_negative_check();
     plan_.has_no_words = plan_.terms.empty() && !has_conditions && !has_exclusions;
     plan_.needs_term = has_ranked_clause_ && !has_must_;
+    plan_.asks_words = has_ranked_clause_ || has_must_;
     return std::move(plan_);
   }
 

@@ -32,6 +32,7 @@ struct TextPlan {
   std::vector<std::string> words;             // of the question, folded, as asked
   bool matches_nothing = false;               // a word that must be there is nowhere
   bool has_no_words = false;                  // nor conditions: by words, nothing is found
+  bool asks_words = false;                    // to rank by, whether an entry has them or not
   bool needs_term = false;                    // an entry must have at least one of `terms`
   std::list<index::PostingBuffer> own_lists;  // that lists above borrow; mostly none
 

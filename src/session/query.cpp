@@ -132,8 +132,7 @@ class SessionQuery {
     if (shared_->statistics.entry_count > 0) input.statistics = &shared_->statistics;
     input.best_match = shared_->best_match;
     input.row_end_max = end_of(query::row_end_key);
-    const bool fuses = query_.has_vector() && query_.has_text();
-    if (fuses) input.rank_keys = &shared_->rank_keys;
+    if (query_.wants_ranks()) input.rank_keys = &shared_->rank_keys;
     return input;
   }
 

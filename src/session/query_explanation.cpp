@@ -22,14 +22,14 @@ Tree explain_best(const query::BestParts& parts) {
   return tree;
 }
 
-Tree explain_fusion(const query::Query& query, const query::FusionParts& parts) {
+Tree explain_fusion(const query::Query& query, const query::FusionParts& parts, bool fuses) {
   Tree tree = Tree::object();
   const auto rank = [](uint64_t number) {
     return number == 0 ? Tree() : Tree::integer_unsigned(number);
   };
   tree.set("similarity", parts.similarity ? Tree::number(*parts.similarity) : Tree());
   tree.set("rank", rank(parts.vector_rank));
-  if (!query.has_text()) return tree;
+  if (!fuses) return tree;
   tree.set("weight", Tree::number(query.vector_weight));
   tree.set("share", Tree::number(parts.vector));
   tree.set("text_rank", rank(parts.text_rank));
@@ -76,7 +76,7 @@ std::string explain_hit(const index::Index& index, const decay::Rules& rules,
     tree.set("length", Tree::integer_unsigned(index.text().length(hit.place.row)));
     tree.set("terms", explain_terms(answer, hit));
   }
-  if (hit.fusion) tree.set("vector", explain_fusion(query, *hit.fusion));
+  if (hit.fusion) tree.set("vector", explain_fusion(query, *hit.fusion, answer.fuses));
   if (hit.best) tree.set("best", explain_best(*hit.best));
   return tree.canonical();
 }

@@ -54,8 +54,8 @@ class StoreQuery {
         return {};
       }));
       shared_.best_match = query_.after ? query_.after->best_match : best_match_;
-      if (query_.has_vector()) VARVE_TRY(gather_ranks());
     }
+    if (query_.wants_ranks()) VARVE_TRY(gather_ranks());
     VARVE_TRY(for_each_session([this](session::Session& session, size_t number) {
       // Results of a session that is not kept open are read at once.
       return number < kept_.size() ? find(session, number) : find_and_read(session, number);

@@ -122,6 +122,25 @@ TEST_F(VectorQuery, WordsThatNobodyHasLeaveTheVectorAlone) {
   EXPECT_EQ(log_.ids(R"({"text":"zebra"})"), "");
 }
 
+TEST_F(VectorQuery, ExclusionsAreNoWordsToJoinItWith) {
+  for (const std::string weight : {"", R"(,"vector_weight":0)"}) {
+    const Answer answer = log_.answer(R"({"vector":[1],"text":"-cold")" + weight + "}");
+    ASSERT_EQ(log_.ids_of(answer), "coffee tea");
+    EXPECT_FALSE(answer.fuses);
+    EXPECT_EQ(answer.hits[0].place.key, 0.9);
+    EXPECT_EQ(answer.hits[0].match_quality, 0.9) << "the cosine";
+    EXPECT_EQ(answer.hits[1].match_quality, 0.2);
+  }
+  EXPECT_TRUE(log_.answer(R"({"vector":[1],"text":"-cold hot"})").fuses);
+}
+
+TEST_F(VectorQuery, WhatMustBeThereFindsBesideItWhetherItRanksOrNot) {
+  add("tokyo", "\u6771\u4eac\u90fd", 0.4);
+  add("also", "\u6771\u4eac\u90fd");
+  EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"+hot"})"), "coffee tea plain");
+  EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"+\u6771*\u90fd"})"), "tokyo also");
+}
+
 TEST_F(VectorQuery, TheWeightMovesTheOrderFromWordsToTheVector) {
   const std::string query = R"({"vector":[1],"text":"tea","sort_by":"match","vector_weight":)";
   const std::string words = log_.ids(R"({"text":"tea","sort_by":"match"})");

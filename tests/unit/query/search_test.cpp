@@ -337,6 +337,28 @@ TEST(StopWords, CountOnlyWhereThereIsNothingElse) {
   EXPECT_EQ(found("do -tow*"), "list walk") << "but what must not be there is nothing else";
 }
 
+TEST(StopWords, ThatMustBeThereAreNoMatchThatIsBetterThanAnother) {
+  QueryLog log;
+  log.add(entry_of("a", 0.2, 1, R"("content":"the tower","tags":["t"])"));
+  log.add(entry_of("b", 0.8, 1, R"("content":"the harbour","tags":["t"])"));
+  const auto answer = [&](const std::string& text, const std::string& sort_by) {
+    return log.answer(R"({"tags":{"include":["t"]},"text":")" + text + R"(","sort_by":")" +
+                      sort_by + "\"}");
+  };
+  // Whether another entry, which is not found, has the other word makes no difference.
+  for (const std::string content : {"a bell", "a kettle"}) {
+    log.add(entry_of(content.substr(2), 0.5, 1, R"("content":")" + content + '"'));
+    for (const std::string sort_by : {"best", "match", "relevance"}) {
+      const Answer found = answer("+the kettle", sort_by);
+      ASSERT_EQ(found.hits.size(), 2u);
+      EXPECT_EQ(found.hits[0].match_quality, 1) << content << " " << sort_by;
+      EXPECT_EQ(found.hits[1].match_quality, 1) << content << " " << sort_by;
+    }
+    EXPECT_EQ(log.ids_of(answer("+the kettle", "relevance")), "b a") << content;
+    EXPECT_EQ(log.ids_of(answer("+the kettle", "best")), "b a") << content;
+  }
+}
+
 TEST(Connectors, ATokenIsRequiredWithAllItsCompoundsAndWords) {
   QueryLog log;
   log.add(entry_of("one", 0.5, 1, R"("content":"a-b only, PR-1234 fixes it")"));

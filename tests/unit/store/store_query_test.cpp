@@ -307,6 +307,45 @@ TEST(StoreQuery, ADefectIsAnAnswerAlsoWhenThereIsNoMemoryToTellOfIt) {
 }
 
 // Also of a session that is not kept open between the steps.
+// Where nobody in a session has a word, its entries do not match as if none had been asked for.
+TEST(StoreQuery, EntriesAreMeasuredByWordsThatOnlyAnotherSessionHas) {
+  Sessions sessions;
+  const auto say = [&](const std::string& session, const std::string& id, const char* content) {
+    const auto added = sessions.make(session).add(R"({"type":"finding","id":")" + id +
+                                                  R"(","content":")" + content + "\"}");
+    EXPECT_TRUE(added.ok()) << added.status().message();
+  };
+  say("a", "kettle", "the kettle");
+  say("b", "tower", "the tower");
+  say("c", "kettles", "the kettle, and all that is said of kettles");
+  for (const std::string sort_by : {"best", "match", "relevance"}) {
+    const auto found = sessions.ask(R"({"text":"+the kettle","sort_by":")" + sort_by + "\"}");
+    ASSERT_EQ(found.results.size(), 3u);
+    EXPECT_EQ(found.results[2].id(), "tower") << sort_by;
+    EXPECT_EQ(found.results[2].match_quality, 0) << sort_by;
+    EXPECT_EQ(found.results[0].match_quality, 1) << sort_by;
+  }
+}
+
+TEST(StoreQuery, ARankByAVectorIsAmongAllSessions) {
+  Sessions sessions;
+  const auto put = [&](const std::string& session, const std::vector<float>& vector) {
+    session::Session& made = sessions.make(session);
+    sessions.add(session, "of-" + session, 5, 0);
+    EXPECT_TRUE(made.put_vector("of-" + session, vector).ok());
+  };
+  put("a", {1.0F, 1.0F});
+  put("b", {1.0F, 0.0F});
+  put("c", {0.0F, 1.0F});
+  const auto found = sessions.ask(R"({"vector":[1,0],"explain":true})");
+  ASSERT_EQ(found.results.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string rank = "\"rank\":" + std::to_string(i + 1) + ",";
+    EXPECT_NE(found.results[i].explanation.find(rank), std::string::npos)
+        << found.results[i].explanation;
+  }
+}
+
 TEST(StoreQuery, AVectorOfAnotherDimensionIsRefusedWhereverItMeetsOne) {
   const std::vector<float> of_three = {1.0F, 0.0F, 0.0F};
   for (const size_t others : {size_t{1}, size_t{257}}) {
