@@ -95,7 +95,12 @@ struct Search::Parts {
   TextPlan text;
   std::unique_ptr<Ranker> ranker;
   bool ranks = false;          // there are words to rank by
-  bool finds_nothing = false;  // by its conditions
+  bool finds_nothing = false;  // by its words
+
+  // Whether no row can be found. A vector finds entries that have none of the words.
+  [[nodiscard]] bool is_hopeless() const {
+    return query.has_vector() ? text.matches_nothing : finds_nothing;
+  }
 };
 
 // --- conditions ----------------------------------------------------------------------------------
@@ -455,8 +460,7 @@ Answer Search::Parts::run() {
   answer.row_end = row_end;
   if (row_end > 0) answer.last_seq = index.seq(row_end - 1);
   answer.best_match = query.after ? query.after->best_match : input.best_match;
-  const bool nothing = query.has_vector() ? text.matches_nothing : finds_nothing;
-  if (nothing || query.limit == 0) return answer;
+  if (is_hopeless() || query.limit == 0) return answer;
   answer.hits.reserve(std::min(wanted(), kHitsAtFirst));
   const bool plain = query.relevance_min == 0 && !query.ascending;
   if (query.has_vector()) {
@@ -549,7 +553,7 @@ RankKeys Search::rank_keys() {
 
 std::vector<uint32_t> Search::rows_to_check(size_t check) {
   std::vector<uint32_t> rows;
-  if (parts_->finds_nothing) return rows;
+  if (parts_->is_hopeless()) return rows;
   RowFilter filter = parts_->filter;
   for (const auto& list : parts_->text.checks[check].lists) {
     filter.require(RowSet::of_lists({list}));

@@ -339,6 +339,9 @@ bool TextPlan::finds_nothing(bool is_checked) const {
 
 void TextPlan::rank_rows(std::string text, const std::vector<uint32_t>& rows,
                          const index::Index& index) {
+  const bool is_ranked = std::any_of(terms.begin(), terms.end(),
+                                     [&](const auto& ranked) { return ranked.text == text; });
+  if (is_ranked) return;
   terms.push_back({std::move(text), list_of_rows(rows, index, &own_lists)});
 }
 

@@ -39,7 +39,7 @@ struct TextPlan {
   // Whether no row can be found. Before the checks are answered (is_checked) each may add a term.
   [[nodiscard]] bool finds_nothing(bool is_checked) const;
 
-  // Adds a term that is in these rows, once in each.
+  // Adds a term that is in these rows, once in each, unless it is there: asked for twice.
   void rank_rows(std::string text, const std::vector<uint32_t>& rows, const index::Index& index);
 };
 

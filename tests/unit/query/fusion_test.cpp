@@ -120,6 +120,8 @@ TEST_F(VectorQuery, WordsThatNobodyHasLeaveTheVectorAlone) {
   EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"zebra"})"), "coffee snow tea ice");
   EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"+zebra"})"), "") << "that must be there";
   EXPECT_EQ(log_.ids(R"({"text":"zebra"})"), "");
+  EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"zebra -hot"})"), "snow ice");
+  EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"zebra -\"is hot\""})"), "snow ice");
 }
 
 TEST_F(VectorQuery, ExclusionsAreNoWordsToJoinItWith) {

@@ -395,6 +395,15 @@ TEST_F(Wording, AWordThatIsAskedForAgainCountsOnce) {
   EXPECT_EQ(scores("+authorization +authorizations code code"), once);
 }
 
+TEST_F(Wording, APhraseThatIsAskedForAgainCountsOnce) {
+  const auto match = [&](const std::string& text) {
+    return log_.answer(R"({"sort_by":"match","text":")" + text + "\"}").hits.at(0).match;
+  };
+  const double once = match(R"(tea \"tea time\")");
+  EXPECT_GT(once, match("tea time")) << "it counts";
+  EXPECT_EQ(match(R"(tea \"tea time\" \"tea time\")"), once);
+}
+
 TEST_F(Wording, PhrasesAreWordsInTheirOrder) {
   EXPECT_EQ(found(R"("authorization code")"), "a");
   EXPECT_EQ(found(R"("code authorization")"), "");
