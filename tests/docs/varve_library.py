@@ -113,6 +113,9 @@ class Session:
     def delete(self, entry_id, reason):
         self._library.call("varve_session_delete", self._handle, *given(entry_id), *given(reason))
 
+    def compact(self):
+        return json.loads(self._library.text("varve_session_compact", self._handle, *given(None)))
+
     def kv_set(self, key, value):
         self._library.call("varve_kv_set", self._handle, *given(key), *given(value))
 
