@@ -11,7 +11,7 @@ const ErrNotFound Status = 2
 // ErrAlreadyExists is VARVE_ALREADY_EXISTS: the id is in use, or was used and deleted.
 const ErrAlreadyExists Status = 3
 
-// ErrSizeLimit is VARVE_SIZE_LIMIT: larger than a configured limit.
+// ErrSizeLimit is VARVE_SIZE_LIMIT: above a configured limit.
 const ErrSizeLimit Status = 4
 
 // ErrBadHandle is VARVE_BAD_HANDLE: closed, NULL, garbage, or of another type.
@@ -26,7 +26,7 @@ const ErrBusy Status = 7
 // ErrUnsupported is VARVE_UNSUPPORTED: not available for this session, store or file system.
 const ErrUnsupported Status = 8
 
-// ErrIO is VARVE_IO: the file system answered with an error.
+// ErrIO is VARVE_IO: the file system reported an error.
 const ErrIO Status = 20
 
 // ErrNoSpace is VARVE_NO_SPACE: disk or quota full; nothing was added.
@@ -35,7 +35,7 @@ const ErrNoSpace Status = 21
 // ErrNoMemory is VARVE_NO_MEMORY: allocation failed; nothing was added, deleted or set.
 const ErrNoMemory Status = 22
 
-// ErrCorruption is VARVE_CORRUPTION: what is stored there is damaged.
+// ErrCorruption is VARVE_CORRUPTION: stored data is damaged.
 const ErrCorruption Status = 40
 
 // ErrFormatVersion is VARVE_FORMAT_VERSION: written by a newer version; left untouched.
@@ -47,7 +47,7 @@ const ErrCallback Status = 60
 // ErrForked is VARVE_FORKED: the handle was made before fork(), in the parent.
 const ErrForked Status = 61
 
-// ErrInternal is VARVE_INTERNAL: a defect of the library: please report it.
+// ErrInternal is VARVE_INTERNAL: a defect in the library: please report it.
 const ErrInternal Status = 127
 
 // statusNames are the names by which the documentation calls the statuses.

@@ -1,9 +1,9 @@
 /**
  * @file varve/error.h
- * What went wrong, where, and what to do about it.
+ * Errors: what went wrong, where, and what to do about it.
  *
- * An error object is made for every status other than VARVE_OK when the caller passes `error_out`.
- * It is immutable, may move between threads, and is freed with varve_error_free. docs/errors.md
+ * A caller that passes `error_out` gets an error object with every status other than VARVE_OK. The
+ * object is immutable, may move between threads, and is freed with varve_error_free. docs/errors.md
  * lists each code with its usual causes and remedies.
  */
 #ifndef VARVE_ERROR_H
@@ -19,7 +19,7 @@ extern "C" {
 typedef struct varve_error varve_error_t;
 
 /**
- * Status code of an error; VARVE_OK for NULL, VARVE_BAD_HANDLE for a freed or foreign handle.
+ * Returns the status code: VARVE_OK for NULL, VARVE_BAD_HANDLE for a freed or foreign handle.
  *
  * @param[in] error handle, or NULL.
  * @errors none
@@ -28,9 +28,9 @@ typedef struct varve_error varve_error_t;
 VARVE_API varve_status_t varve_error_status(const varve_error_t *error VARVE_NULLABLE);
 
 /**
- * One line for a person: what went wrong and, where it helps, what to do.
- * Borrowed from the error: lives until varve_error_free. "" for NULL, and for a freed or foreign
- * handle.
+ * Returns the message, one line for a person: what went wrong and, where it helps, what to do; ""
+ * for NULL and for a freed or foreign handle. Borrowed from the error: lives until
+ * varve_error_free.
  *
  * @param[in] error handle, or NULL.
  * @errors none
@@ -39,10 +39,10 @@ VARVE_API varve_status_t varve_error_status(const varve_error_t *error VARVE_NUL
 VARVE_API const char *varve_error_message(const varve_error_t *error VARVE_NULLABLE);
 
 /**
- * The place as a JSON object, with the members that apply:
- * {"path","member","offset","line","size","limit","errno"} (docs/errors.md#details). "{}" when none
- * does, for NULL, and for a freed or foreign handle.
- * Borrowed from the error: lives until varve_error_free.
+ * Returns the place of the error as a JSON object, with the members that apply:
+ * {"path","member","offset","line","size","limit","errno"} (docs/errors.md#details); "{}" when none
+ * applies, for NULL, and for a freed or foreign handle. Borrowed from the error: lives until
+ * varve_error_free.
  *
  * @param[in] error handle, or NULL.
  * @errors none

@@ -4,13 +4,13 @@
  *
  *   varve/base.h         conventions (read them once), versions, status codes, varve_free
  *   varve/error.h        what went wrong and where
- *   varve/store.h        open a directory of sessions; list, delete; log lines; clock
+ *   varve/store.h        open a directory of sessions; list and delete them; log lines; clock
  *   varve/session.h      one memory: create, open, metadata, stats
  *   varve/entry.h        add, get, delete
- *   varve/query.h        find: by words, tag, type, time, reference, relevance
- *   varve/context.h      what a model is given: record a conversation, build a context
+ *   varve/query.h        find by words, tag, type, time, reference, relevance
+ *   varve/context.h      record a conversation; build the context that a model is given
  *   varve/kv.h           small facts by key; the working memory
- *   varve/transcript.h   what was said, in order
+ *   varve/transcript.h   the turns of a conversation, in order
  *   varve/maintenance.h  verify, repair, rebuild the index, export, import
  *   varve/memory.h       a user's memory in three tiers: working, short term, long term
  *   varve/window.h       the last messages of a conversation, in memory only
@@ -29,7 +29,7 @@
  *   varve_session_close(session);
  *   varve_store_close(store);
  *
- * examples/remember.c is the same with its errors handled.
+ * examples/remember.c is the same program with error handling.
  */
 #ifndef VARVE_VARVE_H
 #define VARVE_VARVE_H

@@ -61,7 +61,7 @@ export type varve_progress_fn = (operation: string, done: number, total: number)
 
 export interface Raw {
   /**
-   * ABI version of the loaded library.
+   * Returns the ABI version of the loaded library.
    *
    * @errors none
    * @thread any
@@ -69,7 +69,7 @@ export interface Raw {
   varve_abi_version(): number;
 
   /**
-   * Version of the loaded library, "0.1.0" for example. Static text.
+   * Returns the version of the loaded library, "0.1.0" for example. Static text.
    *
    * @errors none
    * @thread any
@@ -77,8 +77,8 @@ export interface Raw {
   varve_version(): string | null;
 
   /**
-   * Name of a status, "VARVE_BUSY" for example; "VARVE_UNKNOWN_STATUS" for a foreign number.
-   * Static text, never NULL.
+   * Returns the name of a status, "VARVE_BUSY" for example; "VARVE_UNKNOWN_STATUS" for a number that
+   * is none. Static text, never NULL.
    *
    * @param[in] status any value.
    * @errors none

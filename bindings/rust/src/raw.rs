@@ -119,32 +119,32 @@ pub struct varve_session_t {
 pub type varve_progress_fn = unsafe extern "C" fn(user_data: *mut c_void, operation: *const c_char, done: u64, total: u64) -> i32;
 
 /// ```text
-/// Library version. The only place it is typed; everything else reads it from here.
+/// Library version. This is the only place it is written; everything else reads it from here.
 /// ```
 pub const VARVE_VERSION_MAJOR: i32 = 0;
 
 /// ```text
-/// Library version. The only place it is typed; everything else reads it from here.
+/// Library version. This is the only place it is written; everything else reads it from here.
 /// ```
 pub const VARVE_VERSION_MINOR: i32 = 1;
 
 /// ```text
-/// Library version. The only place it is typed; everything else reads it from here.
+/// Library version. This is the only place it is written; everything else reads it from here.
 /// ```
 pub const VARVE_VERSION_PATCH: i32 = 0;
 
 /// ```text
-/// ABI version: the number in libvarve.so.N. A binding refuses to load another one.
+/// ABI version: the number in libvarve.so.N. A binding refuses to load any other.
 /// ```
 pub const VARVE_ABI_VERSION: i32 = 1;
 
 /// ```text
-/// Version of the files written (docs/format.md); every earlier one is read.
+/// Version of the files that are written (docs/format.md); every earlier one can be read.
 /// ```
 pub const VARVE_FILE_FORMAT: i32 = 1;
 
 /// ```text
-/// As a text's length: the text ends at its first NUL.
+/// As the length of a text: the text ends at its first NUL.
 /// ```
 pub const VARVE_NUL_TERMINATED: usize = usize::MAX;
 
@@ -166,7 +166,7 @@ pub const VARVE_NOT_FOUND: varve_status_t = 2;
 pub const VARVE_ALREADY_EXISTS: varve_status_t = 3;
 
 /// ```text
-/// larger than a configured limit
+/// above a configured limit
 /// ```
 pub const VARVE_SIZE_LIMIT: varve_status_t = 4;
 
@@ -191,7 +191,7 @@ pub const VARVE_BUSY: varve_status_t = 7;
 pub const VARVE_UNSUPPORTED: varve_status_t = 8;
 
 /// ```text
-/// the file system answered with an error
+/// the file system reported an error
 /// ```
 pub const VARVE_IO: varve_status_t = 20;
 
@@ -206,7 +206,7 @@ pub const VARVE_NO_SPACE: varve_status_t = 21;
 pub const VARVE_NO_MEMORY: varve_status_t = 22;
 
 /// ```text
-/// what is stored there is damaged
+/// stored data is damaged
 /// ```
 pub const VARVE_CORRUPTION: varve_status_t = 40;
 
@@ -226,7 +226,7 @@ pub const VARVE_CALLBACK: varve_status_t = 60;
 pub const VARVE_FORKED: varve_status_t = 61;
 
 /// ```text
-/// a defect of the library: please report it
+/// a defect in the library: please report it
 /// ```
 pub const VARVE_INTERNAL: varve_status_t = 127;
 
@@ -259,22 +259,22 @@ pub const VARVE_LOG_OFF: i32 = 4;
 #[derive(Clone, Copy)]
 pub struct Api {
     /// ```text
-    /// ABI version of the loaded library.
+    /// Returns the ABI version of the loaded library.
     ///
     /// @errors none
     /// @thread any
     /// ```
     pub varve_abi_version: unsafe extern "C" fn() -> u32,
     /// ```text
-    /// Version of the loaded library, "0.1.0" for example. Static text.
+    /// Returns the version of the loaded library, "0.1.0" for example. Static text.
     ///
     /// @errors none
     /// @thread any
     /// ```
     pub varve_version: unsafe extern "C" fn() -> *const c_char,
     /// ```text
-    /// Name of a status, "VARVE_BUSY" for example; "VARVE_UNKNOWN_STATUS" for a foreign number.
-    /// Static text, never NULL.
+    /// Returns the name of a status, "VARVE_BUSY" for example; "VARVE_UNKNOWN_STATUS" for a number that
+    /// is none. Static text, never NULL.
     ///
     /// @param[in] status any value.
     /// @errors none
@@ -282,8 +282,8 @@ pub struct Api {
     /// ```
     pub varve_status_name: unsafe extern "C" fn(status: varve_status_t) -> *const c_char,
     /// ```text
-    /// Frees text that an `_out` parameter of this library gave to the caller. Once: a pointer, unlike a
-    /// handle, cannot be checked.
+    /// Frees text that an `_out` parameter of this library gave to the caller. Free it only once: unlike
+    /// a handle, a pointer cannot be checked.
     ///
     /// @param[in] text the pointer as given, or NULL.
     /// @errors none
@@ -291,7 +291,7 @@ pub struct Api {
     /// ```
     pub varve_free: unsafe extern "C" fn(text: *mut c_void),
     /// ```text
-    /// Status code of an error; VARVE_OK for NULL, VARVE_BAD_HANDLE for a freed or foreign handle.
+    /// Returns the status code: VARVE_OK for NULL, VARVE_BAD_HANDLE for a freed or foreign handle.
     ///
     /// @param[in] error handle, or NULL.
     /// @errors none
@@ -299,9 +299,9 @@ pub struct Api {
     /// ```
     pub varve_error_status: unsafe extern "C" fn(error: *const varve_error_t) -> varve_status_t,
     /// ```text
-    /// One line for a person: what went wrong and, where it helps, what to do.
-    /// Borrowed from the error: lives until varve_error_free. "" for NULL, and for a freed or foreign
-    /// handle.
+    /// Returns the message, one line for a person: what went wrong and, where it helps, what to do; ""
+    /// for NULL and for a freed or foreign handle. Borrowed from the error: lives until
+    /// varve_error_free.
     ///
     /// @param[in] error handle, or NULL.
     /// @errors none
@@ -309,10 +309,10 @@ pub struct Api {
     /// ```
     pub varve_error_message: unsafe extern "C" fn(error: *const varve_error_t) -> *const c_char,
     /// ```text
-    /// The place as a JSON object, with the members that apply:
-    /// {"path","member","offset","line","size","limit","errno"} (docs/errors.md#details). "{}" when none
-    /// does, for NULL, and for a freed or foreign handle.
-    /// Borrowed from the error: lives until varve_error_free.
+    /// Returns the place of the error as a JSON object, with the members that apply:
+    /// {"path","member","offset","line","size","limit","errno"} (docs/errors.md#details); "{}" when none
+    /// applies, for NULL, and for a freed or foreign handle. Borrowed from the error: lives until
+    /// varve_error_free.
     ///
     /// @param[in] error handle, or NULL.
     /// @errors none

@@ -117,22 +117,22 @@ var ProgressFnTrampoline = sync.OnceValue(func() uintptr {
 	})
 })
 
-// VersionMajor is VARVE_VERSION_MAJOR. Library version. The only place it is typed; everything else reads it from here.
+// VersionMajor is VARVE_VERSION_MAJOR. Library version. This is the only place it is written; everything else reads it from here.
 const VersionMajor = 0
 
-// VersionMinor is VARVE_VERSION_MINOR. Library version. The only place it is typed; everything else reads it from here.
+// VersionMinor is VARVE_VERSION_MINOR. Library version. This is the only place it is written; everything else reads it from here.
 const VersionMinor = 1
 
-// VersionPatch is VARVE_VERSION_PATCH. Library version. The only place it is typed; everything else reads it from here.
+// VersionPatch is VARVE_VERSION_PATCH. Library version. This is the only place it is written; everything else reads it from here.
 const VersionPatch = 0
 
-// ABIVersionConstant is VARVE_ABI_VERSION. ABI version: the number in libvarve.so.N. A binding refuses to load another one.
+// ABIVersionConstant is VARVE_ABI_VERSION. ABI version: the number in libvarve.so.N. A binding refuses to load any other.
 const ABIVersionConstant = 1
 
-// FileFormat is VARVE_FILE_FORMAT. Version of the files written (docs/format.md); every earlier one is read.
+// FileFormat is VARVE_FILE_FORMAT. Version of the files that are written (docs/format.md); every earlier one can be read.
 const FileFormat = 1
 
-// NulTerminated is VARVE_NUL_TERMINATED. As a text's length: the text ends at its first NUL.
+// NulTerminated is VARVE_NUL_TERMINATED. As the length of a text: the text ends at its first NUL.
 const NulTerminated uint = ^uint(0)
 
 // OK is VARVE_OK.
@@ -147,7 +147,7 @@ const NotFound Status = 2
 // AlreadyExists is VARVE_ALREADY_EXISTS. the id is in use, or was used and deleted
 const AlreadyExists Status = 3
 
-// SizeLimit is VARVE_SIZE_LIMIT. larger than a configured limit
+// SizeLimit is VARVE_SIZE_LIMIT. above a configured limit
 const SizeLimit Status = 4
 
 // BadHandle is VARVE_BAD_HANDLE. closed, NULL, garbage, or of another type
@@ -162,7 +162,7 @@ const Busy Status = 7
 // Unsupported is VARVE_UNSUPPORTED. not available for this session, store or file system
 const Unsupported Status = 8
 
-// IO is VARVE_IO. the file system answered with an error
+// IO is VARVE_IO. the file system reported an error
 const IO Status = 20
 
 // NoSpace is VARVE_NO_SPACE. disk or quota full; nothing was added
@@ -171,7 +171,7 @@ const NoSpace Status = 21
 // NoMemory is VARVE_NO_MEMORY. allocation failed; nothing was added, deleted or set
 const NoMemory Status = 22
 
-// Corruption is VARVE_CORRUPTION. what is stored there is damaged
+// Corruption is VARVE_CORRUPTION. stored data is damaged
 const Corruption Status = 40
 
 // FormatVersion is VARVE_FORMAT_VERSION. written by a newer version; left untouched
@@ -183,7 +183,7 @@ const Callback Status = 60
 // Forked is VARVE_FORKED. the handle was made before fork(), in the parent
 const Forked Status = 61
 
-// Internal is VARVE_INTERNAL. a defect of the library: please report it
+// Internal is VARVE_INTERNAL. a defect in the library: please report it
 const Internal Status = 127
 
 // LogDebug is VARVE_LOG_DEBUG. locks acquired and released, caches hit and missed
@@ -379,7 +379,7 @@ var symbols [symbolCount]uintptr
 
 // ABIVersion is varve_abi_version (base.h).
 //
-// ABI version of the loaded library.
+// Returns the ABI version of the loaded library.
 //
 // @errors none
 // @thread any
@@ -390,7 +390,7 @@ func ABIVersion() uint32 {
 
 // Version is varve_version (base.h).
 //
-// Version of the loaded library, "0.1.0" for example. Static text.
+// Returns the version of the loaded library, "0.1.0" for example. Static text.
 //
 // @errors none
 // @thread any
@@ -401,8 +401,8 @@ func Version() string {
 
 // StatusName is varve_status_name (base.h).
 //
-// Name of a status, "VARVE_BUSY" for example; "VARVE_UNKNOWN_STATUS" for a foreign number.
-// Static text, never NULL.
+// Returns the name of a status, "VARVE_BUSY" for example; "VARVE_UNKNOWN_STATUS" for a number that
+// is none. Static text, never NULL.
 //
 // @param[in] status any value.
 // @errors none
@@ -414,8 +414,8 @@ func StatusName(statusValue Status) string {
 
 // Free is varve_free (base.h).
 //
-// Frees text that an `_out` parameter of this library gave to the caller. Once: a pointer, unlike a
-// handle, cannot be checked.
+// Frees text that an `_out` parameter of this library gave to the caller. Free it only once: unlike
+// a handle, a pointer cannot be checked.
 //
 // @param[in] text the pointer as given, or NULL.
 // @errors none
@@ -426,7 +426,7 @@ func Free(text *byte) {
 
 // ErrorStatus is varve_error_status (error.h).
 //
-// Status code of an error; VARVE_OK for NULL, VARVE_BAD_HANDLE for a freed or foreign handle.
+// Returns the status code: VARVE_OK for NULL, VARVE_BAD_HANDLE for a freed or foreign handle.
 //
 // @param[in] error handle, or NULL.
 // @errors none
@@ -438,9 +438,9 @@ func ErrorStatus(errorValue Error) Status {
 
 // ErrorMessage is varve_error_message (error.h).
 //
-// One line for a person: what went wrong and, where it helps, what to do.
-// Borrowed from the error: lives until varve_error_free. "" for NULL, and for a freed or foreign
-// handle.
+// Returns the message, one line for a person: what went wrong and, where it helps, what to do; ""
+// for NULL and for a freed or foreign handle. Borrowed from the error: lives until
+// varve_error_free.
 //
 // @param[in] error handle, or NULL.
 // @errors none
@@ -452,10 +452,10 @@ func ErrorMessage(errorValue Error) string {
 
 // ErrorDetails is varve_error_details (error.h).
 //
-// The place as a JSON object, with the members that apply:
-// {"path","member","offset","line","size","limit","errno"} (docs/errors.md#details). "{}" when none
-// does, for NULL, and for a freed or foreign handle.
-// Borrowed from the error: lives until varve_error_free.
+// Returns the place of the error as a JSON object, with the members that apply:
+// {"path","member","offset","line","size","limit","errno"} (docs/errors.md#details); "{}" when none
+// applies, for NULL, and for a freed or foreign handle. Borrowed from the error: lives until
+// varve_error_free.
 //
 // @param[in] error handle, or NULL.
 // @errors none

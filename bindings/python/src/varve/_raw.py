@@ -10,17 +10,17 @@ ABI_VERSION = 1
 VERSION = "0.1.0"
 
 VARVE_VERSION_MAJOR = 0
-"""Library version. The only place it is typed; everything else reads it from here."""
+"""Library version. This is the only place it is written; everything else reads it from here."""
 VARVE_VERSION_MINOR = 1
-"""Library version. The only place it is typed; everything else reads it from here."""
+"""Library version. This is the only place it is written; everything else reads it from here."""
 VARVE_VERSION_PATCH = 0
-"""Library version. The only place it is typed; everything else reads it from here."""
+"""Library version. This is the only place it is written; everything else reads it from here."""
 VARVE_ABI_VERSION = 1
-"""ABI version: the number in libvarve.so.N. A binding refuses to load another one."""
+"""ABI version: the number in libvarve.so.N. A binding refuses to load any other."""
 VARVE_FILE_FORMAT = 1
-"""Version of the files written (docs/format.md); every earlier one is read."""
+"""Version of the files that are written (docs/format.md); every earlier one can be read."""
 VARVE_NUL_TERMINATED = 18446744073709551615
-"""As a text's length: the text ends at its first NUL."""
+"""As the length of a text: the text ends at its first NUL."""
 VARVE_OK = 0
 VARVE_INVALID_ARGUMENT = 1
 """malformed input; nothing was changed"""
@@ -29,7 +29,7 @@ VARVE_NOT_FOUND = 2
 VARVE_ALREADY_EXISTS = 3
 """the id is in use, or was used and deleted"""
 VARVE_SIZE_LIMIT = 4
-"""larger than a configured limit"""
+"""above a configured limit"""
 VARVE_BAD_HANDLE = 5
 """closed, NULL, garbage, or of another type"""
 VARVE_READ_ONLY = 6
@@ -39,13 +39,13 @@ VARVE_BUSY = 7
 VARVE_UNSUPPORTED = 8
 """not available for this session, store or file system"""
 VARVE_IO = 20
-"""the file system answered with an error"""
+"""the file system reported an error"""
 VARVE_NO_SPACE = 21
 """disk or quota full; nothing was added"""
 VARVE_NO_MEMORY = 22
 """allocation failed; nothing was added, deleted or set"""
 VARVE_CORRUPTION = 40
-"""what is stored there is damaged"""
+"""stored data is damaged"""
 VARVE_FORMAT_VERSION = 41
 """written by a newer version; left untouched"""
 VARVE_CALLBACK = 60
@@ -53,7 +53,7 @@ VARVE_CALLBACK = 60
 VARVE_FORKED = 61
 """the handle was made before fork(), in the parent"""
 VARVE_INTERNAL = 127
-"""a defect of the library: please report it"""
+"""a defect in the library: please report it"""
 VARVE_LOG_DEBUG = 0
 """locks acquired and released, caches hit and missed"""
 VARVE_LOG_INFO = 1
@@ -144,7 +144,7 @@ class Functions:
             ())
         """uint32_t varve_abi_version(void)
 
-        ABI version of the loaded library.
+        Returns the ABI version of the loaded library.
 
         @errors none
         @thread any"""
@@ -153,7 +153,7 @@ class Functions:
             ())
         """const char *varve_version(void)
 
-        Version of the loaded library, "0.1.0" for example. Static text.
+        Returns the version of the loaded library, "0.1.0" for example. Static text.
 
         @errors none
         @thread any"""
@@ -162,8 +162,8 @@ class Functions:
             (c_int32,))
         """const char *varve_status_name(varve_status_t status)
 
-        Name of a status, "VARVE_BUSY" for example; "VARVE_UNKNOWN_STATUS" for a foreign number.
-        Static text, never NULL.
+        Returns the name of a status, "VARVE_BUSY" for example; "VARVE_UNKNOWN_STATUS" for a number that
+        is none. Static text, never NULL.
 
         @param[in] status any value.
         @errors none
@@ -173,8 +173,8 @@ class Functions:
             (c_void_p,))
         """void varve_free(void *text)
 
-        Frees text that an `_out` parameter of this library gave to the caller. Once: a pointer, unlike a
-        handle, cannot be checked.
+        Frees text that an `_out` parameter of this library gave to the caller. Free it only once: unlike
+        a handle, a pointer cannot be checked.
 
         @param[in] text the pointer as given, or NULL.
         @errors none
@@ -184,7 +184,7 @@ class Functions:
             (c_void_p,))
         """varve_status_t varve_error_status(const varve_error_t *error)
 
-        Status code of an error; VARVE_OK for NULL, VARVE_BAD_HANDLE for a freed or foreign handle.
+        Returns the status code: VARVE_OK for NULL, VARVE_BAD_HANDLE for a freed or foreign handle.
 
         @param[in] error handle, or NULL.
         @errors none
@@ -194,9 +194,9 @@ class Functions:
             (c_void_p,))
         """const char *varve_error_message(const varve_error_t *error)
 
-        One line for a person: what went wrong and, where it helps, what to do.
-        Borrowed from the error: lives until varve_error_free. "" for NULL, and for a freed or foreign
-        handle.
+        Returns the message, one line for a person: what went wrong and, where it helps, what to do; ""
+        for NULL and for a freed or foreign handle. Borrowed from the error: lives until
+        varve_error_free.
 
         @param[in] error handle, or NULL.
         @errors none
@@ -206,10 +206,10 @@ class Functions:
             (c_void_p,))
         """const char *varve_error_details(const varve_error_t *error)
 
-        The place as a JSON object, with the members that apply:
-        {"path","member","offset","line","size","limit","errno"} (docs/errors.md#details). "{}" when none
-        does, for NULL, and for a freed or foreign handle.
-        Borrowed from the error: lives until varve_error_free.
+        Returns the place of the error as a JSON object, with the members that apply:
+        {"path","member","offset","line","size","limit","errno"} (docs/errors.md#details); "{}" when none
+        applies, for NULL, and for a freed or foreign handle. Borrowed from the error: lives until
+        varve_error_free.
 
         @param[in] error handle, or NULL.
         @errors none
