@@ -2,7 +2,7 @@
  * @file varve/store.h
  * A store: one directory (or memory) that holds any number of sessions.
  *
- * Several processes may have the same store open at once, each with as many handles as it likes.
+ * Several processes may have the same store open at once, each with any number of handles.
  */
 #ifndef VARVE_STORE_H
 #define VARVE_STORE_H
@@ -31,8 +31,8 @@ enum {
 
 /**
  * Receives one log line: a JSON object {"timestamp","level","component","session_id","message",
- * "metadata"} without newline. Called on the calling thread, never under a lock. It may call the
- * library, though not the function it was called from. It must not throw or longjmp.
+ * "metadata"} without a newline. Called on the calling thread, never under a lock. It may call the
+ * library, except the function that it was called from. It must not throw or longjmp.
  *
  * @param[in] user_data as registered.
  * @param[in] level     VARVE_LOG_DEBUG ... VARVE_LOG_ERROR.
@@ -42,24 +42,24 @@ enum {
 typedef void (*varve_log_fn)(void *user_data, int32_t level, const char *json_line, size_t len);
 
 /**
- * Tells the time instead of the system's clock. Called on the calling thread at the start of a
- * call, never under a lock; it must only tell the time, not call the library.
+ * Tells the time in place of the system's clock. Called on the calling thread at the start of a
+ * call, never under a lock. It must only tell the time, and not call the library.
  *
  * @param[in] user_data as registered.
- * @return [ms] since the Unix epoch; outside of the years 0 to 9999, the nearer end of them.
+ * @return [ms] since the Unix epoch; a time outside the years 0 to 9999 counts as the nearer end.
  */
 typedef int64_t (*varve_clock_fn)(void *user_data);
 
 /**
- * Counts the tokens of a text, as the model that is to read it does. Called on the calling thread
- * by varve_context_build, never under a lock; it must not call the library with the same store. The
- * same text should have the same count: what it told of an entry is remembered until another
+ * Counts the tokens of a text as the model that will read it does. Called on the calling thread by
+ * varve_context_build, never under a lock; it must not call the library with the same store. The
+ * same text should always have the same count: the count of an entry is remembered until another
  * function is set.
  *
  * @param[in]  user_data  as registered.
  * @param[in]  text       UTF-8, valid during the call.
  * @param[in]  len        [bytes].
- * @param[out] tokens_out how many. Any number is taken at its word: what has too many does not fit.
+ * @param[out] tokens_out how many. Any number is believed: a text with too many does not fit.
  * @return 0, or anything else for a failure, which ends the call with VARVE_CALLBACK.
  */
 typedef int32_t (*varve_token_fn)(void *user_data, const char *text, size_t len,
@@ -69,26 +69,26 @@ typedef int32_t (*varve_token_fn)(void *user_data, const char *text, size_t len,
  * Opens a store, and creates it, with the directories above it, when it does not exist.
  *
  * @param[in]  uri        a directory path, "file:PATH", or "memory:" (nothing on disk; the store
- *                        and its sessions live until it is closed, and each opening makes another).
- *                        PATH is taken as it is: no %xx, no ~. Write a relative path whose first
- *                        part has a colon in it as "./a:b" or "file:a:b".
+ *                        and its sessions live until it is closed, and each open makes a new one).
+ *                        PATH is taken literally: no %xx, no ~. Write a relative path whose first
+ *                        part contains a colon as "./a:b" or "file:a:b".
  * @param[in]  uri_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  config_json a JSON object; NULL or empty for none. Members (docs/format.md#config):
  *                        {"storage":{"max_session_size_mb","max_entry_size_bytes",...},
  *                        "concurrency":{"lock_timeout_ms","exclusive"},"decay":{...},
  *                        "performance":{"batch_write_interval_ms","cache_size",...},
  *                        "integrity":{...},"durability":"commit"|"interval"|"os"}.
- *                        What is given here overrides the store's config.json.
+ *                        These settings override the store's config.json.
  * @param[in]  config_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] store_out  the open store; close with varve_store_close.
  * @param[out] error_out  caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  bad URI or configuration, member and offset named
+ * @errors  VARVE_INVALID_ARGUMENT  bad URI or configuration; the error names member and offset
  *          VARVE_READ_ONLY         the directory is missing and may not be created
  *          VARVE_FORMAT_VERSION    config.json is of a newer version
  *          VARVE_UNSUPPORTED       unknown URI scheme
  *          VARVE_IO, VARVE_NO_SPACE
- * @cost    a few system calls; nothing grows with the number of sessions
+ * @cost    a few system calls, whatever the number of sessions
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -97,9 +97,8 @@ varve_store_open(const char *uri, size_t uri_len, const char *config_json VARVE_
                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Closes a store, and the sessions and memories opened from it. Calls in flight on other threads
- * finish first.
- * With durability "interval", what was added is made durable before this returns.
+ * Closes a store and the sessions and memories opened from it. Waits for calls in flight on other
+ * threads. With durability "interval", what was added is made durable before this returns.
  *
  * @param[in] store handle, or NULL.
  * @errors none
@@ -108,42 +107,42 @@ varve_store_open(const char *uri, size_t uri_len, const char *config_json VARVE_
 VARVE_API void varve_store_close(varve_store_t *store VARVE_NULLABLE);
 
 /**
- * Makes everything added so far through this store durable, whatever the durability. A session
- * that fails does not keep the others from it; the first failure is answered.
+ * Makes everything added so far through this store durable, whatever the durability. When a session
+ * fails, the others are still made durable; the first failure is returned.
  *
  * @param[in]  store     open store.
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
- * @cost    one fdatasync for each session that has anything to make durable
+ * @cost    one fdatasync for each session with anything to make durable
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
 varve_store_sync(varve_store_t *store, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Lists sessions, newest first, page by page, without opening them.
+ * Lists sessions page by page, newest first, without opening them.
  *
  * @param[in]  store      open store.
  * @param[in]  filter_json {"user_id","agent_id","limit","after","rescan"}, all optional; NULL or
- *                        empty for none. An empty user_id or agent_id is refused.
- *                        limit: 1 ..= 10000, default 100. after: "next" of the
- *                        page before. rescan: true rebuilds the list from the directories first
- *                        (after copying session directories in by hand).
+ *                        empty for none. An empty user_id or agent_id is refused. limit: 1 ..=
+ *                        10000, default 100. after: "next" of the previous page. rescan: true first
+ *                        rebuilds the list from the directories (after copying session directories
+ *                        in by hand).
  * @param[in]  filter_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] json_out   {"sessions":[{"session_id","user_id","agent_id","title","created_at",
- *                        "last_accessed","total_entries"}],"next":CURSOR|null}. What was not given
- *                        is ""; a session whose metadata.json is lost or damaged has only the
- *                        first three and created_at. Expired sessions are left out.
+ *                        "last_accessed","total_entries"}],"next":CURSOR|null}. Members that were
+ *                        not given are ""; a session whose metadata.json is lost or damaged has
+ *                        only the first three and created_at. Expired sessions are left out.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out  caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT, VARVE_BAD_HANDLE, VARVE_IO
- *          VARVE_BUSY  the list was made anew over and over; with rescan, or when there is no list
- *                      yet, another process is creating a session
+ *          VARVE_BUSY  the list kept being rebuilt; with rescan, or when there is no list yet,
+ *                      another process is creating a session
  *          VARVE_READ_ONLY, VARVE_NO_SPACE  with rescan
  * @cost    grows with the page, not with the number of sessions; with user_id or agent_id also
- *          with the newer sessions that are passed over
+ *          with the newer sessions that are skipped
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_store_sessions(
@@ -152,8 +151,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_sessions(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Deletes a session with everything in it, at once and for good. Open handles of it answer
- * VARVE_NOT_FOUND from then on, in every process.
+ * Deletes a session and everything in it, at once and for good. From then on its open handles
+ * return VARVE_NOT_FOUND, in every process.
  *
  * @param[in]  store     open store.
  * @param[in]  id        session id.
@@ -169,10 +168,10 @@ varve_store_delete_session(varve_store_t *store, const char *id, size_t id_len,
                            varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Finds entries across sessions. The query is that of varve/query.h with three members more:
- * {"user_id","agent_id","session_ids"} say which sessions; without them, all. Each result tells its
- * "session_id". Words are weighed over all sessions asked, so that results of a large session and
- * of a small one can be compared.
+ * Finds entries across sessions. The query is that of varve/query.h with three more members,
+ * {"user_id","agent_id","session_ids"}, which select the sessions; without them, all are searched.
+ * Each result has its "session_id". Words are weighed over all sessions searched, so that results
+ * of a large session and of a small one can be compared.
  *
  * @param[in]  store       open store.
  * @param[in]  query_json  as above; NULL or "" for all entries by relevance.
@@ -180,10 +179,10 @@ varve_store_delete_session(varve_store_t *store, const char *id, size_t id_len,
  * @param[out] results_out the results, in order; free them with varve_results_free. Not NULL.
  * @param[out] error_out   caller frees; may be NULL.
  *
- * @errors  as varve_session_query, but for what one session has wrong: one that cannot be read is
- *          left out and told to the log function, one that does not exist has no entries
- * @cost    as varve_session_query for each session asked; user_id, agent_id and session_ids decide
- *          without opening the others. Spread over `threads` of the configuration.
+ * @errors  as varve_session_query, except for failures of one session: an unreadable session is
+ *          left out and reported to the log function, a missing one has no entries
+ * @cost    as varve_session_query for each session searched; user_id, agent_id and session_ids
+ *          select without opening the others. Spread over `threads` of the configuration.
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -192,38 +191,37 @@ varve_store_query(varve_store_t *store, const char *query_json VARVE_NULLABLE, s
                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Copies the store into a directory that is itself a store, while this and other processes go on
- * adding, deleting and replacing logs. Takes no lock of the store's: no writer waits for it. In the
- * copy of each session is everything that was acknowledged before this was called, and nothing that
- * was deleted before is alive in it.
+ * Copies the store into a directory, which is then itself a store, while this and other processes
+ * keep adding, deleting and replacing logs. Takes none of the store's locks: no writer waits for
+ * it. The copy of each session has everything that was acknowledged before the call, and nothing
+ * that was deleted before the call is alive in it.
  *
- * A backup into the same directory again copies what was appended since; a log that was replaced
+ * Another backup into the same directory copies what was appended since; a log that was replaced
  * meanwhile (repair, compaction, restore) is copied whole. A backup that is killed leaves each
- * session of the copy as the last one or this one made it, or between the two: with the deletions
- * of this one and not yet all that was added. Older backups keep what they have: what was purged
- * from the store leaves a copy with the next backup into it.
+ * session of the copy as the previous backup or this one made it, or between the two: with the
+ * deletions of this one and not yet all of its additions. Older backups keep what they have: what
+ * was purged from the store leaves a copy with the next backup into it.
  *
  * @param[in]  store          open store.
  * @param[in]  path           a directory that is missing, empty, or holds a backup of this store.
  * @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  options_json   {"sessions":[ID],"delete_missing":true}, both optional; NULL or empty
- *                            for none. sessions: only these, one at least; the others' copies stay
- *                            as they are.
- *                            delete_missing: removes copies of sessions that are no longer in the
- *                            store.
+ *                            for none. sessions: only these, at least one; the copies of others
+ *                            stay as they are. delete_missing: removes copies of sessions that are
+ *                            no longer in the store.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"sessions","copied","appended","unchanged","removed","bytes",
  *                            "entries","duration_ms","problems":[{"session_id","reason",
  *                            "copied"}]}. sessions: copied whole, appended to or unchanged; bytes
  *                            and entries: what was written. A session that cannot be read keeps the
  *                            copy it has and is a problem with "copied":false; damaged lines are
- *                            copied as they are, and are one with "copied":true.
+ *                            copied as they are and are a problem with "copied":true.
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT  bad option; the directory holds something else, or is inside the
  *                                  store
- *          VARVE_NOT_FOUND         a session that was named does not exist
+ *          VARVE_NOT_FOUND         a named session does not exist
  *          VARVE_BUSY              another backup into this directory is running
  *          VARVE_FORMAT_VERSION    the backup was made by a newer version
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
@@ -239,35 +237,34 @@ varve_store_backup(varve_store_t *store, const char *path, size_t path_len,
 
 /**
  * Copies sessions from a backup, or from any directory that is a store, into this store. What was
- * deleted stays deleted: the deletions that the present session knows are applied to the one that
- * replaces it before anybody sees it.
+ * deleted stays deleted: the deletions that the present session knows of are applied to its
+ * replacement before anybody sees it.
  *
- * A session appears, or is replaced, in one step. Open handles of one that was replaced answer
- * VARVE_NOT_FOUND from then on, in every process; entries that it had and the backup has not are
- * gone.
+ * A session appears, or is replaced, in one step. From then on open handles of a replaced session
+ * return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone.
  *
  * @param[in]  store          open store.
  * @param[in]  path           the backup's directory; only read.
  * @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  options_json   {"sessions":[ID],"overwrite":false,"tombstones_from":PATH}, all
- *                            optional; NULL or empty for none. sessions: only these, one at least.
+ *                            optional; NULL or empty for none. sessions: only these, at least one.
  *                            tombstones_from: a store or backup whose deletions are applied too.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"sessions","replaced","entries","deletions_reapplied","bytes",
  *                            "duration_ms","problems":[{"session_id","reason","copied"}]}. entries:
- *                            that are alive in the restored sessions.
+ *                            those alive in the restored sessions.
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
  * @errors  VARVE_ALREADY_EXISTS    one of the sessions exists; nothing was restored
- *          VARVE_NOT_FOUND         no backup there, or not of a session that was named
- *          VARVE_INVALID_ARGUMENT  bad option, or the store itself
+ *          VARVE_NOT_FOUND         no backup there, or not of a named session
+ *          VARVE_INVALID_ARGUMENT  bad option, or the path is the store itself
  *          VARVE_FORMAT_VERSION    the backup was made by a newer version
  *          VARVE_UNSUPPORTED       the file system cannot replace a directory in one step: delete
  *                                  the session first
  *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
- * @cost    reads what is copied twice, writes it once, and indexes it
- * @thread  any; writers of a session that is replaced wait while its deletions are read
+ * @cost    reads what is copied twice, writes it once and indexes it
+ * @thread  any; writers of a session that is being replaced wait while its deletions are read
  */
 VARVE_API VARVE_MUST_USE varve_status_t
 varve_store_restore(varve_store_t *store, const char *path, size_t path_len,
@@ -278,8 +275,8 @@ varve_store_restore(varve_store_t *store, const char *path, size_t path_len,
 
 /**
  * Removes what has expired: sessions whose `ttl_hours` are over, with all their files, and expired
- * entries, by compacting the sessions that have some. Nobody sees any of it before either: this is
- * about the files. Meant to be called now and then, by one process of a store.
+ * entries, by compacting the sessions that have some. No reader sees expired data; this call
+ * removes it from the files. Call it now and then, from one process of a store.
  *
  * @param[in]  store          open store.
  * @param[out] report_out     {"sessions_checked","sessions_removed","sessions_compacted",
@@ -289,10 +286,10 @@ varve_store_restore(varve_store_t *store, const char *path, size_t path_len,
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions was made
- *          anew over and over)
+ * @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions kept
+ *          being rebuilt)
  * @cost    opens every session; compacts those with expired entries
- * @thread  any; others go on
+ * @thread  any; other calls continue meanwhile
  */
 VARVE_API VARVE_MUST_USE varve_status_t
 varve_store_sweep(varve_store_t *store, char **report_out VARVE_OUT_OWNED VARVE_NULLABLE,
@@ -300,22 +297,22 @@ varve_store_sweep(varve_store_t *store, char **report_out VARVE_OUT_OWNED VARVE_
                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Figures of this store handle: {"uri","sessions_open","entries","lock_waits","lock_timeouts",
- * "commits","entries_added","entries_deleted","bytes_written","syncs","index_rebuilds",
- * "lines_skipped","metrics"}. Counts are of this process, since the store was opened; "entries" is
- * of the open sessions.
+ * Returns the figures of this store handle: {"uri","sessions_open","entries","lock_waits",
+ * "lock_timeouts","commits","entries_added","entries_deleted","bytes_written","syncs",
+ * "index_rebuilds","lines_skipped","metrics"}. Counts are of this process, since the store was
+ * opened; "entries" is of the open sessions.
  *
- * "metrics" is what varve_store_metrics tells, under dotted names (docs/operations.md#figures):
+ * "metrics" has the figures of varve_store_metrics under dotted names (docs/operations.md#figures):
  * numbers, and for durations {"count","sum","p50","p99","max"} in milliseconds, where p50 and p99
- * are the upper bound of the bucket that holds them.
+ * are the upper bounds of the buckets that hold them.
  *
  * @param[in]  store        open store.
  * @param[out] json_out     the object.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (the list of sessions, or the log of an open one,
- *          was made anew over and over)
+ * @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (the list of sessions kept being rebuilt, or the
+ *          log of an open session kept being replaced)
  * @cost    as varve_store_metrics
  * @thread  any
  */
@@ -325,17 +322,17 @@ varve_store_stats(varve_store_t *store, char **json_out VARVE_OUT_OWNED VARVE_NU
                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * What model calls took, summed over entries that say so: by their member "usage", {"input_tokens",
- * "output_tokens","cost_usd"}, all optional, or by that of their content, as imported chats have it
- * ("prompt_tokens" and "completion_tokens" are read too).
+ * Sums what model calls used, over the entries that record it: in their member "usage",
+ * {"input_tokens","output_tokens","cost_usd"}, all optional, or in the "usage" of their content, as
+ * imported chats have it ("prompt_tokens" and "completion_tokens" are read too).
  *
- * The log decides: an entry that was deleted or has expired does not count any more, for figures
- * that outlived it would tell what it was. Keep books of your own where money is owed.
+ * The log decides: an entry that was deleted or has expired no longer counts, because figures that
+ * outlived it would reveal what it was. Where money is owed, keep books of your own.
  *
  * @param[in]  store        open store.
  * @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
  *                          optional; NULL or empty for none. An empty user_id, agent_id or
- *                          session_ids is refused. A session that does not exist counts nothing.
+ *                          session_ids is refused. A session that does not exist adds nothing.
  *                          time: start <= timestamp < end.
  * @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
@@ -343,14 +340,14 @@ varve_store_stats(varve_store_t *store, char **json_out VARVE_OUT_OWNED VARVE_NU
  *                          "agents":[{"agent_id",...}],"users":[{"user_id",...}],
  *                          "days":[{"day":"2026-01-10",...}],"problems":[{"session_id","reason"}]},
  *                          each with the members of total. entries: those that carry usage;
- *                          sessions without any are left out. Days are of UTC.
+ *                          sessions without any are left out. Days are in UTC.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (as varve_store_sweep);
- *          of one session only: in its problems
- * @cost    opens every session asked and reads its log once, each entry with one read; as long as a
- *          session stays open, only what was added since
+ *          failures of a single session are in problems
+ * @cost    opens every selected session and reads its log once, each entry with one read; while a
+ *          session stays open, later calls read only what was added since
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_store_usage(
@@ -359,13 +356,12 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_usage(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * What monitoring wants to know, in the text format of Prometheus (version 0.0.4): HELP, TYPE and
- * samples, each with the label store="URI". docs/operations.md#figures tells what each means.
+ * Returns figures for monitoring in the text format of Prometheus (version 0.0.4): HELP, TYPE and
+ * samples, each with the label store="URI". docs/operations.md#figures explains each.
  *
  * Counters and histograms are of this process, since the store was opened. varve_sessions,
  * varve_entries and varve_size_bytes are of the whole store: open sessions as they are now, all
- * others as their metadata.json says, that is, as they were last saved (synced or closed) by
- * anybody.
+ * others as their metadata.json says, that is, as any process last saved them (by sync or close).
  *
  * @param[in]  store        open store.
  * @param[out] text_out     UTF-8, lines.
@@ -373,9 +369,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_usage(
  * @param[out] error_out    caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (as varve_store_stats)
- * @cost    opens no session. metadata.json of every session that is not open is read, about 15 us
- *          each; what was found is used again until a hundred times as long has passed, so that a
- *          hundred thousand sessions cost a second and a half every two and a half minutes
+ * @cost    opens no session. Reads metadata.json of every session that is not open, about 15 us
+ *          each; the result is reused until a hundred times as long has passed, so that a hundred
+ *          thousand sessions cost a second and a half every two and a half minutes
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -384,12 +380,12 @@ varve_store_metrics(varve_store_t *store, char **text_out VARVE_OUT_OWNED VARVE_
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Sends log lines of `level` and above to `fn`. NULL stops them.
+ * Sends log lines of `level` and above to `fn`; NULL stops them.
  *
  * @param[in]  store     open store.
  * @param[in]  level     VARVE_LOG_DEBUG ... VARVE_LOG_OFF.
  * @param[in]  fn        receiver, or NULL.
- * @param[in]  user_data given back to fn; must outlive the store or the next call of this.
+ * @param[in]  user_data passed to fn; must outlive the store or the next call of this.
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT, VARVE_BAD_HANDLE
@@ -400,33 +396,34 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_log(
     void *user_data VARVE_NULLABLE, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Takes the time from `fn` instead of the system's clock: timestamps, ids, expiry, decay.
+ * Takes the time for timestamps, ids, expiry and decay from `fn` instead of the system's clock;
  * NULL returns to the system's clock. Deadlines always use the system's monotonic clock. When this
- * returns, the function that was set before is not called any more.
+ * returns, the previous function is no longer called.
  *
  * @param[in]  store     open store.
  * @param[in]  fn        clock, or NULL.
- * @param[in]  user_data given back to fn; must outlive the store or the next call of this.
+ * @param[in]  user_data passed to fn; must outlive the store or the next call of this.
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE
- * @thread  any; fn may be called from any thread that uses the store. Waits for those inside of it
+ * @thread  any; fn may be called from any thread that uses the store. Waits for threads inside the
+ *          previous function
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_clock(
     varve_store_t *store, varve_clock_fn fn VARVE_NULLABLE, void *user_data VARVE_NULLABLE,
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Counts tokens with `fn` instead of the built-in estimate (docs/context.md#tokens). NULL returns
- * to the estimate. When this returns, the function that was set before is not called any more.
+ * Counts tokens with `fn` instead of the built-in estimate (docs/context.md#tokens); NULL returns
+ * to the estimate. When this returns, the previous function is no longer called.
  *
  * @param[in]  store     open store.
  * @param[in]  fn        counter, or NULL.
- * @param[in]  user_data given back to fn; must outlive the store or the next call of this.
+ * @param[in]  user_data passed to fn; must outlive the store or the next call of this.
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE
- * @thread  any; fn may be called from any thread that builds a context. Waits for those that do
+ * @thread  any; fn may be called on any thread that builds a context. Waits for those being built
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_token_counter(
     varve_store_t *store, varve_token_fn fn VARVE_NULLABLE, void *user_data VARVE_NULLABLE,
