@@ -1,6 +1,6 @@
 /**
  * @file varve/session.h
- * A session: one memory. Its log of entries, its metadata, its lifetime.
+ * A session: one memory, with its log of entries, its metadata and its lifetime.
  */
 #ifndef VARVE_SESSION_H
 #define VARVE_SESSION_H
@@ -24,29 +24,30 @@ typedef struct varve_session varve_session_t;
  *                          "stores":["kv","transcript"],"kv_cap","transcript_cap","ttl_hours",
  *                          "ttl_policy","decay_config","compaction_config","preferences",
  *                          "durability"}, all optional; NULL or empty for none. Without session_id
- *                          one is made: "sess_" and 26 characters that sort by time. if_exists:
- *                          "fail", the default, or "open", which asks for a session_id: a session
- *                          of that id is opened as it is, whatever the other options, and is of the
- *                          user and agent given. An empty user_id or agent_id is refused.
- *                          stores: what it has beside its log, both when not given; their caps: see
- *                          kv.h and transcript.h. ttl_hours: the session expires so long after its
- *                          last write (ttl_policy "sliding", the default) or its creation
- *                          ("fixed"); 0: never. All members: docs/format.md#metadata.json.
+ *                          an id is made: "sess_" and 26 characters that sort by time. if_exists:
+ *                          "fail", the default, or "open", which needs a session_id: an existing
+ *                          session of that id is opened as it is, whatever the other options, but
+ *                          it must belong to the user and agent given. An empty user_id or agent_id
+ *                          is refused. stores: what the session has beside its log, by default
+ *                          both; for their caps see kv.h and transcript.h. ttl_hours: the session
+ *                          expires this long after its last write (ttl_policy "sliding", the
+ *                          default) or its creation ("fixed"); 0: never. All members:
+ *                          docs/format.md#metadata.json.
  * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] session_out  the open session; close with varve_session_close.
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
- *          VARVE_ALREADY_EXISTS    a session of that id exists; with "open", and is another
- *                                  user's or agent's, or its directory has no session in it
+ * @errors  VARVE_INVALID_ARGUMENT  bad option or id; the error names member and offset
+ *          VARVE_ALREADY_EXISTS    a session of that id exists; with "open", it is another user's
+ *                                  or agent's, or its directory has no session in it
  *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows; more
  *                                  than 16 MiB of options
- *          VARVE_BUSY              another process is creating a session, or opens the store over
- *                                  and over, or (with concurrency.exclusive) took the new lock
- *          VARVE_NOT_FOUND         somebody deleted it at once
- *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as by varve_session_open
+ *          VARVE_BUSY              another process is creating a session, or keeps opening the
+ *                                  store, or (with concurrency.exclusive) took the new lock
+ *          VARVE_NOT_FOUND         the session was deleted as soon as it was made
+ *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as varve_session_open
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
- * @cost    a new directory made durable before the answer; independent of the number of sessions
+ * @cost    makes a directory durable before the call returns, whatever the number of sessions
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -55,10 +56,10 @@ varve_session_create(varve_store_t *store, const char *options_json VARVE_NULLAB
                      varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Opens an existing session. Without permission to write, it opens for reading. Damage does not
- * keep a session from opening: what is whole is there, the rest is counted in varve_session_stats
- * and told by varve_session_verify. With integrity.recovery "strict" (docs/operations.md#recovery)
- * it does: the error says where, and nothing is changed.
+ * Opens an existing session; without permission to write, for reading only. Damage does not keep a
+ * session from opening: intact entries are there, the rest is counted by varve_session_stats and
+ * reported by varve_session_verify. With integrity.recovery "strict" (docs/operations.md#recovery)
+ * damage is an error that says where it is, and nothing is changed.
  *
  * @param[in]  store       open store.
  * @param[in]  id          session id.
@@ -68,8 +69,8 @@ varve_session_create(varve_store_t *store, const char *options_json VARVE_NULLAB
  *
  * @errors  VARVE_NOT_FOUND (also: expired), VARVE_INVALID_ARGUMENT (malformed id),
  *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE,
- *          VARVE_BUSY (the log was replaced over and over meanwhile; with concurrency.exclusive
- *          others write to it); with concurrency.exclusive VARVE_READ_ONLY
+ *          VARVE_BUSY (the log kept being replaced; with concurrency.exclusive others write to it);
+ *          with concurrency.exclusive also VARVE_READ_ONLY
  * @cost    reads the index and the part of the log that it does not cover; with "strict" all of it
  * @thread  any
  */
@@ -79,11 +80,11 @@ varve_session_open(varve_store_t *store, const char *id, size_t id_len,
                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Closes a handle. The last one of a session in a store also saves its index and metadata, and with
- * durability "interval" or "os" makes durable what was not. Should that not succeed, as when
- * another process holds the lock past lock_timeout_ms, what was added is there as before, and the
- * next open takes longer; the log function is told (ERROR when a power loss may still take
- * something). To know that all is durable call varve_session_sync first.
+ * Closes a handle. Closing the last one of a session in a store also saves index and metadata and,
+ * with durability "interval" or "os", makes durable what was not. If that fails, as when another
+ * process holds the lock past lock_timeout_ms, what was added is still there, the next open takes
+ * longer, and the log function is told (ERROR when a power loss may still take something). To know
+ * that everything is durable, call varve_session_sync first.
  *
  * @param[in] session handle, or NULL.
  * @errors none
@@ -92,8 +93,8 @@ varve_session_open(varve_store_t *store, const char *id, size_t id_len,
 VARVE_API void varve_session_close(varve_session_t *session VARVE_NULLABLE);
 
 /**
- * The session's id. Borrowed from the session: lives until that, or its store, is closed. NULL for
- * a bad handle.
+ * Returns the session's id; NULL for a bad handle. Borrowed from the session: lives until the
+ * session or its store is closed.
  *
  * @param[in] session open session.
  * @errors none
@@ -102,7 +103,7 @@ VARVE_API void varve_session_close(varve_session_t *session VARVE_NULLABLE);
 VARVE_API const char *varve_session_id(varve_session_t *session);
 
 /**
- * The session's metadata, as in metadata.json, with current counts.
+ * Returns the session's metadata, as in metadata.json, with current counts.
  *
  * @param[in]  session      open session.
  * @param[out] json_out     {"session_id","user_id","agent_id","title","created_at",
@@ -112,8 +113,8 @@ VARVE_API const char *varve_session_id(varve_session_t *session);
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_BUSY (the log was replaced
- *          over and over meanwhile), VARVE_IO
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (the session was deleted), VARVE_BUSY (the log kept
+ *          being replaced), VARVE_IO
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -122,22 +123,22 @@ varve_session_metadata(varve_session_t *session, char **json_out VARVE_OUT_OWNED
                        varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Changes metadata by a JSON merge patch (RFC 7396): null removes a member. What a session is
+ * Changes metadata by a JSON merge patch (RFC 7396): null removes a member. What defines a session
  * (session_id, user_id, agent_id, stores) and what the library counts (created_at, total_entries,
  * statistics, generation, version, ...) cannot be changed; members of your own are kept as given.
- * All of it is at most 16 MiB.
+ * All metadata together is at most 16 MiB.
  *
  * @param[in]  session    open session.
  * @param[in]  patch_json a JSON object.
  * @param[in]  patch_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out  caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  no object; a member that is mistyped, or cannot be changed
+ * @errors  VARVE_INVALID_ARGUMENT  not an object; a member that is mistyped or cannot be changed
  *          VARVE_SIZE_LIMIT        more than 16 MiB, or 65,472 members in one object
  *          VARVE_NOT_FOUND         the session was deleted
  *          VARVE_FORMAT_VERSION    metadata.json is of a newer version by now
  *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
- * @cost    metadata.json is replaced and made durable before the answer
+ * @cost    metadata.json is replaced and made durable before the call returns
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -150,7 +151,7 @@ varve_session_update(varve_session_t *session, const char *patch_json, size_t pa
  * @param[in]  session   open session.
  * @param[out] error_out caller frees; may be NULL.
  *
- * @errors  VARVE_NOT_FOUND (deleted meanwhile), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
+ * @errors  VARVE_NOT_FOUND (the session was deleted), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
  *          VARVE_READ_ONLY, VARVE_BAD_HANDLE
  * @thread  any
  */
@@ -158,7 +159,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
     varve_session_t *session, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Figures of the session.
+ * Returns the session's figures.
  *
  * @param[in]  session      open session.
  * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
@@ -175,21 +176,20 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"},
  *                          "usage":{"entries","input_tokens","output_tokens","cost_usd"}}.
  *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
- *                          corruption of kv and transcript: how often this process met damage in
- *                          them; varve_session_verify looks for it.
- *                          lock: who is writing at this moment, any process; the last three only
- *                          when somebody is. It may be over before it is told.
- *                          durable: false while entries that were answered are in memory only,
- *                          because the disk does not take them (integrity.io_failure "buffer").
- *                          memory_bytes is of the whole index; facets, words and vectors are in it
- *                          only as far as a query has needed them. usage: see varve_store_usage.
+ *                          corruption: kv and transcript count how often this process met damage in
+ *                          them; varve_session_verify looks for it. lock: who is writing at this
+ *                          moment, in any process; the last three members only when somebody is. It
+ *                          may be over before the call returns. durable: false while acknowledged
+ *                          entries are only in memory, because the disk does not accept them
+ *                          (integrity.io_failure "buffer"). memory_bytes is of the whole index;
+ *                          facets, words and vectors are in it only as far as a query has needed
+ *                          them. usage: see varve_store_usage.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (the log was replaced over and over
- *          meanwhile), VARVE_IO
+ * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (the log kept being replaced), VARVE_IO
  * @cost    O(types); entries added by other processes are read first. The first call reads the log
- *          once, for the usage; later ones what was added since
+ *          once, for the usage; later calls read what was added since
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -198,8 +198,8 @@ varve_session_stats(varve_session_t *session, char **json_out VARVE_OUT_OWNED VA
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * The session's files, kv.json and transcript.md among them, by name, and when each was modified
- * (RFC 3339): {"files":[{"name","size_bytes","modified"}]}; empty for "memory:".
+ * Lists the session's files by name, kv.json and transcript.md among them, with the time each was
+ * modified (RFC 3339): {"files":[{"name","size_bytes","modified"}]}; empty for "memory:".
  *
  * @param[in]  session      open session.
  * @param[out] json_out     the object.
@@ -215,30 +215,30 @@ varve_session_files(varve_session_t *session, char **json_out VARVE_OUT_OWNED VA
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Hears how far a long operation has come, and lets it go on or stops it. Called on the calling
- * thread, never under a lock: when the operation starts, then by the amount of work, at most once
- * for each megabyte, and at the end. It may call the library, though not close the session it is
+ * Receives the progress of a long operation, and lets it go on or stops it. Called on the calling
+ * thread, never under a lock: when the operation starts, then as work is done, at most once for
+ * each megabyte, and at the end. It may call the library, but must not close the session that it is
  * called for, nor its store. It must not throw or longjmp.
  *
  * @param[in] user_data as registered.
  * @param[in] operation "export", "import" or "verify"; valid during the call.
  * @param[in] done      [bytes] so far.
- * @param[in] total     [bytes]; 0 when that is not known.
- * @return 0 to go on; anything else stops the operation, which then answers VARVE_CALLBACK.
+ * @param[in] total     [bytes]; 0 when it is not known.
+ * @return 0 to go on; anything else stops the operation, which then returns VARVE_CALLBACK.
  */
 typedef int32_t (*varve_progress_fn)(void *user_data, const char *operation, uint64_t done,
                                      uint64_t total);
 
 /**
- * Tells `fn` of the progress of long operations with this handle: varve_session_export,
+ * Reports the progress of long operations with this handle to `fn`: varve_session_export,
  * varve_session_export_file, varve_session_import, varve_session_import_file and
- * varve_session_verify. NULL stops that. Operations that have begun keep the function they began
- * with.
+ * varve_session_verify. NULL stops the reports. An operation that has begun keeps the function it
+ * began with.
  *
  * @param[in]  session   open session.
  * @param[in]  fn        receiver, or NULL.
- * @param[in]  user_data given back to fn; must outlive the operations that begin before the next
- *                       call of this, or the handle.
+ * @param[in]  user_data passed to fn; must outlive the handle, or the operations that begin before
+ *                       the next call of this.
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE

@@ -46,16 +46,16 @@ export type varve_clock_fn = () => number | bigint;
 export type varve_token_fn = (text: string) => number | bigint;
 
 /**
- * Hears how far a long operation has come, and lets it go on or stops it. Called on the calling
- * thread, never under a lock: when the operation starts, then by the amount of work, at most once
- * for each megabyte, and at the end. It may call the library, though not close the session it is
+ * Receives the progress of a long operation, and lets it go on or stops it. Called on the calling
+ * thread, never under a lock: when the operation starts, then as work is done, at most once for
+ * each megabyte, and at the end. It may call the library, but must not close the session that it is
  * called for, nor its store. It must not throw or longjmp.
  *
  * @param[in] user_data as registered.
  * @param[in] operation "export", "import" or "verify"; valid during the call.
  * @param[in] done      [bytes] so far.
- * @param[in] total     [bytes]; 0 when that is not known.
- * @return 0 to go on; anything else stops the operation, which then answers VARVE_CALLBACK.
+ * @param[in] total     [bytes]; 0 when it is not known.
+ * @return 0 to go on; anything else stops the operation, which then returns VARVE_CALLBACK.
  */
 export type varve_progress_fn = (operation: string, done: number, total: number) => number | void;
 
@@ -773,29 +773,30 @@ export interface Raw {
    *                          "stores":["kv","transcript"],"kv_cap","transcript_cap","ttl_hours",
    *                          "ttl_policy","decay_config","compaction_config","preferences",
    *                          "durability"}, all optional; NULL or empty for none. Without session_id
-   *                          one is made: "sess_" and 26 characters that sort by time. if_exists:
-   *                          "fail", the default, or "open", which asks for a session_id: a session
-   *                          of that id is opened as it is, whatever the other options, and is of the
-   *                          user and agent given. An empty user_id or agent_id is refused.
-   *                          stores: what it has beside its log, both when not given; their caps: see
-   *                          kv.h and transcript.h. ttl_hours: the session expires so long after its
-   *                          last write (ttl_policy "sliding", the default) or its creation
-   *                          ("fixed"); 0: never. All members: docs/format.md#metadata.json.
+   *                          an id is made: "sess_" and 26 characters that sort by time. if_exists:
+   *                          "fail", the default, or "open", which needs a session_id: an existing
+   *                          session of that id is opened as it is, whatever the other options, but
+   *                          it must belong to the user and agent given. An empty user_id or agent_id
+   *                          is refused. stores: what the session has beside its log, by default
+   *                          both; for their caps see kv.h and transcript.h. ttl_hours: the session
+   *                          expires this long after its last write (ttl_policy "sliding", the
+   *                          default) or its creation ("fixed"); 0: never. All members:
+   *                          docs/format.md#metadata.json.
    * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] session_out  the open session; close with varve_session_close.
    * @param[out] error_out    caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT  bad option or id, member and offset named
-   *          VARVE_ALREADY_EXISTS    a session of that id exists; with "open", and is another
-   *                                  user's or agent's, or its directory has no session in it
+   * @errors  VARVE_INVALID_ARGUMENT  bad option or id; the error names member and offset
+   *          VARVE_ALREADY_EXISTS    a session of that id exists; with "open", it is another user's
+   *                                  or agent's, or its directory has no session in it
    *          VARVE_SIZE_LIMIT        the user has as many as storage.max_user_sessions allows; more
    *                                  than 16 MiB of options
-   *          VARVE_BUSY              another process is creating a session, or opens the store over
-   *                                  and over, or (with concurrency.exclusive) took the new lock
-   *          VARVE_NOT_FOUND         somebody deleted it at once
-   *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as by varve_session_open
+   *          VARVE_BUSY              another process is creating a session, or keeps opening the
+   *                                  store, or (with concurrency.exclusive) took the new lock
+   *          VARVE_NOT_FOUND         the session was deleted as soon as it was made
+   *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as varve_session_open
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
-   * @cost    a new directory made durable before the answer; independent of the number of sessions
+   * @cost    makes a directory durable before the call returns, whatever the number of sessions
    * @thread  any
    */
   varve_session_create(store: Handle | null, options_json?: Text | null | undefined): Handle;
@@ -804,10 +805,10 @@ export interface Raw {
   varve_session_create_async(store: Handle | null, options_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<Handle>;
 
   /**
-   * Opens an existing session. Without permission to write, it opens for reading. Damage does not
-   * keep a session from opening: what is whole is there, the rest is counted in varve_session_stats
-   * and told by varve_session_verify. With integrity.recovery "strict" (docs/operations.md#recovery)
-   * it does: the error says where, and nothing is changed.
+   * Opens an existing session; without permission to write, for reading only. Damage does not keep a
+   * session from opening: intact entries are there, the rest is counted by varve_session_stats and
+   * reported by varve_session_verify. With integrity.recovery "strict" (docs/operations.md#recovery)
+   * damage is an error that says where it is, and nothing is changed.
    *
    * @param[in]  store       open store.
    * @param[in]  id          session id.
@@ -817,8 +818,8 @@ export interface Raw {
    *
    * @errors  VARVE_NOT_FOUND (also: expired), VARVE_INVALID_ARGUMENT (malformed id),
    *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE,
-   *          VARVE_BUSY (the log was replaced over and over meanwhile; with concurrency.exclusive
-   *          others write to it); with concurrency.exclusive VARVE_READ_ONLY
+   *          VARVE_BUSY (the log kept being replaced; with concurrency.exclusive others write to it);
+   *          with concurrency.exclusive also VARVE_READ_ONLY
    * @cost    reads the index and the part of the log that it does not cover; with "strict" all of it
    * @thread  any
    */
@@ -828,11 +829,11 @@ export interface Raw {
   varve_session_open_async(store: Handle | null, id: Text, cancel_flag?: Int32Array | null): Promise<Handle>;
 
   /**
-   * Closes a handle. The last one of a session in a store also saves its index and metadata, and with
-   * durability "interval" or "os" makes durable what was not. Should that not succeed, as when
-   * another process holds the lock past lock_timeout_ms, what was added is there as before, and the
-   * next open takes longer; the log function is told (ERROR when a power loss may still take
-   * something). To know that all is durable call varve_session_sync first.
+   * Closes a handle. Closing the last one of a session in a store also saves index and metadata and,
+   * with durability "interval" or "os", makes durable what was not. If that fails, as when another
+   * process holds the lock past lock_timeout_ms, what was added is still there, the next open takes
+   * longer, and the log function is told (ERROR when a power loss may still take something). To know
+   * that everything is durable, call varve_session_sync first.
    *
    * @param[in] session handle, or NULL.
    * @errors none
@@ -844,8 +845,8 @@ export interface Raw {
   varve_session_close_async(session: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * The session's id. Borrowed from the session: lives until that, or its store, is closed. NULL for
-   * a bad handle.
+   * Returns the session's id; NULL for a bad handle. Borrowed from the session: lives until the
+   * session or its store is closed.
    *
    * @param[in] session open session.
    * @errors none
@@ -854,7 +855,7 @@ export interface Raw {
   varve_session_id(session: Handle | null): string | null;
 
   /**
-   * The session's metadata, as in metadata.json, with current counts.
+   * Returns the session's metadata, as in metadata.json, with current counts.
    *
    * @param[in]  session      open session.
    * @param[out] json_out     {"session_id","user_id","agent_id","title","created_at",
@@ -864,8 +865,8 @@ export interface Raw {
    * @param[out] json_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
-   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (deleted meanwhile), VARVE_BUSY (the log was replaced
-   *          over and over meanwhile), VARVE_IO
+   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND (the session was deleted), VARVE_BUSY (the log kept
+   *          being replaced), VARVE_IO
    * @thread  any
    */
   varve_session_metadata(session: Handle | null): string;
@@ -874,22 +875,22 @@ export interface Raw {
   varve_session_metadata_async(session: Handle | null, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Changes metadata by a JSON merge patch (RFC 7396): null removes a member. What a session is
+   * Changes metadata by a JSON merge patch (RFC 7396): null removes a member. What defines a session
    * (session_id, user_id, agent_id, stores) and what the library counts (created_at, total_entries,
    * statistics, generation, version, ...) cannot be changed; members of your own are kept as given.
-   * All of it is at most 16 MiB.
+   * All metadata together is at most 16 MiB.
    *
    * @param[in]  session    open session.
    * @param[in]  patch_json a JSON object.
    * @param[in]  patch_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out  caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT  no object; a member that is mistyped, or cannot be changed
+   * @errors  VARVE_INVALID_ARGUMENT  not an object; a member that is mistyped or cannot be changed
    *          VARVE_SIZE_LIMIT        more than 16 MiB, or 65,472 members in one object
    *          VARVE_NOT_FOUND         the session was deleted
    *          VARVE_FORMAT_VERSION    metadata.json is of a newer version by now
    *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
-   * @cost    metadata.json is replaced and made durable before the answer
+   * @cost    metadata.json is replaced and made durable before the call returns
    * @thread  any
    */
   varve_session_update(session: Handle | null, patch_json: Text): void;
@@ -903,7 +904,7 @@ export interface Raw {
    * @param[in]  session   open session.
    * @param[out] error_out caller frees; may be NULL.
    *
-   * @errors  VARVE_NOT_FOUND (deleted meanwhile), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
+   * @errors  VARVE_NOT_FOUND (the session was deleted), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
    *          VARVE_READ_ONLY, VARVE_BAD_HANDLE
    * @thread  any
    */
@@ -913,7 +914,7 @@ export interface Raw {
   varve_session_sync_async(session: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * Figures of the session.
+   * Returns the session's figures.
    *
    * @param[in]  session      open session.
    * @param[out] json_out     {"session_id","entries","deleted","expired","size_bytes":{"log","index",
@@ -930,21 +931,20 @@ export interface Raw {
    *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"},
    *                          "usage":{"entries","input_tokens","output_tokens","cost_usd"}}.
    *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
-   *                          corruption of kv and transcript: how often this process met damage in
-   *                          them; varve_session_verify looks for it.
-   *                          lock: who is writing at this moment, any process; the last three only
-   *                          when somebody is. It may be over before it is told.
-   *                          durable: false while entries that were answered are in memory only,
-   *                          because the disk does not take them (integrity.io_failure "buffer").
-   *                          memory_bytes is of the whole index; facets, words and vectors are in it
-   *                          only as far as a query has needed them. usage: see varve_store_usage.
+   *                          corruption: kv and transcript count how often this process met damage in
+   *                          them; varve_session_verify looks for it. lock: who is writing at this
+   *                          moment, in any process; the last three members only when somebody is. It
+   *                          may be over before the call returns. durable: false while acknowledged
+   *                          entries are only in memory, because the disk does not accept them
+   *                          (integrity.io_failure "buffer"). memory_bytes is of the whole index;
+   *                          facets, words and vectors are in it only as far as a query has needed
+   *                          them. usage: see varve_store_usage.
    * @param[out] json_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
-   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (the log was replaced over and over
-   *          meanwhile), VARVE_IO
+   * @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_BUSY (the log kept being replaced), VARVE_IO
    * @cost    O(types); entries added by other processes are read first. The first call reads the log
-   *          once, for the usage; later ones what was added since
+   *          once, for the usage; later calls read what was added since
    * @thread  any
    */
   varve_session_stats(session: Handle | null): string;
@@ -953,8 +953,8 @@ export interface Raw {
   varve_session_stats_async(session: Handle | null, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * The session's files, kv.json and transcript.md among them, by name, and when each was modified
-   * (RFC 3339): {"files":[{"name","size_bytes","modified"}]}; empty for "memory:".
+   * Lists the session's files by name, kv.json and transcript.md among them, with the time each was
+   * modified (RFC 3339): {"files":[{"name","size_bytes","modified"}]}; empty for "memory:".
    *
    * @param[in]  session      open session.
    * @param[out] json_out     the object.
@@ -970,15 +970,15 @@ export interface Raw {
   varve_session_files_async(session: Handle | null, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Tells `fn` of the progress of long operations with this handle: varve_session_export,
+   * Reports the progress of long operations with this handle to `fn`: varve_session_export,
    * varve_session_export_file, varve_session_import, varve_session_import_file and
-   * varve_session_verify. NULL stops that. Operations that have begun keep the function they began
-   * with.
+   * varve_session_verify. NULL stops the reports. An operation that has begun keeps the function it
+   * began with.
    *
    * @param[in]  session   open session.
    * @param[in]  fn        receiver, or NULL.
-   * @param[in]  user_data given back to fn; must outlive the operations that begin before the next
-   *                       call of this, or the handle.
+   * @param[in]  user_data passed to fn; must outlive the handle, or the operations that begin before
+   *                       the next call of this.
    * @param[out] error_out caller frees; may be NULL.
    *
    * @errors  VARVE_BAD_HANDLE
