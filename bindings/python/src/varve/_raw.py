@@ -1125,11 +1125,11 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_session_add(varve_session_t *session, const char *entry_json, size_t entry_len, char **id_out, size_t *id_len_out, varve_error_t **error_out)
 
-        Adds one entry. After VARVE_OK it is in the log, as durable as the session's durability says
-        ("commit", the default: it survives power loss), and every process sees it. After anything else
-        the session is as it was.
+        Adds one entry. After VARVE_OK the entry is in the log, as durable as the session's durability
+        says ("commit", the default: it survives power loss), and every process sees it. After any other
+        status the session is as it was.
 
-        Threads adding to one session at once share one write and one fdatasync.
+        Threads that add to one session at once share one write and one fdatasync.
 
         @param[in]  session    open session.
         @param[in]  entry_json UTF-8 JSON object, depth at most 64.
@@ -1138,13 +1138,13 @@ class Functions:
         @param[out] id_len_out [bytes].
         @param[out] error_out  caller frees; may be NULL.
 
-        @errors  VARVE_INVALID_ARGUMENT  member and byte offset in the details
+        @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
                  VARVE_ALREADY_EXISTS    the id exists, or was deleted: an id is used once, ever
-                 VARVE_SIZE_LIMIT        entry or session over its limit, sizes in the details
+                 VARVE_SIZE_LIMIT        entry or session above its limit; the details have the sizes
                  VARVE_BUSY              another process held the lock past lock_timeout_ms
                  VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
-                 VARVE_FORMAT_VERSION    schema_version above ours
-                 VARVE_CORRUPTION        a line, or metadata.json, carries the highest sequence number
+                 VARVE_FORMAT_VERSION    schema_version is above the library's
+                 VARVE_CORRUPTION        a line, or metadata.json, has the highest sequence number that
                                          there is: none is left
         @cost    one write, and one fdatasync with "commit"; O(entry_len)
         @thread  any"""
@@ -1153,18 +1153,18 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_session_add_batch(varve_session_t *session, const char *entries, size_t entries_len, char **ids_out, size_t *ids_len_out, varve_error_t **error_out)
 
-        Adds several entries, all or none, also across a crash.
+        Adds several entries, all or none, even across a crash.
 
         @param[in]  session     open session.
         @param[in]  entries     a JSON array of entries, or JSON lines (one entry a line).
         @param[in]  entries_len [bytes] or VARVE_NUL_TERMINATED.
         @param[out] ids_out     JSON array of the ids, in the order given.
         @param[out] ids_len_out [bytes].
-        @param[out] error_out   caller frees; may be NULL. Details name the entry ("[3].tags[0]") or the
-                                line.
+        @param[out] error_out   caller frees; may be NULL. The details name the entry ("[3].tags[0]") or
+                                the line.
 
-        @errors  as varve_session_add; also VARVE_ALREADY_EXISTS for an id given twice. None at all, an
-                 empty array or text, is VARVE_OK
+        @errors  as varve_session_add; also VARVE_ALREADY_EXISTS for an id given twice. An empty array or
+                 text is VARVE_OK
         @cost    one write, and one fdatasync with "commit", for all of them
         @thread  any"""
         self.varve_session_get = _function(
@@ -1172,7 +1172,7 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_session_get(varve_session_t *session, const char *id, size_t id_len, char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
-        Gives one entry as it is stored: the line of the log, checked against its checksum.
+        Returns one entry as it is stored: its line of the log, verified by its checksum.
 
         @param[in]  session      open session.
         @param[in]  id           entry id.
@@ -1182,9 +1182,9 @@ class Functions:
         @param[out] error_out    caller frees; may be NULL.
 
         @errors  VARVE_NOT_FOUND         never added, deleted, or expired; or the session was deleted
-                 VARVE_CORRUPTION        its line was damaged on disk: path and offset in the details
+                 VARVE_CORRUPTION        its line was damaged on disk; the details have path and offset
                  VARVE_INVALID_ARGUMENT  malformed id
-                 VARVE_BUSY              the log was replaced over and over meanwhile
+                 VARVE_BUSY              the log kept being replaced
                  VARVE_BAD_HANDLE, VARVE_IO
         @cost    one read of the entry's bytes
         @thread  any"""
@@ -1193,20 +1193,19 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p),))
         """varve_status_t varve_session_delete(varve_session_t *session, const char *id, size_t id_len, const char *reason, size_t reason_len, varve_error_t **error_out)
 
-        Deletes one entry: hidden at once from every reader in every process. A line without content
-        {"id","reason","timestamp"} stays in tombstones.jsonl as the audit log; the entry's bytes leave
-        the log with the next compaction or purge.
+        Deletes one entry: it is hidden at once from every reader in every process. A line without its
+        content, {"id","reason","timestamp"}, stays in tombstones.jsonl as the audit log; the entry's
+        bytes leave the log with the next compaction or purge.
 
         @param[in]  session    open session.
         @param[in]  id         entry id.
         @param[in]  id_len     [bytes] or VARVE_NUL_TERMINATED.
-        @param[in]  reason     why, for the audit log; may be empty. At most 1024 bytes. It must not hold
-                               what is being deleted.
+        @param[in]  reason     why, for the audit log, at most 1024 bytes; may be empty. It must not
+                               contain what is being deleted.
         @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
         @param[out] error_out  caller frees; may be NULL.
 
-        @errors  VARVE_NOT_FOUND  there is no such entry, it is deleted already, or has expired; or the
-                                  session was deleted
+        @errors  VARVE_NOT_FOUND  no such entry, already deleted, or expired; or the session was deleted
                  VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO
         @cost    one write, and one fdatasync with "commit"
         @thread  any"""
@@ -1218,18 +1217,17 @@ class Functions:
         Deletes every entry that a query finds (varve/query.h), each as varve_session_delete does.
 
         @param[in]  session    open session.
-        @param[in]  query_json the query, without vector, sort_by, order, limit, after and explain, which
-                               are refused, as are conditions that are empty, such as "ids": [] and
-                               "text": "", and no query at all (NULL or ""). "{}", without any condition,
-                               is every entry.
+        @param[in]  query_json the query. vector, sort_by, order, limit, after and explain are refused,
+                               as are empty conditions, such as "ids": [] and "text": "", and no query at
+                               all (NULL or ""). "{}", without any condition, is every entry.
         @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
         @param[in]  reason     why, for the audit log; as for varve_session_delete.
         @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
-        @param[out] count_out  how many were deleted by this call; may be NULL.
+        @param[out] count_out  how many this call deleted; may be NULL.
         @param[out] error_out  caller frees; may be NULL.
 
-        @errors  as varve_session_query and varve_session_delete; NOT_FOUND only for a deleted session:
-                 finding nothing is VARVE_OK with a count of 0
+        @errors  as varve_session_query and varve_session_delete, but VARVE_NOT_FOUND only for a deleted
+                 session: finding nothing is VARVE_OK with a count of 0
         @cost    the query, one write of all tombstones, and one fdatasync with "commit"
         @thread  any"""
         self.varve_session_put_vector = _function(
@@ -1237,24 +1235,25 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_float), c_uint32, POINTER(c_void_p),))
         """varve_status_t varve_session_put_vector(varve_session_t *session, const char *id, size_t id_len, const float *values, uint32_t dimension, varve_error_t **error_out)
 
-        Gives a live entry its vector: an embedding that you made of it, for queries with "vector"
-        (varve/query.h). In place of the one it had; a vector goes with its entry. docs/vectors.md
+        Sets the vector of a live entry: an embedding that you made of it, for queries with "vector"
+        (varve/query.h). It replaces the vector that the entry had, and goes with the entry. See
+        docs/vectors.md.
 
         Nothing is computed from the entry itself, and nothing is sent anywhere. Export and import leave
-        vectors out; backup, restore, compaction and purge take them along.
+        vectors out; backup, restore, compaction and purge carry them along.
 
         @param[in]  session   open session.
         @param[in]  id        entry id.
         @param[in]  id_len    [bytes] or VARVE_NUL_TERMINATED.
-        @param[in]  values    the numbers, finite and not all zero; copied. Their scale has no effect.
+        @param[in]  values    finite numbers, not all zero; copied. Their scale has no effect.
         @param[in]  dimension how many, 1 to 16384, the same for all vectors of a session.
         @param[out] error_out caller frees; may be NULL.
 
-        @errors  VARVE_INVALID_ARGUMENT  no or too many numbers, one that is not finite, all zero;
+        @errors  VARVE_INVALID_ARGUMENT  no or too many numbers, a number that is not finite, all zero;
                                          another dimension than the session's vectors; malformed id
                  VARVE_NOT_FOUND         never added, deleted, or expired; or the session was deleted
-                 VARVE_SIZE_LIMIT        the session would be over its limit
-                 VARVE_CORRUPTION        the head of vectors.bin is damaged: repair, then give them again
+                 VARVE_SIZE_LIMIT        the session would be above its limit
+                 VARVE_CORRUPTION        vectors.bin has a damaged head: repair, then put vectors again
                  VARVE_FORMAT_VERSION    vectors.bin is of a newer version
                  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO
         @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"
