@@ -1,8 +1,8 @@
 /**
  * @file varve/context.h
- * What a model is given: the part of a memory that fits into its context window.
+ * Contexts: the part of a memory that fits into a model's context window.
  *
- * A conversation is recorded as it happens, and a context is built before the model is asked:
+ * Record a conversation as it happens, and build a context before you ask the model:
  *
  *   varve_context_record(session, "user_message", N, "{\"content\":\"What's the weather?\"}", …);
  *   varve_context_build(session, "{\"question\":\"What's the weather?\",
@@ -18,20 +18,19 @@
  *    "keep_together": true, "pinned": ["mem_abc123xyz"], "exclude_ids": [],
  *    "format": "markdown", "now": RFC3339}
  *
- * question        found as a query's text is; without `retrieve` also the newest entries
- * retrieve        the union of these is looked at, each entry once
- * rank            how much each measure counts, a number from 0: time, importance as given, match
- *                 of the words; without rank the match, or the time where nothing is matched
- * budget          the text has at most max_tokens - reserve_tokens tokens; 4000 and 0 when absent
- * keep_together   a tool call and its results are both in or both out; true when absent
- * pinned          entries that come first, before anything is ranked; ids that are not there are
- *                 passed over
- * exclude_ids     entries that are never in, likewise
+ * question        searched for like a query's text; without `retrieve` the newest entries, too
+ * retrieve        the union of these retrievals is considered, each entry once
+ * rank            the weight of each measure, a number from 0: time, importance as given, match of
+ *                 the words; without rank the match, or the time where nothing is matched
+ * budget          the text has at most max_tokens - reserve_tokens tokens; by default 4000 and 0
+ * keep_together   a tool call and its results are both in or both out; by default true
+ * pinned          entries that come first, before anything is ranked; unknown ids are ignored
+ * exclude_ids     entries that are never in; unknown ids are ignored
  * format          markdown | chat | json | plain
  *
- * The best that fit are given back in the order of time. Recalled text stands between marks that
- * say it is data, and nothing an entry holds can end them. Deleted and expired entries are never in
- * it. docs/context.md is the whole language with examples, and has what the default was measured
+ * The best entries that fit are returned in the order of time. Recalled text stands between marks
+ * that say it is data, and nothing in an entry can end them. Deleted and expired entries are never
+ * included. docs/context.md has the whole language with examples, and what the default was measured
  * on.
  */
 #ifndef VARVE_CONTEXT_H
@@ -55,18 +54,19 @@ extern "C" {
  * @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
  *                          "dropped","truncated"}. items are in the order of the text; source is
  *                          "pinned", "recalled" or "recent"; token_count is of the whole text;
- *                          dropped entries were found and did not fit. With room for nothing the
- *                          text is empty.
+ *                          dropped entries were found but did not fit. When there is room for
+ *                          nothing, the text is empty.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
- *                                  and byte offset in the details
+ * @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more tokens reserved than there are:
+ *                                  the details name member and byte offset
  *          VARVE_NOT_FOUND         the session was deleted
  *          VARVE_CALLBACK          the token counter reported failure
- *          VARVE_BUSY              the log was replaced over and over meanwhile
+ *          VARVE_BUSY              the log kept being replaced
  *          VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
- * @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
+ * @cost    a query for each retrieval; reads what may fit and counts its tokens, once: counts are
+ *          kept
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_context_build(
@@ -84,12 +84,12 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_context_build(
  * observation, event, summary,    {"content": …} or any members
  * document
  *
- * A payload may be the content alone, as a JSON string. id, timestamp, importance, tags,
- * references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
- * other members its content. A call_id is a string, or null for none. A tool_result is given a
- * reference to its call: the last one with its call_id, or without one the last one of its name
- * that has no result. Needed: of a message its content; of a call its name; of a result its name or
- * call_id; of the others any member.
+ * A payload may be just the content, as a JSON string. id, timestamp, importance, tags, references,
+ * relations, trace_id, span_id, expires_at and ttl_seconds become members of the entry, all others
+ * its content. A call_id is a string, or null for none. A tool_result gets a reference to its call:
+ * the last one with its call_id, or without one the last one of its name that has no result.
+ * Required: for a message its content; for a call its name; for a result its name or call_id; for
+ * the others any member.
  *
  * @param[in]  session      open session.
  * @param[in]  kind         one of the above.
@@ -100,7 +100,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_context_build(
  * @param[out] id_len_out   [bytes]; may be NULL.
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
+ * @errors  VARVE_INVALID_ARGUMENT  unknown kind, or a payload without what its kind requires
  *          VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (as varve_session_add),
  *          VARVE_BAD_HANDLE

@@ -1,9 +1,9 @@
 /**
  * @file varve/query.h
- * Finding memories: by words, tag, type, time, reference, and by relevance that decays.
+ * Finding memories by words, tag, type, time, reference, and by relevance that decays.
  *
- * A query is a JSON object. Every member is optional; all combine by AND; an empty list, object or
- * text is no condition:
+ * A query is a JSON object. Every member is optional, and all combine by AND; an empty list, object
+ * or text is no condition:
  *
  *   {"text": "oauth* \"authorization code\" -implicit",
  *    "types": ["decision", "finding"],
@@ -16,11 +16,11 @@
  *    "sort_by": "best", "order": "desc", "limit": 10, "after": CURSOR, "now": RFC3339,
  *    "explain": false}
  *
- * text            words (ranked, any may match), "phrases", +must, -not, wildcards * and ?
- * vector          an embedding of the question: entries that have one (varve_session_put_vector) by
- *                 cosine; with text both orders as one, by reciprocal rank fusion, in which the
- *                 vector counts for vector_weight (0.5) of 1
- * tags            exact, or above in the hierarchy: security finds security.authentication
+ * text            words (ranked; any may match), "phrases", +must, -not, wildcards * and ?
+ * vector          an embedding of the question: finds entries that have a vector
+ *                 (varve_session_put_vector), by cosine; with text both orders are merged by
+ *                 reciprocal rank fusion, where the vector counts for vector_weight (0.5) of 1
+ * tags            the entry's tag or one above it: security finds security.authentication
  * time            start <= timestamp < end; last: s, m, h, d or w back from now
  * references      entries reached from these ids, outwards and inwards, within max_depth (1; at
  *                 most 64) steps
@@ -28,12 +28,12 @@
  * content         scalar members of content that must be equal
  * sort_by         best | relevance | match | time | importance; "best" when there is text or a
  *                 vector, else "relevance". Ties by time, then by position in the log
- * limit           100 when absent; 0 gives none
- * after           the "next" of the page before
- * now             the moment that ages are counted to, else the store's clock; what has expired by
- *                 either is not found
+ * limit           100 by default; 0 gives none
+ * after           the "next" of the previous page
+ * now             the moment that ages are counted to; by default the store's clock. What has
+ *                 expired by either is not found
  *
- * Deleted and expired entries are never found. docs/query.md is the whole language with examples;
+ * Deleted and expired entries are never found. docs/query.md has the whole language with examples;
  * docs/retrieval.md has the formulas of relevance and "best" and what they were measured on.
  */
 #ifndef VARVE_QUERY_H
@@ -58,17 +58,17 @@ extern "C" {
  * @param[out] error_out   caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, contradictory range, cursor of
- *                                  another query: member and byte offset in the details; a vector
+ *                                  another query: the details name member and byte offset; a vector
  *                                  of another dimension than the session's
  *          VARVE_CORRUPTION        with a vector: the head of vectors.bin is damaged
  *          VARVE_FORMAT_VERSION    with a vector: vectors.bin is of a newer version
  *          VARVE_NOT_FOUND         the session was deleted
- *          VARVE_BUSY              the log was replaced over and over meanwhile
+ *          VARVE_BUSY              the log kept being replaced
  *          VARVE_BAD_HANDLE, VARVE_IO
- * @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
- *          of each result. A phrase reads every entry that has all its words.
- *          The first query of a session loads facets, the first with text the words, the first
- *          with a vector the vectors (docs/query.md). A vector is compared with all of them.
+ * @cost    grows with the postings read and the limit, not with the log; one read of the bytes of
+ *          each result. A phrase reads every entry that has all its words. The first query of a
+ *          session loads the facets, the first with text the words, the first with a vector the
+ *          vectors (docs/query.md). A vector is compared with all vectors of the session.
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -77,17 +77,17 @@ varve_session_query(varve_session_t *session, const char *query_json VARVE_NULLA
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Counts the entries that match.
+ * Counts the entries that a query finds.
  *
  * @param[in]  session    open session.
- * @param[in]  query_json as above without sort_by, order, limit, after and explain, which are
- *                        refused; NULL or "" for all. A vector may be there and is ignored.
+ * @param[in]  query_json as above; sort_by, order, limit, after and explain are refused, a vector
+ *                        is ignored. NULL or "" for all entries.
  * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] count_out  how many; may be NULL.
  * @param[out] error_out  caller frees; may be NULL.
  *
  * @errors  as varve_session_query
- * @cost    follows the number of rows of the smallest condition; reads no entry but for phrases
+ * @cost    grows with the number of rows of the smallest condition; reads entries only for phrases
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -96,16 +96,16 @@ varve_session_count(varve_session_t *session, const char *query_json VARVE_NULLA
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Tells every tag of the session's entries, with the tags above it in the hierarchy, by name:
+ * Lists every tag of the session's entries, and the tags above it in the hierarchy, by name:
  * {"tags":[{"tag":"security","entries":3},{"tag":"security.authentication","entries":2}]}.
  *
  * @param[in]  session      open session.
- * @param[out] json_out     the tags; entries counts those found by the tag.
+ * @param[out] json_out     the tags; "entries" counts the entries that the tag finds.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
  * @errors  VARVE_NOT_FOUND (session deleted), VARVE_BUSY, VARVE_BAD_HANDLE, VARVE_IO
- * @cost    the number of tags on entries
+ * @cost    grows with the number of tags on entries
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -114,7 +114,7 @@ varve_session_tags(varve_session_t *session, char **json_out VARVE_OUT_OWNED VAR
                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * How many results there are; 0 for a handle that is closed or none.
+ * Returns the number of results; 0 for NULL and for a closed or foreign handle.
  *
  * @param[in] results handle, or NULL.
  * @errors none
@@ -123,7 +123,7 @@ varve_session_tags(varve_session_t *session, char **json_out VARVE_OUT_OWNED VAR
 VARVE_API size_t varve_results_count(const varve_results_t *results VARVE_NULLABLE);
 
 /**
- * One result's entry as it is stored. Borrowed: lives until varve_results_free.
+ * Returns one result's entry as it is stored. Borrowed: lives until varve_results_free.
  *
  * @param[in]  results      results of a query.
  * @param[in]  index        0 for the first.
@@ -142,7 +142,7 @@ varve_results_entry(const varve_results_t *results, size_t index,
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * One result's relevance: importance, decay, recency and match together, 0 to 1.5.
+ * Returns one result's relevance: importance, decay, recency and match together, 0 to 1.5.
  *
  * @param[in]  results       results of a query.
  * @param[in]  index         0 for the first.
@@ -157,11 +157,11 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_results_score(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * All results at once:
+ * Returns all results at once:
  * {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
  * where "next" is the cursor for "after", or null on the last page. With "explain", every result
- * and the whole also have an "explain" (docs/query.md#explain).
- * Borrowed: lives until varve_results_free.
+ * and the whole answer also have an "explain" (docs/query.md#explain). Borrowed: lives until
+ * varve_results_free.
  *
  * @param[in]  results      results of a query.
  * @param[out] json_out     the results.
@@ -177,7 +177,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_results_json(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Frees results. They do not depend on the session or the store, which may be closed before.
+ * Frees results. They do not depend on the session or the store, which may be closed earlier.
  *
  * @param[in] results handle, or NULL.
  * @errors none

@@ -1086,18 +1086,19 @@ pub struct Api {
     /// @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
     ///                          "dropped","truncated"}. items are in the order of the text; source is
     ///                          "pinned", "recalled" or "recent"; token_count is of the whole text;
-    ///                          dropped entries were found and did not fit. With room for nothing the
-    ///                          text is empty.
+    ///                          dropped entries were found but did not fit. When there is room for
+    ///                          nothing, the text is empty.
     /// @param[out] json_len_out [bytes].
     /// @param[out] error_out    caller frees; may be NULL.
     ///
-    /// @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
-    ///                                  and byte offset in the details
+    /// @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more tokens reserved than there are:
+    ///                                  the details name member and byte offset
     ///          VARVE_NOT_FOUND         the session was deleted
     ///          VARVE_CALLBACK          the token counter reported failure
-    ///          VARVE_BUSY              the log was replaced over and over meanwhile
+    ///          VARVE_BUSY              the log kept being replaced
     ///          VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
-    /// @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
+    /// @cost    a query for each retrieval; reads what may fit and counts its tokens, once: counts are
+    ///          kept
     /// @thread  any
     /// ```
     pub varve_context_build: unsafe extern "C" fn(session: *mut varve_session_t, request_json: *const c_char, request_len: usize, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
@@ -1111,12 +1112,12 @@ pub struct Api {
     /// observation, event, summary,    {"content": …} or any members
     /// document
     ///
-    /// A payload may be the content alone, as a JSON string. id, timestamp, importance, tags,
-    /// references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
-    /// other members its content. A call_id is a string, or null for none. A tool_result is given a
-    /// reference to its call: the last one with its call_id, or without one the last one of its name
-    /// that has no result. Needed: of a message its content; of a call its name; of a result its name or
-    /// call_id; of the others any member.
+    /// A payload may be just the content, as a JSON string. id, timestamp, importance, tags, references,
+    /// relations, trace_id, span_id, expires_at and ttl_seconds become members of the entry, all others
+    /// its content. A call_id is a string, or null for none. A tool_result gets a reference to its call:
+    /// the last one with its call_id, or without one the last one of its name that has no result.
+    /// Required: for a message its content; for a call its name; for a result its name or call_id; for
+    /// the others any member.
     ///
     /// @param[in]  session      open session.
     /// @param[in]  kind         one of the above.
@@ -1127,7 +1128,7 @@ pub struct Api {
     /// @param[out] id_len_out   [bytes]; may be NULL.
     /// @param[out] error_out    caller frees; may be NULL.
     ///
-    /// @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
+    /// @errors  VARVE_INVALID_ARGUMENT  unknown kind, or a payload without what its kind requires
     ///          VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
     ///          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (as varve_session_add),
     ///          VARVE_BAD_HANDLE
@@ -1585,51 +1586,51 @@ pub struct Api {
     /// @param[out] error_out   caller frees; may be NULL.
     ///
     /// @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, contradictory range, cursor of
-    ///                                  another query: member and byte offset in the details; a vector
+    ///                                  another query: the details name member and byte offset; a vector
     ///                                  of another dimension than the session's
     ///          VARVE_CORRUPTION        with a vector: the head of vectors.bin is damaged
     ///          VARVE_FORMAT_VERSION    with a vector: vectors.bin is of a newer version
     ///          VARVE_NOT_FOUND         the session was deleted
-    ///          VARVE_BUSY              the log was replaced over and over meanwhile
+    ///          VARVE_BUSY              the log kept being replaced
     ///          VARVE_BAD_HANDLE, VARVE_IO
-    /// @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
-    ///          of each result. A phrase reads every entry that has all its words.
-    ///          The first query of a session loads facets, the first with text the words, the first
-    ///          with a vector the vectors (docs/query.md). A vector is compared with all of them.
+    /// @cost    grows with the postings read and the limit, not with the log; one read of the bytes of
+    ///          each result. A phrase reads every entry that has all its words. The first query of a
+    ///          session loads the facets, the first with text the words, the first with a vector the
+    ///          vectors (docs/query.md). A vector is compared with all vectors of the session.
     /// @thread  any
     /// ```
     pub varve_session_query: unsafe extern "C" fn(session: *mut varve_session_t, query_json: *const c_char, query_len: usize, results_out: *mut *mut varve_results_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Counts the entries that match.
+    /// Counts the entries that a query finds.
     ///
     /// @param[in]  session    open session.
-    /// @param[in]  query_json as above without sort_by, order, limit, after and explain, which are
-    ///                        refused; NULL or "" for all. A vector may be there and is ignored.
+    /// @param[in]  query_json as above; sort_by, order, limit, after and explain are refused, a vector
+    ///                        is ignored. NULL or "" for all entries.
     /// @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] count_out  how many; may be NULL.
     /// @param[out] error_out  caller frees; may be NULL.
     ///
     /// @errors  as varve_session_query
-    /// @cost    follows the number of rows of the smallest condition; reads no entry but for phrases
+    /// @cost    grows with the number of rows of the smallest condition; reads entries only for phrases
     /// @thread  any
     /// ```
     pub varve_session_count: unsafe extern "C" fn(session: *mut varve_session_t, query_json: *const c_char, query_len: usize, count_out: *mut u64, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Tells every tag of the session's entries, with the tags above it in the hierarchy, by name:
+    /// Lists every tag of the session's entries, and the tags above it in the hierarchy, by name:
     /// {"tags":[{"tag":"security","entries":3},{"tag":"security.authentication","entries":2}]}.
     ///
     /// @param[in]  session      open session.
-    /// @param[out] json_out     the tags; entries counts those found by the tag.
+    /// @param[out] json_out     the tags; "entries" counts the entries that the tag finds.
     /// @param[out] json_len_out [bytes].
     /// @param[out] error_out    caller frees; may be NULL.
     ///
     /// @errors  VARVE_NOT_FOUND (session deleted), VARVE_BUSY, VARVE_BAD_HANDLE, VARVE_IO
-    /// @cost    the number of tags on entries
+    /// @cost    grows with the number of tags on entries
     /// @thread  any
     /// ```
     pub varve_session_tags: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// How many results there are; 0 for a handle that is closed or none.
+    /// Returns the number of results; 0 for NULL and for a closed or foreign handle.
     ///
     /// @param[in] results handle, or NULL.
     /// @errors none
@@ -1637,7 +1638,7 @@ pub struct Api {
     /// ```
     pub varve_results_count: unsafe extern "C" fn(results: *const varve_results_t) -> usize,
     /// ```text
-    /// One result's entry as it is stored. Borrowed: lives until varve_results_free.
+    /// Returns one result's entry as it is stored. Borrowed: lives until varve_results_free.
     ///
     /// @param[in]  results      results of a query.
     /// @param[in]  index        0 for the first.
@@ -1651,7 +1652,7 @@ pub struct Api {
     /// ```
     pub varve_results_entry: unsafe extern "C" fn(results: *const varve_results_t, index: usize, json_out: *mut *const c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// One result's relevance: importance, decay, recency and match together, 0 to 1.5.
+    /// Returns one result's relevance: importance, decay, recency and match together, 0 to 1.5.
     ///
     /// @param[in]  results       results of a query.
     /// @param[in]  index         0 for the first.
@@ -1663,11 +1664,11 @@ pub struct Api {
     /// ```
     pub varve_results_score: unsafe extern "C" fn(results: *const varve_results_t, index: usize, relevance_out: *mut f64, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// All results at once:
+    /// Returns all results at once:
     /// {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
     /// where "next" is the cursor for "after", or null on the last page. With "explain", every result
-    /// and the whole also have an "explain" (docs/query.md#explain).
-    /// Borrowed: lives until varve_results_free.
+    /// and the whole answer also have an "explain" (docs/query.md#explain). Borrowed: lives until
+    /// varve_results_free.
     ///
     /// @param[in]  results      results of a query.
     /// @param[out] json_out     the results.
@@ -1679,7 +1680,7 @@ pub struct Api {
     /// ```
     pub varve_results_json: unsafe extern "C" fn(results: *const varve_results_t, json_out: *mut *const c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Frees results. They do not depend on the session or the store, which may be closed before.
+    /// Frees results. They do not depend on the session or the store, which may be closed earlier.
     ///
     /// @param[in] results handle, or NULL.
     /// @errors none

@@ -1567,18 +1567,19 @@ func SessionSetProgress(session Session, fn uintptr, userData uintptr) (failure 
 // @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
 // "dropped","truncated"}. items are in the order of the text; source is
 // "pinned", "recalled" or "recent"; token_count is of the whole text;
-// dropped entries were found and did not fit. With room for nothing the
-// text is empty.
+// dropped entries were found but did not fit. When there is room for
+// nothing, the text is empty.
 // @param[out] json_len_out [bytes].
 // @param[out] error_out    caller frees; may be NULL.
 //
-// @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
-// and byte offset in the details
+// @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more tokens reserved than there are:
+// the details name member and byte offset
 // VARVE_NOT_FOUND         the session was deleted
 // VARVE_CALLBACK          the token counter reported failure
-// VARVE_BUSY              the log was replaced over and over meanwhile
+// VARVE_BUSY              the log kept being replaced
 // VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
-// @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
+// @cost    a query for each retrieval; reads what may fit and counts its tokens, once: counts are
+// kept
 // @thread  any
 func ContextBuild(session Session, requestJSON string) (json []byte, failure *Failure) {
 	out := new(struct {
@@ -1602,12 +1603,12 @@ func ContextBuild(session Session, requestJSON string) (json []byte, failure *Fa
 // observation, event, summary,    {"content": …} or any members
 // document
 //
-// A payload may be the content alone, as a JSON string. id, timestamp, importance, tags,
-// references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
-// other members its content. A call_id is a string, or null for none. A tool_result is given a
-// reference to its call: the last one with its call_id, or without one the last one of its name
-// that has no result. Needed: of a message its content; of a call its name; of a result its name or
-// call_id; of the others any member.
+// A payload may be just the content, as a JSON string. id, timestamp, importance, tags, references,
+// relations, trace_id, span_id, expires_at and ttl_seconds become members of the entry, all others
+// its content. A call_id is a string, or null for none. A tool_result gets a reference to its call:
+// the last one with its call_id, or without one the last one of its name that has no result.
+// Required: for a message its content; for a call its name; for a result its name or call_id; for
+// the others any member.
 //
 // @param[in]  session      open session.
 // @param[in]  kind         one of the above.
@@ -1618,7 +1619,7 @@ func ContextBuild(session Session, requestJSON string) (json []byte, failure *Fa
 // @param[out] id_len_out   [bytes]; may be NULL.
 // @param[out] error_out    caller frees; may be NULL.
 //
-// @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
+// @errors  VARVE_INVALID_ARGUMENT  unknown kind, or a payload without what its kind requires
 // VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
 // VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (as varve_session_add),
 // VARVE_BAD_HANDLE
@@ -2283,17 +2284,17 @@ func SessionImportFile(session Session, path string, optionsJSON string) (report
 // @param[out] error_out   caller frees; may be NULL.
 //
 // @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, contradictory range, cursor of
-// another query: member and byte offset in the details; a vector
+// another query: the details name member and byte offset; a vector
 // of another dimension than the session's
 // VARVE_CORRUPTION        with a vector: the head of vectors.bin is damaged
 // VARVE_FORMAT_VERSION    with a vector: vectors.bin is of a newer version
 // VARVE_NOT_FOUND         the session was deleted
-// VARVE_BUSY              the log was replaced over and over meanwhile
+// VARVE_BUSY              the log kept being replaced
 // VARVE_BAD_HANDLE, VARVE_IO
-// @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
-// of each result. A phrase reads every entry that has all its words.
-// The first query of a session loads facets, the first with text the words, the first
-// with a vector the vectors (docs/query.md). A vector is compared with all of them.
+// @cost    grows with the postings read and the limit, not with the log; one read of the bytes of
+// each result. A phrase reads every entry that has all its words. The first query of a
+// session loads the facets, the first with text the words, the first with a vector the
+// vectors (docs/query.md). A vector is compared with all vectors of the session.
 // @thread  any
 func SessionQuery(session Session, queryJSON string) (results Results, failure *Failure) {
 	out := new(struct {
@@ -2307,17 +2308,17 @@ func SessionQuery(session Session, queryJSON string) (results Results, failure *
 
 // SessionCount is varve_session_count (query.h).
 //
-// Counts the entries that match.
+// Counts the entries that a query finds.
 //
 // @param[in]  session    open session.
-// @param[in]  query_json as above without sort_by, order, limit, after and explain, which are
-// refused; NULL or "" for all. A vector may be there and is ignored.
+// @param[in]  query_json as above; sort_by, order, limit, after and explain are refused, a vector
+// is ignored. NULL or "" for all entries.
 // @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] count_out  how many; may be NULL.
 // @param[out] error_out  caller frees; may be NULL.
 //
 // @errors  as varve_session_query
-// @cost    follows the number of rows of the smallest condition; reads no entry but for phrases
+// @cost    grows with the number of rows of the smallest condition; reads entries only for phrases
 // @thread  any
 func SessionCount(session Session, queryJSON string) (count uint64, failure *Failure) {
 	out := new(struct {
@@ -2331,16 +2332,16 @@ func SessionCount(session Session, queryJSON string) (count uint64, failure *Fai
 
 // SessionTags is varve_session_tags (query.h).
 //
-// Tells every tag of the session's entries, with the tags above it in the hierarchy, by name:
+// Lists every tag of the session's entries, and the tags above it in the hierarchy, by name:
 // {"tags":[{"tag":"security","entries":3},{"tag":"security.authentication","entries":2}]}.
 //
 // @param[in]  session      open session.
-// @param[out] json_out     the tags; entries counts those found by the tag.
+// @param[out] json_out     the tags; "entries" counts the entries that the tag finds.
 // @param[out] json_len_out [bytes].
 // @param[out] error_out    caller frees; may be NULL.
 //
 // @errors  VARVE_NOT_FOUND (session deleted), VARVE_BUSY, VARVE_BAD_HANDLE, VARVE_IO
-// @cost    the number of tags on entries
+// @cost    grows with the number of tags on entries
 // @thread  any
 func SessionTags(session Session) (json []byte, failure *Failure) {
 	out := new(struct {
@@ -2355,7 +2356,7 @@ func SessionTags(session Session) (json []byte, failure *Failure) {
 
 // ResultsCount is varve_results_count (query.h).
 //
-// How many results there are; 0 for a handle that is closed or none.
+// Returns the number of results; 0 for NULL and for a closed or foreign handle.
 //
 // @param[in] results handle, or NULL.
 // @errors none
@@ -2367,7 +2368,7 @@ func ResultsCount(results Results) uint {
 
 // ResultsEntry is varve_results_entry (query.h).
 //
-// One result's entry as it is stored. Borrowed: lives until varve_results_free.
+// Returns one result's entry as it is stored. Borrowed: lives until varve_results_free.
 //
 // @param[in]  results      results of a query.
 // @param[in]  index        0 for the first.
@@ -2391,7 +2392,7 @@ func ResultsEntry(results Results, index uint) (json []byte, failure *Failure) {
 
 // ResultsScore is varve_results_score (query.h).
 //
-// One result's relevance: importance, decay, recency and match together, 0 to 1.5.
+// Returns one result's relevance: importance, decay, recency and match together, 0 to 1.5.
 //
 // @param[in]  results       results of a query.
 // @param[in]  index         0 for the first.
@@ -2412,11 +2413,11 @@ func ResultsScore(results Results, index uint) (relevance float64, failure *Fail
 
 // ResultsJSON is varve_results_json (query.h).
 //
-// All results at once:
+// Returns all results at once:
 // {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
 // where "next" is the cursor for "after", or null on the last page. With "explain", every result
-// and the whole also have an "explain" (docs/query.md#explain).
-// Borrowed: lives until varve_results_free.
+// and the whole answer also have an "explain" (docs/query.md#explain). Borrowed: lives until
+// varve_results_free.
 //
 // @param[in]  results      results of a query.
 // @param[out] json_out     the results.
@@ -2438,7 +2439,7 @@ func ResultsJSON(results Results) (json []byte, failure *Failure) {
 
 // ResultsFree is varve_results_free (query.h).
 //
-// Frees results. They do not depend on the session or the store, which may be closed before.
+// Frees results. They do not depend on the session or the store, which may be closed earlier.
 //
 // @param[in] results handle, or NULL.
 // @errors none

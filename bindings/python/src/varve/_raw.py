@@ -1071,18 +1071,19 @@ class Functions:
         @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
                                  "dropped","truncated"}. items are in the order of the text; source is
                                  "pinned", "recalled" or "recent"; token_count is of the whole text;
-                                 dropped entries were found and did not fit. With room for nothing the
-                                 text is empty.
+                                 dropped entries were found but did not fit. When there is room for
+                                 nothing, the text is empty.
         @param[out] json_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
-        @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more reserved than there is: member
-                                         and byte offset in the details
+        @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, more tokens reserved than there are:
+                                         the details name member and byte offset
                  VARVE_NOT_FOUND         the session was deleted
                  VARVE_CALLBACK          the token counter reported failure
-                 VARVE_BUSY              the log was replaced over and over meanwhile
+                 VARVE_BUSY              the log kept being replaced
                  VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
-        @cost    a query for each retrieval; reads and counts what may fit, once: counts are kept
+        @cost    a query for each retrieval; reads what may fit and counts its tokens, once: counts are
+                 kept
         @thread  any"""
         self.varve_context_record = _function(
             library, "varve_context_record", c_int32,
@@ -1098,12 +1099,12 @@ class Functions:
         observation, event, summary,    {"content": …} or any members
         document
 
-        A payload may be the content alone, as a JSON string. id, timestamp, importance, tags,
-        references, relations, trace_id, span_id, expires_at and ttl_seconds become the entry's own, all
-        other members its content. A call_id is a string, or null for none. A tool_result is given a
-        reference to its call: the last one with its call_id, or without one the last one of its name
-        that has no result. Needed: of a message its content; of a call its name; of a result its name or
-        call_id; of the others any member.
+        A payload may be just the content, as a JSON string. id, timestamp, importance, tags, references,
+        relations, trace_id, span_id, expires_at and ttl_seconds become members of the entry, all others
+        its content. A call_id is a string, or null for none. A tool_result gets a reference to its call:
+        the last one with its call_id, or without one the last one of its name that has no result.
+        Required: for a message its content; for a call its name; for a result its name or call_id; for
+        the others any member.
 
         @param[in]  session      open session.
         @param[in]  kind         one of the above.
@@ -1114,7 +1115,7 @@ class Functions:
         @param[out] id_len_out   [bytes]; may be NULL.
         @param[out] error_out    caller frees; may be NULL.
 
-        @errors  VARVE_INVALID_ARGUMENT  unknown kind, payload without what its kind needs
+        @errors  VARVE_INVALID_ARGUMENT  unknown kind, or a payload without what its kind requires
                  VARVE_ALREADY_EXISTS, VARVE_SIZE_LIMIT, VARVE_NOT_FOUND (session deleted), VARVE_BUSY,
                  VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (as varve_session_add),
                  VARVE_BAD_HANDLE
@@ -1616,57 +1617,57 @@ class Functions:
         @param[out] error_out   caller frees; may be NULL.
 
         @errors  VARVE_INVALID_ARGUMENT  unknown or mistyped member, contradictory range, cursor of
-                                         another query: member and byte offset in the details; a vector
+                                         another query: the details name member and byte offset; a vector
                                          of another dimension than the session's
                  VARVE_CORRUPTION        with a vector: the head of vectors.bin is damaged
                  VARVE_FORMAT_VERSION    with a vector: vectors.bin is of a newer version
                  VARVE_NOT_FOUND         the session was deleted
-                 VARVE_BUSY              the log was replaced over and over meanwhile
+                 VARVE_BUSY              the log kept being replaced
                  VARVE_BAD_HANDLE, VARVE_IO
-        @cost    follows the postings read and the limit, not the size of the log; one read of the bytes
-                 of each result. A phrase reads every entry that has all its words.
-                 The first query of a session loads facets, the first with text the words, the first
-                 with a vector the vectors (docs/query.md). A vector is compared with all of them.
+        @cost    grows with the postings read and the limit, not with the log; one read of the bytes of
+                 each result. A phrase reads every entry that has all its words. The first query of a
+                 session loads the facets, the first with text the words, the first with a vector the
+                 vectors (docs/query.md). A vector is compared with all vectors of the session.
         @thread  any"""
         self.varve_session_count = _function(
             library, "varve_session_count", c_int32,
             (c_void_p, c_char_p, c_size_t, POINTER(c_uint64), POINTER(c_void_p),))
         """varve_status_t varve_session_count(varve_session_t *session, const char *query_json, size_t query_len, uint64_t *count_out, varve_error_t **error_out)
 
-        Counts the entries that match.
+        Counts the entries that a query finds.
 
         @param[in]  session    open session.
-        @param[in]  query_json as above without sort_by, order, limit, after and explain, which are
-                               refused; NULL or "" for all. A vector may be there and is ignored.
+        @param[in]  query_json as above; sort_by, order, limit, after and explain are refused, a vector
+                               is ignored. NULL or "" for all entries.
         @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
         @param[out] count_out  how many; may be NULL.
         @param[out] error_out  caller frees; may be NULL.
 
         @errors  as varve_session_query
-        @cost    follows the number of rows of the smallest condition; reads no entry but for phrases
+        @cost    grows with the number of rows of the smallest condition; reads entries only for phrases
         @thread  any"""
         self.varve_session_tags = _function(
             library, "varve_session_tags", c_int32,
             (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_session_tags(varve_session_t *session, char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
-        Tells every tag of the session's entries, with the tags above it in the hierarchy, by name:
+        Lists every tag of the session's entries, and the tags above it in the hierarchy, by name:
         {"tags":[{"tag":"security","entries":3},{"tag":"security.authentication","entries":2}]}.
 
         @param[in]  session      open session.
-        @param[out] json_out     the tags; entries counts those found by the tag.
+        @param[out] json_out     the tags; "entries" counts the entries that the tag finds.
         @param[out] json_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
         @errors  VARVE_NOT_FOUND (session deleted), VARVE_BUSY, VARVE_BAD_HANDLE, VARVE_IO
-        @cost    the number of tags on entries
+        @cost    grows with the number of tags on entries
         @thread  any"""
         self.varve_results_count = _function(
             library, "varve_results_count", c_size_t,
             (c_void_p,))
         """size_t varve_results_count(const varve_results_t *results)
 
-        How many results there are; 0 for a handle that is closed or none.
+        Returns the number of results; 0 for NULL and for a closed or foreign handle.
 
         @param[in] results handle, or NULL.
         @errors none
@@ -1676,7 +1677,7 @@ class Functions:
             (c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_results_entry(const varve_results_t *results, size_t index, const char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
-        One result's entry as it is stored. Borrowed: lives until varve_results_free.
+        Returns one result's entry as it is stored. Borrowed: lives until varve_results_free.
 
         @param[in]  results      results of a query.
         @param[in]  index        0 for the first.
@@ -1692,7 +1693,7 @@ class Functions:
             (c_void_p, c_size_t, POINTER(c_double), POINTER(c_void_p),))
         """varve_status_t varve_results_score(const varve_results_t *results, size_t index, double *relevance_out, varve_error_t **error_out)
 
-        One result's relevance: importance, decay, recency and match together, 0 to 1.5.
+        Returns one result's relevance: importance, decay, recency and match together, 0 to 1.5.
 
         @param[in]  results       results of a query.
         @param[in]  index         0 for the first.
@@ -1706,11 +1707,11 @@ class Functions:
             (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_results_json(const varve_results_t *results, const char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
-        All results at once:
+        Returns all results at once:
         {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
         where "next" is the cursor for "after", or null on the last page. With "explain", every result
-        and the whole also have an "explain" (docs/query.md#explain).
-        Borrowed: lives until varve_results_free.
+        and the whole answer also have an "explain" (docs/query.md#explain). Borrowed: lives until
+        varve_results_free.
 
         @param[in]  results      results of a query.
         @param[out] json_out     the results.
@@ -1724,7 +1725,7 @@ class Functions:
             (c_void_p,))
         """void varve_results_free(varve_results_t *results)
 
-        Frees results. They do not depend on the session or the store, which may be closed before.
+        Frees results. They do not depend on the session or the store, which may be closed earlier.
 
         @param[in] results handle, or NULL.
         @errors none
