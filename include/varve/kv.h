@@ -1,12 +1,12 @@
 /**
  * @file varve/kv.h
- * Small facts by key: the name of the user, the topic, the agent's working memory.
+ * Small facts by key: the user's name, the topic, the agent's working memory.
  *
- * A session keeps at most so many keys as its cap says (kv_cap of varve_session_create, else
- * storage.kv_cap, 200): when one more is set, the key that was set longest ago goes. Setting a key
- * that is there moves it to the end. The file is kv.json (docs/format.md#kv.json); processes may
- * use it at once. A session that was created without "kv" among its stores answers
- * VARVE_UNSUPPORTED. docs/stores.md has examples.
+ * A session keeps at most as many keys as its cap says (kv_cap of varve_session_create, else
+ * storage.kv_cap, 200): setting one more drops the key that was set longest ago. Setting an
+ * existing key moves it to the end. The keys are in kv.json (docs/format.md#kv.json), which several
+ * processes may use at once. In a session created without "kv" among its stores these functions
+ * return VARVE_UNSUPPORTED. docs/stores.md has examples.
  */
 #ifndef VARVE_KV_H
 #define VARVE_KV_H
@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /**
- * Sets a key. With a cap of 0 nothing is kept, and that is no error.
+ * Sets a key. With a cap of 0 nothing is kept, which is not an error.
  *
  * @param[in]  session   open session.
  * @param[in]  key       any UTF-8 text of 1 to 1024 bytes.
@@ -29,12 +29,12 @@ extern "C" {
  * @param[in]  value_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  empty or long key, text that is not UTF-8
+ * @errors  VARVE_INVALID_ARGUMENT  an empty or too long key, text that is not UTF-8
  *          VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session
  *          VARVE_UNSUPPORTED       the session has no "kv"
  *          VARVE_NOT_FOUND         the session was deleted
  *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
- * @cost    kv.json is replaced and made durable before the answer, whatever the durability
+ * @cost    kv.json is replaced and made durable before the call returns, whatever the durability
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -42,7 +42,7 @@ varve_kv_set(varve_session_t *session, const char *key, size_t key_len, const ch
              size_t value_len, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * The value of a key. That of "working_memory" is the empty text until it is set.
+ * Returns the value of a key. The value of "working_memory" is the empty text until it is set.
  *
  * @param[in]  session       open session.
  * @param[in]  key           as it was set.
@@ -63,14 +63,14 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_kv_get(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Takes a key away.
+ * Deletes a key.
  *
  * @param[in]  session   open session.
  * @param[in]  key       as it was set.
  * @param[in]  key_len   [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out caller frees; may be NULL.
  *
- * @errors  VARVE_NOT_FOUND         it was not there, or the session was deleted
+ * @errors  VARVE_NOT_FOUND         no such key, or the session was deleted
  *          VARVE_UNSUPPORTED, VARVE_SIZE_LIMIT  as varve_kv_get
  *          VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
  * @cost    as varve_kv_set
@@ -81,8 +81,8 @@ varve_kv_delete(varve_session_t *session, const char *key, size_t key_len,
                 varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * All keys, the one that was set longest ago first: [{"key","value","ts"}], where ts is when it was
- * set (RFC 3339).
+ * Lists all keys, the one set longest ago first: [{"key","value","ts"}], where ts is the time it
+ * was set (RFC 3339).
  *
  * @param[in]  session      open session.
  * @param[out] json_out     the array.

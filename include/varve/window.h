@@ -1,15 +1,15 @@
 /**
  * @file varve/window.h
- * A window: the last so many messages of a conversation, in memory only.
+ * A window: the last messages of a conversation, in memory only.
  *
- * What an agent has in front of it: adding is cheap, the oldest message leaves when the window is
- * full, and nothing is written anywhere. A window belongs to no store and starts empty.
- * varve/memory.h puts one in front of every session, and the session's log behind it.
+ * A window holds what an agent has in front of it. Adding is cheap, the oldest message leaves when
+ * the window is full, and nothing is written anywhere. A window belongs to no store and starts
+ * empty. varve/memory.h puts one in front of every session, with the session's log behind it.
  *
- * A message is a JSON object as chat programs write it, {"role":"user","content":"Hello"}. Needed:
- * "content", any JSON value. "role", when given, is one line of 1 to 64 bytes. "timestamp", when
- * given, is RFC 3339; a message without one is given the time of the system's clock (a window has
- * no store whose varve_store_set_clock could be asked). Other members are kept as they came.
+ * A message is a JSON object as chat programs write it, {"role":"user","content":"Hello"}.
+ * "content" is required: any JSON value. "role", when given, is one line of 1 to 64 bytes.
+ * "timestamp", when given, is RFC 3339; a message without one gets the time of the system's clock
+ * (a window has no store, and so no varve_store_set_clock). Other members are kept as they are.
  */
 #ifndef VARVE_WINDOW_H
 #define VARVE_WINDOW_H
@@ -25,9 +25,9 @@ extern "C" {
 typedef struct varve_window varve_window_t;
 
 /**
- * Makes an empty window.
+ * Creates an empty window.
  *
- * @param[in]  capacity   messages that it keeps, 1 or more; memory is taken as it fills.
+ * @param[in]  capacity   messages that it keeps, 1 or more; memory is allocated as it fills.
  * @param[out] window_out the window; free it with varve_window_free.
  * @param[out] error_out  caller frees; may be NULL.
  *
@@ -40,14 +40,14 @@ varve_window_new(size_t capacity, varve_window_t **window_out VARVE_OUT_OWNED,
                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Adds a message. In a full window the oldest one leaves for it.
+ * Adds a message. When the window is full, the oldest message leaves.
  *
  * @param[in]  window     window.
  * @param[in]  entry_json the message, as above.
  * @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out  caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  member and byte offset in the details
+ * @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
  *          VARVE_BAD_HANDLE, VARVE_NO_MEMORY
  * @cost    O(entry_len), whatever the capacity
  * @thread  any
@@ -57,17 +57,17 @@ varve_window_add(varve_window_t *window, const char *entry_json, size_t entry_le
                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * The newest messages, in the order in which they were added.
+ * Returns the newest messages, in the order in which they were added.
  *
  * @param[in]  window       window.
  * @param[in]  n            how many at most; SIZE_MAX for all.
- * @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" when it is
- *                          empty.
+ * @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" for an empty
+ *                          window.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
- * @cost    the bytes of the messages given
+ * @cost    the bytes of the messages returned
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_window_recent(
@@ -76,12 +76,13 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_window_recent(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * The window as lines for a prompt, "role: content", oldest first. Lines of a content after its
- * first are indented by two spaces, so that no content passes for another message. A content that
- * is no text stands as JSON; a message without a role has its "type" there, or "entry".
+ * Returns the window as lines for a prompt, "role: content", oldest first. The second and later
+ * lines of a content are indented by two spaces, so that no content passes for another message. A
+ * content that is not text is written as JSON; without a role, the line begins with the message's
+ * "type", or "entry".
  *
  * @param[in]  window       window.
- * @param[out] text_out     UTF-8 lines, each with its line end; "" when it is empty.
+ * @param[out] text_out     UTF-8 lines, each with a line end; "" for an empty window.
  * @param[out] text_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *
@@ -107,7 +108,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_window_clear(
     varve_window_t *window, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * How many messages are in it; 0 for a handle that is closed or none.
+ * Returns the number of messages; 0 for NULL and for a closed or foreign handle.
  *
  * @param[in] window handle, or NULL.
  * @errors none

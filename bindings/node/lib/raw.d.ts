@@ -447,9 +447,9 @@ export interface Raw {
   varve_store_set_token_counter(store: Handle | null, fn: varve_token_fn | null): void;
 
   /**
-   * Makes an empty window.
+   * Creates an empty window.
    *
-   * @param[in]  capacity   messages that it keeps, 1 or more; memory is taken as it fills.
+   * @param[in]  capacity   messages that it keeps, 1 or more; memory is allocated as it fills.
    * @param[out] window_out the window; free it with varve_window_free.
    * @param[out] error_out  caller frees; may be NULL.
    *
@@ -463,14 +463,14 @@ export interface Raw {
   varve_window_new_async(capacity: number | bigint, cancel_flag?: Int32Array | null): Promise<Handle>;
 
   /**
-   * Adds a message. In a full window the oldest one leaves for it.
+   * Adds a message. When the window is full, the oldest message leaves.
    *
    * @param[in]  window     window.
    * @param[in]  entry_json the message, as above.
    * @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out  caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT  member and byte offset in the details
+   * @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
    *          VARVE_BAD_HANDLE, VARVE_NO_MEMORY
    * @cost    O(entry_len), whatever the capacity
    * @thread  any
@@ -481,17 +481,17 @@ export interface Raw {
   varve_window_add_async(window: Handle | null, entry_json: Text, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * The newest messages, in the order in which they were added.
+   * Returns the newest messages, in the order in which they were added.
    *
    * @param[in]  window       window.
    * @param[in]  n            how many at most; SIZE_MAX for all.
-   * @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" when it is
-   *                          empty.
+   * @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" for an empty
+   *                          window.
    * @param[out] json_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
    * @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
-   * @cost    the bytes of the messages given
+   * @cost    the bytes of the messages returned
    * @thread  any
    */
   varve_window_recent(window: Handle | null, n: number | bigint): string;
@@ -500,12 +500,13 @@ export interface Raw {
   varve_window_recent_async(window: Handle | null, n: number | bigint, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * The window as lines for a prompt, "role: content", oldest first. Lines of a content after its
-   * first are indented by two spaces, so that no content passes for another message. A content that
-   * is no text stands as JSON; a message without a role has its "type" there, or "entry".
+   * Returns the window as lines for a prompt, "role: content", oldest first. The second and later
+   * lines of a content are indented by two spaces, so that no content passes for another message. A
+   * content that is not text is written as JSON; without a role, the line begins with the message's
+   * "type", or "entry".
    *
    * @param[in]  window       window.
-   * @param[out] text_out     UTF-8 lines, each with its line end; "" when it is empty.
+   * @param[out] text_out     UTF-8 lines, each with a line end; "" for an empty window.
    * @param[out] text_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
@@ -533,7 +534,7 @@ export interface Raw {
   varve_window_clear_async(window: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * How many messages are in it; 0 for a handle that is closed or none.
+   * Returns the number of messages; 0 for NULL and for a closed or foreign handle.
    *
    * @param[in] window handle, or NULL.
    * @errors none
@@ -1204,7 +1205,7 @@ export interface Raw {
   varve_session_put_vector_async(session: Handle | null, id: Text, values: Float32Array, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * Sets a key. With a cap of 0 nothing is kept, and that is no error.
+   * Sets a key. With a cap of 0 nothing is kept, which is not an error.
    *
    * @param[in]  session   open session.
    * @param[in]  key       any UTF-8 text of 1 to 1024 bytes.
@@ -1213,12 +1214,12 @@ export interface Raw {
    * @param[in]  value_len [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT  empty or long key, text that is not UTF-8
+   * @errors  VARVE_INVALID_ARGUMENT  an empty or too long key, text that is not UTF-8
    *          VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session
    *          VARVE_UNSUPPORTED       the session has no "kv"
    *          VARVE_NOT_FOUND         the session was deleted
    *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
-   * @cost    kv.json is replaced and made durable before the answer, whatever the durability
+   * @cost    kv.json is replaced and made durable before the call returns, whatever the durability
    * @thread  any
    */
   varve_kv_set(session: Handle | null, key: Text, value: Text): void;
@@ -1227,7 +1228,7 @@ export interface Raw {
   varve_kv_set_async(session: Handle | null, key: Text, value: Text, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * The value of a key. That of "working_memory" is the empty text until it is set.
+   * Returns the value of a key. The value of "working_memory" is the empty text until it is set.
    *
    * @param[in]  session       open session.
    * @param[in]  key           as it was set.
@@ -1248,14 +1249,14 @@ export interface Raw {
   varve_kv_get_async(session: Handle | null, key: Text, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Takes a key away.
+   * Deletes a key.
    *
    * @param[in]  session   open session.
    * @param[in]  key       as it was set.
    * @param[in]  key_len   [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out caller frees; may be NULL.
    *
-   * @errors  VARVE_NOT_FOUND         it was not there, or the session was deleted
+   * @errors  VARVE_NOT_FOUND         no such key, or the session was deleted
    *          VARVE_UNSUPPORTED, VARVE_SIZE_LIMIT  as varve_kv_get
    *          VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
    * @cost    as varve_kv_set
@@ -1267,8 +1268,8 @@ export interface Raw {
   varve_kv_delete_async(session: Handle | null, key: Text, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * All keys, the one that was set longest ago first: [{"key","value","ts"}], where ts is when it was
-   * set (RFC 3339).
+   * Lists all keys, the one set longest ago first: [{"key","value","ts"}], where ts is the time it
+   * was set (RFC 3339).
    *
    * @param[in]  session      open session.
    * @param[out] json_out     the array.
@@ -1712,24 +1713,24 @@ export interface Raw {
   varve_results_free_async(results: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * Appends what was said, with the present time, as durably as the session's durability says. With a
-   * cap of 0 nothing is kept, and that is no error.
+   * Appends a turn with the current time, as durable as the session's durability says. With a cap of
+   * 0 nothing is kept, which is not an error.
    *
    * @param[in]  session     open session.
    * @param[in]  role        who said it: 1 to 128 bytes of UTF-8 without control characters and
-   *                         without blanks at its ends; "user", "assistant", a name.
+   *                         without blanks at either end; "user", "assistant", a name.
    * @param[in]  role_len    [bytes] or VARVE_NUL_TERMINATED.
-   * @param[in]  content     any UTF-8 text, NULs and all; it comes back unchanged.
+   * @param[in]  content     any UTF-8 text, NULs included; it is returned unchanged.
    * @param[in]  content_len [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out   caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT  a role that cannot be one, text that is not UTF-8
+   * @errors  VARVE_INVALID_ARGUMENT  a malformed role, text that is not UTF-8
    *          VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session
    *          VARVE_UNSUPPORTED       the session has no "transcript"
    *          VARVE_NOT_FOUND         the session was deleted
    *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
-   * @cost    one write at the end of the file and, with "commit", one sync. The first one with a
-   *          handle also reads the file; when turns beyond the cap have gathered, it is written anew
+   * @cost    one write at the end of the file and, with "commit", one sync. The first append with a
+   *          handle also reads the file; it is rewritten when turns beyond the cap have gathered
    * @thread  any
    */
   varve_transcript_append(session: Handle | null, role: Text, content: Text): void;
@@ -1738,7 +1739,7 @@ export interface Raw {
   varve_transcript_append_async(session: Handle | null, role: Text, content: Text, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * The last `n` turns, or all when there are fewer, the oldest first:
+   * Returns the last `n` turns, oldest first, or all when there are fewer:
    * [{"content","role","timestamp"}].
    *
    * @param[in]  session      open session.
@@ -1749,9 +1750,9 @@ export interface Raw {
    *
    * @errors  VARVE_UNSUPPORTED  the session has no "transcript"
    *          VARVE_NOT_FOUND    the session was deleted
-   *          VARVE_BUSY         it was replaced over and over meanwhile
+   *          VARVE_BUSY         the transcript kept being replaced
    *          VARVE_SIZE_LIMIT (a transcript.md above 64 MiB), VARVE_IO
-   * @cost    reads the end of the file, as far as the turns go; takes no lock
+   * @cost    reads the end of the file, as far back as the turns reach; takes no lock
    * @thread  any
    */
   varve_transcript_last(session: Handle | null, n: number | bigint): string;

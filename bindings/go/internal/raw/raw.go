@@ -913,9 +913,9 @@ func StoreSetTokenCounter(store Store, fn uintptr, userData uintptr) (failure *F
 
 // WindowNew is varve_window_new (window.h).
 //
-// Makes an empty window.
+// Creates an empty window.
 //
-// @param[in]  capacity   messages that it keeps, 1 or more; memory is taken as it fills.
+// @param[in]  capacity   messages that it keeps, 1 or more; memory is allocated as it fills.
 // @param[out] window_out the window; free it with varve_window_free.
 // @param[out] error_out  caller frees; may be NULL.
 //
@@ -934,14 +934,14 @@ func WindowNew(capacity uint) (window Window, failure *Failure) {
 
 // WindowAdd is varve_window_add (window.h).
 //
-// Adds a message. In a full window the oldest one leaves for it.
+// Adds a message. When the window is full, the oldest message leaves.
 //
 // @param[in]  window     window.
 // @param[in]  entry_json the message, as above.
 // @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] error_out  caller frees; may be NULL.
 //
-// @errors  VARVE_INVALID_ARGUMENT  member and byte offset in the details
+// @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
 // VARVE_BAD_HANDLE, VARVE_NO_MEMORY
 // @cost    O(entry_len), whatever the capacity
 // @thread  any
@@ -955,17 +955,17 @@ func WindowAdd(window Window, entryJSON string) (failure *Failure) {
 
 // WindowRecent is varve_window_recent (window.h).
 //
-// The newest messages, in the order in which they were added.
+// Returns the newest messages, in the order in which they were added.
 //
 // @param[in]  window       window.
 // @param[in]  n            how many at most; SIZE_MAX for all.
-// @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" when it is
-// empty.
+// @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" for an empty
+// window.
 // @param[out] json_len_out [bytes].
 // @param[out] error_out    caller frees; may be NULL.
 //
 // @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
-// @cost    the bytes of the messages given
+// @cost    the bytes of the messages returned
 // @thread  any
 func WindowRecent(window Window, n uint) (json []byte, failure *Failure) {
 	out := new(struct {
@@ -980,12 +980,13 @@ func WindowRecent(window Window, n uint) (json []byte, failure *Failure) {
 
 // WindowText is varve_window_text (window.h).
 //
-// The window as lines for a prompt, "role: content", oldest first. Lines of a content after its
-// first are indented by two spaces, so that no content passes for another message. A content that
-// is no text stands as JSON; a message without a role has its "type" there, or "entry".
+// Returns the window as lines for a prompt, "role: content", oldest first. The second and later
+// lines of a content are indented by two spaces, so that no content passes for another message. A
+// content that is not text is written as JSON; without a role, the line begins with the message's
+// "type", or "entry".
 //
 // @param[in]  window       window.
-// @param[out] text_out     UTF-8 lines, each with its line end; "" when it is empty.
+// @param[out] text_out     UTF-8 lines, each with a line end; "" for an empty window.
 // @param[out] text_len_out [bytes].
 // @param[out] error_out    caller frees; may be NULL.
 //
@@ -1022,7 +1023,7 @@ func WindowClear(window Window) (failure *Failure) {
 
 // WindowSize is varve_window_size (window.h).
 //
-// How many messages are in it; 0 for a handle that is closed or none.
+// Returns the number of messages; 0 for NULL and for a closed or foreign handle.
 //
 // @param[in] window handle, or NULL.
 // @errors none
@@ -1817,7 +1818,7 @@ func SessionPutVector(session Session, id string, values *float32, dimension uin
 
 // KVSet is varve_kv_set (kv.h).
 //
-// Sets a key. With a cap of 0 nothing is kept, and that is no error.
+// Sets a key. With a cap of 0 nothing is kept, which is not an error.
 //
 // @param[in]  session   open session.
 // @param[in]  key       any UTF-8 text of 1 to 1024 bytes.
@@ -1826,12 +1827,12 @@ func SessionPutVector(session Session, id string, values *float32, dimension uin
 // @param[in]  value_len [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] error_out caller frees; may be NULL.
 //
-// @errors  VARVE_INVALID_ARGUMENT  empty or long key, text that is not UTF-8
+// @errors  VARVE_INVALID_ARGUMENT  an empty or too long key, text that is not UTF-8
 // VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session
 // VARVE_UNSUPPORTED       the session has no "kv"
 // VARVE_NOT_FOUND         the session was deleted
 // VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
-// @cost    kv.json is replaced and made durable before the answer, whatever the durability
+// @cost    kv.json is replaced and made durable before the call returns, whatever the durability
 // @thread  any
 func KVSet(session Session, key string, value string) (failure *Failure) {
 	out := new(struct {
@@ -1843,7 +1844,7 @@ func KVSet(session Session, key string, value string) (failure *Failure) {
 
 // KVGet is varve_kv_get (kv.h).
 //
-// The value of a key. That of "working_memory" is the empty text until it is set.
+// Returns the value of a key. The value of "working_memory" is the empty text until it is set.
 //
 // @param[in]  session       open session.
 // @param[in]  key           as it was set.
@@ -1870,14 +1871,14 @@ func KVGet(session Session, key string) (value []byte, failure *Failure) {
 
 // KVDelete is varve_kv_delete (kv.h).
 //
-// Takes a key away.
+// Deletes a key.
 //
 // @param[in]  session   open session.
 // @param[in]  key       as it was set.
 // @param[in]  key_len   [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] error_out caller frees; may be NULL.
 //
-// @errors  VARVE_NOT_FOUND         it was not there, or the session was deleted
+// @errors  VARVE_NOT_FOUND         no such key, or the session was deleted
 // VARVE_UNSUPPORTED, VARVE_SIZE_LIMIT  as varve_kv_get
 // VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
 // @cost    as varve_kv_set
@@ -1892,8 +1893,8 @@ func KVDelete(session Session, key string) (failure *Failure) {
 
 // KVList is varve_kv_list (kv.h).
 //
-// All keys, the one that was set longest ago first: [{"key","value","ts"}], where ts is when it was
-// set (RFC 3339).
+// Lists all keys, the one set longest ago first: [{"key","value","ts"}], where ts is the time it
+// was set (RFC 3339).
 //
 // @param[in]  session      open session.
 // @param[out] json_out     the array.
@@ -2450,24 +2451,24 @@ func ResultsFree(results Results) {
 
 // TranscriptAppend is varve_transcript_append (transcript.h).
 //
-// Appends what was said, with the present time, as durably as the session's durability says. With a
-// cap of 0 nothing is kept, and that is no error.
+// Appends a turn with the current time, as durable as the session's durability says. With a cap of
+// 0 nothing is kept, which is not an error.
 //
 // @param[in]  session     open session.
 // @param[in]  role        who said it: 1 to 128 bytes of UTF-8 without control characters and
-// without blanks at its ends; "user", "assistant", a name.
+// without blanks at either end; "user", "assistant", a name.
 // @param[in]  role_len    [bytes] or VARVE_NUL_TERMINATED.
-// @param[in]  content     any UTF-8 text, NULs and all; it comes back unchanged.
+// @param[in]  content     any UTF-8 text, NULs included; it is returned unchanged.
 // @param[in]  content_len [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] error_out   caller frees; may be NULL.
 //
-// @errors  VARVE_INVALID_ARGUMENT  a role that cannot be one, text that is not UTF-8
+// @errors  VARVE_INVALID_ARGUMENT  a malformed role, text that is not UTF-8
 // VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session
 // VARVE_UNSUPPORTED       the session has no "transcript"
 // VARVE_NOT_FOUND         the session was deleted
 // VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
-// @cost    one write at the end of the file and, with "commit", one sync. The first one with a
-// handle also reads the file; when turns beyond the cap have gathered, it is written anew
+// @cost    one write at the end of the file and, with "commit", one sync. The first append with a
+// handle also reads the file; it is rewritten when turns beyond the cap have gathered
 // @thread  any
 func TranscriptAppend(session Session, role string, content string) (failure *Failure) {
 	out := new(struct {
@@ -2479,7 +2480,7 @@ func TranscriptAppend(session Session, role string, content string) (failure *Fa
 
 // TranscriptLast is varve_transcript_last (transcript.h).
 //
-// The last `n` turns, or all when there are fewer, the oldest first:
+// Returns the last `n` turns, oldest first, or all when there are fewer:
 // [{"content","role","timestamp"}].
 //
 // @param[in]  session      open session.
@@ -2490,9 +2491,9 @@ func TranscriptAppend(session Session, role string, content string) (failure *Fa
 //
 // @errors  VARVE_UNSUPPORTED  the session has no "transcript"
 // VARVE_NOT_FOUND    the session was deleted
-// VARVE_BUSY         it was replaced over and over meanwhile
+// VARVE_BUSY         the transcript kept being replaced
 // VARVE_SIZE_LIMIT (a transcript.md above 64 MiB), VARVE_IO
-// @cost    reads the end of the file, as far as the turns go; takes no lock
+// @cost    reads the end of the file, as far back as the turns reach; takes no lock
 // @thread  any
 func TranscriptLast(session Session, n uint) (json []byte, failure *Failure) {
 	out := new(struct {

@@ -568,9 +568,9 @@ class Functions:
             (c_size_t, POINTER(c_void_p), POINTER(c_void_p),))
         """varve_status_t varve_window_new(size_t capacity, varve_window_t **window_out, varve_error_t **error_out)
 
-        Makes an empty window.
+        Creates an empty window.
 
-        @param[in]  capacity   messages that it keeps, 1 or more; memory is taken as it fills.
+        @param[in]  capacity   messages that it keeps, 1 or more; memory is allocated as it fills.
         @param[out] window_out the window; free it with varve_window_free.
         @param[out] error_out  caller frees; may be NULL.
 
@@ -582,14 +582,14 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p),))
         """varve_status_t varve_window_add(varve_window_t *window, const char *entry_json, size_t entry_len, varve_error_t **error_out)
 
-        Adds a message. In a full window the oldest one leaves for it.
+        Adds a message. When the window is full, the oldest message leaves.
 
         @param[in]  window     window.
         @param[in]  entry_json the message, as above.
         @param[in]  entry_len  [bytes] or VARVE_NUL_TERMINATED.
         @param[out] error_out  caller frees; may be NULL.
 
-        @errors  VARVE_INVALID_ARGUMENT  member and byte offset in the details
+        @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
                  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
         @cost    O(entry_len), whatever the capacity
         @thread  any"""
@@ -598,29 +598,30 @@ class Functions:
             (c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_window_recent(varve_window_t *window, size_t n, char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
-        The newest messages, in the order in which they were added.
+        Returns the newest messages, in the order in which they were added.
 
         @param[in]  window       window.
         @param[in]  n            how many at most; SIZE_MAX for all.
-        @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" when it is
-                                 empty.
+        @param[out] json_out     a JSON array of messages, each with its "timestamp"; "[]" for an empty
+                                 window.
         @param[out] json_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
         @errors  VARVE_BAD_HANDLE, VARVE_NO_MEMORY
-        @cost    the bytes of the messages given
+        @cost    the bytes of the messages returned
         @thread  any"""
         self.varve_window_text = _function(
             library, "varve_window_text", c_int32,
             (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_window_text(varve_window_t *window, char **text_out, size_t *text_len_out, varve_error_t **error_out)
 
-        The window as lines for a prompt, "role: content", oldest first. Lines of a content after its
-        first are indented by two spaces, so that no content passes for another message. A content that
-        is no text stands as JSON; a message without a role has its "type" there, or "entry".
+        Returns the window as lines for a prompt, "role: content", oldest first. The second and later
+        lines of a content are indented by two spaces, so that no content passes for another message. A
+        content that is not text is written as JSON; without a role, the line begins with the message's
+        "type", or "entry".
 
         @param[in]  window       window.
-        @param[out] text_out     UTF-8 lines, each with its line end; "" when it is empty.
+        @param[out] text_out     UTF-8 lines, each with a line end; "" for an empty window.
         @param[out] text_len_out [bytes].
         @param[out] error_out    caller frees; may be NULL.
 
@@ -644,7 +645,7 @@ class Functions:
             (c_void_p,))
         """size_t varve_window_size(varve_window_t *window)
 
-        How many messages are in it; 0 for a handle that is closed or none.
+        Returns the number of messages; 0 for NULL and for a closed or foreign handle.
 
         @param[in] window handle, or NULL.
         @errors none
@@ -1264,7 +1265,7 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p),))
         """varve_status_t varve_kv_set(varve_session_t *session, const char *key, size_t key_len, const char *value, size_t value_len, varve_error_t **error_out)
 
-        Sets a key. With a cap of 0 nothing is kept, and that is no error.
+        Sets a key. With a cap of 0 nothing is kept, which is not an error.
 
         @param[in]  session   open session.
         @param[in]  key       any UTF-8 text of 1 to 1024 bytes.
@@ -1273,19 +1274,19 @@ class Functions:
         @param[in]  value_len [bytes] or VARVE_NUL_TERMINATED.
         @param[out] error_out caller frees; may be NULL.
 
-        @errors  VARVE_INVALID_ARGUMENT  empty or long key, text that is not UTF-8
+        @errors  VARVE_INVALID_ARGUMENT  an empty or too long key, text that is not UTF-8
                  VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session
                  VARVE_UNSUPPORTED       the session has no "kv"
                  VARVE_NOT_FOUND         the session was deleted
                  VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
-        @cost    kv.json is replaced and made durable before the answer, whatever the durability
+        @cost    kv.json is replaced and made durable before the call returns, whatever the durability
         @thread  any"""
         self.varve_kv_get = _function(
             library, "varve_kv_get", c_int32,
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_kv_get(varve_session_t *session, const char *key, size_t key_len, char **value_out, size_t *value_len_out, varve_error_t **error_out)
 
-        The value of a key. That of "working_memory" is the empty text until it is set.
+        Returns the value of a key. The value of "working_memory" is the empty text until it is set.
 
         @param[in]  session       open session.
         @param[in]  key           as it was set.
@@ -1304,14 +1305,14 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p),))
         """varve_status_t varve_kv_delete(varve_session_t *session, const char *key, size_t key_len, varve_error_t **error_out)
 
-        Takes a key away.
+        Deletes a key.
 
         @param[in]  session   open session.
         @param[in]  key       as it was set.
         @param[in]  key_len   [bytes] or VARVE_NUL_TERMINATED.
         @param[out] error_out caller frees; may be NULL.
 
-        @errors  VARVE_NOT_FOUND         it was not there, or the session was deleted
+        @errors  VARVE_NOT_FOUND         no such key, or the session was deleted
                  VARVE_UNSUPPORTED, VARVE_SIZE_LIMIT  as varve_kv_get
                  VARVE_INVALID_ARGUMENT, VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
         @cost    as varve_kv_set
@@ -1321,8 +1322,8 @@ class Functions:
             (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_kv_list(varve_session_t *session, char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
-        All keys, the one that was set longest ago first: [{"key","value","ts"}], where ts is when it was
-        set (RFC 3339).
+        Lists all keys, the one set longest ago first: [{"key","value","ts"}], where ts is the time it
+        was set (RFC 3339).
 
         @param[in]  session      open session.
         @param[out] json_out     the array.
@@ -1735,31 +1736,31 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p),))
         """varve_status_t varve_transcript_append(varve_session_t *session, const char *role, size_t role_len, const char *content, size_t content_len, varve_error_t **error_out)
 
-        Appends what was said, with the present time, as durably as the session's durability says. With a
-        cap of 0 nothing is kept, and that is no error.
+        Appends a turn with the current time, as durable as the session's durability says. With a cap of
+        0 nothing is kept, which is not an error.
 
         @param[in]  session     open session.
         @param[in]  role        who said it: 1 to 128 bytes of UTF-8 without control characters and
-                                without blanks at its ends; "user", "assistant", a name.
+                                without blanks at either end; "user", "assistant", a name.
         @param[in]  role_len    [bytes] or VARVE_NUL_TERMINATED.
-        @param[in]  content     any UTF-8 text, NULs and all; it comes back unchanged.
+        @param[in]  content     any UTF-8 text, NULs included; it is returned unchanged.
         @param[in]  content_len [bytes] or VARVE_NUL_TERMINATED.
         @param[out] error_out   caller frees; may be NULL.
 
-        @errors  VARVE_INVALID_ARGUMENT  a role that cannot be one, text that is not UTF-8
+        @errors  VARVE_INVALID_ARGUMENT  a malformed role, text that is not UTF-8
                  VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session
                  VARVE_UNSUPPORTED       the session has no "transcript"
                  VARVE_NOT_FOUND         the session was deleted
                  VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
-        @cost    one write at the end of the file and, with "commit", one sync. The first one with a
-                 handle also reads the file; when turns beyond the cap have gathered, it is written anew
+        @cost    one write at the end of the file and, with "commit", one sync. The first append with a
+                 handle also reads the file; it is rewritten when turns beyond the cap have gathered
         @thread  any"""
         self.varve_transcript_last = _function(
             library, "varve_transcript_last", c_int32,
             (c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_transcript_last(varve_session_t *session, size_t n, char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
-        The last `n` turns, or all when there are fewer, the oldest first:
+        Returns the last `n` turns, oldest first, or all when there are fewer:
         [{"content","role","timestamp"}].
 
         @param[in]  session      open session.
@@ -1770,7 +1771,7 @@ class Functions:
 
         @errors  VARVE_UNSUPPORTED  the session has no "transcript"
                  VARVE_NOT_FOUND    the session was deleted
-                 VARVE_BUSY         it was replaced over and over meanwhile
+                 VARVE_BUSY         the transcript kept being replaced
                  VARVE_SIZE_LIMIT (a transcript.md above 64 MiB), VARVE_IO
-        @cost    reads the end of the file, as far as the turns go; takes no lock
+        @cost    reads the end of the file, as far back as the turns reach; takes no lock
         @thread  any"""
