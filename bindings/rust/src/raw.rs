@@ -1331,45 +1331,44 @@ pub struct Api {
     /// ```
     pub varve_kv_list: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Reads every byte of the session's log, tombstones and vectors and checks every line, checksum,
-    /// sequence number, reference, vector and index entry. Changes nothing.
+    /// Verifies a session: reads every byte of its log, tombstones and vectors and checks every line,
+    /// checksum, sequence number, reference, vector and index entry. Changes nothing.
     ///
     /// @param[in]  session        open session.
-    /// @param[in]  options_json   NULL, empty or {"deep":true}: also compares what the index knows of
-    ///                            tags, references, content and words with the log, list by list.
+    /// @param[in]  options_json   NULL, empty or {"deep":true}: also compares the tags, references,
+    ///                            content and words in the index with the log, list by list.
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     {"ok","entries","deleted","damaged","problems":[{"file","offset",
     ///                            "length","reason"}],"problems_total","notes":[{"file","offset","id",
     ///                            "target","reason"}],"notes_total","checked_bytes","last_seq",
     ///                            "vectors":{"dimension","records","entries","damaged"}}.
-    ///                            "problems" and "notes" hold the first 1000. A note is no damage: entry
-    ///                            "id" refers to "target", which was deleted or is not there.
+    ///                            "problems" and "notes" hold the first 1000. A note is not damage: the
+    ///                            entry "id" refers to "target", which was deleted or does not exist.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
     /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT, VARVE_IO, VARVE_CALLBACK;
     ///          damage is in the report, not an error
-    ///          VARVE_BUSY    the last line is not whole, and a writer held the lock for longer than
-    ///                        "lock_timeout_ms": it may be writing it; or the log was replaced over and
-    ///                        over
-    /// @cost    reads the whole log; O(log). With "deep" also memory for another index, and the time of
-    ///          making it
-    /// @thread  any; writers and readers go on
+    ///          VARVE_BUSY    the last line is incomplete, and a writer that may be writing it held the
+    ///                        lock for longer than "lock_timeout_ms"; or the log kept being replaced
+    /// @cost    reads the whole log; O(log). With "deep" also the memory for another index, and the time
+    ///          to build it
+    /// @thread  any; writers and readers continue meanwhile
     /// ```
     pub varve_session_verify: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Makes a damaged session whole: damaged lines and a torn tail move to quarantine.jsonl exactly as
-    /// they were, intact lines stay byte for byte, missing sequence numbers are accepted as gone. The
-    /// log is replaced in one atomic step, in a new generation. Without damage nothing is changed.
+    /// Repairs a damaged session: damaged lines and a torn tail move to quarantine.jsonl exactly as they
+    /// were, intact lines stay byte for byte, and missing sequence numbers are accepted as lost. The log
+    /// is replaced in one atomic step, in a new generation. Without damage nothing is changed.
     ///
     /// @param[in]  session        open session.
-    /// @param[in]  options_json   NULL, empty or {"dry_run","accept_edits"}. dry_run: report only.
-    ///                            accept_edits: lines that are entries in all but their checksum get a
+    /// @param[in]  options_json   NULL, empty or {"dry_run","accept_edits"}. dry_run: only report.
+    ///                            accept_edits: lines that are entries except for their checksum get a
     ///                            new one and stay, with their id and seq, where those still fit.
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     {"entries","quarantined","resealed","missing","bytes_before",
     ///                            "bytes_after","metadata_lost","changed"}. metadata_lost: metadata.json
-    ///                            was lost, or could not be read, and is made anew.
+    ///                            was lost or could not be read, and is recreated.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
@@ -1380,64 +1379,64 @@ pub struct Api {
     /// ```
     pub varve_session_repair: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Writes the log anew without what nobody may read any more: deleted and expired entries. Damaged
+    /// Rewrites the log without deleted and expired entries, which nobody may read any more. Damaged
     /// lines move to quarantine. The audit lines of tombstones.jsonl stay, and deleted ids stay used
     /// (ids of expired and evicted entries are free again). The log is replaced in one atomic step, in a
-    /// new generation; readers in any process go on undisturbed.
+    /// new generation; readers in every process continue undisturbed.
     ///
     /// @param[in]  session        open session.
-    /// @param[in]  options_json   NULL, empty or {"dry_run":true: only tell what would go,
+    /// @param[in]  options_json   NULL, empty or {"dry_run":true: only report what would go,
     ///                            "evict_below":R: live entries of a relevance below R (0 to 2) go too,
-    ///                            but for those of types that do not decay, those with the tag `pinned`,
+    ///                            except those of types that do not decay, those with the tag `pinned`,
     ///                            and those that a live entry refers to; default 0, none}.
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
     ///                            "dropped":{"deleted","expired","evicted","damaged"},"changed",
-    ///                            "duration_ms"}. Before: with the deleted and expired entries. Bytes:
-    ///                            of memory.jsonl. changed: the log was written anew; a purge always
-    ///                            does that.
+    ///                            "duration_ms"}. The figures before include deleted and expired
+    ///                            entries; bytes are of memory.jsonl. changed: the log was rewritten; a
+    ///                            purge always does that.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
     /// @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_INVALID_ARGUMENT,
-    ///          VARVE_NOT_FOUND, VARVE_CORRUPTION (a line changed on the disk since it was indexed);
-    ///          whatever fails, the old log is there as it was
-    /// @cost    reads the log once, writes what stays, makes the index anew; adds wait meanwhile
+    ///          VARVE_NOT_FOUND, VARVE_CORRUPTION (a line changed on disk since it was indexed); after
+    ///          any failure the old log is there as it was
+    /// @cost    reads the log once, writes what stays, rebuilds the index; adds wait meanwhile
     /// @thread  any
     /// ```
     pub varve_session_compact: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Makes deleted and expired entries gone for good: when this answers VARVE_OK, no byte of their
-    /// content, and of their vectors, is in any file of the session: log, index (its words too),
-    /// vectors.bin, quarantine, temporary files.
-    /// What is out of reach (backups, exports, disk blocks, processes that are stopped) is told in
-    /// docs/privacy.md. Damaged lines go for good as well, and with them quarantine.jsonl: nobody can
-    /// say whose words are in them. To keep what can be saved of them, run varve_session_repair first.
+    /// Erases deleted and expired entries for good: when this returns VARVE_OK, no byte of their content
+    /// or their vectors is in any file of the session: log, index (its words too), vectors.bin,
+    /// quarantine, temporary files. docs/privacy.md names what is out of reach (backups, exports, disk
+    /// blocks, processes that are stopped). Damaged lines are erased as well, and with them
+    /// quarantine.jsonl: nobody can say whose words are in them. To keep what can be saved of them, run
+    /// varve_session_repair first.
     ///
     /// @param[in]  session        open session.
-    /// @param[in]  options_json   NULL, empty or {"dry_run":true}: only tell what would go.
+    /// @param[in]  options_json   NULL, empty or {"dry_run":true}: only report what would go.
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     as varve_session_compact.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
     /// @errors  as varve_session_compact; VARVE_FORMAT_VERSION when vectors.bin is of a newer version.
-    ///          After a failure call it again: until it answers VARVE_OK nothing is promised
-    /// @cost    as varve_session_compact, and the words of all entries are indexed anew
+    ///          After a failure call this again: until it returns VARVE_OK nothing is promised
+    /// @cost    as varve_session_compact, and indexes the words of all entries again
     /// @thread  any
     /// ```
     pub varve_session_purge: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Rewrites the log of an earlier format version as one of this version, in one atomic step: ids,
-    /// order and unknown members stay; every line becomes canonical, with seq and checksum; what is no
-    /// entry moves to quarantine.jsonl. Reading never does this; the first write to the session does it
-    /// by itself. A log of this version is left as it is.
+    /// Rewrites a log of an earlier format version as one of this version, in one atomic step: ids,
+    /// order and unknown members stay, every line becomes canonical, with seq and checksum, and what is
+    /// not an entry moves to quarantine.jsonl. Reading never migrates; the first write to the session
+    /// does. A log of this version is left as it is.
     ///
     /// @param[in]  session        open session.
-    /// @param[in]  options_json   NULL, empty or {"dry_run":true}: report only.
+    /// @param[in]  options_json   NULL, empty or {"dry_run":true}: only report.
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
-    /// @param[out] report_out     {"from","to","changed","entries","quarantined"}. from: the version the
-    ///                            log was of; quarantined: stretches of the log that are no entries.
+    /// @param[out] report_out     {"from","to","changed","entries","quarantined"}. from: the log's
+    ///                            version before; quarantined: stretches of the log that are no entries.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
@@ -1448,26 +1447,26 @@ pub struct Api {
     /// ```
     pub varve_session_migrate: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Builds the index anew from the log, with all words, and saves it. The one in use stays until
-    /// then: other threads go on meanwhile, and what they add or delete is in the new one. A call that
-    /// fails leaves it in use.
+    /// Rebuilds the index from the log, with all words, and saves it. The old index is used until then:
+    /// other threads continue meanwhile, and what they add or delete is in the new index. If the call
+    /// fails, the old index stays in use.
     ///
     /// @param[in]  session        open session.
-    /// @param[in]  options_json   NULL, empty or {}: there are none yet.
+    /// @param[in]  options_json   NULL, empty or {}: there are no options yet.
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     {"entries","duration_ms"}.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
     /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_INVALID_ARGUMENT, VARVE_BUSY (the log
-    ///          was replaced over and over meanwhile)
+    ///          kept being replaced)
     /// @cost    reads the whole log, once; O(log). Memory for both indexes. With `threads` above 1 in
-    ///          the configuration a second thread counts words, and has ended when the call answers.
+    ///          the configuration a second thread counts words, and ends before the call returns.
     /// @thread  any
     /// ```
     pub varve_session_rebuild_index: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// The index as a person can read it: {"version","last_updated","entries":{ID:{"line_number",
+    /// Returns the index in readable form: {"version","last_updated","entries":{ID:{"line_number",
     /// "byte_offset","type","timestamp","tags","importance"}},"tags":{TAG:[ID]},"types":{TYPE:[ID]}}.
     ///
     /// @param[in]  session      open session.
@@ -1475,20 +1474,19 @@ pub struct Api {
     /// @param[out] json_len_out [bytes].
     /// @param[out] error_out    caller frees; may be NULL.
     ///
-    /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_BUSY (the log was replaced over and
-    ///          over meanwhile)
+    /// @errors  VARVE_BAD_HANDLE, VARVE_NOT_FOUND, VARVE_IO, VARVE_BUSY (the log kept being replaced)
     /// @cost    reads the whole log; O(log)
     /// @thread  any
     /// ```
     pub varve_session_index: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Gives all entries that are neither deleted nor expired, in the order of the log, as of one
-    /// moment; or, with a query, those of them that match.
+    /// Returns all entries that are neither deleted nor expired, in the order of the log, as of one
+    /// moment; with a query, only those that match.
     ///
     /// @param[in]  session      open session.
     /// @param[in]  format       "jsonl" (the lines as stored), "json" (an object {"entries","session"}
     ///                          with entries and metadata) or "markdown" (for people); or an object
-    ///                          {"format","query"}, see varve_session_export_file, where the format
+    ///                          {"format","query"} as for varve_session_export_file, in which the format
     ///                          may be left out.
     /// @param[in]  format_len   [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] text_out     the text.
@@ -1496,25 +1494,25 @@ pub struct Api {
     /// @param[out] error_out    caller frees; may be NULL.
     ///
     /// @errors  VARVE_INVALID_ARGUMENT (unknown format, bad query), VARVE_BAD_HANDLE, VARVE_NOT_FOUND,
-    ///          VARVE_IO, VARVE_NO_MEMORY, VARVE_CALLBACK, VARVE_CORRUPTION (a line changed on the disk
-    ///          since it was indexed), VARVE_BUSY (the log was replaced over and over meanwhile)
+    ///          VARVE_IO, VARVE_NO_MEMORY, VARVE_CALLBACK, VARVE_CORRUPTION (a line changed on disk
+    ///          since it was indexed), VARVE_BUSY (the log kept being replaced)
     /// @cost    reads the whole log; O(log)
     /// @thread  any
     /// ```
     pub varve_session_export: unsafe extern "C" fn(session: *mut varve_session_t, format: *const c_char, format_len: usize, text_out: *mut *mut c_char, text_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Adds entries from a text: each that is good, whatever the others are. The form is told by what is
-    /// there (docs/export-import.md): entries as JSON lines or a JSON array, an export as JSON, lines of
-    /// a memory server (Model Context Protocol), messages of a chat. An entry that is there already is
-    /// not added again; an id that is another entry's, or was deleted, is refused. Entries that name
-    /// another session become this session's; a line that carries a checksum which does not match is
-    /// refused. Not atomic: what was added stays.
+    /// Adds entries from a text: every valid one, whatever the others are. The format is recognised by
+    /// what is there (docs/export-import.md): entries as JSON lines or a JSON array, an export as JSON,
+    /// lines of a memory server (Model Context Protocol), messages of a chat. An entry that is there
+    /// already is not added again; an id that belongs to another entry, or was deleted, is refused.
+    /// Entries that name another session become this session's; a line whose checksum does not match is
+    /// refused. Not atomic: what was added before a failure stays.
     ///
     /// @param[in]  session        open session.
     /// @param[in]  jsonl          the text; blank lines, CRLF and a byte order mark are fine.
     /// @param[in]  jsonl_len      [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     {"added","existing","refused":[{"line","reason"}],"refused_total",
-    ///                            "format"}. "refused" holds the first 1000, by line; of an array,
+    ///                            "format"}. "refused" holds the first 1000, by line; in an array,
     ///                            "line" is where the element begins. "format" is what was found.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
@@ -1522,18 +1520,18 @@ pub struct Api {
     /// @errors  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_SIZE_LIMIT (session full),
     ///          VARVE_NOT_FOUND, VARVE_INVALID_ARGUMENT (no text: NULL with a length), VARVE_CORRUPTION
     ///          (as varve_session_add), VARVE_CALLBACK
-    /// @cost    one write and one fdatasync per few hundred lines
+    /// @cost    one write and one fdatasync for every few hundred lines
     /// @thread  any
     /// ```
     pub varve_session_import: unsafe extern "C" fn(session: *mut varve_session_t, jsonl: *const c_char, jsonl_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Writes what varve_session_export gives into a file outside the store, piece by piece: memory does
-    /// not grow with the size of the entries. The file gets its name when it is whole and durable; a
-    /// failure or a crash leaves what was there before, or nothing. Only its owner may read it. After a
-    /// crash a temporary file PATH.tmp-* may be left.
+    /// Writes what varve_session_export returns into a file outside the store, piece by piece: memory
+    /// does not grow with the size of the entries. The file gets its name when it is whole and durable;
+    /// a failure or a crash leaves what was there before, or nothing. Only its owner may read it. After
+    /// a crash a temporary file PATH.tmp-* may be left.
     ///
     /// @param[in]  session        open session.
-    /// @param[in]  path           file to make; its directory must exist. UTF-8.
+    /// @param[in]  path           file to write; its directory must exist. UTF-8.
     /// @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
     /// @param[in]  options_json   NULL, empty or {"format":"jsonl"|"json"|"markdown" (jsonl),
     ///                            "query":{conditions of varve/query.h},"overwrite":false}. With a query
@@ -1545,16 +1543,16 @@ pub struct Api {
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
-    /// @errors  VARVE_INVALID_ARGUMENT, VARVE_ALREADY_EXISTS (there is a file and no "overwrite"),
+    /// @errors  VARVE_INVALID_ARGUMENT, VARVE_ALREADY_EXISTS (the file exists, without "overwrite"),
     ///          VARVE_NOT_FOUND (no such directory or session), VARVE_READ_ONLY, VARVE_NO_SPACE,
-    ///          VARVE_IO (a directory is there, too), VARVE_CALLBACK, VARVE_CORRUPTION and VARVE_BUSY as
-    ///          varve_session_export
+    ///          VARVE_IO (also: the path is a directory), VARVE_CALLBACK, VARVE_CORRUPTION and
+    ///          VARVE_BUSY as varve_session_export
     /// @cost    reads the whole log, or what the query finds; writes it once, with one fsync
-    /// @thread  any; writers and readers go on
+    /// @thread  any; writers and readers continue meanwhile
     /// ```
     pub varve_session_export_file: unsafe extern "C" fn(session: *mut varve_session_t, path: *const c_char, path_len: usize, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Adds entries from a file outside the store, as varve_session_import does from a text, piece by
+    /// Adds entries from a file outside the store as varve_session_import does from a text, piece by
     /// piece: memory does not grow with the size of the file.
     ///
     /// @param[in]  session        open session.
@@ -1564,16 +1562,16 @@ pub struct Api {
     ///                            "dry_run":false}. With "dry_run" nothing is written, and the report
     ///                            says what would be (unless the session gets full).
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
-    /// @param[out] report_out     as of varve_session_import.
+    /// @param[out] report_out     as varve_session_import.
     /// @param[out] report_len_out [bytes].
-    /// @param[out] error_out      caller frees; may be NULL. "line" in its details: the first entry that
-    ///                            was not added.
+    /// @param[out] error_out      caller frees; may be NULL. "line" in its details is the first entry
+    ///                            that was not added.
     ///
     /// @errors  VARVE_INVALID_ARGUMENT, VARVE_NOT_FOUND (no such file or session), VARVE_BUSY,
-    ///          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO (a directory or a pipe, too),
+    ///          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO (also: a directory or a pipe),
     ///          VARVE_SIZE_LIMIT (session full), VARVE_CALLBACK, VARVE_CORRUPTION (as varve_session_add)
-    /// @cost    one write and one fdatasync per few hundred lines; with "dry_run" memory grows by some
-    ///          bytes for each entry
+    /// @cost    one write and one fdatasync for every few hundred lines; with "dry_run" memory grows by
+    ///          some bytes for each entry
     /// @thread  any
     /// ```
     pub varve_session_import_file: unsafe extern "C" fn(session: *mut varve_session_t, path: *const c_char, path_len: usize, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
