@@ -2,22 +2,22 @@
  * @file varve/memory.h
  * A memory: what an agent remembers of one user, in three tiers over one store.
  *
- *   working     of each session the entries that the agent has in front of it: the last `window`
- *               (20) of those recorded through this handle. Lost when the handle is closed; of more
- *               than 1024 sessions, the one used longest ago loses its own.
+ *   working     for each session, the entries that the agent has in front of it: the last `window`
+ *               (20) recorded through this handle. Lost when the handle is closed; beyond 1024
+ *               sessions, the one used longest ago loses its own.
  *   short term  the session's log, on disk. Entries and session expire `ttl_hours` (168: 7 days)
  *               after they were recorded.
  *   long term   a session of the user's own, shared by all agents. It does not expire.
  *
  * Entries are messages as chat programs write them, {"role":"user","content":"Hello"}; "content" is
- * needed. They may have every member that an entry of varve/entry.h may have ("id", "tags",
- * "importance", "usage", ...). What is missing is filled in: id, timestamp, "type" ("message" with
- * a role, "observation" without) and in short-term memory "expires_at". In the log the role stands
- * in the content, {"role","message"}, where queries find it; varve_memory_context gives messages
- * back in the form they were given.
+ * required. They may have every member of an entry of varve/entry.h ("id", "tags", "importance",
+ * "usage", ...). Missing members are filled in: id, timestamp, "type" ("message" with a role,
+ * "observation" without) and, in short-term memory, "expires_at". In the log the role is part of
+ * the content, {"role","message"}, where queries find it; varve_memory_context returns messages in
+ * the form in which they were given.
  *
- * Working memory selects entries and the log holds them: one that was deleted or has expired is in
- * no tier any more, at once, whoever deleted it. docs/tiers.md is a short introduction.
+ * Working memory selects entries and the log holds them: an entry that is deleted or expires leaves
+ * every tier at once, whoever deletes it. docs/tiers.md is a short introduction.
  */
 #ifndef VARVE_MEMORY_H
 #define VARVE_MEMORY_H
@@ -34,22 +34,22 @@ extern "C" {
 typedef struct varve_memory varve_memory_t;
 
 /**
- * Opens the memory of a user. It needs no place of its own: what it knows is in the store.
+ * Opens the memory of a user. It has no place of its own: what it knows is in the store.
  *
  * @param[in]  store        open store; closing it closes the memory.
  * @param[in]  options_json {"user_id","agent_id","window","ttl_hours"}, all optional; NULL or empty
- *                          for none. user_id: whose sessions these are; without one, the store is
- *                          one user's, and all of its sessions are. agent_id: of sessions that are
- *                          made here. window: entries of each session's working memory, 1 ..=
- *                          1000000, default 20. ttl_hours: default 168; 0 is for ever. An empty
- *                          user_id or agent_id is refused.
+ *                          for none. user_id: whose sessions these are; without one, the store and
+ *                          all its sessions belong to one user. agent_id: that of sessions created
+ *                          here. window: entries of each session's working memory, 1 ..= 1000000,
+ *                          default 20. ttl_hours: default 168; 0 is for ever. An empty user_id or
+ *                          agent_id is refused.
  * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] memory_out   the memory; close with varve_memory_close.
  * @param[out] error_out    caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  member and offset named
+ * @errors  VARVE_INVALID_ARGUMENT  the error names member and offset
  *          VARVE_BAD_HANDLE
- * @cost    nothing is read
+ * @cost    reads nothing
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t
@@ -58,9 +58,9 @@ varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE,
                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Records a message in the session's log and in its working memory. A session that does not exist,
- * or has expired, is made, with the memory's user_id, agent_id and ttl_hours; not for a message
- * that is refused.
+ * Records a message in the session's log and in its working memory. A session that does not exist
+ * or has expired is created, with the memory's user_id, agent_id and ttl_hours, but not for a
+ * message that is refused.
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.
@@ -71,14 +71,14 @@ varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE,
  * @param[out] id_len_out     [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  member in the details
+ * @errors  VARVE_INVALID_ARGUMENT  the details name the member
  *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
  *          VARVE_NOT_FOUND         the session is another user's, or was deleted meanwhile
- *          VARVE_SIZE_LIMIT        entry, session or user over a limit
+ *          VARVE_SIZE_LIMIT        entry, session or user above a limit
  *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
  *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
  * @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
- *          or made
+ *          or created
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_memory_record(
@@ -88,9 +88,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_record(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * What the agent is to have in front of it: working memory; when that is empty (after a restart, or
- * varve_memory_clear), the session's log. Entries are chronological. With max_tokens they are the
- * newest that fit, without a gap; a token is estimated from what stands in "role: content".
+ * Returns what the agent is to have in front of it: working memory or, when that is empty (after a
+ * restart, or varve_memory_clear), the session's log. Entries are chronological. With max_tokens
+ * they are the newest that fit, without a gap; tokens are estimated from "role: content".
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.
@@ -104,7 +104,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_record(
  *
  * @errors  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
  *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
- * @cost    a query by time, and one read of each entry given
+ * @cost    a query by time, and one read of each entry returned
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_memory_context(
@@ -113,15 +113,15 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_context(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Takes the session's newest entries into its working memory, in the place of what is there: to go
- * on with a conversation after a restart.
+ * Replaces the session's working memory with its newest entries, to continue a conversation after a
+ * restart.
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.
  * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  VARVE_NOT_FOUND  there is no such session: never made, deleted, expired, another user's
+ * @errors  VARVE_NOT_FOUND  no such session: never created, deleted, expired, or another user's
  *          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
  *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
  * @cost    a query by time for as many entries as the window has
@@ -133,15 +133,15 @@ varve_memory_load(varve_memory_t *memory, const char *session_id, size_t session
 
 /**
  * Makes everything recorded in the session durable, whatever its durability, and saves its index.
- * With durability "commit", the default, nothing can be lost without it either: what is recorded is
- * in the log when varve_memory_record answers.
+ * With durability "commit", the default, nothing can be lost without this call either: a message is
+ * in the log when varve_memory_record returns.
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.
  * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  VARVE_NOT_FOUND  there is no such session, as varve_memory_load
+ * @errors  VARVE_NOT_FOUND  no such session, as varve_memory_load
  *          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
  *          VARVE_IO, VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
  * @cost    as varve_session_sync
@@ -158,7 +158,7 @@ varve_memory_save(varve_memory_t *memory, const char *session_id, size_t session
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_BAD_HANDLE
- * @cost    sessions that nobody else has open are closed
+ * @cost    closes sessions that nobody else has open
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_memory_clear(
@@ -174,9 +174,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_clear(
  * @param[out] id_len_out [bytes].
  * @param[out] error_out  caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT  member in the details
+ * @errors  VARVE_INVALID_ARGUMENT  the details name the member
  *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
- *          VARVE_NOT_FOUND         the session deleted meanwhile
+ *          VARVE_NOT_FOUND         the session was deleted meanwhile
  *          VARVE_SIZE_LIMIT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
  *          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
  * @cost    as varve_memory_record
@@ -188,10 +188,10 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_store(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Finds entries over all sessions of the user, long term and short.
+ * Finds entries in all sessions of the user, long term and short.
  *
  * @param[in]  memory      open memory.
- * @param[in]  query_json  a query as of varve_store_query; its user_id, when given, is the
+ * @param[in]  query_json  a query as for varve_store_query; its user_id, when given, is the
  *                         memory's. NULL or "" for all entries by relevance.
  * @param[in]  query_len   [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] results_out the results, entries as they are stored; free them with
@@ -208,18 +208,19 @@ varve_memory_search(varve_memory_t *memory, const char *query_json VARVE_NULLABL
                     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Deletes an entry wherever it is among the user's sessions, as varve_session_delete does. When one
- * of them cannot be read or written, the answer says so; in others it may be deleted then.
+ * Deletes an entry in every session of the user that has it, as varve_session_delete does. When one
+ * of the sessions cannot be read or written, the call fails; the entry may then be deleted in
+ * others.
  *
  * @param[in]  memory     open memory.
  * @param[in]  id         entry id.
  * @param[in]  id_len     [bytes] or VARVE_NUL_TERMINATED.
- * @param[in]  reason     why, for the audit log; may be empty. At most 1024 bytes. It must not hold
- *                        what is being deleted.
+ * @param[in]  reason     why, for the audit log, at most 1024 bytes; may be empty. It must not
+ *                        contain what is being deleted.
  * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] error_out  caller frees; may be NULL.
  *
- * @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
+ * @errors  VARVE_NOT_FOUND  no session of the user has such an entry
  *          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
  *          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
  * @cost    a lookup in each session of the user, and one write in those that have it
@@ -230,7 +231,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_delete(
     size_t reason_len, varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Closes a memory. Working memory is gone with it, what was recorded is not.
+ * Closes a memory. Its working memory is lost; what was recorded stays.
  *
  * @param[in] memory handle, or NULL.
  * @errors none

@@ -555,22 +555,22 @@ export interface Raw {
   varve_window_free_async(window: Handle | null, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * Opens the memory of a user. It needs no place of its own: what it knows is in the store.
+   * Opens the memory of a user. It has no place of its own: what it knows is in the store.
    *
    * @param[in]  store        open store; closing it closes the memory.
    * @param[in]  options_json {"user_id","agent_id","window","ttl_hours"}, all optional; NULL or empty
-   *                          for none. user_id: whose sessions these are; without one, the store is
-   *                          one user's, and all of its sessions are. agent_id: of sessions that are
-   *                          made here. window: entries of each session's working memory, 1 ..=
-   *                          1000000, default 20. ttl_hours: default 168; 0 is for ever. An empty
-   *                          user_id or agent_id is refused.
+   *                          for none. user_id: whose sessions these are; without one, the store and
+   *                          all its sessions belong to one user. agent_id: that of sessions created
+   *                          here. window: entries of each session's working memory, 1 ..= 1000000,
+   *                          default 20. ttl_hours: default 168; 0 is for ever. An empty user_id or
+   *                          agent_id is refused.
    * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] memory_out   the memory; close with varve_memory_close.
    * @param[out] error_out    caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT  member and offset named
+   * @errors  VARVE_INVALID_ARGUMENT  the error names member and offset
    *          VARVE_BAD_HANDLE
-   * @cost    nothing is read
+   * @cost    reads nothing
    * @thread  any
    */
   varve_memory_open(store: Handle | null, options_json?: Text | null | undefined): Handle;
@@ -579,9 +579,9 @@ export interface Raw {
   varve_memory_open_async(store: Handle | null, options_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<Handle>;
 
   /**
-   * Records a message in the session's log and in its working memory. A session that does not exist,
-   * or has expired, is made, with the memory's user_id, agent_id and ttl_hours; not for a message
-   * that is refused.
+   * Records a message in the session's log and in its working memory. A session that does not exist
+   * or has expired is created, with the memory's user_id, agent_id and ttl_hours, but not for a
+   * message that is refused.
    *
    * @param[in]  memory         open memory.
    * @param[in]  session_id     which conversation.
@@ -592,14 +592,14 @@ export interface Raw {
    * @param[out] id_len_out     [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT  member in the details
+   * @errors  VARVE_INVALID_ARGUMENT  the details name the member
    *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
    *          VARVE_NOT_FOUND         the session is another user's, or was deleted meanwhile
-   *          VARVE_SIZE_LIMIT        entry, session or user over a limit
+   *          VARVE_SIZE_LIMIT        entry, session or user above a limit
    *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
    *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
    * @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
-   *          or made
+   *          or created
    * @thread  any
    */
   varve_memory_record(memory: Handle | null, session_id: Text, entry_json: Text): string;
@@ -608,9 +608,9 @@ export interface Raw {
   varve_memory_record_async(memory: Handle | null, session_id: Text, entry_json: Text, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * What the agent is to have in front of it: working memory; when that is empty (after a restart, or
-   * varve_memory_clear), the session's log. Entries are chronological. With max_tokens they are the
-   * newest that fit, without a gap; a token is estimated from what stands in "role: content".
+   * Returns what the agent is to have in front of it: working memory or, when that is empty (after a
+   * restart, or varve_memory_clear), the session's log. Entries are chronological. With max_tokens
+   * they are the newest that fit, without a gap; tokens are estimated from "role: content".
    *
    * @param[in]  memory         open memory.
    * @param[in]  session_id     which conversation.
@@ -624,7 +624,7 @@ export interface Raw {
    *
    * @errors  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
    *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
-   * @cost    a query by time, and one read of each entry given
+   * @cost    a query by time, and one read of each entry returned
    * @thread  any
    */
   varve_memory_context(memory: Handle | null, session_id: Text, max_tokens: number | bigint): string;
@@ -633,15 +633,15 @@ export interface Raw {
   varve_memory_context_async(memory: Handle | null, session_id: Text, max_tokens: number | bigint, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Takes the session's newest entries into its working memory, in the place of what is there: to go
-   * on with a conversation after a restart.
+   * Replaces the session's working memory with its newest entries, to continue a conversation after a
+   * restart.
    *
    * @param[in]  memory         open memory.
    * @param[in]  session_id     which conversation.
    * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out      caller frees; may be NULL.
    *
-   * @errors  VARVE_NOT_FOUND  there is no such session: never made, deleted, expired, another user's
+   * @errors  VARVE_NOT_FOUND  no such session: never created, deleted, expired, or another user's
    *          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
    *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
    * @cost    a query by time for as many entries as the window has
@@ -654,15 +654,15 @@ export interface Raw {
 
   /**
    * Makes everything recorded in the session durable, whatever its durability, and saves its index.
-   * With durability "commit", the default, nothing can be lost without it either: what is recorded is
-   * in the log when varve_memory_record answers.
+   * With durability "commit", the default, nothing can be lost without this call either: a message is
+   * in the log when varve_memory_record returns.
    *
    * @param[in]  memory         open memory.
    * @param[in]  session_id     which conversation.
    * @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out      caller frees; may be NULL.
    *
-   * @errors  VARVE_NOT_FOUND  there is no such session, as varve_memory_load
+   * @errors  VARVE_NOT_FOUND  no such session, as varve_memory_load
    *          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
    *          VARVE_IO, VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
    * @cost    as varve_session_sync
@@ -680,7 +680,7 @@ export interface Raw {
    * @param[out] error_out caller frees; may be NULL.
    *
    * @errors  VARVE_BAD_HANDLE
-   * @cost    sessions that nobody else has open are closed
+   * @cost    closes sessions that nobody else has open
    * @thread  any
    */
   varve_memory_clear(memory: Handle | null): void;
@@ -698,9 +698,9 @@ export interface Raw {
    * @param[out] id_len_out [bytes].
    * @param[out] error_out  caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT  member in the details
+   * @errors  VARVE_INVALID_ARGUMENT  the details name the member
    *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
-   *          VARVE_NOT_FOUND         the session deleted meanwhile
+   *          VARVE_NOT_FOUND         the session was deleted meanwhile
    *          VARVE_SIZE_LIMIT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
    *          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
    * @cost    as varve_memory_record
@@ -712,10 +712,10 @@ export interface Raw {
   varve_memory_store_async(memory: Handle | null, entry_json: Text, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Finds entries over all sessions of the user, long term and short.
+   * Finds entries in all sessions of the user, long term and short.
    *
    * @param[in]  memory      open memory.
-   * @param[in]  query_json  a query as of varve_store_query; its user_id, when given, is the
+   * @param[in]  query_json  a query as for varve_store_query; its user_id, when given, is the
    *                         memory's. NULL or "" for all entries by relevance.
    * @param[in]  query_len   [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] results_out the results, entries as they are stored; free them with
@@ -732,18 +732,19 @@ export interface Raw {
   varve_memory_search_async(memory: Handle | null, query_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<Handle>;
 
   /**
-   * Deletes an entry wherever it is among the user's sessions, as varve_session_delete does. When one
-   * of them cannot be read or written, the answer says so; in others it may be deleted then.
+   * Deletes an entry in every session of the user that has it, as varve_session_delete does. When one
+   * of the sessions cannot be read or written, the call fails; the entry may then be deleted in
+   * others.
    *
    * @param[in]  memory     open memory.
    * @param[in]  id         entry id.
    * @param[in]  id_len     [bytes] or VARVE_NUL_TERMINATED.
-   * @param[in]  reason     why, for the audit log; may be empty. At most 1024 bytes. It must not hold
-   *                        what is being deleted.
+   * @param[in]  reason     why, for the audit log, at most 1024 bytes; may be empty. It must not
+   *                        contain what is being deleted.
    * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] error_out  caller frees; may be NULL.
    *
-   * @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
+   * @errors  VARVE_NOT_FOUND  no session of the user has such an entry
    *          VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
    *          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
    * @cost    a lookup in each session of the user, and one write in those that have it
@@ -755,7 +756,7 @@ export interface Raw {
   varve_memory_delete_async(memory: Handle | null, id: Text, reason?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * Closes a memory. Working memory is gone with it, what was recorded is not.
+   * Closes a memory. Its working memory is lost; what was recorded stays.
    *
    * @param[in] memory handle, or NULL.
    * @errors none

@@ -1046,22 +1046,22 @@ func WindowFree(window Window) {
 
 // MemoryOpen is varve_memory_open (memory.h).
 //
-// Opens the memory of a user. It needs no place of its own: what it knows is in the store.
+// Opens the memory of a user. It has no place of its own: what it knows is in the store.
 //
 // @param[in]  store        open store; closing it closes the memory.
 // @param[in]  options_json {"user_id","agent_id","window","ttl_hours"}, all optional; NULL or empty
-// for none. user_id: whose sessions these are; without one, the store is
-// one user's, and all of its sessions are. agent_id: of sessions that are
-// made here. window: entries of each session's working memory, 1 ..=
-// 1000000, default 20. ttl_hours: default 168; 0 is for ever. An empty
-// user_id or agent_id is refused.
+// for none. user_id: whose sessions these are; without one, the store and
+// all its sessions belong to one user. agent_id: that of sessions created
+// here. window: entries of each session's working memory, 1 ..= 1000000,
+// default 20. ttl_hours: default 168; 0 is for ever. An empty user_id or
+// agent_id is refused.
 // @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] memory_out   the memory; close with varve_memory_close.
 // @param[out] error_out    caller frees; may be NULL.
 //
-// @errors  VARVE_INVALID_ARGUMENT  member and offset named
+// @errors  VARVE_INVALID_ARGUMENT  the error names member and offset
 // VARVE_BAD_HANDLE
-// @cost    nothing is read
+// @cost    reads nothing
 // @thread  any
 func MemoryOpen(store Store, optionsJSON string) (memory Memory, failure *Failure) {
 	out := new(struct {
@@ -1075,9 +1075,9 @@ func MemoryOpen(store Store, optionsJSON string) (memory Memory, failure *Failur
 
 // MemoryRecord is varve_memory_record (memory.h).
 //
-// Records a message in the session's log and in its working memory. A session that does not exist,
-// or has expired, is made, with the memory's user_id, agent_id and ttl_hours; not for a message
-// that is refused.
+// Records a message in the session's log and in its working memory. A session that does not exist
+// or has expired is created, with the memory's user_id, agent_id and ttl_hours, but not for a
+// message that is refused.
 //
 // @param[in]  memory         open memory.
 // @param[in]  session_id     which conversation.
@@ -1088,14 +1088,14 @@ func MemoryOpen(store Store, optionsJSON string) (memory Memory, failure *Failur
 // @param[out] id_len_out     [bytes].
 // @param[out] error_out      caller frees; may be NULL.
 //
-// @errors  VARVE_INVALID_ARGUMENT  member in the details
+// @errors  VARVE_INVALID_ARGUMENT  the details name the member
 // VARVE_ALREADY_EXISTS    the id exists, or was deleted
 // VARVE_NOT_FOUND         the session is another user's, or was deleted meanwhile
-// VARVE_SIZE_LIMIT        entry, session or user over a limit
+// VARVE_SIZE_LIMIT        entry, session or user above a limit
 // VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
 // "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
 // @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
-// or made
+// or created
 // @thread  any
 func MemoryRecord(memory Memory, sessionID string, entryJSON string) (id []byte, failure *Failure) {
 	out := new(struct {
@@ -1110,9 +1110,9 @@ func MemoryRecord(memory Memory, sessionID string, entryJSON string) (id []byte,
 
 // MemoryContext is varve_memory_context (memory.h).
 //
-// What the agent is to have in front of it: working memory; when that is empty (after a restart, or
-// varve_memory_clear), the session's log. Entries are chronological. With max_tokens they are the
-// newest that fit, without a gap; a token is estimated from what stands in "role: content".
+// Returns what the agent is to have in front of it: working memory or, when that is empty (after a
+// restart, or varve_memory_clear), the session's log. Entries are chronological. With max_tokens
+// they are the newest that fit, without a gap; tokens are estimated from "role: content".
 //
 // @param[in]  memory         open memory.
 // @param[in]  session_id     which conversation.
@@ -1126,7 +1126,7 @@ func MemoryRecord(memory Memory, sessionID string, entryJSON string) (id []byte,
 //
 // @errors  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
 // "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
-// @cost    a query by time, and one read of each entry given
+// @cost    a query by time, and one read of each entry returned
 // @thread  any
 func MemoryContext(memory Memory, sessionID string, maxTokens uint64) (json []byte, failure *Failure) {
 	out := new(struct {
@@ -1141,15 +1141,15 @@ func MemoryContext(memory Memory, sessionID string, maxTokens uint64) (json []by
 
 // MemoryLoad is varve_memory_load (memory.h).
 //
-// Takes the session's newest entries into its working memory, in the place of what is there: to go
-// on with a conversation after a restart.
+// Replaces the session's working memory with its newest entries, to continue a conversation after a
+// restart.
 //
 // @param[in]  memory         open memory.
 // @param[in]  session_id     which conversation.
 // @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] error_out      caller frees; may be NULL.
 //
-// @errors  VARVE_NOT_FOUND  there is no such session: never made, deleted, expired, another user's
+// @errors  VARVE_NOT_FOUND  no such session: never created, deleted, expired, or another user's
 // VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
 // "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
 // @cost    a query by time for as many entries as the window has
@@ -1165,15 +1165,15 @@ func MemoryLoad(memory Memory, sessionID string) (failure *Failure) {
 // MemorySave is varve_memory_save (memory.h).
 //
 // Makes everything recorded in the session durable, whatever its durability, and saves its index.
-// With durability "commit", the default, nothing can be lost without it either: what is recorded is
-// in the log when varve_memory_record answers.
+// With durability "commit", the default, nothing can be lost without this call either: a message is
+// in the log when varve_memory_record returns.
 //
 // @param[in]  memory         open memory.
 // @param[in]  session_id     which conversation.
 // @param[in]  session_id_len [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] error_out      caller frees; may be NULL.
 //
-// @errors  VARVE_NOT_FOUND  there is no such session, as varve_memory_load
+// @errors  VARVE_NOT_FOUND  no such session, as varve_memory_load
 // VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE,
 // VARVE_IO, VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
 // @cost    as varve_session_sync
@@ -1194,7 +1194,7 @@ func MemorySave(memory Memory, sessionID string) (failure *Failure) {
 // @param[out] error_out caller frees; may be NULL.
 //
 // @errors  VARVE_BAD_HANDLE
-// @cost    sessions that nobody else has open are closed
+// @cost    closes sessions that nobody else has open
 // @thread  any
 func MemoryClear(memory Memory) (failure *Failure) {
 	out := new(struct {
@@ -1215,9 +1215,9 @@ func MemoryClear(memory Memory) (failure *Failure) {
 // @param[out] id_len_out [bytes].
 // @param[out] error_out  caller frees; may be NULL.
 //
-// @errors  VARVE_INVALID_ARGUMENT  member in the details
+// @errors  VARVE_INVALID_ARGUMENT  the details name the member
 // VARVE_ALREADY_EXISTS    the id exists, or was deleted
-// VARVE_NOT_FOUND         the session deleted meanwhile
+// VARVE_NOT_FOUND         the session was deleted meanwhile
 // VARVE_SIZE_LIMIT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
 // VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
 // @cost    as varve_memory_record
@@ -1235,10 +1235,10 @@ func MemoryStore(memory Memory, entryJSON string) (id []byte, failure *Failure) 
 
 // MemorySearch is varve_memory_search (memory.h).
 //
-// Finds entries over all sessions of the user, long term and short.
+// Finds entries in all sessions of the user, long term and short.
 //
 // @param[in]  memory      open memory.
-// @param[in]  query_json  a query as of varve_store_query; its user_id, when given, is the
+// @param[in]  query_json  a query as for varve_store_query; its user_id, when given, is the
 // memory's. NULL or "" for all entries by relevance.
 // @param[in]  query_len   [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] results_out the results, entries as they are stored; free them with
@@ -1260,18 +1260,19 @@ func MemorySearch(memory Memory, queryJSON string) (results Results, failure *Fa
 
 // MemoryDelete is varve_memory_delete (memory.h).
 //
-// Deletes an entry wherever it is among the user's sessions, as varve_session_delete does. When one
-// of them cannot be read or written, the answer says so; in others it may be deleted then.
+// Deletes an entry in every session of the user that has it, as varve_session_delete does. When one
+// of the sessions cannot be read or written, the call fails; the entry may then be deleted in
+// others.
 //
 // @param[in]  memory     open memory.
 // @param[in]  id         entry id.
 // @param[in]  id_len     [bytes] or VARVE_NUL_TERMINATED.
-// @param[in]  reason     why, for the audit log; may be empty. At most 1024 bytes. It must not hold
-// what is being deleted.
+// @param[in]  reason     why, for the audit log, at most 1024 bytes; may be empty. It must not
+// contain what is being deleted.
 // @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] error_out  caller frees; may be NULL.
 //
-// @errors  VARVE_NOT_FOUND  no session of the user's has such an entry
+// @errors  VARVE_NOT_FOUND  no session of the user has such an entry
 // VARVE_INVALID_ARGUMENT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
 // VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
 // @cost    a lookup in each session of the user, and one write in those that have it
@@ -1286,7 +1287,7 @@ func MemoryDelete(memory Memory, id string, reason string) (failure *Failure) {
 
 // MemoryClose is varve_memory_close (memory.h).
 //
-// Closes a memory. Working memory is gone with it, what was recorded is not.
+// Closes a memory. Its working memory is lost; what was recorded stays.
 //
 // @param[in] memory handle, or NULL.
 // @errors none
