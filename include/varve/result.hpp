@@ -19,7 +19,7 @@
 #include "varve/varve.h"
 
 namespace varve {
-// So that no name here is one of the library's own, when a program links libvarve.a.
+// Keeps every name here apart from the library's own, when a program links libvarve.a.
 inline namespace wrapper {
 
 // A failure: what() is the message for a person.
@@ -31,9 +31,9 @@ class Error : public std::runtime_error {
         details_(std::make_shared<const std::string>(std::move(details))) {}
 
   [[nodiscard]] varve_status_t status() const noexcept { return status_; }
-  // "VARVE_NOT_FOUND", for example.
+  // The name of the status, "VARVE_NOT_FOUND" for example.
   [[nodiscard]] const char *name() const noexcept { return varve_status_name(status_); }
-  // Where: the JSON of varve_error_details.
+  // Where it failed: the JSON of varve_error_details.
   [[nodiscard]] const std::string &details() const noexcept { return *details_; }
 
  private:
@@ -95,7 +95,7 @@ class [[nodiscard]] Result<void> {
   std::variant<std::monostate, Error> state_;
 };
 
-// How functions tell of failure: the parameter of every class below.
+// How functions report failure: the parameter of every class below.
 struct Throwing {
   template <typename T>
   using Answer = T;
@@ -136,8 +136,8 @@ class ErrorOut {
   varve_error_t *error_ = nullptr;
 };
 
-// A handle that is closed by `close`, and the three shapes of calls with it: `function` is one of
-// the ABI's, `arguments` are what stands between its handle and its outs.
+// A handle that `close` closes, and the three shapes of calls with it: `function` is one of the
+// ABI's, `arguments` are those between its handle and its outs.
 template <typename Policy, typename Handle, void (*close)(Handle *)>
 class Object {
  public:
@@ -145,7 +145,7 @@ class Object {
   using Answer = typename Policy::template Answer<T>;
 
   explicit Object(Handle *handle) noexcept : handle_(handle) {}  // takes it over
-  // For calls of the C headers. Stays ours.
+  // For calls of the C headers. The object keeps the handle.
   [[nodiscard]] Handle *handle() const noexcept { return handle_.get(); }
 
  protected:
@@ -211,8 +211,8 @@ inline std::string json_string(std::string_view text) {
   return quoted + '"';
 }
 
-// The options of a session that is opened or made. They go behind those given, so that the place
-// in an error is the caller's; what is no object is left to the library to refuse.
+// The options that open or create a session. They are appended to the given ones, so that the place
+// in an error is the caller's; what is not an object is left to the library to refuse.
 inline std::string open_or_make(std::string_view id, std::string_view options) {
   constexpr std::string_view kSpace = " \t\r\n";
   const size_t first = options.find_first_not_of(kSpace);
@@ -237,7 +237,7 @@ class Callbacks {
 
  private:
   std::mutex mutex_;
-  std::list<Function> functions_;  // guarded by it
+  std::list<Function> functions_;  // guarded by mutex_
 };
 
 using LogFunction = std::function<void(int32_t level, std::string_view json_line)>;
@@ -249,7 +249,7 @@ using ProgressFunction =
 inline void call_log(void *function, int32_t level, const char *json_line, size_t len) noexcept {
   try {
     (*static_cast<LogFunction *>(function))(level, {json_line, len});
-  } catch (...) {  // a line that cannot be taken is lost
+  } catch (...) {  // the line is lost
   }
 }
 

@@ -1,4 +1,4 @@
-// varve for C++20: the C headers with destructors. Nothing to link but libvarve.
+// varve for C++20: the C headers with destructors. Link libvarve and nothing else.
 //
 //   varve::Store store("./memory");
 //   varve::Session session = store.session("kitchen", R"({"user_id":"ann"})");
@@ -7,19 +7,19 @@
 //   for (std::string_view entry : found.entries()) std::cout << entry << '\n';
 //
 // The classes of namespace varve throw varve::Error. Those of varve::checked have the same members
-// and answer with a varve::Result<T> instead, which is a value or an Error:
+// and return a varve::Result<T> instead, which is a value or an Error:
 //
 //   varve::checked::Result<varve::checked::Store> store = varve::checked::Store::open("./memory");
 //   if (!store) std::cerr << store.error().what() << '\n';
 //
 // Text goes in as std::string_view and comes out as std::string; options, queries, entries and
-// answers are the JSON of the C headers, where each function is explained: varve_session_add in
-// varve/entry.h is Session::add here. Objects can be moved and not copied. They may be used from
-// any thread at once (Results from one at a time), as long as none moves or destroys them
-// meanwhile. A store outlives what was opened from it.
+// answers are the JSON of the C headers, which explain each function: Session::add is
+// varve_session_add in varve/entry.h. Objects can be moved but not copied. Several threads may use
+// one at once (Results: one at a time), as long as none moves or destroys it meanwhile. A store
+// must outlive what was opened from it.
 //
-// Functions given as callbacks may throw; what becomes of it is said where they are set. Except
-// from those, nothing but std::bad_alloc and, in namespace varve, Error is thrown.
+// Functions given as callbacks may throw; each setter says what happens then. Apart from that,
+// only std::bad_alloc and, in namespace varve, Error are thrown.
 #ifndef VARVE_VARVE_HPP
 #define VARVE_VARVE_HPP
 
@@ -40,7 +40,7 @@
 namespace varve {
 inline namespace wrapper {
 
-// What a query found: varve/query.h.
+// What a query found: see varve/query.h.
 template <typename Policy>
 class BasicResults : public detail::Object<Policy, varve_results_t, varve_results_free> {
   using Base = detail::Object<Policy, varve_results_t, varve_results_free>;
@@ -52,7 +52,7 @@ class BasicResults : public detail::Object<Policy, varve_results_t, varve_result
 
   [[nodiscard]] size_t size() const noexcept { return varve_results_count(this->handle()); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  // Borrowed from this, like all that is a std::string_view here.
+  // Borrowed from this object, like every std::string_view here.
   Answer<std::string_view> entry(size_t index) const {
     return borrow([&](const char **text, size_t *len, varve_error_t **error) {
       return varve_results_entry(this->handle(), index, text, len, error);
@@ -66,7 +66,7 @@ class BasicResults : public detail::Object<Policy, varve_results_t, varve_result
   Answer<double> score(size_t index) const {
     return this->template make<double, double>(varve_results_score, index);
   }
-  // All of them, in order.
+  // All entries, in order.
   [[nodiscard]] std::vector<std::string_view> entries() const {
     std::vector<std::string_view> all;
     const char *text = nullptr;
@@ -89,7 +89,7 @@ class BasicResults : public detail::Object<Policy, varve_results_t, varve_result
   }
 };
 
-// One memory: varve/session.h, entry.h, query.h, maintenance.h.
+// One memory: see varve/session.h, entry.h, query.h, maintenance.h.
 template <typename Policy>
 class BasicSession : public detail::Object<Policy, varve_session_t, varve_session_close> {
   using Base = detail::Object<Policy, varve_session_t, varve_session_close>;
@@ -108,7 +108,7 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
   Answer<std::string> add(Text entry) const {
     return this->ask(varve_session_add, entry.data(), entry.size());
   }
-  // A JSON array or JSON lines; or entries of your own. The ids are a JSON array.
+  // A JSON array or JSON lines, or entries of your own. Returns the ids as a JSON array.
   Answer<std::string> add_batch(Text entries) const {
     return this->ask(varve_session_add_batch, entries.data(), entries.size());
   }
@@ -126,8 +126,7 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
                                                    query.size(), reason.data(), reason.size());
   }
 
-  // One page: "limit" results, 100 when not given. The "next" of its json() is the next one's
-  // "after".
+  // One page: "limit" results, 100 by default. "next" of its json() is "after" of the next page.
   Answer<Results> query(Text query = {}) const {
     return this->template make<Results, varve_results_t *>(varve_session_query, query.data(),
                                                            query.size());
@@ -137,7 +136,7 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
   }
   Answer<std::string> tags() const { return this->ask(varve_session_tags); }
 
-  // Small facts by key: varve/kv.h. The list is a JSON array.
+  // Small facts by key: see varve/kv.h. The list is a JSON array.
   Answer<void> kv_set(Text key, Text value) const {
     return this->tell(varve_kv_set, key.data(), key.size(), value.data(), value.size());
   }
@@ -148,7 +147,7 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
     return this->tell(varve_kv_delete, key.data(), key.size());
   }
   Answer<std::string> kv_list() const { return this->ask(varve_kv_list); }
-  // What was said: varve/transcript.h.
+  // The turns of a conversation: see varve/transcript.h.
   Answer<void> transcript_append(Text role, Text content) const {
     return this->tell(varve_transcript_append, role.data(), role.size(), content.data(),
                       content.size());
@@ -156,7 +155,7 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
   Answer<std::string> transcript_last(size_t count_max = SIZE_MAX) const {
     return this->ask(varve_transcript_last, count_max);
   }
-  // What a model is given: varve/context.h.
+  // What a model is given: see varve/context.h.
   Answer<std::string> record(Text kind, Text payload) const {
     return this->ask(varve_context_record, kind.data(), kind.size(), payload.data(),
                      payload.size());
@@ -212,8 +211,8 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
     return this->ask(varve_session_import_file, path.data(), path.size(), options.data(),
                      options.size());
   }
-  // false, or an exception, stops the operation: VARVE_CALLBACK. An empty function stops the
-  // telling.
+  // When the function returns false or throws, the operation stops: VARVE_CALLBACK. An empty
+  // function stops the reports.
   Answer<void> set_progress(detail::ProgressFunction function) {
     if (!function) return this->tell(varve_session_set_progress, nullptr, nullptr);
     void *const kept = progress_ ? progress_->keep(std::move(function)) : nullptr;
@@ -225,7 +224,7 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
   std::unique_ptr<Callbacks> progress_ = std::make_unique<Callbacks>();
 };
 
-// The last messages of a conversation: varve/window.h.
+// The last messages of a conversation: see varve/window.h.
 template <typename Policy>
 class BasicWindow : public detail::Object<Policy, varve_window_t, varve_window_free> {
   using Base = detail::Object<Policy, varve_window_t, varve_window_free>;
@@ -256,7 +255,7 @@ class BasicWindow : public detail::Object<Policy, varve_window_t, varve_window_f
   [[nodiscard]] size_t size() const noexcept { return varve_window_size(this->handle()); }
 };
 
-// A user's memory in three tiers: varve/memory.h.
+// A user's memory in three tiers: see varve/memory.h.
 template <typename Policy>
 class BasicMemory : public detail::Object<Policy, varve_memory_t, varve_memory_close> {
   using Base = detail::Object<Policy, varve_memory_t, varve_memory_close>;
@@ -294,7 +293,7 @@ class BasicMemory : public detail::Object<Policy, varve_memory_t, varve_memory_c
   }
 };
 
-// A directory of sessions: varve/store.h.
+// A directory of sessions: see varve/store.h.
 template <typename Policy>
 class BasicStore : public detail::Object<Policy, varve_store_t, varve_store_close> {
   using Base = detail::Object<Policy, varve_store_t, varve_store_close>;
@@ -325,10 +324,10 @@ class BasicStore : public detail::Object<Policy, varve_store_t, varve_store_clos
     std::swap(callbacks_, taken.callbacks_);
     return *this;
   }
-  // Not from inside one of its own callbacks.
+  // Do not destroy a store inside one of its own callbacks.
   ~BasicStore() { static_cast<Base &>(*this) = Base(nullptr); }
 
-  // Opens the session of this id, and makes it, with these options, when there is none.
+  // Opens the session with this id or, when there is none, creates it with these options.
   Answer<Session> session(Text id, Text options = {}) const {
     return create_session(detail::open_or_make(id, options));
   }
@@ -367,21 +366,21 @@ class BasicStore : public detail::Object<Policy, varve_store_t, varve_store_clos
   Answer<std::string> restore(Text path, Text options = {}) const {
     return this->ask(varve_store_restore, path.data(), path.size(), options.data(), options.size());
   }
-  // An exception loses the line. An empty function stops them.
+  // When the function throws, the line is lost. An empty function stops the lines.
   Answer<void> set_log(int32_t level, detail::LogFunction function) {
     if (!function) return this->tell(varve_store_set_log, level, nullptr, nullptr);
     void *const kept = callbacks_ ? callbacks_->log.keep(std::move(function)) : nullptr;
     return this->tell(varve_store_set_log, level, detail::call_log, kept);
   }
-  // [ms] since the Unix epoch. After an exception the system's clock is asked. An empty function
-  // returns to the system's clock.
+  // The function returns [ms] since the Unix epoch; when it throws, the system's clock is asked. An
+  // empty function returns to the system's clock.
   Answer<void> set_clock(detail::ClockFunction function) {
     if (!function) return this->tell(varve_store_set_clock, nullptr, nullptr);
     void *const kept = callbacks_ ? callbacks_->clock.keep(std::move(function)) : nullptr;
     return this->tell(varve_store_set_clock, detail::call_clock, kept);
   }
-  // An exception ends the building of a context: VARVE_CALLBACK. An empty function returns to the
-  // built-in estimate.
+  // When the function throws, building the context fails: VARVE_CALLBACK. An empty function returns
+  // to the built-in estimate.
   Answer<void> set_token_counter(detail::TokenFunction function) {
     if (!function) return this->tell(varve_store_set_token_counter, nullptr, nullptr);
     void *const kept = callbacks_ ? callbacks_->tokens.keep(std::move(function)) : nullptr;
@@ -403,7 +402,7 @@ using Results = BasicResults<Throwing>;
 using Window = BasicWindow<Throwing>;
 using Memory = BasicMemory<Throwing>;
 
-// The same with Result<T> in the place of exceptions.
+// The same with Result<T> in place of exceptions.
 namespace checked {
 using Store = BasicStore<Returning>;
 using Session = BasicSession<Returning>;
