@@ -121,16 +121,6 @@ Status check_whole(std::string_view line, const FieldReader& fields, json::Value
 
 }  // namespace
 
-void EntryFacts::clear() {
-  id.clear();
-  type.clear();
-  timestamp_ms = 0;
-  tags.clear();
-  references.clear();
-  content_keys.clear();
-  set_defaults(this);
-}
-
 json::Limits line_limits() {
   json::Limits limits;
   limits.depth_max = kLineDepthMax;

@@ -48,8 +48,6 @@ struct EntryFacts {
   std::vector<Relation> relations;
   std::string trace_id;
   std::vector<std::string> content_keys;  // see content_key.h
-
-  void clear();
 };
 
 struct DraftOptions {

@@ -301,14 +301,6 @@ bool append_number(std::string_view token, std::string& out, bool* is_integer) {
   return true;
 }
 
-Result<CanonicalNumber> canonical_number(std::string_view token) {
-  CanonicalNumber number{};
-  if (!append_number(token, number.text, &number.is_integer)) {
-    return Status(Code::kInvalidArgument, "number exceeds the range of a double");
-  }
-  return number;
-}
-
 int compare_utf16(std::string_view left, std::string_view right) noexcept {
   const size_t common = std::min(left.size(), right.size());
   size_t i = 0;

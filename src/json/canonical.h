@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "json/document.h"
 
 namespace varve::json {
@@ -26,17 +25,9 @@ void append_string(std::string_view text, std::string& out);
 // Appends ECMAScript's form of a finite double.
 void append_double(double number, std::string& out);
 
-struct CanonicalNumber {
-  std::string text;
-  bool is_integer;  // the canonical text is digits only, with at most a leading '-'
-};
-
-// The canonical form of one JSON number token. kInvalidArgument when its magnitude exceeds a
-// double's (1e400); a magnitude below a double's is 0, as ECMAScript reads it.
-Result<CanonicalNumber> canonical_number(std::string_view token);
-
-// The same without a string of its own, for the parser: appends to `out` and answers false, with
-// nothing appended, when the magnitude exceeds a double's. `token` is a JSON number.
+// Appends the canonical form of `token`, a JSON number; *is_integer tells whether that is digits
+// only, with at most a leading '-'. False, with nothing appended, when the magnitude exceeds a
+// double's (1e400); one below a double's is 0, as ECMAScript reads it.
 [[nodiscard]] bool append_number(std::string_view token, std::string& out, bool* is_integer);
 
 // Order of two keys by UTF-16 code units, computed on UTF-8: negative, 0 or positive.

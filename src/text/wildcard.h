@@ -36,8 +36,6 @@ class Wildcard {
   [[nodiscard]] bool is_match(State state) const { return (state >> count_ & 1) != 0; }
   // What every word that matches starts with.
   [[nodiscard]] const std::string& prefix() const { return prefix_; }
-  // Whether it matches every word: nothing but `*`.
-  [[nodiscard]] bool is_everything() const { return count_ == 0 && stay_ == 1; }
 
  private:
   [[nodiscard]] uint64_t bits_of(uint32_t code_point) const;

@@ -323,24 +323,6 @@ TEST(CheckSeal, FindsTheChecksumWhereverItSorts) {
   EXPECT_EQ(check_seal("  " + line("{", "\"d\":1}") + "\r"), Seal::kRight);
 }
 
-TEST(EntryFacts, ClearForgetsEverything) {
-  EntryFacts facts;
-  facts.id = "a";
-  facts.type = "b";
-  facts.timestamp_ms = 5;
-  facts.expires_at_ms = 6;
-  facts.importance = 1;
-  facts.seq = 7;
-  facts.batch = {2, 1};
-  facts.sealed = true;
-  facts.tags = {"x"};
-  facts.references = {"y"};
-  facts.relations = {{"r", {"z"}}};
-  facts.trace_id = "t";
-  facts.clear();
-  expect_equal(facts, EntryFacts());
-}
-
 TEST_F(Reading, OfALineThatWasCheckedTheIdentityIsRead) {
   const std::string line = sealed(R"({"type":"message","id":"mem_1","content":{"id":"mem_2"},)"
                                   R"("expires_at":"2026-01-10T00:00:00Z"})");

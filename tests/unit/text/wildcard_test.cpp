@@ -158,14 +158,5 @@ TEST(Wildcard, Prefix) {
   }
 }
 
-TEST(Wildcard, EverythingIsNothingButStars) {
-  for (const auto pattern : {"*", "**", "****"}) {
-    EXPECT_TRUE(Wildcard::parse(pattern)->is_everything()) << pattern;
-  }
-  for (const auto pattern : {"", "?", "a", "a*", "*a", "?*", "*?", "*?*"}) {
-    EXPECT_FALSE(Wildcard::parse(pattern)->is_everything()) << pattern;
-  }
-}
-
 }  // namespace
 }  // namespace varve::text
