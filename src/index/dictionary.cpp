@@ -90,17 +90,13 @@ std::string_view Dictionary::find_value(std::string_view key) const {
   return found != values_.end() ? found->second : frozen_.find(key);
 }
 
-void Dictionary::for_each_key(std::string_view prefix,
-                              const std::function<bool(std::string_view)>& visit) const {
+void Dictionary::for_each_list(std::string_view prefix,
+                               const std::function<bool(std::string_view)>& visit) const {
   for (SegmentCursor frozen(frozen_, prefix); !frozen.at_end(); frozen.next()) {
     if (!frozen.key().starts_with(prefix)) break;
     if (!visit(frozen.key())) return;
   }
   for (const auto& [key, number] : numbers_) {
-    if (!key.text.starts_with(prefix) || frozen_.find(key.text).data() != nullptr) continue;
-    if (!visit(key.text)) return;
-  }
-  for (const auto& [key, value] : values_) {
     if (!key.text.starts_with(prefix) || frozen_.find(key.text).data() != nullptr) continue;
     if (!visit(key.text)) return;
   }

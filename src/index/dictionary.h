@@ -68,9 +68,10 @@ class Dictionary {
   [[nodiscard]] PostingList find_rows(std::string_view key) const;
   // Null data when there is none.
   [[nodiscard]] std::string_view find_value(std::string_view key) const;
-  // Every key that starts with `prefix`, in no particular order, until `visit` answers false.
-  void for_each_key(std::string_view prefix,
-                    const std::function<bool(std::string_view key)>& visit) const;
+  // Every key that starts with `prefix`, in no particular order, until `visit` answers false. Keys
+  // that start with it all have lists.
+  void for_each_list(std::string_view prefix,
+                     const std::function<bool(std::string_view key)>& visit) const;
   // The same of keys that are marked.
   void for_each_marked(std::string_view prefix,
                        const std::function<bool(std::string_view key)>& visit) const;

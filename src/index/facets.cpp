@@ -153,7 +153,7 @@ void Facets::references_of(uint32_t row, std::string_view id,
 
 void Facets::for_each_tag(
     const std::function<void(std::string_view, const PostingList&)>& visit) const {
-  dictionary_.for_each_key(std::string(1, kTag), [&](std::string_view key) {
+  dictionary_.for_each_list(std::string(1, kTag), [&](std::string_view key) {
     visit(key.substr(1), dictionary_.find(key));
     return true;
   });
