@@ -5,12 +5,6 @@
 
 namespace varve::query {
 
-namespace {
-
-bool is_below(const Candidate& candidate, uint32_t row) { return candidate.row < row; }
-
-}  // namespace
-
 Candidates with_vectors(const Candidates& by_words, const std::vector<VectorMatch>& vectors,
                         RowFilter& filter) {
   Candidates all;
@@ -42,12 +36,9 @@ RankKeys rank_keys_of(const Candidates& candidates) {
 }
 
 const Candidate* find_candidate(const Candidates& candidates, uint32_t row) {
-  const auto found = std::lower_bound(candidates.begin(), candidates.end(), row, is_below);
-  return found != candidates.end() && found->row == row ? &*found : nullptr;
-}
-
-Candidate* find_candidate(Candidates& candidates, uint32_t row) {
-  const auto found = std::lower_bound(candidates.begin(), candidates.end(), row, is_below);
+  const auto found =
+      std::lower_bound(candidates.begin(), candidates.end(), row,
+                       [](const Candidate& one, uint32_t wanted) { return one.row < wanted; });
   return found != candidates.end() && found->row == row ? &*found : nullptr;
 }
 

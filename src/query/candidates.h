@@ -31,6 +31,5 @@ RankKeys rank_keys_of(const Candidates& candidates);
 
 // nullptr when the row is none of them.
 const Candidate* find_candidate(const Candidates& candidates, uint32_t row);
-Candidate* find_candidate(Candidates& candidates, uint32_t row);
 
 }  // namespace varve::query

@@ -39,10 +39,6 @@ constexpr size_t kFloorSteps = 128;
 // added up.
 constexpr uint64_t kWalkCost = 8;
 
-}  // namespace
-
-namespace {
-
 Bm25 make_bm25(const index::Index& index, uint32_t row_end, const TextStatistics* shared) {
   if (shared != nullptr) return {shared->entry_count, shared->total_length};
   return {row_end, index.text().total_length(row_end)};

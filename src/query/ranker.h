@@ -54,7 +54,7 @@ class Ranker {
   // Offers rows the filter takes that have one of the words, or any at all when `any_row`: all that
   // can be among the best.
   Way find_best(RowFilter& filter, bool any_row, TopK* best);
-  // Calls `visit` with every such row and its score.
+  // Calls `visit` with every such row, rising, and its score.
   void for_each(RowFilter& filter, bool any_row,
                 const std::function<void(uint32_t row, double score)>& visit);
 

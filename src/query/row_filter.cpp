@@ -114,6 +114,12 @@ uint32_t RowFilter::previous(uint32_t row) {
   }
 }
 
+std::vector<uint32_t> RowFilter::rows() {
+  std::vector<uint32_t> rows;
+  for (uint32_t row = next(0); row != kNoRow; row = next(row + 1)) rows.push_back(row);
+  return rows;
+}
+
 uint64_t RowFilter::walk_count_max() const {
   const uint64_t range = row_end_ > row_begin_ ? row_end_ - row_begin_ : 0;
   return has_driver() ? std::min(range, required_.front().count_max()) : range;

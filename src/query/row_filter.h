@@ -43,6 +43,8 @@ class RowFilter {
   // The first accepted row not below `row`, the last one not above it; kNoRow when there is none.
   uint32_t next(uint32_t row);
   uint32_t previous(uint32_t row);
+  // All accepted rows, rising.
+  std::vector<uint32_t> rows();
 
   [[nodiscard]] bool is_live(uint32_t row) const { return index_.is_live(row, now_ms_); }
   [[nodiscard]] bool accepts_type(uint16_t type) const {

@@ -18,9 +18,6 @@ namespace {
 // orders instead: whoever is among the first is met early there.
 constexpr uint64_t kWalkedPerResult = 64;
 
-// Results beyond those that `best` ranks come after them, by their match: their keys are below 0.
-constexpr double kUnrankedOffset = 1;
-
 constexpr uint64_t kHitsAtFirst = 16;  // that there is room for, if so many are wanted
 
 std::string_view strategy_of(Ranker::Way way) {
@@ -31,6 +28,23 @@ std::string_view strategy_of(Ranker::Way way) {
   }
   return "best matches, block by block";
 }
+
+// The key of a match that `best` does not rank: below 0, so that it comes after those it ranks.
+double unranked_key(double match, double best_match) {
+  return (best_match > 0 ? match / best_match : 0) - 1;
+}
+
+void set_match_quality(double match_quality, Hit* hit) {
+  const Relevance::Factors& factors = hit->factors;
+  hit->match_quality = match_quality;
+  hit->relevance =
+      decay::relevance(factors.importance, factors.decay, factors.boost, match_quality);
+}
+
+struct Matches {
+  std::vector<std::pair<uint32_t, double>> rows;  // rising, each with its match [BM25]
+  double best = 0;
+};
 
 }  // namespace
 
@@ -65,6 +79,9 @@ struct Search::Parts {
   // Whether the query has a vector and words, which need not be in this index.
   [[nodiscard]] bool fuses() const { return query.has_vector() && text.asks_words; }
 
+  Matches every_match();
+  double find_best_match();
+  BestRows best_rows(double best_match);
   Answer run();
   void run_by_best(Answer* answer);
   void take_best(const BestRows& found, Answer* answer);
@@ -84,6 +101,9 @@ struct Search::Parts {
   std::vector<uint32_t> all_rows();
   [[nodiscard]] uint64_t wanted() const {
     return query.limit == kLimitNone ? kLimitNone : query.limit + 1;
+  }
+  [[nodiscard]] bool is_damaged() const {
+    return filter.is_damaged() || (ranker && ranker->is_damaged());
   }
 
   SearchInput input;
@@ -157,9 +177,7 @@ void Search::Parts::apply_text() {
     // In all lists of one exclusion: the first gives the rows, the others are asked.
     RowFilter all(index, row_end, input.live_ms);
     for (const auto& list : lists) all.require(RowSet::of_lists({list}));
-    std::vector<uint32_t> rows;
-    for (uint32_t row = all.next(0); row != kNoRow; row = all.next(row + 1)) rows.push_back(row);
-    filter.exclude(RowSet::of_rows(std::move(rows)));
+    filter.exclude(RowSet::of_rows(all.rows()));
   }
   for (size_t i = 0; i < input.passed.size() && i < text.checks.size(); ++i) {
     switch (text.checks[i].sign) {
@@ -227,10 +245,30 @@ Hit Search::Parts::hit_of(const Place& place, double match, double best_match) c
   hit.match = match;
   hit.factors = relevance.factors(place.row);
   // When nothing that was found has any of the words, nothing is better than the rest.
-  if (best_match > 0) hit.match_quality = std::min(1.0, match / best_match);
-  hit.relevance = decay::relevance(hit.factors.importance, hit.factors.decay, hit.factors.boost,
-                                   hit.match_quality);
+  set_match_quality(best_match > 0 ? std::min(1.0, match / best_match) : 1, &hit);
   return hit;
+}
+
+Matches Search::Parts::every_match() {
+  Matches matches;
+  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
+    matches.rows.emplace_back(row, score);
+    matches.best = std::max(matches.best, score);
+  });
+  return matches;
+}
+
+// [BM25] 0 when nothing matches.
+double Search::Parts::find_best_match() {
+  TopK first(1, false, std::nullopt);
+  ranker->find_best(filter, !text.needs_term, &first);
+  const auto places = first.take();
+  return places.empty() ? 0 : places.front().key;
+}
+
+BestRows Search::Parts::best_rows(double best_match) {
+  return find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text,
+                        text.words, *input.analyzer, best_match, input.weights);
 }
 
 void Search::Parts::take(TopK& best, Answer* answer) {
@@ -244,11 +282,7 @@ void Search::Parts::take(TopK& best, Answer* answer) {
 // come here.
 void Search::Parts::run_by_match(Answer* answer) {
   TopK best(wanted(), false, after_place());
-  if (answer->best_match == 0 && query.after) {
-    TopK first(1, false, std::nullopt);
-    ranker->find_best(filter, !text.needs_term, &first);
-    for (const Place& place : first.take()) answer->best_match = place.key;
-  }
+  if (answer->best_match == 0 && query.after) answer->best_match = find_best_match();
   answer->strategy = strategy_of(ranker->find_best(filter, !text.needs_term, &best));
   const auto places = best.take();
   for (const Place& place : places) index.prefetch(place.row);
@@ -281,8 +315,7 @@ void Search::Parts::take_best(const BestRows& found, Answer* answer) {
 
 void Search::Parts::run_by_best(Answer* answer) {
   answer->strategy = "best matches with their surroundings";
-  BestRows found = find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text,
-                                  text.words, *input.analyzer, answer->best_match, input.weights);
+  const BestRows found = best_rows(answer->best_match);
   answer->best_match = found.best_match;
   if (query.ascending) {
     take_unranked(found, answer);
@@ -298,8 +331,7 @@ void Search::Parts::take_unranked(const BestRows& found, Answer* answer) {
   TopK rest(wanted() - answer->hits.size(), query.ascending, after_place());
   ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
     if (found.find(row) != nullptr) return;
-    const double quality = found.best_match > 0 ? score / found.best_match : 0;
-    const Place place{quality - kUnrankedOffset, index.timestamp_ms(row), row};
+    const Place place{unranked_key(score, found.best_match), index.timestamp_ms(row), row};
     if (hit_of(place, score, found.best_match).relevance >= query.relevance_min) rest.offer(place);
   });
   take(rest, answer);
@@ -308,16 +340,11 @@ void Search::Parts::take_unranked(const BestRows& found, Answer* answer) {
 // By anything else: every match is looked at.
 void Search::Parts::run_by_words(Answer* answer) {
   answer->strategy = "every match";
-  std::vector<std::pair<uint32_t, double>> matches;
-  double best_match = 0;
-  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
-    matches.emplace_back(row, score);
-    best_match = std::max(best_match, score);
-  });
-  if (answer->best_match == 0) answer->best_match = best_match;
+  const Matches matches = every_match();
+  if (answer->best_match == 0) answer->best_match = matches.best;
   TopK best(wanted(), query.ascending, after_place());
   const OrderKey key(index, relevance, query.sort_by);
-  for (const auto& [row, score] : matches) {
+  for (const auto& [row, score] : matches.rows) {
     const Place place{0, index.timestamp_ms(row), row};
     const Hit hit = hit_of(place, score, answer->best_match);
     if (hit.relevance < query.relevance_min) continue;
@@ -390,22 +417,18 @@ Candidates Search::Parts::word_candidates(Answer* answer) {
     found.push_back({row, score, {}, score, {}});
     best_match = std::max(best_match, score);
   });
-  const auto rises = [](const auto& a, const auto& b) { return a.row < b.row; };
-  std::sort(found.begin(), found.end(), rises);
   if (answer->best_match == 0) answer->best_match = best_match;
   if (query.sort_by != SortBy::kBest) return found;
-  const BestRows best =
-      find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text, text.words,
-                     *input.analyzer, answer->best_match, input.weights);
+  const BestRows best = best_rows(answer->best_match);
+  auto ranked = best.rows.begin();  // rising, as the candidates are
   for (Candidate& candidate : found) {
-    const double quality = answer->best_match > 0 ? candidate.match / answer->best_match : 0;
-    candidate.text_key = quality - kUnrankedOffset;
-  }
-  for (const BestRow& row : best.rows) {
-    Candidate* candidate = find_candidate(found, row.place.row);
-    if (candidate == nullptr) continue;
-    candidate->text_key = row.place.key;
-    candidate->best = row.parts;
+    while (ranked != best.rows.end() && ranked->place.row < candidate.row) ++ranked;
+    if (ranked != best.rows.end() && ranked->place.row == candidate.row) {
+      candidate.text_key = ranked->place.key;
+      candidate.best = ranked->parts;
+    } else {
+      candidate.text_key = unranked_key(candidate.match, answer->best_match);
+    }
   }
   return found;
 }
@@ -437,10 +460,8 @@ void Search::Parts::run_by_vector(Answer* answer) {
     Hit hit = hit_of({0, index.timestamp_ms(candidate.row), candidate.row}, candidate.match, 0);
     hit.fusion = fusion.parts(candidate.text_key, candidate.similarity);
     hit.best = candidate.best;
-    hit.match_quality =
-        fuses() ? std::min(1.0, hit.fusion->score()) : std::max(0.0, *candidate.similarity);
-    hit.relevance = decay::relevance(hit.factors.importance, hit.factors.decay, hit.factors.boost,
-                                     hit.match_quality);
+    set_match_quality(
+        fuses() ? std::min(1.0, hit.fusion->score()) : std::max(0.0, *candidate.similarity), &hit);
     hit.place.key = order_key(hit);
     return hit;
   };
@@ -500,14 +521,9 @@ std::vector<uint32_t> Search::Parts::all_rows() {
     }
     return rows;
   }
-  std::vector<std::pair<uint32_t, double>> matches;
-  double best_match = 0;
-  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
-    matches.emplace_back(row, score);
-    best_match = std::max(best_match, score);
-  });
-  for (const auto& [row, score] : matches) {
-    const Hit hit = hit_of({0, index.timestamp_ms(row), row}, score, best_match);
+  const Matches matches = every_match();
+  for (const auto& [row, score] : matches.rows) {
+    const Hit hit = hit_of({0, index.timestamp_ms(row), row}, score, matches.best);
     if (hit.relevance >= query.relevance_min) rows.push_back(row);
   }
   return rows;
@@ -537,11 +553,7 @@ TextStatistics Search::statistics() const {
 }
 
 double Search::best_match() {
-  if (!parts_->ranker || parts_->finds_nothing) return 0;
-  TopK first(1, false, std::nullopt);
-  parts_->ranker->find_best(parts_->filter, !parts_->text.needs_term, &first);
-  const auto places = first.take();
-  return places.empty() ? 0 : places.front().key;
+  return parts_->ranker && !parts_->finds_nothing ? parts_->find_best_match() : 0;
 }
 
 RankKeys Search::rank_keys() {
@@ -552,31 +564,23 @@ RankKeys Search::rank_keys() {
 }
 
 std::vector<uint32_t> Search::rows_to_check(size_t check) {
-  std::vector<uint32_t> rows;
-  if (parts_->is_hopeless()) return rows;
+  if (parts_->is_hopeless()) return {};
   RowFilter filter = parts_->filter;
   for (const auto& list : parts_->text.checks[check].lists) {
     filter.require(RowSet::of_lists({list}));
   }
-  for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
-    rows.push_back(row);
-  }
-  return rows;
+  return filter.rows();
 }
 
 Result<Answer> Search::run() {
   Answer answer = parts_->run();
-  if (parts_->filter.is_damaged() || (parts_->ranker && parts_->ranker->is_damaged())) {
-    return index::damaged_list();
-  }
+  if (parts_->is_damaged()) return index::damaged_list();
   return answer;
 }
 
 Result<std::vector<uint32_t>> Search::all_rows() {
   auto rows = parts_->all_rows();
-  if (parts_->filter.is_damaged() || (parts_->ranker && parts_->ranker->is_damaged())) {
-    return index::damaged_list();
-  }
+  if (parts_->is_damaged()) return index::damaged_list();
   return rows;
 }
 
