@@ -4,13 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/hex.h"
-#include "base/sha256.h"
 #include "entry/checksum.h"
 #include "entry/content_key.h"
 #include "entry/fields.h"
 #include "entry/plain_line.h"
-#include "json/tree.h"
 
 namespace varve::entry {
 namespace {
@@ -160,20 +157,6 @@ Result<LineIdentity> read_identity(std::string_view line, json::Document& scratc
     VARVE_TRY(as_corruption(fields.read_time(*expiry, &identity.expires_at_ms)));
   }
   return identity;
-}
-
-Result<std::string> reseal(std::string_view line, json::Document& scratch, EntryFacts* facts) {
-  if (auto status = scratch.parse(line, line_limits()); !status.ok()) {
-    return as_corruption(std::move(status));
-  }
-  if (!scratch.root().is_object()) return Status(Code::kCorruption, "the line is no JSON object");
-  json::Tree tree = json::Tree::from(scratch.root());
-  tree.erase("checksum");
-  const std::string bare = tree.canonical();
-  tree.set("checksum", json::Tree::string("sha256:" + to_hex(sha256(bare))));
-  std::string sealed = tree.canonical();
-  VARVE_TRY(read_line(sealed, scratch, facts));
-  return sealed;
 }
 
 }  // namespace varve::entry

@@ -105,11 +105,6 @@ struct LineIdentity {
 // errors: kCorruption for a line that is no entry.
 Result<LineIdentity> read_identity(std::string_view line, json::Document& scratch);
 
-// For a line that somebody edited, an entry but for its checksum: the line in canonical form with
-// the right checksum, without line end. The rest stays, seq and batch too. Also sets *facts.
-// errors: kCorruption for a line that is no entry even so.
-Result<std::string> reseal(std::string_view line, json::Document& scratch, EntryFacts* facts);
-
 // The parse limits for lines: lines may be deeper than what callers may give, so that limits can
 // differ between versions.
 [[nodiscard]] json::Limits line_limits();

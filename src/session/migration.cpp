@@ -172,7 +172,7 @@ class Migration {
     return scan([&](const log::ScannedEntry& line, bool repeated) -> Status {
       if (repeated) return {};
       VARVE_TRY_ASSIGN(const std::string sealed,
-                       entry::reseal(line.bytes, core_.id, ++seq, ids_, scratch_));
+                       entry::upgrade_line(line.bytes, core_.id, ++seq, ids_, scratch_));
       return sink.append(sealed);
     });
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "entry/reseal.h"
 #include "log/line_reader.h"
 #include "log/quarantine.h"
 #include "session/capped_stores.h"

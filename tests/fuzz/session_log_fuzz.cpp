@@ -54,7 +54,7 @@ std::string sealed(std::string_view log, Host& host) {
       lines += std::string(line) + "\n";
       continue;
     }
-    const auto made = varve::entry::reseal(line, "s", ++seq, ids, scratch);
+    const auto made = varve::entry::upgrade_line(line, "s", ++seq, ids, scratch);
     require(made.ok());
     lines += *made;
   }
