@@ -8,6 +8,7 @@
 #include "entry/entry.h"
 #include "entry/fields.h"
 #include "json/canonical.h"
+#include "json/raw.h"
 
 namespace varve::entry {
 namespace {
@@ -23,68 +24,6 @@ std::string_view trim(std::string_view line) noexcept {
   const size_t begin = line.find_first_not_of(kBlank);
   if (begin == std::string_view::npos) return {};
   return line.substr(begin, line.find_last_not_of(kBlank) - begin + 1);
-}
-
-void skip_blanks(std::string_view line, size_t* at) noexcept {
-  while (*at < line.size() && kBlank.find(line[*at]) != std::string_view::npos) ++*at;
-}
-
-// Moves *at from an opening quote to after the closing one.
-bool skip_string(std::string_view line, size_t* at) noexcept {
-  for (size_t i = *at + 1; i < line.size(); ++i) {
-    if (line[i] == '\\') {
-      ++i;
-    } else if (line[i] == '"') {
-      *at = i + 1;
-      return true;
-    }
-  }
-  return false;
-}
-
-// Moves *at to the ',' or '}' after a member's value.
-bool skip_value(std::string_view line, size_t* at) noexcept {
-  size_t depth = 0;
-  while (*at < line.size()) {
-    const char c = line[*at];
-    if (c == '"') {
-      if (!skip_string(line, at)) return false;
-      continue;
-    }
-    if (depth == 0 && (c == ',' || c == '}')) return true;
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') {
-      if (depth == 0) return false;
-      --depth;
-    }
-    ++*at;
-  }
-  return false;
-}
-
-enum class Search { kFound, kAbsent, kBroken };
-
-// Looks for the checksum among the members of the object in `line`, which need not be canonical.
-// Sets *at to where the checksum's key begins.
-Search find_checksum(std::string_view line, size_t* at) noexcept {
-  if (line.empty() || line.front() != '{') return Search::kBroken;
-  *at = 1;
-  skip_blanks(line, at);
-  if (*at < line.size() && line[*at] == '}') return Search::kAbsent;
-  for (;;) {
-    skip_blanks(line, at);
-    const size_t key_at = *at;
-    if (key_at >= line.size() || line[key_at] != '"' || !skip_string(line, at)) {
-      return Search::kBroken;
-    }
-    if (line.substr(key_at + 1, *at - key_at - 2) == "checksum") {
-      *at = key_at;
-      return Search::kFound;
-    }
-    if (!skip_value(line, at)) return Search::kBroken;
-    if (line[*at] == '}') return Search::kAbsent;
-    ++*at;
-  }
 }
 
 bool is_hex(std::string_view text) noexcept {
@@ -159,12 +98,14 @@ void fill_checksum(size_t line_at, size_t member_at, std::string& text) {
 
 Seal check_seal(std::string_view line) noexcept {
   line = trim(line);
-  size_t begin = 0;
-  switch (find_checksum(line, &begin)) {
-    case Search::kBroken: return Seal::kWrong;
-    case Search::kAbsent: return Seal::kAbsent;
-    case Search::kFound: break;
-  }
+  size_t begin = std::string_view::npos;  // of the member
+  const bool has_none = json::for_each_raw_member(line, [&](std::string_view name, auto) {
+    if (name != "checksum") return true;
+    begin = static_cast<size_t>(name.data() - line.data()) - 1;
+    return false;
+  });
+  if (has_none) return Seal::kAbsent;
+  if (begin == std::string_view::npos) return Seal::kWrong;
   const std::string_view member = line.substr(begin, kChecksumMemberBytes - 1);
   size_t end = begin + member.size();
   if (end >= line.size() || !member.starts_with(kMemberStart) || member.back() != '"') {
