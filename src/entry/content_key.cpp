@@ -70,7 +70,10 @@ std::string content_key(std::string_view name, json::Value value) {
   return key;
 }
 
-std::string content_key_of_canonical(std::string_view name, std::string_view value) {
+namespace {
+
+// Of a value in canonical form whose escapes, in a string, are of two characters.
+std::string content_key_of_plain(std::string_view name, std::string_view value) {
   if (value.front() == '"') {
     if (value.find('\\') == std::string_view::npos) {
       return content_string_key(name, value.substr(1, value.size() - 2));
@@ -86,12 +89,25 @@ std::string content_key_of_canonical(std::string_view name, std::string_view val
   return key;
 }
 
+}  // namespace
+
 void read_content_keys(json::Value content, std::vector<std::string>* out) {
   out->clear();
   content.for_each_member([&](std::string_view name, json::Value value) {
     if (!value.is_array() && !value.is_object()) out->push_back(content_key(name, value));
     return true;
   });
+}
+
+void read_content_keys(std::string_view content, const json::PlainMembers& members,
+                       std::vector<std::string>* out) {
+  out->clear();
+  out->reserve(members.size());
+  for (const json::PlainMember& member : members) {
+    const auto value = content.substr(member.begin, member.end - member.begin);
+    if (value.front() == '{' || value.front() == '[') continue;
+    out->push_back(content_key_of_plain(member.name, value));
+  }
 }
 
 }  // namespace varve::entry

@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "json/document.h"
+#include "json/plain.h"
 
 namespace varve::entry {
 
 // `value` is a string, a number, a boolean or null.
 [[nodiscard]] std::string content_key(std::string_view name, json::Value value);
-
-// The same for a value in canonical form; a string may have only escapes of two characters.
-[[nodiscard]] std::string content_key_of_canonical(std::string_view name, std::string_view value);
 
 // The same for a string.
 [[nodiscard]] std::string content_string_key(std::string_view name, std::string_view text);
@@ -27,5 +25,8 @@ namespace varve::entry {
 
 // The keys of all scalar members of an object; none for any other content. Reuses *out.
 void read_content_keys(json::Value content, std::vector<std::string>* out);
+// The same for plain content: its canonical text, and its members in that.
+void read_content_keys(std::string_view content, const json::PlainMembers& members,
+                       std::vector<std::string>* out);
 
 }  // namespace varve::entry

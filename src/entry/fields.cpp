@@ -18,9 +18,6 @@ constexpr std::string_view kIdRule =
 constexpr std::string_view kTagRule =
     "must be a tag: 1 to 64 letters, marks and digits of any script and . _ : / -";
 
-bool is_reference(std::string_view text) { return is_valid_id(text); }
-bool is_tag(std::string_view text) { return is_valid_tag(text); }
-
 bool is_relation_name(std::string_view name) {
   if (name.empty() || name.size() > kRelationCharsMax) return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
@@ -103,11 +100,11 @@ Status FieldReader::read_strings(json::Value value, bool (*is_valid)(std::string
 }
 
 Status FieldReader::read_tags(json::Value value, std::vector<std::string>* out) const {
-  return read_strings(value, is_tag, kTagRule, out);
+  return read_strings(value, is_valid_tag, kTagRule, out);
 }
 
 Status FieldReader::read_references(json::Value value, std::vector<std::string>* out) const {
-  return read_strings(value, is_reference, kIdRule, out);
+  return read_strings(value, is_valid_id, kIdRule, out);
 }
 
 Status FieldReader::read_relations(json::Value value, std::vector<Relation>* out) const {

@@ -23,6 +23,10 @@ namespace {
 constexpr size_t kHeadBytes = 256;
 constexpr size_t kListItems = 4;
 
+bool is_plain_trace(std::string_view text) {
+  return !text.empty() && text.size() <= kTraceCharsMax;
+}
+
 // The content is written in its final place, as the first member; the others are kept until all are
 // read.
 class PlainDraft {
@@ -46,26 +50,25 @@ class PlainDraft {
   bool read_content();
   bool read_decay_factor() { return read_fraction(&decay_factor_).has_value(); }
   bool read_expires_at();
-  bool read_id();
+  bool read_id() { return take_text(reader_, is_valid_id, &draft_.facts.id); }
   bool read_importance();
   bool read_references() { return read_list(is_valid_id, &draft_.facts.references); }
-  bool read_schema_version();
+  bool read_schema_version() { return take_schema_version(reader_); }
   bool read_session_id();
   bool read_span_id() { return read_trace(&span_id_); }
   bool read_tags() { return read_list(is_valid_tag, &draft_.facts.tags); }
   bool read_timestamp() { return take_time(reader_, &draft_.facts.timestamp_ms); }
   bool read_trace_id() { return read_trace(&draft_.facts.trace_id); }
   bool read_ttl_seconds();
-  bool read_type();
+  bool read_type() { return take_text(reader_, is_valid_type, &draft_.facts.type); }
   // Members that the library sets itself, as an exported line has them: passed over.
   bool skip_number() { return entry::skip_number(reader_); }
   bool skip_text() { return entry::skip_text(reader_); }
 
   std::optional<double> read_number(std::string* canonical);
   std::optional<double> read_fraction(std::string* canonical);
-  bool read_trace(std::string* out);
+  bool read_trace(std::string* out) { return take_text(reader_, is_plain_trace, out); }
   bool read_list(bool (*is_valid)(std::string_view), std::vector<std::string>* out);
-  void read_content_keys(const json::PlainMembers& members);
   void write_members();
 
   std::string& body() { return draft_.body; }
@@ -139,25 +142,7 @@ bool PlainDraft::read_content() {
   json::PlainMembers members;
   body().append("\"content\":");
   if (!reader_.append_value(&body(), &members)) return false;
-  read_content_keys(members);
-  return true;
-}
-
-void PlainDraft::read_content_keys(const json::PlainMembers& members) {
-  draft_.facts.content_keys.reserve(members.size());
-  for (const json::PlainMember& member : members) {
-    const std::string_view value =
-        std::string_view(body()).substr(member.begin, member.end - member.begin);
-    if (value.front() != '{' && value.front() != '[') {
-      draft_.facts.content_keys.push_back(content_key_of_canonical(member.name, value));
-    }
-  }
-}
-
-bool PlainDraft::read_id() {
-  std::string_view id;
-  if (!reader_.take_ascii(&id) || !is_valid_id(id)) return false;
-  draft_.facts.id = id;
+  read_content_keys(body(), members, &draft_.facts.content_keys);
   return true;
 }
 
@@ -196,28 +181,9 @@ bool PlainDraft::read_ttl_seconds() {
   return true;
 }
 
-bool PlainDraft::read_schema_version() {
-  std::string_view token;
-  return reader_.take_number(&token) && token == "1";
-}
-
 bool PlainDraft::read_session_id() {
   std::string_view id;
   return reader_.take_ascii(&id) && (options_.adopt_session || id == options_.session_id);
-}
-
-bool PlainDraft::read_trace(std::string* out) {
-  std::string_view text;
-  if (!reader_.take_ascii(&text) || text.empty() || text.size() > kTraceCharsMax) return false;
-  *out = text;
-  return true;
-}
-
-bool PlainDraft::read_type() {
-  std::string_view type;
-  if (!reader_.take_ascii(&type) || !is_valid_type(type)) return false;
-  draft_.facts.type = type;
-  return true;
 }
 
 bool PlainDraft::read_list(bool (*is_valid)(std::string_view), std::vector<std::string>* out) {

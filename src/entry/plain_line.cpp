@@ -45,21 +45,20 @@ class PlainLine {
   bool read_batch();
   bool read_content();
   bool read_expires_at() { return take_time(reader_, &facts_.expires_at_ms); }
-  bool read_id() { return read_text(is_valid_id, &facts_.id); }
+  bool read_id() { return take_text(reader_, is_valid_id, &facts_.id); }
   bool read_importance();
   bool read_references() { return read_list(&facts_.references); }
   bool read_relations();
-  bool read_schema_version();
+  bool read_schema_version() { return take_schema_version(reader_); }
   bool read_seq();
   bool read_tags() { return read_list(&facts_.tags); }
   bool read_timestamp() { return take_time(reader_, &facts_.timestamp_ms); }
   bool read_trace_id();
-  bool read_type() { return read_text(is_valid_type, &facts_.type); }
+  bool read_type() { return take_text(reader_, is_valid_type, &facts_.type); }
   // Members that nobody asks for.
   bool skip_number() { return entry::skip_number(reader_); }
   bool skip_text() { return entry::skip_text(reader_); }
 
-  bool read_text(bool (*is_valid)(std::string_view), std::string* out);
   bool read_list(std::vector<std::string>* out);
   template <typename Number>
   bool read_integer(Number* out);
@@ -115,14 +114,7 @@ bool PlainLine::read_content() {
   json::PlainMembers members;
   std::string content;
   if (!reader_.append_value(&content, &members)) return false;
-  size_t count = 0;
-  for (const json::PlainMember& member : members) {
-    const auto value = std::string_view(content).substr(member.begin, member.end - member.begin);
-    if (value.front() == '{' || value.front() == '[') continue;
-    if (count == facts_.content_keys.size()) facts_.content_keys.emplace_back();
-    facts_.content_keys[count++] = content_key_of_canonical(member.name, value);
-  }
-  facts_.content_keys.resize(count);
+  read_content_keys(content, members, &facts_.content_keys);
   return true;
 }
 
@@ -132,12 +124,6 @@ bool PlainLine::read_importance() {
   double& importance = facts_.importance;
   std::from_chars(token.data(), token.data() + token.size(), importance);
   return importance >= 0 && importance <= 1;
-}
-
-bool PlainLine::read_schema_version() {
-  std::string_view token;
-  static_assert(kSchemaVersion == 1);
-  return reader_.take_number(&token) && token == "1";
 }
 
 bool PlainLine::read_seq() {
@@ -164,13 +150,6 @@ bool PlainLine::read_relations() {
     if (!read_list(&relation.ids)) return false;
   } while (reader_.take(','));
   return reader_.take('}');
-}
-
-bool PlainLine::read_text(bool (*is_valid)(std::string_view), std::string* out) {
-  std::string_view text;
-  if (!reader_.take_ascii(&text) || !is_valid(text)) return false;
-  *out = text;
-  return true;
 }
 
 // Assigned in place, so that strings keep their memory.
