@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/ids.h"
 #include "json/canonical.h"
 #include "json/object_reader.h"
 #include "query/parse.h"
@@ -59,8 +58,8 @@ class RequestParser {
     reader.read_time("now", &request_.now_ms);
     read_budget(reader);
     reader.read_bool("keep_together", &request_.keep_together);
-    read_ids(reader, "pinned", &request_.pinned);
-    read_ids(reader, "exclude_ids", &request_.exclude_ids);
+    reader.read_ids("pinned", &request_.pinned);
+    reader.read_ids("exclude_ids", &request_.exclude_ids);
     read_format(reader);
     reader.read_string("question", &question_);
     const auto retrieve = reader.read_any("retrieve");
@@ -97,15 +96,6 @@ class RequestParser {
     note(reader.finish());
   }
 
-  static void read_ids(json::ObjectReader& reader, std::string_view name,
-                       std::vector<std::string>* ids) {
-    reader.read_strings(name, ids);
-    const auto bad =
-        std::find_if_not(ids->begin(), ids->end(), [](const auto& id) { return is_valid_id(id); });
-    if (bad == ids->end()) return;
-    reader.fail(*reader.read_any(name), "'" + *bad + "' is no id: 1 to 128 of A-Z a-z 0-9 _ -");
-  }
-
   void read_format(json::ObjectReader& reader) {
     std::string name = "markdown";
     reader.read_string("format", &name);
@@ -137,7 +127,7 @@ class RequestParser {
     std::vector<std::string> types;
     uint64_t limit = kTypesLimit;
     int kinds = 0;
-    reader.read_strings("types", &types);
+    reader.read_types("types", &types);
     for (const auto& [name, sort_by] : {std::pair("recency", query::SortBy::kTime),
                                         std::pair("importance", query::SortBy::kImportance)}) {
       if (!reader.read_any(name)) continue;
@@ -173,11 +163,7 @@ class RequestParser {
   static void add_types(json::ObjectReader& reader, json::Value item,
                         std::vector<std::string> types, query::Query* query) {
     if (types.empty()) return;
-    const auto bad = std::find_if_not(types.begin(), types.end(),
-                                      [](const auto& type) { return is_valid_type(type); });
-    if (bad != types.end()) {
-      reader.fail(*item.find("types"), "'" + *bad + "' is no type: [a-z][a-z0-9_]{0,31}");
-    } else if (!query->types.empty()) {
+    if (!query->types.empty()) {
       reader.fail(*item.find("types"), "stands in the query too; give it once");
     }
     query->types = std::move(types);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ids.h"
 #include "base/time.h"
 #include "json/canonical.h"
 
@@ -121,6 +122,24 @@ void ObjectReader::read_strings(std::string_view name, std::vector<std::string>*
     return all_strings;
   });
   if (all_strings) *out = std::move(strings);
+}
+
+// `rule` ends what is said of one that is not valid: "'x' is no id: ...".
+void ObjectReader::read_valid_strings(std::string_view name, bool (*is_valid)(std::string_view),
+                                      std::string_view rule, std::vector<std::string>* out) {
+  read_strings(name, out);
+  const auto bad = std::find_if_not(out->begin(), out->end(), is_valid);
+  const auto value = take(name);
+  if (value && bad != out->end()) fail(*value, "'" + *bad + "' " + std::string(rule));
+}
+
+void ObjectReader::read_ids(std::string_view name, std::vector<std::string>* out) {
+  read_valid_strings(name, is_valid_id,
+                     "is no id: 1 to 128 of A-Z a-z 0-9 _ -, not starting with -", out);
+}
+
+void ObjectReader::read_types(std::string_view name, std::vector<std::string>* out) {
+  read_valid_strings(name, is_valid_type, "is no type: [a-z][a-z0-9_]{0,31}", out);
 }
 
 void ObjectReader::read_time(std::string_view name, std::optional<int64_t>* out) {

@@ -35,6 +35,8 @@ class ObjectReader {
   void read_double(std::string_view name, double* out, double min, double max);
   void read_string(std::string_view name, std::string* out);
   void read_strings(std::string_view name, std::vector<std::string>* out);
+  void read_ids(std::string_view name, std::vector<std::string>* out);
+  void read_types(std::string_view name, std::vector<std::string>* out);
   // Text that `known` makes an optional choice of; `choices` names them to who gave another.
   template <typename Choice, typename Known>
   void read_choice(std::string_view name, Choice* out, Known&& known, std::string_view choices) {
@@ -63,6 +65,8 @@ class ObjectReader {
 
  private:
   std::optional<Value> take(std::string_view name);
+  void read_valid_strings(std::string_view name, bool (*is_valid)(std::string_view),
+                          std::string_view rule, std::vector<std::string>* out);
 
   struct Member {
     std::string_view name;

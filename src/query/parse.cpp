@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "base/ids.h"
 #include "embedding/vector_format.h"
 #include "entry/content_key.h"
 #include "json/canonical.h"
@@ -50,14 +49,13 @@ class QueryParser {
     json::ObjectReader reader(text_, root);
     read_text(reader);
     read_vector(reader);
-    reader.read_strings("types", &query_.types);
-    read_types(reader);
+    reader.read_types("types", &query_.types);
     read_part(reader, "tags", &QueryParser::read_tags);
     read_part(reader, "time", &QueryParser::read_time);
     reader.read_double("min_importance", &query_.importance_min, 0, 1);
     reader.read_double("min_relevance", &query_.relevance_min, 0, 2);
     read_references(reader);
-    read_ids(reader, "ids", &query_.ids);
+    reader.read_ids("ids", &query_.ids);
     reader.read_string("trace_id", &query_.trace_id);
     read_content(reader);
     // Who made a list, or a text, and found nothing for it does not want everything to be deleted.
@@ -142,14 +140,6 @@ class QueryParser {
     if (!refusal.empty()) reader.fail(*vector, refusal);
   }
 
-  void read_types(json::ObjectReader& reader) {
-    for (const auto& type : query_.types) {
-      if (is_valid_type(type)) continue;
-      const auto value = reader.read_any("types");
-      if (value) reader.fail(*value, "'" + type + "' is no type: [a-z][a-z0-9_]{0,31}");
-    }
-  }
-
   void read_tags(json::ObjectReader& reader, json::Value /*object*/) {
     if (scope_ == Scope::kDelete) reader.refuse_empty(kConditionsOfTags);
     reader.read_strings("include", &query_.tags_include);
@@ -179,20 +169,8 @@ class QueryParser {
     }
   }
 
-  void read_ids(json::ObjectReader& reader, std::string_view name, std::vector<std::string>* ids) {
-    reader.read_strings(name, ids);
-    for (const auto& id : *ids) {
-      if (is_valid_id(id)) continue;
-      const auto value = reader.read_any(name);
-      if (value) {
-        reader.fail(*value, "'" + id + "' is no id: 1 to 128 of A-Z a-z 0-9 _ -");
-        return;
-      }
-    }
-  }
-
   void read_references(json::ObjectReader& reader) {
-    read_ids(reader, "references", &query_.references);
+    reader.read_ids("references", &query_.references);
     reader.read_string("relation", &query_.relation);
     uint64_t depth = 1;
     reader.read_uint("max_depth", &depth, 1, kDepthMax);
@@ -245,7 +223,7 @@ class QueryParser {
     reader.refuse_empty(kConditionsOfSessions);
     reader.read_string("user_id", &query_.user_id);
     reader.read_string("agent_id", &query_.agent_id);
-    read_ids(reader, "session_ids", &query_.session_ids);
+    reader.read_ids("session_ids", &query_.session_ids);
   }
 
   // Two texts of one meaning hash alike: members in any order, with any white space.

@@ -14,6 +14,8 @@ struct Options {
   double share = 0.25;
   std::string name = "none";
   std::vector<std::string> tags = {"old"};
+  std::vector<std::string> ids;
+  std::vector<std::string> types;
   std::optional<int64_t> until;
   int64_t inner = 0;
 };
@@ -28,6 +30,8 @@ Status read(std::string_view text, Options* options) {
   reader.read_double("share", &options->share, 0, 1);
   reader.read_string("name", &options->name);
   reader.read_strings("tags", &options->tags);
+  reader.read_ids("ids", &options->ids);
+  reader.read_types("types", &options->types);
   reader.read_time("until", &options->until);
   if (const auto inner = reader.read_object("inner")) {
     ObjectReader inner_reader(text, *inner);
@@ -44,6 +48,7 @@ TEST(ObjectReader, ReadsEveryMember) {
   Options options;
   const Status status =
       read(R"({"flag":false,"count":100,"shift":-10,"share":1,"name":"x","tags":["a","b"],)"
+           R"("ids":["A-1_"],"types":["tool_call"],)"
            R"("until":"1970-01-01T00:00:01Z","inner":{"x":9},"any":[1]})",
            &options);
   ASSERT_TRUE(status.ok()) << status.message();
@@ -53,6 +58,8 @@ TEST(ObjectReader, ReadsEveryMember) {
   EXPECT_EQ(options.share, 1);
   EXPECT_EQ(options.name, "x");
   EXPECT_EQ(options.tags, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(options.ids, std::vector<std::string>{"A-1_"});
+  EXPECT_EQ(options.types, std::vector<std::string>{"tool_call"});
   EXPECT_EQ(options.until, 1000);
   EXPECT_EQ(options.inner, 9);
 }
@@ -89,6 +96,11 @@ TEST(ObjectReader, NamesTheMemberAndTheOffsetOfWhatIsWrong) {
       {R"({"name":[]})", "name", 8, "a string"},
       {R"({"tags":"a"})", "tags", 8, "an array of strings"},
       {R"({"tags":["a","b",3]})", "tags[2]", 17, "a string"},
+      {R"({"ids":["a","b c"]})", "ids", 7, "'b c' is no id: 1 to 128 of A-Z a-z 0-9 _ -"},
+      {R"({"ids":["-a"]})", "ids", 7, "'-a' is no id"},
+      {R"({"ids":["-a"]})", "ids", 7, "not starting with -"},
+      {R"({"ids":[7]})", "ids[0]", 8, "a string"},
+      {R"({"types":["a","Up"]})", "types", 9, "'Up' is no type: [a-z][a-z0-9_]{0,31}"},
       {R"({"until":"soon"})", "until", 9, "RFC 3339"},
       {R"({"inner":[]})", "inner", 9, "an object"},
       {R"({"inner":{"x":10}})", "inner.x", 14, "an integer from 0 to 9"},
