@@ -21,6 +21,16 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // Takes one code point off the front of well-formed `text`; nullopt at the end or when malformed.
 [[nodiscard]] std::optional<uint32_t> take_code_point(std::string_view& text) noexcept;
 
+// The start of well-formed `text`, as much as `bytes_max` holds without a part of a character.
+[[nodiscard]] constexpr std::string_view cut_utf8(std::string_view text,
+                                                  size_t bytes_max) noexcept {
+  if (text.size() <= bytes_max) return text;
+  const auto is_inside = [&](size_t at) { return (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80; };
+  size_t end = bytes_max;
+  while (end > 0 && is_inside(end)) --end;
+  return text.substr(0, end);
+}
+
 // A letter, mark or digit of any script (Unicode categories L*, M*, N*).
 [[nodiscard]] bool is_word_character(uint32_t code_point) noexcept;
 

@@ -7,6 +7,7 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 
+#include "base/utf8.h"
 #include "json/canonical.h"
 #include "json/diagnosis.h"
 
@@ -29,10 +30,8 @@ bool is_plain_key(std::string_view key) {
 // ".key", or "["odd key"]" for one that is not a plain word.
 void append_path_key(std::string_view key, std::string& path) {
   if (key.size() > kPathKeyBytesMax) {
-    size_t end = kPathKeyBytesMax;
-    while ((static_cast<uint8_t>(key[end]) & 0xC0) == 0x80) --end;
     path += path.empty() ? "" : ".";
-    path.append(key.substr(0, end)).append("...");
+    path.append(cut_utf8(key, kPathKeyBytesMax)).append("...");
     return;
   }
   if (is_plain_key(key)) {

@@ -5,6 +5,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "json/canonical.h"
 
 namespace varve::json {
@@ -22,7 +23,7 @@ std::string not_a_choice(std::string_view name, std::string_view choices, std::s
   constexpr size_t kShownBytesMax = 32;
   std::string message = "the ";
   message.append(name).append(" is ").append(choices).append(", not \"");
-  return message.append(text.substr(0, kShownBytesMax)).append("\"");
+  return message.append(cut_utf8(text, kShownBytesMax)).append("\"");
 }
 
 ObjectReader::ObjectReader(std::string_view text, Value value) : text_(text), value_(value) {

@@ -162,14 +162,11 @@ void append_folded(uint32_t code_point, std::string* out) {
 
 void compose(size_t begin, std::string* out) {
   std::array<utf8proc_int32_t, 2 * kComposedBytesMax> characters{};  // 2 bytes make 3 at most
-  size_t size = std::min(out->size() - begin, kComposedBytesMax);
-  while (begin + size < out->size() &&
-         (static_cast<uint8_t>((*out)[begin + size]) & 0xC0) == 0x80) {
-    --size;
-  }
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(out->data() + begin);
+  const std::string_view word =
+      cut_utf8(std::string_view(*out).substr(begin), kComposedBytesMax);
   auto count = utf8proc_decompose(
-      bytes, static_cast<utf8proc_ssize_t>(size), characters.data(), characters.size(),
+      reinterpret_cast<const utf8proc_uint8_t*>(word.data()),
+      static_cast<utf8proc_ssize_t>(word.size()), characters.data(), characters.size(),
       static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_STABLE));
   if (count < 0 || count > static_cast<utf8proc_ssize_t>(characters.size())) return;
   count = utf8proc_normalize_utf32(
@@ -178,7 +175,7 @@ void compose(size_t begin, std::string* out) {
   for (utf8proc_ssize_t i = 0; i < count; ++i) {
     append_utf8(static_cast<uint32_t>(characters[static_cast<size_t>(i)]), &composed);
   }
-  out->replace(begin, size, composed);
+  out->replace(begin, word.size(), composed);
 }
 
 void append_folded_word(std::string_view word, std::string* out) {

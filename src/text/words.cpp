@@ -4,6 +4,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <utility>
 
+#include "base/utf8.h"
 #include "text/characters.h"
 
 namespace varve::text {
@@ -36,13 +37,6 @@ bool is_ascii(std::string_view text) {
 }
 
 }  // namespace
-
-std::string_view cut_word(std::string_view word) {
-  if (word.size() <= kWordBytesMax) return word;
-  size_t end = kWordBytesMax;
-  while (end > 0 && (static_cast<uint8_t>(word[end]) & 0xC0) == 0x80) --end;
-  return word.substr(0, end);
-}
 
 void Words::start(std::string_view text, bool english) {
   source_ = text;
@@ -261,7 +255,7 @@ void Words::join_english_pieces() {
 void Words::emit_pieces() {
   for (const Piece& piece : pieces_) {
     if (piece.begin == piece.end) continue;
-    const auto size = static_cast<uint32_t>(cut_word(piece_text(piece)).size());
+    const auto size = static_cast<uint32_t>(cut_utf8(piece_text(piece), kWordBytesMax).size());
     words_.push_back({piece.begin, piece.begin + size, piece.source_begin, piece.source_end});
   }
 }

@@ -110,7 +110,4 @@ void Words::read_others(std::string_view text, bool english, Visit visit) {
   }
 }
 
-// Cut to kWordBytesMax bytes, at the end of a character.
-[[nodiscard]] std::string_view cut_word(std::string_view word);
-
 }  // namespace varve::text

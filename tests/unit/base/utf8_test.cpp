@@ -73,6 +73,21 @@ TEST(Utf8, TakeCodePointStopsAtTheEndAndAtMalformedBytes) {
   EXPECT_EQ(take_code_point(text), std::nullopt);
 }
 
+TEST(Utf8, ACutTextHasNoPartOfACharacter) {
+  EXPECT_EQ(cut_utf8("", 0), "");
+  EXPECT_EQ(cut_utf8("tea", 0), "");
+  EXPECT_EQ(cut_utf8("tea", 3), "tea");
+  EXPECT_EQ(cut_utf8("\xF0\x90\x8D\x88", 3), "");
+  for (size_t before = 120; before <= 128; ++before) {
+    const std::string head(before, 'a');
+    const std::string text = head +
+                             "\xF0\x90\x8D\x88"
+                             "tail behind";
+    const std::string expected = before <= 124 ? text.substr(0, 128) : head;
+    EXPECT_EQ(cut_utf8(text, 128), expected) << before;
+  }
+}
+
 TEST(Utf8, WordCharactersAreLettersMarksAndDigits) {
   for (const uint32_t c : {0x41u, 0x7Au, 0x30u, 0xE9u, 0x301u, 0x905u, 0x94Du, 0x661u, 0x2167u,
                            0x65E5u, 0xAC00u, 0x10437u, 0x20000u}) {

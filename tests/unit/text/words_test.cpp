@@ -339,19 +339,6 @@ TEST(Words, LongWordsAreCutAtTheEndOfACharacter) {
   EXPECT_EQ(words_of("x" + russian), Texts({"x" + russian.substr(0, 126)})) << "127 bytes";
 }
 
-TEST(Words, CutWordCutsNoCharacter) {
-  EXPECT_EQ(cut_word(""), "");
-  EXPECT_EQ(cut_word(std::string(128, 'b')), std::string(128, 'b'));
-  for (size_t before = 120; before <= 128; ++before) {
-    const std::string head(before, 'a');
-    const std::string word = head +
-                             "\xF0\x90\x8D\x88"
-                             "tail behind";
-    const std::string expected = before <= 124 ? word.substr(0, 128) : head;
-    EXPECT_EQ(cut_word(word), expected) << before;
-  }
-}
-
 TEST(Words, LongCompoundsAreLeftOut) {
   const std::string half(64, 'a');
   EXPECT_EQ(compounds_of(half + "-" + half.substr(1)), Texts({half + "-" + half.substr(1)}));
