@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/hex.h"
 #include "base/sha256.h"
 #include "entry/entry.h"
@@ -28,7 +29,7 @@ std::string_view trim(std::string_view line) noexcept {
 
 bool is_hex(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+                     [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 // Compares without building a string, so that it can be noexcept.

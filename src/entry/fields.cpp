@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/ascii.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -21,8 +22,7 @@ constexpr std::string_view kTagRule =
 bool is_relation_name(std::string_view name) {
   if (name.empty() || name.size() > kRelationCharsMax) return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == ':' || c == '-';
+    return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == ':' || c == '-';
   });
 }
 

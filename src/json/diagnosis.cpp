@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/hex.h"
 #include "base/utf8.h"
 
@@ -63,7 +64,7 @@ std::optional<uint32_t> escaped_unit(std::string_view text, size_t at) {
   uint32_t unit = 0;
   for (const char c : digits) {
     uint32_t digit;
-    if (c >= '0' && c <= '9') {
+    if (is_digit(c)) {
       digit = static_cast<uint32_t>(c - '0');
     } else if (c >= 'a' && c <= 'f') {
       digit = static_cast<uint32_t>(c - 'a') + 10;
@@ -122,8 +123,6 @@ std::optional<Diagnosis> diagnose_string(std::string_view text, size_t begin) {
   }
   return Diagnosis{"the text ends inside a string", text.size()};
 }
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // Words that are no JSON: NaN, Infinity, undefined, True, nul.
 std::optional<Diagnosis> diagnose_word(std::string_view text, Token token) {

@@ -7,6 +7,7 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "json/canonical.h"
 #include "json/diagnosis.h"
@@ -22,8 +23,7 @@ constexpr uint32_t kFewMembers = 16;
 
 bool is_plain_key(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return is_letter(c) || is_digit(c) || c == '_' || c == '-';
   });
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace varve::text {
 
 enum class CharacterClass : uint8_t {
@@ -28,9 +30,7 @@ struct Character {
 inline constexpr size_t kAsciiCount = 128;
 
 [[nodiscard]] constexpr CharacterClass class_of_ascii(char c) noexcept {
-  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) {
-    return CharacterClass::kWord;
-  }
+  if (is_letter(c) || is_digit(c)) return CharacterClass::kWord;
   if (c == '\'') return CharacterClass::kApostrophe;
   return std::string_view("_-./\\@:+#~").find(c) != std::string_view::npos
              ? CharacterClass::kConnector
@@ -52,10 +52,6 @@ inline constexpr auto kAsciiClasses = [] {
   const auto byte = static_cast<uint8_t>(text[offset]);
   if (byte < kAsciiCount) return {byte, 1, kAsciiClasses[byte]};
   return wide_character_at(text, offset);
-}
-
-[[nodiscard]] constexpr char ascii_lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
 // Whether accents are dropped from the letter: Latin and Greek. Other scripts keep their marks,

@@ -4,6 +4,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "text/characters.h"
 
@@ -27,8 +28,7 @@ char separator_of(const Character& character) {
 }
 
 bool is_digits(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
 bool is_ascii(std::string_view text) {
