@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -162,9 +161,7 @@ std::vector<NamedDate> find_dates(std::string_view question) { return DateFinder
 
 double date_match(const std::vector<NamedDate>& dates, int64_t timestamp_ms) {
   if (dates.empty()) return 0;
-  const std::chrono::sys_time<std::chrono::milliseconds> time{
-      std::chrono::milliseconds(timestamp_ms)};
-  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::sys_days day = day_of(timestamp_ms);
   double best = 0;
   for (const NamedDate& date : dates) best = std::max(best, match_one(date, day));
   return best;

@@ -7,12 +7,19 @@
 // the first word. Where day and month could be either way round, both count.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 namespace varve::query {
+
+// In UTC, as all days here.
+[[nodiscard]] inline std::chrono::sys_days day_of(int64_t time_ms) {
+  const std::chrono::sys_time<std::chrono::milliseconds> time{std::chrono::milliseconds(time_ms)};
+  return std::chrono::floor<std::chrono::days>(time);
+}
 
 // What a time that fits is worth: 1 on the day itself.
 inline constexpr double kDayAfterFit = 0.5;  // what happened is told then
@@ -28,7 +35,7 @@ struct NamedDate {
 [[nodiscard]] std::vector<NamedDate> find_dates(std::string_view question);
 
 // 1 on a named day, 0.5 on the day after it or in a named month, else 0; the best of all dates.
-// Days are UTC. A date without a year is any year's.
+// A date without a year is any year's.
 [[nodiscard]] double date_match(const std::vector<NamedDate>& dates, int64_t timestamp_ms);
 
 }  // namespace varve::query

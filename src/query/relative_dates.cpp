@@ -30,11 +30,6 @@ constexpr std::array<std::string_view, 13> kNumbers = {"zero", "one",    "two", 
                                                        "five", "six",    "seven", "eight", "nine",
                                                        "ten",  "eleven", "twelve"};
 
-sys_days day_of(int64_t time_ms) {
-  using std::chrono::milliseconds;
-  return std::chrono::floor<days>(std::chrono::sys_time<milliseconds>(milliseconds(time_ms)));
-}
-
 DaySpan span(sys_days first, sys_days last) {
   return {static_cast<int32_t>(first.time_since_epoch().count()),
           static_cast<int32_t>(last.time_since_epoch().count())};
