@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -19,7 +18,6 @@ inline constexpr uint64_t kLimitNone = UINT64_MAX;
 inline constexpr uint32_t kDepthMax = 64;
 
 enum class SortBy : uint8_t { kBest, kRelevance, kMatch, kTime, kImportance };
-[[nodiscard]] std::string_view sort_name(SortBy sort_by);
 
 // A scalar member of content that must have a value, as entry::content_key.
 struct ContentCondition {
@@ -27,22 +25,9 @@ struct ContentCondition {
   std::string key;
 };
 
-// What sessions had at the first page, so that what is added later is in no page. By these keys of
-// their ids:
+// What sessions had at the first page, so that what is added later is in no page. By the keys that
+// cursor.h makes of their ids.
 using RowEnds = std::map<uint64_t, uint64_t>;
-
-// Where RowEnds has the number of a session's rows.
-[[nodiscard]] uint64_t row_end_key(std::string_view session_id);
-
-// Where it has the number of records that a session's vectors.bin had.
-[[nodiscard]] uint64_t vector_end_key(std::string_view session_id);
-
-// Where it has the seq of a session's newest row at the first page: numbers of rows change with a
-// compaction, and what was added since has a higher seq. Not there when that row had none.
-[[nodiscard]] uint64_t seq_end_key(std::string_view session_id);
-// The same for the number of the page's last entry, which may be gone when the next page is asked
-// for.
-[[nodiscard]] uint64_t last_seq_key(std::string_view session_id);
 
 // Where the page before ended (cursor.h).
 struct Cursor {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "query/candidates.h"
+#include "query/cursor.h"
 #include "query/ordered_search.h"
 #include "query/ranker.h"
 #include "query/references.h"

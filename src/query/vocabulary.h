@@ -9,6 +9,7 @@
 
 namespace varve::query {
 
+[[nodiscard]] std::string_view sort_name(SortBy sort_by);
 [[nodiscard]] std::optional<SortBy> find_sort(std::string_view name);
 
 // "7d" -> ms. Units s, m, h, d, w.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "json/tree.h"
+#include "query/vocabulary.h"
 
 namespace varve::session {
 

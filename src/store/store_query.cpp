@@ -11,6 +11,7 @@
 
 #include "json/tree.h"
 #include "query/cursor.h"
+#include "query/vocabulary.h"
 #include "session/query.h"
 #include "session/selection.h"
 
