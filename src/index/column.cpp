@@ -17,7 +17,7 @@ std::string written_bytes(std::span<const uint64_t> written, size_t width) {
   return bytes;
 }
 
-// Of numbers that are written in place of others, where they take less.
+// The numbers by this rule when they take less than `plain`, else `plain`.
 EncodedColumn narrower(ColumnRule rule, std::span<const uint64_t> written, EncodedColumn plain) {
   const size_t width = bytes_for(*std::max_element(written.begin(), written.end()));
   if (width * written.size() >= plain.bytes.size()) return plain;
@@ -44,7 +44,7 @@ EncodedColumn encode_column_steps(std::span<const uint64_t> bits, EncodedColumn 
   const auto rise = static_cast<int64_t>(bits.back() - bits.front());
   const auto step = static_cast<uint64_t>(rise / static_cast<int64_t>(bits.size() - 1));
   std::vector<uint64_t> written(bits.size());
-  int64_t least = 0;  // of what is beside the line from the first row on
+  int64_t least = 0;  // what lies furthest below the line from the first row on
   for (size_t row = 0; row < bits.size(); ++row) {
     written[row] = bits[row] - bits.front() - step * row;
     least = std::min(least, static_cast<int64_t>(written[row]));

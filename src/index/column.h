@@ -1,13 +1,11 @@
-// Columns of index.bin: a number a row, each written as what it is more than the column's base and
-// as many of its steps as there are rows before, in as few bytes as the largest of them needs,
-// which may be none. Sums are modulo 2^64. So what rises by about as much with each row (where
-// lines begin, numbers, times) takes little or nothing.
+// Columns of index.bin: one number for each row. Of row r its value - base - r * step is written,
+// modulo 2^64, in as many bytes as the largest of these needs: 0 to 8, the same for all rows. So a
+// column that rises evenly (where lines begin, seq, times) takes little or nothing.
 //
-// A double is its 64 bits, without steps; or, where all of a column are decimals of few digits, a
-// whole number that is to be divided by the step.
+// A double is written as its 64 bits, with a step of 0. Where all of a column are decimals of few
+// digits, whole numbers are written, and the value is the number divided by the step.
 //
-// How many bytes a number takes follows from the section's length; base and step stand in its
-// directory.
+// Base and step stand in the directory of the file; the width follows from the section's length.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +23,7 @@
 
 namespace varve::index {
 
-// What stands in the directory.
+// How the directory says that a column is written.
 struct ColumnRule {
   uint64_t base = 0;
   uint64_t step = 0;
@@ -36,7 +34,7 @@ inline ColumnRule rule_of(const SnapshotFile& file, SnapshotSection section) {
   return {place.base, place.step};
 }
 
-// A value as a number, and what was written of one in a row as the value.
+// A value as 64 bits; and back, the value of a row of which `written` stands in the file.
 template <typename T>
 uint64_t column_bits(T value) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -61,12 +59,12 @@ struct EncodedColumn {
   std::string bytes;
 };
 
-// `bits` of all rows, of which `least` is to be the base, for values that take `value_bytes`.
+// Without a step. `least` is the smallest of `bits`; a value takes `value_bytes` in memory.
 EncodedColumn encode_column_bits(std::span<const uint64_t> bits, uint64_t least,
                                  size_t value_bytes);
-// The same with the steps from the first row to the last, where that takes less than `plain`.
+// With the average step from the first row to the last; `plain` when that takes no less.
 EncodedColumn encode_column_steps(std::span<const uint64_t> bits, EncodedColumn plain);
-// The same of doubles.
+// As whole numbers; `plain` when the values are no such decimals, or that takes no less.
 EncodedColumn encode_column_decimals(std::span<const double> values, EncodedColumn plain);
 // [bytes] that each of `count` values takes. kCorruption when that is more than `value_bytes`, or
 // not one number.
@@ -98,9 +96,10 @@ Status read_row_value(SnapshotFile& file, SnapshotSection section, uint64_t row,
   return {};
 }
 
-// Numbers of kWidth bytes that stand at the end of the room for `count` values become these, from
-// the first on: each is read before its place is taken. `first_row`: the row of the first. (The
-// rule by value: else it could be what is written over, for all a compiler knows.)
+// Makes values of the numbers that were read from a file, in place: `room` is for `count` values,
+// the numbers, of kWidth bytes each, stand at its end, and are taken from the first on, so that
+// each is read before its bytes are written over. `first_row` is the row of the first. (The rule is
+// passed by value so that the compiler knows that writing to `room` does not change it.)
 template <typename T, size_t kWidth>
 void widen_from(char* room, uint64_t count, uint64_t first_row, ColumnRule rule) {
   const char* from = room + count * (sizeof(T) - kWidth);
@@ -111,6 +110,7 @@ void widen_from(char* room, uint64_t count, uint64_t first_row, ColumnRule rule)
     std::memcpy(room + i * sizeof(T), &value, sizeof(T));
   }
 }
+// The same for a width that is known when the program runs.
 template <typename T, size_t kWidth = sizeof(T)>
 void widen_column(size_t width, char* room, uint64_t count, uint64_t first_row, ColumnRule rule) {
   if (width == kWidth) {

@@ -1,4 +1,4 @@
-// What two texts start with alike.
+// How many bytes two texts have in common at their start.
 #pragma once
 
 #include <algorithm>

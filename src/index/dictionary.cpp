@@ -23,7 +23,7 @@ Dictionary::Head Dictionary::head_of(std::string_view key) {
 }
 
 std::string_view Dictionary::keep(std::string_view text) {
-  if (text.empty()) return "";  // a value that is there
+  if (text.empty()) return "";  // not null, which would mean: no value
   if (texts_ == nullptr) texts_ = std::make_unique<Arena>();
   auto* kept = static_cast<char*>(texts_->allocate(text.size(), 1));
   text.copy(kept, text.size());
@@ -127,7 +127,8 @@ void Dictionary::for_each_value(
   }
 }
 
-// A list that is frozen in part: only what was added, and a short frozen part, is decoded.
+// *joined becomes the frozen list with the added one behind it. Of a frozen list of several blocks
+// only the last is decoded.
 void Dictionary::join(PostingBuffer* joined, std::string_view frozen, const PostingBuffer& added,
                       const RowLengths& length_of) const {
   const auto add = [&](const PostingRun& run) {

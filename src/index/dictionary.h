@@ -1,11 +1,12 @@
-// Dictionary: from keys to posting lists, or to small values, growing.
+// Dictionary: from keys to posting lists, or to small values. It only grows.
 //
-// Two parts: a frozen Segment (what index.bin had), and what was added since. A list found is both
-// parts one behind the other. freeze() makes one of the two when what was added has grown enough,
-// so that memory stays near the compressed size and the work near the size of the log.
+// It has two parts: a frozen Segment (what index.bin had), and what was added since. The list of a
+// key is its frozen list followed by its added one. freeze() makes one Segment of both; called when
+// what was added has grown in proportion to the rest, it keeps memory near the compressed size and
+// all its work together linear in the size of the log.
 //
-// A key's first byte is its field, and decides whether it has a list or a value. A key with a list
-// can be marked; what that means is for the dictionary's keeper.
+// A key's first byte is its field, which decides whether it has a list or a value. A key with a
+// list can be marked; the owner of the dictionary decides what a mark means.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -27,7 +28,7 @@
 
 namespace varve::index {
 
-inline constexpr uint64_t kPostingBytes = 2;  // of one more row in a list, about
+inline constexpr uint64_t kPostingBytes = 2;  // what one more row in a list takes, about
 
 struct KeyHash {
   // NOLINTBEGIN(readability-identifier-naming): the names that Boost looks for
@@ -39,32 +40,33 @@ struct KeyHash {
 
 class Dictionary {
  public:
-  // Puts a frozen part under what was added so far, and what will be. Its rows are below `row_end`,
-  // theirs are not: a list that has it otherwise is damaged.
+  // Sets the frozen part; what was added stays. All rows of its lists are below `row_end`, and all
+  // rows that are added are not: a frozen list with another row is damaged.
   void set_frozen(Segment segment, uint32_t row_end = kNoRow) {
     frozen_ = std::move(segment);
     frozen_row_end_ = row_end;
   }
-  // Reads all of the frozen part: before what goes through all keys, encode() and what uses it.
+  // Reads and checks all of the frozen part. Needed before encode(), freeze() and renumbered().
   Status load_whole() { return frozen_.load_whole(); }
-  // Something of the frozen part was wrong: what was answered may be.
+  // Whether something of the frozen part was found wrong: earlier answers may be wrong, too.
   [[nodiscard]] bool is_damaged() const { return frozen_.is_damaged(); }
   [[nodiscard]] const Segment& frozen() const { return frozen_; }
 
-  // The number of a key's list, of the lists added to since the last freeze(): 0, 1, 2 ...
+  // The number of the list that rows of the key are added to: 0, 1, 2 ... since the last freeze().
   uint32_t list_number(std::string_view key);
-  // What is added to it; stays where it is until freeze().
+  // That list. Its address stays the same until the next freeze().
   [[nodiscard]] PostingBuffer& list(uint32_t number) { return buffers_[number]; }
   PostingBuffer& buffer(std::string_view key) { return list(list_number(key)); }
   // Marks the key of a list.
   void mark(uint32_t number) { marks_[number] = true; }
   // Sets a key's value, unless it has one.
   void put(std::string_view key, std::string_view value);
-  // The same of a key that has none, as the caller knows.
+  // The same for a key that has no value yet, which is not checked.
   void put_new(std::string_view key, std::string_view value);
 
   [[nodiscard]] PostingList find(std::string_view key) const;
-  // The same for who asks for rows alone (PostingRun::of_rows).
+  // The same without reading a short list in advance (PostingRun::of_rows): the bounds of its block
+  // are loose, and damage shows when it is walked.
   [[nodiscard]] PostingList find_rows(std::string_view key) const;
   // Null data when there is none.
   [[nodiscard]] std::string_view find_value(std::string_view key) const;
@@ -80,25 +82,25 @@ class Dictionary {
       std::string_view prefix,
       const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
 
-  // All of it as the bytes of one segment.
+  // Both parts as the bytes of one segment.
   [[nodiscard]] std::string encode(const RowLengths& length_of) const;
-  // As encode(), and becomes it.
+  // Makes that segment the frozen part; nothing is added then.
   void freeze(const RowLengths& length_of);
-  // How keys fare when rows are renumbered. All are asked in rising order of keys.
+  // What the owner decides when rows are renumbered. It is asked about all keys, in rising order.
   class Renumber {
    public:
     virtual ~Renumber() = default;
     // Whether the key has a value; else it has a list.
     virtual bool has_value(std::string_view key) = 0;
-    // Of a key with a value: false when it goes. *new_key is the key unless changed; new keys rise,
-    // too.
+    // Whether a key with a value stays. *new_key, which is the key, may be changed, so that new
+    // keys rise as the old ones do.
     virtual bool keep_value(std::string_view key, std::string_view value, std::string* new_key) = 0;
-    // Of a key whose list keeps no row, and goes.
+    // Told of a key that is left out because none of the rows of its list stays.
     virtual void dropped_list(std::string_view key) = 0;
   };
   [[nodiscard]] Dictionary renumbered(const Renumbering& rows, const RowLengths& new_length_of,
                                       Renumber& keys) const;
-  // Takes what encode() gave, when nothing was added since.
+  // Makes the frozen part of what encode() gave; only when nothing was added after that.
   void adopt(std::string encoded);
 
   // [bytes] that keys added since the last freeze take, about.
@@ -116,7 +118,7 @@ class Dictionary {
     }
   };
   static Head head_of(std::string_view key);
-  // What was added of a key since the last freeze(); a null list: it has a value.
+  // A key, and what was added to it since the last freeze(). With a null list it has a value.
   struct AddedKey {
     Head head;  // of the key: nearly always enough to compare by
     std::string_view key;
@@ -124,21 +126,21 @@ class Dictionary {
     std::string_view value;
     bool is_marked = false;  // before, or by what was added
   };
-  // Every key, once, in rising order, with what was added of it, which may be nothing but the key,
-  // and what is frozen of it (null data: nothing).
+  // Every key, once, in rising order, with what was added to it (which may be nothing) and the
+  // bytes of its frozen list or value (null data: there is none).
   void for_each_sorted(
       const std::function<void(const AddedKey& added, std::string_view frozen)>& visit) const;
   [[nodiscard]] std::vector<AddedKey> sorted_added() const;
   [[nodiscard]] PostingRun added_run(std::string_view key) const;
-  // The list as far as it is right: rows below frozen_row_end_ only, or none.
+  // Empty, and the frozen part damaged, when the list has rows not below frozen_row_end_.
   [[nodiscard]] PostingRun frozen_run(std::string_view encoded) const;
   void join(PostingBuffer* joined, std::string_view frozen, const PostingBuffer& added,
             const RowLengths& length_of) const;
 
-  // Of text that stays until the next freeze(): for each key memory of its own would cost more than
-  // the rest.
+  // A copy of the text that stays until the next freeze(), in one arena for all: an allocation for
+  // each key would cost more than everything else.
   std::string_view keep(std::string_view text);
-  // With its hash, so that a table that grows need not read all keys.
+  // A key with its hash, so that a table that grows need not read all keys.
   struct HashedKey {
     explicit HashedKey(std::string_view key) : text(key), hash(hash64(key)) {}
     HashedKey(std::string_view kept, const HashedKey& same) : text(kept), hash(same.hash) {}

@@ -51,16 +51,16 @@ class Facets {
       const std::function<bool(std::string_view role, std::string_view content_key)>& visit) const;
 
   [[nodiscard]] std::string encode() const { return dictionary_.encode(RowLengths()); }
-  // What encode() gave once, of the rows before all that was added here.
+  // What encode() gave once: of rows before all that was added here.
   void set_frozen(Segment segment, uint32_t row_end) {
     dictionary_.set_frozen(std::move(segment), row_end);
   }
   Status load_whole() { return dictionary_.load_whole(); }
   [[nodiscard]] bool is_damaged() const { return dictionary_.is_damaged(); }
-  // Of the rows that stay, under their new numbers.
+  // Facets of the rows that stay, under their new numbers.
   [[nodiscard]] Facets renumbered(const Renumbering& rows) const;
-  // Makes the compressed form of everything; when that pays, and after load_whole().
   [[nodiscard]] bool is_compression_due() const;
+  // Makes one compressed part of everything, when that is due and load_whole() succeeds.
   void compress();
   [[nodiscard]] uint64_t memory_bytes() const {
     return dictionary_.memory_bytes() + added_roles_.capacity() * sizeof(std::string);

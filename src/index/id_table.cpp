@@ -16,8 +16,7 @@ uint64_t slots_for(uint64_t count) { return std::bit_ceil(count * 10 / 7 + kSlot
 
 bool IdTable::place(uint32_t number, uint32_t hash) {
   uint64_t at = hash;
-  uint64_t steps = is_checked_ ? slots_.size() : std::min<uint64_t>(slots_.size(), kProbesMax);
-  for (; steps > 0; --steps, ++at) {
+  for (uint64_t steps = steps_max(); steps > 0; --steps, ++at) {
     if (slots_[at & mask()] != kEmpty) continue;
     slots_.set(at & mask(), number + 1);
     return true;

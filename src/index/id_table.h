@@ -3,8 +3,8 @@
 // Open addressing with linear probing over 4-byte slots, at most 70 % full; nothing is ever taken
 // out. A hash is the lower half of hash64(): equal ones are told apart by the ids. The table holds
 // numbers only: the hashes and the ids themselves live in the columns, so a lookup probes, compares
-// hashes, and lets the caller compare ids. Whatever is in a table that was taken over, nothing goes
-// on for ever.
+// hashes, and lets the caller compare ids. Slots adopted from a file may hold anything: every
+// search of them ends.
 #pragma once
 
 #include <algorithm>
@@ -37,9 +37,7 @@ class IdTable {
   [[nodiscard]] std::optional<uint32_t> find(uint32_t hash, const Hashes& hashes,
                                              IsSame is_same) const {
     uint64_t at = hash;
-    const uint64_t steps_max =
-        is_checked_ ? slots_.size() : std::min<uint64_t>(slots_.size(), kProbesMax);
-    for (uint64_t steps = steps_max;; --steps, ++at) {
+    for (uint64_t steps = steps_max();; --steps, ++at) {
       if (steps == 0) {
         slots_.set_damaged();
         break;
@@ -71,6 +69,10 @@ class IdTable {
   static constexpr uint32_t kEmpty = 0;
 
   [[nodiscard]] uint64_t mask() const { return slots_.size() - 1; }
+  // After so many slots a search gives up.
+  [[nodiscard]] uint64_t steps_max() const {
+    return is_checked_ ? slots_.size() : std::min<uint64_t>(slots_.size(), kProbesMax);
+  }
   [[nodiscard]] bool has_each_once() const;
   // False when no slot is free, which a table of ours never is.
   bool place(uint32_t number, uint32_t hash);
@@ -78,7 +80,7 @@ class IdTable {
 
   Slots slots_;  // number + 1; kEmpty where free
   uint32_t count_ = 0;
-  bool is_checked_ = true;
+  bool is_checked_ = true;  // made here, or found right by finds_all()
 };
 
 }  // namespace varve::index

@@ -152,8 +152,8 @@ class Index {
   [[nodiscard]] uint32_t text_row_count() const { return text_ ? text_->row_count() : 0; }
   // For adding the words of rows, in order; made when it is first asked for.
   TextIndex& text_to_extend();
-  // Makes the compressed form of facets and words when that pays, if what is to become part of it
-  // can be read. Words only when more than so many bytes of them were added.
+  // Compresses facets and words where that pays (Facets::compress(), TextIndex::compress()); words
+  // only when more than so many bytes of them were added.
   void compress(uint64_t added_words_bytes_max = 0);
   void compress_facets();
   // Reads what of facets and words nobody has looked at yet; before encode_snapshot(), renumbered()

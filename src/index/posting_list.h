@@ -31,7 +31,7 @@
 
 namespace varve::index {
 
-// What a query answers when it met a list that is not right.
+// The answer to a query that met a damaged list.
 [[nodiscard]] inline Status damaged_list() {
   return {Code::kCorruption, "index.bin: a list is damaged"};
 }
@@ -75,8 +75,8 @@ class PostingBuffer {
   [[nodiscard]] uint32_t last_row() const { return last_row_; }
   [[nodiscard]] uint64_t memory_bytes() const;  // beyond the object itself
   void append_encoded_to(std::string* out) const;
-  // In place of what it has: the list that append_encoded_to() gave, so that more can be added.
-  // False, and empty: it is of one block, of which no summary is kept, or not right.
+  // Becomes the list that append_encoded_to() gave, so that more can be added. False, and empty,
+  // for a list of one block, which has no summary, and for a damaged one.
   bool continue_from(std::string_view encoded);
   // Empty again, with the memory it has.
   void clear();
@@ -103,8 +103,8 @@ class PostingRun {
  public:
   PostingRun() = default;
   explicit PostingRun(std::string_view encoded);
-  // The same for who asks for rows alone, and only when nothing stands behind it: a list of one
-  // block is looked through when it is walked, not before, and what is wrong with it shows then.
+  // The same without reading a list of one block in advance: its summary bounds nothing, and damage
+  // shows when the list is walked. Only when no other run follows it in a PostingList.
   static PostingRun of_rows(std::string_view encoded);
   explicit PostingRun(const PostingBuffer& buffer);
 

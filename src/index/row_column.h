@@ -72,7 +72,7 @@ class ColumnPages {
 template <typename T>
 class RowColumn {
  public:
-  // What its values can be: others are damage.
+  // The values that a file may have: others are damage.
   struct Possible {
     T least = std::numeric_limits<T>::lowest();
     T most = std::numeric_limits<T>::max();
@@ -120,7 +120,7 @@ class RowColumn {
     for (const T value : values) push_back(value);
   }
 
-  // Who reads it found that its values cannot be.
+  // Marks the file as damaged: for a reader that found values which cannot be.
   void set_damaged() const {
     if (pages_ != nullptr) pages_->set_damaged();
   }
@@ -146,8 +146,8 @@ class RowColumn {
   static constexpr uint64_t kPageRows = kPageBytes / sizeof(T);
   static constexpr uint64_t kRoomToGrow = 8;  // one value more for so many
 
-  // Of a page that was not read. Values that follow from the rule stand nowhere, and are not
-  // written down here either.
+  // The value of a row whose page was not read yet. A column of width 0 has no bytes in the file: its
+  // values are computed each time, and no page is filled with them.
   [[gnu::noinline]] T read_row(uint64_t row) const {
     if (row >= pages_->row_count()) return values_[row];  // was added
     if (pages_->width() == 0) {
@@ -157,7 +157,7 @@ class RowColumn {
     (void)read(row / kPageRows, row / kPageRows + 1).ok();
     return values_[row];
   }
-  // Pages [first, end): runs of them that are missing.
+  // Reads those of the pages [first, end) that are missing, neighbours together.
   Status read(uint64_t first, uint64_t end) const {
     while (first < end && pages_->is_read(first)) ++first;
     if (first == end) return {};

@@ -1,7 +1,7 @@
-// SectionBytes: the bytes of a section of index.bin, read from it a block at a time when they are
-// asked for, or the same made in this process. What was read stays, and stays where it is.
+// SectionBytes: the bytes of a section of index.bin, read a block at a time when they are asked
+// for; or such bytes made in this process. What was read stays in memory, at the same address.
 //
-// Any thread.
+// Threads: any.
 #pragma once
 
 #include <atomic>
@@ -18,20 +18,20 @@ namespace varve::index {
 
 class SectionBytes {
  public:
-  // All there.
+  // Bytes that are all there.
   explicit SectionBytes(std::string bytes);
   SectionBytes(std::shared_ptr<SnapshotFile> file, SnapshotSection section);
 
   [[nodiscard]] uint64_t size() const { return size_; }
-  // A part of it, which ends no further than size(). Null data when it cannot be read or is not
-  // what was written: then is_damaged().
+  // A part of it, which ends no further than size(). Null data, and is_damaged(), when it cannot be
+  // read or fails its hash.
   [[nodiscard]] std::string_view view(uint64_t offset, uint64_t length) {
     if (!is_there(offset, length) && !read(offset, length)) return {};
     return {data_ + offset, length};
   }
   // Reads what is missing.
   Status read_all();
-  // Something read was wrong, or found wrong by who read it.
+  // Whether a read failed, or a reader found that what it read cannot be.
   [[nodiscard]] bool is_damaged() const { return is_damaged_.load(std::memory_order_relaxed); }
   void set_damaged() { is_damaged_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] uint64_t memory_bytes() const {
@@ -42,7 +42,7 @@ class SectionBytes {
   [[nodiscard]] bool is_read(uint64_t block) const {
     return is_read_[block].load(std::memory_order_acquire);
   }
-  // Of what lies in one block, as nearly all that is looked at: whether it was read before.
+  // The quick answer for parts that lie in one block, as nearly all do: whether it was read.
   [[nodiscard]] bool is_there(uint64_t offset, uint64_t length) const {
     if (is_whole_.load(std::memory_order_acquire)) return true;
     const uint64_t block = offset / kSnapshotBlockBytes;

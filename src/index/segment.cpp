@@ -134,7 +134,8 @@ Status Segment::check() const {
   return {};
 }
 
-// `expected`: where it is to begin, and from there on all records; then those of the next one.
+// *expected: where the group has to begin, with all records from there on; afterwards the same of
+// the next group. *last: the last key of the group before; afterwards that of this one.
 Status Segment::check_group(uint32_t number, Group* expected, std::string* last) const {
   const uint64_t key_at = keys_bytes_ - expected->records.size();
   if (column<uint32_t>(key_starts_at_, number) != key_at ||
@@ -258,11 +259,11 @@ uint32_t Segment::group_of(std::string_view key) const {
   return end > 0 ? end - 1 : 0;
 }
 
-// A key that shares more with the one before it than that does with `wanted` is as far below it;
-// one that shares less is above it.
+// Walks the group without putting keys together. A key that shares more bytes with the key before
+// it than that has in common with `wanted` is below `wanted`, too; one that shares fewer is above.
 Segment::Found Segment::find_in_group(uint32_t number, std::string_view wanted) const {
   auto [records, value_at] = group(number);
-  uint64_t matched = 0;  // [bytes] of `wanted` that the key before begins with
+  uint64_t matched = 0;  // [bytes] at the start of `wanted` that the key before has, too
   uint64_t key_bytes = 0;
   Record record;
   while (take_record(&records, key_bytes, &record)) {

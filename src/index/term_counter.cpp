@@ -85,7 +85,7 @@ void TermCounter::give_memory_back() {
   if (row_ends_.capacity() * sizeof(uint64_t) > kBytesKept) release_memory(&row_ends_);
 }
 
-// By counting, in the order in which terms come first.
+// Sorts postings by term, terms in the order in which they come first: a counting sort.
 void TermCounter::sort_by_terms(CountedRows* into) {
   waiting_.resize(frequencies_.size());
   for (const Occurrence& found : occurrences_) {

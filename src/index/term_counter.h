@@ -83,11 +83,11 @@ class TermCounter {
   // The same by its line; `scratch` reads those with rare escapes.
   void add_line(std::string_view line, json::Document& scratch);
 
-  // What was counted since the last take(), in the place of what `*into` had.
+  // *into becomes what was counted since the last take().
   void take(CountedRows* into);
-  // Gives back what memory much counting took, but for the terms. Everything counted was taken.
+  // Frees what counting many rows took, but for the terms. Only when everything counted was taken.
   void give_memory_back();
-  // Terms are numbered anew, from 0. Everything counted was taken.
+  // Terms are numbered anew, from 0. Only when everything counted was taken.
   void forget_terms();
   [[nodiscard]] uint64_t memory_bytes() const;
 

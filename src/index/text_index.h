@@ -40,19 +40,21 @@ class TextIndex {
   [[nodiscard]] uint32_t row_count() const {
     return first_row_ + static_cast<uint32_t>(lengths_.size());
   }
-  // Starts behind `row`s that set_frozen() will bring. Only before the first add.
+  // The first row that is added is this one; set_frozen() will bring those before it. Only before
+  // the first add.
   void start_at(uint32_t row) { first_row_ = row; }
   // Adds the next row. Null: an entry that could not be read has no words.
   void add(const json::Value* entry);
-  // Adds rows by the lines of their entries; `scratch` reads those with rare escapes. They are
-  // found when settle() was called.
+  // Adds the next row by the line of its entry (`scratch` is used for lines with rare escapes).
+  // Rows added by these two are found only after settle().
   void add_line(std::string_view line, json::Document& scratch) {
     counter_.add_line(line, scratch);
   }
   void add_unreadable() { counter_.add(nullptr); }
   void settle();
-  // The same in two steps: one thread may count() while another calls add_counted() with what was
-  // taken from the counter before. Whatever else is asked, nobody counts meanwhile.
+  // The same in two steps: what is added to the counter and taken from it is given to
+  // add_counted(). One thread may add to the counter while another calls add_counted() with what
+  // was taken before; nothing else may be called meanwhile.
   [[nodiscard]] TermCounter& counter() { return counter_; }
   void add_counted(const CountedRows& rows);
 
@@ -61,7 +63,7 @@ class TextIndex {
   [[nodiscard]] uint32_t length(uint32_t row) const { return lengths_[row] & ~kAsks; }
   // Whether a sentence of the row asks something.
   [[nodiscard]] bool asks(uint32_t row) const { return (lengths_[row] & kAsks) != 0; }
-  // Of the first `rows` rows.
+  // [terms] of the first `rows` rows together.
   [[nodiscard]] uint64_t total_length(uint32_t rows) const;
   // Every word that starts with `prefix`, with its stem, until `visit` answers false.
   void for_each_word(
@@ -70,23 +72,23 @@ class TextIndex {
 
   [[nodiscard]] std::string encode_terms() const { return dictionary_.encode(length_lookup()); }
   [[nodiscard]] const std::vector<uint32_t>& lengths() const { return lengths_; }
-  // What encode_terms() and lengths() gave of the rows before start_at().
+  // Brings the rows before start_at(): what encode_terms() and lengths() gave once.
   void set_frozen(Segment terms, std::vector<uint32_t> lengths);
-  // Of the rows that stay, under their new numbers; only with everything loaded. Words that no row
-  // has in any form go.
+  // A text index of the rows that stay, under their new numbers, without words that none of them
+  // has in any form. Only with everything loaded.
   [[nodiscard]] TextIndex renumbered(const Renumbering& rows, const text::Settings& settings) const;
   Status load_whole() { return dictionary_.load_whole(); }
   [[nodiscard]] bool is_damaged() const { return dictionary_.is_damaged(); }
-  // Makes the compressed form of everything; when that pays and more than so much was added, and
-  // after load_whole().
+  // Whether more than `added_bytes_max` was added, and enough for compress() to pay.
   [[nodiscard]] bool is_compression_due(uint64_t added_bytes_max) const;
+  // Makes one compressed part of everything, when that pays and load_whole() succeeds.
   void compress();
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
   static constexpr uint32_t kAsks = CountedRows::kAsks;
 
-  // Of rows that a damaged list invents: 0.
+  // 0 for a row that there is not, as a damaged list may have.
   [[nodiscard]] RowLengths length_lookup() const { return {lengths_, ~kAsks}; }
   void add_terms(const CountedRows& rows);
   void add_postings(const CountedRows& rows);

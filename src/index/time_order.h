@@ -4,7 +4,7 @@
 // knows their largest importance; its oldest and newest time are those of its ends. That is enough
 // to bound the relevance of everything under a node for any decay that never rises with age, at any
 // `now`, with floor and boost, so the best rows are found by looking only where they can be
-// (query/relevance_search.h).
+// (query/ordered_search.h).
 //
 // Rows in rising time are appended in O(1); rows out of order cost a merge of the whole.
 #pragma once
@@ -19,7 +19,7 @@ class TimeOrder {
  public:
   static constexpr uint32_t kFanout = 16;
 
-  // Of the row at `position`: what the tree needs, read from the columns.
+  // Of all rows, by row.
   struct Columns {
     std::span<const int64_t> timestamps_ms;
     std::span<const double> importances;

@@ -24,20 +24,21 @@ void WordsBeside::count() {
   counter.take(&counted_);
 }
 
-// Until nobody counts.
+// Until the stretch is counted; its terms are the ones to be added then.
 void WordsBeside::wait() {
   if (at_work_.valid()) at_work_.get();
   std::swap(adding_, counted_);
   counted_.clear();
 }
 
-// Whether nobody counts at this moment: whoever did waits for the caller.
+// Whether the other thread has nothing to do: it counts faster than the caller reads.
 bool WordsBeside::is_idle() const {
   return !at_work_.valid() ||
          at_work_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-// What was counted before is added by who has less to do, and by who counts when it compresses.
+// The other thread counts the stretch that was collected. It adds the terms of the one before, too,
+// where it has less to do than the caller, and where the lists have to be compressed behind them.
 void WordsBeside::hand_over() {
   const bool was_idle = is_idle();
   wait();

@@ -1,13 +1,13 @@
 // WordsBeside: adds the words of a log's lines to a text index while its caller reads on.
 //
-// Lines are collected, a stretch of the log at a time. While the terms of one stretch are counted,
-// the caller adds those of the one before to the lists and collects the next.
+// Lines are collected in stretches of about a megabyte. While the terms of one stretch are counted,
+// those of the one before are added to the lists, and the caller collects the next.
 //
-// Threads: where the caller allows one, stretches are counted in it, beside the caller; otherwise
-// the caller counts them itself. It has ended when the object has. Until finish() nobody else may
-// use the text index.
-// memory: two stretches of a megabyte, their terms, and what the text index keeps uncompressed.
-// errors: memory that ends is thrown by the next call; the text index is of no use then.
+// Threads: with `in_thread` stretches are counted in another thread, which has ended when the object
+// is destroyed; else by the caller. Nobody else may use the text index before finish() returns.
+// memory: two stretches, their terms, and what the text index keeps uncompressed.
+// errors: std::bad_alloc of the other thread is thrown by the next call; the text index is of no use
+//         then.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace varve::index {
 
 class WordsBeside {
  public:
-  // The text index is compressed whenever more than so much was added to it.
+  // `added_bytes_max`: the text index is compressed whenever more than that was added to it.
   WordsBeside(TextIndex& text, uint64_t added_bytes_max, bool in_thread)
       : text_(text), added_bytes_max_(added_bytes_max), in_thread_(in_thread) {}
 
-  // The next row.
+  // The line of the next row.
   void add(std::string_view line);
-  // Afterwards all words that were added are there; compresses them, when that pays, while the
-  // caller does `meanwhile`.
+  // Ends it: all words that were added can be found then. Compresses them, when that pays, while
+  // the caller does `meanwhile`.
   template <typename Work>
   void finish(Work meanwhile) {
     collect();
@@ -48,10 +48,10 @@ class WordsBeside {
   TextIndex& text_;
   uint64_t added_bytes_max_;
   bool in_thread_;
-  TextList filling_;     // the stretch that is collected
-  TextList counting_;    // the one whose terms are counted
-  CountedRows counted_;  // what that one has, when at_work_ has ended
-  CountedRows adding_;   // the one before
+  TextList filling_;     // lines of the stretch that is collected
+  TextList counting_;    // of the stretch whose terms are counted
+  CountedRows counted_;  // terms of that stretch, when at_work_ has ended
+  CountedRows adding_;   // of the stretch before
   json::Document scratch_;
   std::future<void> at_work_;  // the last member: it ends before the others go
 };
