@@ -40,23 +40,23 @@ class Bm25 {
   [[nodiscard]] double score(double idf, uint32_t frequency, uint32_t length) const {
     return weight(idf) / (1 + share_of(norm(length), frequency));
   }
-  // A length that is above all whose norm is up to `norm`, with which weight() is divided by
-  // 1 + norm / frequency: by little, where it is above some others, too.
+  // A length above all entries' whose norm() is at most `norm`; some whose norm() is little more
+  // may be below it, too. (A score is weight() / (1 + norm() / frequency).)
   [[nodiscard]] uint32_t length_below(double norm) const {
     constexpr double kMost = UINT32_MAX - 2;
     if (norm < norm_least_) return 0;
     const double length = (norm - norm_least_) * lengths_a_share_;  // without words no number
     return length < kMost ? static_cast<uint32_t>(length) + 2 : UINT32_MAX;
   }
-  // What a score comes near to, however high the frequency.
+  // No score is above it, however high the frequency.
   [[nodiscard]] static double weight(double idf) { return idf * (kK1 + 1); }
 
  private:
   [[nodiscard]] double norm(uint32_t length) const {
     return norm_least_ + length_share_ * static_cast<double>(length);
   }
-  // A division takes as long as all the rest of a score; of one and two, as nearly all frequencies
-  // are, the quotient is the same without it.
+  // norm / frequency. A division takes as long as all the rest of a score, and nearly all
+  // frequencies are 1 or 2, for which the quotient is the same without one.
   [[nodiscard]] static double share_of(double norm, uint32_t frequency) {
     if (frequency == 1) return norm;
     return frequency == 2 ? norm / 2 : norm / static_cast<double>(frequency);

@@ -1,7 +1,7 @@
-// LengthLimits: which postings of a word can give an entry a least score, told without making the
-// score: by the entry's length, with a limit for each frequency.
+// LengthLimits: which postings of a word can give an entry at least a wanted score, without computing
+// any: for each frequency there is an entry length from which on none can.
 //
-// Says yes to some that cannot, never no to one that can.
+// May take a posting that cannot for one that can; never the other way round.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class LengthLimits {
     }
   }
 
-  // Of a word that is in no entry more often than `frequency_max`.
+  // Whether any posting can, of a word that is in no entry more often than `frequency_max`.
   [[nodiscard]] bool can_any_reach(uint32_t frequency_max) const {
     return below_[std::min(frequency_max, kFrequencies)] > 0;
   }
@@ -31,9 +31,10 @@ class LengthLimits {
   }
 
  private:
-  // Entries that have a word more often are few: of them nothing is known.
+  // Few entries have a word so often or more: these have no limit.
   static constexpr uint32_t kFrequencies = 7;
-  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kNone = UINT32_MAX;  // no limit
+  // By frequency: lengths below this can reach the score.
   std::array<uint32_t, kFrequencies + 1> below_{kNone, kNone, kNone, kNone,
                                                 kNone, kNone, kNone, kNone};
 };

@@ -17,26 +17,25 @@ constexpr uint32_t kSummariesMax = 512;
 
 constexpr uint32_t kFrequenciesKept = 16;  // of words in an entry: most are below
 
-// A look for a row in a list costs as much as some postings that are added up.
+// To look for a row in a list costs as much as to add up so many postings.
 constexpr uint64_t kLookupCost = 3;
 
-// For each row that is wanted, so many are looked for in every list until the rest can be left.
+// To find one wanted row costs about so many look-ups in every list, until the rest can be left out.
 constexpr uint64_t kLookupsSaved = 16;
 
-// As many lookups as for so many rows are made for fewer, too: a posting that is added up is cheap.
+// Where fewer rows are wanted, as many look-ups are made as for so many.
 constexpr uint64_t kFewWanted = 64;
 
 // Rows that are added up at once until there is a threshold.
 constexpr uint32_t kFirstRows = 512;
 
-// A threshold is looked for in advance where at most this part of all postings is read for it.
+// A floor is looked for in advance where at most one of so many postings is read for it.
 constexpr uint64_t kFloorShare = 3;
 
-// How finely a threshold is told.
+// How finely that floor is told.
 constexpr size_t kFloorSteps = 128;
 
-// A posting of a list that is walked, with what is looked for in others, costs as many that are
-// added up.
+// To walk a posting, and to look for its row in the other lists, costs as much as to add up so many.
 constexpr uint64_t kWalkCost = 8;
 
 Bm25 make_bm25(const index::Index& index, uint32_t row_end, const TextStatistics* shared) {
@@ -208,7 +207,8 @@ void Ranker::add_up(Visit visit) {
   }
 }
 
-// A threshold refuses most rows; this one is known.
+// For few wanted rows: a threshold refuses most of the others. `first_floor` is one that is known
+// in advance; 0: none.
 void Ranker::add_up_few(RowFilter& filter, double first_floor, TopK* best) {
   ScoreWindow window;
   const auto offer_row = [&](uint32_t row, double score) {
@@ -226,14 +226,15 @@ void Ranker::add_up_few(RowFilter& filter, double first_floor, TopK* best) {
   }
 }
 
-// A score that so many rows have as are wanted, found by the rarest word that so many have; 0 where
-// that is not to be had cheaply.
+// A score that at least as many accepted rows reach as are wanted, found with the rarest word that
+// so many have; 0 where that would not be cheap.
 double Ranker::find_floor(RowFilter& filter, const TopK& best) {
   const auto has_enough = [&](const Term& term) { return term.own_row_count >= best.count(); };
   const auto term = std::find_if(terms_.begin(), terms_.end(), has_enough);
   if (term == terms_.end() || best.count() == 0 || best.is_next_page()) return 0;
   if (term->own_row_count > list_row_count() / kFloorShare) return 0;
-  // By steps of what the word can give: to sort parts out would cost more than a lower floor does.
+  // Parts are counted in kFloorSteps steps: to sort them would cost more than a floor that is a
+  // little lower.
   std::array<uint32_t, kFloorSteps + 1> counts{};
   const double step = Bm25::weight(term->idf) / kFloorSteps;
   for (uint32_t row = next_row_of(*term, 0); row < row_end_; row = term->cursor.next()) {
@@ -293,7 +294,7 @@ Ranker::Way Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
   return find_best_of_long_lists(filter, best);
 }
 
-// They are walked, unless so much of them would be that to add up all costs less.
+// Walks the lists, unless so much of them would be walked that to add up all costs less.
 Ranker::Way Ranker::find_best_of_long_lists(RowFilter& filter, TopK* best) {
   const double floor = find_floor(filter, *best);
   if (floor > 0) best->raise_floor(floor);
@@ -305,7 +306,7 @@ Ranker::Way Ranker::find_best_of_long_lists(RowFilter& filter, TopK* best) {
   return Way::kListsWalked;
 }
 
-// In the lists that walk_lists() cannot leave out with this threshold.
+// Rows in the lists that walk_lists() cannot leave out with this floor.
 uint64_t Ranker::walked_row_count(double floor) const {
   double rest = 0;
   for (const Term& term : terms_) rest += term.bound;

@@ -47,9 +47,9 @@ class Ranker {
   // How the best were looked for: what costs least depends on the lists, the filter and how many
   // are wanted.
   enum class Way : uint8_t {
-    kRowsWalked,    // those the filter leaves
-    kListsAddedUp,  // every posting of them
-    kListsWalked,   // but for what cannot be among the best
+    kRowsWalked,    // the rows that the filter leaves
+    kListsAddedUp,  // every posting of the lists
+    kListsWalked,   // the postings that can be among the best
   };
   // Offers rows the filter takes that have one of the words, or any at all when `any_row`: all that
   // can be among the best.
@@ -100,15 +100,16 @@ class Ranker {
   }
   [[nodiscard]] uint64_t list_row_count() const;
   uint32_t next_row_of(Term& term, uint32_t row);
-  // Puts all terms before their first rows; the least of those.
+  // Puts all terms to their first rows; returned is the least of those.
   uint32_t first_row();
-  // Adds up to so many rows from `row` on, which terms stand before; the row they stand before now.
-  // Words are added in the order of score(), so that the sum is the same. A row that cannot come to
-  // the floor may be left out, or get less than its sum.
+  // Adds the scores of the rows from `row` on, of up to `count_max` numbers, to the window. All
+  // terms stand at their first row not below `row`, and afterwards at their first one behind the
+  // window; returned is the least of those. Words are added in the order of score(), so that the
+  // sums are the same. A row that cannot reach `floor` may be left out, or get less than its score.
   uint32_t add_window(uint32_t row, uint32_t count_max, ScoreWindow* window, double floor);
   void add_postings(const Term& term, const LengthLimits& limits, std::span<const uint32_t> rows,
                     std::span<const uint32_t> frequencies, ScoreWindow* window) const;
-  // The same where no posting can reach the floor by itself: of rows that earlier words have, too.
+  // The same where no posting can reach the floor by itself: only of rows that earlier words have.
   void add_to_touched(const Term& term, std::span<const uint32_t> rows,
                       std::span<const uint32_t> frequencies, ScoreWindow* window) const;
   // Calls `visit` with every row that has a word and its score, rising.
@@ -127,7 +128,7 @@ class Ranker {
              RowFilter& filter, TopK* best);
   // The first row not below `row` whose blocks can give more than the threshold; kNoRow: none.
   uint32_t skip_hopeless(uint32_t row, const TopK& best);
-  // The same of one list, where others give `rest` at most.
+  // The same of one term, where the others give `rest` at most.
   uint32_t skip_hopeless(Term& term, uint32_t row, double rest, const TopK& best);
   [[nodiscard]] Place place_of(uint32_t row, double score) const {
     return {score, index_.timestamp_ms(row), row};

@@ -52,9 +52,10 @@ class RowFilter {
   }
   [[nodiscard]] int64_t start_ms() const { return start_ms_; }
   [[nodiscard]] int64_t end_ms() const { return end_ms_; }
-  // Rows of the log that count, whatever the time range: for looking around.
+  // The `row_end` that was given, whatever the time range: for looking around a row.
   [[nodiscard]] uint32_t log_end() const { return log_end_; }
-  // At most so many rows are walked. Rows without a set to drive the walk count all.
+  // next() comes to at most so many rows in a whole walk: those of the smallest set, or all in the
+  // time range.
   [[nodiscard]] uint64_t walk_count_max() const;
   [[nodiscard]] bool has_driver() const { return !required_.empty(); }
   [[nodiscard]] bool is_damaged() const;

@@ -18,14 +18,14 @@ namespace varve::query {
 
 inline constexpr size_t kExpansionsMax = 10'000;  // words that a wildcard may match
 
-// Rows, rising, as a list that `lists` keeps: the term is once in each.
+// A list of these rows, which rise, each with a frequency of 1. `lists` keeps its memory.
 [[nodiscard]] index::PostingList list_of_rows(const std::vector<uint32_t>& rows,
                                               const index::Index& index,
                                               std::list<index::PostingBuffer>* lists);
 
 class TextLookup {
  public:
-  // Borrows all of them; lists that it makes are kept by `lists`.
+  // Borrows all of them; `lists` keeps the memory of lists that are made here.
   TextLookup(const index::Index& index, text::Analyzer& analyzer,
              std::list<index::PostingBuffer>* lists)
       : index_(index), analyzer_(analyzer), lists_(lists) {}

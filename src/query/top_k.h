@@ -27,10 +27,10 @@ struct Place {
   return a.row > b.row;
 }
 
-// A bound with room for the last digits, in which it may be below what it bounds.
+// A computed bound may be below what it bounds by its last digits: this is surely not.
 [[nodiscard]] inline double with_slack(double bound) { return bound + std::abs(bound) * 1e-9; }
 
-// The same of what is compared with bounds.
+// The same for a lower bound.
 [[nodiscard]] inline double without_slack(double floor) { return floor - std::abs(floor) * 1e-9; }
 
 class TopK {
