@@ -34,13 +34,14 @@ struct Item {
   uint64_t tokens = 0;  // of the piece
 };
 
-// What item texts of a format depend on, beside the entry: counts are kept under it.
+// What the text of an item depends on beside its entry: token counts are kept under both.
 [[nodiscard]] uint64_t piece_kind(Format format, Source source);
 
 // Sets piece and heading from the entry and the item's other members.
 void write_piece(Format format, const EntryText& entry, Item* item);
 
-// What a part of the text is counted as: itself, or in a message of JSON what it becomes there.
+// The part as it will stand in the whole text, which is what is counted: in a message of JSON it is
+// a JSON string.
 [[nodiscard]] std::string counted_form(Format format, Source source, std::string part);
 
 // The whole text of items that are in order; of none, the frame that every text has. Items with the

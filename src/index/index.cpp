@@ -38,7 +38,7 @@ bool Index::was_deleted(std::string_view wanted) const {
 uint16_t Index::number_of_type(std::string_view type) {
   const auto known = std::find(type_names_.begin(), type_names_.end(), type);
   if (known != type_names_.end()) return static_cast<uint16_t>(known - type_names_.begin());
-  // A log with more types than this is nobody's; the last number then stands for several.
+  // No log in use has more types than this; the last number would then stand for several.
   if (type_names_.size() == UINT16_MAX) return UINT16_MAX - 1;
   type_names_.emplace_back(type);
   type_counts_.push_back(0);

@@ -53,7 +53,7 @@ class Value {
   [[nodiscard]] std::optional<uint64_t> as_uint64() const;
 
   [[nodiscard]] uint32_t size() const;  // items of an array, members of an object, else 0
-  // Array items in order. Cost: O(index); prefer the iteration of for_each_item.
+  // Array items in order.
   template <typename Visit>  // Visit(Value item) -> bool, false stops
   void for_each_item(Visit visit) const;
   // Members in canonical order (UTF-16 code units of the key). Visit(key, Value) -> bool.

@@ -56,8 +56,8 @@ class ObjectReader {
   // Makes a caller's own check of a member fail in the same form.
   void fail(Value at, std::string_view message);
 
-  // Fails for what is given but empty, text, array or object: read as no condition, it would take
-  // everybody's for nobody's.
+  // Fails when one of these members is there but empty (text, array or object): read as no
+  // condition, it would match everything where nothing is meant.
   void refuse_empty(std::span<const std::string_view> names);
 
   // The first failure; else an unknown member, named; else success.

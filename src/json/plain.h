@@ -25,7 +25,7 @@ constexpr size_t kPlainMembersMax = 16;
 using PlainMembers = boost::container::static_vector<PlainMember, kPlainMembersMax>;
 
 // Each function takes what it names from the front, behind white space. False: that is not there,
-// or it is not plain; the reader, and what was appended, are of no more use then.
+// or it is not plain; then the reader, and what it appended, must not be used any more.
 class PlainReader {
  public:
   explicit PlainReader(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}

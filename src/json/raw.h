@@ -1,7 +1,7 @@
 // Raw: members of an object as they stand in the text, without parsing all of it.
 //
 // For text that a Document has accepted before, as every line of a log was when it was indexed.
-// Other text is no danger, but what is said of it means nothing.
+// Other text does no harm, but the answers about it mean nothing.
 #pragma once
 
 #include <functional>

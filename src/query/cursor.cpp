@@ -38,7 +38,7 @@ std::optional<uint64_t> parse_hex(std::string_view text) {
   return is_right ? std::optional(value) : std::nullopt;
 }
 
-// Any other number is nobody's, and sums with it may overflow.
+// No cursor that was given out has another time, and sums with one may overflow.
 bool is_time(int64_t time_ms) { return time_ms >= kFirstMs && time_ms <= kLastMs; }
 
 bool is_id_or_empty(std::string_view text) { return text.empty() || is_valid_id(text); }

@@ -58,7 +58,7 @@ class QueryParser {
     reader.read_ids("ids", &query_.ids);
     reader.read_string("trace_id", &query_.trace_id);
     read_content(reader);
-    // Who made a list, or a text, and found nothing for it does not want everything to be deleted.
+    // A list or a text that the caller's program left empty must not delete everything.
     if (scope_ == Scope::kDelete) reader.refuse_empty(kConditions);
     reader.read_time("now", &query_.now_ms);
     const bool has_order = scope_ == Scope::kSession || scope_ == Scope::kStore;
@@ -93,7 +93,7 @@ class QueryParser {
     if (failure_.ok()) failure_ = std::move(status);
   }
 
-  // Members of other queries: what is wrong is not that nobody knows them.
+  // Refuses members that only other queries have, with the reason instead of "is unknown".
   static void refuse(json::ObjectReader& reader, json::Value root,
                      std::span<const std::string_view> names, std::string_view reason) {
     for (const auto name : names) {
@@ -218,7 +218,7 @@ class QueryParser {
     reader.read_bool("explain", &query_.explain);
   }
 
-  // Whose sessions, once asked for, are nobody's and not everybody's.
+  // An empty owner or list would be every session where none is meant.
   void read_sessions(json::ObjectReader& reader) {
     reader.refuse_empty(kConditionsOfSessions);
     reader.read_string("user_id", &query_.user_id);

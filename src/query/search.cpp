@@ -15,8 +15,8 @@ namespace varve::query {
 
 namespace {
 
-// A set with so many rows for each result wanted is walked through by the order of the log's time
-// orders instead: whoever is among the first is met early there.
+// With so many rows or more for each wanted result, the time orders are searched instead of every
+// row that fits: the first results are met early there.
 constexpr uint64_t kWalkedPerResult = 64;
 
 constexpr uint64_t kHitsAtFirst = 16;  // that there is room for, if so many are wanted
@@ -392,7 +392,7 @@ void Search::Parts::run_by_order(Answer* answer) {
   TopK best(wanted(), query.ascending, after_place());
   const bool is_relevance = sort_by == SortBy::kRelevance;
   const uint64_t walked = filter.walk_count_max();
-  // Who asks without words to rank by may have none arranged: every row is right, too, and slower.
+  // Without words the rows may not be arranged yet: to look at every one is right, too, but slower.
   const bool few = walked / kWalkedPerResult < std::max<uint64_t>(1, query.limit) ||
                    index.arranged_count() < row_end;
   if (query.ascending || few || (query.relevance_min > 0 && !is_relevance)) {

@@ -66,7 +66,7 @@ bool is_hangul_letter(uint32_t code_point) noexcept {
   return code_point >= 0x3131 && code_point <= 0x318E;
 }
 
-// Letters that do not decompose although they are a plain Latin one to whoever searches.
+// Letters that do not decompose, but stand for plain Latin ones to people who search.
 std::string_view plain_latin(int32_t code_point) noexcept {
   switch (code_point) {
     case 0xF8: return "o";   // o with stroke
@@ -162,8 +162,7 @@ void append_folded(uint32_t code_point, std::string* out) {
 
 void compose(size_t begin, std::string* out) {
   std::array<utf8proc_int32_t, 2 * kComposedBytesMax> characters{};  // 2 bytes make 3 at most
-  const std::string_view word =
-      cut_utf8(std::string_view(*out).substr(begin), kComposedBytesMax);
+  const std::string_view word = cut_utf8(std::string_view(*out).substr(begin), kComposedBytesMax);
   auto count = utf8proc_decompose(
       reinterpret_cast<const utf8proc_uint8_t*>(word.data()),
       static_cast<utf8proc_ssize_t>(word.size()), characters.data(), characters.size(),

@@ -12,9 +12,9 @@ namespace varve::text {
 // Appends the text; each line end in it becomes \n and `indent`.
 void append_indented(std::string_view text, std::string_view indent, std::string* out);
 
-// Whether there is neither a line end nor another control character.
+// Whether the text has neither a line end nor another control character.
 [[nodiscard]] bool is_one_line(std::string_view text);
-// The text with a blank in the place of each of them.
+// The text with a blank in the place of each line end and each other control character.
 [[nodiscard]] std::string make_one_line(std::string_view text);
 
 }  // namespace varve::text

@@ -15,8 +15,8 @@ class Stemmer {
   static std::unique_ptr<Stemmer> make(std::string_view language);
   [[nodiscard]] static bool knows(std::string_view language);
 
-  // The stem of a folded word, empty for none but the empty word; valid as long as the word and
-  // until the next call. Not thread-safe.
+  // The stem of a folded word; empty only for the empty word. Valid as long as the word, and until
+  // the next call. Not thread-safe.
   std::string_view stem(std::string_view word);
 
  private:

@@ -8,9 +8,9 @@
 //   line ends, tabs, other controls               1 for a run
 //   other characters, in UTF-8: 2 bytes 1, 3 bytes 1.5, 4 bytes 3; a run is rounded up
 //
-// Runs end at a line end: a text has as many as its parts have together when each of them but the
-// last ends with a line end, and none begins with a control character.
-// Measured against real tokenizers in docs/context.md: made to err upwards.
+// Runs end at a line end: a text has as many tokens as its parts together when each part but the
+// last ends with a line end, and none begins with a control character. Measured against real
+// tokenizers in docs/context.md: made to err upwards.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace varve::text {
 // Cost: one pass over the bytes. Bytes that are not UTF-8 count as those of characters do.
 [[nodiscard]] uint64_t estimate_tokens(std::string_view text) noexcept;
 
-// Whether, behind a line end, it counts as it does alone.
+// Whether the part has as many tokens behind a line end as it has alone.
 [[nodiscard]] bool counts_alone(std::string_view part) noexcept;
 
 }  // namespace varve::text

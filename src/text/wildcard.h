@@ -26,8 +26,8 @@ class Wildcard {
 
   // Cost: O(bytes of the word).
   [[nodiscard]] bool matches(std::string_view word) const;
-  // The same step by step, for who decides himself where a match may begin and end: the sum of
-  // the states that beginnings at different places led to.
+  // The same step by step, for a caller that decides where a match may begin and end. A match
+  // begins where kBegin is added (by |) to the state; one ends where is_match().
   using State = uint64_t;
   static constexpr State kBegin = 1;
   [[nodiscard]] State step(State state, uint32_t code_point) const {
