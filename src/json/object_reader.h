@@ -65,6 +65,8 @@ class ObjectReader {
 
  private:
   std::optional<Value> take(std::string_view name);
+  template <typename Integer>
+  void read_integer(std::string_view name, Integer* out, Integer min, Integer max);
   void read_valid_strings(std::string_view name, bool (*is_valid)(std::string_view),
                           std::string_view rule, std::vector<std::string>* out);
 
