@@ -111,5 +111,13 @@ TEST(EntryText, OfALineWithoutContentIsRefused) {
   EXPECT_EQ(read_entry_text(R"({"type":"x"})", "x", scratch).code(), Code::kCorruption);
 }
 
+TEST(EntryText, OfADamagedLineIsRefused) {
+  json::Document scratch;
+  for (const char* line : {"", "{", R"({"content":{"message":nope}})", R"({"content":{"message":1)",
+                           R"({"content":"tea)", "[]", "7"}) {
+    EXPECT_FALSE(read_entry_text(line, "message", scratch).ok()) << line;
+  }
+}
+
 }  // namespace
 }  // namespace varve::context

@@ -73,7 +73,21 @@ TEST(ParseRequest, ReadsEveryMember) {
   EXPECT_EQ(request.format, Format::kChat);
 }
 
-// What is wrong is tested with the places it is told by in tests/capi/context_test.cpp.
+// More of what is wrong, with its places, is tested in tests/capi/context_test.cpp.
+TEST(ParseRequest, NamesTheFirstPartThatIsWrong) {
+  const auto of = [](const std::string& text) {
+    const auto request = parse_request(text);
+    EXPECT_EQ(request.code(), Code::kInvalidArgument) << text;
+    return request.status().place().member;
+  };
+  EXPECT_EQ(of(R"({"budget":{"max_tokens":-1},"retrieve":[{"recency":-1}]})"), "budget.max_tokens");
+  EXPECT_EQ(of(R"({"question":")" + std::string(70'000, 'x') + "\"}"), "question");
+  EXPECT_EQ(of(R"({"retrieve":[{"query":{"text":7}}]})"), "retrieve[0].query.text");
+  EXPECT_EQ(of(R"({"budget":{"max_tokens":1,"reserve_tokens":2}})"), "budget.reserve_tokens");
+  EXPECT_EQ(of(R"({"pinned":["a","not an id"]})"), "pinned");
+  EXPECT_EQ(of(R"({"format":"xml"})"), "format");
+}
+
 TEST(ParseRequest, ATypeStandsOnce) {
   EXPECT_EQ(parse_request(R"({"retrieve":[{"types":["a"],"query":{"types":["b"]}}]})").code(),
             Code::kInvalidArgument);
