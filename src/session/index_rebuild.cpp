@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "index/words_beside.h"
+#include "index/word_indexer.h"
 #include "session/retries.h"
 
 namespace varve::session {
@@ -23,7 +23,7 @@ Status rebuild_once(Core& core) {
     marks = core.log_marks();
   }
   index::Index made(core.settings.text);
-  index::WordsBeside words(made.text_to_extend(), index::kUncompressedBytesMax,
+  index::WordIndexer words(made.text_to_extend(), index::kUncompressedBytesMax,
                            core.settings.threads > 1);
   VARVE_TRY_ASSIGN(
       const Core::Reading reading,

@@ -1,4 +1,4 @@
-#include "index/words_beside.h"
+#include "index/word_indexer.h"
 
 #include <gtest/gtest.h>
 
@@ -26,12 +26,12 @@ std::vector<std::string> make_lines(size_t count) {
 
 constexpr uint64_t kMuch = uint64_t{1} << 30;
 
-class WordsBesideTest : public testing::TestWithParam<bool> {
+class WordIndexerTest : public testing::TestWithParam<bool> {
  protected:
   // What the lines make of an index that is compressed whenever so much was added.
   std::string terms_by(uint64_t added_bytes_max, const std::vector<std::string>& lines,
                        TextIndex* text) {
-    WordsBeside words(*text, added_bytes_max, GetParam());
+    WordIndexer words(*text, added_bytes_max, GetParam());
     for (const auto& line : lines) words.add(line);
     bool was_meanwhile = false;
     words.finish([&] { was_meanwhile = true; });
@@ -40,7 +40,7 @@ class WordsBesideTest : public testing::TestWithParam<bool> {
   }
 };
 
-TEST_P(WordsBesideTest, MakeTheIndexThatLinesMakeOneByOne) {
+TEST_P(WordIndexerTest, MakesTheIndexThatLinesMakeOneByOne) {
   const std::vector<std::string> lines = make_lines(4'000);  // five stretches
   TextIndex expected{text::Settings{}};
   json::Document scratch;
@@ -58,13 +58,13 @@ TEST_P(WordsBesideTest, MakeTheIndexThatLinesMakeOneByOne) {
   }
 }
 
-TEST_P(WordsBesideTest, NoLinesMakeNothing) {
+TEST_P(WordIndexerTest, OfNoLinesMakesNothing) {
   TextIndex text{text::Settings{}};
   (void)terms_by(kMuch, {}, &text);
   EXPECT_EQ(text.row_count(), 0u);
 }
 
-TEST_P(WordsBesideTest, GoOnBehindWhatIsThere) {
+TEST_P(WordIndexerTest, GoesOnBehindWhatIsThere) {
   TextIndex text{text::Settings{}};
   (void)terms_by(kMuch, {R"({"content":"tea"})"}, &text);
   (void)terms_by(kMuch, {R"({"content":"box"})", R"({"content":"teas"})"}, &text);
@@ -75,14 +75,14 @@ TEST_P(WordsBesideTest, GoOnBehindWhatIsThere) {
   EXPECT_EQ(cursor.next(), kNoRow);
 }
 
-TEST_P(WordsBesideTest, EndWhileTheyCount) {
+TEST_P(WordIndexerTest, EndsWhileItCounts) {
   const std::vector<std::string> lines = make_lines(1'500);
   TextIndex text{text::Settings{}};
-  WordsBeside words(text, kMuch, GetParam());
+  WordIndexer words(text, kMuch, GetParam());
   for (const auto& line : lines) words.add(line);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, WordsBesideTest, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Threads, WordIndexerTest, testing::Bool(),
                          [](const auto& threads) { return threads.param ? "Two" : "One"; });
 
 }  // namespace

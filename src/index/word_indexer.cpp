@@ -1,4 +1,4 @@
-#include "index/words_beside.h"
+#include "index/word_indexer.h"
 
 #include <chrono>
 #include <utility>
@@ -13,33 +13,33 @@ constexpr uint64_t kStretchBytes = uint64_t{1} << 20;
 
 }  // namespace
 
-void WordsBeside::add(std::string_view line) {
+void WordIndexer::add(std::string_view line) {
   filling_.add(line);
   if (filling_.size_bytes() >= kStretchBytes) hand_over();
 }
 
-void WordsBeside::count() {
+void WordIndexer::count() {
   TermCounter& counter = text_.counter();
   for (size_t i = 0; i < counting_.size(); ++i) counter.add_line(counting_[i], scratch_);
   counter.take(&counted_);
 }
 
 // Until the stretch is counted; its terms are the ones to be added then.
-void WordsBeside::wait() {
+void WordIndexer::wait() {
   if (at_work_.valid()) at_work_.get();
   std::swap(adding_, counted_);
   counted_.clear();
 }
 
 // Whether the other thread has nothing to do: it counts faster than the caller reads.
-bool WordsBeside::is_idle() const {
+bool WordIndexer::is_idle() const {
   return !at_work_.valid() ||
          at_work_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
 // The other thread counts the stretch that was collected. It adds the terms of the one before, too,
 // where it has less to do than the caller, and where the lists have to be compressed behind them.
-void WordsBeside::hand_over() {
+void WordIndexer::hand_over() {
   const bool was_idle = is_idle();
   wait();
   std::swap(filling_, counting_);
@@ -55,14 +55,14 @@ void WordsBeside::hand_over() {
   if (!adds_beside) text_.add_counted(adding_);
 }
 
-void WordsBeside::collect() {
+void WordIndexer::collect() {
   hand_over();
   wait();
   text_.add_counted(adding_);
   text_.counter().give_memory_back();
 }
 
-std::future<void> WordsBeside::start_compressing() {
+std::future<void> WordIndexer::start_compressing() {
   return start_beside(in_thread_, [this] { text_.compress(); });
 }
 

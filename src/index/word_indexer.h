@@ -1,12 +1,12 @@
-// WordsBeside: adds the words of a log's lines to a text index while its caller reads on.
+// WordIndexer: adds the words of a log's lines to a text index while its caller reads on.
 //
 // Lines are collected in stretches of about a megabyte. While the terms of one stretch are counted,
 // those of the one before are added to the lists, and the caller collects the next.
 //
-// Threads: with `in_thread` stretches are counted in another thread, which has ended when the object
-// is destroyed; else by the caller. Nobody else may use the text index before finish() returns.
-// memory: two stretches, their terms, and what the text index keeps uncompressed.
-// errors: std::bad_alloc of the other thread is thrown by the next call; the text index is of no use
+// Threads: with `in_thread` stretches are counted in another thread, which has ended when the
+// object is destroyed; else by the caller. Nobody else may use the text index before finish()
+// returns. memory: two stretches, their terms, and what the text index keeps uncompressed. errors:
+// std::bad_alloc of the other thread is thrown by the next call; the text index is of no use
 //         then.
 #pragma once
 
@@ -19,10 +19,10 @@
 
 namespace varve::index {
 
-class WordsBeside {
+class WordIndexer {
  public:
   // `added_bytes_max`: the text index is compressed whenever more than that was added to it.
-  WordsBeside(TextIndex& text, uint64_t added_bytes_max, bool in_thread)
+  WordIndexer(TextIndex& text, uint64_t added_bytes_max, bool in_thread)
       : text_(text), added_bytes_max_(added_bytes_max), in_thread_(in_thread) {}
 
   // The line of the next row.
