@@ -192,7 +192,9 @@ Status Memory::remove(std::string_view entry_id, std::string_view reason) {
   if (!is_valid_id(entry_id)) {
     Place place;
     place.member = "id";
-    return {Code::kInvalidArgument, "this is not an entry id", std::move(place)};
+    return {Code::kInvalidArgument,
+            "an id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
+            std::move(place)};
   }
   json::Tree query = newest_first(std::numeric_limits<uint64_t>::max());
   json::Tree wanted = json::Tree::array();
