@@ -160,7 +160,6 @@ class PostingCursor {
   }
   [[nodiscard]] bool contains(uint32_t row) { return seek(row) == row; }
   // Of the posting last found.
-  [[nodiscard]] uint32_t row() const { return row_; }
   [[nodiscard]] uint32_t frequency() const { return decoded_.frequencies[at_]; }
   // The next row; kNoRow at the end.
   uint32_t next() {

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <span>
 #include <utility>
 
-#include "base/hash.h"
 #include "base/ids.h"
 #include "index/column.h"
 
@@ -270,20 +268,6 @@ void expect_text(const SnapshotHeader& header, TextIndex& text, bool* pending) {
   if (*pending) text.start_at(static_cast<uint32_t>(header.text_row_count));
 }
 
-// A text as a document.
-class WholeText final : public log::DocumentView {
- public:
-  explicit WholeText(std::string_view text) : text_(text) {}
-  [[nodiscard]] uint64_t size_bytes() const override { return text_.size(); }
-  Result<size_t> read(uint64_t offset, std::span<char> out) override {
-    return offset > text_.size() ? 0 : text_.copy(out.data(), out.size(), offset);
-  }
-  [[nodiscard]] uint64_t identity() const override { return 0; }
-
- private:
-  std::string_view text_;
-};
-
 }  // namespace
 
 Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file,
@@ -346,16 +330,6 @@ Status load_text(Index* index) {
   index->pending_.text = false;
   index->pending_.close_if_done();
   return {};
-}
-
-Result<Index> decode_snapshot(std::string_view bytes, const text::Settings& text_settings) {
-  VARVE_TRY_ASSIGN(auto file, SnapshotFile::open(std::make_unique<WholeText>(bytes)));
-  VARVE_TRY_ASSIGN(Index index, open_snapshot(std::move(file), text_settings));
-  VARVE_TRY(load_rows(&index));
-  VARVE_TRY(load_facets(&index));
-  if (index.pending().text) VARVE_TRY(load_text(&index));
-  VARVE_TRY(index.load_whole());
-  return index;
 }
 
 }  // namespace varve::index

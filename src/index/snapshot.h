@@ -10,7 +10,6 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 #include "index/index.h"
@@ -36,8 +35,5 @@ Status open_rows(Index* index);
 Status load_rows(Index* index);
 Status load_facets(Index* index);
 Status load_text(Index* index);
-
-// All of it at once.
-Result<Index> decode_snapshot(std::string_view bytes, const text::Settings& text_settings = {});
 
 }  // namespace varve::index

@@ -191,7 +191,7 @@ class QueryParser {
         reader.fail(value, "must be a string, a number, true, false or null");
         return false;
       }
-      query_.content.push_back({std::string(name), entry::content_key(name, value)});
+      query_.content_keys.push_back(entry::content_key(name, value));
       return true;
     });
   }

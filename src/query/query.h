@@ -19,12 +19,6 @@ inline constexpr uint32_t kDepthMax = 64;
 
 enum class SortBy : uint8_t { kBest, kRelevance, kMatch, kTime, kImportance };
 
-// A scalar member of content that must have a value, as entry::content_key.
-struct ContentCondition {
-  std::string name;
-  std::string key;
-};
-
 // What sessions had at the first page, so that what is added later is in no page. By the keys that
 // cursor.h makes of their ids.
 using RowEnds = std::map<uint64_t, uint64_t>;
@@ -63,7 +57,7 @@ struct Query {
   uint32_t depth_max = 1;
   std::vector<std::string> ids;
   std::string trace_id;
-  std::vector<ContentCondition> content;
+  std::vector<std::string> content_keys;  // of members that content must have (entry::content_key)
   SortBy sort_by = SortBy::kRelevance;
   bool ascending = false;
   uint64_t limit = kLimitDefault;

@@ -156,8 +156,8 @@ void Search::Parts::require_conditions() {
   if (!query.trace_id.empty()) {
     filter.require(RowSet::of_lists({index.facets().trace(query.trace_id)}));
   }
-  for (const auto& condition : query.content) {
-    filter.require(RowSet::of_lists({index.facets().content(condition.key)}));
+  for (const auto& key : query.content_keys) {
+    filter.require(RowSet::of_lists({index.facets().content(key)}));
   }
   if (!query.ids.empty()) {
     std::vector<uint32_t> rows;

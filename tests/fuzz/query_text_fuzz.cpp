@@ -27,10 +27,11 @@ bool is_same(const Query& plain, const Query& any) {
 }
 
 bool has_nothing_else(const Query& any) {
-  return any.vector.empty() && any.references.empty() && any.ids.empty() && any.content.empty() &&
-         any.trace_id.empty() && any.relation.empty() && any.user_id.empty() &&
-         any.agent_id.empty() && any.session_ids.empty() && any.importance_min == 0 &&
-         any.relevance_min == 0 && any.depth_max == 1 && !any.after && !any.explain;
+  return any.vector.empty() && any.references.empty() && any.ids.empty() &&
+         any.content_keys.empty() && any.trace_id.empty() && any.relation.empty() &&
+         any.user_id.empty() && any.agent_id.empty() && any.session_ids.empty() &&
+         any.importance_min == 0 && any.relevance_min == 0 && any.depth_max == 1 && !any.after &&
+         !any.explain;
 }
 
 }  // namespace

@@ -96,7 +96,6 @@ TEST(PostingList, StretchesAreWhatNextGives) {
       const size_t taken = 1 + random() % rows.size();
       for (size_t i = 0; i < taken; ++i) found.push_back({rows[i], frequencies[i], 0});
       row = cursor.skip(taken);
-      ASSERT_EQ(row, cursor.row());
     }
     EXPECT_TRUE(found == without_lengths(postings)) << count;
   }
@@ -279,12 +278,7 @@ void ask(PostingCursor& cursor, Oracle& oracle, uint32_t question, uint32_t row)
     case 2: ASSERT_EQ(cursor.contains(row), oracle.seek(row) == row); break;
     case 3: ASSERT_EQ(cursor.count_from(row), oracle.count_from(row)); break;
     case 4: expect_same_block(cursor.block_for(row), oracle.block_for(row)); return;
-    default: {
-      const uint32_t found = cursor.next();
-      ASSERT_EQ(found, oracle.next());
-      ASSERT_EQ(cursor.row(), found);
-      break;
-    }
+    default: ASSERT_EQ(cursor.next(), oracle.next());
   }
   if (oracle.frequency() != 0) {
     ASSERT_EQ(cursor.frequency(), oracle.frequency());

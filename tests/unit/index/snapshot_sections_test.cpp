@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "decode_snapshot.h"
 #include "index/snapshot.h"
 #include "index_fixture.h"
 #include "json/document.h"

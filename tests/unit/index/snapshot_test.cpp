@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "decode_snapshot.h"
 #include "index/row_lookup.h"
 #include "index_fixture.h"
 #include "snapshot_editor.h"

@@ -31,7 +31,7 @@ void expect_equal(const Query& plain, const Query& any, const std::string& text)
 // And what it leaves alone.
 void expect_nothing_else(const Query& any, const std::string& text) {
   EXPECT_TRUE(any.vector.empty() && any.references.empty() && any.ids.empty()) << text;
-  EXPECT_TRUE(any.content.empty() && any.trace_id.empty() && any.relation.empty()) << text;
+  EXPECT_TRUE(any.content_keys.empty() && any.trace_id.empty() && any.relation.empty()) << text;
   EXPECT_TRUE(any.user_id.empty() && any.agent_id.empty() && any.session_ids.empty()) << text;
   EXPECT_TRUE(any.importance_min == 0 && any.relevance_min == 0 && any.depth_max == 1) << text;
   EXPECT_FALSE(any.after || any.explain) << text;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "entry/content_key.h"
 #include "query/cursor.h"
 
 namespace varve::query {
@@ -95,9 +96,9 @@ TEST(ParseQuery, EveryMemberIsRead) {
   EXPECT_EQ(query.depth_max, 64u);
   EXPECT_EQ(query.ids, (std::vector<std::string>{"x"}));
   EXPECT_EQ(query.trace_id, "t-1");
-  ASSERT_EQ(query.content.size(), 4u);
-  EXPECT_EQ(query.content[0].name, "n");  // by name
-  EXPECT_EQ(query.content[3].name, "role");
+  ASSERT_EQ(query.content_keys.size(), 4u);  // by name
+  EXPECT_TRUE(query.content_keys[0].starts_with(std::string("n\0", 2)));
+  EXPECT_EQ(query.content_keys[3], entry::content_string_key("role", "user"));
   EXPECT_EQ(query.sort_by, SortBy::kImportance);
   EXPECT_TRUE(query.ascending);
   EXPECT_EQ(query.limit, 7u);

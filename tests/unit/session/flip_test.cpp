@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "index/snapshot.h"
 #include "session/session.h"
 #include "session_disk.h"
 #include "support/build_kind.h"
 #include "support/counted.h"
 #include "support/scale.h"
+#include "unit/index/decode_snapshot.h"
 #include "unit/index/snapshot_editor.h"
 
 namespace varve::session {
