@@ -291,10 +291,14 @@ Status DocumentBuilder::failure(std::string_view text, size_t refused_at, error_
   return {Code::kInvalidArgument, std::move(message), std::move(place)};
 }
 
-Status Document::parse(std::string_view text, const Limits& limits) {
+void Document::clear() {
   nodes_.clear();
   buffer_.clear();
   order_.clear();
+}
+
+Status Document::parse(std::string_view text, const Limits& limits) {
+  clear();
   // Nodes and offsets are counted in 32 bits.
   const auto text_bytes_max =
       std::min<size_t>(limits.text_bytes_max, std::numeric_limits<uint32_t>::max() - 1);
@@ -321,9 +325,7 @@ Status Document::parse(std::string_view text, const Limits& limits) {
   const size_t consumed = parser.write_some(false, text.data(), text.size(), ec);
   if (!ec && consumed == text.size()) return {};
   Status status = parser.handler().failure(text, consumed, ec);
-  nodes_.clear();
-  buffer_.clear();
-  order_.clear();
+  clear();
   return status;
 }
 

@@ -102,6 +102,8 @@ class Document {
     uint32_t next;   // node after this one and all inside it
   };
 
+  void clear();
+
   std::vector<Node> nodes_;      // an object's members are key node, value node(s), key node, …
   std::string buffer_;           // decoded strings, canonical numbers
   std::vector<uint32_t> order_;  // key nodes of each object, in canonical order

@@ -257,11 +257,15 @@ Result<Memory::SessionPointer> Memory::open_or_create(std::string_view session_i
   return created;
 }
 
+std::vector<Memory::SessionPointer>::iterator Memory::find_open(std::string_view session_id) {
+  return std::find_if(open_.begin(), open_.end(),
+                      [&](const auto& known) { return known->id() == session_id; });
+}
+
 void Memory::keep_open(const SessionPointer& session) {
   SessionPointer left;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
-  const auto place = std::find_if(open_.begin(), open_.end(),
-                                  [&](const auto& known) { return known->id() == session->id(); });
+  const auto place = find_open(session->id());
   if (place != open_.end()) {
     left = std::exchange(*place, session);  // the same one, or a new session of that id
     std::rotate(place, place + 1, open_.end());
@@ -277,8 +281,7 @@ void Memory::keep_open(const SessionPointer& session) {
 void Memory::let_go(std::string_view session_id) {
   SessionPointer left;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
-  const auto place = std::find_if(open_.begin(), open_.end(),
-                                  [&](const auto& known) { return known->id() == session_id; });
+  const auto place = find_open(session_id);
   if (place == open_.end()) return;
   left = std::move(*place);
   open_.erase(place);

@@ -84,7 +84,9 @@ class Memory {
   std::vector<std::string> working_ids(const std::string& session_id);
   void work_on(const std::string& session_id, const std::vector<std::string>& ids, bool anew);
   void leave(std::string_view session_id) noexcept;
-  Working& place_for(const std::string& session_id);  // under mutex_
+  // Under mutex_.
+  std::vector<SessionPointer>::iterator find_open(std::string_view session_id);
+  Working& place_for(const std::string& session_id);
   [[nodiscard]] json::Tree session_options(std::string_view session_id) const;
 
   store::Store& store_;

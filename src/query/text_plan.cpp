@@ -152,7 +152,7 @@ class TextPlanner {
   Status require_word(const text::Words& found, size_t number, Condition* condition) {
     const std::string text(found.text(found.words()[number]));
     if (!text::is_lone_unspaced(text)) {
-      condition->lists.push_back(rows_of_word(text));
+      condition->lists.push_back(lookup_.word(text).rows);
       return {};
     }
     VARVE_TRY_ASSIGN(const auto matches, lookup_.character(text));
@@ -285,10 +285,6 @@ class TextPlanner {
       if (list.is_empty()) plan_.matches_nothing = true;
       plan_.required.push_back(list);
     }
-  }
-
-  const index::PostingList& rows_of_word(const std::string& word) {
-    return lookup_.word(word).rows;
   }
 
   // Stop words count only where there is nothing else: no word, no compound, no wildcard.
