@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
-#include <optional>
 #include <set>
 #include <span>
 #include <utility>

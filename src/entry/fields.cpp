@@ -1,7 +1,6 @@
 #include "entry/fields.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/ascii.h"

@@ -1,6 +1,5 @@
 #include "entry/plain_line.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>

@@ -15,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <memory_resource>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "base/hash.h"
 #include "index/snapshot_file.h"
 
 namespace varve::index {

@@ -15,7 +15,6 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "base/uninitialized.h"
@@ -146,8 +145,8 @@ class RowColumn {
   static constexpr uint64_t kPageRows = kPageBytes / sizeof(T);
   static constexpr uint64_t kRoomToGrow = 8;  // one value more for so many
 
-  // The value of a row whose page was not read yet. A column of width 0 has no bytes in the file: its
-  // values are computed each time, and no page is filled with them.
+  // The value of a row whose page was not read yet. A column of width 0 has no bytes in the file:
+  // its values are computed each time, and no page is filled with them.
   [[gnu::noinline]] T read_row(uint64_t row) const {
     if (row >= pages_->row_count()) return values_[row];  // was added
     if (pages_->width() == 0) {

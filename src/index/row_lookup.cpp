@@ -3,7 +3,6 @@
 #include <bit>
 #include <string>
 
-#include "base/ids.h"
 #include "index/column.h"
 #include "index/id_table.h"
 

@@ -37,9 +37,9 @@ inline bool take_varint(std::string_view* bytes, uint64_t* value) {
     return true;
   }
   uint64_t result = 0;
-  for (uint32_t i = 0; i < bytes->size() && i < 10; ++i) {
+  for (uint32_t i = 0; i < bytes->size() && i < kVarintBytesMax; ++i) {
     const auto byte = static_cast<uint8_t>((*bytes)[i]);
-    if (i == 9 && byte > 1) return false;
+    if (i + 1 == kVarintBytesMax && byte > 1) return false;
     result |= static_cast<uint64_t>(byte & 0x7F) << (7 * i);
     if (byte < 0x80) {
       bytes->remove_prefix(i + 1);

@@ -4,7 +4,6 @@
 // look. What is read back has the form that was given.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

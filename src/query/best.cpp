@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "entry/content_key.h"
 #include "query/dates.h"
 #include "query/relative_dates.h"
 

@@ -1,7 +1,6 @@
 #include "query/candidates.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace varve::query {
 

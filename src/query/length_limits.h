@@ -1,12 +1,11 @@
-// LengthLimits: which postings of a word can give an entry at least a wanted score, without computing
-// any: for each frequency there is an entry length from which on none can.
+// LengthLimits: which postings of a word can give an entry at least a wanted score, without
+// computing any: for each frequency there is an entry length from which on none can.
 //
 // May take a posting that cannot for one that can; never the other way round.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include "query/bm25.h"

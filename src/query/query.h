@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-
 namespace varve::query {
 
 inline constexpr uint64_t kLimitDefault = 100;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <memory>
 
 #include "query/length_limits.h"
 #include "query/score_window.h"
@@ -20,7 +19,8 @@ constexpr uint32_t kFrequenciesKept = 16;  // of words in an entry: most are bel
 // To look for a row in a list costs as much as to add up so many postings.
 constexpr uint64_t kLookupCost = 3;
 
-// To find one wanted row costs about so many look-ups in every list, until the rest can be left out.
+// To find one wanted row costs about so many look-ups in every list, until the rest can be left
+// out.
 constexpr uint64_t kLookupsSaved = 16;
 
 // Where fewer rows are wanted, as many look-ups are made as for so many.
@@ -35,7 +35,8 @@ constexpr uint64_t kFloorShare = 3;
 // How finely that floor is told.
 constexpr size_t kFloorSteps = 128;
 
-// To walk a posting, and to look for its row in the other lists, costs as much as to add up so many.
+// To walk a posting, and to look for its row in the other lists, costs as much as to add up so
+// many.
 constexpr uint64_t kWalkCost = 8;
 
 Bm25 make_bm25(const index::Index& index, uint32_t row_end, const TextStatistics* shared) {

@@ -10,6 +10,7 @@
 #include "query/ranker.h"
 #include "query/references.h"
 #include "query/row_filter.h"
+#include "query/text_plan.h"
 
 namespace varve::query {
 
@@ -268,8 +269,8 @@ double Search::Parts::find_best_match() {
 }
 
 BestRows Search::Parts::best_rows(double best_match) {
-  return find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text,
-                        text.words, *input.analyzer, best_match, input.weights);
+  return find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text, text.words,
+                        *input.analyzer, best_match, input.weights);
 }
 
 void Search::Parts::take(TopK& best, Answer* answer) {

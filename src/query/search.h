@@ -23,7 +23,7 @@
 #include "query/query.h"
 #include "query/relevance.h"
 #include "query/statistics.h"
-#include "query/text_plan.h"
+#include "query/text_check.h"
 #include "text/analyzer.h"
 
 namespace varve::query {

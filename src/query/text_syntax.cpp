@@ -1,7 +1,5 @@
 #include "query/text_syntax.h"
 
-#include <algorithm>
-
 #include "text/characters.h"
 
 namespace varve::query {
