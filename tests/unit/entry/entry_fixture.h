@@ -29,6 +29,27 @@ class CountingRandom final : public Random {
   uint8_t state_ = 7;
 };
 
+inline void expect_same_facts(const EntryFacts& a, const EntryFacts& b, std::string_view what) {
+  EXPECT_EQ(a.id, b.id) << what;
+  EXPECT_EQ(a.type, b.type) << what;
+  EXPECT_EQ(a.timestamp_ms, b.timestamp_ms) << what;
+  EXPECT_EQ(a.expires_at_ms, b.expires_at_ms) << what;
+  EXPECT_EQ(a.importance, b.importance) << what;
+  EXPECT_EQ(a.seq, b.seq) << what;
+  EXPECT_EQ(a.batch.count, b.batch.count) << what;
+  EXPECT_EQ(a.batch.index, b.batch.index) << what;
+  EXPECT_EQ(a.sealed, b.sealed) << what;
+  EXPECT_EQ(a.tags, b.tags) << what;
+  EXPECT_EQ(a.references, b.references) << what;
+  ASSERT_EQ(a.relations.size(), b.relations.size()) << what;
+  for (size_t i = 0; i < a.relations.size(); ++i) {
+    EXPECT_EQ(a.relations[i].name, b.relations[i].name) << what;
+    EXPECT_EQ(a.relations[i].ids, b.relations[i].ids) << what;
+  }
+  EXPECT_EQ(a.trace_id, b.trace_id) << what;
+  EXPECT_EQ(a.content_keys, b.content_keys) << what;
+}
+
 class EntryFixture : public testing::Test {
  protected:
   EntryFixture() {

@@ -67,26 +67,6 @@ TEST_F(Reading, SealAgainWithAnotherSeqGivesTheOtherLine) {
   EXPECT_EQ(check_seal(second), Seal::kRight);
 }
 
-void expect_equal(const EntryFacts& left, const EntryFacts& right) {
-  EXPECT_EQ(left.id, right.id);
-  EXPECT_EQ(left.type, right.type);
-  EXPECT_EQ(left.timestamp_ms, right.timestamp_ms);
-  EXPECT_EQ(left.expires_at_ms, right.expires_at_ms);
-  EXPECT_EQ(left.importance, right.importance);
-  EXPECT_EQ(left.seq, right.seq);
-  EXPECT_EQ(left.batch.count, right.batch.count);
-  EXPECT_EQ(left.batch.index, right.batch.index);
-  EXPECT_EQ(left.sealed, right.sealed);
-  EXPECT_EQ(left.tags, right.tags);
-  EXPECT_EQ(left.references, right.references);
-  ASSERT_EQ(left.relations.size(), right.relations.size());
-  for (size_t i = 0; i < left.relations.size(); ++i) {
-    EXPECT_EQ(left.relations[i].name, right.relations[i].name);
-    EXPECT_EQ(left.relations[i].ids, right.relations[i].ids);
-  }
-  EXPECT_EQ(left.trace_id, right.trace_id);
-}
-
 TEST_F(Reading, GivesBackWhatWasSealed) {
   const std::string deep = std::string(63, '[') + std::string(63, ']');
   const std::string contents[] = {
@@ -120,7 +100,7 @@ TEST_F(Reading, GivesBackWhatWasSealed) {
       line.pop_back();
       const Status status = read(line);
       ASSERT_TRUE(status.ok()) << status.message();
-      expect_equal(facts_, draft->facts);
+      expect_same_facts(facts_, draft->facts, line);
       EXPECT_TRUE(facts_.sealed);
       EXPECT_EQ(check_seal(line), Seal::kRight);
       EXPECT_EQ(checksum_of(line), json::Tree::parse(line)->get_string("checksum"));

@@ -25,27 +25,6 @@ class PlainLines : public EntryFixture {
     return read_line(other, document_, facts);
   }
 
-  static void expect_same(const EntryFacts& a, const EntryFacts& b, std::string_view line) {
-    EXPECT_EQ(a.id, b.id) << line;
-    EXPECT_EQ(a.type, b.type);
-    EXPECT_EQ(a.timestamp_ms, b.timestamp_ms) << line;
-    EXPECT_EQ(a.expires_at_ms, b.expires_at_ms);
-    EXPECT_EQ(a.importance, b.importance) << line;
-    EXPECT_EQ(a.seq, b.seq);
-    EXPECT_EQ(a.batch.count, b.batch.count) << line;
-    EXPECT_EQ(a.batch.index, b.batch.index) << line;
-    EXPECT_EQ(a.sealed, b.sealed) << line;
-    EXPECT_EQ(a.tags, b.tags) << line;
-    EXPECT_EQ(a.references, b.references) << line;
-    ASSERT_EQ(a.relations.size(), b.relations.size()) << line;
-    for (size_t i = 0; i < a.relations.size(); ++i) {
-      EXPECT_EQ(a.relations[i].name, b.relations[i].name) << line;
-      EXPECT_EQ(a.relations[i].ids, b.relations[i].ids) << line;
-    }
-    EXPECT_EQ(a.trace_id, b.trace_id);
-    EXPECT_EQ(a.content_keys, b.content_keys) << line;
-  }
-
   // Facts that were used before: what a line does not have must not stay in them.
   static EntryFacts used_facts() {
     EntryFacts facts;
@@ -96,8 +75,8 @@ TEST_F(PlainLines, AreReadAsTheLongWayReadsThem) {
       ASSERT_TRUE(read_line(line, document_, &by_line).ok());
       EntryFacts long_facts = used_facts();
       ASSERT_TRUE(read_long(line, &long_facts).ok());
-      expect_same(facts, long_facts, line);
-      expect_same(by_line, long_facts, line);
+      expect_same_facts(facts, long_facts, line);
+      expect_same_facts(by_line, long_facts, line);
       EXPECT_EQ(facts.seq, 77u);
       EXPECT_TRUE(facts.sealed);
     }
@@ -183,7 +162,7 @@ TEST_F(PlainLines, LeaveTheRestToTheLongWay) {
     EntryFacts long_facts = used_facts();
     const Status read = read_line(line, document_, &short_facts);
     ASSERT_EQ(read.code(), read_long(line, &long_facts).code()) << line;
-    if (read.ok()) expect_same(short_facts, long_facts, line);
+    if (read.ok()) expect_same_facts(short_facts, long_facts, line);
   }
 }
 
