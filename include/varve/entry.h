@@ -34,7 +34,7 @@ extern "C" {
  * @param[out] error_out  caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
- *          VARVE_ALREADY_EXISTS    the id exists, or was deleted: an id is used once, ever
+ *          VARVE_ALREADY_EXISTS    the id exists, or was deleted: a deleted id stays used
  *          VARVE_SIZE_LIMIT        entry or session above its limit; the details have the sizes
  *          VARVE_BUSY              another process held the lock past lock_timeout_ms
  *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)

@@ -14,8 +14,9 @@ extern "C" {
 #endif
 
 /**
- * Verifies a session: reads every byte of its log, tombstones and vectors and checks every line,
- * checksum, sequence number, reference, vector and index entry. Changes nothing.
+ * Verifies a session: reads every byte of its log, tombstones, vectors, kv.json and transcript.md
+ * and checks every line, checksum, sequence number, reference, vector and index entry. Changes
+ * nothing.
  *
  * @param[in]  session        open session.
  * @param[in]  options_json   NULL, empty or {"deep":true}: also compares the tags, references,

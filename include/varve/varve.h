@@ -11,7 +11,7 @@
  *   varve/context.h      record a conversation; build the context that a model is given
  *   varve/kv.h           small facts by key; the working memory
  *   varve/transcript.h   the turns of a conversation, in order
- *   varve/maintenance.h  verify, repair, rebuild the index, export, import
+ *   varve/maintenance.h  verify, repair, compact, purge, export, import
  *   varve/memory.h       a user's memory in three tiers: working, short term, long term
  *   varve/window.h       the last messages of a conversation, in memory only
  *

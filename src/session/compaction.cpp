@@ -439,7 +439,9 @@ Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions
     if (outcome.code() != Code::kConflict) return outcome;
     VARVE_TRY(core.rebuild());
   }
-  return Status(Code::kBusy, "the index is being made anew over and over; try again");
+  return Status(
+      Code::kBusy,
+      "the log is being added to without its lock, or its index rebuilt, over and over; try again");
 }
 
 }  // namespace

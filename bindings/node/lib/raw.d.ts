@@ -1070,7 +1070,7 @@ export interface Raw {
    * @param[out] error_out  caller frees; may be NULL.
    *
    * @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
-   *          VARVE_ALREADY_EXISTS    the id exists, or was deleted: an id is used once, ever
+   *          VARVE_ALREADY_EXISTS    the id exists, or was deleted: a deleted id stays used
    *          VARVE_SIZE_LIMIT        entry or session above its limit; the details have the sizes
    *          VARVE_BUSY              another process held the lock past lock_timeout_ms
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
@@ -1289,8 +1289,9 @@ export interface Raw {
   varve_kv_list_async(session: Handle | null, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Verifies a session: reads every byte of its log, tombstones and vectors and checks every line,
-   * checksum, sequence number, reference, vector and index entry. Changes nothing.
+   * Verifies a session: reads every byte of its log, tombstones, vectors, kv.json and transcript.md
+   * and checks every line, checksum, sequence number, reference, vector and index entry. Changes
+   * nothing.
    *
    * @param[in]  session        open session.
    * @param[in]  options_json   NULL, empty or {"deep":true}: also compares the tags, references,

@@ -1153,7 +1153,7 @@ pub struct Api {
     /// @param[out] error_out  caller frees; may be NULL.
     ///
     /// @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
-    ///          VARVE_ALREADY_EXISTS    the id exists, or was deleted: an id is used once, ever
+    ///          VARVE_ALREADY_EXISTS    the id exists, or was deleted: a deleted id stays used
     ///          VARVE_SIZE_LIMIT        entry or session above its limit; the details have the sizes
     ///          VARVE_BUSY              another process held the lock past lock_timeout_ms
     ///          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
@@ -1332,8 +1332,9 @@ pub struct Api {
     /// ```
     pub varve_kv_list: unsafe extern "C" fn(session: *mut varve_session_t, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Verifies a session: reads every byte of its log, tombstones and vectors and checks every line,
-    /// checksum, sequence number, reference, vector and index entry. Changes nothing.
+    /// Verifies a session: reads every byte of its log, tombstones, vectors, kv.json and transcript.md
+    /// and checks every line, checksum, sequence number, reference, vector and index entry. Changes
+    /// nothing.
     ///
     /// @param[in]  session        open session.
     /// @param[in]  options_json   NULL, empty or {"deep":true}: also compares the tags, references,

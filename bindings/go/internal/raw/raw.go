@@ -1654,7 +1654,7 @@ func ContextRecord(session Session, kind string, payloadJSON string) (id []byte,
 // @param[out] error_out  caller frees; may be NULL.
 //
 // @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
-// VARVE_ALREADY_EXISTS    the id exists, or was deleted: an id is used once, ever
+// VARVE_ALREADY_EXISTS    the id exists, or was deleted: a deleted id stays used
 // VARVE_SIZE_LIMIT        entry or session above its limit; the details have the sizes
 // VARVE_BUSY              another process held the lock past lock_timeout_ms
 // VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
@@ -1920,8 +1920,9 @@ func KVList(session Session) (json []byte, failure *Failure) {
 
 // SessionVerify is varve_session_verify (maintenance.h).
 //
-// Verifies a session: reads every byte of its log, tombstones and vectors and checks every line,
-// checksum, sequence number, reference, vector and index entry. Changes nothing.
+// Verifies a session: reads every byte of its log, tombstones, vectors, kv.json and transcript.md
+// and checks every line, checksum, sequence number, reference, vector and index entry. Changes
+// nothing.
 //
 // @param[in]  session        open session.
 // @param[in]  options_json   NULL, empty or {"deep":true}: also compares the tags, references,

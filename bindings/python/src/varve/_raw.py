@@ -1142,7 +1142,7 @@ class Functions:
         @param[out] error_out  caller frees; may be NULL.
 
         @errors  VARVE_INVALID_ARGUMENT  the details name member and byte offset
-                 VARVE_ALREADY_EXISTS    the id exists, or was deleted: an id is used once, ever
+                 VARVE_ALREADY_EXISTS    the id exists, or was deleted: a deleted id stays used
                  VARVE_SIZE_LIMIT        entry or session above its limit; the details have the sizes
                  VARVE_BUSY              another process held the lock past lock_timeout_ms
                  VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_NOT_FOUND (session deleted)
@@ -1341,8 +1341,9 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_session_verify(varve_session_t *session, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out)
 
-        Verifies a session: reads every byte of its log, tombstones and vectors and checks every line,
-        checksum, sequence number, reference, vector and index entry. Changes nothing.
+        Verifies a session: reads every byte of its log, tombstones, vectors, kv.json and transcript.md
+        and checks every line, checksum, sequence number, reference, vector and index entry. Changes
+        nothing.
 
         @param[in]  session        open session.
         @param[in]  options_json   NULL, empty or {"deep":true}: also compares the tags, references,
