@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,6 +60,9 @@ class ObjectReader {
   // Fails when one of these members is there but empty (text, array or object): read as no
   // condition, it would match everything where nothing is meant.
   void refuse_empty(std::span<const std::string_view> names);
+  void refuse_empty(std::initializer_list<std::string_view> names) {
+    refuse_empty(std::span(names.begin(), names.size()));
+  }
 
   // The first failure; else an unknown member, named; else success.
   Status finish();

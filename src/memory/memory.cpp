@@ -1,7 +1,6 @@
 #include "memory/memory.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -19,7 +18,6 @@ namespace varve::memory {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kOwners = {"user_id", "agent_id"};
 constexpr uint64_t kWindowMax = 1'000'000;
 constexpr double kTtlHoursMax = 1e9;
 constexpr double kHourMs = 3'600'000;
@@ -71,7 +69,7 @@ Status without_offset(const Status& status) {
 Result<MemoryOptions> parse_memory_options(std::string_view text) {
   MemoryOptions options;
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
-    reader.refuse_empty(kOwners);
+    reader.refuse_empty({"user_id", "agent_id"});
     reader.read_string("user_id", &options.user_id);
     reader.read_string("agent_id", &options.agent_id);
     reader.read_uint("window", &options.window, 1, kWindowMax);

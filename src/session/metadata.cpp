@@ -33,9 +33,6 @@ constexpr std::array<std::string_view, 21> kOwnMembers = {
 constexpr size_t kMetadataBytesMax = size_t{16} << 20;
 constexpr uint32_t kOwnMembersMax = 64;
 
-// If given, they must not be empty: an empty owner means anybody, and would open others' sessions.
-constexpr std::array<std::string_view, 2> kOwners = {"user_id", "agent_id"};
-
 std::string checksum_of(const json::Tree& tree) {
   return "sha256:" + to_hex(sha256(tree.canonical()));
 }
@@ -266,7 +263,8 @@ Result<CreateOptions> parse_create_options(std::string_view text) {
   json::Document document;
   VARVE_TRY(document.parse(text));
   json::ObjectReader reader(text, document.root());
-  reader.refuse_empty(kOwners);
+  // An empty owner would mean anybody, and open others' sessions.
+  reader.refuse_empty({"user_id", "agent_id"});
   reader.read_string("session_id", &options.session_id);
   reader.read_string("user_id", &options.user_id);
   reader.read_string("agent_id", &options.agent_id);

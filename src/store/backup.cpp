@@ -1,7 +1,6 @@
 #include "store/backup.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <utility>
@@ -20,7 +19,6 @@ namespace {
 
 constexpr std::string_view kBackupLock = "lock";
 constexpr std::string_view kConfigFile = "config.json";
-constexpr std::array<std::string_view, 1> kChosen = {"sessions"};
 constexpr int kParentsMax = 64;
 
 struct BackupOptions {
@@ -31,7 +29,7 @@ struct BackupOptions {
 Result<BackupOptions> parse_backup_options(std::string_view text) {
   BackupOptions options;
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
-    reader.refuse_empty(kChosen);
+    reader.refuse_empty({"sessions"});
     reader.read_strings("sessions", &options.sessions);
     reader.read_bool("delete_missing", &options.delete_missing);
   }));

@@ -1,7 +1,5 @@
 #include "store/list_filter.h"
 
-#include <array>
-
 #include "json/object_reader.h"
 
 namespace varve::store {
@@ -9,14 +7,13 @@ namespace varve::store {
 namespace {
 
 constexpr uint64_t kListMax = 10'000;
-constexpr std::array<std::string_view, 2> kOwners = {"user_id", "agent_id"};
 
 }  // namespace
 
 Result<ListFilter> parse_filter(std::string_view text) {
   ListFilter filter;
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
-    reader.refuse_empty(kOwners);
+    reader.refuse_empty({"user_id", "agent_id"});
     reader.read_string("user_id", &filter.user_id);
     reader.read_string("agent_id", &filter.agent_id);
     reader.read_uint("limit", &filter.limit, 1, kListMax);

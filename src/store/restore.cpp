@@ -1,6 +1,5 @@
 // Restores sessions from a backup, or from any directory that is a store.
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,8 +23,6 @@ namespace varve::store {
 namespace {
 
 constexpr std::string_view kSessionsFolder = "sessions";
-// An empty list is refused: a caller without a session to restore does not mean all.
-constexpr std::array<std::string_view, 1> kChosen = {"sessions"};
 
 struct RestoreOptions {
   std::vector<std::string> sessions;  // empty: all
@@ -37,7 +34,8 @@ Result<RestoreOptions> parse_restore_options(std::string_view text) {
   RestoreOptions options;
   bool has_tombstones = false;
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
-    reader.refuse_empty(kChosen);
+    // A caller that found no session to restore does not mean all of them.
+    reader.refuse_empty({"sessions"});
     reader.read_strings("sessions", &options.sessions);
     reader.read_bool("overwrite", &options.overwrite);
     reader.read_string("tombstones_from", &options.tombstones_from);

@@ -1,7 +1,6 @@
 #include "store/store_usage.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -15,7 +14,6 @@ namespace varve::store {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-constexpr std::array<std::string_view, 3> kWhose = {"user_id", "agent_id", "session_ids"};
 constexpr size_t kDateChars = 10;  // YYYY-MM-DD
 
 void read_time_range(std::string_view text, json::ObjectReader& parent, UsageFilter* filter,
@@ -113,7 +111,7 @@ Result<UsageFilter> parse_usage_filter(std::string_view text) {
   UsageFilter filter;
   Status failure;
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
-    reader.refuse_empty(kWhose);
+    reader.refuse_empty({"user_id", "agent_id", "session_ids"});
     reader.read_string("user_id", &filter.user_id);
     reader.read_string("agent_id", &filter.agent_id);
     reader.read_strings("session_ids", &filter.session_ids);

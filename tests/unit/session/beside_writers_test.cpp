@@ -52,6 +52,17 @@ class BesideWriters : public testing::Test {
     return came_to_it;
   }
 
+  // Calls `once` with the number of each look there is; it answers whether there was such a one.
+  void at_each_look(const std::function<bool(int look)>& once) {
+    int look = 0;
+    for (bool came_to_it = true; came_to_it && !HasFailure(); ++look) {
+      SCOPED_TRACE(look);
+      begin_anew();
+      came_to_it = once(look);
+    }
+    EXPECT_GT(look, 1);
+  }
+
   Host host_;
   SessionDisk disk_{host_};
   std::shared_ptr<Session> other_;
@@ -61,45 +72,33 @@ class BesideWriters : public testing::Test {
 };
 
 TEST_F(BesideWriters, WhoOpensTellsOfNoLoss) {
-  bool came_to_it = true;
-  int look = 0;
-  for (; came_to_it && !HasFailure(); ++look) {
-    SCOPED_TRACE(look);
-    begin_anew();
-    came_to_it = was_behind_look(
+  at_each_look([this](int look) {
+    const bool came_to_it = was_behind_look(
         look, [this](log::Tail*) { add("new"); }, [this] { EXPECT_TRUE(core_->load().ok()); });
     EXPECT_EQ(core_->rolled_back_count(), 0u);
     EXPECT_EQ(host_.counters.corruption_errors.load(), 0u);
     EXPECT_EQ(core_->read_entry("new").ok(), came_to_it);
-  }
-  EXPECT_GT(look, 1);
+    return came_to_it;
+  });
 }
 
 TEST_F(BesideWriters, NeitherDoesWhoCatchesUp) {
-  bool came_to_it = true;
-  int look = 0;
-  for (; came_to_it && !HasFailure(); ++look) {
-    SCOPED_TRACE(look);
-    begin_anew();
-    ASSERT_TRUE(core_->load().ok());
+  at_each_look([this](int look) {
+    EXPECT_TRUE(core_->load().ok());
     add("d");
-    came_to_it = was_behind_look(
+    const bool came_to_it = was_behind_look(
         look, [this](log::Tail*) { add("new"); }, [this] { EXPECT_TRUE(core_->catch_up().ok()); });
     EXPECT_EQ(core_->rolled_back_count(), 0u);
-  }
-  EXPECT_GT(look, 1);
+    return came_to_it;
+  });
 }
 
 // The system shows a large write as it grows.
 TEST_F(BesideWriters, OfABatchNobodySeesAPart) {
-  bool came_to_it = true;
-  int look = 0;
-  for (; came_to_it && !HasFailure(); ++look) {
-    SCOPED_TRACE(look);
-    begin_anew();
-    ASSERT_TRUE(core_->load().ok());
+  at_each_look([this](int look) {
+    EXPECT_TRUE(core_->load().ok());
     add("d");
-    came_to_it = was_behind_look(
+    const bool came_to_it = was_behind_look(
         look,
         [this](log::Tail* seen) {
           const uint64_t before_bytes = disk_.bytes("memory.jsonl").size();
@@ -111,19 +110,15 @@ TEST_F(BesideWriters, OfABatchNobodySeesAPart) {
     const uint32_t count = core_->index.size();
     EXPECT_TRUE(count == 4 || count == 6) << count;
     EXPECT_EQ(core_->read_entry("f").ok(), came_to_it);
-  }
-  EXPECT_GT(look, 1);
+    return came_to_it;
+  });
 }
 
 // What another thread of the process has caught up with since is not missing in what was looked at.
 TEST_F(BesideWriters, WhoVerifiesFindsNothingMissing) {
-  bool came_to_it = true;
-  int look = 0;
-  for (; came_to_it && !HasFailure(); ++look) {
-    SCOPED_TRACE(look);
-    begin_anew();
-    ASSERT_TRUE(core_->load().ok());
-    came_to_it = was_behind_look(
+  at_each_look([this](int look) {
+    EXPECT_TRUE(core_->load().ok());
+    const bool came_to_it = was_behind_look(
         look,
         [this](log::Tail*) {
           if (!is_index_free(*core_)) return;
@@ -135,8 +130,8 @@ TEST_F(BesideWriters, WhoVerifiesFindsNothingMissing) {
           ASSERT_TRUE(report.ok()) << report.status().message();
           EXPECT_TRUE(report->get_bool("ok")) << report->canonical();
         });
-  }
-  EXPECT_GT(look, 1);
+    return came_to_it;
+  });
 }
 
 }  // namespace
