@@ -163,6 +163,18 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view s
   return std::unique_ptr<SessionStorage>(*std::move(storage));
 }
 
+Result<bool> DirectoryEngine::is_taken_by_none(std::string_view session_id) {
+  if (!sessions_) return false;
+  const auto directory = sessions_->open_directory(session_id);
+  if (directory.code() == Code::kNotFound) return false;
+  if (!directory.ok()) return directory.status();
+  if (holds_session(**directory)) return false;
+  // A session that is being deleted loses its name before its files.
+  VARVE_TRY_ASSIGN(const io::FileInfo own, (*directory)->self_info());
+  VARVE_TRY_ASSIGN(const auto named, sessions_->find(session_id));
+  return named && named->identity == own.identity;
+}
+
 // --- drop ----------------------------------------------------------------------------------------
 
 Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,

@@ -36,6 +36,10 @@ bool exists(io::Directory& directory, std::string_view name) {
 
 }  // namespace
 
+bool holds_session(io::Directory& directory) {
+  return exists(directory, kMetadataFile) || exists(directory, kEntriesFile);
+}
+
 DirectoryStorage::DirectoryStorage(std::unique_ptr<io::Directory> directory,
                                    const Environment& environment, OwnName own_name)
     : directory_(std::move(directory)),
@@ -48,7 +52,7 @@ Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
   std::unique_ptr<DirectoryStorage> storage(
       new DirectoryStorage(std::move(directory), environment, std::move(own_name)));
   io::Directory& own = *storage->directory_;
-  if (!exists(own, kMetadataFile) && !exists(own, kEntriesFile)) {
+  if (!holds_session(own)) {
     return Status(Code::kNotFound, "there is no session in '" + own.path_of("") + "'");
   }
   Status opened = storage->open_lock_file();

@@ -28,6 +28,9 @@ inline constexpr uint64_t kDocumentBytesMax = uint64_t{64} << 20;
 
 inline constexpr std::string_view kLockFile = "lock";
 
+// Whether a session lives in this directory.
+bool holds_session(io::Directory& directory);
+
 class DirectoryStorage final : public SessionStorage {
  public:
   struct Environment {

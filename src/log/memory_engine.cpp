@@ -122,11 +122,14 @@ Status MemoryEngine::drop(std::string_view session_id, int64_t deadline_us,
     storage.unlock();
     return agreed;
   }
-  forget(*session);
+  {
+    // In one step: nobody finds the name taken by a session that is gone. It is still of that name:
+    // whoever puts another in its place needs the lock of one that is there.
+    const std::lock_guard guard(mutex_);
+    forget(*session);
+    sessions_.erase(std::string(session_id));
+  }
   storage.unlock();
-  // Still of that name: whoever puts another in its place needs the lock of one that is there.
-  const std::lock_guard guard(mutex_);
-  sessions_.erase(std::string(session_id));
   return {};
 }
 

@@ -145,26 +145,24 @@ Result<OpenStore::SessionPointer> OpenStore::create_new(const session::CreateOpt
 }
 
 // Others may create and delete the session in between, once or twice; after more of that we give
-// up. A directory without a session in it (made by hand or half copied) can never be either.
+// up. What has the name without being a session can be neither opened nor created.
 Result<OpenStore::SessionPointer> OpenStore::open_or_create(const session::CreateOptions& options) {
   constexpr int kTriesMax = 8;
-  bool is_never_either = true;
   for (int attempt = 0; attempt < kTriesMax; ++attempt) {
     auto session = open_session(options.session_id);
     if (session.ok()) session = unless_anothers(*std::move(session), options);
     if (session.code() != Code::kNotFound) return session;
     session = create_new(options);
-    const bool others_do =
-        session.code() == Code::kAlreadyExists || session.code() == Code::kNotFound;
-    if (!others_do) return session;
-    is_never_either &= session.code() == Code::kAlreadyExists;
+    if (session.code() == Code::kNotFound) continue;
+    if (session.code() != Code::kAlreadyExists) return session;
+    VARVE_TRY_ASSIGN(const bool is_no_session, engine_->is_taken_by_none(options.session_id));
+    if (is_no_session) {
+      return Status(Code::kAlreadyExists, "the directory of session '" + options.session_id +
+                                              "' is there, without a session in it: move it away");
+    }
   }
-  const std::string name = "'" + options.session_id + "'";
-  if (is_never_either) {
-    return Status(Code::kAlreadyExists, "the directory of session " + name +
-                                            " is there, without a session in it: move it away");
-  }
-  return Status(Code::kBusy, name + " is created and deleted over and over by others");
+  return Status(Code::kBusy,
+                "'" + options.session_id + "' is created and deleted over and over by others");
 }
 
 // Only sessions opened for the host keep their lock, not those the library opens for itself.

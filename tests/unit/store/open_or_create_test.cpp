@@ -122,6 +122,54 @@ TEST_P(OpenOrCreateOnDisk, ADirectoryWithoutASessionIsToldAsThat) {
   EXPECT_TRUE(disk_.exists("store/sessions/notes/notes.txt"));
 }
 
+// Whenever this call looks for a session to open there is none, and whenever it creates one there
+// is: that is no directory without a session.
+TEST_P(OpenOrCreateOnDisk, WhatOthersDoAtEachMomentIsNotTakenForADirectory) {
+  const auto own = disk_.process(1);
+  const auto others_disk = disk_.process(2);
+  const auto store = *Store::open("store", "", {own.get(), &clock_, &random_});
+  const auto others = *Store::open("store", "", {others_disk.get(), &clock_, &random_});
+  int made = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.process_id != 1 || operation.name != "notes") return std::nullopt;
+    if (operation.kind == io::OperationKind::kOpenDirectory) {
+      (void)others->delete_session("notes");
+    } else if (operation.kind == io::OperationKind::kInfo) {
+      made += others->create_session(R"({"session_id":"notes"})").ok() ? 1 : 0;
+    }
+    return std::nullopt;
+  });
+  const auto answer = store->create_session(kNotes);
+  disk_.set_fault_hook({});
+  EXPECT_EQ(answer.code(), Code::kBusy) << answer.status().message();
+  EXPECT_GT(made, 1);
+  EXPECT_TRUE(store->create_session(kNotes).ok());
+}
+
+// A session that is being deleted has lost its name when its directory is found to be empty.
+TEST_P(OpenOrCreateOnDisk, WhatIsJustBeingDeletedIsNotTakenForADirectory) {
+  const auto own = disk_.process(1);
+  const auto others_disk = disk_.process(2);
+  const auto store = *Store::open("store", "", {own.get(), &clock_, &random_});
+  const auto others = *Store::open("store", "", {others_disk.get(), &clock_, &random_});
+  int deleted = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.process_id != 1 || operation.kind != io::OperationKind::kInfo) {
+      return std::nullopt;
+    }
+    if (operation.name == "notes") {
+      (void)others->create_session(R"({"session_id":"notes"})");
+    } else if (operation.name == "metadata.json") {
+      deleted += others->delete_session("notes").ok() ? 1 : 0;
+    }
+    return std::nullopt;
+  });
+  const auto answer = store->create_session(kNotes);
+  disk_.set_fault_hook({});
+  EXPECT_NE(answer.code(), Code::kAlreadyExists) << answer.status().message();
+  EXPECT_GT(deleted, 1);
+}
+
 // Others make and delete it all the time: each call gets a session, or says that it gave up.
 TEST_P(OpenOrCreate, WithOthersWhoMakeAndDeleteIt) {
   constexpr int kRounds = 50;
