@@ -78,7 +78,7 @@ Result<size_t> column_width(const SnapshotFile& file, SnapshotSection section, u
   const uint64_t length = file.length(section);
   const uint64_t width = count > 0 ? length / count : 0;
   if (width > value_bytes || width * count != length) {
-    return wrong_snapshot("a column has not one value a row");
+    return wrong_snapshot("a column does not have one value for each row");
   }
   return static_cast<size_t>(width);
 }

@@ -98,7 +98,7 @@ class PostingBuffer {
   uint32_t open_length_min_ = UINT32_MAX;
 };
 
-// One stretch of a list, borrowed: all of an encoded one, or all of a buffer.
+// One run of a list, borrowed: all of an encoded one, or all of a buffer.
 class PostingRun {
  public:
   PostingRun() = default;
@@ -169,15 +169,15 @@ class PostingCursor {
 
   // The posting last found and those behind it in its block, for walks that take many. Only when
   // one was found, and until the cursor moves.
-  struct Stretch {
+  struct RestOfBlock {
     std::span<const uint32_t> rows;
     std::span<const uint32_t> frequencies;
   };
-  [[nodiscard]] Stretch stretch() const {
+  [[nodiscard]] RestOfBlock rest_of_block() const {
     const size_t count = loaded_count_ - at_;
     return {{decoded_.rows.data() + at_, count}, {decoded_.frequencies.data() + at_, count}};
   }
-  // Past the first `count` postings of the stretch: the next row; kNoRow at the end.
+  // Past the first `count` postings of rest_of_block(): the next row; kNoRow at the end.
   uint32_t skip(size_t count) {
     if (at_ + count < loaded_count_) {
       at_ += static_cast<uint32_t>(count);

@@ -90,7 +90,7 @@ Status Segment::read_layout() {
   }
   values_at_ = keys_at_ + keys_bytes_;
   if (values_bytes_ != bytes_->size() - values_at_) {
-    return wrong_dictionary("has not the size it says");
+    return wrong_dictionary("does not have the size it states");
   }
   if (key_count_ >= RecentGroups::kKeyCountMin) {
     recent_ = std::make_shared<RecentGroups>(key_count_);
@@ -129,7 +129,7 @@ Status Segment::check() const {
   std::string last;
   for (uint32_t i = 0; i < group_count(); ++i) VARVE_TRY(check_group(i, &expected, &last));
   if (!expected.records.empty() || expected.value_at != values_bytes_) {
-    return wrong_dictionary("has bytes of no entry");
+    return wrong_dictionary("has bytes that belong to no entry");
   }
   return {};
 }
@@ -140,7 +140,7 @@ Status Segment::check_group(uint32_t number, Group* expected, std::string* last)
   const uint64_t key_at = keys_bytes_ - expected->records.size();
   if (column<uint32_t>(key_starts_at_, number) != key_at ||
       column<uint64_t>(value_starts_at_, number) != expected->value_at) {
-    return wrong_dictionary("has a group that begins elsewhere");
+    return wrong_dictionary("has a group that begins at the wrong byte");
   }
   const uint32_t first = number * kGroupKeys;
   const uint32_t end = std::min(first + kGroupKeys, key_count_);
@@ -154,13 +154,13 @@ Status Segment::check_group(uint32_t number, Group* expected, std::string* last)
     const std::string_view before = std::string_view(*last).substr(record.shared);
     if (i != 0 && !(before < record.rest)) return wrong_dictionary("is not sorted");
     if (i != first && !before.empty() && before.front() == record.rest.front()) {
-      return wrong_dictionary("has a key that shares more than it says");
+      return wrong_dictionary("has a key that shares more with the key before than it states");
     }
     last->resize(record.shared);
     last->append(record.rest);
     if (last->empty()) return wrong_dictionary("has an empty key");
     if (i == first && head(number) != key_head(*last)) {
-      return wrong_dictionary("has a group of another key");
+      return wrong_dictionary("has a group that starts with another key");
     }
   }
   return {};

@@ -132,7 +132,7 @@ class SnapshotReader {
     while (!names.empty()) {
       const size_t end = names.find('\n');
       if (end == std::string_view::npos || !is_valid_type(names.substr(0, end))) {
-        return wrong_snapshot("a type has no right name");
+        return wrong_snapshot("a type's name is not valid");
       }
       rows->type_names_.emplace_back(names.substr(0, end));
       names.remove_prefix(end + 1);
@@ -203,7 +203,7 @@ class SnapshotReader {
       last_seq = std::max(last_seq, rows.seqs_[row]);
     }
     if (last_seq != coverage.last_seq || last_seq > entry::kSeqMax) {
-      return wrong_snapshot("the last sequence number is of no row");
+      return wrong_snapshot("the last sequence number belongs to no row");
     }
     return {};
   }
@@ -214,20 +214,20 @@ class SnapshotReader {
     for (uint32_t row = 0; row < row_count(); ++row) {
       const int64_t timestamp_ms = rows.timestamps_ms_[row];
       const uint32_t stretch = row == 0 ? 0 : rows.stretch_behind(row - 1, timestamp_ms);
-      if (rows.stretches_[row] != stretch) return wrong_snapshot("a row is in another stretch");
+      if (rows.stretches_[row] != stretch) return wrong_snapshot("a row has the wrong stretch");
       rises = rises && (row == 0 || timestamp_ms >= rows.timestamps_ms_[row - 1]);
     }
     return rises || file_->header().is_in_time_order == 0
                ? Status()
-               : wrong_snapshot("the rows are not in the order of time");
+               : wrong_snapshot("the rows are not in order of time");
   }
 
   // A deletion must find its row.
   Status check_ids(Index& rows) const {
-    if (!rows.ids_.are_places_right()) return wrong_snapshot("there are ids of no row");
+    if (!rows.ids_.are_places_right()) return wrong_snapshot("there are ids that belong to no row");
     for (uint32_t row = 0; row < row_count(); ++row) {
       if (rows.id_hashes_[row] != id_hash(rows.id(row))) {
-        return wrong_snapshot("an id has another hash");
+        return wrong_snapshot("an id has the wrong hash");
       }
     }
     const auto have_same_id = [&](uint32_t row, uint32_t other) {

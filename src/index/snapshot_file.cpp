@@ -98,7 +98,7 @@ Status SnapshotFile::read_header() {
        {kLineHashes, kIdHashes, kIds, kTypeNames, kTable, kFacets, kTextTerms}) {
     const SectionPlace& place = header_.sections[section];
     if (place.base != 0 || place.step != 0)
-      return wrong_snapshot("a section that is no column has a base or a step");
+      return wrong_snapshot("a section that is not a column has a base or a step");
   }
   for (size_t i = 0; i < kSectionCount; ++i) {
     hashes_at_[i] = offset;
@@ -107,7 +107,8 @@ Status SnapshotFile::read_header() {
     offset += bytes;
   }
   if (offset != file_bytes) return wrong_snapshot("longer than its sections");
-  if (header_.id_start_length > kIdBytesMax) return wrong_snapshot("ids start with more than one");
+  if (header_.id_start_length > kIdBytesMax)
+    return wrong_snapshot("the common start of the ids is longer than an id may be");
   if (header_.row_count > UINT32_MAX - 1) return wrong_snapshot("more rows than there can be");
   // Else a few bytes could stand for any number of rows.
   if (length(kLineHashes) != header_.row_count * sizeof(uint64_t) ||
@@ -115,13 +116,13 @@ Status SnapshotFile::read_header() {
     return wrong_snapshot("a row without a hash");
   }
   if (length(kTable) != slot_count() * slot_bytes()) {
-    return wrong_snapshot("a section has half a value");
+    return wrong_snapshot("a section ends inside a value");
   }
   const uint64_t text_rows = header_.text_row_count;
   const uint64_t lengths_bytes = length(kTextLengths);
   if (text_rows > header_.row_count || lengths_bytes > text_rows * sizeof(uint32_t) ||
       (text_rows > 0 && lengths_bytes % text_rows != 0)) {
-    return wrong_snapshot("words of other rows than there are");
+    return wrong_snapshot("the words belong to other rows than there are");
   }
   return {};
 }

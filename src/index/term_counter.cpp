@@ -57,7 +57,7 @@ void for_each_text(json::Value entry, const std::function<void(std::string_view)
 
 void CountedRows::clear() {
   postings.clear();
-  stretches.clear();
+  term_ends.clear();
   lengths.clear();
   terms.clear();
   terms_as_words.clear();
@@ -66,7 +66,7 @@ void CountedRows::clear() {
 }
 
 uint64_t CountedRows::memory_bytes() const {
-  return postings.capacity() * sizeof(Posting) + stretches.capacity() * sizeof(Stretch) +
+  return postings.capacity() * sizeof(Posting) + term_ends.capacity() * sizeof(TermEnd) +
          (lengths.capacity() + terms_as_words.capacity()) * sizeof(uint32_t) +
          terms.memory_bytes() + words.memory_bytes() + stems.memory_bytes();
 }
@@ -89,10 +89,10 @@ void TermCounter::give_memory_back() {
 void TermCounter::sort_by_terms(CountedRows* into) {
   waiting_.resize(frequencies_.size());
   for (const Occurrence& found : occurrences_) {
-    if (waiting_[found.term]++ == 0) into->stretches.push_back({found.term, 0});
+    if (waiting_[found.term]++ == 0) into->term_ends.push_back({found.term, 0});
   }
   uint32_t begin = 0;
-  for (auto& stretch : into->stretches) begin += std::exchange(waiting_[stretch.term], begin);
+  for (auto& one : into->term_ends) begin += std::exchange(waiting_[one.term], begin);
   into->postings.resize(occurrences_.size());
   uint64_t at = 0;
   for (uint32_t row = 0; row < row_ends_.size(); ++row) {
@@ -102,7 +102,7 @@ void TermCounter::sort_by_terms(CountedRows* into) {
       into->postings[waiting_[found.term]++] = {row, found.frequency, length};
     }
   }
-  for (auto& stretch : into->stretches) stretch.end = std::exchange(waiting_[stretch.term], 0);
+  for (auto& one : into->term_ends) one.end = std::exchange(waiting_[one.term], 0);
 }
 
 // --- words ---------------------------------------------------------------------------------------

@@ -54,13 +54,13 @@ class TextList {
 struct CountedRows {
   static constexpr uint32_t kAsks = uint32_t{1} << 31;
 
-  // The postings of a term: those before `end` and behind the stretch before.
-  struct Stretch {
+  // The postings of a term: those before `end` and behind those of the term before.
+  struct TermEnd {
     uint32_t term;
     uint32_t end;
   };
   std::vector<Posting> postings;   // of one term after the other; in each, rows rise
-  std::vector<Stretch> stretches;  // one for each term
+  std::vector<TermEnd> term_ends;  // one for each term
   std::vector<uint32_t> lengths;   // [terms] of each row, no stop words; kAsks: it asks something
   TextList terms;                  // those met first here, by rising numbers
   // Words, and compounds, met first here: those that are their own term, by its number, and the

@@ -57,14 +57,14 @@ void TextIndex::add_terms(const CountedRows& rows) {
 // those before are added to.
 void TextIndex::add_postings(const CountedRows& rows) {
   const auto list_of = [&](size_t i) -> PostingBuffer& {
-    return dictionary_.list(lists_[rows.stretches[i].term]);
+    return dictionary_.list(lists_[rows.term_ends[i].term]);
   };
-  const size_t count = rows.stretches.size();
+  const size_t count = rows.term_ends.size();
   uint32_t begin = 0;
   for (size_t i = 0; i < count; ++i) {
     if (i + 2 * kListsAhead < count) list_of(i + 2 * kListsAhead).prefetch();
     if (i + kListsAhead < count) list_of(i + kListsAhead).prefetch_end();
-    const uint32_t end = rows.stretches[i].end;
+    const uint32_t end = rows.term_ends[i].end;
     list_of(i).add(std::span(rows.postings).subspan(begin, end - begin), row_count());
     begin = end;
   }

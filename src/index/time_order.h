@@ -1,4 +1,4 @@
-// TimeOrder: the rows of one type by time, with the largest importance of every stretch of them.
+// TimeOrder: the rows of one type by time, with the largest importance of every group of them.
 //
 // A tree over the rows, oldest first: each node stands for kFanout nodes below it (or rows), and
 // knows their largest importance; its oldest and newest time are those of its ends. That is enough

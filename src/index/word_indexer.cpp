@@ -9,13 +9,13 @@ namespace varve::index {
 
 namespace {
 
-constexpr uint64_t kStretchBytes = uint64_t{1} << 20;
+constexpr uint64_t kPortionBytes = uint64_t{1} << 20;
 
 }  // namespace
 
 void WordIndexer::add(std::string_view line) {
   filling_.add(line);
-  if (filling_.size_bytes() >= kStretchBytes) hand_over();
+  if (filling_.size_bytes() >= kPortionBytes) hand_over();
 }
 
 void WordIndexer::count() {
@@ -24,7 +24,7 @@ void WordIndexer::count() {
   counter.take(&counted_);
 }
 
-// Until the stretch is counted; its terms are the ones to be added then.
+// Until the portion is counted; its terms are the ones to be added then.
 void WordIndexer::wait() {
   if (at_work_.valid()) at_work_.get();
   std::swap(adding_, counted_);
@@ -37,7 +37,7 @@ bool WordIndexer::is_idle() const {
          at_work_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-// The other thread counts the stretch that was collected. It adds the terms of the one before, too,
+// The other thread counts the portion that was collected. It adds the terms of the one before, too,
 // where it has less to do than the caller, and where the lists have to be compressed behind them.
 void WordIndexer::hand_over() {
   const bool was_idle = is_idle();

@@ -1,11 +1,11 @@
 // WordIndexer: adds the words of a log's lines to a text index while its caller reads on.
 //
-// Lines are collected in stretches of about a megabyte. While the terms of one stretch are counted,
+// Lines are collected in portions of about a megabyte. While the terms of one portion are counted,
 // those of the one before are added to the lists, and the caller collects the next.
 //
-// Threads: with `in_thread` stretches are counted in another thread, which has ended when the
+// Threads: with `in_thread` portions are counted in another thread, which has ended when the
 // object is destroyed; else by the caller. Nobody else may use the text index before finish()
-// returns. memory: two stretches, their terms, and what the text index keeps uncompressed. errors:
+// returns. memory: two portions, their terms, and what the text index keeps uncompressed. errors:
 // std::bad_alloc of the other thread is thrown by the next call; the text index is of no use
 //         then.
 #pragma once
@@ -48,10 +48,10 @@ class WordIndexer {
   TextIndex& text_;
   uint64_t added_bytes_max_;
   bool in_thread_;
-  TextList filling_;     // lines of the stretch that is collected
-  TextList counting_;    // of the stretch whose terms are counted
-  CountedRows counted_;  // terms of that stretch, when at_work_ has ended
-  CountedRows adding_;   // of the stretch before
+  TextList filling_;     // lines of the portion that is collected
+  TextList counting_;    // of the portion whose terms are counted
+  CountedRows counted_;  // terms of that portion, when at_work_ has ended
+  CountedRows adding_;   // of the portion before
   json::Document scratch_;
   std::future<void> at_work_;  // the last member: it ends before the others go
 };

@@ -46,7 +46,7 @@ class BestSearch {
   void find_candidates(bool any_row) {
     TopK best(weights_.candidate_count, false, std::nullopt);
     ranker_.find_best(filter_, any_row, &best);
-    for (const Place& place : best.take_unsorted()) {
+    for (const PlaceInOrder& place : best.take_unsorted()) {
       peak_ = std::max(peak_, place.key);
       candidates_.push_back(place.row);
     }
@@ -59,7 +59,7 @@ class BestSearch {
     RowFilter on_dates = filter_;
     on_dates.require_that([this](uint32_t row) { return date_fit(index_.timestamp_ms(row)) > 0; });
     ranker_.find_best(on_dates, any_row, &dated);
-    for (const Place& place : dated.take_unsorted()) candidates_.push_back(place.row);
+    for (const PlaceInOrder& place : dated.take_unsorted()) candidates_.push_back(place.row);
     std::sort(candidates_.begin(), candidates_.end());
     candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
   }

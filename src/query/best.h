@@ -57,7 +57,7 @@ struct BestParts {
 };
 
 struct BestRow {
-  Place place;
+  PlaceInOrder place;
   BestParts parts;
 };
 

@@ -65,13 +65,14 @@ class QueryParser {
     if (has_order) {
       read_order(reader);
     } else {
-      refuse(reader, root, kOrder, "is about results, and there are none here: leave it out");
+      refuse(reader, root, kOrder,
+             "is about results, which this call does not return: leave it out");
     }
     if (scope_ == Scope::kStore) {
       read_sessions(reader);
     } else {
       refuse(reader, root, kConditionsOfSessions,
-             "chooses sessions, and this is one: ask the store");
+             "selects sessions: leave it out, or query the store");
     }
     VARVE_TRY(reader.finish());
     VARVE_TRY(std::move(failure_));
@@ -114,7 +115,7 @@ class QueryParser {
     reader.read_double("vector_weight", &query_.vector_weight, 0, 1);
     if (!vector) {
       const auto weight = reader.read_any("vector_weight");
-      if (weight) reader.fail(*weight, "needs 'vector': what it weighs");
+      if (weight) reader.fail(*weight, "needs 'vector', which it weighs");
       return;
     }
     if (scope_ == Scope::kSet || scope_ == Scope::kDelete) {
@@ -248,7 +249,7 @@ class QueryParser {
     }
     if (cursor->query_hash != query_.hash) {
       return json::invalid_at(text_, *value,
-                              "is of another query: only 'limit' and 'explain' may differ");
+                              "belongs to another query: only 'limit' and 'explain' may differ");
     }
     query_.now_ms = cursor->now_ms;
     query_.after = std::move(cursor);

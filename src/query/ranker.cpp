@@ -160,15 +160,15 @@ uint32_t Ranker::add_window(uint32_t row, uint32_t count_max, ScoreWindow* windo
     const bool can_any_reach =
         with_slack(term.bound) >= least && limits.can_any_reach(term.frequency_max);
     while (term.row < end) {
-      const auto stretch = term.cursor.stretch();
-      const auto& rows = stretch.rows;
+      const auto block = term.cursor.rest_of_block();
+      const auto& rows = block.rows;
       const bool is_all = rows.back() < end;
       const auto behind = is_all ? rows.end() : std::lower_bound(rows.begin(), rows.end(), end);
       const auto count = static_cast<size_t>(behind - rows.begin());
       if (can_any_reach) {
-        add_postings(term, limits, rows.first(count), stretch.frequencies, window);
+        add_postings(term, limits, rows.first(count), block.frequencies, window);
       } else {
-        add_to_touched(term, rows.first(count), stretch.frequencies, window);
+        add_to_touched(term, rows.first(count), block.frequencies, window);
       }
       term.row = term.cursor.skip(count);
     }
@@ -257,7 +257,7 @@ void Ranker::add_up_best(RowFilter& filter, TopK* best) {
     add_up_few(filter, find_floor(filter, *best), best);
     return;
   }
-  std::vector<Place> places;
+  std::vector<PlaceInOrder> places;
   add_up([&](uint32_t row, double score) {
     if (filter.accepts(row)) places.push_back(place_of(row, score));
   });

@@ -130,7 +130,7 @@ class Ranker {
   uint32_t skip_hopeless(uint32_t row, const TopK& best);
   // The same of one term, where the others give `rest` at most.
   uint32_t skip_hopeless(Term& term, uint32_t row, double rest, const TopK& best);
-  [[nodiscard]] Place place_of(uint32_t row, double score) const {
+  [[nodiscard]] PlaceInOrder place_of(uint32_t row, double score) const {
     return {score, index_.timestamp_ms(row), row};
   }
 

@@ -1,4 +1,4 @@
-// ScoreWindow: the scores of a stretch of rows, added up word by word.
+// ScoreWindow: the scores of a window of rows, added up word by word.
 //
 // What is touched is marked, so that giving it out and emptying it costs what is in it, not what
 // could be. Where only rows with a least score are wanted, those that reach it are noted while

@@ -76,8 +76,8 @@ struct Search::Parts {
   void require_conditions();
   void require_tags();
   void apply_text();
-  [[nodiscard]] std::optional<Place> after_place() const;
-  void place_without_entry(Place* place) const;
+  [[nodiscard]] std::optional<PlaceInOrder> after_place() const;
+  void place_without_entry(PlaceInOrder* place) const;
   // Whether the query has a vector and words, which need not be in this index.
   [[nodiscard]] bool fuses() const { return query.has_vector() && text.asks_words; }
 
@@ -98,7 +98,7 @@ struct Search::Parts {
   bool walk_in_time(Answer* answer);
   void finish(Answer* answer);
   void explain(Answer* answer);
-  Hit hit_of(const Place& place, double match, double best_match) const;
+  Hit hit_of(const PlaceInOrder& place, double match, double best_match) const;
   void take(TopK& best, Answer* answer);
   std::vector<uint32_t> all_rows();
   [[nodiscard]] uint64_t wanted() const {
@@ -210,7 +210,7 @@ Status Search::Parts::prepare() {
 // Where the last result stood whose entry was compacted away since: between the entries with lower
 // and with higher numbers. Without its own number, everything of the same key and time was before
 // it.
-void Search::Parts::place_without_entry(Place* place) const {
+void Search::Parts::place_without_entry(PlaceInOrder* place) const {
   const auto seq = query.after->row_ends.find(last_seq_key(input.session_id));
   if (seq == query.after->row_ends.end()) return;
   uint32_t row = 0;
@@ -224,9 +224,9 @@ void Search::Parts::place_without_entry(Place* place) const {
   }
 }
 
-std::optional<Place> Search::Parts::after_place() const {
+std::optional<PlaceInOrder> Search::Parts::after_place() const {
   if (!query.after) return std::nullopt;
-  Place place{query.after->key, query.after->timestamp_ms, query.ascending ? kNoRow : 0};
+  PlaceInOrder place{query.after->key, query.after->timestamp_ms, query.ascending ? kNoRow : 0};
   if (query.after->session_id == input.session_id) {
     if (const auto row = index.find(query.after->id)) {
       place.row = *row;
@@ -241,7 +241,7 @@ std::optional<Place> Search::Parts::after_place() const {
   return place;
 }
 
-Hit Search::Parts::hit_of(const Place& place, double match, double best_match) const {
+Hit Search::Parts::hit_of(const PlaceInOrder& place, double match, double best_match) const {
   Hit hit;
   hit.place = place;
   hit.match = match;
@@ -274,7 +274,7 @@ BestRows Search::Parts::best_rows(double best_match) {
 }
 
 void Search::Parts::take(TopK& best, Answer* answer) {
-  for (const Place& place : best.take()) {
+  for (const PlaceInOrder& place : best.take()) {
     const double match = ranks ? ranker->score(place.row) : 0;
     answer->hits.push_back(hit_of(place, match, answer->best_match));
   }
@@ -287,9 +287,9 @@ void Search::Parts::run_by_match(Answer* answer) {
   if (answer->best_match == 0 && query.after) answer->best_match = find_best_match();
   answer->strategy = strategy_of(ranker->find_best(filter, !text.needs_term, &best));
   const auto places = best.take();
-  for (const Place& place : places) index.prefetch(place.row);
+  for (const PlaceInOrder& place : places) index.prefetch(place.row);
   if (answer->best_match == 0 && !places.empty()) answer->best_match = places.front().key;
-  for (const Place& place : places) {
+  for (const PlaceInOrder& place : places) {
     answer->hits.push_back(hit_of(place, place.key, answer->best_match));
   }
 }
@@ -301,7 +301,7 @@ void Search::Parts::take_best(const BestRows& found, Answer* answer) {
     hit.best = row.parts;
     return hit;
   };
-  std::vector<Place> places;
+  std::vector<PlaceInOrder> places;
   places.reserve(found.rows.size());
   for (const BestRow& row : found.rows) {
     const bool counts =
@@ -310,9 +310,10 @@ void Search::Parts::take_best(const BestRows& found, Answer* answer) {
   }
   TopK best(wanted() - answer->hits.size(), query.ascending, after_place());
   best.fill(std::move(places));
-  const std::vector<Place> in_order = best.take();
+  const std::vector<PlaceInOrder> in_order = best.take();
   answer->hits.reserve(in_order.size());
-  for (const Place& place : in_order) answer->hits.push_back(hit_of_row(*found.find(place.row)));
+  for (const PlaceInOrder& place : in_order)
+    answer->hits.push_back(hit_of_row(*found.find(place.row)));
 }
 
 void Search::Parts::run_by_best(Answer* answer) {
@@ -333,7 +334,7 @@ void Search::Parts::take_unranked(const BestRows& found, Answer* answer) {
   TopK rest(wanted() - answer->hits.size(), query.ascending, after_place());
   ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
     if (found.find(row) != nullptr) return;
-    const Place place{unranked_key(score, found.best_match), index.timestamp_ms(row), row};
+    const PlaceInOrder place{unranked_key(score, found.best_match), index.timestamp_ms(row), row};
     if (hit_of(place, score, found.best_match).relevance >= query.relevance_min) rest.offer(place);
   });
   take(rest, answer);
@@ -347,7 +348,7 @@ void Search::Parts::run_by_words(Answer* answer) {
   TopK best(wanted(), query.ascending, after_place());
   const OrderKey key(index, relevance, query.sort_by);
   for (const auto& [row, score] : matches.rows) {
-    const Place place{0, index.timestamp_ms(row), row};
+    const PlaceInOrder place{0, index.timestamp_ms(row), row};
     const Hit hit = hit_of(place, score, answer->best_match);
     if (hit.relevance < query.relevance_min) continue;
     double order = 0;
@@ -472,7 +473,7 @@ void Search::Parts::run_by_vector(Answer* answer) {
     const Hit hit = hit_at(candidate);
     if (hit.relevance >= query.relevance_min) best.offer(hit.place);
   }
-  for (const Place& place : best.take()) {
+  for (const PlaceInOrder& place : best.take()) {
     answer->hits.push_back(hit_at(*find_candidate(candidates, place.row)));
   }
 }

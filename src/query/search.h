@@ -50,7 +50,7 @@ struct SearchInput {
 };
 
 struct Hit {
-  Place place;
+  PlaceInOrder place;
   double relevance = 0;
   double match_quality = 1;
   double match = 0;  // [BM25]

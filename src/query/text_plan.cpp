@@ -222,7 +222,7 @@ class TextPlanner {
   }
 
   static Status too_many(const std::string& written) {
-    varve::Place place;
+    Place place;
     place.member = "text";
     return {Code::kInvalidArgument,
             "the wildcard '" + written + "' matches more than " + std::to_string(kExpansionsMax) +

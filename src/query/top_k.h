@@ -14,14 +14,14 @@
 namespace varve::query {
 
 // Where a row stands in the order.
-struct Place {
+struct PlaceInOrder {
   double key = 0;
   int64_t timestamp_ms = 0;
   uint32_t row = 0;
 };
 
 // Whether `a` comes before `b` in descending order.
-[[nodiscard]] inline bool comes_before(const Place& a, const Place& b) {
+[[nodiscard]] inline bool comes_before(const PlaceInOrder& a, const PlaceInOrder& b) {
   if (a.key != b.key) return a.key > b.key;
   if (a.timestamp_ms != b.timestamp_ms) return a.timestamp_ms > b.timestamp_ms;
   return a.row > b.row;
@@ -36,10 +36,10 @@ struct Place {
 class TopK {
  public:
   // `after`: only what comes after this place counts.
-  TopK(uint64_t count, bool ascending, std::optional<Place> after)
+  TopK(uint64_t count, bool ascending, std::optional<PlaceInOrder> after)
       : count_(count), ascending_(ascending), after_(after) {}
 
-  void offer(const Place& place) {
+  void offer(const PlaceInOrder& place) {
     if (count_ == 0 || (after_ && !precedes(*after_, place))) return;
     if (!is_full()) {
       if (heap_.empty()) heap_.reserve(std::min(count_, kRoomAtFirst));
@@ -51,8 +51,9 @@ class TopK {
   }
 
   // Offers all of these: cheaper than one by one. Only when nothing was offered before.
-  void fill(std::vector<Place> places) {
-    if (after_) std::erase_if(places, [&](const Place& one) { return !precedes(*after_, one); });
+  void fill(std::vector<PlaceInOrder> places) {
+    if (after_)
+      std::erase_if(places, [&](const PlaceInOrder& one) { return !precedes(*after_, one); });
     if (places.size() > count_) {
       const auto end = places.begin() + static_cast<ptrdiff_t>(count_);
       std::nth_element(places.begin(), end, places.end(), IsFirst{ascending_});
@@ -68,7 +69,7 @@ class TopK {
   [[nodiscard]] bool is_full() const { return heap_.size() >= count_; }
   // The last of the best so far: what a row must come before to matter. Only when is_full() and
   // count is not 0.
-  [[nodiscard]] const Place& threshold() const { return heap_.front(); }
+  [[nodiscard]] const PlaceInOrder& threshold() const { return heap_.front(); }
   // No row with a key (descending) below it is one of them: cheaper than to find that out by
   // offering it. Rises with what is offered.
   [[nodiscard]] double floor() const {
@@ -83,8 +84,8 @@ class TopK {
   [[nodiscard]] bool is_beyond(double bound) const { return with_slack(bound) < floor(); }
 
   // Leave nothing behind; take() gives them in order.
-  std::vector<Place> take_unsorted() { return std::move(heap_); }
-  std::vector<Place> take() {
+  std::vector<PlaceInOrder> take_unsorted() { return std::move(heap_); }
+  std::vector<PlaceInOrder> take() {
     std::sort(heap_.begin(), heap_.end(), IsFirst{ascending_});
     return std::move(heap_);
   }
@@ -95,17 +96,17 @@ class TopK {
 
   struct IsFirst {
     bool ascending;
-    bool operator()(const Place& a, const Place& b) const {
+    bool operator()(const PlaceInOrder& a, const PlaceInOrder& b) const {
       return ascending ? comes_before(b, a) : comes_before(a, b);
     }
   };
-  [[nodiscard]] bool precedes(const Place& a, const Place& b) const {
+  [[nodiscard]] bool precedes(const PlaceInOrder& a, const PlaceInOrder& b) const {
     return IsFirst{ascending_}(a, b);
   }
 
   // The place in front goes, and this one is put where it belongs: half of what taking one out of
   // the heap and putting one into it costs.
-  void replace_last(const Place& place) {
+  void replace_last(const PlaceInOrder& place) {
     size_t hole = 0;
     for (size_t child = 1; child < heap_.size(); child = 2 * hole + 1) {
       const bool has_two = child + 1 < heap_.size();
@@ -120,8 +121,8 @@ class TopK {
   uint64_t count_;
   bool ascending_;
   double floor_ = -kInfinity;
-  std::optional<Place> after_;
-  std::vector<Place> heap_;  // the last of the order in front
+  std::optional<PlaceInOrder> after_;
+  std::vector<PlaceInOrder> heap_;  // the last of the order in front
 };
 
 }  // namespace varve::query

@@ -58,7 +58,7 @@ TEST(PostingList, GivesBackWhatWasAdded) {
   }
 }
 
-// A walk by stretches, of random parts, is the walk by next().
+// A walk by what is left of each block, in random parts, is the walk by next().
 // In nearly every entry, often more than once, now and then more often than a byte says.
 TEST(PostingList, OfAFrequentWordGivesBackWhatWasAdded) {
   std::mt19937 random(5);
@@ -77,7 +77,7 @@ TEST(PostingList, OfAFrequentWordGivesBackWhatWasAdded) {
   }
 }
 
-TEST(PostingList, StretchesAreWhatNextGives) {
+TEST(PostingList, TheRestOfABlockIsWhatNextGives) {
   std::mt19937 random(3);
   for (const uint32_t count : kCounts) {
     const Postings postings = random_postings(count, 300, kNoRow, count);
@@ -90,7 +90,7 @@ TEST(PostingList, StretchesAreWhatNextGives) {
     Postings found;
     PostingCursor cursor(list);
     for (uint32_t row = cursor.seek(0); row != kNoRow;) {
-      const auto [rows, frequencies] = cursor.stretch();
+      const auto [rows, frequencies] = cursor.rest_of_block();
       ASSERT_EQ(rows.front(), row);
       ASSERT_EQ(rows.size(), frequencies.size());
       const size_t taken = 1 + random() % rows.size();

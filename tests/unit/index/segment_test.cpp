@@ -333,16 +333,16 @@ TEST(Segment, WhatOnlyAWholeReadingSeesIsRefused) {
   const size_t value_starts = 24 + groups * 8;
   const size_t key_starts = value_starts + groups * 8;
   const size_t keys = key_starts + groups * 4;
-  refused_with(24, "kex", "has a group of another key");
-  refused_with(value_starts + 8, "\1", "has a group that begins elsewhere");
-  refused_with(key_starts + 4, "\1", "has a group that begins elsewhere");
+  refused_with(24, "kex", "has a group that starts with another key");
+  refused_with(value_starts + 8, "\1", "has a group that begins at the wrong byte");
+  refused_with(key_starts + 4, "\1", "has a group that begins at the wrong byte");
   const size_t second = keys + 2 + 6;
   refused_with(keys, "\xE1", "has an entry outside itself");
   refused_with(second, "\x97", "has an entry outside itself");
   refused_with(second + 1, "\x7F", "has an entry outside itself");
   refused_with(second + 2, "0", "is not sorted");
-  refused_with(keys + 1, "\0"s, "has a group that begins elsewhere");
-  refused_with(16, "\x6F", "has not the size it says");
+  refused_with(keys + 1, "\0"s, "has a group that begins at the wrong byte");
+  refused_with(16, "\x6F", "does not have the size it states");
 }
 
 // One key, one way to write it: look-ups rely on that.
@@ -357,8 +357,9 @@ TEST(Segment, AKeyThatSharesMoreThanItSaysIsRefused) {
                 "acc");
   wrong[8] += 1;
   const auto segment = open_whole(wrong);
-  EXPECT_EQ(segment.status().message(),
-            "index.bin: a dictionary has a key that shares more than it says");
+  EXPECT_EQ(
+      segment.status().message(),
+      "index.bin: a dictionary has a key that shares more with the key before than it states");
 }
 
 // Who reads keys takes their first byte for what they are.

@@ -193,7 +193,7 @@ TEST_F(Crafted, BasesAndStepsOfWhatIsNoColumn) {
     for (const size_t part : {3u, 4u}) {
       const std::string before = editor_.header;
       editor_.set_word(Editor::place_of(section) + part, 1);
-      EXPECT_NE(reason().find("no column"), std::string::npos) << section;
+      EXPECT_NE(reason().find("not a column"), std::string::npos) << section;
       editor_.header = before;
     }
   }
@@ -220,7 +220,7 @@ TEST_F(Crafted, IdEndsThatGoBackOrOutside) {
 
 TEST_F(Crafted, IdsOfNoRow) {
   editor_.sections[Editor::kIds] += "more";
-  EXPECT_EQ(reason(), "index.bin: there are ids of no row");
+  EXPECT_EQ(reason(), "index.bin: there are ids that belong to no row");
 }
 
 TEST_F(Crafted, TypesThatAreNone) {
@@ -232,7 +232,7 @@ TEST_F(Crafted, TypeNamesThatAreNone) {
   for (const std::string names :
        {"decision\nmessage", "decision\n\n", "Decision\nmessage\n", "a b\nmessage\n", "\n\n"}) {
     editor_.sections[Editor::kTypeNames] = names;
-    EXPECT_EQ(reason(), "index.bin: a type has no right name") << names;
+    EXPECT_EQ(reason(), "index.bin: a type's name is not valid") << names;
   }
 }
 
@@ -253,7 +253,7 @@ TEST_F(Crafted, TablesThatDoNotFitTheRows) {
   }
   editor_ = Editor(encode_snapshot(index_of(300)));  // its slots have two bytes
   editor_.sections[Editor::kTable].pop_back();
-  EXPECT_EQ(reason(), "index.bin: a section has half a value");
+  EXPECT_EQ(reason(), "index.bin: a section ends inside a value");
 }
 
 TEST_F(Crafted, TablesThatHideARowFromItsDeletion) {
@@ -270,7 +270,7 @@ TEST_F(Crafted, TablesThatHideARowFromItsDeletion) {
 
 TEST_F(Crafted, HashesOfOtherIds) {
   editor_.set<uint32_t>(Editor::kIdHashes, 4, 12345);
-  EXPECT_EQ(reason(), "index.bin: an id has another hash");
+  EXPECT_EQ(reason(), "index.bin: an id has the wrong hash");
 }
 
 TEST_F(Crafted, TwoRowsOfOneId) {
@@ -283,11 +283,11 @@ TEST_F(Crafted, TwoRowsOfOneId) {
 TEST_F(Crafted, SequenceNumbersThatNoRowHas) {
   for (const uint64_t seq : {uint64_t{0}, uint64_t{21}, UINT64_MAX}) {
     editor_.set_word(Editor::kLastSeq, seq);
-    EXPECT_EQ(reason(), "index.bin: the last sequence number is of no row") << seq;
+    EXPECT_EQ(reason(), "index.bin: the last sequence number belongs to no row") << seq;
   }
   editor_.set_word(Editor::kLastSeq, UINT64_MAX);
   editor_.set<uint64_t>(Editor::kSeqs, 19, UINT64_MAX);
-  EXPECT_EQ(reason(), "index.bin: the last sequence number is of no row");
+  EXPECT_EQ(reason(), "index.bin: the last sequence number belongs to no row");
 }
 
 TEST_F(Crafted, ATombstoneCoverageIsNotBelieved) {

@@ -28,11 +28,11 @@ class TermCounterTest : public testing::Test {
   [[nodiscard]] Found found_in(const CountedRows& rows) const {
     Found found;
     uint32_t at = 0;
-    for (const auto& stretch : rows.stretches) {
-      for (; at < stretch.end; ++at) {
+    for (const auto& one : rows.term_ends) {
+      for (; at < one.end; ++at) {
         const Posting& posting = rows.postings[at];
         EXPECT_EQ(posting.length, rows.lengths[posting.row] & ~CountedRows::kAsks);
-        found[terms_.at(stretch.term)].emplace_back(posting.row, posting.frequency);
+        found[terms_.at(one.term)].emplace_back(posting.row, posting.frequency);
       }
     }
     EXPECT_EQ(at, rows.postings.size());

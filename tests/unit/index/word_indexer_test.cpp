@@ -41,7 +41,7 @@ class WordIndexerTest : public testing::TestWithParam<bool> {
 };
 
 TEST_P(WordIndexerTest, MakesTheIndexThatLinesMakeOneByOne) {
-  const std::vector<std::string> lines = make_lines(4'000);  // five stretches
+  const std::vector<std::string> lines = make_lines(4'000);  // five portions
   TextIndex expected{text::Settings{}};
   json::Document scratch;
   for (const auto& line : lines) expected.add_line(line, scratch);

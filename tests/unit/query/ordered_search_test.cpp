@@ -88,11 +88,12 @@ class RandomStore {
   QueryLog log_;
 };
 
-std::vector<Place> scan(RandomStore& store, RowFilter& filter, const OrderKey& key, double key_min,
-                        const std::optional<Place>& after, size_t count) {
-  std::vector<Place> all;
+std::vector<PlaceInOrder> scan(RandomStore& store, RowFilter& filter, const OrderKey& key,
+                               double key_min, const std::optional<PlaceInOrder>& after,
+                               size_t count) {
+  std::vector<PlaceInOrder> all;
   for (uint32_t row = 0; row < store.index().size(); ++row) {
-    const Place place{key.of(row), store.index().timestamp_ms(row), row};
+    const PlaceInOrder place{key.of(row), store.index().timestamp_ms(row), row};
     EXPECT_TRUE(std::isfinite(place.key));
     if (!filter.accepts(row) || place.key < key_min) continue;
     if (!after || comes_before(*after, place)) all.push_back(place);
@@ -102,7 +103,8 @@ std::vector<Place> scan(RandomStore& store, RowFilter& filter, const OrderKey& k
   return all;
 }
 
-void expect_same_order(const std::vector<Place>& found, const std::vector<Place>& expected) {
+void expect_same_order(const std::vector<PlaceInOrder>& found,
+                       const std::vector<PlaceInOrder>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
     ASSERT_EQ(found[i].row, expected[i].row) << "place " << i;
@@ -137,7 +139,7 @@ TEST_P(OrderedSearch, IsExactlyTheFullScan) {
         const auto found = best.take();
         expect_same_order(found, expected);
         if (expected.empty()) continue;
-        const Place after = expected[store.random()() % expected.size()];
+        const PlaceInOrder after = expected[store.random()() % expected.size()];
         TopK next(count, false, after);
         search_in_order(store.index(), filter, key, key_min, &next);
         expect_same_order(next.take(), scan(store, other, key, key_min, after, count));

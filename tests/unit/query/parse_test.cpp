@@ -63,7 +63,7 @@ TEST(ParseQuery, MembersOfOtherQueriesAreNotCalledUnknown) {
   }
   const auto refused = parse_query(R"({"text":"a","user_id":"ann"})", Scope::kSession);
   ASSERT_EQ(refused.code(), Code::kInvalidArgument);
-  EXPECT_NE(refused.status().message().find("'user_id': chooses sessions"), std::string::npos);
+  EXPECT_NE(refused.status().message().find("'user_id': selects sessions"), std::string::npos);
 }
 
 // Nor is nobody everybody.

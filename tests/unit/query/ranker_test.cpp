@@ -108,16 +108,16 @@ TextPlan plan_of(ZipfLog& log, const std::vector<std::string>& words) {
 }
 
 // By looking at every row.
-std::vector<Place> scan(const index::Index& index, Ranker& ranker, RowFilter& filter, bool any_row,
-                        size_t count) {
-  std::vector<Place> all;
+std::vector<PlaceInOrder> scan(const index::Index& index, Ranker& ranker, RowFilter& filter,
+                               bool any_row, size_t count) {
+  std::vector<PlaceInOrder> all;
   for (uint32_t row = 0; row < index.size(); ++row) {
     const double score = ranker.score(row);
     if (filter.accepts(row) && (score > 0 || any_row)) {
       all.push_back({score, index.timestamp_ms(row), row});
     }
   }
-  std::sort(all.begin(), all.end(), [](const Place& a, const Place& b) {
+  std::sort(all.begin(), all.end(), [](const PlaceInOrder& a, const PlaceInOrder& b) {
     if (a.key != b.key) return a.key > b.key;
     return a.timestamp_ms != b.timestamp_ms ? a.timestamp_ms > b.timestamp_ms : a.row > b.row;
   });
@@ -125,7 +125,8 @@ std::vector<Place> scan(const index::Index& index, Ranker& ranker, RowFilter& fi
   return all;
 }
 
-void expect_same(const std::vector<Place>& found, const std::vector<Place>& expected) {
+void expect_same(const std::vector<PlaceInOrder>& found,
+                 const std::vector<PlaceInOrder>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
     ASSERT_EQ(found[i].row, expected[i].row) << "place " << i;
@@ -189,11 +190,11 @@ TEST_P(RankerScan, FindsWhatALookAtEveryRowFinds) {
       const bool any_row = log.random()() % 5 == 0;
       expect_best_of_a_scan(log.index(), ranker, filter, count, any_row);
       RowFilter other = filter;
-      std::vector<Place> all = scan(log.index(), ranker, other, any_row, SIZE_MAX);
+      std::vector<PlaceInOrder> all = scan(log.index(), ranker, other, any_row, SIZE_MAX);
       if (all.empty()) continue;
       // The next page.
-      const Place last = all[std::min(count, all.size()) / 2];
-      std::erase_if(all, [&](const Place& place) { return !comes_before(last, place); });
+      const PlaceInOrder last = all[std::min(count, all.size()) / 2];
+      std::erase_if(all, [&](const PlaceInOrder& place) { return !comes_before(last, place); });
       if (all.size() > count) all.resize(count);
       TopK next(count, false, last);
       ranker.find_best(filter, any_row, &next);
@@ -286,7 +287,7 @@ INSTANTIATE_TEST_SUITE_P(
                       WayCase{"often0 often1 rare", 3000, 0, Ranker::Way::kListsAddedUp},
                       WayCase{"part0 part1 part2 part3", 10, 0, Ranker::Way::kListsAddedUp}));
 
-// Of a stretch one posting alone is in the window, and those behind it are not passed over.
+// Of a block one posting alone is in the window, and those behind it are not passed over.
 TEST(Ranker, ARowAloneInItsWindowTakesNoOtherWithIt) {
   const std::set<uint32_t> rows = {0, ScoreWindow::kRows + 1, ScoreWindow::kRows + 2};
   QueryLog log(plain_words());

@@ -31,7 +31,7 @@ TEST(ScoreWindow, GivesWhatWasAddedInRisingOrderAndIsEmptyThen) {
   EXPECT_EQ(take(*window), Scores());
   window->start(0);
   window->add(0, 4);
-  EXPECT_EQ(take(*window), (Scores{{0, 4}})) << "nothing is left of another stretch";
+  EXPECT_EQ(take(*window), (Scores{{0, 4}})) << "nothing is left of another window";
 }
 
 TEST(ScoreWindow, KnowsWhatWasAddedTo) {

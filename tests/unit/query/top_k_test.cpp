@@ -11,12 +11,12 @@
 namespace varve::query {
 namespace {
 
-bool same(const Place& a, const Place& b) {
+bool same(const PlaceInOrder& a, const PlaceInOrder& b) {
   return a.key == b.key && a.timestamp_ms == b.timestamp_ms && a.row == b.row;
 }
 
-std::vector<Place> some_places(std::mt19937& random, uint32_t count) {
-  std::vector<Place> places;
+std::vector<PlaceInOrder> some_places(std::mt19937& random, uint32_t count) {
+  std::vector<PlaceInOrder> places;
   for (uint32_t row = 0; row < count; ++row) {
     places.push_back({static_cast<double>(random() % 20), static_cast<int64_t>(random() % 5), row});
   }
@@ -30,17 +30,17 @@ TEST(TopK, IsTheBeginningOfTheSortedWhole) {
     const bool ascending = random() % 2 == 0;
     const uint64_t count = random() % 30;
     auto places = some_places(random, static_cast<uint32_t>(random() % 200));
-    std::optional<Place> after;
+    std::optional<PlaceInOrder> after;
     if (!places.empty() && random() % 2 == 0) after = places.front();
     TopK best(count, ascending, after);
-    for (const Place& place : places) best.offer(place);
+    for (const PlaceInOrder& place : places) best.offer(place);
     TopK filled(count, ascending, after);
     filled.fill(places);
 
-    const auto precedes = [ascending](const Place& a, const Place& b) {
+    const auto precedes = [ascending](const PlaceInOrder& a, const PlaceInOrder& b) {
       return ascending ? comes_before(b, a) : comes_before(a, b);
     };
-    std::erase_if(places, [&](const Place& one) { return after && !precedes(*after, one); });
+    std::erase_if(places, [&](const PlaceInOrder& one) { return after && !precedes(*after, one); });
     std::sort(places.begin(), places.end(), precedes);
     if (places.size() > count) places.resize(count);
     ASSERT_EQ(filled.is_full(), places.size() >= count);
@@ -55,8 +55,8 @@ TEST(TopK, ItsThresholdIsTheLastOfTheBest) {
   for (int round = 0; round < 300; ++round) {
     const uint64_t count = 1 + random() % 20;
     TopK best(count, false, std::nullopt);
-    std::vector<Place> seen;
-    for (const Place& place : some_places(random, 100)) {
+    std::vector<PlaceInOrder> seen;
+    for (const PlaceInOrder& place : some_places(random, 100)) {
       best.offer(place);
       seen.push_back(place);
       ASSERT_EQ(best.is_full(), seen.size() >= count);
@@ -66,7 +66,7 @@ TEST(TopK, ItsThresholdIsTheLastOfTheBest) {
         continue;
       }
       std::sort(seen.begin(), seen.end(), comes_before);
-      const Place& last = seen[count - 1];
+      const PlaceInOrder& last = seen[count - 1];
       ASSERT_TRUE(same(best.threshold(), last));
       ASSERT_FALSE(best.is_beyond(last.key));
       ASSERT_EQ(best.floor(), last.key) << "a later time decides among equal keys";
