@@ -49,14 +49,14 @@ void ObjectReader::fail(Value at, std::string_view message) {
   if (failure_.ok()) failure_ = invalid_at(text_, at, message);
 }
 
-void ObjectReader::refuse_empty(std::span<const std::string_view> names) {
+void ObjectReader::refuse_empty(std::span<const std::string_view> names, std::string_view message) {
   for (const Member& member : members_) {
     if (std::find(names.begin(), names.end(), member.name) == names.end()) continue;
     const Value value = member.value;
     const bool is_empty = value.is_string()
                               ? value.text().empty()
                               : (value.is_array() || value.is_object()) && value.size() == 0;
-    if (is_empty) fail(value, "is empty, and so no condition: leave it out if that is meant");
+    if (is_empty) fail(value, message);
   }
 }
 

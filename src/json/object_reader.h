@@ -57,11 +57,16 @@ class ObjectReader {
   // Makes a caller's own check of a member fail in the same form.
   void fail(Value at, std::string_view message);
 
-  // Fails when one of these members is there but empty (text, array or object): read as no
-  // condition, it would match everything where nothing is meant.
-  void refuse_empty(std::span<const std::string_view> names);
-  void refuse_empty(std::initializer_list<std::string_view> names) {
-    refuse_empty(std::span(names.begin(), names.size()));
+  static constexpr std::string_view kEmptyCondition =
+      "is empty, which would be no condition at all; leave it out if you mean that";
+
+  // Fails when one of these members is there but empty (text, array or object). Read as absent, it
+  // would match everything where nothing is meant. `message` says what to do instead.
+  void refuse_empty(std::span<const std::string_view> names,
+                    std::string_view message = kEmptyCondition);
+  void refuse_empty(std::initializer_list<std::string_view> names,
+                    std::string_view message = kEmptyCondition) {
+    refuse_empty(std::span(names.begin(), names.size()), message);
   }
 
   // The first failure; else an unknown member, named; else success.

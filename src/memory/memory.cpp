@@ -69,7 +69,7 @@ Status without_offset(const Status& status) {
 Result<MemoryOptions> parse_memory_options(std::string_view text) {
   MemoryOptions options;
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
-    reader.refuse_empty({"user_id", "agent_id"});
+    reader.refuse_empty({"user_id", "agent_id"}, "is empty; give an id, or leave it out");
     reader.read_string("user_id", &options.user_id);
     reader.read_string("agent_id", &options.agent_id);
     reader.read_uint("window", &options.window, 1, kWindowMax);

@@ -132,7 +132,7 @@ void read_stores(json::ObjectReader& reader) {
   for (const auto& store : stores) {
     if (store == "kv" || store == "transcript") continue;
     const auto value = reader.read_any("stores");
-    if (value) reader.fail(*value, "may hold \"kv\" and \"transcript\"");
+    if (value) reader.fail(*value, "may hold only \"kv\" and \"transcript\"");
   }
 }
 
@@ -145,7 +145,7 @@ void read_if_exists(json::ObjectReader& reader, CreateOptions* options) {
   reader.read_choice("if_exists", &options->if_exists, known, "\"open\" or \"fail\"");
   const auto given = reader.read_any("if_exists");
   if (given && options->if_exists == IfExists::kOpen && options->session_id.empty()) {
-    reader.fail(*given, "asks for a session_id");
+    reader.fail(*given, "is \"open\", which needs a session_id");
   }
 }
 
@@ -264,17 +264,17 @@ Result<CreateOptions> parse_create_options(std::string_view text) {
   VARVE_TRY(document.parse(text));
   json::ObjectReader reader(text, document.root());
   // An empty owner would mean anybody, and open others' sessions.
-  reader.refuse_empty({"user_id", "agent_id"});
+  reader.refuse_empty({"user_id", "agent_id"}, "is empty; give an id, or leave it out");
   reader.read_string("session_id", &options.session_id);
   reader.read_string("user_id", &options.user_id);
   reader.read_string("agent_id", &options.agent_id);
   read_known_members(reader, document.root(), false);
   read_stores(reader);
-  read_if_exists(reader, &options);
   const auto id = reader.read_any("session_id");
   if (id && !is_valid_id(options.session_id)) {
     reader.fail(*id, "must be 1 to 128 letters, digits, '_' and '-', not starting with '-'");
   }
+  read_if_exists(reader, &options);
   VARVE_TRY(reader.finish());
   options.members = json::Tree::from(document.root());
   options.members.erase("if_exists");  // of this call, not of the session

@@ -29,7 +29,7 @@ struct BackupOptions {
 Result<BackupOptions> parse_backup_options(std::string_view text) {
   BackupOptions options;
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
-    reader.refuse_empty({"sessions"});
+    reader.refuse_empty({"sessions"}, "is empty; leave it out for all sessions");
     reader.read_strings("sessions", &options.sessions);
     reader.read_bool("delete_missing", &options.delete_missing);
   }));

@@ -35,7 +35,7 @@ Result<RestoreOptions> parse_restore_options(std::string_view text) {
   bool has_tombstones = false;
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
     // A caller that found no session to restore does not mean all of them.
-    reader.refuse_empty({"sessions"});
+    reader.refuse_empty({"sessions"}, "is empty; leave it out for all sessions");
     reader.read_strings("sessions", &options.sessions);
     reader.read_bool("overwrite", &options.overwrite);
     reader.read_string("tombstones_from", &options.tombstones_from);

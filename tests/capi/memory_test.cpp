@@ -690,6 +690,7 @@ TEST(MemoryErrors, OptionsAreChecked) {
         varve_memory_open(store.get(), given.options, VARVE_NUL_TERMINATED, &memory, error.out()));
     EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT);
     EXPECT_EQ(outcome.detail("member"), given.member);
+    EXPECT_EQ(outcome.message.find("condition"), std::string::npos) << "this is no query";
     EXPECT_EQ(memory, nullptr);
   }
 }

@@ -53,6 +53,20 @@ TEST(SessionCreate, NamesTheOptionThatIsWrong) {
   EXPECT_TRUE(store.sessions().object().at("sessions").as_array().empty());
 }
 
+TEST(SessionCreate, SaysWhatToDoAboutAMemberThatIsEmpty) {
+  const Store store;
+  for (const std::string member : {"user_id", "agent_id"}) {
+    const Outcome outcome = store.try_create("{\"" + member + "\":\"\"}");
+    EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT);
+    EXPECT_EQ(outcome.message.find("condition"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.message.find("give an id, or leave it out"), std::string::npos) << outcome;
+  }
+  const Outcome nameless = store.try_create(R"({"session_id":"","if_exists":"open"})");
+  EXPECT_EQ(nameless.detail("member"), "session_id") << nameless;
+  const Outcome unnamed = store.try_create(R"({"if_exists":"open"})");
+  EXPECT_EQ(unnamed.detail("member"), "if_exists") << unnamed;
+}
+
 TEST(SessionCreate, RefusesAnIdThatExists) {
   const Store store;
   const Session session(store, R"({"session_id":"s"})");
