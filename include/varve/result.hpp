@@ -9,7 +9,6 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -55,14 +54,23 @@ class [[nodiscard]] Result {
     check();
     return std::get<0>(state_);
   }
+  [[nodiscard]] const T &value() const & {
+    check();
+    return std::get<0>(state_);
+  }
   [[nodiscard]] T &&value() && {
     check();
     return std::get<0>(std::move(state_));
   }
   // Only when has_value().
   [[nodiscard]] T &operator*() &noexcept { return *std::get_if<0>(&state_); }
+  [[nodiscard]] const T &operator*() const &noexcept { return *std::get_if<0>(&state_); }
   [[nodiscard]] T &&operator*() &&noexcept { return std::move(*std::get_if<0>(&state_)); }
   [[nodiscard]] T *operator->() noexcept { return std::get_if<0>(&state_); }
+  [[nodiscard]] const T *operator->() const noexcept { return std::get_if<0>(&state_); }
+  [[nodiscard]] T value_or(T other) const & {
+    return has_value() ? std::get<0>(state_) : std::move(other);
+  }
   [[nodiscard]] T value_or(T other) && {
     return has_value() ? std::get<0>(std::move(state_)) : std::move(other);
   }
@@ -112,6 +120,25 @@ struct Returning {
     return Result<T>(std::move(error));
   }
 };
+
+// Any UTF-8 text as a JSON string, quotes and all: so that what somebody said can stand in an entry
+// or a query, whatever characters it has.
+inline std::string json_string(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20) {
+      quoted += "\\u00";
+      quoted += kDigits[byte / 16];
+      quoted += kDigits[byte % 16];
+    } else {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
 
 namespace detail {
 
@@ -185,30 +212,14 @@ class Object {
   std::unique_ptr<Handle, Close> handle_;
 };
 
-inline std::string json_array(std::span<const std::string_view> items) {
+// `items` are JSON texts, in any container.
+inline std::string json_array(const auto &items) {
   std::string array = "[";
   for (const std::string_view item : items) {
     if (array.size() > 1) array += ',';
     array += item;
   }
   return array + ']';
-}
-
-inline std::string json_string(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20) {
-      quoted += "\\u00";
-      quoted += kDigits[byte / 16];
-      quoted += kDigits[byte % 16];
-    } else {
-      if (c == '"' || c == '\\') quoted += '\\';
-      quoted += c;
-    }
-  }
-  return quoted + '"';
 }
 
 // The options that open or create a session. They are appended to the given ones, so that the place

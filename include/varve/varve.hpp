@@ -14,7 +14,11 @@
 //
 // Text goes in as std::string_view and comes out as std::string; options, queries, entries and
 // answers are the JSON of the C headers, which explain each function: Session::add is
-// varve_session_add in varve/entry.h. Objects can be moved but not copied. Several threads may use
+// varve_session_add in varve/entry.h. What somebody said becomes JSON by varve::json_string:
+//
+//   session.add(R"({"type":"message","content":)" + varve::json_string(said) + "}");
+//
+// Objects can be moved but not copied. Several threads may use
 // one at once (Results: one at a time), as long as none moves or destroys it meanwhile. A store
 // must outlive what was opened from it.
 //
@@ -27,6 +31,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -108,11 +113,19 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
   Answer<std::string> add(Text entry) const {
     return this->ask(varve_session_add, entry.data(), entry.size());
   }
-  // A JSON array or JSON lines, or entries of your own. Returns the ids as a JSON array.
+  // A JSON array or JSON lines in one text; or entries, one in each text. Returns the ids as a JSON
+  // array.
   Answer<std::string> add_batch(Text entries) const {
     return this->ask(varve_session_add_batch, entries.data(), entries.size());
   }
   Answer<std::string> add_batch(std::span<const std::string_view> entries) const {
+    return add_batch(detail::json_array(entries));
+  }
+  Answer<std::string> add_batch(std::span<const std::string> entries) const {
+    return add_batch(detail::json_array(entries));
+  }
+  // Without this, two texts in braces would be the begin and the end of one.
+  Answer<std::string> add_batch(std::initializer_list<std::string_view> entries) const {
     return add_batch(detail::json_array(entries));
   }
   Answer<std::string> get(Text id) const {

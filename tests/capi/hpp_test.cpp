@@ -59,6 +59,47 @@ TEST(Hpp, RemembersAndFinds) {
   EXPECT_TRUE(session.query(R"({"ids":["a"]})").empty());
 }
 
+TEST(Hpp, EntriesOfABatchComeInWhatTheCallerHas) {
+  const varve::Store store("memory:");
+  const varve::Session session = store.create_session();
+  const std::string_view of_a = R"({"id":"a","type":"finding","content":1})";
+  const std::string_view of_b = R"({"id":"b","type":"finding","content":2})";
+  // In braces they must not be taken for the two ends of one text.
+  EXPECT_EQ(session.add_batch({R"({"id":"c","type":"finding","content":3})",
+                               R"({"id":"d","type":"finding","content":4})"}),
+            R"(["c","d"])");
+  EXPECT_EQ(session.add_batch(std::vector<std::string>{std::string(of_a)}), R"(["a"])");
+  EXPECT_EQ(session.add_batch(std::vector{of_b}), R"(["b"])");
+  EXPECT_EQ(session.add_batch({}), "[]");
+  EXPECT_EQ(session.count(), 4U);
+}
+
+TEST(Hpp, AnyTextBecomesJson) {
+  EXPECT_EQ(varve::json_string("say \"tea\\coffee\"\n\x1f"),
+            R"("say \"tea\\coffee\"\u000a\u001f")");
+  const varve::Store store("memory:");
+  const varve::Session session = store.create_session();
+  const std::string said("\"quoted\" \\ \t and \0 NUL, \xc3\xa9", 29);
+  const std::string id =
+      session.add(R"({"type":"message","content":)" + varve::json_string(said) + "}");
+  EXPECT_EQ(json::parse(session.get(id)).at("content").as_string(), said);
+}
+
+TEST(Hpp, AConstantResultCanBeRead) {
+  const varve::checked::Store store = varve::checked::Store::open("memory:").value();
+  const auto session = store.session("s");
+  ASSERT_TRUE(session);
+  const varve::checked::Result<std::string> id = session->add(kTea);
+  ASSERT_TRUE(id);
+  EXPECT_EQ(*id, "tea");
+  EXPECT_EQ(id->size(), 3U);
+  EXPECT_EQ(id.value(), "tea");
+  EXPECT_EQ((*session).count().value(), 1U);
+  const auto missing = session.value().get("coffee");
+  EXPECT_EQ(missing.value_or("none"), "none");
+  EXPECT_EQ(thrown([&] { (void)missing.value(); }), VARVE_NOT_FOUND);
+}
+
 TEST(Hpp, ASessionIsOpenedOrMade) {
   const TempDirectory directory;
   const std::string place = directory.path() + "/store";
