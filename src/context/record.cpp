@@ -62,7 +62,9 @@ class Recorder {
     }
     VARVE_TRY(make_content());
     entry_.set("type", Tree::string(kind_.type));
-    return session_.add(entry_.canonical());
+    auto id = session_.add(entry_.canonical());
+    if (!id.ok()) return json::without_offset(id.status());
+    return id;
   }
 
  private:
@@ -78,13 +80,19 @@ class Recorder {
   Status make_content() {
     if (kind_.type == "tool_call") {
       VARVE_TRY(read_call_id());
-      VARVE_TRY(need_text("name"));
+      if (content_.get("name") == nullptr) {
+        return invalid("name", "'name' is missing; give the tool's name");
+      }
+      VARVE_TRY(check_name());
       if (content_.get("arguments") == nullptr) content_.set("arguments", Tree::object());
     } else if (kind_.type == "tool_result") {
       VARVE_TRY(read_call_id());
-      if (content_.get("call_id") == nullptr || content_.get("name") != nullptr) {
-        VARVE_TRY(need_text("name"));
+      const bool has_name = content_.get("name") != nullptr;
+      if (!has_name && content_.get("call_id") == nullptr) {
+        return invalid("name",
+                       "the result needs 'call_id', that of its call, or 'name', the tool's");
       }
+      if (has_name) VARVE_TRY(check_name());
       VARVE_TRY(refer_to_call());
     } else if (!kind_.role.empty()) {
       VARVE_TRY(make_message());
@@ -93,7 +101,7 @@ class Recorder {
       entry_.set("content", *only);
       return {};
     } else if (content_.members().empty()) {
-      return invalid("content", "'content' is missing: what there is to remember");
+      return invalid("content", "'content' is missing; give what is to be remembered");
     }
     entry_.set("content", content_);
     return {};
@@ -103,12 +111,12 @@ class Recorder {
   Status make_message() {
     const Tree* role = content_.get("role");
     if (role != nullptr && role->text() != kind_.role) {
-      return invalid("role", "'role' is '" + role->text() + "', and " + std::string(kind_.name) +
-                                 " makes it '" + std::string(kind_.role) + "'");
+      return invalid("role", "'role' is '" + role->text() + "', but " + std::string(kind_.name) +
+                                 " sets it to '" + std::string(kind_.role) + "'; leave it out");
     }
     const Tree* text = content_.get("content");
     if (text == nullptr && content_.get("message") == nullptr) {
-      return invalid("content", "'content' is missing: what was said");
+      return invalid("content", "'content' is missing; give what was said");
     }
     if (text != nullptr && text->is_string() && content_.get("message") == nullptr) {
       Tree message = *text;
@@ -123,15 +131,17 @@ class Recorder {
   Status read_call_id() {
     const Tree* call_id = content_.get("call_id");
     if (call_id == nullptr || call_id->is_string()) return {};
-    if (!call_id->is_null()) return invalid("call_id", "'call_id' must be a string");
+    if (!call_id->is_null())
+      return invalid("call_id", "'call_id' must be a string, or null for none");
     content_.erase("call_id");
     return {};
   }
 
-  Status need_text(std::string_view member) const {
-    const Tree* value = content_.get(member);
-    if (value != nullptr && value->is_string() && !value->text().empty()) return {};
-    return invalid(member, "'" + std::string(member) + "' must be a string: the tool's name");
+  // Called when there is a name.
+  Status check_name() const {
+    const Tree& name = *content_.get("name");
+    if (name.is_string() && !name.text().empty()) return {};
+    return invalid("name", "'name' must be the tool's name, a string that is not empty");
   }
 
   // As the first of its references, unless they name it already.
@@ -240,7 +250,7 @@ Result<std::string> record(session::Session& session, std::string_view kind,
   if (known != kKinds.end()) return Recorder(session, *known).record(payload);
   std::string names;
   for (const Kind& one : kKinds) names.append(names.empty() ? "" : ", ").append(one.name);
-  return invalid("kind", "'" + std::string(kind) + "' is no kind; there are " + names);
+  return invalid("kind", "'" + std::string(kind) + "' is not a kind; the kinds are " + names);
 }
 
 }  // namespace varve::context

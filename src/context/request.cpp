@@ -40,14 +40,6 @@ query::Query newest(uint64_t limit, query::SortBy sort_by = query::SortBy::kTime
   return query;
 }
 
-// A failure about a part of the request, told as one about the request.
-Status within(Status failure, const std::string& path, std::string member, uint64_t offset) {
-  Place place = failure.place();
-  place.member = std::move(member);
-  place.offset = offset;
-  return {failure.code(), path + ": " + failure.message(), std::move(place)};
-}
-
 class RequestParser {
  public:
   explicit RequestParser(std::string_view text) : text_(text) {}
@@ -139,10 +131,9 @@ class RequestParser {
     if (const auto query = reader.read_object("query")) {
       auto parsed = query::parse_query(text_of(*query), query::Scope::kSession);
       if (!parsed.ok()) {
-        const std::string path = document_.path_of(*query);
-        const std::string member = path + "." + parsed.status().place().member;
-        note(within(std::move(parsed).status(), path, member, document_.offset_of(*query, text_)));
-        return;
+        std::string member = document_.path_of(*query) + "." + parsed.status().place().member;
+        const uint64_t offset = document_.offset_of(*query, text_);
+        return note(json::at_place(parsed.status(), std::move(member), offset));
       }
       retrieval.query = *std::move(parsed);
       kinds += 1;
@@ -164,7 +155,7 @@ class RequestParser {
                         std::vector<std::string> types, query::Query* query) {
     if (types.empty()) return;
     if (!query->types.empty()) {
-      reader.fail(*item.find("types"), "stands in the query too; give it once");
+      reader.fail(*item.find("types"), "is in the query, too; give it only once");
     }
     query->types = std::move(types);
   }
@@ -199,8 +190,7 @@ class RequestParser {
     auto parsed = query::parse_query(text, query::Scope::kSession);
     if (!parsed.ok()) {
       const auto value = document_.root().find("question");
-      return within(std::move(parsed).status(), "question", "question",
-                    document_.offset_of(*value, text_));
+      return json::at_place(parsed.status(), "question", document_.offset_of(*value, text_));
     }
     request_.retrievals.push_back({*std::move(parsed), false});
     if (is_default) request_.recent_share = kRecentShare;

@@ -11,13 +11,50 @@
 
 namespace varve::json {
 
+namespace {
+
+std::string member_prefix(const Place& place) {
+  return place.member.empty() ? std::string() : "member '" + place.member + "': ";
+}
+
+std::string offset_suffix(const Place& place) {
+  return " (at byte " + std::to_string(*place.offset) + ")";
+}
+
+}  // namespace
+
 Status invalid_at(std::string_view text, Value value, std::string_view message) {
   Place place;
   place.member = value.document().path_of(value);
   place.offset = value.document().offset_of(value, text);
-  std::string line = place.member.empty() ? std::string() : "member '" + place.member + "': ";
-  line.append(message).append(" (at byte ").append(std::to_string(*place.offset)).append(")");
+  std::string line = member_prefix(place) + std::string(message) + offset_suffix(place);
   return {Code::kInvalidArgument, std::move(line), std::move(place)};
+}
+
+Status without_offset(const Status& failure) {
+  Place place = failure.place();
+  if (!place.offset) return failure;
+  std::string message = failure.message();
+  const std::string missing_suffix =
+      " (in the object at byte " + std::to_string(*place.offset) + ")";
+  for (const std::string& suffix : {offset_suffix(place), missing_suffix}) {
+    if (message.ends_with(suffix)) message.resize(message.size() - suffix.size());
+  }
+  place.offset.reset();
+  return {failure.code(), std::move(message), std::move(place)};
+}
+
+Status at_place(const Status& failure, std::string member, uint64_t offset) {
+  const Status bare = without_offset(failure);
+  std::string_view message = bare.message();
+  if (const std::string known = member_prefix(bare.place()); message.starts_with(known)) {
+    message.remove_prefix(known.size());
+  }
+  Place place = bare.place();
+  place.member = std::move(member);
+  place.offset = offset;
+  std::string line = member_prefix(place) + std::string(message) + offset_suffix(place);
+  return {failure.code(), std::move(line), std::move(place)};
 }
 
 std::string not_a_choice(std::string_view name, std::string_view choices, std::string_view text) {

@@ -105,4 +105,9 @@ Status read_object(std::string_view text, Read&& read) {
 // kInvalidArgument with the value's member path and byte offset in `text`.
 Status invalid_at(std::string_view text, Value value, std::string_view message);
 
+// For a failure about a text that was made from the caller's, in which its offset means nothing:
+// the same without it, or with the member and the offset that the caller can look at.
+Status without_offset(const Status& failure);
+Status at_place(const Status& failure, std::string member, uint64_t offset);
+
 }  // namespace varve::json

@@ -57,13 +57,6 @@ Status visit_entries(session::Session& session, json::Tree query, const Visit& v
   }
 }
 
-// The text that was given was changed on its way: offsets in the new one mean nothing.
-Status without_offset(const Status& status) {
-  Place place = status.place();
-  place.offset.reset();
-  return {status.code(), status.message(), std::move(place)};
-}
-
 }  // namespace
 
 Result<MemoryOptions> parse_memory_options(std::string_view text) {
@@ -233,7 +226,7 @@ Result<Memory::SessionPointer> Memory::open(std::string_view session_id) {
     VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
     if (metadata.get_string("user_id") != options_.user_id) {
       return Status(Code::kNotFound,
-                    "the session '" + std::string(session_id) + "' is another user's");
+                    "session '" + std::string(session_id) + "' belongs to another user");
     }
   }
   keep_open(session);
@@ -247,7 +240,7 @@ Result<Memory::SessionPointer> Memory::open_or_create(std::string_view session_i
   auto opened = open(session_id);
   if (opened.ok() || opened.code() != Code::kNotFound) return opened;
   const Status right = store_.check_entry(session_id, entry);
-  if (!right.ok()) return without_offset(right);
+  if (!right.ok()) return json::without_offset(right);
   auto created = store_.create_session(options.canonical());
   // Another call created it first, or it belongs to another user.
   if (created.code() == Code::kAlreadyExists) return open(session_id);
@@ -287,7 +280,7 @@ void Memory::let_go(std::string_view session_id) {
 
 Result<std::string> Memory::add(session::Session& session, std::string_view entry) {
   auto id = session.add(entry);
-  if (!id.ok()) return without_offset(id.status());
+  if (!id.ok()) return json::without_offset(id.status());
   return id;
 }
 

@@ -145,6 +145,30 @@ TEST_F(ContextRecord, WhatIsMissingOrWrongIsNamed) {
   EXPECT_EQ(session.count().count, 0U);
 }
 
+TEST_F(ContextRecord, NoOffsetIsToldOfATextThatTheCallerDoesNotHave) {
+  // Among the members of the entry made from it, tags come after the content.
+  const Outcome wrong = session.record("event", R"({"tags":[7],"content":"x"})").outcome;
+  EXPECT_EQ(wrong.detail("member"), "tags[0]") << wrong;
+  EXPECT_EQ(wrong.detail("offset"), "") << wrong;
+  EXPECT_EQ(wrong.message, "member 'tags[0]': must be a string");
+  // What is wrong in the payload itself has its place.
+  EXPECT_EQ(session.record("event", "[1]").outcome.detail("offset"), "0");
+}
+
+TEST_F(ContextRecord, TheMessageSaysWhatToGive) {
+  const auto told = [&](std::string_view kind, std::string_view payload) {
+    return session.record(kind, payload).outcome.message;
+  };
+  EXPECT_EQ(told("tool_call", "{}"), "'name' is missing; give the tool's name");
+  EXPECT_EQ(told("tool_call", R"({"name":""})"),
+            "'name' must be the tool's name, a string that is not empty");
+  EXPECT_EQ(told("tool_result", R"({"result":1})"),
+            "the result needs 'call_id', that of its call, or 'name', the tool's");
+  EXPECT_EQ(told("user_message", R"({"content":"x","role":"system"})"),
+            "'role' is 'system', but user_message sets it to 'user'; leave it out");
+  EXPECT_EQ(told("note", "{}").substr(0, 45), "'note' is not a kind; the kinds are user_mess");
+}
+
 TEST_F(ContextRecord, AnIdIsUsedOnce) {
   record("event", R"({"id":"a","content":"x"})");
   EXPECT_EQ(session.record("event", R"({"id":"a","content":"y"})").outcome.status,

@@ -707,6 +707,7 @@ TEST(MemoryErrors, WhatIsNoMessageIsRefusedAndChangesNothing) {
   EXPECT_EQ(tagged.outcome.status, VARVE_INVALID_ARGUMENT);
   EXPECT_EQ(tagged.outcome.detail("member"), "tags[0]");
   EXPECT_EQ(tagged.outcome.detail("offset"), "");  // of a text that nobody gave
+  EXPECT_EQ(tagged.outcome.message.find("at byte"), std::string::npos) << tagged.outcome;
   EXPECT_EQ(memory.remember(R"({"content":"x","importance":7})").outcome.status,
             VARVE_INVALID_ARGUMENT);
   EXPECT_TRUE(store.sessions().object().at("sessions").as_array().empty());

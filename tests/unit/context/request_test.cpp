@@ -88,6 +88,19 @@ TEST(ParseRequest, NamesTheFirstPartThatIsWrong) {
   EXPECT_EQ(of(R"({"format":"xml"})"), "format");
 }
 
+// Queries within a request are parsed as texts of their own; their offsets are not the caller's.
+TEST(ParseRequest, AWrongQueryIsToldAtItsPlaceInTheRequest) {
+  const std::string text = R"({"pinned":[],"retrieve":[{"query":{"limit":3,"limt":3}}]})";
+  const Status wrong = parse_request(text).status();
+  const size_t place = text.find(R"({"limit")");
+  EXPECT_EQ(wrong.place().offset, place);
+  EXPECT_EQ(wrong.message(),
+            "member 'retrieve[0].query.limt': is unknown (at byte " + std::to_string(place) + ")");
+  const Status long_one =
+      parse_request(R"({"question":")" + std::string(70'000, 'x') + "\"}").status();
+  EXPECT_EQ(long_one.message(), "member 'question': may have up to 65536 bytes (at byte 12)");
+}
+
 TEST(ParseRequest, ATypeStandsOnce) {
   EXPECT_EQ(parse_request(R"({"retrieve":[{"types":["a"],"query":{"types":["b"]}}]})").code(),
             Code::kInvalidArgument);

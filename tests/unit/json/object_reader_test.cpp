@@ -132,6 +132,34 @@ TEST(ObjectReader, TheFirstFailureIsReported) {
   EXPECT_EQ(read(R"({"name":1,"flag":1,"zzz":1})", &options).place().member, "flag");
 }
 
+TEST(WithoutOffset, LeavesTheRestOfTheFailureAsItIs) {
+  Options options;
+  const Status wrong = read(R"({"count":0})", &options);
+  EXPECT_EQ(wrong.message(), "member 'count': must be an integer from 1 to 100 (at byte 9)");
+  const Status told = without_offset(wrong);
+  EXPECT_EQ(told.code(), wrong.code());
+  EXPECT_EQ(told.message(), "member 'count': must be an integer from 1 to 100");
+  EXPECT_EQ(told.place().member, "count");
+  EXPECT_FALSE(told.place().offset);
+
+  Place place;
+  place.offset = 4;
+  const Status missing(Code::kInvalidArgument, "'x' is missing (in the object at byte 4)", place);
+  EXPECT_EQ(without_offset(missing).message(), "'x' is missing");
+  const Status other(Code::kSizeLimit, "too large (at byte 4)");
+  EXPECT_EQ(without_offset(other).message(), other.message()) << "not an offset of its own";
+}
+
+TEST(AtPlace, NamesTheCallersMemberAndOffset) {
+  Options options;
+  const Status inner = read(R"({"count":0})", &options);
+  const Status told = at_place(inner, "queries[1].count", 70);
+  EXPECT_EQ(told.message(),
+            "member 'queries[1].count': must be an integer from 1 to 100 (at byte 70)");
+  EXPECT_EQ(told.place().member, "queries[1].count");
+  EXPECT_EQ(told.place().offset, 70U);
+}
+
 TEST(ObjectReader, AFailedMemberLeavesItsOutputUntouched) {
   Options options;
   EXPECT_FALSE(read(R"({"tags":["a",1],"count":7})", &options).ok());
