@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "capi/calls.h"
 #include "capi/text.h"
 
 using varve::Status;
+using varve::capi::bad_argument;
 using varve::capi::json_in;
 using varve::capi::kIdBytesMax;
 using varve::capi::optional_text_in;
@@ -92,9 +92,7 @@ varve_status_t varve_session_put_vector(varve_session_t* session, const char* id
   return with_session(session, error_out, [&](Session& target) -> Status {
     VARVE_TRY_ASSIGN(const auto id_text, text_in(id, id_len, "id"));
     if (values == nullptr && dimension > 0) {
-      varve::Place place;
-      place.member = "values";
-      return {varve::Code::kInvalidArgument, "values is NULL", std::move(place)};
+      return bad_argument("values", "is NULL, but dimension is not 0");
     }
     return target.put_vector(id_text, {values, dimension});
   });

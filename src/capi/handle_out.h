@@ -2,12 +2,12 @@
 // it. The only kind of out that may not be NULL: a handle that nobody holds cannot be closed.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/result.h"
 #include "capi/handles.h"
+#include "capi/text.h"
 
 namespace varve::capi {
 
@@ -22,11 +22,7 @@ class HandleOut {
 
   [[nodiscard]] Status check() const {
     if (out_ != nullptr) return {};
-    Place place;
-    place.member = name_;
-    return Status(Code::kInvalidArgument,
-                  std::string(name_) + " is NULL: there is nowhere to put the handle",
-                  std::move(place));
+    return bad_argument(name_, "is NULL: there is nowhere to put the handle");
   }
   // Call it after check().
   Status set(Result<Token> token) {

@@ -25,34 +25,18 @@ namespace {
 
 using Receiver = const varve::session::ProgressReceiver&;
 
-struct Options {
-  bool dry_run = false;
-  bool accept_edits = false;
-  bool deep = false;
-};
-
-enum class Call { kVerify, kRepair, kMigrate, kOther };
-
-// Each option is known only to the call that has it; all other options are unknown.
-Result<Options> read_options(const char* text, size_t len, Call call) {
+// `read` takes the members that the call has; all others are unknown.
+template <typename Read>
+Status read_options(const char* text, size_t len, Read&& read) {
   VARVE_TRY_ASSIGN(const auto json, optional_json_in(text, len, "options_json"));
-  Options options;
-  VARVE_TRY(read_object(json, [&](ObjectReader& reader) {
-    if (call == Call::kVerify) reader.read_bool("deep", &options.deep);
-    if (call == Call::kRepair || call == Call::kMigrate) {
-      reader.read_bool("dry_run", &options.dry_run);
-    }
-    if (call == Call::kRepair) reader.read_bool("accept_edits", &options.accept_edits);
-  }));
-  return options;
+  return read_object(json, read);
 }
 
-varve::Result<CompactionOptions> read_compaction_options(const char* text, size_t len,
-                                                         CompactionCause cause) {
-  VARVE_TRY_ASSIGN(const auto json, optional_json_in(text, len, "options_json"));
+Result<CompactionOptions> read_compaction_options(const char* text, size_t len,
+                                                  CompactionCause cause) {
   CompactionOptions options;
   options.cause = cause;
-  VARVE_TRY(read_object(json, [&](ObjectReader& reader) {
+  VARVE_TRY(read_options(text, len, [&](ObjectReader& reader) {
     reader.read_bool("dry_run", &options.dry_run);
     if (cause == CompactionCause::kAsked) {
       reader.read_double("evict_below", &options.evict_below, 0, 2);
@@ -70,8 +54,10 @@ varve_status_t varve_session_verify(varve_session_t* session, const char* option
                                     varve_error_t** error_out) {
   TextOut out(report_out, report_len_out);
   return with_session(session, error_out, [&](Session& target, Receiver receiver) -> Status {
-    VARVE_TRY_ASSIGN(const Options options, read_options(options_json, options_len, Call::kVerify));
-    return out.set(target.verify(options.deep, receiver));
+    bool deep = false;
+    VARVE_TRY(read_options(options_json, options_len,
+                           [&](ObjectReader& reader) { reader.read_bool("deep", &deep); }));
+    return out.set(target.verify(deep, receiver));
   });
 }
 
@@ -80,8 +66,13 @@ varve_status_t varve_session_repair(varve_session_t* session, const char* option
                                     varve_error_t** error_out) {
   TextOut out(report_out, report_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
-    VARVE_TRY_ASSIGN(const Options options, read_options(options_json, options_len, Call::kRepair));
-    return out.set(target.repair(options.dry_run, options.accept_edits));
+    bool dry_run = false;
+    bool accept_edits = false;
+    VARVE_TRY(read_options(options_json, options_len, [&](ObjectReader& reader) {
+      reader.read_bool("dry_run", &dry_run);
+      reader.read_bool("accept_edits", &accept_edits);
+    }));
+    return out.set(target.repair(dry_run, accept_edits));
   });
 }
 
@@ -112,9 +103,10 @@ varve_status_t varve_session_migrate(varve_session_t* session, const char* optio
                                      varve_error_t** error_out) {
   TextOut out(report_out, report_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
-    VARVE_TRY_ASSIGN(const Options options,
-                     read_options(options_json, options_len, Call::kMigrate));
-    return out.set(target.migrate(options.dry_run));
+    bool dry_run = false;
+    VARVE_TRY(read_options(options_json, options_len,
+                           [&](ObjectReader& reader) { reader.read_bool("dry_run", &dry_run); }));
+    return out.set(target.migrate(dry_run));
   });
 }
 
@@ -123,7 +115,7 @@ varve_status_t varve_session_rebuild_index(varve_session_t* session, const char*
                                            size_t* report_len_out, varve_error_t** error_out) {
   TextOut out(report_out, report_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
-    VARVE_TRY(read_options(options_json, options_len, Call::kOther).status());
+    VARVE_TRY(read_options(options_json, options_len, [](ObjectReader&) {}));
     return out.set(target.rebuild_index());
   });
 }

@@ -13,6 +13,7 @@
 using varve::Code;
 using varve::Place;
 using varve::Status;
+using varve::capi::bad_argument;
 using varve::capi::guard;
 using varve::capi::HandleOut;
 using varve::capi::HandleTable;
@@ -30,24 +31,21 @@ namespace {
 using SharedStore = std::shared_ptr<StoreRecord>;
 
 Status check_uri(std::string_view uri) {
+  if (uri.empty()) return bad_argument("uri", "is empty");
   const size_t nul = uri.find('\0');
-  if (!uri.empty() && nul == std::string_view::npos) return {};
+  if (nul == std::string_view::npos) return {};
   Place place;
   place.member = "uri";
-  if (uri.empty()) return Status(Code::kInvalidArgument, "uri is empty", std::move(place));
   place.offset = nul;
   return Status(Code::kInvalidArgument,
-                "uri has a NUL at byte " + std::to_string(nul) + "; no path can", std::move(place));
+                "uri has a NUL at byte " + std::to_string(nul) + ", which no path can have",
+                std::move(place));
 }
 
 Status check_level(int32_t level) {
   if (level >= VARVE_LOG_DEBUG && level <= VARVE_LOG_OFF) return {};
-  Place place;
-  place.member = "level";
-  return Status(Code::kInvalidArgument,
-                "level is " + std::to_string(level) +
-                    "; it must be from VARVE_LOG_DEBUG (0) to VARVE_LOG_OFF (4)",
-                std::move(place));
+  return bad_argument("level", "is " + std::to_string(level) +
+                                   "; it must be from VARVE_LOG_DEBUG (0) to VARVE_LOG_OFF (4)");
 }
 
 // The store's record without a pin: for calls that may wait for the host's log function, in which

@@ -11,13 +11,6 @@
 namespace varve::capi {
 namespace {
 
-Status invalid(std::string_view name, std::string_view what) {
-  Place place;
-  place.member = name;
-  return Status(Code::kInvalidArgument, std::string(name) + " " + std::string(what),
-                std::move(place));
-}
-
 Result<std::string_view> checked_utf8(Result<std::string_view> text, std::string_view name) {
   if (!text.ok()) return text;
   const auto offset = find_invalid_utf8(*text);
@@ -35,14 +28,21 @@ char* allocate_text(size_t len) { return static_cast<char*>(std::malloc(len + 1)
 
 }  // namespace
 
+Status bad_argument(std::string_view name, std::string_view what) {
+  Place place;
+  place.member = name;
+  return Status(Code::kInvalidArgument, std::string(name) + " " + std::string(what),
+                std::move(place));
+}
+
 Result<std::string_view> json_in(const char* text, size_t len, std::string_view name) {
   if (text == nullptr) {
     if (len == 0) return std::string_view();
-    return invalid(name, "is NULL, and its length is not 0");
+    return bad_argument(name, "is NULL, but its length is not 0");
   }
   if (len == VARVE_NUL_TERMINATED) return std::string_view(text);
   if (len > static_cast<size_t>(PTRDIFF_MAX)) {
-    return invalid(name, "has a length that no text can have: a negative number, perhaps");
+    return bad_argument(name, "has a length that no text can have: a negative number, perhaps");
   }
   return std::string_view(text, len);
 }

@@ -1,8 +1,6 @@
 #include "varve/window.h"
 
 #include <memory>
-#include <string>
-#include <utility>
 
 #include "capi/guard.h"
 #include "capi/handle_out.h"
@@ -11,9 +9,8 @@
 #include "io/system_clock.h"
 #include "memory/window.h"
 
-using varve::Code;
-using varve::Place;
 using varve::Status;
+using varve::capi::bad_argument;
 using varve::capi::guard;
 using varve::capi::HandleOut;
 using varve::capi::HandleTable;
@@ -38,10 +35,7 @@ class WindowRecord final : public varve::capi::Record {
 
 Status check_capacity(size_t capacity) {
   if (capacity > 0) return {};
-  Place place;
-  place.member = "capacity";
-  return Status(Code::kInvalidArgument, "capacity is 0; a window keeps 1 message or more",
-                std::move(place));
+  return bad_argument("capacity", "is 0; a window keeps 1 message or more");
 }
 
 // `body` is called with the window, and returns a Status.

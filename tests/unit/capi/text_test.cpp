@@ -40,7 +40,7 @@ TEST(TextIn, RefusesNullWithALength) {
     const auto text = check(nullptr, 5, "id");
     EXPECT_EQ(text.code(), Code::kInvalidArgument);
     EXPECT_EQ(text.status().place().member, "id");
-    EXPECT_EQ(text.status().message(), "id is NULL, and its length is not 0");
+    EXPECT_EQ(text.status().message(), "id is NULL, but its length is not 0");
   }
 }
 
