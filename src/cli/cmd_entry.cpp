@@ -66,6 +66,26 @@ Result<std::string> text_to_add(const AddOptions& options, const std::string& wo
   return text;
 }
 
+Result<Text> add_to(Session& session, const AddOptions& options, std::string_view text) {
+  return options.json_lines ? session.add_batch(text) : session.add(text);
+}
+
+Result<OpenSession> session_to_add_to(Context& context, const AddOptions& options,
+                                      const std::string& id, std::string_view text) {
+  if (options.create) {
+    return open_or_create(context, id, [&](Session& session) -> Outcome {
+      Result<Text> added = add_to(session, options, text);
+      if (!added.ok()) return std::move(added.failure());
+      return std::nullopt;
+    });
+  }
+  Result<OpenSession> open = open_session(context, id);
+  if (!open.ok() && open.failure().status == VARVE_NOT_FOUND) {
+    open.failure().hint = "Add --create to make it, or look with `varve ls`.";
+  }
+  return open;
+}
+
 int run_add(Context& context, const AddOptions& options) {
   Result<SessionOperands> words = split_session(context, options.operands, 1);
   if (!words.ok()) return context.fail(words.failure());
@@ -77,15 +97,9 @@ int run_add(Context& context, const AddOptions& options) {
                       "empty"));
   if (!options.json_entry && !options.json_lines) text = entry_text(options, *text);
   if (!text.ok()) return context.fail(text.failure());
-  Result<OpenSession> open = open_session(context, words->session, options.create);
-  if (!open.ok()) {
-    if (open.failure().status == VARVE_NOT_FOUND) {
-      open.failure().hint = "Add --create to make it, or look with `varve ls`.";
-    }
-    return context.fail(open.failure());
-  }
-  Result<Text> added =
-      options.json_lines ? open->session.add_batch(*text) : open->session.add(*text);
+  Result<OpenSession> open = session_to_add_to(context, options, words->session, *text);
+  if (!open.ok()) return context.fail(open.failure());
+  Result<Text> added = add_to(open->session, options, *text);
   if (!added.ok()) {
     return context.fail(context.with_hint(std::move(added.failure()), words->session));
   }

@@ -182,11 +182,12 @@ Result<Session> session_of(Context& context, Store& store, const ImportOptions& 
   }
   const std::string made = object_text({{"session_id", quote(id)}});
   if (!options.dry_run) {
+    // Not with if_exists: a session that somebody else has just created is not to be taken back.
     session = store.create_session(made);
     *is_new = session.ok();
     return session;
   }
-  Result<Store> opened = Store::open("memory:", {});
+  Result<Store> opened = context.open_trial_store();
   if (!opened.ok()) return std::move(opened.failure());
   memory.emplace(std::move(*opened));
   return memory->create_session(made);
@@ -259,7 +260,7 @@ Result<Store> store_for(Context& context, const ImportOptions& options,
   if (may_create && options.directory.empty()) {
     const std::string& id = jobs.front().session;
     Result<Store> store = context.open_store_for(creation_of(id));
-    if (!store.ok()) return context.with_hint(std::move(store.failure()), id);
+    if (!store.ok()) return context.creation_failure(std::move(store.failure()), id);
     return store;
   }
   Result<Store> store = context.open_store(may_create ? Access::kCreate : Access::kExisting);
@@ -267,7 +268,7 @@ Result<Store> store_for(Context& context, const ImportOptions& options,
       store.failure().status != VARVE_NOT_FOUND) {
     return store;
   }
-  return Store::open("memory:", {});
+  return context.open_trial_store();
 }
 
 // Checked before a store is created for files that do not exist. The sessions of a directory are

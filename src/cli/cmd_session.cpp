@@ -58,10 +58,10 @@ int run_create(Context& context, const CreateOptions& options) {
   Result<std::string> document = creation_options(options, id);
   if (!document.ok()) return context.fail(document.failure());
   Result<Store> store = context.open_store_for(*document);
-  if (!store.ok()) return context.fail(context.with_hint(std::move(store.failure()), id));
+  if (!store.ok()) return context.fail(context.creation_failure(std::move(store.failure()), id));
   Result<Session> session = store->create_session(*document);
   if (!session.ok()) {
-    Failure failure = context.with_hint(std::move(session.failure()), id);
+    Failure failure = context.creation_failure(std::move(session.failure()), id);
     if (failure.status == VARVE_ALREADY_EXISTS && !options.if_missing) {
       failure.hint = "With --if-missing that is no error.";
     }

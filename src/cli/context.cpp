@@ -22,11 +22,29 @@ std::string root_directory(std::string_view root) {
   return std::string(root);
 }
 
+// A section of the store's own settings; empty when it has none.
+json::object stored_settings(const std::string& root, std::string_view section) {
+  const std::string directory = root_directory(root);
+  if (directory.empty()) return {};
+  std::ifstream file(directory + "/config.json");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return object_at(parse_object(text), section);
+}
+
 // Whether the store's own settings forbid opening damaged sessions.
 bool is_strict(const std::string& root) {
-  std::ifstream file(root_directory(root) + "/config.json");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return string_at(object_at(parse_object(text), "integrity"), "recovery") == "strict";
+  return string_at(stored_settings(root, "integrity"), "recovery") == "strict";
+}
+
+// The store's own settings of how large an entry and a session may be.
+std::string size_limits(const std::string& root) {
+  json::object limits;
+  for (const auto& setting : stored_settings(root, "storage")) {
+    if (setting.key() == "max_entry_size_bytes" || setting.key() == "max_session_size_mb") {
+      limits.insert(setting);
+    }
+  }
+  return json::serialize(json::object{{"storage", std::move(limits)}});
 }
 
 std::string store_config(const Globals& globals) {
@@ -145,14 +163,26 @@ Result<Store> Context::open_store(Access access) {
   return store;
 }
 
+Result<Store> Context::open_trial_store() const {
+  return Store::open(kMemoryUri, size_limits(globals_.root));
+}
+
+Outcome Context::try_in_memory(const std::string& creation_options,
+                               const SessionTrial& trial) const {
+  Result<Store> store = open_trial_store();
+  // Settings that are refused are reported, with their place, when the store itself is opened.
+  if (!store.ok()) return std::nullopt;
+  Result<Session> session = store->create_session(creation_options);
+  if (!session.ok()) return std::move(session.failure());
+  return trial(*session);
+}
+
 Result<Store> Context::open_store_for(const std::string& creation_options) {
   const std::string directory = root_directory(globals_.root);
   Result<bool> is_there = has_store(directory);
   if (!directory.empty() && is_there.ok() && !*is_there) {
-    Result<Store> trial = Store::open(kMemoryUri, {});
-    if (!trial.ok()) return std::move(trial.failure());
-    Result<Session> made = trial->create_session(creation_options);
-    if (!made.ok()) return std::move(made.failure());
+    const auto no_more = [](Session&) { return Outcome(); };
+    if (Outcome refused = try_in_memory(creation_options, no_more)) return *std::move(refused);
   }
   return open_store(Access::kCreate);
 }
@@ -164,14 +194,18 @@ Failure Context::with_hint(Failure failure, const std::string& id) const {
       failure.hint =
           "`varve verify " + id + "` shows all damage, `varve repair " + id + "` sets it aside.";
       break;
-    default: name_wrong_id(failure, "session_id", id);
+    default: break;
   }
   return failure;
 }
 
-Result<Session> Context::open_session(Store& store, const std::string& id, bool create_missing) {
-  Result<Session> session =
-      create_missing ? store.create_session(creation_of(id)) : store.open_session(id);
+Failure Context::creation_failure(Failure failure, const std::string& id) const {
+  name_wrong_id(failure, "session_id", id);
+  return with_hint(std::move(failure), id);
+}
+
+Result<Session> Context::open_session(Store& store, const std::string& id) {
+  Result<Session> session = store.open_session(id);
   if (session.ok()) return session;
   Failure failure = with_hint(std::move(session.failure()), id);
   name_wrong_id(failure, "id", id);
@@ -181,12 +215,25 @@ Result<Session> Context::open_session(Store& store, const std::string& id, bool 
   return failure;
 }
 
-Result<OpenSession> open_session(Context& context, const std::string& id, bool create_missing) {
-  Result<Store> store = create_missing ? context.open_store_for(creation_of(id))
-                                       : context.open_store(Access::kExisting);
-  if (!store.ok()) return context.with_hint(std::move(store.failure()), id);
-  Result<Session> session = context.open_session(*store, id, create_missing);
+Result<OpenSession> open_session(Context& context, const std::string& id) {
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return std::move(store.failure());
+  Result<Session> session = context.open_session(*store, id);
   if (!session.ok()) return std::move(session.failure());
+  return OpenSession{std::move(*store), std::move(*session)};
+}
+
+Result<OpenSession> open_or_create(Context& context, const std::string& id,
+                                   const SessionTrial& trial) {
+  Result<OpenSession> existing = open_session(context, id);
+  if (existing.ok() || existing.failure().status != VARVE_NOT_FOUND) return existing;
+  if (Outcome refused = context.try_in_memory(creation_of(id), trial)) {
+    return context.creation_failure(*std::move(refused), id);
+  }
+  Result<Store> store = context.open_store(Access::kCreate);
+  if (!store.ok()) return std::move(store.failure());
+  Result<Session> session = store->create_session(creation_of(id));
+  if (!session.ok()) return context.creation_failure(std::move(session.failure()), id);
   return OpenSession{std::move(*store), std::move(*session)};
 }
 

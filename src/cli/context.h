@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ struct Globals {
 };
 
 enum class Access { kExisting, kCreate };
+
+// What a command is going to do with a session that it creates.
+using SessionTrial = std::function<Outcome(Session&)>;
 
 class Context {
  public:
@@ -59,13 +63,19 @@ class Context {
   void tolerate_damage() { globals_.tolerates_damage = true; }
   // kExisting never creates anything: a missing store is a failure. kCreate creates it.
   Result<Store> open_store(Access access);
-  // For a session to be created by these options: makes no store for options that are refused.
+  // A store in memory with the size limits of the real one.
+  [[nodiscard]] Result<Store> open_trial_store() const;
+  // Opens the store, or creates it for a session with these options; not when they are refused.
   Result<Store> open_store_for(const std::string& creation_options);
-  // Opens `id`, with hints for the usual failures; with `create_missing`, creates it if it does not
-  // exist.
-  Result<Session> open_session(Store& store, const std::string& id, bool create_missing = false);
+  // Opens `id`, with hints for the usual failures.
+  Result<Session> open_session(Store& store, const std::string& id);
   // Adds to a failure about session `id` what a person can do next.
   Failure with_hint(Failure failure, const std::string& id) const;
+  // The same for a failure to create session `id`, which may be no id.
+  Failure creation_failure(Failure failure, const std::string& id) const;
+  // What would be refused of a new session. It is tried in memory: nothing of it is left.
+  [[nodiscard]] Outcome try_in_memory(const std::string& creation_options,
+                                      const SessionTrial& trial) const;
 
  private:
   static void receive_log_line(void* user_data, int32_t level, const char* line, size_t size);
@@ -91,9 +101,11 @@ struct OpenSession {
   Session session;
 };
 
-// Opens store and session; with `create_missing`, creates those that do not exist.
-Result<OpenSession> open_session(Context& context, const std::string& id,
-                                 bool create_missing = false);
+Result<OpenSession> open_session(Context& context, const std::string& id);
+// Creates store and session if they do not exist, but only when `trial` succeeds with such a
+// session.
+Result<OpenSession> open_or_create(Context& context, const std::string& id,
+                                   const SessionTrial& trial);
 
 // The ids of all sessions, or of those of a user or an agent, newest first.
 Result<std::vector<std::string>> all_session_ids(Store& store, const std::string& user = {},

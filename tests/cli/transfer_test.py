@@ -1,0 +1,314 @@
+"""import, export, backup, restore: what they print and leave behind, and their exit codes."""
+
+import json
+import os
+import stat
+
+from cli_support import CliTest, entry_line, main
+
+
+class Import(CliTest):
+    def test_makes_the_session_and_is_repeatable(self):
+        path = self.write("in.jsonl", "".join(entry_line(n) for n in range(50)))
+        report = self.run_json("import", "notes", path)
+        self.assertEqual((report["added"], report["existing"], report["refused"]), (50, 0, []))
+        done = self.run_cli("import", "notes", path)
+        self.assertIn("50 were there already", done.stderr)
+        self.assertEqual(self.run_json("stats", "notes")["entries"], 50)
+
+    def test_what_has_no_id_is_known_when_it_comes_again(self):
+        said = [{"type": "finding", "content": text} for text in ("tea", "boat", "tea", "sun")]
+        lines = "".join(json.dumps(entry) + "\n" for entry in said)
+        for text in (lines, json.dumps(said)):
+            with self.subTest(text):
+                self.run_cli("import", "notes", "-", stdin=text)
+                report = self.run_json("import", "notes", "-", stdin=text)
+                self.assertEqual((report["added"], report["existing"]), (0, 4))
+                kept = self.run_cli("export", "notes").stdout.splitlines()
+                contents = [json.loads(line)["content"] for line in kept]
+                self.assertEqual(contents, ["tea", "boat", "tea", "sun"])
+                # Whatever the order of members, and whatever else the file has now.
+                other = json.dumps({"content": "tea", "type": "finding"})
+                more = json.dumps({"type": "finding", "content": "rain"})
+                report = self.run_json("import", "notes", "-", stdin=f"{more}\n{other}\n")
+                self.assertEqual((report["added"], report["existing"]), (1, 1))
+                self.run_cli("drop", "notes", "--yes")
+
+    def test_no_create_leaves_everything_as_it_was(self):
+        path = self.write("in.jsonl", entry_line(1))
+        self.run_cli("import", "notes", path, "--no-create", exit_code=2)
+        self.assertFalse(self.root.exists())
+
+    def test_a_missing_file_makes_no_session(self):
+        self.run_cli("create", "other")
+        self.run_cli("import", "notes", "missing.jsonl", exit_code=2)
+        self.assertEqual(self.run_cli("ls", "--quiet").stdout, "other\n")
+
+    def test_a_file_without_an_entry_makes_no_session(self):
+        self.run_cli("create", "other")
+        self.write("folder/file", "")
+        self.run_cli("import", "notes", "folder", exit_code=4)
+        self.run_cli("import", "notes", "-", stdin="no json\n", exit_code=1)
+        self.assertEqual(self.run_cli("ls", "--quiet").stdout, "other\n")
+        # One that was there stays, and so does one that got something.
+        self.run_cli("import", "other", "-", stdin="no json\n", exit_code=1)
+        self.run_cli("import", "notes", "-", stdin=entry_line(1) + "no json\n", exit_code=1)
+        self.run_cli("import", "nothing", "-", stdin="")
+        self.assertEqual(self.run_cli("ls", "-q").stdout, "nothing\nnotes\nother\n")
+
+    def test_reports_refused_lines_by_their_number_in_the_file(self):
+        # Several pieces of a megabyte, so that numbers must be offset.
+        pad = "x" * 10_000
+        lines = [entry_line(n, content=pad) for n in range(300)]
+        lines[7] = "not json\n"
+        lines[250] = '{"type":"finding"}\n'
+        lines[251] = "\n"
+        path = self.write("in.jsonl", "".join(lines))
+        report = self.run_json("import", "notes", path, exit_code=1)
+        self.assertEqual(report["added"], 297)
+        self.assertEqual([item["line"] for item in report["refused"]], [8, 251])
+        self.assertEqual(report["refused_total"], 2)
+        self.assertEqual({item["file"] for item in report["refused"]}, {path})
+        again = self.run_cli("import", "notes", path, exit_code=1)
+        self.assertIn("in.jsonl:251: ", again.stderr)
+
+    def test_takes_several_files_a_last_line_without_newline_and_crlf(self):
+        first = self.write("a.jsonl", entry_line(1).rstrip("\n"))
+        second = self.write("b.jsonl", entry_line(2).replace("\n", "\r\n") + "\r\n")
+        empty = self.write("c.jsonl", "")
+        self.assertEqual(self.run_json("import", "notes", first, second, empty)["added"], 2)
+
+    def test_words_behind_two_dashes_are_files(self):
+        self.write("a.jsonl", entry_line(1))
+        self.write("-b.jsonl", entry_line(2))
+        report = json.loads(self.run_cli("import", "--json", "notes", "a.jsonl", "--",
+                                         "-b.jsonl").stdout)
+        self.assertEqual(report["added"], 2)
+
+    def test_all_takes_every_folder(self):
+        self.write("in/one/entries.jsonl", entry_line(1))
+        self.write("in/one/other.jsonl", entry_line(9))
+        self.write("in/two/memory.jsonl", entry_line(2))
+        self.write("in/three/b.jsonl", entry_line(3))
+        self.write("in/three/a.jsonl", entry_line(4))
+        self.write("in/empty/readme.txt", "")
+        self.write("in/queries.jsonl", "{}\n")
+        report = self.run_json("import", "--all", "in")
+        added = {item["session_id"]: item["added"] for item in report["sessions"]}
+        self.assertEqual(added, {"one": 1, "two": 1, "three": 2})
+        self.assertEqual(report["added"], 4)
+        self.run_cli("import", "--all", "missing", exit_code=2)
+        self.run_cli("import", "--all", "in/empty", exit_code=2)
+        self.run_cli("import", "--all", "in", "more", exit_code=1)
+        done = self.run_cli("import", "--all", str(self.root), "--no-create", exit_code=1)
+        self.assertIn("is a store", done.stderr)
+        self.assertIn(str(self.root / "sessions"), done.stderr)
+
+    def test_a_failure_on_the_way_does_not_say_that_nothing_was_added(self):
+        self.run_cli("create", "notes")
+        (self.root / "config.json").write_text('{"storage":{"max_session_size_mb":1}}')
+        path = self.write("many.jsonl", "".join(entry_line(n) for n in range(6000)))
+        done = self.run_cli("import", "notes", path, exit_code=1)
+        self.assertIn("max_session_size_mb", done.stderr)
+        self.assertIn("may be there already", done.stderr)
+        self.assertNotIn("Added", done.stderr)
+        self.assertGreater(self.run_json("count", "-s", "notes")["count"], 0)
+        self.assertEqual(self.run_cli("import", "notes", path, "--json", exit_code=1).stdout, "")
+
+    def test_reads_a_named_pipe(self):
+        pipe = self.directory / "pipe"
+        os.mkfifo(pipe)
+        child = os.fork()
+        if child == 0:
+            with open(pipe, "w", encoding="utf-8") as file:
+                file.write(entry_line(1) + entry_line(2))
+            os._exit(0)
+        self.addCleanup(os.waitpid, child, 0)
+        self.assertEqual(self.run_json("import", "notes", str(pipe))["added"], 2)
+
+
+    def test_takes_a_chat_and_a_memory_servers_file(self):
+        chat = self.write("chat.json", json.dumps([
+            {"role": "user", "content": "When does the ferry leave?"},
+            {"role": "assistant", "content": [{"type": "text", "text": "At nine."}]}], indent=2))
+        report = self.run_json("import", "notes", chat)
+        self.assertEqual((report["added"], report["format"]), (2, "chat"))
+        self.assertIn("At nine.", self.run_cli("log", "notes", "--oneline").stdout)
+        graph = self.write("memory.json", '{"type":"entity","name":"Ann","entityType":"person",'
+                                          '"observations":["likes tea"]}\n')
+        self.assertEqual(self.run_json("import", "notes", graph)["format"], "mcp")
+        self.assertIn("Ann (person): likes tea",
+                      self.run_cli("search", "--session", "notes", "tea").stdout)
+        self.run_cli("import", "notes", chat, "--format", "jsonl", exit_code=1)
+        self.run_cli("import", "notes", chat, "--format", "xml", exit_code=1)
+
+    def test_a_whole_array_comes_through_standard_input(self):
+        entries = [json.loads(entry_line(n)) for n in range(3)]
+        done = self.run_cli("import", "notes", "-", stdin=json.dumps(entries, indent=1))
+        self.assertIn("Added 3 entries to notes.", done.stderr)
+
+    def test_a_dry_run_changes_nothing(self):
+        path = self.write("in.jsonl", entry_line(1) + entry_line(1) + "no json\n")
+        done = self.run_cli("import", "notes", path, "--dry-run", exit_code=1)
+        self.assertIn("Would add 1 entry to notes, 1 were there already, refused 1.", done.stderr)
+        self.assertFalse(self.root.exists())
+        self.notes()
+        done = self.run_cli("import", "notes", path, "--dry-run", exit_code=1)
+        self.assertIn("Would add 0 entries", done.stderr)
+        self.run_cli("import", "other", path, "--dry-run", exit_code=1)
+        self.assertEqual(self.run_cli("ls", "--quiet").stdout, "notes\n")
+
+    def test_an_id_of_another_entry_is_refused(self):
+        self.notes()
+        path = self.write("in.jsonl", entry_line(1, content="changed"))
+        done = self.run_cli("import", "notes", path, exit_code=1)
+        self.assertIn("in.jsonl:1: entry 'e1': id exists with other content", done.stderr)
+
+    def test_a_directory_is_no_file(self):
+        self.write("folder/file", "")
+        self.run_cli("import", "notes", "folder", exit_code=4)
+
+
+class Export(CliTest):
+    def test_conditions_choose_the_entries(self):
+        self.notes()
+        self.run_cli("add", "notes", "tea", "--type", "preference", "--id", "tea", "--tag", "hot")
+        for words in (["--type", "preference"], ["--tag", "hot"],
+                      ["--query", '{"ids":["tea"]}']):
+            text = self.run_cli("export", "notes", *words).stdout
+            self.assertEqual([json.loads(line)["id"] for line in text.splitlines()], ["tea"])
+            done = self.run_cli("export", "notes", *words, "-o", "tea.jsonl")
+            self.assertIn("Exported 1 entry of notes to tea.jsonl", done.stderr)
+            with open(self.directory / "tea.jsonl", encoding="utf-8") as file:
+                self.assertEqual(file.read(), text)
+        self.run_cli("export", "notes", "--query", '{"limit":1}', exit_code=1)
+        self.run_cli("export", "notes", "--query", "{}", "--tag", "hot", exit_code=1)
+        self.run_cli("export", "notes", "--tag", "", exit_code=1)
+        self.run_cli("export", "--all", "--tag", "hot", "-o", "backup")
+        backup = self.directory / "backup" / "notes" / "entries.jsonl"
+        self.assertEqual(len(backup.read_text().splitlines()), 1)
+
+    def test_formats(self):
+        self.notes()
+        lines = self.run_cli("export", "notes").stdout.splitlines()
+        self.assertEqual([json.loads(line)["id"] for line in lines], ["e1", "e2", "e3"])
+        document = json.loads(self.run_cli("export", "notes", "--format", "json").stdout)
+        self.assertEqual(len(document["entries"]), 3)
+        self.assertEqual(self.run_json("export", "notes")["entries"], document["entries"])
+        self.assertIn("note 2", self.run_cli("export", "notes", "-f", "markdown").stdout)
+        self.run_cli("export", "notes", "--format", "xml", exit_code=1)
+
+    def test_writes_a_file_for_the_owner_only(self):
+        self.notes()
+        self.run_cli("export", "notes", "-o", "out.jsonl")
+        path = self.directory / "out.jsonl"
+        self.assertEqual(path.read_text(), self.run_cli("export", "notes").stdout)
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        self.assertEqual([p.name for p in self.directory.iterdir() if "part" in p.name], [])
+
+    def test_tells_with_json_what_was_written(self):
+        self.notes()
+        report = self.run_json("export", "notes", "-o", "out.json")
+        size = (self.directory / "out.json").stat().st_size
+        self.assertEqual(report, {"entries": 3, "bytes": size, "format": "json"})
+        report = self.run_json("export", "notes", "-o", "/dev/null", "-f", "jsonl")
+        self.assertEqual(report["format"], "jsonl")
+        # Nothing stands behind what was exported.
+        self.assertEqual(len(self.run_json("export", "notes", "-o", "/dev/stdout")["entries"]), 3)
+
+    def test_a_failed_write_keeps_what_was_there(self):
+        self.notes()
+        path = self.write("taken/file", "before")
+        done = self.run_cli("export", "notes", "-o", "taken", exit_code=4)
+        self.assertIn("taken", done.stderr)
+        self.run_cli("export", "notes", "-o", "missing/out", exit_code=2)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "before")
+
+    def test_a_full_disk_is_an_error(self):
+        self.notes()
+        self.run_cli("export", "notes", "-o", "/dev/full", exit_code=4)
+
+    def test_all_goes_into_import_all(self):
+        self.notes()
+        self.run_cli("add", "second", "x", "--create")
+        self.run_cli("export", "--all", "--output", "backup")
+        other = ["--root", str(self.directory / "other")]
+        self.run_cli(*other, "import", "--all", "backup")
+        for session in ("notes", "second"):
+            copy = self.run_cli(*other, "export", session).stdout
+            self.assertEqual(copy, self.run_cli("export", session).stdout)
+        for form in (["-f", "json"], ["--json"]):
+            self.run_cli("export", "--all", "-o", "as-json", *form)
+            self.assertTrue((self.directory / "as-json/notes/entries.json").exists())
+            report = self.run_json(*other, "import", "--all", "as-json")
+            self.assertEqual((report["added"], report["existing"]), (0, 4))
+        self.run_cli("export", "--all", exit_code=1)
+        self.run_cli("export", "notes", "--all", "-o", "backup", exit_code=1)
+
+
+class Backup(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.copy = str(self.directory / "copy")
+        self.notes()
+
+    def test_a_backup_is_a_store_and_the_next_one_copies_what_is_new(self):
+        done = self.run_cli("backup", self.copy)
+        self.assertEqual(done.stdout.split(";")[0],
+                         "1 session: 1 copied, 0 appended to, 0 unchanged")
+        self.assertEqual(self.run_cli("--root", self.copy, "export", "notes").stdout,
+                         self.run_cli("export", "notes").stdout)
+        self.run_cli("add", "notes", "more", "--id", "e9")
+        report = self.run_json("backup", self.copy)
+        self.assertEqual((report["appended"], report["entries"]), (1, 1))
+        self.assertEqual(self.run_cli("backup", self.copy, "notes", "--quiet").stdout, "")
+        self.run_cli("get", "notes", "e9", environment={"VARVE_ROOT": self.copy})
+
+    def test_deleted_sessions_leave_the_copy_unless_they_are_kept(self):
+        self.run_cli("create", "other")
+        self.run_cli("backup", self.copy)
+        self.run_cli("drop", "other", "--yes")
+        self.assertEqual(self.run_json("backup", self.copy, "--keep-missing")["removed"], 0)
+        self.assertIn("1 removed", self.run_cli("backup", self.copy).stdout)
+
+    def test_restoring_does_not_bring_deleted_entries_back(self):
+        self.run_cli("backup", self.copy)
+        self.run_cli("delete", "notes", "e2")
+        failed = self.run_cli("restore", self.copy, "notes", exit_code=1)
+        self.assertIn("--overwrite", failed.stderr)
+        done = self.run_cli("restore", self.copy, "notes", "--overwrite")
+        self.assertIn("1 session restored, 2 entries; 1 replaced; 1 deletion applied again",
+                      done.stdout)
+        self.run_cli("get", "notes", "e2", exit_code=2)
+        self.run_cli("get", "notes", "e1")
+        self.run_cli("verify", "notes")
+
+    def test_a_lost_store_is_restored_with_the_deletions_of_a_newer_copy(self):
+        self.run_cli("backup", self.copy)
+        self.run_cli("delete", "notes", "e2")
+        newer = str(self.directory / "newer")
+        self.run_cli("backup", newer)
+        self.run_cli("drop", "notes", "--yes")
+        report = self.run_json("restore", self.copy, "--reapply-deletions", newer)
+        self.assertEqual((report["entries"], report["deletions_reapplied"]), (2, 1))
+
+    def test_a_session_that_cannot_be_copied_is_told_and_the_others_are(self):
+        self.run_cli("create", "newer")
+        self.session_file("newer", "metadata.json").write_text('{"version":2}')
+        done = self.run_cli("backup", self.copy, exit_code=6)
+        self.assertIn("newer: not copied", done.stderr)
+        self.assertIn("1 session: 1 copied", done.stdout)
+
+    def test_mistakes(self):
+        self.run_cli("backup", exit_code=1)
+        self.run_cli("restore", exit_code=1)
+        self.run_cli("backup", str(self.root), exit_code=1)
+        self.run_cli("backup", self.copy, "nobody", exit_code=2)
+        self.run_cli("restore", str(self.directory / "nowhere"), exit_code=2)
+        (self.directory / "file.txt").write_text("x")
+        self.run_cli("backup", str(self.directory), exit_code=1)
+
+
+if __name__ == "__main__":
+    main()
