@@ -6,6 +6,7 @@
 #include <charconv>
 #include <ctime>
 #include <iostream>
+#include <limits>
 #include <optional>
 
 #include "cli/json_text.h"
@@ -95,6 +96,10 @@ Result<json::object> time_range(const std::string& since, const std::string& unt
     return usage_failure("--until is before --since");
   }
   return range;
+}
+
+std::string limit_member(int64_t limit) {
+  return "\"limit\":" + std::to_string(limit > 0 ? limit : std::numeric_limits<int64_t>::max());
 }
 
 Outcome confirm(Context& context, std::string_view question, std::string_view what) {

@@ -1,6 +1,7 @@
 // What several commands share: numbers and times from options, and a person's consent.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,12 @@ Result<std::string> time_text(std::string_view option, const std::string& given,
 
 // {"start","end"} from --since and --until, each unless it is empty.
 Result<json::object> time_range(const std::string& since, const std::string& until);
+
+// The names of the option that says how much is shown: --number is an earlier one, not in the help.
+inline constexpr const char* kLimitNames = "-n,--limit,--number";
+
+// "\"limit\":N", a member of a query; `limit` 0 is no limit.
+std::string limit_member(int64_t limit);
 
 // Asks "`question` [y/N]" on the terminal. Any answer but yes is a failure; so is a missing
 // terminal: then the message says that `what` ("dropping a session") needs --yes.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/display_text.h"
 #include "cli/json_text.h"
@@ -22,7 +23,7 @@ const std::vector<std::string> kTurnTypes = {"message", "conversation", "tool_ca
 
 struct ChatLogOptions {
   Operands operands;
-  int64_t count = 50;
+  int64_t limit = 50;
   std::vector<std::string> types;
 };
 
@@ -124,10 +125,9 @@ int run_chat_log(Context& context, const ChatLogOptions& options) {
   if (!words.ok()) return context.fail(words.failure());
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
-  const std::string limit = options.count == 0 ? "1000000000" : std::to_string(options.count);
   Result<Results> results = open->session.query(
       "{\"types\":" + quoted_array(options.types.empty() ? kTurnTypes : options.types) +
-      ",\"sort_by\":\"time\",\"limit\":" + limit + "}");
+      ",\"sort_by\":\"time\"," + limit_member(options.limit) + "}");
   if (!results.ok()) {
     return context.fail(context.with_hint(std::move(results.failure()), words->session));
   }
@@ -155,7 +155,7 @@ int run_chat_log(Context& context, const ChatLogOptions& options) {
 Runner declare_chat_log(CLI::App& app) {
   auto options = std::make_shared<ChatLogOptions>();
   options->operands.declare(app, 1);
-  app.add_option("-n,--number", options->count, "At most this many turns; 0 for all (50)")
+  app.add_option(kLimitNames, options->limit, "At most this many turns; 0 for all (50)")
       ->type_name("N")
       ->check(whole_number());
   app.add_option("-t,--type", options->types,

@@ -1,6 +1,7 @@
 // kv, transcript.
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/display_text.h"
 #include "cli/input.h"
@@ -128,7 +129,7 @@ Runner declare_kv(CLI::App& app) {
 
 struct TranscriptOptions {
   Operands operands;
-  size_t number = kTurnsUsual;
+  size_t limit = kTurnsUsual;
 };
 
 int append_turn(Context& context, Session& session, const SessionOperands& words) {
@@ -172,7 +173,7 @@ int run_transcript(Context& context, const TranscriptOptions& options) {
   if (!split.ok()) return context.fail(split.failure());
   Result<OpenSession> open = open_session(context, split->session);
   if (!open.ok()) return context.fail(open.failure());
-  const size_t count = options.number == 0 ? SIZE_MAX : options.number;
+  const size_t count = options.limit == 0 ? SIZE_MAX : options.limit;
   Result<Text> turns = open->session.transcript_last(count);
   if (!turns.ok()) return fail(context, std::move(turns.failure()), split->session);
   if (context.json()) {
@@ -186,8 +187,7 @@ int run_transcript(Context& context, const TranscriptOptions& options) {
 Runner declare_transcript(CLI::App& app) {
   auto options = std::make_shared<TranscriptOptions>();
   options->operands.declare(app, 4);
-  app.add_option("-n,--number", options->number,
-                 "For `last`: at most this many turns (20); 0 for all")
+  app.add_option(kLimitNames, options->limit, "For `last`: at most this many turns (20); 0 for all")
       ->type_name("N")
       ->check(whole_number());
   return [options](Context& context) { return run_transcript(context, *options); };
@@ -221,8 +221,8 @@ Command transcript_command() {
           "of \"-\" is read from standard input.\n\n"
           "Put \"--\" before a TEXT that begins with \"-\".",
           "varve transcript append notes user \"Tell me about your memory.\"\n"
-          "varve transcript last notes --number 5\n"
-          "varve transcript last notes --number 0 --json",
+          "varve transcript last notes --limit 5\n"
+          "varve transcript last notes --limit 0 --json",
           &declare_transcript};
 }
 

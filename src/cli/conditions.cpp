@@ -7,7 +7,7 @@
 
 namespace varve::cli {
 
-void Conditions::declare(CLI::App& app, std::string_view raw_name) {
+void Conditions::declare(CLI::App& app) {
   const auto add_list = [&](const char* name, std::vector<std::string>& values,
                             const char* description, const char* type) {
     options_.push_back(
@@ -33,6 +33,10 @@ void Conditions::declare(CLI::App& app, std::string_view raw_name) {
   depth_option_ = app.add_option("--depth", depth_, "With --related: within this many steps (1)")
                       ->type_name("N");
   options_.push_back(depth_option_);
+}
+
+void Conditions::declare(CLI::App& app, std::string_view raw_name) {
+  declare(app);
   raw_option_ = app.add_option(std::string(raw_name), raw_,
                                "The whole query as JSON, instead of other conditions "
                                "(varve/query.h explains the language)")
@@ -46,7 +50,7 @@ void Conditions::add(CLI::Option* option) {
 }
 
 bool Conditions::given() const {
-  return raw_option_->count() > 0 ||
+  return !raw_.empty() ||
          std::any_of(options_.begin(), options_.end(),
                      [](const CLI::Option* option) { return option->count() > 0; });
 }

@@ -1,4 +1,4 @@
-// The options that say which entries are meant, shared by search, explain, count and delete.
+// The options that say which entries are meant: of search, explain, count, log, export and delete.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,8 +13,10 @@ namespace varve::cli {
 
 class Conditions {
  public:
-  // Declares the options. `raw_name` ("--query") takes a whole query as JSON, and excludes all
-  // other conditions.
+  // Declares the options.
+  void declare(CLI::App& app);
+  // As well `raw_name` ("--query"), which takes a whole query as JSON, and excludes all other
+  // conditions.
   void declare(CLI::App& app, std::string_view raw_name);
   // Counts one more option as a condition.
   void add(CLI::Option* option);

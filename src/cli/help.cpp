@@ -74,12 +74,11 @@ class Page {
   std::string text_;
 };
 
-// "-n, --limit N"
+// "-n, --limit N": of several long names, the first is the one to use.
 std::string option_term(const CLI::Option& option) {
   std::string term;
   for (const std::string& name : option.get_snames()) term += "-" + name + ", ";
-  for (const std::string& name : option.get_lnames()) term += "--" + name + ", ";
-  term.resize(term.size() - 2);
+  term += "--" + option.get_lnames().front();
   if (option.get_items_expected_max() > 0) {
     // After a colon, CLI11 repeats what the option's check accepts.
     const std::string type = option.get_type_name();

@@ -1,7 +1,6 @@
 #include "cli/search_options.h"
 
-#include <limits>
-
+#include "cli/arguments.h"
 #include "cli/input.h"
 #include "cli/json_text.h"
 #include "cli/option_values.h"
@@ -111,8 +110,7 @@ Result<std::string> SearchOptions::query(bool explained) const {
   Result<std::string> vector = vector_members();
   if (!vector.ok()) return vector;
   members.push_back(*vector);
-  const int64_t limit = limit_ > 0 ? limit_ : std::numeric_limits<int64_t>::max();
-  members.push_back("\"limit\":" + std::to_string(limit));
+  members.push_back(limit_member(limit_));
   if (!after_.empty()) members.push_back("\"after\":" + quote(after_));
   if (explained) members.emplace_back("\"explain\":true");
   return "{" + joined_members(members) + "}";

@@ -362,6 +362,28 @@ class Log(CliTest):
         self.assertEqual(len(self.ids("--tag", "odd", "--tag", "db")), 1)
         self.assertEqual(self.ids("--tag", "none"), [])
 
+    def test_finds_what_a_search_with_the_same_conditions_finds(self):
+        self.notes(4)
+        self.run_cli("add", "notes", "x", "--id", "low", "--tag", "even.more", "--ref", "e1",
+                     "--importance", "0.1")
+        conditions = (["--tag", "even"], ["--exclude-tag", "even"], ["--since", "1d"],
+                      ["--until", "2026-01-02"], ["--min-importance", "0.4"], ["--related", "e1"],
+                      ["--since", "2026-01-01T00:02:00Z", "--until", "2026-01-01T00:04:00Z"])
+        for words in conditions:
+            with self.subTest(words):
+                found = self.run_cli("search", "-s", "notes", "--sort", "time", "-q", *words)
+                self.assertEqual(self.ids(*words), found.stdout.split())
+                self.assertIn(len(self.ids(*words)), range(1, 5))
+        self.assertEqual(self.ids("--tag", "even"), ["low", "e4", "e2"])
+        self.run_cli("log", "notes", "--since", "whenever", exit_code=1)
+
+    def test_says_how_many_with_the_option_of_the_other_commands(self):
+        self.notes(3)
+        for name in ("-n", "--limit", "--number"):
+            self.assertEqual(self.ids(name, "2"), ["e3", "e2"])
+        turns = self.run_json("chat-log", "notes", "--type", "finding", "--limit", "1")
+        self.assertEqual(len(turns), 1)
+
     def test_reads_like_git_log(self):
         self.notes(2)
         text = self.run_cli("log", "notes").stdout

@@ -87,7 +87,7 @@ class Transcript(CliTest):
         for number in range(25):
             self.run_cli("transcript", "append", "notes", "user", str(number))
         self.assertEqual(len(self.run_json("transcript", "last", "notes")), 20)
-        self.assertEqual(len(self.run_json("transcript", "last", "notes", "--number", "0")), 25)
+        self.assertEqual(len(self.run_json("transcript", "last", "notes", "--limit", "0")), 25)
 
     def test_says_when_nothing_was_said(self):
         self.assertIn("Nothing was said.", self.run_cli("transcript", "last", "notes").stderr)

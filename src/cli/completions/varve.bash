@@ -24,7 +24,7 @@ _varve() {
   local global='--root --session --json --quiet --verbose --durability --color --progress --help
     --version'
   local takes_value=' -r --root -s --session --durability --color --progress --user --agent --title
-    --ttl-hours --options --set -n --limit --number --after -t --type --tag --ref --importance
+    --ttl-hours --options --set -n --limit --after -t --type --tag --ref --importance
     --role --id --timestamp --expires-at --reason -f --format -o --output --exclude-tag --since
     --until --min-importance --related --relation --depth --query --where --text --sort
     -i --interval --by --count --reapply-deletions --evict-below --tokens
@@ -118,10 +118,10 @@ _varve() {
       options='--type --tag --ref --importance --role --id --timestamp --expires-at --json-entry
         --jsonl --create'
       ;;
-    transcript) options='--number' ;;
+    transcript) options='--limit' ;;
     context) options='--tokens --reserve --format --pin --exclude --now --request' ;;
-    chat-log) options='--number --type' ;;
-    log) options='--number --type --tag --oneline --full --reverse' ;;
+    chat-log) options='--limit --type' ;;
+    log) options="$conditions --limit --oneline --full --reverse" ;;
     delete | forget) options="$conditions --where --text --reason --yes" ;;
     search)
       options="$conditions --query --all --user --agent --sort --limit --after --vector-file
@@ -175,7 +175,7 @@ _varve() {
       ;;
     get:* | delete:* | forget:*)
       mapfile -t COMPREPLY < <(
-        compgen -W "$(_varve_run log "${operands[0]}" --number 100)" -- "$current"
+        compgen -W "$(_varve_run log "${operands[0]}" --limit 100)" -- "$current"
       )
       ;;
     import:*)

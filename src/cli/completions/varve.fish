@@ -18,7 +18,7 @@ function __varve_entries
     set -l at (contains --index -- get $words; or contains --index -- delete $words; \
         or contains --index -- forget $words)
     set -l session $words[(math $at + 1)]
-    test -n "$session"; and __varve_run log $session --number 100
+    test -n "$session"; and __varve_run log $session --limit 100
 end
 
 # Words behind the command that are not options.
@@ -146,15 +146,22 @@ complete -c varve -n $seen -l jsonl -d 'The text is JSON lines of entries'
 complete -c varve -n $seen -l create -d 'Create the session if it does not exist'
 
 set -l seen '__fish_seen_subcommand_from log'
-complete -c varve -n $seen -s n -l number -x -d 'At most this many entries'
+complete -c varve -n $seen -s n -l limit -x -d 'At most this many entries'
 complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'
 complete -c varve -n $seen -l tag -x -d 'Only entries with this tag'
+complete -c varve -n $seen -l exclude-tag -x -d 'No entries with this tag'
+complete -c varve -n $seen -l since -x -d 'Only entries of this time or later'
+complete -c varve -n $seen -l until -x -d 'Only entries before this time'
+complete -c varve -n $seen -l min-importance -x -d 'Only entries of at least this importance'
+complete -c varve -n $seen -l related -x -d 'Only entries related to this one'
+complete -c varve -n $seen -l relation -x -d 'Only along relations of this name'
+complete -c varve -n $seen -l depth -x -d 'Within this many steps'
 complete -c varve -n $seen -l oneline -d 'One line for each entry'
 complete -c varve -n $seen -l full -d 'Do not cut long contents'
 complete -c varve -n $seen -l reverse -d 'Show the oldest of them first'
 
 set -l seen '__fish_seen_subcommand_from transcript'
-complete -c varve -n $seen -s n -l number -x -d 'At most this many turns'
+complete -c varve -n $seen -s n -l limit -x -d 'At most this many turns'
 
 set -l seen '__fish_seen_subcommand_from delete forget'
 complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Only this type'
@@ -237,7 +244,7 @@ complete -c varve -n $seen -l now -x -d 'The moment at which ages are computed'
 complete -c varve -n $seen -l request -x -d 'The whole request as JSON'
 
 set -l seen '__fish_seen_subcommand_from chat-log'
-complete -c varve -n $seen -s n -l number -x -d 'At most this many turns'
+complete -c varve -n $seen -s n -l limit -x -d 'At most this many turns'
 complete -c varve -n $seen -s t -l type -x -a "$types" -d 'Entries of this type'
 
 set -l seen '__fish_seen_subcommand_from import'
