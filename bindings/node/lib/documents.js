@@ -23,10 +23,21 @@ export const givesContext = (text) => {
 };
 export const givesIndex = (text) => indexFromWire(parse(text));
 
+/** One page of results: `for (const { entry } of page)` goes through its `results`. */
+class Page {
+  constructor(members) {
+    Object.assign(this, members);
+  }
+
+  [Symbol.iterator]() {
+    return this.results[Symbol.iterator]();
+  }
+}
+
 /** The page that a handle of results holds; the handle ends here. */
 export function givesPage(results) {
   try {
-    return pageFromWire(parse(callNow('varve_results_json', [results])));
+    return new Page(pageFromWire(parse(callNow('varve_results_json', [results]))));
   } finally {
     callNow('varve_results_free', [results]);
   }

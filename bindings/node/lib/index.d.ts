@@ -97,8 +97,8 @@ export interface Result {
   explain?: Report;
 }
 
-/** One page of results; `next` is the `after` of the next one. */
-export interface Page {
+/** One page of results, which can be iterated; `next` is the `after` of the next one. */
+export interface Page extends Iterable<Result> {
   results: Result[];
   next: string | null;
   explain?: Report;

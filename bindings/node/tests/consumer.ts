@@ -17,7 +17,8 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   const entry: Entry = session.getSync(id);
   const page: Page = await session.query({ text: 'tea', sortBy: 'best' }, { signal });
   const found: Result[] = page.results;
-  found.push(...session.querySync({ vector: Float32Array.of(0.5), vectorWeight: 1 }).results);
+  found.push(...session.querySync({ vector: Float32Array.of(0.5), vectorWeight: 1 }));
+  for (const { entry: { id: other }, relevance } of page) console.log(other, relevance);
   using kitchen: Session = await store.session('kitchen', { userId: 'ann' }, { signal });
   const lost: boolean = kitchen.repairSync().metadataLost;
   store.sessionSync(lost ? 'hall' : 'kitchen', { ifExists: 'open' });

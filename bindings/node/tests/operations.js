@@ -56,7 +56,7 @@ const text = (name) => [name, same];
 const options = (name) => [name, document];
 const report = (name) => onSession(name, [options('options_json')]);
 
-/** A page is plain data: there is nothing to free, and it is the runner that looks into it. */
+/** A page is data: there is nothing to free, and it is the runner that looks into it. */
 const keepPage = (page) => keep({ page }, pageToWire(page));
 
 function pageOf(run, args) {

@@ -61,6 +61,26 @@ test('iterators go through every page, up to the limit', async (t) => {
   assert.equal([...store.sessionsSync({ userId: 'ann' })].length, 4);
 });
 
+test('a page of results can be iterated, as often as one likes', async (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync({ userId: 'ann' });
+  session.addBatchSync(['a', 'b', 'c'].map((id) => finding('tea', { id })));
+  const memory = store.openMemorySync({ userId: 'ann' });
+  memory.storeSync({ id: 'd', content: 'tea' });
+  const query = { text: 'tea', sortBy: 'time', order: 'asc', limit: 2 };
+  const pages = [
+    [session.querySync(query), ['a', 'b']], [await session.query(query), ['a', 'b']],
+    [await store.query({ ...query, limit: 9 }), ['a', 'b', 'c', 'd']],
+    [await memory.search(query), ['a', 'b']], [session.querySync({ text: 'coffee' }), []]];
+  for (const [page, ids] of pages) {
+    for (let times = 0; times < 2; times++) {
+      assert.deepEqual(Array.from(page, ({ entry }) => entry.id), ids);
+    }
+    assert.deepEqual([...page], page.results);
+    assert.deepEqual(Object.keys(page), ['results', 'next'], 'data, and nothing else');
+  }
+});
+
 test('a session is opened or made', async (t) => {
   const place = join(directory(t), 'store');
   const first = openStore(t, place);
