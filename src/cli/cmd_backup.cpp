@@ -125,7 +125,7 @@ int run_restore(Context& context, const RestoreOptions& options) {
   if (!options.tombstones_from.empty()) document["tombstones_from"] = options.tombstones_from;
   Result<Text> answer = store->restore(places->directory, options_text(*places, document));
   if (!answer.ok() && answer.failure().status == VARVE_ALREADY_EXISTS) {
-    answer.failure().hint = "With --overwrite it is replaced.";
+    answer.failure().hint = "Use --overwrite to replace it.";
   }
   return finish(context, std::move(answer), &restore_summary);
 }

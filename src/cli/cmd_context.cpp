@@ -136,11 +136,13 @@ void note_budget(Context& context, const json::object& answer, const ContextOpti
 
 Outcome check(const Context& context, const ContextOptions& options) {
   if (!options.request.empty() && !options.words.given().empty()) {
-    return usage_failure("--request is the whole request: its words are the member \"question\"");
+    return usage_failure(
+        "--request is the whole request: put the words into its member \"question\"");
   }
   const Globals& globals = context.globals();
   if (!globals.session.empty() || !globals.environment_session.empty()) return std::nullopt;
-  return usage_failure("no session is named", "Name it with --session or in VARVE_SESSION.");
+  return usage_failure("no session is named",
+                       "Name it with --session or in VARVE_SESSION, not as a word.");
 }
 
 int run_context(Context& context, const ContextOptions& options) {
@@ -152,7 +154,10 @@ int run_context(Context& context, const ContextOptions& options) {
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return context.fail(open.failure());
   Result<Text> text = open->session.build_context(*request);
-  if (!text.ok()) return context.fail(context.with_hint(std::move(text.failure()), id));
+  if (!text.ok()) {
+    if (!options.request.empty()) name_option(text.failure(), "--request");
+    return context.fail(context.with_hint(std::move(text.failure()), id));
+  }
   if (context.json()) {
     context.print(text->view());
     return kExitOk;

@@ -60,10 +60,17 @@ Outcome ask_first(Context& context, OpenSession& open, const std::string& query)
   return confirm(context, question, "deleting by conditions");
 }
 
+int fail_where(Context& context, const DeleteOptions& options, Failure failure,
+               const std::string& session) {
+  const bool is_raw = !options.conditions.raw().empty();
+  if (is_raw && !failure.usage) name_option(failure, "--where");
+  return context.fail(context.with_hint(std::move(failure), session));
+}
+
 int delete_where(Context& context, const DeleteOptions& options) {
   const size_t most = context.globals().session.empty() ? 1 : 0;
   if (options.operands.given().size() > most) {
-    return context.fail(usage_failure("give ids of entries or conditions, not both"));
+    return context.fail(usage_failure("give either ids of entries or conditions, not both"));
   }
   Result<SessionOperands> words = split_session(context, options.operands, 0);
   if (!words.ok()) return context.fail(words.failure());
@@ -73,17 +80,17 @@ int delete_where(Context& context, const DeleteOptions& options) {
   if (!open.ok()) return context.fail(open.failure());
   if (!options.yes) {
     if (Outcome refused = ask_first(context, *open, *query)) {
-      return context.fail(context.with_hint(*refused, words->session));
+      return fail_where(context, options, *std::move(refused), words->session);
     }
   }
   Result<uint64_t> deleted = open->session.remove_where(*query, options.reason);
   if (!deleted.ok()) {
-    return context.fail(context.with_hint(std::move(deleted.failure()), words->session));
+    return fail_where(context, options, std::move(deleted.failure()), words->session);
   }
   if (context.json()) {
     context.print(object_text({{"deleted_count", std::to_string(*deleted)}}));
   } else if (*deleted == 0) {
-    context.note("Nothing was found, and nothing deleted.");
+    context.note("Nothing was found, so nothing was deleted.");
   } else {
     context.note("Deleted " + format_count(static_cast<int64_t>(*deleted), "entry", "entries") +
                  ".");

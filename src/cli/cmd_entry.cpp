@@ -81,7 +81,7 @@ Result<OpenSession> session_to_add_to(Context& context, const AddOptions& option
   }
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok() && open.failure().status == VARVE_NOT_FOUND) {
-    open.failure().hint = "Add --create to make it, or look with `varve ls`.";
+    open.failure().hint = "Add --create to create it; `varve ls` lists the sessions.";
   }
   return open;
 }
@@ -92,9 +92,7 @@ int run_add(Context& context, const AddOptions& options) {
   Result<std::string> text = text_to_add(options, words->rest.front());
   if (!text.ok()) return context.fail(text.failure());
   if (text->empty())
-    return context.fail(
-        usage_failure("there is nothing to add: the text is "
-                      "empty"));
+    return context.fail(usage_failure("there is nothing to add: the text is empty"));
   if (!options.json_entry && !options.json_lines) text = entry_text(options, *text);
   if (!text.ok()) return context.fail(text.failure());
   Result<OpenSession> open = session_to_add_to(context, options, words->session, *text);

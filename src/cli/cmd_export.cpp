@@ -70,6 +70,10 @@ Result<std::string> options_json(const ExportOptions& options, bool has_file) {
     Result<std::string> asked = options.conditions.members({});
     if (!asked.ok()) return asked;
     const std::string& raw = options.conditions.raw();
+    const std::optional<json::value> query = parse_json(raw);
+    if (!raw.empty() && !(query && query->is_object())) {
+      return usage_failure("--query takes a JSON object");
+    }
     members.push_back("\"query\":" + (raw.empty() ? "{" + *asked + "}" : raw));
   }
   if (has_file) members.emplace_back("\"overwrite\":true");

@@ -96,7 +96,7 @@ Outcome import_file(Session& session, const std::string& path, const ImportOptio
     Failure failure = std::move(result.failure());
     failure.message = path + ": " + failure.message;
     if (!options.dry_run)
-      failure.hint = "What stands before it may be there already; importing again adds the rest.";
+      failure.hint = "What comes before it may have been added; importing again adds the rest.";
     return failure;
   }
   report.merge(read_report(result->view(), path));
@@ -121,8 +121,8 @@ std::vector<std::string> session_files(const fs::path& folder) {
 Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
   Result<bool> is_store = has_store(directory);
   if (is_store.ok() && *is_store && session_files(fs::path(directory) / "sessions").empty()) {
-    return usage_failure(directory + " is a store, and no folder of sessions",
-                         "`varve restore` takes sessions from a backup, `varve import --all " +
+    return usage_failure(directory + " is a store, not a folder of sessions",
+                         "`varve restore` takes sessions from a backup; `varve import --all " +
                              (fs::path(directory) / "sessions").string() + "` from any store.");
   }
   std::vector<ImportJob> jobs;
@@ -149,7 +149,7 @@ Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
 Result<std::vector<ImportJob>> plan(const Context& context, const ImportOptions& options) {
   if (!options.directory.empty()) {
     if (!options.operands.given().empty()) {
-      return usage_failure("--all takes the sessions from the directory: name no other files");
+      return usage_failure("--all imports every session of the directory: name no other files");
     }
     return jobs_of_directory(options.directory);
   }

@@ -96,7 +96,7 @@ std::string lost_text(Session& session) {
       owner += (owner.empty() ? "" : ", ") + std::string(name) + printable(id, Lines::kJoin);
   }
   return "\n  metadata.json was lost, with title and settings; the list of sessions " +
-         (owner.empty() ? "has no user and no agent of it" : "still has " + owner);
+         (owner.empty() ? "names no user or agent" : "still names " + owner);
 }
 
 Result<SessionOutcome> repair_session(Session& session, const std::string& id,
@@ -149,7 +149,7 @@ Result<SessionOutcome> migrate_session(Session& session, const std::string& id, 
   const int64_t from = integer_at(report, "from");
   const int64_t to = integer_at(report, "to");
   const std::string entries = format_count(integer_at(report, "entries"), "entry", "entries");
-  std::string summary = id + ": version " + std::to_string(to) + " already, " + entries;
+  std::string summary = id + ": already version " + std::to_string(to) + ", " + entries;
   if (from != to) {
     summary = id + ": " + (dry_run ? "would be migrated" : "migrated") + " from version " +
               std::to_string(from) + " to " + std::to_string(to) + ", " + entries;
@@ -200,7 +200,7 @@ Runner declare_index(CLI::App& app) {
   app.add_flag("--rebuild", options->flag, "Discard the index and rebuild it from the log");
   return [options](Context& context) {
     if (options->all && !options->flag) {
-      return context.fail(usage_failure("--all goes with --rebuild"));
+      return context.fail(usage_failure("--all needs --rebuild"));
     }
     return run_on_sessions(context, options->operands, options->all, "Rebuilding",
                            options->flag ? SessionWork(&rebuild_index) : SessionWork(&show_index));

@@ -28,15 +28,20 @@ Result<Results> ask(Context& context, const SearchOptions& options, const std::s
   return results;
 }
 
+int fail_query(Context& context, const SearchOptions& options, Failure failure) {
+  if (options.is_raw()) name_option(failure, "--query");
+  return context.fail(failure);
+}
+
 // Notes on the page of results, on standard error.
 void note_page(Context& context, const SearchOptions& options, size_t count,
                std::string_view results_json) {
   if (count == 0) context.note("Nothing was found.");
   const std::string_view next = raw_member(results_json, "next");
   if (!next.starts_with('"')) return;
-  context.note("There are more: add " +
-               (options.is_raw() ? "\"after\":" + std::string(next) + " to the query."
-                                 : "--after " + unquote(next) + ", or a larger --limit."));
+  context.note("There are more: add " + (options.is_raw()
+                                             ? "\"after\":" + std::string(next) + " to the query."
+                                             : "--after " + unquote(next) + ", or raise --limit."));
 }
 
 void print_explanation(Context& context, std::string_view results_json, const std::string& query,
@@ -52,7 +57,7 @@ int run_search(Context& context, const SearchOptions& options, Explain explain) 
   Result<std::string> query = options.query(explained || !context.json());
   if (!query.ok()) return context.fail(query.failure());
   Result<Results> results = ask(context, options, *query);
-  if (!results.ok()) return context.fail(results.failure());
+  if (!results.ok()) return fail_query(context, options, std::move(results.failure()));
   Result<std::string_view> text = results->json();
   if (!text.ok()) return context.fail(text.failure());
   if (context.json()) {
@@ -133,7 +138,7 @@ int run_count(Context& context, const SearchOptions& options) {
   Result<uint64_t> count = options.all()
                                ? count_in_store(context, options, *query)
                                : count_in_session(context, options.session(context), *query);
-  if (!count.ok()) return context.fail(count.failure());
+  if (!count.ok()) return fail_query(context, options, std::move(count.failure()));
   const std::string number = std::to_string(*count);
   context.print(context.json() ? object_text({{"count", number}}) : number);
   return kExitOk;

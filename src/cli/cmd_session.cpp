@@ -63,7 +63,7 @@ int run_create(Context& context, const CreateOptions& options) {
   if (!session.ok()) {
     Failure failure = context.creation_failure(std::move(session.failure()), id);
     if (failure.status == VARVE_ALREADY_EXISTS && !options.if_missing) {
-      failure.hint = "With --if-missing that is no error.";
+      failure.hint = "With --if-missing, that is not an error.";
     }
     return context.fail(failure);
   }
@@ -253,7 +253,8 @@ int run_metadata(Context& context, const MetadataOptions& options) {
   if (!open.ok()) return context.fail(open.failure());
   if (!options.patch.empty()) {
     if (Outcome failure = open->session.update(options.patch)) {
-      return context.fail(context.with_hint(*failure, words->session));
+      name_option(*failure, "--set");
+      return context.fail(context.with_hint(*std::move(failure), words->session));
     }
   }
   Result<Text> metadata = open->session.metadata();

@@ -56,8 +56,8 @@ int run_action(Context& context, const Operands& operands, std::span<const Actio
     return action.run(context, open->session, *split);
   }
   return context.fail(usage_failure(name.empty()
-                                        ? "no action is given: one of " + known
-                                        : "unknown action '" + name + "': one of " + known));
+                                        ? "no action is given: use one of " + known
+                                        : "unknown action '" + name + "': use one of " + known));
 }
 
 // --- kv ------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ int append_turn(Context& context, Session& session, const SessionOperands& words
 void print_turns(Context& context, std::string_view turns) {
   const std::optional<json::value> list = parse_json(turns);
   if (!list || !list->is_array() || list->get_array().empty()) {
-    context.note("Nothing was said.");
+    context.note("No turns.");
     return;
   }
   const Terminal& terminal = context.terminal();

@@ -235,7 +235,7 @@ int run_watch(Context& context, const WatchOptions& options) {
     const size_t height = screen.height();
     screen.begin_frame();
     watch.print(height > kLinesBesidesRows ? height - kLinesBesidesRows : height);
-    if (is_live) context.print("q ends, space looks now");
+    if (is_live) context.print("q quits, space refreshes");
     context.out().flush();
     if (number == count || context.out().error() != 0) return kExitOk;
     const auto interval_ms = static_cast<int64_t>(options.interval_s * 1000);

@@ -64,8 +64,8 @@ std::string lock_hint(const std::string& root, const std::string& id) {
   const int64_t process = integer_at(lock, "pid");
   if (process == 0) return {};
   const std::string since = format_time(string_at(lock, "timestamp"));
-  return "Process " + std::to_string(process) + " holds it" +
-         (since.empty() ? "" : " since " + since) + " (" + path + ").";
+  return "Process " + std::to_string(process) +
+         (since.empty() ? " holds it" : " has held it since " + since) + " (" + path + ").";
 }
 
 // Shows an impossible id as it was given: to the library it is a member of the options.
@@ -74,8 +74,8 @@ void name_wrong_id(Failure& failure, std::string_view member, const std::string&
                         string_at(parse_object(failure.details), "member") == member;
   if (!is_of_id) return;
   failure.message = "'" + id +
-                    "' is no id of a session: 1 to 128 letters, digits, '_' and '-', not "
-                    "starting with '-'";
+                    "' is not a session id: it must be 1 to 128 letters, digits, '_' and '-', and "
+                    "not start with '-'";
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ Failure Context::with_hint(Failure failure, const std::string& id) const {
     case VARVE_BUSY: failure.hint = lock_hint(root_directory(globals_.root), id); break;
     case VARVE_CORRUPTION:
       failure.hint =
-          "`varve verify " + id + "` shows all damage, `varve repair " + id + "` sets it aside.";
+          "`varve verify " + id + "` lists all damage; `varve repair " + id + "` sets it aside.";
       break;
     default: break;
   }
@@ -210,7 +210,7 @@ Result<Session> Context::open_session(Store& store, const std::string& id) {
   Failure failure = with_hint(std::move(session.failure()), id);
   name_wrong_id(failure, "id", id);
   if (failure.status == VARVE_NOT_FOUND) {
-    failure.hint = "`varve ls` lists the sessions; `varve create " + id + "` makes this one.";
+    failure.hint = "`varve ls` lists the sessions.";
   }
   return failure;
 }

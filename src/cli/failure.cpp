@@ -57,6 +57,11 @@ Failure usage_failure(std::string message, std::string hint) {
   return {VARVE_INVALID_ARGUMENT, std::move(message), "{}", std::move(hint), true};
 }
 
+void name_option(Failure& failure, std::string_view option) {
+  if (failure.status != VARVE_INVALID_ARGUMENT) return;
+  failure.message = std::string(option) + ": " + failure.message;
+}
+
 Failure system_failure(const std::string& what, int error_number) {
   varve_status_t status = VARVE_IO;
   if (error_number == ENOENT || error_number == ENOTDIR) status = VARVE_NOT_FOUND;

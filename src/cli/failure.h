@@ -44,6 +44,9 @@ using Outcome = std::optional<Failure>;
 // A failure for a mistake in the command line.
 [[nodiscard]] Failure usage_failure(std::string message, std::string hint = {});
 
+// Says which option the library found to be wrong; other failures stay as they are.
+void name_option(Failure& failure, std::string_view option);
+
 // A failure for a failed system call; `what` reads like "cannot open notes.jsonl".
 [[nodiscard]] Failure system_failure(const std::string& what, int error_number);
 

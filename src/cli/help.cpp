@@ -111,8 +111,11 @@ constexpr std::string_view kDescription =
     "What was added survives a crash. Several processes may read and write one session at once. "
     "Results go to standard output; everything else goes to standard error.\n\n"
     "SESSION may be omitted when --session or VARVE_SESSION names it; before several words, such "
-    "as the ids of `varve get`, only with --session. Options may appear anywhere; words after "
-    "\"--\" are never options. An option with an empty value, such as an unset variable, is "
+    "as the ids of `varve get`, only with --session. `search`, `explain`, `count` and `context` "
+    "take "
+    "words only: there --session or VARVE_SESSION names the session. Options may appear anywhere; "
+    "words after \"--\" are never options. An option with an empty value, such as an unset "
+    "variable, is "
     "refused, except --title and --reason. `varve COMMAND --help` and `varve help COMMAND` explain "
     "a command.";
 

@@ -96,7 +96,7 @@ int for_each_id(Context& context, const SessionOperands& words,
 Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all) {
   if (all) {
     if (!operands.given().empty() || !context.globals().session.empty()) {
-      return usage_failure("--all stands for every session: do not name one beside it");
+      return usage_failure("--all means every session: do not name one as well");
     }
     return std::string();
   }

@@ -130,8 +130,8 @@ class Program {
 
   [[nodiscard]] std::string help_hint() const {
     const DeclaredCommand* command = chosen();
-    return "`varve " + (command == nullptr ? "" : std::string(command->command->name) + " ") +
-           "--help` explains it.";
+    return "See `varve " + (command == nullptr ? "" : std::string(command->command->name) + " ") +
+           "--help`.";
   }
 
   // The failure for a word that nothing accepts.
@@ -153,7 +153,7 @@ class Program {
     const std::string similar = closest(word.substr(0, word.find('=')), known);
     std::string hint = similar.empty() ? "" : "Did you mean " + similar + "?";
     if (similar.empty() && word.starts_with("-")) {
-      hint = "Words that begin with \"-\" and are no options stand behind \"--\".";
+      hint = "Put \"--\" before words that begin with \"-\" but are not options. " + help_hint();
     }
     return usage_failure(what + " \"" + word + "\"", std::move(hint));
   }
@@ -201,8 +201,9 @@ std::vector<CommandGroup> command_groups() {
           {"Beside the log", {kv_command(), transcript_command()}},
           {"Finding", {search_command(), explain_command(), count_command(), tags_command()}},
           {"Conversations", {context_command(), chat_log_command()}},
-          {"In and out", {import_command(), export_command(), backup_command(), restore_command()}},
-          {"Care",
+          {"Import, export and backup",
+           {import_command(), export_command(), backup_command(), restore_command()}},
+          {"Maintenance",
            {verify_command(), repair_command(), compact_command(), purge_command(), sweep_command(),
             migrate_command(), index_command(), stats_command(), usage_command(), files_command(),
             metrics_command(), watch_command()}},

@@ -28,7 +28,7 @@ Result<std::string> read_vector(const std::string& path) {
   }
   const std::string name = path == kStandardInput ? "standard input" : path;
   if (!is_vector) {
-    return usage_failure(name + " holds no vector",
+    return usage_failure(name + " does not hold a vector",
                          "A vector is a JSON array of numbers, such as [0.12,-0.5].");
   }
   return json::serialize(*value);
@@ -74,16 +74,17 @@ void SearchOptions::declare_order(CLI::App& app) {
 
 Outcome SearchOptions::check(const Context& context) const {
   if (is_raw() && !words_.given().empty()) {
-    return usage_failure("--query is the whole query: its words are the member \"text\"");
+    return usage_failure("--query is the whole query: put the words into its member \"text\"");
   }
   const Globals& globals = context.globals();
   if (all_) {
     if (globals.session.empty()) return std::nullopt;
-    return usage_failure("--all stands for every session: do not name one beside it");
+    return usage_failure("--all means every session: do not name one as well");
   }
   if (!session(context).empty()) return std::nullopt;
   return usage_failure("no session is named",
-                       "Name it with --session or in VARVE_SESSION; --all means every session.");
+                       "Name it with --session or in VARVE_SESSION, not as a word; --all means "
+                       "every session.");
 }
 
 std::string SearchOptions::session(const Context& context) const {

@@ -52,7 +52,7 @@ class Create(CliTest):
         for bad in ("../evil", "a/b", ".hidden", "-x"):
             with self.subTest(bad):
                 done = self.run_cli("create", "--", bad, exit_code=1)
-                self.assertIn(f"'{bad}' is no id of a session", done.stderr)
+                self.assertIn(f"'{bad}' is not a session id", done.stderr)
         self.assertFalse((self.directory / "evil").exists())
         self.run_cli("add", ".hidden", "x", "--create", exit_code=1)
         self.run_cli("import", ".hidden", self.write("in.jsonl", entry_line(1)), exit_code=1)
@@ -510,7 +510,7 @@ class Maintenance(CliTest):
         self.assertEqual(log.read_bytes(), before)
         text = self.run_cli("migrate", "--all").stdout
         self.assertIn("old: migrated from version 0 to 1, 2 entries, 1 to quarantine.jsonl", text)
-        self.assertIn("new: version 1 already, 0 entries", text)
+        self.assertIn("new: already version 1, 0 entries", text)
         self.assertEqual(self.run_json("get", "old", "b")["seq"], 2)
         self.run_cli("verify", "--all")
 

@@ -137,7 +137,7 @@ class ChatLog(Conversation):
 
     def test_an_empty_session_says_so(self):
         self.run_cli("create", "empty")
-        self.assertIn("Nobody has said anything.", self.run_cli("chat-log", "empty").stderr)
+        self.assertIn("No turns.", self.run_cli("chat-log", "empty").stderr)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ class Mistakes(CliTest):
         cases = (
             (["lss"], 'unknown command "lss"', "Did you mean ls?"),
             (["search", "-s", "notes", "+kettle", "-coffee"], 'unknown option "-coffee"',
-             'stand behind "--"'),
+             'before words that begin with "-"'),
             (["add", "notes"], "an argument is missing", "VARVE_SESSION"),
             (["kv", "set", "notes", "a"], "an argument is missing", "VARVE_SESSION"),
             (["ls", "--limt", "3"], 'unknown option "--limt"', "Did you mean --limit?"),
@@ -176,7 +176,7 @@ class Mistakes(CliTest):
             with self.subTest(words):
                 self.run_cli("create", "notes", "--if-missing")
                 done = self.run_cli(*words, exit_code=1)
-                self.assertIn("'.x' is no id of a session: 1 to 128 letters", done.stderr)
+                self.assertIn("'.x' is not a session id: it must be 1 to 128 letters", done.stderr)
 
     def test_a_store_that_nobody_can_look_for_is_not_taken_for_none(self):
         (self.directory / "loop").symlink_to("loop")
@@ -226,7 +226,7 @@ class Mistakes(CliTest):
         lock.write_text('{"pid":4711,"timestamp":"2026-01-10T14:30:00.000Z"}\n')
         with hold_lock(lock):
             done = self.run_cli("add", "notes", "x", exit_code=3)
-        self.assertIn("Process 4711 holds it since 2026-01-10 14:30:00", done.stderr)
+        self.assertIn("Process 4711 has held it since 2026-01-10 14:30:00", done.stderr)
 
 
 class Output(CliTest):

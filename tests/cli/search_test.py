@@ -72,7 +72,7 @@ class Vector(FindTest):
     def test_mistakes(self):
         for text in ("", "{}", "[1,\"2\"]", "[1,0"):
             shown = self.search("--vector-file", "-", stdin=text, exit_code=1).stderr
-            self.assertIn("standard input holds no vector", shown)
+            self.assertIn("standard input does not hold a vector", shown)
         shown = self.search("--vector-file", "-", stdin="[1,2,3]", exit_code=1).stderr
         self.assertIn("'vector' has 3 numbers; the vectors of this session have 2", shown)
         self.search("--vector-file", "nowhere.json", exit_code=2)
@@ -82,6 +82,23 @@ class Vector(FindTest):
 
 
 class Selection(FindTest):
+    def test_a_query_that_is_refused_is_named_by_its_option(self):
+        cases = ((["search", "-s", "tea", "--query"], "--query: "),
+                 (["count", "--all", "--query"], "--query: "),
+                 (["explain", "-s", "tea", "--query"], "--query: "),
+                 (["delete", "tea", "--yes", "--where"], "--where: "),
+                 (["context", "-s", "tea", "--request"], "--request: "),
+                 (["metadata", "tea", "--set"], "--set: "))
+        for words, name in cases:
+            with self.subTest(words):
+                done = self.run_cli(*words, '{"text":', exit_code=1)
+                self.assertIn(f"varve: {name}invalid JSON", done.stderr)
+        done = self.run_cli("export", "tea", "--query", "{", exit_code=1)
+        self.assertIn("--query takes a JSON object", done.stderr)
+        self.assertEqual(len(self.run_cli("export", "tea", "--query", " { } ").stdout.split("\n")),
+                         len(self.run_cli("export", "tea").stdout.split("\n")))
+        self.assertIn("not as a word", self.run_cli("search", "tea", "milk", exit_code=1).stderr)
+
     def test_words_find_entries_in_any_form(self):
         self.assertEqual(set(self.ids("boiling", "--sort", "match")), {"t2", "t3"})
         self.assertEqual(self.ids("coffee", "--sort", "match"), ["t1"])

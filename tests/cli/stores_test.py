@@ -90,7 +90,7 @@ class Transcript(CliTest):
         self.assertEqual(len(self.run_json("transcript", "last", "notes", "--limit", "0")), 25)
 
     def test_says_when_nothing_was_said(self):
-        self.assertIn("Nothing was said.", self.run_cli("transcript", "last", "notes").stderr)
+        self.assertIn("No turns.", self.run_cli("transcript", "last", "notes").stderr)
 
     def test_refuses_other_words(self):
         for words in ((), ("say", "notes"), ("append", "notes", "user"), ("last", "a", "b"),

@@ -110,7 +110,7 @@ class Import(CliTest):
         path = self.write("many.jsonl", "".join(entry_line(n) for n in range(6000)))
         done = self.run_cli("import", "notes", path, exit_code=1)
         self.assertIn("max_session_size_mb", done.stderr)
-        self.assertIn("may be there already", done.stderr)
+        self.assertIn("may have been added", done.stderr)
         self.assertNotIn("Added", done.stderr)
         self.assertGreater(self.run_json("count", "-s", "notes")["count"], 0)
         self.assertEqual(self.run_cli("import", "notes", path, "--json", exit_code=1).stdout, "")

@@ -142,30 +142,30 @@ class OnATerminal(CliTest):
 
     def test_space_looks_now_and_shows_what_came_and_went(self):
         live = Live(self, "--interval", "3600")
-        first = live.read_until("q ends, space looks now")
+        first = live.read_until("q quits, space refreshes")
         self.assertIn("\x1b[?1049h", first)
         self.assertNotIn("ADDED", first)
         self.run_cli("import", "notes", "-", stdin=entry_line(4) + entry_line(5))
         self.run_cli("delete", "notes", "e1")
         live.type(" ")
-        second = live.read_until("q ends, space looks now")
+        second = live.read_until("q quits, space refreshes")
         self.assertIn("\x1b[H\x1b[2J", second)
         self.assertIn("+2", second)
         self.assertIn("-1", second)
         self.run_cli("add", "fresh", "tea", "--create")
         live.type("\n")
-        third = live.read_until("q ends, space looks now")
+        third = live.read_until("q quits, space refreshes")
         self.assertIn("fresh", third)
         self.assertNotIn("+2", third)
         self.run_cli("drop", "notes", "--yes")
         live.type(" ")
-        self.assertNotIn("notes", live.read_until("q ends, space looks now"))
+        self.assertNotIn("notes", live.read_until("q quits, space refreshes"))
         live.type("q")
         self.check_restored(live)
 
     def test_keys_are_not_echoed(self):
         live = Live(self, "--interval", "3600")
-        live.read_until("q ends, space looks now")
+        live.read_until("q quits, space refreshes")
         live.type("~q")
         rest = live.read_until(re.escape(LEAVE_SCREEN))
         self.assertNotIn("~", rest)
@@ -175,7 +175,7 @@ class OnATerminal(CliTest):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number):
                 live = Live(self, "--interval", "3600")
-                live.read_until("q ends, space looks now")
+                live.read_until("q quits, space refreshes")
                 self.assertNotEqual(termios.tcgetattr(live.other_end), live.before)
                 live.process.send_signal(number)
                 self.check_restored(live)
@@ -184,7 +184,7 @@ class OnATerminal(CliTest):
         for number in range(40):
             self.run_cli("add", f"s{number}", "tea", "--create")
         live = Live(self, "--interval", "3600")
-        picture = live.read_until("q ends, space looks now")
+        picture = live.read_until("q quits, space refreshes")
         self.assertIn("41 sessions, 43 entries", picture)
         self.assertLessEqual(picture.count("\n"), 24)
         live.type("q")
