@@ -112,7 +112,7 @@ func decode(operation string, text []byte, into any) error {
 	if err = decodeAsIs(fit(text, value.Type()), into); err == nil {
 		return nil
 	}
-	return fmt.Errorf("varve: %s: the answer does not fit %T: %w", operation, into, err)
+	return fmt.Errorf("varve: %s: the answer does not match %T: %w", operation, into, err)
 }
 
 func decodeAsIs(text []byte, into any) error {

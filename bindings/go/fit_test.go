@@ -138,7 +138,7 @@ func TestOddMembersBesideThoseOfYourOwn(t *testing.T) {
 		Content int `json:"content"`
 	}
 	for _, err := range varve.FindAs[wrong](session, varve.Query{}) {
-		if err == nil || !strings.Contains(err.Error(), "does not fit") {
+		if err == nil || !strings.Contains(err.Error(), "does not match") {
 			t.Error(err)
 		}
 	}

@@ -55,7 +55,7 @@ export function asObject(value) {
     }
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw invalidArgument('must be an object, or JSON text of one');
+    throw invalidArgument('options and queries must be objects, or JSON text of one');
   }
   return object;
 }

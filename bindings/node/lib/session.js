@@ -11,7 +11,7 @@ const options = (value) => document(value, optionsToWire);
 /** Conditions of a deletion: one that is undefined is a mistake, and would be none. */
 function conditions(query) {
   for (const [name, value] of Object.entries(typeof query === 'object' ? query ?? {} : {})) {
-    if (value === undefined) throw invalidArgument(`${name} is undefined: leave it out if that is meant`);
+    if (value === undefined) throw invalidArgument(`${name} is undefined; leave it out if it is no condition`);
   }
   return options(query);
 }

@@ -198,7 +198,7 @@ def test_a_callback_that_is_refused_leaves_the_one_before(store):
     seen = []
     store.set_log(lambda level, line: seen.append("first"), varve.LOG_INFO)
     for level in (99, -1, 2**32, 2**32 + 1):
-        with pytest.raises(varve.InvalidArgument, match=f"{level} is no level"):
+        with pytest.raises(varve.InvalidArgument, match=f"{level} is not a log level"):
             store.set_log(lambda level, line: seen.append("second"), level)
     store.create_session()
     assert set(seen) == {"first"}

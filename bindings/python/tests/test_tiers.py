@@ -50,7 +50,7 @@ def test_a_number_of_tokens_is_one_that_64_bits_hold(store):
     with store.memory(user_id="ann") as memory:
         memory.record("chat", {"content": "one two three"})
         for count in (-1, -2**64, 2**64, 2**64 + 1):
-            with pytest.raises(varve.InvalidArgument, match="is no number of tokens"):
+            with pytest.raises(varve.InvalidArgument, match="is not a possible number of tokens"):
                 memory.context("chat", count)
         assert memory.context("chat", 1)["entries"] == []
         assert len(memory.context("chat", 2**64 - 1)["entries"]) == 1
@@ -121,7 +121,7 @@ def test_a_question_has_a_vector_of_the_same_forms(session, form):
         assert found["entry"]["id"] == "b"
     request = {"retrieve": [{"query": {"vector": form([0.1, 0.9])}}]}
     assert session.build_context(request)["items"]
-    with pytest.raises(varve.InvalidArgument, match="no JSON"):
+    with pytest.raises(varve.InvalidArgument, match="cannot be written as JSON"):
         session.query(vector=form([float("nan"), 0.0]))
 
 

@@ -27,7 +27,7 @@ pub struct Answer<T> {
 impl<T: DeserializeOwned> Answer<T> {
     pub(crate) fn read(json: String) -> Result<Self> {
         let value = serde_json::from_str(&json)
-            .map_err(|error| Error::json("the library's answer does not fit", error))?;
+            .map_err(|error| Error::json("the library's answer does not match its type", error))?;
         Ok(Answer { value, json })
     }
 }

@@ -260,7 +260,7 @@ impl std::error::Error for Error {
 
 impl From<serde_json::Error> for Error {
     fn from(error: serde_json::Error) -> Self {
-        Error::json("the JSON does not fit", error)
+        Error::json("cannot convert the value to or from JSON", error)
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) unsafe fn bytes<'a>(start: *const c_char, length: usize) -> &'a [u8] 
 }
 
 pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(|error| Error::json("the library's answer", error))
+    String::from_utf8(bytes).map_err(|error| Error::json("cannot read the library's answer", error))
 }
 
 /// A text as the pair of arguments that the functions take.

@@ -27,7 +27,7 @@ impl Library {
         let library = Self::once(|| vec![path.as_os_str().to_owned()])?;
         if library.path != path {
             let message = format!(
-                "{} cannot be loaded: this process uses {} already",
+                "{} cannot be loaded: this process already uses {}",
                 path.display(),
                 library.path.display()
             );

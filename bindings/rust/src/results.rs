@@ -143,7 +143,7 @@ impl RawResults {
     /// All of them as typed values.
     pub fn parse(&self) -> Result<Results> {
         serde_json::from_str(self.json()?)
-            .map_err(|error| Error::json("the results do not fit", error))
+            .map_err(|error| Error::json("the results do not match their type", error))
     }
 
     fn borrowed(
@@ -158,7 +158,8 @@ impl RawResults {
         call(self.library, |error| function(&mut start, &mut length, error))?;
         // SAFETY: it lives until varve_results_free, which only drop calls.
         let bytes = unsafe { bytes(start, length) };
-        std::str::from_utf8(bytes).map_err(|error| Error::json("the library's answer", error))
+        std::str::from_utf8(bytes)
+            .map_err(|error| Error::json("cannot read the library's answer", error))
     }
 }
 

@@ -143,7 +143,7 @@ impl Session {
     /// Gives one entry.
     pub fn get(&self, id: &str) -> Result<Entry> {
         serde_json::from_str(&self.get_json(id)?)
-            .map_err(|error| Error::json("the entry does not fit", error))
+            .map_err(|error| Error::json("the entry does not match the type", error))
     }
 
     /// Gives one entry as it is stored.

@@ -54,7 +54,7 @@ func Load(path string) error {
 		if path == "" || path == *now {
 			return nil
 		}
-		return fmt.Errorf("varve: %s is in use already, so %s cannot be loaded", *now, path)
+		return fmt.Errorf("varve: this process already uses %s, so it cannot load %s", *now, path)
 	}
 	found, place, failure := search(candidates(path))
 	if failure != nil {

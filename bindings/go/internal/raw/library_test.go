@@ -118,7 +118,7 @@ func TestWhatIsLoadedStays(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 	other := filepath.Join(t.TempDir(), "other.so")
-	if err := Load(other); err == nil || !strings.Contains(err.Error(), "in use already") {
+	if err := Load(other); err == nil || !strings.Contains(err.Error(), "already uses") {
 		t.Errorf("another one: %v", err)
 	}
 }

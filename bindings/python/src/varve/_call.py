@@ -61,7 +61,7 @@ def text(value: Union[str, bytes]) -> bytes:
         return value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
-                              f"the text holds a lone surrogate at character {error.start}"
+                              f"the text has a lone surrogate at character {error.start}"
                               ) from error
     except AttributeError:
         raise TypeError(f"a str or bytes is needed, not {type(value).__name__}") from None
@@ -84,7 +84,8 @@ def document(value: Any) -> bytes:
     except InvalidArgument:
         raise
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"this is no JSON: {error}") from error
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
+                              f"this cannot be written as JSON: {error}") from error
 
 
 def parsed(given: Union[str, bytes]) -> Dict[str, Any]:
@@ -92,9 +93,10 @@ def parsed(given: Union[str, bytes]) -> Dict[str, Any]:
     try:
         value = json.loads(given or "{}")
     except ValueError as error:
-        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"this is no JSON: {error}") from error
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"invalid JSON: {error}") from error
     if not isinstance(value, dict):
-        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, "the JSON text must be an object")
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
+                              "the JSON text must be that of an object")
     return value
 
 
@@ -144,7 +146,8 @@ def how_many(count: Optional[int]) -> int:
 def number_of(things: str, count: int) -> int:
     """A count for the library, of which ctypes would take the last 64 bits."""
     if not 0 <= count <= _SIZE_MAX:
-        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"{count} is no number of {things}")
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
+                              f"{count} is not a possible number of {things}")
     return count
 
 

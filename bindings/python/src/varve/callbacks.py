@@ -101,7 +101,7 @@ def clock(slot: Slot) -> Any:
             if slot.function:
                 told = int(slot.function())
                 if not -2**63 <= told < 2**63:  # ctypes would cut it off
-                    raise ValueError(f"a clock told {told}")
+                    raise ValueError(f"the clock returned {told}, which does not fit into 64 bits")
                 return told
         except BaseException as error:  # noqa: B902
             _unraisable(error)
@@ -127,7 +127,7 @@ def token_counter(slot: Slot) -> Any:
         try:
             count = slot.function(_text(text, length)) if slot.function else 0
             if not 0 <= count < 2**64:  # ctypes would cut it off
-                raise ValueError(f"a token counter gave {count}")
+                raise ValueError(f"the token counter returned {count}, not a number of tokens")
             out[0] = count
             return 0
         except BaseException as error:  # noqa: B902

@@ -173,7 +173,7 @@ class Store:
         and above, as a dict. None: nobody."""
         if not _raw.VARVE_LOG_DEBUG <= level <= _raw.VARVE_LOG_OFF:  # ctypes would cut it off
             raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
-                                  f"{level} is no level of log lines", {"member": "level"})
+                                  f"{level} is not a log level", {"member": "level"})
         self._register(self._log, receive, self._api.varve_store_set_log, level)
 
     def log_to(self, logger: logging.Logger, level: int = _raw.VARVE_LOG_INFO) -> None:
