@@ -53,18 +53,6 @@ std::optional<int64_t> span_s(std::string_view text) {
 
 }  // namespace
 
-// The library checks the exact range, so that there is one rule; this check is for the message.
-Result<std::string> unit_number_text(std::string_view option, const std::string& given) {
-  double value = 0;
-  const char* end = given.data() + given.size();
-  const auto parsed = std::from_chars(given.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(value >= 0 && value <= 1)) {
-    return usage_failure(std::string(option) + " takes a number from 0 to 1, not \"" + given +
-                         "\"");
-  }
-  return json::serialize(json::value(value));
-}
-
 Result<std::string> time_text(std::string_view option, const std::string& given,
                               Direction direction) {
   if (std::optional<std::string> point = point_text(given)) return *std::move(point);

@@ -1,4 +1,4 @@
-// What several commands share: numbers and times from options, and a person's consent.
+// What several commands share: times and limits from options, and a person's consent.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,6 @@
 #include "cli/json_text.h"
 
 namespace varve::cli {
-
-// The number from 0 to 1 given for `option`, as JSON.
-Result<std::string> unit_number_text(std::string_view option, const std::string& given);
 
 // Which way a span such as "12h" counts.
 enum class Direction { kAgo, kFromNow };

@@ -5,6 +5,7 @@
 #include "cli/display_text.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/session_work.h"
 
 namespace varve::cli {
 namespace {
@@ -45,21 +46,6 @@ std::string options_text(const Places& places, json::object options) {
   return json::serialize(options);
 }
 
-// Reports what was not copied, or not as it should be. Returns the exit code.
-int tell_problems(Context& context, const json::object& report) {
-  int code = kExitOk;
-  for (const json::value& item : array_at(report, "problems")) {
-    if (!item.is_object()) continue;
-    const json::object& problem = item.get_object();
-    const bool copied = bool_at(problem, "copied");
-    if (!copied) code = kExitDamaged;
-    context.warn(printable(string_at(problem, "session_id"), Lines::kJoin) +
-                 (copied ? ": " : ": not copied: ") +
-                 printable(string_at(problem, "reason"), Lines::kJoin));
-  }
-  return code;
-}
-
 // "12 sessions: 1 copied, 2 appended to, 9 unchanged, 1 removed; 3 entries, 1.2 KiB"
 std::string backup_summary(const json::object& report) {
   std::string text = format_count(integer_at(report, "sessions"), "session", "sessions") + ": " +
@@ -94,7 +80,7 @@ int finish(Context& context, Result<Text> answer, std::string (*summary)(const j
   } else if (!context.quiet()) {
     context.print(summary(report));
   }
-  return tell_problems(context, report);
+  return warn_of_problems(context, report, "not copied");
 }
 
 int run_backup(Context& context, const BackupOptions& options) {

@@ -129,7 +129,7 @@ int run_chat_log(Context& context, const ChatLogOptions& options) {
       "{\"types\":" + quoted_array(options.types.empty() ? kTurnTypes : options.types) +
       ",\"sort_by\":\"time\"," + limit_member(options.limit) + "}");
   if (!results.ok()) {
-    return context.fail(context.with_hint(std::move(results.failure()), words->session));
+    return context.fail_in_session(std::move(results.failure()), words->session);
   }
   Result<std::string_view> text = results->json();
   if (!text.ok()) return context.fail(text.failure());

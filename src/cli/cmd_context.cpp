@@ -156,7 +156,7 @@ int run_context(Context& context, const ContextOptions& options) {
   Result<Text> text = open->session.build_context(*request);
   if (!text.ok()) {
     if (!options.request.empty()) name_option(text.failure(), "--request");
-    return context.fail(context.with_hint(std::move(text.failure()), id));
+    return context.fail_in_session(std::move(text.failure()), id);
   }
   if (context.json()) {
     context.print(text->view());

@@ -64,7 +64,7 @@ int fail_where(Context& context, const DeleteOptions& options, Failure failure,
                const std::string& session) {
   const bool is_raw = !options.conditions.raw().empty();
   if (is_raw && !failure.usage) name_option(failure, "--where");
-  return context.fail(context.with_hint(std::move(failure), session));
+  return context.fail_in_session(std::move(failure), session);
 }
 
 int delete_where(Context& context, const DeleteOptions& options) {

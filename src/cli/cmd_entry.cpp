@@ -1,5 +1,6 @@
 // add, get.
 #include <memory>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -7,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
+#include "cli/option_values.h"
 
 namespace varve::cli {
 namespace {
@@ -16,7 +18,7 @@ struct AddOptions {
   std::string type = "observation";
   std::vector<std::string> tags;
   std::vector<std::string> references;
-  std::string importance;
+  std::optional<double> importance;
   std::string role;
   std::string id;
   std::string timestamp;
@@ -49,11 +51,7 @@ Result<std::string> entry_text(const AddOptions& options, const std::string& tex
   }
   if (!options.tags.empty()) append("tags", quoted_array(options.tags));
   if (!options.references.empty()) append("references", quoted_array(options.references));
-  if (!options.importance.empty()) {
-    Result<std::string> importance = unit_number_text("--importance", options.importance);
-    if (!importance.ok()) return importance;
-    append("importance", *importance);
-  }
+  if (options.importance) append("importance", number_text(*options.importance));
   return "{" + members + "}";
 }
 
@@ -99,7 +97,7 @@ int run_add(Context& context, const AddOptions& options) {
   if (!open.ok()) return context.fail(open.failure());
   Result<Text> added = add_to(open->session, options, *text);
   if (!added.ok()) {
-    return context.fail(context.with_hint(std::move(added.failure()), words->session));
+    return context.fail_in_session(std::move(added.failure()), words->session);
   }
   if (context.json()) {
     context.print(options.json_lines ? object_text({{"ids", added->view()}})
@@ -134,7 +132,9 @@ Runner declare_add(CLI::App& app) {
                      "Id of an entry that this one refers to; may be repeated")
           ->allow_extra_args(false)
           ->type_name("ID"),
-      app.add_option("--importance", options->importance, "From 0 to 1 (0.5)")->type_name("N"),
+      app.add_option("--importance", options->importance, "From 0 to 1 (0.5)")
+          ->type_name("N")
+          ->check(number_between(0, 1)),
       app.add_option("--role", options->role, "Who says it: user, assistant, a name")
           ->type_name("ROLE"),
       app.add_option("--id", options->id, "The entry's id, instead of a generated one")

@@ -156,7 +156,7 @@ int export_to_file(Context& context, Session& session, const std::string& id,
   }
   Result<Text> report = write_file(session, options.output, options);
   progress.clear();
-  if (!report.ok()) return context.fail(context.with_hint(std::move(report.failure()), id));
+  if (!report.ok()) return context.fail_in_session(std::move(report.failure()), id);
   if (context.json()) {
     context.print(report->view());
     return kExitOk;
@@ -181,7 +181,7 @@ int run_export(Context& context, const ExportOptions& given) {
     return export_to_file(context, open->session, *id, options);
   }
   Result<Text> text = export_text(open->session, options);
-  if (!text.ok()) return context.fail(context.with_hint(std::move(text.failure()), *id));
+  if (!text.ok()) return context.fail_in_session(std::move(text.failure()), *id);
   if (path.empty() || path == "-") {
     context.out().write(text->view());
     if (!text->view().empty() && !text->view().ends_with('\n')) context.out().write("\n");

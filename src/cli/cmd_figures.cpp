@@ -106,7 +106,7 @@ int stats_of_one(Context& context, const std::string& id) {
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return context.fail(open.failure());
   Result<Text> stats = open->session.stats();
-  if (!stats.ok()) return context.fail(context.with_hint(std::move(stats.failure()), id));
+  if (!stats.ok()) return context.fail_in_session(std::move(stats.failure()), id);
   if (context.json()) {
     context.print(stats->view());
   } else {
@@ -134,7 +134,7 @@ int stats_of_all(Context& context) {
     Result<Session> session = context.open_session(*store, id);
     Result<Text> text = session.ok() ? session->stats() : Result<Text>(session.failure());
     if (!text.ok()) {
-      code = context.fail(context.with_hint(std::move(text.failure()), id));
+      code = context.fail_in_session(std::move(text.failure()), id);
       continue;
     }
     const json::object stats = parse_object(text->view());

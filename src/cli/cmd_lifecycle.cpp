@@ -121,14 +121,7 @@ int run_sweep(Context& context) {
   } else if (!context.quiet()) {
     context.print(sweep_summary(report));
   }
-  const json::array& problems = array_at(report, "problems");
-  for (const json::value& item : problems) {
-    if (!item.is_object()) continue;
-    const json::object& problem = item.get_object();
-    context.warn(printable(string_at(problem, "session_id"), Lines::kJoin) +
-                 ": not swept: " + printable(string_at(problem, "reason"), Lines::kJoin));
-  }
-  return problems.empty() ? kExitOk : kExitDamaged;
+  return warn_of_problems(context, report, "not swept");
 }
 
 Runner declare_sweep(CLI::App&) { return &run_sweep; }

@@ -97,7 +97,7 @@ int run_log(Context& context, const LogOptions& options) {
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
   if (Outcome failure = show_log(context, open->session, *conditions, options)) {
-    return context.fail(context.with_hint(*std::move(failure), words->session));
+    return context.fail_in_session(*std::move(failure), words->session);
   }
   return kExitOk;
 }

@@ -224,7 +224,7 @@ int run_drop(Context& context, const DropOptions& options) {
     }
   }
   if (Outcome failure = store->delete_session(id)) {
-    return context.fail(context.with_hint(*failure, id));
+    return context.fail_in_session(*failure, id);
   }
   if (context.json()) {
     context.print(object_text({{"dropped", quote(id)}}));
@@ -254,7 +254,7 @@ int run_metadata(Context& context, const MetadataOptions& options) {
   if (!options.patch.empty()) {
     if (Outcome failure = open->session.update(options.patch)) {
       name_option(*failure, "--set");
-      return context.fail(context.with_hint(*std::move(failure), words->session));
+      return context.fail_in_session(*std::move(failure), words->session);
     }
   }
   Result<Text> metadata = open->session.metadata();

@@ -30,13 +30,9 @@ struct Action {
   int (*run)(Context& context, Session& session, const SessionOperands& words);
 };
 
-int fail(Context& context, Failure failure, const std::string& session) {
-  return context.fail(context.with_hint(std::move(failure), session));
-}
-
 // For actions without a result: `done` is JSON, for those who asked for it.
 int answer(Context& context, Outcome outcome, const std::string& session, const std::string& done) {
-  if (outcome) return fail(context, *std::move(outcome), session);
+  if (outcome) return context.fail_in_session(*std::move(outcome), session);
   if (context.json()) context.print(done);
   return kExitOk;
 }
@@ -71,7 +67,7 @@ int set_key(Context& context, Session& session, const SessionOperands& words) {
 
 int get_key(Context& context, Session& session, const SessionOperands& words) {
   Result<Text> value = session.kv_get(words.rest[0]);
-  if (!value.ok()) return fail(context, std::move(value.failure()), words.session);
+  if (!value.ok()) return context.fail_in_session(std::move(value.failure()), words.session);
   if (context.json()) {
     context.print(object_text({{"key", quote(words.rest[0])}, {"value", quote(value->view())}}));
   } else {
@@ -87,7 +83,7 @@ int delete_key(Context& context, Session& session, const SessionOperands& words)
 
 int list_keys(Context& context, Session& session, const SessionOperands& words) {
   Result<Text> list = session.kv_list();
-  if (!list.ok()) return fail(context, std::move(list.failure()), words.session);
+  if (!list.ok()) return context.fail_in_session(std::move(list.failure()), words.session);
   if (context.json()) {
     context.print(list->view());
     return kExitOk;
@@ -175,7 +171,7 @@ int run_transcript(Context& context, const TranscriptOptions& options) {
   if (!open.ok()) return context.fail(open.failure());
   const size_t count = options.limit == 0 ? SIZE_MAX : options.limit;
   Result<Text> turns = open->session.transcript_last(count);
-  if (!turns.ok()) return fail(context, std::move(turns.failure()), split->session);
+  if (!turns.ok()) return context.fail_in_session(std::move(turns.failure()), split->session);
   if (context.json()) {
     context.print(turns->view());
   } else {

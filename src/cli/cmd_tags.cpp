@@ -70,7 +70,7 @@ int run_tags(Context& context, const Operands& operands) {
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
   Result<Text> tags = open->session.tags();
-  if (!tags.ok()) return context.fail(context.with_hint(std::move(tags.failure()), words->session));
+  if (!tags.ok()) return context.fail_in_session(std::move(tags.failure()), words->session);
   if (context.json()) {
     context.print(tags->view());
     return kExitOk;

@@ -9,6 +9,7 @@
 #include "cli/json_text.h"
 #include "cli/operands.h"
 #include "cli/option_values.h"
+#include "cli/session_work.h"
 #include "cli/table.h"
 
 namespace varve::cli {
@@ -101,14 +102,8 @@ int run_usage(Context& context, const UsageOptions& options) {
   } else {
     print_report(context, report, *grouping);
   }
-  const json::array& problems = array_at(report, "problems");
-  for (const json::value& item : problems) {
-    if (!item.is_object()) continue;
-    const json::object& problem = item.get_object();
-    context.warn(printable(string_at(problem, "session_id"), Lines::kJoin) +
-                 ": not counted: " + printable(string_at(problem, "reason"), Lines::kJoin));
-  }
-  return problems.empty() ? code : kExitDamaged;
+  const int problems = warn_of_problems(context, report, "not counted");
+  return problems == kExitOk ? code : problems;
 }
 
 Runner declare_usage(CLI::App& app) {

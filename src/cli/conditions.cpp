@@ -4,6 +4,7 @@
 
 #include "cli/arguments.h"
 #include "cli/json_text.h"
+#include "cli/option_values.h"
 
 namespace varve::cli {
 
@@ -25,8 +26,10 @@ void Conditions::declare(CLI::App& app) {
   add_list("--exclude-tag", excluded_tags_, "No entries with this tag or one below it", "TAG");
   add_text("--since", since_, "Only entries of this time or later", "TIME");
   add_text("--until", until_, "Only entries before this time", "TIME");
-  add_text("--min-importance", importance_min_,
-           "Only entries of at least this importance, from 0 to 1", "N");
+  options_.push_back(app.add_option("--min-importance", importance_min_,
+                                    "Only entries of at least this importance, from 0 to 1")
+                         ->type_name("N")
+                         ->check(number_between(0, 1)));
   add_list("--related", related_,
            "Only entries that this one refers to, or that refer to it; may be repeated", "ID");
   add_text("--relation", relation_, "With --related: only along relations of this name", "NAME");
@@ -86,11 +89,7 @@ Result<std::string> Conditions::members(std::string_view text) const {
   Result<std::string> time = time_member();
   if (!time.ok()) return time;
   members.push_back(*time);
-  if (!importance_min_.empty()) {
-    Result<std::string> importance = unit_number_text("--min-importance", importance_min_);
-    if (!importance.ok()) return importance;
-    members.push_back("\"min_importance\":" + *importance);
-  }
+  if (importance_min_) members.push_back("\"min_importance\":" + number_text(*importance_min_));
   Result<std::string> references = reference_members();
   if (!references.ok()) return references;
   members.push_back(*references);

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,7 @@ class Conditions {
   std::vector<std::string> excluded_tags_;
   std::string since_;
   std::string until_;
-  std::string importance_min_;
+  std::optional<double> importance_min_;
   std::vector<std::string> related_;
   std::string relation_;
   int64_t depth_ = 1;

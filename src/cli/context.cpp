@@ -132,6 +132,10 @@ int Context::fail(const Failure& failure) {
   return exit_code(failure.status);
 }
 
+int Context::fail_in_session(Failure failure, const std::string& id) {
+  return fail(with_hint(std::move(failure), id));
+}
+
 void Context::receive_log_line(void* user_data, int32_t level, const char* line, size_t size) {
   auto& context = *static_cast<Context*>(user_data);
   const std::string_view text(line, size);

@@ -58,6 +58,8 @@ class Context {
   void set_usage_hint(std::string hint) { usage_hint_ = std::move(hint); }
   // Reports a failure. Returns its exit code.
   int fail(const Failure& failure);
+  // The same for a failure about session `id`, with what a person can do next.
+  int fail_in_session(Failure failure, const std::string& id);
 
   // For commands that look for damage or set it aside. Call it before open_store().
   void tolerate_damage() { globals_.tolerates_damage = true; }

@@ -106,6 +106,8 @@ std::string quote(std::string_view text) {
   return json::serialize(json::string_view(text.data(), text.size()));
 }
 
+std::string number_text(double number) { return json::serialize(json::value(number)); }
+
 std::string unquote(std::string_view quoted) {
   if (!quoted.starts_with('"')) return std::string(quoted);
   if (quoted.find('\\') == std::string_view::npos) {

@@ -32,6 +32,9 @@ namespace json = boost::json;
 // `text` as a JSON string, with its quotes.
 [[nodiscard]] std::string quote(std::string_view text);
 
+// `number`, which is finite, as JSON.
+[[nodiscard]] std::string number_text(double number);
+
 // The text of a JSON string; anything else is returned unchanged.
 [[nodiscard]] std::string unquote(std::string_view quoted);
 

@@ -86,7 +86,7 @@ int for_each_id(Context& context, const SessionOperands& words,
         is_wrong || failure->status == VARVE_NOT_FOUND || failure->status == VARVE_CORRUPTION;
     if (is_wrong) failure->message = "'" + words.rest[i] + "': " + failure->message;
     if (!is_of_id && words.rest.size() > 1) failure->message += not_done(words.rest, i);
-    const int failed = context.fail(context.with_hint(*std::move(failure), words.session));
+    const int failed = context.fail_in_session(*std::move(failure), words.session);
     if (code == kExitOk) code = failed;
     if (!is_of_id) break;
   }

@@ -121,7 +121,8 @@ Result<std::string> SearchOptions::vector_members() const {
   if (vector_path_.empty()) return std::string();
   Result<std::string> vector = read_vector(vector_path_);
   if (!vector.ok()) return vector;
-  const std::string weight = vector_weight_.empty() ? "" : "\"vector_weight\":" + vector_weight_;
+  const std::string weight =
+      vector_weight_ ? "\"vector_weight\":" + number_text(*vector_weight_) : std::string();
   return joined_members({"\"vector\":" + *vector, weight});
 }
 

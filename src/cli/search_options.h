@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cli/conditions.h"
@@ -49,7 +50,7 @@ class SearchOptions {
   int64_t limit_ = 10;
   std::string after_;
   std::string vector_path_;
-  std::string vector_weight_;
+  std::optional<double> vector_weight_;
 };
 
 }  // namespace varve::cli

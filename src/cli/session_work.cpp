@@ -13,7 +13,7 @@ int run_on_one(Context& context, const std::string& id, const SessionWork& work)
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return context.fail(open.failure());
   Result<SessionOutcome> outcome = work(context, open->session, id);
-  if (!outcome.ok()) return context.fail(context.with_hint(std::move(outcome.failure()), id));
+  if (!outcome.ok()) return context.fail_in_session(std::move(outcome.failure()), id);
   if (context.json()) {
     context.print(outcome->report);
   } else if (!context.quiet() || outcome->asked_for || outcome->code != kExitOk) {
@@ -41,7 +41,7 @@ int run_on_all(Context& context, std::string_view label, const SessionWork& work
     int session_code = kExitOk;
     if (!outcome.ok()) {
       progress.clear();
-      session_code = context.fail(context.with_hint(std::move(outcome.failure()), id));
+      session_code = context.fail_in_session(std::move(outcome.failure()), id);
     } else {
       session_code = outcome->code;
       reports.push_back(object_text({{"session_id", quote(id)}, {"report", outcome->report}}));
@@ -69,6 +69,20 @@ int run_on_sessions(Context& context, const Operands& operands, bool all, std::s
   if (!id.ok()) return context.fail(id.failure());
   context.tolerate_damage();
   return all ? run_on_all(context, label, work) : run_on_one(context, *id, work);
+}
+
+int warn_of_problems(Context& context, const json::object& report, std::string_view left_out) {
+  int code = kExitOk;
+  for (const json::value& item : array_at(report, "problems")) {
+    if (!item.is_object()) continue;
+    const json::object& problem = item.get_object();
+    // A backup may have copied a session, and only have something to say about it.
+    const bool is_done = bool_at(problem, "copied");
+    if (!is_done) code = kExitDamaged;
+    context.warn(string_at(problem, "session_id") + ": " +
+                 (is_done ? "" : std::string(left_out) + ": ") + string_at(problem, "reason"));
+  }
+  return code;
 }
 
 }  // namespace varve::cli

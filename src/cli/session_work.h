@@ -1,4 +1,4 @@
-// Commands that do one thing to a session, or with --all to every session of the store.
+// Commands that work through sessions: one that is named, with --all each, or all in one call.
 #pragma once
 
 #include <functional>
@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/context.h"
+#include "cli/json_text.h"
 #include "cli/operands.h"
 
 namespace varve::cli {
@@ -25,5 +26,9 @@ using SessionWork =
 // the text of a progress bar. Damaged sessions are opened, too.
 int run_on_sessions(Context& context, const Operands& operands, bool all, std::string_view label,
                     const SessionWork& work);
+
+// Warns of each session that a report has under "problems": what was `left_out` there ("not
+// copied"), and why. Returns the exit code.
+int warn_of_problems(Context& context, const json::object& report, std::string_view left_out);
 
 }  // namespace varve::cli

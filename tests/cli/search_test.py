@@ -68,6 +68,7 @@ class Vector(FindTest):
     def test_joins_words(self):
         self.assertEqual(self.near("[1,0]", "milk", "--vector-weight", "1")[0], "t1")
         self.assertEqual(self.near("[1,0]", "milk", "--vector-weight", "0")[0], "t4")
+        self.assertEqual(self.near("[1,0]", "milk", "--vector-weight", ".9")[0], "t1")
 
     def test_mistakes(self):
         for text in ("", "{}", "[1,\"2\"]", "[1,0"):
