@@ -137,7 +137,7 @@ func TestASessionIsOpenedOrCreated(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = store.Session("kitchen", varve.SessionOptions{UserID: "bo"})
-	expectError(t, err, varve.ErrAlreadyExists, "Store.Session", "another user's")
+	expectError(t, err, varve.ErrAlreadyExists, "Store.Session", "belongs to another user")
 	_, err = store.CreateSession(varve.SessionOptions{SessionID: "kitchen"})
 	expectError(t, err, varve.ErrAlreadyExists)
 	_, err = store.Session("", varve.SessionOptions{})

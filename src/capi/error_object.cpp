@@ -86,7 +86,7 @@ const char* reserved_message(varve_status_t status) noexcept {
 
 varve_status_t report_defect(const char* what, varve_error_t** error_out) noexcept {
   try {
-    return report(Status(Code::kInternal, std::string("a defect of varve, please report it: ") +
+    return report(Status(Code::kInternal, std::string("a defect in varve, please report it: ") +
                                               (what == nullptr ? "" : what)),
                   error_out);
   } catch (...) {

@@ -47,8 +47,8 @@ Status with_result(ResultsRecord& record, size_t index, Use&& use) {
   place.member = "index";
   place.limit = all.size();
   return Status(Code::kInvalidArgument,
-                "index is " + std::to_string(index) + "; there are " + std::to_string(all.size()) +
-                    " results",
+                "index is " + std::to_string(index) + "; it must be below the number of results, " +
+                    std::to_string(all.size()),
                 std::move(place));
 }
 

@@ -39,7 +39,7 @@ Result<uint64_t> Counter::count(std::string_view text) const {
   uint64_t tokens = 0;
   const int32_t answer = function_(user_data_, text.data(), text.size(), &tokens);
   if (answer == 0) return tokens;
-  return Status(Code::kCallback, "the token counter answered " + std::to_string(answer) +
+  return Status(Code::kCallback, "the token counter failed: it returned " + std::to_string(answer) +
                                      " for a text of " + std::to_string(text.size()) + " bytes");
 }
 

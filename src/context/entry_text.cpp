@@ -170,7 +170,7 @@ Result<EntryText> read_entry_text(std::string_view line, std::string_view type,
   std::string canonical;
   json::append_canonical(scratch.root(), canonical);
   if (EntryText text; LineReader(scratch, true).read(canonical, type, &text)) return text;
-  return Status(Code::kCorruption, "a line is no entry");
+  return Status(Code::kCorruption, "a stored line is not an entry");
 }
 
 }  // namespace varve::context

@@ -74,8 +74,8 @@ Result<uint32_t> parse_header(std::string_view bytes) {
   const auto version = get<uint32_t>(bytes, kVersionAt);
   if (version > kFormatVersion) {
     return Status(Code::kFormatVersion, "vectors.bin is of version " + std::to_string(version) +
-                                            ", this varve reads " + std::to_string(kFormatVersion) +
-                                            "; use a newer varve");
+                                            "; this library reads up to " +
+                                            std::to_string(kFormatVersion) + ": use a newer varve");
   }
   const auto dimension = get<uint32_t>(bytes, kDimensionAt);
   const bool is_right = version == kFormatVersion && dimension > 0 && dimension <= kDimensionMax &&
@@ -119,7 +119,7 @@ std::string refusal_of(std::span<const float> values) {
   bool has_direction = false;
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
-      return "has a number that is not finite in float32, the one at " + std::to_string(i);
+      return "has a number that is not finite in float32, at index " + std::to_string(i);
     }
     has_direction = has_direction || values[i] != 0;
   }

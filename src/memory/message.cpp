@@ -66,7 +66,9 @@ Result<json::Tree> read_message(std::string_view text) {
   }
   if (const auto timestamp = root.find("timestamp")) {
     const auto time_ms = timestamp->is_string() ? parse_rfc3339(timestamp->text()) : std::nullopt;
-    if (!time_ms) return json::invalid_at(text, *timestamp, "must be an RFC 3339 timestamp");
+    if (!time_ms)
+      return json::invalid_at(text, *timestamp,
+                              "must be an RFC 3339 time such as \"2026-01-10T14:23:45.678Z\"");
     message.set("timestamp", json::Tree::string(format_rfc3339(*time_ms)));
   }
   return message;
@@ -89,7 +91,7 @@ json::Tree entry_of_message(json::Tree message) {
 Result<json::Tree> message_of_entry(std::string_view line) {
   auto parsed = json::Tree::parse(line, entry::line_limits());
   if (!parsed.ok() || !parsed->is_object()) {
-    return Status(Code::kCorruption, "a stored entry is no JSON object");
+    return Status(Code::kCorruption, "a stored entry is not a JSON object");
   }
   json::Tree message = *std::move(parsed);
   for (const auto name : kOfTheLog) message.erase(name);

@@ -146,8 +146,8 @@ class Backup {
     for (const auto& item : items) {
       if (item.name == kBackupLock || log::is_temporary_name(item.name)) continue;
       return Status(Code::kInvalidArgument,
-                    "the directory is not empty and has no backup.json: it is no backup of ours; "
-                    "give a new or an empty one")
+                    "the directory is not empty, and it is not a backup: it has no backup.json; "
+                    "give a new or empty directory, or that of an earlier backup")
           .in_file(root_->path_of(item.name));
     }
     return {};
@@ -229,7 +229,8 @@ Status check_path(std::string_view path, std::string_view member) {
   place.member = member;
   if (path.empty()) return {Code::kInvalidArgument, "the path is empty", std::move(place)};
   if (path.find('\0') != std::string_view::npos) {
-    return {Code::kInvalidArgument, "the path has a NUL in it; no path can", std::move(place)};
+    return {Code::kInvalidArgument, "the path has a NUL in it, which no path can have",
+            std::move(place)};
   }
   return {};
 }

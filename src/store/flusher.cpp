@@ -59,7 +59,8 @@ void FlushRounds::tell_late(const Sessions& busy) {
     const auto known = busy_since_us_.find(session->id());
     int64_t begin_us = known == busy_since_us_.end() ? now_us : known->second;
     if (now_us - begin_us >= late_us_) {
-      tell_(session->id(), {Code::kBusy, "not made durable yet: others keep the session's lock"});
+      tell_(session->id(),
+            {Code::kBusy, "not made durable yet: other writers keep holding the session's lock"});
       begin_us = now_us;
     }
     since_us.emplace(session->id(), begin_us);

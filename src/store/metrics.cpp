@@ -72,9 +72,9 @@ constexpr Metric kMetrics[] = {
     counter("varve_lock_contentions_total", "memory.locks.contention.count", &Counters::lock_waits,
             "Times that another writer was in the way of a lock."),
     counter("varve_lock_timeouts_total", "memory.locks.timeout.count", &Counters::lock_timeouts,
-            "Times that a lock was not had within lock_timeout_ms."),
+            "Times that a lock was not obtained within lock_timeout_ms."),
     histogram("varve_lock_wait_duration_seconds", "memory.locks.wait.duration_ms",
-              &Counters::lock_wait_us, "Time until a session's lock was had, or given up."),
+              &Counters::lock_wait_us, "Time until a session's lock was obtained or given up."),
     counter("varve_compactions_total", "memory.compaction.count", &Counters::compactions,
             "Compactions."),
     histogram("varve_compaction_duration_seconds", "memory.compaction.duration_ms",
@@ -88,13 +88,13 @@ constexpr Metric kMetrics[] = {
     counter("varve_index_loads_total", "memory.index.load.count", &Counters::index_loads,
             "Sessions opened with their index.bin."),
     counter("varve_index_rebuilds_total", "memory.index.rebuild.count", &Counters::index_rebuilds,
-            "Indexes made anew from the log."),
+            "Indexes rebuilt from the log."),
     counter("varve_corruption_errors_total", "memory.errors.corruption.count",
-            &Counters::corruption_errors, "Damage met, each time it is met."),
+            &Counters::corruption_errors, "Damage found, each time it is found."),
     counter("varve_torn_tails_total", "memory.errors.torn_tail.count", &Counters::torn_tails,
             "Unfinished ends of logs that were moved to quarantine."),
     counter("varve_io_errors_total", "memory.errors.io.count", &Counters::io_errors,
-            "Calls that failed for the disk or its space."),
+            "Calls that failed because of the disk or its space."),
 };
 
 bool is_duration(const Metric& metric) { return metric.name.ends_with("_seconds"); }

@@ -25,7 +25,7 @@ Status OpenStore::open_engine() {
     path.remove_prefix(5);
   } else if (const size_t colon = path.find(':');
              colon != std::string_view::npos && colon > 1 && path.find('/') > colon) {
-    return {Code::kUnsupported, "no storage engine takes '" + std::string(path) +
+    return {Code::kUnsupported, "no storage engine has the scheme of '" + std::string(path) +
                                     "'; give a directory, file:PATH or memory:"};
   }
   if (path.empty() || path.find('\0') != std::string_view::npos) {
@@ -93,7 +93,8 @@ void OpenStore::catalog(const Catalog::Sessions& found) noexcept {
         catalog_.take(found, [this](const std::string& id) { return open_even_expired(id); });
     const bool is_possible = taken.code() != Code::kUnsupported && taken.code() != Code::kReadOnly;
     if (!taken.ok() && is_possible) {
-      events_.post(session::Level::kWarn, "store", "", "no catalog: " + taken.message());
+      events_.post(session::Level::kWarn, "store", "",
+                   "no catalog: " + taken.message());
     }
   } catch (const std::bad_alloc&) {
     // The next query may have memory.
@@ -108,7 +109,9 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
     if (!query.user_id.empty() && query.user_id != user_id) {
       Place place;
       place.member = "user_id";
-      return Status(Code::kInvalidArgument, "user_id: these are the sessions of another user",
+      return Status(Code::kInvalidArgument,
+                    "user_id is '" + query.user_id + "', but this memory is that of user '" +
+                        std::string(user_id) + "'; leave user_id out",
                     std::move(place));
     }
     query.user_id = user_id;

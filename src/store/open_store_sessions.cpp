@@ -15,6 +15,15 @@ namespace varve::store {
 
 namespace {
 
+Status check_session_id(std::string_view id) {
+  if (is_valid_id(id)) return {};
+  Place place;
+  place.member = "id";
+  return {Code::kInvalidArgument,
+          "a session id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
+          std::move(place)};
+}
+
 // A session with this id that belongs to another user or agent is not the one asked for.
 Result<OpenStore::SessionPointer> unless_anothers(OpenStore::SessionPointer session,
                                                   const session::CreateOptions& options) {
@@ -23,12 +32,13 @@ Result<OpenStore::SessionPointer> unless_anothers(OpenStore::SessionPointer sess
   const auto is_anothers = [&](std::string_view member, const std::string& wanted) {
     return !wanted.empty() && metadata.get_string(member) != wanted;
   };
-  const std::string_view whose = is_anothers("user_id", options.user_id)     ? "user's"
-                                 : is_anothers("agent_id", options.agent_id) ? "agent's"
+  const std::string_view whose = is_anothers("user_id", options.user_id)     ? "user"
+                                 : is_anothers("agent_id", options.agent_id) ? "agent"
                                                                              : "";
   if (whose.empty()) return session;
   return Status(Code::kAlreadyExists, "a session '" + options.session_id +
-                                          "' exists already, and is another " + std::string(whose));
+                                          "' exists already and belongs to another " +
+                                          std::string(whose));
 }
 
 }  // namespace
@@ -158,11 +168,11 @@ Result<OpenStore::SessionPointer> OpenStore::open_or_create(const session::Creat
     VARVE_TRY_ASSIGN(const bool is_no_session, engine_->is_taken_by_none(options.session_id));
     if (is_no_session) {
       return Status(Code::kAlreadyExists, "the directory of session '" + options.session_id +
-                                              "' is there, without a session in it: move it away");
+                                              "' exists without a session in it; move it away");
     }
   }
-  return Status(Code::kBusy,
-                "'" + options.session_id + "' is created and deleted over and over by others");
+  return Status(Code::kBusy, "session '" + options.session_id +
+                                 "' keeps being created and deleted by others; try again");
 }
 
 // Only sessions opened for the host keep their lock, not those the library opens for itself.
@@ -172,13 +182,7 @@ Result<OpenStore::SessionPointer> OpenStore::for_the_host(SessionPointer session
 }
 
 Result<OpenStore::SessionPointer> OpenStore::open_session(std::string_view id) {
-  if (!is_valid_id(id)) {
-    Place place;
-    place.member = "id";
-    return Status(Code::kInvalidArgument,
-                  "a session id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
-                  std::move(place));
-  }
+  VARVE_TRY(check_session_id(id));
   if (events_.wants(session::Level::kDebug) && find_open(id)) {
     json::Tree details = json::Tree::object();
     details.set("reason", json::Tree::string("the session is open already"));
@@ -208,7 +212,7 @@ Result<OpenStore::SessionPointer> OpenStore::open_even_expired(const std::string
 }
 
 Status OpenStore::delete_session(std::string_view id) {
-  if (!is_valid_id(id)) return {Code::kInvalidArgument, "this is not a session id"};
+  VARVE_TRY(check_session_id(id));
   return drop(id, {});
 }
 

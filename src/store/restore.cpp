@@ -53,7 +53,9 @@ class ReadOnlyStore {
     VARVE_TRY_ASSIGN(store.root_, context.file_system.open_root(path, false));
     auto sessions = store.root_->open_directory(kSessionsFolder);
     if (sessions.code() == Code::kNotFound) {
-      return Status(Code::kNotFound, "there is no backup in '" + std::string(path) + "'");
+      return Status(Code::kNotFound,
+                    "there is no backup and no store in '" + std::string(path) + "'")
+          .in_file(path);
     }
     if (!sessions.ok()) return std::move(sessions).status();
     store.sessions_ = *std::move(sessions);
@@ -187,8 +189,8 @@ class Restore {
     for (const std::string& id : chosen_) {
       if (!is_present(id)) continue;
       return {Code::kAlreadyExists, "a session '" + id +
-                                        "' exists already; nothing was restored "
-                                        "(overwrite replaces it)"};
+                                        "' exists already; nothing was restored (with "
+                                        "\"overwrite\" it is replaced)"};
     }
     return {};
   }
@@ -202,7 +204,7 @@ class Restore {
       Status status = try_to_restore(id, source_failure);
       if (status.code() != Code::kGone) return status;
     }
-    *source_failure = {Code::kBusy, "the backup is being changed over and over; try again"};
+    *source_failure = {Code::kBusy, "the backup keeps being changed; try again"};
     return *source_failure;
   }
 
@@ -217,11 +219,8 @@ class Restore {
     Status status = scanned.ok() ? install(id, source, *scanned) : scanned.status();
     *source_failure = source.failure();
     VARVE_TRY(std::move(status));
-    if (scanned->damaged_count > 0) {
-      problems_.push(problem(
-          id, std::to_string(scanned->damaged_count) + " damaged lines were copied as they are",
-          true));
-    }
+    const std::string damage = scanned->damage_remark();
+    if (!damage.empty()) problems_.push(problem(id, damage, true));
     VARVE_TRY_ASSIGN(const uint64_t alive, steps_.refresh(id));
     entries_ += alive;
     return {};

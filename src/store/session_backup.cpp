@@ -42,10 +42,9 @@ class CountingSink final : public log::Sink {
 };
 
 std::string remark_of(const SourceScan& scan, const SessionSource& source) {
-  std::string remark = source.left_out();
-  if (scan.damaged_count == 0) return remark;
-  if (!remark.empty()) remark += "; ";
-  return remark + std::to_string(scan.damaged_count) + " damaged lines were copied as they are";
+  const std::string damage = scan.damage_remark();
+  const bool has_both = !source.left_out().empty() && !damage.empty();
+  return source.left_out() + (has_both ? "; " : "") + damage;
 }
 
 }  // namespace

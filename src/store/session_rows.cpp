@@ -16,7 +16,7 @@ Status walk(log::Engine& engine, std::string_view after, const RowVisitor& visit
     auto page = engine.list(at, count);
     // The cursor was valid a moment ago.
     if (page.code() == Code::kInvalidArgument && !is_first) {
-      return {Code::kGone, "the list of sessions was made anew"};
+      return {Code::kGone, "the list of sessions was rebuilt"};
     }
     VARVE_TRY(page);
     for (size_t i = 0; i < page->rows.size(); ++i) {
@@ -37,7 +37,7 @@ Status for_each_row(log::Engine& engine, std::string_view after, const RowVisito
     Status status = walk(engine, after, visitor, first_count);
     if (status.code() != Code::kGone) return status;
   }
-  return {Code::kBusy, "the list of sessions is being made anew over and over; try again"};
+  return {Code::kBusy, "the list of sessions keeps being rebuilt; try again"};
 }
 
 }  // namespace varve::store

@@ -25,6 +25,12 @@ constexpr std::array<std::string_view, 4> kDocuments = {log::kKeyValueFile, log:
 
 }  // namespace
 
+std::string SourceScan::damage_remark() const {
+  if (damaged_count == 0) return {};
+  if (damaged_count == 1) return "1 damaged line was copied as it is";
+  return std::to_string(damaged_count) + " damaged lines were copied as they are";
+}
+
 Status SessionSource::fail(Status status) {
   failure_ = status;
   return status;
@@ -99,7 +105,10 @@ Status SessionSource::copy(log::Stream stream, uint64_t from, uint64_t to, log::
     buffer.resize(static_cast<size_t>(std::min(kCopyBytes, to - at)));
     auto got = storage_->read(stream, tail_.generation, at, buffer);
     if (!got.ok()) return fail(std::move(got).status());
-    if (*got == 0) return fail({Code::kIo, "the log is shorter than it was"});
+    if (*got == 0) {
+      return fail(Status(Code::kIo, "the file became shorter while it was copied")
+                      .in_file(storage_->name_of(stream)));
+    }
     VARVE_TRY(sink.append(std::string_view(buffer).substr(0, *got)));
     at += *got;
   }
@@ -142,16 +151,15 @@ Result<std::vector<std::string>> SessionSource::documents() {
       names.push_back(file.name);
     }
   }
-  // A store in memory has no files, but may have these.
+  // A store in memory lists no files, but may have these.
+  const auto add = [&names](std::string_view name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  };
   for (const auto name : {log::kKeyValueFile, log::kTranscriptFile}) {
-    const auto document = storage_->open_document(name);
-    const bool listed = std::find(names.begin(), names.end(), name) != names.end();
-    if (document.ok() && !listed) names.emplace_back(name);
+    if (storage_->open_document(name).ok()) add(name);
   }
-  // A store in memory has no files, but may have these.
   const auto vectors = storage_->vectors_tail();
-  const bool is_listed = std::find(names.begin(), names.end(), log::kVectorsFile) != names.end();
-  if (vectors.ok() && vectors->bytes > 0 && !is_listed) names.emplace_back(log::kVectorsFile);
+  if (vectors.ok() && vectors->bytes > 0) add(log::kVectorsFile);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -34,6 +34,9 @@ struct SourceScan {
   uint64_t last_seq = 0;
   uint64_t damaged_count = 0;        // damaged lines, copied as they are
   std::vector<uint64_t> batch_ends;  // after the last line of each batch
+
+  // What a report says of the damaged lines; empty when there are none.
+  [[nodiscard]] std::string damage_remark() const;
 };
 
 class SessionSource {

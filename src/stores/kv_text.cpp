@@ -68,10 +68,10 @@ KvContents parse_kv(std::string_view text) {
              list != nullptr && list->is_array()) {
     for (const json::Tree& item : list->items()) {
       const bool taken = item.is_object() && take(item, contents.entries);
-      if (!taken) contents.damage = "an entry has no key or value that is a string";
+      if (!taken) contents.damage = "an entry's key or value is missing or not a string";
     }
   } else {
-    contents.damage = "it is no object with an array \"entries\"";
+    contents.damage = "it is not an object with an array \"entries\"";
   }
   keep_last_of_each(contents.entries);
   return contents;

@@ -193,7 +193,7 @@ class Reader {
     if (headers_.empty() && (!is_text(preamble) || !preamble.ends_with('\n'))) {
       contents_.torn_bytes = preamble.size();
     } else {
-      contents_.damaged.push_back({0, preamble.size(), "there is no header before it"});
+      contents_.damaged.push_back({0, preamble.size(), "no header comes before this text"});
     }
   }
 
@@ -218,7 +218,7 @@ class Reader {
       add(header, body.substr(0, written));
     } else if (is_last_ ? is_torn_append(rest) : !is_text(rest)) {
       add(header, body.substr(0, written));
-      damage(begin + written, "what stands behind an entry is not text");
+      damage(begin + written, "what follows an entry is not text");
     } else {
       add_edited(header, body);
     }

@@ -437,7 +437,7 @@ TEST(ContextCounter, ThatFailsEndsTheCall) {
   ASSERT_TRUE(store.set_token_counter(&HostCounter::run, &counter).ok());
   const Answer context = session.context();
   EXPECT_EQ(context.outcome.status, VARVE_CALLBACK);
-  EXPECT_TRUE(holds(context.outcome.message, "answered 7")) << context.outcome.message;
+  EXPECT_TRUE(holds(context.outcome.message, "returned 7")) << context.outcome.message;
   EXPECT_EQ(context.text, "");
   counter.answer = 0;
   EXPECT_EQ(ids_of(session.context()), "a");

@@ -157,6 +157,8 @@ TEST_F(ThreeEntries, AnIndexTooLargeIsRefusedAndClearsItsOuts) {
         error.outcome(varve_results_entry(results.get(), index, &text, &len, error.out()));
     EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT);
     EXPECT_EQ(outcome.detail("member"), "index");
+    EXPECT_NE(outcome.message.find("must be below the number of results, 3"), std::string::npos)
+        << outcome;
     EXPECT_EQ(outcome.detail("limit"), "3");
     EXPECT_EQ(text, nullptr);
     EXPECT_EQ(len, 0u);

@@ -252,7 +252,9 @@ TEST_P(EveryStore, DeletesASessionForGood) {
 TEST_P(EveryStore, DeletesOnlyWhatIsASessionsName) {
   const Store store(uri());
   for (const std::string_view id : {"", ".", "..", "../x", "a/b", "-rf", "a b"}) {
-    EXPECT_EQ(store.delete_session(id).status, VARVE_INVALID_ARGUMENT) << id;
+    const Outcome deletion = store.delete_session(id);
+    EXPECT_EQ(deletion.status, VARVE_INVALID_ARGUMENT) << id;
+    EXPECT_EQ(deletion.detail("member"), "id") << deletion;
     EXPECT_EQ(store.try_open_session(id).status, VARVE_INVALID_ARGUMENT) << id;
   }
   EXPECT_EQ(store.delete_session("never_there").status, VARVE_NOT_FOUND);

@@ -45,7 +45,7 @@ class Create(CliTest):
         self.run_cli("create", "notes", "--user", "ann")
         self.run_cli("create", "notes", "--user", "ann", "--if-missing")
         done = self.run_cli("create", "notes", "--user", "bob", "--if-missing", exit_code=1)
-        self.assertIn("another user's", done.stderr)
+        self.assertIn("belongs to another user", done.stderr)
         self.assertNotIn("--if-missing", done.stderr)
 
     def test_refuses_ids_that_leave_the_store(self):

@@ -95,7 +95,7 @@ test('a session is opened or made', async (t) => {
     assert.equal(session.countSync(), 1);
     assert.equal(session.metadataSync().title, 'Kitchen');
   }
-  const others = { code: 'VARVE_ALREADY_EXISTS', message: /another user's/ };
+  const others = { code: 'VARVE_ALREADY_EXISTS', message: /belongs to another user/ };
   await assert.rejects(store.session('kitchen', { userId: 'bo' }), others);
   assert.throws(() => store.sessionSync('kitchen', { userId: 'bo' }), others);
   await assert.rejects(store.createSession({ sessionId: 'kitchen' }),

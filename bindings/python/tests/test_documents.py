@@ -157,7 +157,7 @@ def test_a_session_is_opened_or_made(tmp_path):
             assert session.count() == 1 and session.metadata()["title"] == "Kitchen"
         options: varve.SessionOptions = {"session_id": "kitchen", "if_exists": "open"}
         assert store.create_session(options).count() == 1
-        with pytest.raises(varve.AlreadyExists, match="another user's"):
+        with pytest.raises(varve.AlreadyExists, match="belongs to another user"):
             store.session("kitchen", user_id="bo")
         with pytest.raises(varve.AlreadyExists):
             store.create_session(session_id="kitchen")

@@ -59,7 +59,7 @@ fn a_session_is_opened_or_created() -> Outcome {
     }
     let error = store.session(options().user("bo")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
-    assert!(error.message().contains("another user's"), "{error}");
+    assert!(error.message().contains("belongs to another user"), "{error}");
     assert_eq!(store.create_session(options()).unwrap_err().kind(), ErrorKind::AlreadyExists);
     let error = store.session(SessionOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);

@@ -99,7 +99,7 @@ TEST(VectorFormat, WhatIsNoVectorIsRefusedWithTheReason) {
   EXPECT_EQ(refusal_of(std::vector<float>(16385, 1)), "has 16385 numbers; a vector has 1 to 16384");
   EXPECT_EQ(refusal_of(std::vector<float>(16384, 1)), "");
   EXPECT_EQ(refusal_of(std::vector<float>{1, -infinite}),
-            "has a number that is not finite in float32, the one at 1");
+            "has a number that is not finite in float32, at index 1");
   EXPECT_EQ(refusal_of(std::vector<float>{0, -0.0F}),
             "is all zeros: it has no direction to compare");
 }

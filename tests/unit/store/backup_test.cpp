@@ -278,12 +278,14 @@ TEST_F(BackupTest, DamagedLinesAreCopiedAsTheyAreAndTold) {
   const auto store = open("store");
   add(*create(*store, "notes"), {"a"});
   const std::string damaged =
-      file("store/sessions/notes/memory.jsonl") + "{\"no\":\"entry\"}\n" + "{\"half\":";
+      "no line\n" + file("store/sessions/notes/memory.jsonl") + "{\"no\":\"entry\"}\n{\"half\":";
   disk_.write_file("store/sessions/notes/memory.jsonl", damaged);
   const json::Tree report = backed_up(*store);
   EXPECT_EQ(report.get_int64("copied"), 1);
   ASSERT_EQ(report.get("problems")->items().size(), 1U);
   EXPECT_TRUE(report.get("problems")->items()[0].get_bool("copied"));
+  EXPECT_EQ(report.get("problems")->items()[0].get_string("reason"),
+            "2 damaged lines were copied as they are");
   // Not the torn tail: nobody knows yet what becomes of it.
   EXPECT_EQ(file("copy/sessions/notes/memory.jsonl"), damaged.substr(0, damaged.size() - 8));
 }

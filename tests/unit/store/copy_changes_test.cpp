@@ -236,6 +236,8 @@ TEST_F(CopyChanges, ARestoreTellsOfDamagedLinesAndCopiesThem) {
   EXPECT_EQ(report.get_int64("sessions"), 1);
   ASSERT_EQ(report.get("problems")->items().size(), 1U) << report.canonical();
   EXPECT_TRUE(report.get("problems")->items()[0].get_bool("copied"));
+  EXPECT_EQ(report.get("problems")->items()[0].get_string("reason"),
+            "1 damaged line was copied as it is");
   EXPECT_EQ(file("other/sessions/notes/memory.jsonl"), damaged);
   EXPECT_EQ(alive(*other, "notes"), Texts{"a"});
 }
