@@ -12,11 +12,12 @@
  *     that uses it.
  *  2. Every fallible function returns varve_status_t and takes `varve_error_t **error_out` last.
  *     error_out may be NULL. It is written on every return: NULL after VARVE_OK, else an error
- *     object to free with varve_error_free. There is no thread-local state. Besides what its
- *     comment lists, every function may return VARVE_NO_MEMORY and VARVE_INTERNAL; one that takes a
- *     handle, VARVE_BAD_HANDLE and VARVE_FORKED; one that takes a text, VARVE_INVALID_ARGUMENT; one
- *     that takes a session, VARVE_NOT_FOUND when the session was deleted or has expired; and one
- *     that writes, VARVE_UNSUPPORTED where the file system has no locks.
+ *     object to free with varve_error_free, before the next call with the same error_out. There is
+ *     no thread-local state. Besides what its comment lists, every function may return
+ *     VARVE_NO_MEMORY and VARVE_INTERNAL; one that takes a handle, VARVE_BAD_HANDLE and
+ *     VARVE_FORKED; one that takes a text, VARVE_INVALID_ARGUMENT; one that takes a session,
+ *     VARVE_NOT_FOUND when the session was deleted or has expired (varve_session_metadata then
+ *     returns it, too); and one that writes, VARVE_UNSUPPORTED where the file system has no locks.
  *  3. Text in is `const char *x, size_t x_len`, UTF-8, no NUL needed; VARVE_NUL_TERMINATED as the
  *     length means strlen. NULL with length 0 is the empty text, and so is NULL with
  *     VARVE_NUL_TERMINATED where NULL is allowed; NULL with any other length is refused.
@@ -27,7 +28,9 @@
  *     that of a handle.
  *  5. Options, entries and reports are JSON text with members in snake_case. An unknown or mistyped
  *     option is VARVE_INVALID_ARGUMENT, and the error names it and its position; unknown members of
- *     an entry are data and are kept.
+ *     an entry are data and are kept. Text from elsewhere, such as what a user said, must be
+ *     escaped where it becomes part of JSON: quotes, backslashes and characters below U+0020. Read
+ *     what comes back with a JSON parser: later versions may add members, in any place.
  *  6. Times are int64_t milliseconds since the Unix epoch in C and RFC 3339 in JSON; sizes bytes.
  *  7. Stores, sessions, memories and windows may be used from any thread at once; results and
  *     errors from one thread at a time.

@@ -19,8 +19,9 @@ extern "C" {
  * nothing.
  *
  * @param[in]  session        open session.
- * @param[in]  options_json   NULL, empty or {"deep":true}: also compares the tags, references,
- *                            content and words in the index with the log, list by list.
+ * @param[in]  options_json   NULL, empty or {"deep":false}. deep: also compares the tags,
+ *                            references, content and words in the index with the log, list by
+ *                            list.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"ok","entries","deleted","damaged","problems":[{"file","offset",
  *                            "length","reason"}],"problems_total","notes":[{"file","offset","id",
@@ -51,7 +52,8 @@ varve_session_verify(varve_session_t *session, const char *options_json VARVE_NU
  * is replaced in one atomic step, in a new generation. Without damage nothing is changed.
  *
  * @param[in]  session        open session.
- * @param[in]  options_json   NULL, empty or {"dry_run","accept_edits"}. dry_run: only report.
+ * @param[in]  options_json   NULL, empty or {"dry_run":false,"accept_edits":false}. dry_run: only
+ *                            report.
  *                            accept_edits: lines that are entries except for their checksum get a
  *                            new one and stay, with their id and seq, where those still fit.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
@@ -79,10 +81,10 @@ varve_session_repair(varve_session_t *session, const char *options_json VARVE_NU
  * new generation; readers in every process continue undisturbed.
  *
  * @param[in]  session        open session.
- * @param[in]  options_json   NULL, empty or {"dry_run":true: only report what would go,
- *                            "evict_below":R: live entries of a relevance below R (0 to 2) go too,
- *                            except those of types that do not decay, those with the tag `pinned`,
- *                            and those that a live entry refers to; default 0, none}.
+ * @param[in]  options_json   NULL, empty or {"dry_run":false,"evict_below":0}. dry_run: only report
+ *                            what would go. evict_below: live entries of a relevance below this
+ *                            (0 to 2) go, too, except those of types that do not decay, those with
+ *                            the tag `pinned`, and those that a live entry refers to.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
  *                            "dropped":{"deleted","expired","evicted","damaged"},"changed",
@@ -113,7 +115,7 @@ varve_session_compact(varve_session_t *session, const char *options_json VARVE_N
  * varve_session_repair first.
  *
  * @param[in]  session        open session.
- * @param[in]  options_json   NULL, empty or {"dry_run":true}: only report what would go.
+ * @param[in]  options_json   NULL, empty or {"dry_run":false}. dry_run: only report what would go.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     as varve_session_compact.
  * @param[out] report_len_out [bytes].
@@ -137,7 +139,7 @@ varve_session_purge(varve_session_t *session, const char *options_json VARVE_NUL
  * does. A log of this version is left as it is.
  *
  * @param[in]  session        open session.
- * @param[in]  options_json   NULL, empty or {"dry_run":true}: only report.
+ * @param[in]  options_json   NULL, empty or {"dry_run":false}. dry_run: only report.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"from","to","changed","entries","quarantined"}. from: the log's
  *                            version before; quarantined: stretches of the log that are no entries.

@@ -198,7 +198,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_store(
  *                         varve_results_free. Not NULL.
  * @param[out] error_out   caller frees; may be NULL.
  *
- * @errors  as varve_store_query; also VARVE_INVALID_ARGUMENT for another user's sessions
+ * @errors  as varve_store_query; also VARVE_INVALID_ARGUMENT for another user_id. Sessions of other
+ *          users that session_ids names have no entries
  * @cost    as varve_store_query
  * @thread  any
  */

@@ -2,8 +2,9 @@
  * @file varve/query.h
  * Finding memories by words, tag, type, time, reference, and by relevance that decays.
  *
- * A query is a JSON object. Every member is optional, and all combine by AND; an empty list, object
- * or text is no condition:
+ * A query is a JSON object. Every member is optional, and all combine by AND. An empty list, object
+ * or text is no condition, except where it is refused (varve_session_delete_where and the members
+ * that select sessions in varve_store_query):
  *
  *   {"text": "oauth* \"authorization code\" -implicit",
  *    "types": ["decision", "finding"],

@@ -73,21 +73,33 @@ typedef int32_t (*varve_token_fn)(void *user_data, const char *text, size_t len,
  *                        PATH is taken literally: no %xx, no ~. Write a relative path whose first
  *                        part contains a colon as "./a:b" or "file:a:b".
  * @param[in]  uri_len    [bytes] or VARVE_NUL_TERMINATED.
- * @param[in]  config_json a JSON object; NULL or empty for none. Members (docs/format.md#config):
- *                        {"storage":{"max_session_size_mb","max_entry_size_bytes",...},
- *                        "concurrency":{"lock_timeout_ms","exclusive"},"decay":{...},
- *                        "performance":{"batch_write_interval_ms","cache_size",...},
- *                        "integrity":{...},"durability":"commit"|"interval"|"os"}.
- *                        These settings override the store's config.json.
+ * @param[in]  config_json a JSON object; NULL or empty for none. All members are optional, here
+ *                        with their defaults (docs/format.md#config explains each and has the
+ *                        rest; a limit of 0 is none):
+ *                        {"durability":"commit","threads":1,
+ *                        "storage":{"max_session_size_mb":10,"max_entry_size_bytes":1048576,
+ *                        "max_user_size_mb":0,"max_user_sessions":0,"kv_cap":200,
+ *                        "transcript_cap":500,"auto_compact":true,"compaction_threshold":0.9},
+ *                        "concurrency":{"lock_timeout_ms":5000,"exclusive":false},
+ *                        "performance":{"batch_write_interval_ms":1000,"cache_size":100},
+ *                        "integrity":{"recovery":"tail","io_failure":"error"},
+ *                        "decay":{"enabled":true,"default_half_life_hours":168},
+ *                        "text":{"language":"en"}}.
+ *                        durability: "commit" survives power loss from the moment of the answer,
+ *                        "interval" after batch_write_interval_ms, "os" when the system gets to
+ *                        it; all of them survive the end of the process. These settings override
+ *                        the store's config.json.
  * @param[in]  config_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] store_out  the open store; close with varve_store_close.
  * @param[out] error_out  caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT  bad URI or configuration; the error names member and offset
  *          VARVE_READ_ONLY         the directory is missing and may not be created
+ *          VARVE_NOT_FOUND         the path is a symbolic link to nowhere
  *          VARVE_FORMAT_VERSION    config.json is of a newer version
  *          VARVE_UNSUPPORTED       unknown URI scheme
- *          VARVE_IO, VARVE_NO_SPACE
+ *          VARVE_IO                also: the path, or a part of it, is a file
+ *          VARVE_NO_SPACE
  * @cost    a few system calls, whatever the number of sessions
  * @thread  any
  */
@@ -169,7 +181,8 @@ varve_store_delete_session(varve_store_t *store, const char *id, size_t id_len,
 
 /**
  * Finds entries across sessions. The query is that of varve/query.h with three more members,
- * {"user_id","agent_id","session_ids"}, which select the sessions; without them, all are searched.
+ * {"user_id","agent_id","session_ids"}, which select the sessions; without them, all are searched,
+ * and an empty one is refused.
  * Each result has its "session_id". Words are weighed over all sessions searched, so that results
  * of a large session and of a small one can be compared.
  *
@@ -204,11 +217,13 @@ varve_store_query(varve_store_t *store, const char *query_json VARVE_NULLABLE, s
  *
  * @param[in]  store          open store.
  * @param[in]  path           a directory that is missing, empty, or holds a backup of this store.
+ *                            Use one directory for each store: a backup of another store, or of
+ *                            one that was opened empty by mistake, removes the copies in it.
  * @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  options_json   {"sessions":[ID],"delete_missing":true}, both optional; NULL or empty
  *                            for none. sessions: only these, at least one; the copies of others
- *                            stay as they are. delete_missing: removes copies of sessions that are
- *                            no longer in the store.
+ *                            stay as they are. delete_missing: unless it is false, copies of
+ *                            sessions that are no longer in the store are removed.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"sessions","copied","appended","unchanged","removed","bytes",
  *                            "entries","duration_ms","problems":[{"session_id","reason",

@@ -15,21 +15,29 @@
  *   varve/memory.h       a user's memory in three tiers: working, short term, long term
  *   varve/window.h       the last messages of a conversation, in memory only
  *
- * The smallest program that remembers:
+ * The smallest program that remembers. Every status must be looked at; varve_error_message says
+ * what went wrong:
  *
- *   varve_store_t *store; varve_session_t *session; varve_results_t *found; const char *json;
- *   varve_store_open("./memory", VARVE_NUL_TERMINATED, NULL, 0, &store, NULL);
- *   varve_session_create(store, NULL, 0, &session, NULL);
- *   varve_session_add(session, "{\"type\":\"finding\",\"content\":\"tea, not coffee\"}",
- *                     VARVE_NUL_TERMINATED, NULL, NULL, NULL);
- *   varve_session_query(session, "{\"text\":\"what to drink?\"}",
- *                       VARVE_NUL_TERMINATED, &found, NULL);
- *   varve_results_json(found, &json, NULL, NULL);
+ *   varve_store_t *store = NULL; varve_session_t *session = NULL; varve_results_t *found = NULL;
+ *   varve_error_t *error = NULL; const char *json = NULL;
+ *   if (varve_store_open("./memory", VARVE_NUL_TERMINATED, NULL, 0, &store, &error) ||
+ *       varve_session_create(store, "{\"session_id\":\"kitchen\",\"if_exists\":\"open\"}",
+ *                            VARVE_NUL_TERMINATED, &session, &error) ||
+ *       varve_session_add(session, "{\"type\":\"finding\",\"content\":\"tea, not coffee\"}",
+ *                         VARVE_NUL_TERMINATED, NULL, NULL, &error) ||
+ *       varve_session_query(session, "{\"text\":\"what to drink?\"}",
+ *                           VARVE_NUL_TERMINATED, &found, &error) ||
+ *       varve_results_json(found, &json, NULL, &error)) {
+ *     fprintf(stderr, "%s\n", varve_error_message(error));
+ *   } else {
+ *     puts(json);
+ *   }
+ *   varve_error_free(error);
  *   varve_results_free(found);
  *   varve_session_close(session);
  *   varve_store_close(store);
  *
- * examples/remember.c is the same program with error handling.
+ * Pages called docs/... and programs called examples/... are in the source tree of varve.
  */
 #ifndef VARVE_VARVE_H
 #define VARVE_VARVE_H

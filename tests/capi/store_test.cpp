@@ -249,6 +249,15 @@ TEST_P(EveryStore, DeletesASessionForGood) {
   EXPECT_EQ(session.import_lines(entry("c")).outcome.status, VARVE_NOT_FOUND);
 }
 
+TEST(StoreOpen, ALinkToNowhereIsNotFollowedAndNotFound) {
+  const TempDirectory directory;
+  const std::string link = directory.path() + "/link";
+  ASSERT_EQ(symlink((directory.path() + "/nowhere").c_str(), link.c_str()), 0);
+  const Outcome outcome = Store::try_open(link);
+  EXPECT_EQ(outcome.status, VARVE_NOT_FOUND) << outcome;
+  EXPECT_EQ(outcome.detail("path"), link);
+}
+
 TEST_P(EveryStore, DeletesOnlyWhatIsASessionsName) {
   const Store store(uri());
   for (const std::string_view id : {"", ".", "..", "../x", "a/b", "-rf", "a b"}) {

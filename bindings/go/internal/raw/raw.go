@@ -485,21 +485,33 @@ func ErrorFree(errorValue Error) {
 // PATH is taken literally: no %xx, no ~. Write a relative path whose first
 // part contains a colon as "./a:b" or "file:a:b".
 // @param[in]  uri_len    [bytes] or VARVE_NUL_TERMINATED.
-// @param[in]  config_json a JSON object; NULL or empty for none. Members (docs/format.md#config):
-// {"storage":{"max_session_size_mb","max_entry_size_bytes",...},
-// "concurrency":{"lock_timeout_ms","exclusive"},"decay":{...},
-// "performance":{"batch_write_interval_ms","cache_size",...},
-// "integrity":{...},"durability":"commit"|"interval"|"os"}.
-// These settings override the store's config.json.
+// @param[in]  config_json a JSON object; NULL or empty for none. All members are optional, here
+// with their defaults (docs/format.md#config explains each and has the
+// rest; a limit of 0 is none):
+// {"durability":"commit","threads":1,
+// "storage":{"max_session_size_mb":10,"max_entry_size_bytes":1048576,
+// "max_user_size_mb":0,"max_user_sessions":0,"kv_cap":200,
+// "transcript_cap":500,"auto_compact":true,"compaction_threshold":0.9},
+// "concurrency":{"lock_timeout_ms":5000,"exclusive":false},
+// "performance":{"batch_write_interval_ms":1000,"cache_size":100},
+// "integrity":{"recovery":"tail","io_failure":"error"},
+// "decay":{"enabled":true,"default_half_life_hours":168},
+// "text":{"language":"en"}}.
+// durability: "commit" survives power loss from the moment of the answer,
+// "interval" after batch_write_interval_ms, "os" when the system gets to
+// it; all of them survive the end of the process. These settings override
+// the store's config.json.
 // @param[in]  config_len [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] store_out  the open store; close with varve_store_close.
 // @param[out] error_out  caller frees; may be NULL.
 //
 // @errors  VARVE_INVALID_ARGUMENT  bad URI or configuration; the error names member and offset
 // VARVE_READ_ONLY         the directory is missing and may not be created
+// VARVE_NOT_FOUND         the path is a symbolic link to nowhere
 // VARVE_FORMAT_VERSION    config.json is of a newer version
 // VARVE_UNSUPPORTED       unknown URI scheme
-// VARVE_IO, VARVE_NO_SPACE
+// VARVE_IO                also: the path, or a part of it, is a file
+// VARVE_NO_SPACE
 // @cost    a few system calls, whatever the number of sessions
 // @thread  any
 func StoreOpen(uri string, configJSON string) (store Store, failure *Failure) {
@@ -603,7 +615,8 @@ func StoreDeleteSession(store Store, id string) (failure *Failure) {
 // StoreQuery is varve_store_query (store.h).
 //
 // Finds entries across sessions. The query is that of varve/query.h with three more members,
-// {"user_id","agent_id","session_ids"}, which select the sessions; without them, all are searched.
+// {"user_id","agent_id","session_ids"}, which select the sessions; without them, all are searched,
+// and an empty one is refused.
 // Each result has its "session_id". Words are weighed over all sessions searched, so that results
 // of a large session and of a small one can be compared.
 //
@@ -643,11 +656,13 @@ func StoreQuery(store Store, queryJSON string) (results Results, failure *Failur
 //
 // @param[in]  store          open store.
 // @param[in]  path           a directory that is missing, empty, or holds a backup of this store.
+// Use one directory for each store: a backup of another store, or of
+// one that was opened empty by mistake, removes the copies in it.
 // @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
 // @param[in]  options_json   {"sessions":[ID],"delete_missing":true}, both optional; NULL or empty
 // for none. sessions: only these, at least one; the copies of others
-// stay as they are. delete_missing: removes copies of sessions that are
-// no longer in the store.
+// stay as they are. delete_missing: unless it is false, copies of
+// sessions that are no longer in the store are removed.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] report_out     {"sessions","copied","appended","unchanged","removed","bytes",
 // "entries","duration_ms","problems":[{"session_id","reason",
@@ -1245,7 +1260,8 @@ func MemoryStore(memory Memory, entryJSON string) (id []byte, failure *Failure) 
 // varve_results_free. Not NULL.
 // @param[out] error_out   caller frees; may be NULL.
 //
-// @errors  as varve_store_query; also VARVE_INVALID_ARGUMENT for another user's sessions
+// @errors  as varve_store_query; also VARVE_INVALID_ARGUMENT for another user_id. Sessions of other
+// users that session_ids names have no entries
 // @cost    as varve_store_query
 // @thread  any
 func MemorySearch(memory Memory, queryJSON string) (results Results, failure *Failure) {
@@ -1312,8 +1328,10 @@ func MemoryClose(memory Memory) {
 // is refused. stores: what the session has beside its log, by default
 // both; for their caps see kv.h and transcript.h. ttl_hours: the session
 // expires this long after its last write (ttl_policy "sliding", the
-// default) or its creation ("fixed"); 0: never. All members:
-// docs/format.md#metadata.json.
+// default) or its creation ("fixed"); 0: never. Parts of an hour are
+// fine. durability, decay_config and compaction_config ({"auto_compact",
+// "threshold"}) override the store's configuration. preferences: any
+// object of your own. All members: docs/format.md#metadata.json.
 // @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] session_out  the open session; close with varve_session_close.
 // @param[out] error_out    caller frees; may be NULL.
@@ -1925,8 +1943,9 @@ func KVList(session Session) (json []byte, failure *Failure) {
 // nothing.
 //
 // @param[in]  session        open session.
-// @param[in]  options_json   NULL, empty or {"deep":true}: also compares the tags, references,
-// content and words in the index with the log, list by list.
+// @param[in]  options_json   NULL, empty or {"deep":false}. deep: also compares the tags,
+// references, content and words in the index with the log, list by
+// list.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] report_out     {"ok","entries","deleted","damaged","problems":[{"file","offset",
 // "length","reason"}],"problems_total","notes":[{"file","offset","id",
@@ -1962,7 +1981,8 @@ func SessionVerify(session Session, optionsJSON string) (report []byte, failure 
 // is replaced in one atomic step, in a new generation. Without damage nothing is changed.
 //
 // @param[in]  session        open session.
-// @param[in]  options_json   NULL, empty or {"dry_run","accept_edits"}. dry_run: only report.
+// @param[in]  options_json   NULL, empty or {"dry_run":false,"accept_edits":false}. dry_run: only
+// report.
 // accept_edits: lines that are entries except for their checksum get a
 // new one and stay, with their id and seq, where those still fit.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
@@ -1995,10 +2015,10 @@ func SessionRepair(session Session, optionsJSON string) (report []byte, failure 
 // new generation; readers in every process continue undisturbed.
 //
 // @param[in]  session        open session.
-// @param[in]  options_json   NULL, empty or {"dry_run":true: only report what would go,
-// "evict_below":R: live entries of a relevance below R (0 to 2) go too,
-// except those of types that do not decay, those with the tag `pinned`,
-// and those that a live entry refers to; default 0, none}.
+// @param[in]  options_json   NULL, empty or {"dry_run":false,"evict_below":0}. dry_run: only report
+// what would go. evict_below: live entries of a relevance below this
+// (0 to 2) go, too, except those of types that do not decay, those with
+// the tag `pinned`, and those that a live entry refers to.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
 // "dropped":{"deleted","expired","evicted","damaged"},"changed",
@@ -2034,7 +2054,7 @@ func SessionCompact(session Session, optionsJSON string) (report []byte, failure
 // varve_session_repair first.
 //
 // @param[in]  session        open session.
-// @param[in]  options_json   NULL, empty or {"dry_run":true}: only report what would go.
+// @param[in]  options_json   NULL, empty or {"dry_run":false}. dry_run: only report what would go.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] report_out     as varve_session_compact.
 // @param[out] report_len_out [bytes].
@@ -2063,7 +2083,7 @@ func SessionPurge(session Session, optionsJSON string) (report []byte, failure *
 // does. A log of this version is left as it is.
 //
 // @param[in]  session        open session.
-// @param[in]  options_json   NULL, empty or {"dry_run":true}: only report.
+// @param[in]  options_json   NULL, empty or {"dry_run":false}. dry_run: only report.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] report_out     {"from","to","changed","entries","quarantined"}. from: the log's
 // version before; quarantined: stretches of the log that are no entries.
