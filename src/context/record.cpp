@@ -89,8 +89,9 @@ class Recorder {
       VARVE_TRY(read_call_id());
       const bool has_name = content_.get("name") != nullptr;
       if (!has_name && content_.get("call_id") == nullptr) {
-        return invalid("name",
-                       "the result needs 'call_id', that of its call, or 'name', the tool's");
+        return invalid(
+            "name",
+            "'name' is missing; a result needs the tool's name or the 'call_id' of its call");
       }
       if (has_name) VARVE_TRY(check_name());
       VARVE_TRY(refer_to_call());

@@ -163,7 +163,7 @@ TEST_F(ContextRecord, TheMessageSaysWhatToGive) {
   EXPECT_EQ(told("tool_call", R"({"name":""})"),
             "'name' must be the tool's name, a string that is not empty");
   EXPECT_EQ(told("tool_result", R"({"result":1})"),
-            "the result needs 'call_id', that of its call, or 'name', the tool's");
+            "'name' is missing; a result needs the tool's name or the 'call_id' of its call");
   EXPECT_EQ(told("user_message", R"({"content":"x","role":"system"})"),
             "'role' is 'system', but user_message sets it to 'user'; leave it out");
   EXPECT_EQ(told("note", "{}").substr(0, 45), "'note' is not a kind; the kinds are user_mess");
