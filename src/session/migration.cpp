@@ -29,17 +29,19 @@ class Migration {
   // The version of the log; of an empty one, this library's.
   Result<int64_t> look_at_version() {
     std::string line;
+    uint64_t offset = 0;
     {
       const std::shared_lock lock(core_.index_mutex);
       tail_ = core_.view.tail;
       if (core_.index.size() == 0) return entry::kSchemaVersion;
-      const index::Location first = core_.index.location(0);
-      if (core_.index.seq(0) != entry::kNoSeq) return entry::kSchemaVersion;
-      line.resize(static_cast<size_t>(first.length));
-      from_ = first.offset;
+      const uint32_t row = telling_row();
+      if (row == 0 && core_.index.seq(row) != entry::kNoSeq) return entry::kSchemaVersion;
+      const index::Location telling = core_.index.location(row);
+      line.resize(static_cast<size_t>(telling.length));
+      offset = telling.offset;
     }
     VARVE_TRY_ASSIGN(const size_t got,
-                     core_.storage->read(log::Stream::kEntries, tail_.generation, from_, line));
+                     core_.storage->read(log::Stream::kEntries, tail_.generation, offset, line));
     line.resize(got);
     return entry::schema_version_of(line, scratch_);
   }
@@ -108,6 +110,16 @@ class Migration {
 
  private:
   using Visit = std::function<Status(const log::ScannedEntry&, bool repeated)>;
+
+  // The entry that tells the version of the log: the first with a number, or else the first. Lines
+  // written by hand have no number, and one of them is the first when those before it were damaged
+  // or compacted away. The index is locked and not empty.
+  [[nodiscard]] uint32_t telling_row() const {
+    for (uint32_t row = 0; row < core_.index.size(); ++row) {
+      if (core_.index.seq(row) != entry::kNoSeq) return row;
+    }
+    return 0;
+  }
 
   Status scan(const Visit& visit) {
     auto scanned = log::scan_entries(
@@ -181,7 +193,6 @@ class Migration {
   IdGenerator ids_;
   json::Document scratch_;
   log::Tail tail_;
-  uint64_t from_ = 0;  // of the first entry
   uint64_t end_ = 0;
   uint64_t last_seq_ = 0;
   uint64_t entry_count_ = 0;

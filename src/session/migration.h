@@ -1,8 +1,9 @@
 // Migration: a log of an earlier version, rewritten as one of this version.
 //
-// A log is of version 0 when its first entry has no schema_version. It is read as it is, and
-// rewritten by the first write to the session. First metadata.json is written so that both logs are
-// right by it (as repair does); then the log is replaced in one step.
+// A log is of version 0 when its first entry that has a seq, or its first entry where none has, is
+// without schema_version. It is read as it is, and rewritten by the first write to the session.
+// First metadata.json is written so that both logs are right by it (as repair does); then the log
+// is replaced in one step.
 #pragma once
 
 #include "json/tree.h"

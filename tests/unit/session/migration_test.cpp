@@ -152,6 +152,43 @@ TEST_F(MigrationTest, ALogOfThisVersionStaysByteForByte) {
   EXPECT_EQ(session->metadata()->get("migrations"), nullptr);
 }
 
+// The lines before it were damaged, or went in a compaction.
+TEST_F(MigrationTest, ALineByHandAtTheStartMakesALogOfThisVersionNoOlder) {
+  disk_.make();
+  const auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry("a")).ok());
+  const std::string damaged = "{" + log();
+  ASSERT_TRUE(session->add(entry("b")).ok());
+  const std::string ours = log().substr(damaged.size() - 1);
+  session->close();
+  const std::string by_hand = std::string(kFirst) + "\n";
+  for (const std::string& start : {damaged + by_hand, by_hand}) {
+    disk_.write(log::kEntriesFile, start + ours);
+    const auto again = disk_.open();
+    EXPECT_EQ(again->migrate(true)->get_int64("from"), 1);
+    ASSERT_TRUE(again->add(entry("c")).ok());
+    EXPECT_TRUE(log().starts_with(start + ours)) << log();
+    EXPECT_EQ(again->metadata()->get("migrations"), nullptr);
+    EXPECT_TRUE(disk_.quarantine().empty());
+    again->close();
+  }
+}
+
+TEST_F(MigrationTest, ACompactionUpToALineByHandMakesTheLogNoOlder) {
+  disk_.make();
+  const auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry("a")).ok());
+  const std::string by_hand = std::string(kFirst) + "\n";
+  disk_.write(log::kEntriesFile, log() + by_hand);
+  ASSERT_TRUE(session->add(entry("b")).ok());
+  ASSERT_TRUE(session->remove("a", "").ok());
+  ASSERT_TRUE(session->compact({}).ok());
+  const std::string compacted = log();
+  ASSERT_TRUE(compacted.starts_with(by_hand)) << compacted;
+  ASSERT_TRUE(session->add(entry("c")).ok());
+  EXPECT_TRUE(log().starts_with(compacted)) << log();
+}
+
 TEST_F(MigrationTest, KeepsUnknownMembersDeletionsAndWhatAddWouldRefuse) {
   const std::string odd =
       R"({"id":"odd","timestamp":"2026-01-10T10:02:00.5+01:00","type":"finding","content":)"
