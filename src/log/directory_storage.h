@@ -166,6 +166,7 @@ class DirectoryStorage final : public SessionStorage {
   Status heal_all(Stream stream);
   Status renew(Stream stream, uint64_t keep_bytes);
   Status adopt_new_log(Stream stream, uint64_t durable_bytes);
+  Status carry_over(Stream stream, io::File& old, uint64_t from_bytes);
   void forget(Stream stream);
 
   // The transcript (directory_transcript.cpp).

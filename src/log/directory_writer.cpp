@@ -363,9 +363,10 @@ Status DirectoryStorage::truncate(Stream stream, uint64_t size_bytes) {
 Status DirectoryStorage::replace(Stream stream, std::optional<uint64_t> expected_bytes,
                                  const std::function<Status(Sink&)>& produce) {
   VARVE_TRY(refuse_if_poisoned());
+  const std::shared_ptr<io::File> old = snapshot_of(stream).file;
   ReplaceOptions options;
   options.sync_names_before = &has_unsynced_name_;
-  if (expected_bytes && snapshot_of(stream).file) {
+  if (expected_bytes && old) {
     options.check_before_rename = [&] { return check_end(stream, *expected_bytes); };
   }
   Status replaced =
@@ -376,8 +377,25 @@ Status DirectoryStorage::replace(Stream stream, std::optional<uint64_t> expected
   // The new file has the name for good: later failures do not make this call fail.
   doubt_tail();
   const auto now = tail();
-  if (!now.ok() || !adopt_new_log(stream, now->entries_bytes).ok()) forget(stream);
+  if (!now.ok() || !adopt_new_log(stream, now->entries_bytes).ok()) {
+    forget(stream);
+  } else if (expected_bytes && old) {
+    (void)carry_over(stream, *old, *expected_bytes).ok();
+  }
   return {};
+}
+
+// Programs without the lock may have appended to the old file after the last look at it, and nobody
+// would see that any more. Only whole lines are taken: the rest of another goes to the old file.
+Status DirectoryStorage::carry_over(Stream stream, io::File& old, uint64_t from_bytes) {
+  VARVE_TRY_ASSIGN(const uint64_t end_bytes, old.size_bytes());
+  if (end_bytes <= from_bytes) return {};
+  std::string lines(static_cast<size_t>(end_bytes - from_bytes), '\0');
+  VARVE_TRY_ASSIGN(const size_t got, old.read_at(from_bytes, lines));
+  lines.resize(lines.rfind('\n', got) + 1);
+  if (lines.empty()) return {};
+  VARVE_TRY_ASSIGN(const uint64_t start_bytes, snapshot_of(stream).file->size_bytes());
+  return append(stream, start_bytes, lines, true, 0);
 }
 
 // The name belongs to a file that could not be looked at: nothing may be added to the one before.

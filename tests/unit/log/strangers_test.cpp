@@ -221,5 +221,40 @@ TEST(StrangersOfASync, WhatCameWhileASyncFailedIsKept) {
   EXPECT_EQ(disk.crash()->read_file("s/memory.jsonl"), "one\ntwo\nthree\ntheirs\n");
 }
 
+// The last look at the old log is before the rename.
+TEST(StrangersOfAReplacement, WhatCameAfterTheLastLookAtTheOldLogIsInTheNewOne) {
+  test::ManualClock clock;
+  test::SeededRandom random;
+  for (const auto kind : {OperationKind::kRename, OperationKind::kSyncDirectory}) {
+    for (const std::string written : {"theirs\n", "theirs\nhal", "hal"}) {
+      io::SimulatedFileSystem disk;
+      disk.write_file("s/metadata.json", "{}");
+      disk.write_file("s/memory.jsonl", "one\ntwo\n");
+      const auto theirs = disk.process(kTheirs);
+      auto file = *(*theirs->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
+      auto storage = *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
+      ASSERT_TRUE(storage->lock(clock.monotonic_us(), "compact", nullptr).ok());
+      bool is_done = false;
+      disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+        if (is_done || operation.kind != kind) return std::nullopt;
+        is_done = true;
+        EXPECT_TRUE(file->append(written).ok());
+        return std::nullopt;
+      });
+      ASSERT_TRUE(
+          storage->replace(Stream::kEntries, 8, [](Sink& sink) { return sink.append("two\n"); })
+              .ok());
+      EXPECT_TRUE(is_done);
+      disk.set_fault_hook(nullptr);
+      const std::string expected = written == "hal" ? "two\n" : "two\ntheirs\n";
+      EXPECT_EQ(disk.read_file("s/memory.jsonl"), expected);
+      EXPECT_EQ(disk.crash()->read_file("s/memory.jsonl"), expected);
+      EXPECT_EQ(storage->tail()->entries_bytes, expected.size());
+      EXPECT_TRUE(storage->append(Stream::kEntries, expected.size(), "three\n", true, 3).ok());
+      EXPECT_EQ(disk.read_file("s/memory.jsonl"), expected + "three\n");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace varve::log
