@@ -151,21 +151,29 @@ bool DirectoryEngine::take_back(std::string_view session_id, std::string_view te
   return sessions_->move_to(session_id, *temporary_, temporary).ok() && sessions_->sync().ok();
 }
 
-Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view session_id) {
+Result<std::unique_ptr<io::Directory>> DirectoryEngine::open_session_directory(
+    std::string_view session_id) {
   if (!sessions_) return no_session(session_id);
   auto directory = sessions_->open_directory(session_id);
   if (directory.code() == Code::kNotFound) return no_session(session_id);
-  if (!directory.ok()) return std::move(directory).status();
+  return directory;
+}
+
+Result<std::unique_ptr<DirectoryStorage>> DirectoryEngine::open_storage(
+    std::string_view session_id) {
+  VARVE_TRY_ASSIGN(auto directory, open_session_directory(session_id));
   // The maker may have been killed before the name was durable.
-  auto storage =
-      DirectoryStorage::open(*std::move(directory), environment_, own_name_of(session_id));
-  if (!storage.ok()) return std::move(storage).status();
-  return std::unique_ptr<SessionStorage>(*std::move(storage));
+  return DirectoryStorage::open(std::move(directory), environment_,
+                                {sessions_.get(), std::string(session_id)});
+}
+
+Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view session_id) {
+  VARVE_TRY_ASSIGN(auto storage, open_storage(session_id));
+  return std::unique_ptr<SessionStorage>(std::move(storage));
 }
 
 Result<bool> DirectoryEngine::is_taken_by_none(std::string_view session_id) {
-  if (!sessions_) return false;
-  const auto directory = sessions_->open_directory(session_id);
+  const auto directory = open_session_directory(session_id);
   if (directory.code() == Code::kNotFound) return false;
   if (!directory.ok()) return directory.status();
   if (holds_session(**directory)) return false;
@@ -180,11 +188,7 @@ Result<bool> DirectoryEngine::is_taken_by_none(std::string_view session_id) {
 Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
                              const DropWanted& wanted) {
   VARVE_TRY(refuse_if_read_only());
-  auto directory = sessions_->open_directory(session_id);
-  if (directory.code() == Code::kNotFound) return no_session(session_id);
-  if (!directory.ok()) return std::move(directory).status();
-  auto storage =
-      DirectoryStorage::open(*std::move(directory), environment_, own_name_of(session_id));
+  auto storage = open_storage(session_id);
   // A directory that holds no session (made by hand or half copied) has no writer to wait for.
   if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
   Status status;
@@ -348,11 +352,8 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
 
 Result<std::string> DirectoryEngine::session_document(std::string_view session_id,
                                                       std::string_view name) {
-  if (!sessions_) return no_session(session_id);
-  auto directory = sessions_->open_directory(session_id);
-  if (directory.code() == Code::kNotFound) return no_session(session_id);
-  if (!directory.ok()) return std::move(directory).status();
-  return read_file(**directory, name, kDocumentBytesMax);
+  VARVE_TRY_ASSIGN(const auto directory, open_session_directory(session_id));
+  return read_file(*directory, name, kDocumentBytesMax);
 }
 
 Result<std::string> DirectoryEngine::store_document(std::string_view name) {

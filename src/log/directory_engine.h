@@ -62,19 +62,23 @@ class DirectoryEngine final : public Engine {
   bool take_back(std::string_view session_id, std::string_view temporary);
   bool put_back(std::string_view temporary, std::string_view session_id);
   Status take_away(std::string_view session_id, bool* has_its_name);
-  [[nodiscard]] DirectoryStorage::OwnName own_name_of(std::string_view session_id) const {
-    return {sessions_.get(), std::string(session_id)};
-  }
+  // kNotFound when nothing has the name; open_storage(): also when what has it holds no session.
+  Result<std::unique_ptr<io::Directory>> open_session_directory(std::string_view session_id);
+  Result<std::unique_ptr<DirectoryStorage>> open_storage(std::string_view session_id);
   // Parts of install(), and whose the temporary directory is after them: kUnknown when a power loss
   // may decide that.
   enum class Staged : uint8_t { kNew, kOld, kUnknown };
+  Result<std::unique_ptr<DirectoryStorage>> lock_present(const std::string& session_id,
+                                                         int64_t deadline_us);
+  Status refuse_if_present(const std::string& session_id);
   Status give_name(const std::string& temporary, const std::string& session_id, Existing existing,
                    Staged* staged);
   Status sync_exchange(const std::string& temporary, const std::string& session_id, Staged* staged);
   Status replace_by_moves(const std::string& temporary, const std::string& session_id,
                           Staged* staged);
   Status put_in_place(const std::string& temporary, const SessionRow& row,
-                      const SessionContents& contents, Existing existing, Staged* staged);
+                      const SessionContents& contents, Existing existing, bool holds_present,
+                      Staged* staged);
   Result<std::unique_ptr<DirectoryStorage>> open_catalog_storage();
   Result<std::vector<SessionRow>> collect_rows();
   Result<std::optional<SessionRow>> described_row(const std::string& session_id);

@@ -23,6 +23,10 @@ Status write_contents(io::Directory& directory, const SessionContents& contents,
   return {};
 }
 
+Status changed_meanwhile(const std::string& session_id) {
+  return {Code::kConflict, "session '" + session_id + "' was created or deleted meanwhile"};
+}
+
 Status write_tombstones(io::Directory& directory, const SessionContents& contents) {
   VARVE_TRY(write_new_file(directory, kTombstonesFile, {}, contents.tombstones));
   return directory.sync();
@@ -79,13 +83,36 @@ Status DirectoryEngine::give_name(const std::string& temporary, const std::strin
   return synced;
 }
 
-// Keeps the writers of a present session out.
+// Keeps the writers of a present session out. Null: there is none.
+Result<std::unique_ptr<DirectoryStorage>> DirectoryEngine::lock_present(
+    const std::string& session_id, int64_t deadline_us) {
+  auto opened = open_storage(session_id);
+  // A directory that holds no session has no writer to wait for.
+  if (opened.code() == Code::kNotFound) return std::unique_ptr<DirectoryStorage>();
+  if (!opened.ok()) return opened;
+  Status locked = (*opened)->lock(deadline_us, "restore", nullptr);
+  if (locked.code() == Code::kNotFound) return changed_meanwhile(session_id);
+  VARVE_TRY(std::move(locked));
+  return opened;
+}
+
+// With the registry's lock held, without which no session gets a name.
+Status DirectoryEngine::refuse_if_present(const std::string& session_id) {
+  const auto directory = open_session_directory(session_id);
+  if (directory.code() == Code::kNotFound) return {};
+  if (!directory.ok()) return directory.status();
+  return holds_session(**directory) ? changed_meanwhile(session_id) : Status();
+}
+
 Status DirectoryEngine::put_in_place(const std::string& temporary, const SessionRow& row,
                                      const SessionContents& contents, Existing existing,
-                                     Staged* staged) {
+                                     bool holds_present, Staged* staged) {
   VARVE_TRY_ASSIGN(auto directory, temporary_->open_directory(temporary));
   VARVE_TRY(write_tombstones(*directory, contents));
   return registry_->add(row, deadline_us(), [&]() -> Status {
+    // One that appeared since may have writers, and deletions that the new one does not know.
+    const bool may_have_appeared = existing != Existing::kRefuse && !holds_present;
+    if (may_have_appeared) VARVE_TRY(refuse_if_present(row.session_id));
     return give_name(temporary, row.session_id, existing, staged);
   });
 }
@@ -106,23 +133,17 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
   VARVE_TRY(stage_session(fill, &temporary, &lock));
   std::unique_ptr<DirectoryStorage> present;
   Status status;
-  if (existing != Existing::kRefuse && sessions_->info(row.session_id).ok()) {
-    auto directory = sessions_->open_directory(row.session_id);
-    auto opened = directory.ok() ? DirectoryStorage::open(*std::move(directory), environment_,
-                                                          own_name_of(row.session_id))
-                                 : Result<std::unique_ptr<DirectoryStorage>>(directory.status());
-    // A directory that holds no session has no writer to wait for.
-    if (opened.ok()) {
-      status = (*opened)->lock(deadline_us, "restore", nullptr);
-      if (status.ok()) present = *std::move(opened);
-    } else if (opened.code() != Code::kNotFound) {
-      status = opened.status();
-    }
+  if (existing != Existing::kRefuse) {
+    auto locked = lock_present(row.session_id, deadline_us);
+    if (locked.ok()) present = *std::move(locked);
+    status = std::move(locked).status();
   }
   // As in drop(): handles that are open then check whether the name is still theirs.
   if (present) status = present->suspect_names();
   Staged staged = Staged::kNew;
-  if (status.ok()) status = put_in_place(temporary, row, contents, existing, &staged);
+  if (status.ok()) {
+    status = put_in_place(temporary, row, contents, existing, present != nullptr, &staged);
+  }
   // The old session is removed only when it is known to be replaced for good.
   const bool is_clear = staged == (status.ok() ? Staged::kOld : Staged::kNew);
   if (is_clear) remove_tree(*temporary_, temporary);

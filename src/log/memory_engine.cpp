@@ -17,6 +17,10 @@ Status already_there(const std::string& session_id) {
   return {Code::kAlreadyExists, "a session '" + session_id + "' exists already"};
 }
 
+Status changed_meanwhile(const std::string& session_id) {
+  return {Code::kConflict, "session '" + session_id + "' was created or deleted meanwhile"};
+}
+
 class TextSink final : public Sink {
  public:
   explicit TextSink(std::string& text) : text_(text) {}
@@ -86,14 +90,17 @@ Status MemoryEngine::install(const SessionRow& row, const SessionContents& conte
   std::optional<MemoryStorage> held;
   if (present) {
     held.emplace(present, clock_);
-    VARVE_TRY(held->lock(deadline_us, "restore", nullptr));
+    Status locked = held->lock(deadline_us, "restore", nullptr);
+    if (locked.code() == Code::kNotFound) return changed_meanwhile(row.session_id);
+    VARVE_TRY(std::move(locked));
   }
   Status status = write_text(contents.tombstones, &made->tombstones);
   if (status.ok()) {
     const std::lock_guard guard(mutex_);
     auto& slot = sessions_[row.session_id];
     if (slot != present) {
-      status = already_there(row.session_id);
+      status = existing == Existing::kRefuse ? already_there(row.session_id)
+                                             : changed_meanwhile(row.session_id);
     } else {
       slot = std::move(made);
       rows_.push_back(row);

@@ -291,7 +291,8 @@ class Engine {
   virtual Result<bool> is_taken_by_none(std::string_view session_id);
   // Creates a session with its contents: it is there as a whole or not at all, durable when this
   // answers ok. Handles of a session that it replaces answer kNotFound from then on. Waits for that
-  // session's writer until `deadline_us`.
+  // session's writer until `deadline_us`. kConflict when a session of that id appeared or went
+  // meanwhile: what the tombstones were made from is then out of date.
   virtual Status install(const SessionRow& row, const SessionContents& contents, Existing existing,
                          int64_t deadline_us) = 0;
   // Removes a session with everything in it. Waits for its writer until `deadline_us`. `wanted` is

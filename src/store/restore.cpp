@@ -184,10 +184,10 @@ class Restore {
       }
     }
     chosen_ = options_.sessions.empty() ? there : options_.sessions;
-    VARVE_TRY_ASSIGN(present_, context_.engine.session_ids());
     if (options_.overwrite) return {};
+    VARVE_TRY_ASSIGN(const auto present, context_.engine.session_ids());
     for (const std::string& id : chosen_) {
-      if (!is_present(id)) continue;
+      if (!std::binary_search(present.begin(), present.end(), id)) continue;
       return {Code::kAlreadyExists, "a session '" + id +
                                         "' exists already; nothing was restored (with "
                                         "\"overwrite\" it is replaced)"};
@@ -195,14 +195,14 @@ class Restore {
     return {};
   }
 
-  [[nodiscard]] bool is_present(const std::string& id) const {
-    return std::binary_search(present_.begin(), present_.end(), id);
-  }
-
   Status restore_one(const std::string& id, Status* source_failure) {
+    Status status;
     for (int i = 0; i < session::kReplacedMax; ++i) {
-      Status status = try_to_restore(id, source_failure);
-      if (status.code() != Code::kGone) return status;
+      status = try_to_restore(id, source_failure);
+      if (status.code() != Code::kGone && status.code() != Code::kConflict) return status;
+    }
+    if (status.code() == Code::kConflict) {
+      return {Code::kBusy, "it is created and deleted over and over by others; try again later"};
     }
     *source_failure = {Code::kBusy, "the backup keeps being changed; try again"};
     return *source_failure;
@@ -232,10 +232,12 @@ class Restore {
       return source.copy(log::Stream::kEntries, 0, scan.entries_end, sink);
     };
     uint64_t reapplied = 0;
+    bool replaces = false;
     contents.tombstones = [&](log::Sink& sink) -> Status {
       TombstoneUnion all(sink);
       VARVE_TRY(all.begin(source, scan.tombstones_end));
-      VARVE_TRY(add_known_deletions(id, all));
+      VARVE_TRY_ASSIGN(replaces, add_deletions_of_present(id, all));
+      VARVE_TRY(add_deletions_of_others(id, all));
       reapplied = all.added();
       return {};
     };
@@ -250,11 +252,11 @@ class Restore {
     contents.documents.emplace_back(log::kMetadataFile,
                                     [&](log::Sink& sink) { return sink.append(metadata); });
     const auto existing = options_.overwrite ? log::Existing::kSwap : log::Existing::kRefuse;
-    if (is_present(id)) VARVE_TRY(steps_.make_way(id));
+    if (options_.overwrite) VARVE_TRY(steps_.make_way(id));
     VARVE_TRY(install_as_changed(id, [&] {
       return context_.engine.install(source.row(id), contents, existing, context_.deadline_us());
     }));
-    if (is_present(id)) replaced_ += 1;
+    if (replaces) replaced_ += 1;
     reapplied_ += reapplied;
     bytes_ += scan.entries_end + scan.tombstones_end;
     return {};
@@ -269,18 +271,18 @@ class Restore {
     return installed.ok() ? std::move(told) : std::move(installed);
   }
 
-  // Called while no writer can change the present session.
-  Status add_known_deletions(const std::string& id, TombstoneUnion& all) {
-    if (is_present(id)) {
-      auto storage = context_.engine.open(id);
-      if (storage.ok()) {
-        SessionSource present(*std::move(storage));
-        VARVE_TRY(present.hold_still());
-        VARVE_TRY(all.add(present));
-      } else if (storage.code() != Code::kNotFound) {
-        return std::move(storage).status();
-      }
-    }
+  // Called while no writer can change the present session. False: there is none.
+  Result<bool> add_deletions_of_present(const std::string& id, TombstoneUnion& all) {
+    auto storage = context_.engine.open(id);
+    if (storage.code() == Code::kNotFound) return false;
+    if (!storage.ok()) return std::move(storage).status();
+    SessionSource present(*std::move(storage));
+    VARVE_TRY(present.hold_still());
+    VARVE_TRY(all.add(present));
+    return true;
+  }
+
+  Status add_deletions_of_others(const std::string& id, TombstoneUnion& all) {
     if (!others_) return {};
     auto other = others_->session(id);
     if (other.code() == Code::kNotFound) return {};
@@ -312,7 +314,6 @@ class Restore {
   std::optional<ReadOnlyStore> backup_;
   std::optional<ReadOnlyStore> others_;
   std::vector<std::string> chosen_;
-  std::vector<std::string> present_;  // sorted
   uint64_t restored_ = 0;
   uint64_t replaced_ = 0;
   uint64_t entries_ = 0;

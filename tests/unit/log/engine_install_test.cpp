@@ -134,16 +134,12 @@ TEST_P(InstallingAnywhere, APartThatCannotBeMadeLeavesWhatWasThere) {
 
 // Tombstones are asked for last: in between others may do anything.
 TEST_P(InstallingAnywhere, OneThatAppearedMeanwhileIsKept) {
-  for (const Existing existing : {Existing::kRefuse, Existing::kSwap}) {
+  for (const Existing existing : {Existing::kRefuse, Existing::kSwap, Existing::kSwapOrMove}) {
     SessionContents contents = contents_of("late");
     contents.tombstones = [&](Sink&) { return install("early", Existing::kRefuse); };
     EXPECT_EQ(install(contents, existing).code(),
-              existing == Existing::kSwap && GetParam() == StoreKind::kDirectory
-                  ? Code::kOk
-                  : Code::kAlreadyExists);
-    if (existing == Existing::kRefuse || GetParam() == StoreKind::kMemory) {
-      EXPECT_EQ(there(), all_of("early"));
-    }
+              existing == Existing::kRefuse ? Code::kAlreadyExists : Code::kConflict);
+    EXPECT_EQ(there(), all_of("early"));
     ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
   }
 }
@@ -227,6 +223,21 @@ TEST_F(InstallingInDirectories, WhatCannotBeSwappedIsRefusedOrMovedAsItIsAskedFo
   ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
   ASSERT_TRUE(install("first", Existing::kSwapOrMove).ok()) << "with none to be moved away";
   EXPECT_EQ(log(), "first\n");
+}
+
+TEST_F(InstallingInDirectories, OneThatGoesBeforeItIsLockedIsAConflict) {
+  ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_lock = operation.kind == io::OperationKind::kLock;
+    if (!is_lock || !operation.path.ends_with("sessions/s/lock")) return std::nullopt;
+    mend();
+    EXPECT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+    return std::nullopt;
+  });
+  EXPECT_EQ(install("new", Existing::kSwap).code(), Code::kConflict);
+  EXPECT_EQ(log(), "(none)");
+  EXPECT_TRUE(left_overs().empty());
+  EXPECT_TRUE(install("new", Existing::kSwap).ok());
 }
 
 TEST_F(InstallingInDirectories, AMoveThatFailsPutsBackWhatWasThere) {

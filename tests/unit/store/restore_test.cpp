@@ -100,6 +100,60 @@ TEST_F(RestoreTest, AnOldBackupDoesNotBringForgottenEntriesBack) {
   EXPECT_EQ(notes->get("kept").code(), Code::kNotFound);
 }
 
+// Between the look at what is there and the moment at which the restored one takes its name.
+TEST_F(RestoreTest, OneThatIsCreatedMeanwhileIsWaitedForAndItsDeletionsAreKept) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"kept", "forgotten"});
+  backed_up(*store);
+  ASSERT_TRUE(store->delete_session("notes").ok());
+  const auto process = disk_.process(7);
+  const auto other = open("store", process.get());
+  std::shared_ptr<session::Session> appeared;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_staged = operation.path.find("/tmp/new.tmp-") != std::string::npos;
+    if (!is_staged || operation.name != "tombstones.jsonl") return std::nullopt;
+    disk_.set_fault_hook({});
+    appeared = create(*other, "notes");
+    add(*appeared, {"forgotten"});
+    EXPECT_TRUE(appeared->remove("forgotten", "asked for by Ann").ok());
+    return std::nullopt;
+  });
+  const json::Tree report = restored(*store, R"({"overwrite":true})");
+  ASSERT_TRUE(appeared);
+  EXPECT_EQ(report.get_int64("replaced"), 1);
+  EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
+  EXPECT_EQ(alive(*store, "notes"), Texts{"kept"});
+  EXPECT_TRUE(is_sound(*store, "notes"));
+  EXPECT_EQ(appeared->add(text_of("lost", "1")).code(), Code::kNotFound);
+}
+
+TEST_F(RestoreTest, OneThatIsCreatedOverAndOverIsNotReplaced) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a"});
+  backed_up(*store);
+  ASSERT_TRUE(store->delete_session("notes").ok());
+  const auto process = disk_.process(7);
+  const auto other = open("store", process.get());
+  bool is_busy = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (is_busy) return std::nullopt;
+    is_busy = true;  // what the other process does comes here, too
+    const bool is_staged = operation.kind == io::OperationKind::kOpen &&
+                           operation.path.find("/tmp/new.tmp-") != std::string::npos;
+    if (is_staged && operation.name == "tombstones.jsonl") create(*other, "notes");
+    if (is_staged && operation.name == "lock") (void)other->delete_session("notes").ok();
+    is_busy = false;
+    return std::nullopt;
+  });
+  const auto report = store->restore("copy", R"({"overwrite":true})");
+  disk_.set_fault_hook({});
+  EXPECT_EQ(report.code(), Code::kBusy);
+  EXPECT_EQ(report.status().message(),
+            "session 'notes' was not restored: it is created and deleted over and over by others; "
+            "try again later");
+  EXPECT_EQ(alive(*store, "notes"), Texts{});
+}
+
 TEST_F(RestoreTest, TextQueriesDoNotFindWhatWasForgotten) {
   const auto store = open("store");
   const auto notes = create(*store, "notes");
