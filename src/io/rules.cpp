@@ -62,6 +62,12 @@ Status not_a_directory(int os_errno, std::string_view path, std::string_view wha
                      ", not a directory");
 }
 
+bool is_not_a_file(const Status& failure) noexcept {
+  const int os_errno = failure.place().os_errno;
+  return failure.code() == Code::kIo &&
+         (os_errno == EISDIR || os_errno == ENXIO || os_errno == ELOOP || os_errno == ENODEV);
+}
+
 Status refused_reading(Status failure) {
   if (failure.code() != Code::kReadOnly) return failure;
   return Status(Code::kIo, failure.message(), failure.place());

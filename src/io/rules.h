@@ -36,6 +36,10 @@ Status wrong_mode(std::string_view action, std::string_view path);
 Status not_a_file(int os_errno, std::string_view path, std::string_view what_is_there);
 Status not_a_directory(int os_errno, std::string_view path, std::string_view what_is_there);
 
+// Whether `failure` is not_a_file(): the next try fails as well, until somebody removes what is
+// there.
+bool is_not_a_file(const Status& failure) noexcept;
+
 // The failure of an operation that only reads: a missing permission is kIo for it, since kReadOnly
 // would say that writing is not permitted.
 Status refused_reading(Status failure);

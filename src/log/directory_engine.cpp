@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "io/rules.h"
 #include "json/tree.h"
 #include "log/atomic_file.h"
 
@@ -353,7 +354,11 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
 Result<std::string> DirectoryEngine::session_document(std::string_view session_id,
                                                       std::string_view name) {
   VARVE_TRY_ASSIGN(const auto directory, open_session_directory(session_id));
-  return read_file(*directory, name, kDocumentBytesMax);
+  auto text = read_file(*directory, name, kDocumentBytesMax);
+  if (text.code() == Code::kSizeLimit || io::is_not_a_file(text.status())) {
+    return Status(Code::kCorruption, text.status().message(), text.status().place());
+  }
+  return text;
 }
 
 Result<std::string> DirectoryEngine::store_document(std::string_view name) {

@@ -316,7 +316,8 @@ class Engine {
   virtual Result<std::unique_ptr<SessionStorage>> open_catalog();
   virtual Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata);
   virtual Status drop_catalog(int64_t deadline_us);
-  // A small document of a session, without opening it; kNotFound.
+  // A small document of a session, without opening it; kNotFound. kCorruption when what has its
+  // name is no file, or larger than any document.
   virtual Result<std::string> session_document(std::string_view session_id,
                                                std::string_view name) = 0;
   // A small document of the store itself ("config.json"); kNotFound.

@@ -295,7 +295,7 @@ class Restore {
   Result<std::string> metadata_of(const std::string& id, const SessionSource& source) {
     uint64_t generation = source.generation();
     const auto present = context_.engine.session_document(id, log::kMetadataFile);
-    if (!present.ok() && present.code() != Code::kNotFound) return present.status();
+    if (is_of_environment(present.code())) return present.status();
     if (present.ok()) {
       const auto parsed = session::Metadata::parse(*present, id);
       if (parsed.ok()) generation = std::max(generation, parsed->generation());

@@ -28,7 +28,7 @@ Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::Sessi
   if (text.code() == Code::kNotFound) {
     VARVE_TRY_ASSIGN(const bool is_there, has_log(engine, row.session_id));
     if (!is_there) return std::optional<json::Tree>();
-  } else if (!text.ok()) {
+  } else if (is_of_environment(text.code())) {
     return text.status();
   }
   json::Tree item = json::Tree::object();
@@ -37,7 +37,7 @@ Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::Sessi
   item.set("user_id", json::Tree::string(row.user_id));
   item.set("agent_id", json::Tree::string(row.agent_id));
   item.set("created_at", json::Tree::string(created_at));
-  if (!text.ok()) return std::optional<json::Tree>(std::move(item));  // lost, but there
+  if (!text.ok()) return std::optional<json::Tree>(std::move(item));  // lost or no file, but there
   const auto parsed = session::Metadata::parse(*text, row.session_id);
   if (!parsed.ok()) return std::optional<json::Tree>(std::move(item));  // damaged, but there
   const json::Tree& metadata = parsed->tree();

@@ -77,6 +77,30 @@ TEST_F(StoreFailures, ARescanThatCannotReadASessionKeepsTheListAsItWas) {
   EXPECT_EQ(store->sessions(R"({"user_id":"u"})")->get("sessions")->items().size(), 1U);
 }
 
+// Unlike a disk that does not read, what has the name of metadata.json stays as it is.
+TEST_F(StoreFailures, ASessionWhoseMetadataIsNoFileIsListedWithWhatIsKnown) {
+  const auto store = open("store");
+  for (const char* id : {"listed", "whole"}) {
+    ASSERT_TRUE(
+        store->create_session(R"({"session_id":")" + std::string(id) + R"(","user_id":"u"})").ok());
+    clock_.advance_ms(1);
+  }
+  auto root = *disk_.open_root("store/sessions/listed", false);
+  ASSERT_TRUE(root->remove("metadata.json").ok());
+  ASSERT_TRUE(root->make_directory("metadata.json").ok());
+  disk_.write_file("store/sessions/copied/memory.jsonl", "");
+  disk_.plant_other("store/sessions/copied/metadata.json");
+  EXPECT_EQ(listed(*store), "whole listed ");
+  EXPECT_TRUE(store->sessions(R"({"rescan":true})").ok());
+  EXPECT_EQ(listed(*store), "whole listed copied ");
+  EXPECT_EQ(store->sessions(R"({"user_id":"u"})")->get("sessions")->items().size(), 2U);
+  EXPECT_EQ(store->create_session(R"({"session_id":"listed"})").code(), Code::kAlreadyExists);
+  const Status opened = store->open_session("listed").status();
+  EXPECT_EQ(opened.code(), Code::kIo);
+  EXPECT_NE(opened.message().find("metadata.json': it is a directory"), std::string::npos)
+      << opened.message();
+}
+
 TEST_F(StoreFailures, ARescanTakesAwayWhatAKilledOneLeft) {
   const auto store = open("store");
   create(*store, "one");
