@@ -208,11 +208,12 @@ Status DraftWriter::write_importance(Given value) {
 // Given as a time, or as seconds from now.
 Status DraftWriter::write_expires_at(Given value) {
   const auto ttl = entry_.find("ttl_seconds");
-  if (value && ttl) return fields_.invalid(*ttl, "cannot stand beside 'expires_at'");
+  if (value && ttl) return fields_.invalid(*ttl, "cannot be given together with 'expires_at'");
   if (ttl) {
     const double seconds = ttl->is_number() ? ttl->as_double() : 0;
     if (!(seconds > 0) || seconds > kTtlSecondsMax) {
-      return fields_.invalid(*ttl, "must be a number of seconds above 0");
+      return fields_.invalid(*ttl, "must be a number of seconds above 0 and at most " +
+                                       std::to_string(kTtlSecondsMax));
     }
     draft_.facts.expires_at_ms = options_.now_ms + static_cast<int64_t>(seconds * 1000);
   } else if (value) {

@@ -155,7 +155,7 @@ Status FieldReader::read_batch(json::Value value, Batch* out) const {
 
 Status FieldReader::check_schema_version(json::Value value) const {
   if (value.kind() != json::Kind::kInteger || value.text().front() == '-') {
-    return invalid(value, "must be an integer from 0");
+    return invalid(value, "must be an integer of at least 0");
   }
   const auto version = value.as_int64();
   if (version && *version <= kSchemaVersion) return {};

@@ -108,7 +108,7 @@ Result<FileInfo> PosixFile::info() {
 // Moving it costs a third of fstat.
 Result<uint64_t> PosixFile::seek(int whence) {
   const off_t offset = ::lseek(descriptor_.get(), 0, whence);
-  if (offset < 0) return status_from_errno(errno, "look at", path_);
+  if (offset < 0) return status_from_errno(errno, "get the length of", path_);
   return static_cast<uint64_t>(offset);
 }
 

@@ -83,7 +83,7 @@ Result<bool> answer_of_refused_lock(int os_errno, std::string_view path) {
     case ENOTSUP:
       return refusal(Code::kUnsupported, os_errno, path,
                      status_from_errno(os_errno, "lock", path).message() +
-                         "; this file system has no locks between processes, put the store on a "
+                         "; this file system has no locks between processes: put the store on a "
                          "local one");
     default: return status_from_errno(os_errno, "lock", path);
   }

@@ -135,7 +135,7 @@ std::optional<Diagnosis> diagnose_word(std::string_view text, Token token) {
   word = word.substr(0, std::min(static_cast<size_t>(stop - word.begin()), kQuotedCharsMax));
   for (const char* name : {"NaN", "nan", "Infinity", "inf"}) {
     if (unsigned_word.starts_with(name)) {
-      return Diagnosis{std::string(word) + " is not a number of JSON", token.begin};
+      return Diagnosis{std::string(word) + " is not a JSON number", token.begin};
     }
   }
   return Diagnosis{"unexpected '" + std::string(word) + "'", token.begin};

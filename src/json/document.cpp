@@ -272,7 +272,7 @@ Status DocumentBuilder::failure(std::string_view text, size_t refused_at, error_
       break;
     case Fault::kNumberRange:
       place.offset = refused_at - number_chars_;
-      message = "number exceeds the range of a double";
+      message = "a number exceeds the range of a double";
       break;
     case Fault::kNone:
       if (ec == boost::json::error::too_deep) {

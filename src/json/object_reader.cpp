@@ -166,7 +166,7 @@ void ObjectReader::read_strings(std::string_view name, std::vector<std::string>*
   if (all_strings) *out = std::move(strings);
 }
 
-// `rule` ends what is said of one that is not valid: "'x' is no id: ...".
+// `rule` ends what is said of one that is not valid: "'x' is not an id: ...".
 void ObjectReader::read_valid_strings(std::string_view name, bool (*is_valid)(std::string_view),
                                       std::string_view rule, std::vector<std::string>* out) {
   read_strings(name, out);
@@ -177,11 +177,11 @@ void ObjectReader::read_valid_strings(std::string_view name, bool (*is_valid)(st
 
 void ObjectReader::read_ids(std::string_view name, std::vector<std::string>* out) {
   read_valid_strings(name, is_valid_id,
-                     "is no id: 1 to 128 of A-Z a-z 0-9 _ -, not starting with -", out);
+                     "is not an id: 1 to 128 of A-Z a-z 0-9 _ -, not starting with -", out);
 }
 
 void ObjectReader::read_types(std::string_view name, std::vector<std::string>* out) {
-  read_valid_strings(name, is_valid_type, "is no type: [a-z][a-z0-9_]{0,31}", out);
+  read_valid_strings(name, is_valid_type, "is not a type: [a-z][a-z0-9_]{0,31}", out);
 }
 
 void ObjectReader::read_time(std::string_view name, std::optional<int64_t>* out) {

@@ -121,17 +121,24 @@ bool is_temporary_name(std::string_view name) {
   return name.find(kTemporaryMark) != std::string_view::npos;
 }
 
+Status refuse_larger(const io::Directory& directory, std::string_view name, uint64_t size_bytes,
+                     uint64_t limit_bytes) {
+  if (size_bytes <= limit_bytes) return {};
+  Place place;
+  place.path = directory.path_of(name);
+  place.size = size_bytes;
+  place.limit = limit_bytes;
+  return {Code::kSizeLimit,
+          "the file has " + std::to_string(size_bytes) + " bytes; at most " +
+              std::to_string(limit_bytes) + " are read",
+          std::move(place)};
+}
+
 Result<std::string> read_file(io::Directory& directory, std::string_view name,
                               uint64_t limit_bytes) {
   VARVE_TRY_ASSIGN(auto file, directory.open(name, io::OpenMode::kRead));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
-  if (info.size_bytes > limit_bytes) {
-    Place place;
-    place.path = directory.path_of(name);
-    place.size = info.size_bytes;
-    place.limit = limit_bytes;
-    return Status(Code::kSizeLimit, "the file is larger than it can be", std::move(place));
-  }
+  VARVE_TRY(refuse_larger(directory, name, info.size_bytes, limit_bytes));
   std::string bytes(static_cast<size_t>(info.size_bytes), '\0');
   VARVE_TRY_ASSIGN(const size_t got, file->read_at(0, bytes));
   bytes.resize(got);

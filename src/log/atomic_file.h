@@ -55,7 +55,11 @@ Status outcome_unknown(const Status& cause);
 std::string temporary_name(std::string_view name, Random& random);
 bool is_temporary_name(std::string_view name);
 
-// The whole file; kNotFound when absent. `limit_bytes` guards against a planted giant (kSizeLimit).
+// kSizeLimit for a file of more than `limit_bytes`, which somebody may have planted.
+Status refuse_larger(const io::Directory& directory, std::string_view name, uint64_t size_bytes,
+                     uint64_t limit_bytes);
+
+// The whole file; kNotFound when absent, kSizeLimit when it is larger than `limit_bytes`.
 Result<std::string> read_file(io::Directory& directory, std::string_view name,
                               uint64_t limit_bytes);
 

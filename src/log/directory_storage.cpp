@@ -166,7 +166,7 @@ Result<DocumentPart> DirectoryStorage::read_document(std::string_view name, uint
                                                      uint64_t length) {
   VARVE_TRY_ASSIGN(const auto file, directory_->open(name, io::OpenMode::kRead));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
-  if (info.size_bytes > kSnapshotBytesMax) return Status(Code::kSizeLimit, "the file is too large");
+  VARVE_TRY(refuse_larger(*directory_, name, info.size_bytes, kSnapshotBytesMax));
   DocumentPart part;
   part.document_bytes = info.size_bytes;
   if (offset >= info.size_bytes) return part;

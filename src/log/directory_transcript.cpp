@@ -15,7 +15,7 @@ Status DirectoryStorage::append_to_transcript(uint64_t expected_bytes, std::stri
                    directory_->open(kTranscriptFile, io::OpenMode::kAppendOrCreate));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
   if (info.size_bytes != expected_bytes) {
-    return Status(Code::kConflict, "the transcript grew meanwhile")
+    return Status(Code::kConflict, "another program appended to the transcript meanwhile; try again")
         .in_file(directory_->path_of(kTranscriptFile));
   }
   if (expected_bytes == 0) transcript_synced_ = {};  // it may be a new file with an old inode
@@ -38,7 +38,7 @@ Status DirectoryStorage::append_transcript_and_sync(io::File& file, uint64_t sta
   Status synced = make_transcript_durable(file);
   if (synced.ok()) return {};
   if (heal_transcript(file, start_bytes).ok()) {
-    return std::move(synced).with_context("nothing was added, the disk did not take it");
+    return std::move(synced).with_context("nothing was added because the disk did not take it");
   }
   return outcome_unknown(synced);
 }

@@ -135,7 +135,7 @@ Status FailureBuffer::hold(uint64_t expected_bytes, std::string_view lines, uint
   if (held_.size() + lines.size() > bytes_max_) {
     return std::move(failure).with_context(
         "the " + std::to_string(bytes_max_) +
-        " bytes for entries that the disk does not take (integrity.io_failure_buffer_mb) are used");
+        " bytes for entries that the disk does not take (integrity.io_failure_buffer_mb) are full");
   }
   // First what may fail: lines that are refused must not be among those that are written later.
   std::string reason = failure.message();
@@ -192,7 +192,7 @@ Status FailureBuffer::remove_vectors() { return below_->remove_vectors(); }
 Status FailureBuffer::put_document(std::string_view name, std::string_view bytes,
                                    DocumentDurability durability) {
   if (holds()) {
-    return {Code::kIo, "the disk does not take what was added before; this waits for it"};
+    return {Code::kIo, "not written: entries that were added before still wait for the disk"};
   }
   return below_->put_document(name, bytes, durability);
 }

@@ -90,7 +90,7 @@ class BackwardLines {
         std::min<uint64_t>(std::max<uint64_t>(kBlockBytes, buffer_.size()), block_start_);
     std::string block(static_cast<size_t>(size), '\0');
     VARVE_TRY_ASSIGN(const size_t got, file_.read_at(block_start_ - size, block));
-    if (got != size) return {Code::kIo, "the registry shrank while it was read"};
+    if (got != size) return {Code::kIo, "the list of sessions became shorter while it was read; try again"};
     block_start_ -= size;
     buffer_.insert(0, block);
     return {};
@@ -113,7 +113,7 @@ Result<std::unique_ptr<io::File>> Registry::lock(int64_t deadline_us) {
     if (held) return file;
     const int64_t left_us = deadline_us - clock_.monotonic_us();
     if (left_us <= 0) {
-      return Status(Code::kBusy, "another process is creating a session; try again later")
+      return Status(Code::kBusy, "another process is creating a session or rebuilding the list; try again later")
           .in_file(indices_.path_of(kRegistryLock));
     }
     clock_.sleep_us(std::min(left_us, kBackOffUs));
@@ -150,8 +150,9 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
   BackwardLines lines(**file, offset);
   std::string_view line;
   while (page.rows.size() < limit) {
-    VARVE_TRY_ASSIGN(const bool more, lines.next(&line, &offset));
-    if (!more) return page;
+    auto more = lines.next(&line, &offset);
+    if (!more.ok()) return std::move(more).status().in_file(indices_.path_of(kRegistryFile));
+    if (!*more) return page;
     auto row = decode_row(line);
     if (!row) continue;
     page.rows.push_back(*std::move(row));

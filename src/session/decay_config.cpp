@@ -76,7 +76,7 @@ class DecayReader {
 
   void read_types(json::ObjectReader& parent, json::Value types) {
     types.for_each_member([&](std::string_view type, json::Value value) {
-      if (!is_valid_type(type)) parent.fail(value, "is no type: [a-z][a-z0-9_]{0,31}");
+      if (!is_valid_type(type)) parent.fail(value, "is not a type: [a-z][a-z0-9_]{0,31}");
       json::ObjectReader reader(text_, value);
       const auto known = rules_->by_type.find(type);
       decay::Rule rule = known == rules_->by_type.end() ? rules_->fallback : known->second;

@@ -135,7 +135,7 @@ TEST_F(Refusing, NamesTheMemberAndItsOffset) {
       {kStart + R"("ttl_seconds":0})", 44, "ttl_seconds", "above 0"},
       {kStart + R"("ttl_seconds":-1})", 44, "ttl_seconds", "above 0"},
       {kStart + R"("ttl_seconds":"1"})", 44, "ttl_seconds", "above 0"},
-      {kStart + R"("ttl_seconds":1e11})", 44, "ttl_seconds", "above 0"},
+      {kStart + R"("ttl_seconds":1e11})", 44, "ttl_seconds", "at most 10000000000"},
       {kStart + R"("importance":1.1})", 43, "importance", "number from 0 to 1"},
       {kStart + R"("importance":-0.1})", 43, "importance", "number from 0 to 1"},
       {kStart + R"("importance":"0.5"})", 43, "importance", "number from 0 to 1"},

@@ -196,18 +196,18 @@ TEST(Document, RefusesInvalidUtf8AndLoneSurrogates) {
 
 TEST(Document, RefusesNumbersThatJsonHasNot) {
   expect_refused({
-      {"{\"a\":NaN}", "NaN is not a number of JSON", 5, "a"},
-      {"[0,-Infinity]", "-Infinity is not a number of JSON", 3, "[1]"},
-      {"[Infinity]", "Infinity is not a number of JSON", 1, "[0]"},
-      {"{\"a\":nan}", "nan is not a number of JSON", 5, "a"},
+      {"{\"a\":NaN}", "NaN is not a JSON number", 5, "a"},
+      {"[0,-Infinity]", "-Infinity is not a JSON number", 3, "[1]"},
+      {"[Infinity]", "Infinity is not a JSON number", 1, "[0]"},
+      {"{\"a\":nan}", "nan is not a JSON number", 5, "a"},
       {"[01]", "unexpected '1'", 2, "[1]"},
       {"[+1]", "unexpected '+'", 1, "[0]"},
       {"[.5]", "unexpected '.'", 1, "[0]"},
       {"[1.]", "unexpected ']'", 3, "[0]"},
-      {"{\"a\":[0,1e400]}", "number exceeds the range of a double", 8, "a[1]"},
-      {"{\"a\":{\"b\":-1e400}}", "number exceeds the range of a double", 10, "a.b"},
+      {"{\"a\":[0,1e400]}", "a number exceeds the range of a double", 8, "a[1]"},
+      {"{\"a\":{\"b\":-1e400}}", "a number exceeds the range of a double", 10, "a.b"},
       {"[1e99999999999]", "exponent is out of range", 1, "[0]"},
-      {"[" + std::string(400, '7') + "]", "number exceeds the range of a double", 1, "[0]"},
+      {"[" + std::string(400, '7') + "]", "a number exceeds the range of a double", 1, "[0]"},
   });
 }
 

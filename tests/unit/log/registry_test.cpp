@@ -143,7 +143,9 @@ TEST_F(Rows, AListThatShrinksWhileItIsReadIsAnError) {
   const auto page = registry().list("", 10);
   disk_.set_fault_hook(nullptr);
   EXPECT_EQ(page.code(), Code::kIo);
-  EXPECT_EQ(page.status().message(), "the registry shrank while it was read");
+  EXPECT_EQ(page.status().message(),
+            "the list of sessions became shorter while it was read; try again");
+  EXPECT_EQ(page.status().place().path, "indices/sessions.jsonl");
 }
 
 TEST_F(Rows, ReplacingManyOnAFullDiskLeavesTheOldOnes) {

@@ -329,7 +329,9 @@ TEST(StorageInFiles, ADocumentThatNoneCanBeIsRefusedUnread) {
       *DirectoryStorage::open(*posix.open_root(directory.path(), false), {&posix, &clock, &random});
   const auto refused = storage->read_document("giant", 0, 4);
   EXPECT_EQ(refused.code(), Code::kSizeLimit);
-  EXPECT_EQ(refused.status().message(), "the file is too large");
+  EXPECT_EQ(refused.status().message(),
+            "the file has 8589934593 bytes; at most 8589934592 are read");
+  EXPECT_EQ(refused.status().place().path, directory.path_of("giant"));
   EXPECT_EQ(storage->get_document("giant").code(), Code::kSizeLimit);
 }
 
