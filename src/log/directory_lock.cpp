@@ -121,11 +121,11 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   if (!state_.suspect) return {};
   own_name_synced_ = false;
   VARVE_TRY(sync_own_name());
-  VARVE_TRY(renew(Stream::kEntries, now.entries_bytes));
-  if (now.tombstones_bytes > 0) VARVE_TRY(renew(Stream::kTombstones, now.tombstones_bytes));
+  VARVE_TRY(renew_all(Stream::kEntries));
+  if (now.tombstones_bytes > 0) VARVE_TRY(renew_all(Stream::kTombstones));
   VARVE_TRY(renew_transcript());
   VARVE_TRY_ASSIGN(const VectorsTail vectors, vectors_tail());
-  if (vectors.bytes > 0) VARVE_TRY(renew(Stream::kVectors, vectors.bytes));
+  if (vectors.bytes > 0) VARVE_TRY(renew_all(Stream::kVectors));
   clear_suspicion();
   VARVE_TRY_ASSIGN(locked_tail_, tail());
   return {};

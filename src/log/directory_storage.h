@@ -162,9 +162,11 @@ class DirectoryStorage final : public SessionStorage {
   Status sync_unpublished(Stream stream, uint64_t bytes);
   Status append_to_quarantine(std::string_view lines);
   Status sync_file(io::File& file);
-  Status heal(Stream stream, uint64_t keep_bytes);
+  Status heal(const std::function<Status()>& renew);
+  Status heal_without(Stream stream, uint64_t keep_bytes, uint64_t dropped_bytes);
   Status heal_all(Stream stream);
-  Status renew(Stream stream, uint64_t keep_bytes);
+  Status renew(Stream stream, uint64_t keep_bytes, uint64_t present_bytes);
+  Status renew_all(Stream stream);
   Status adopt_new_log(Stream stream, uint64_t durable_bytes);
   Status carry_over(Stream stream, io::File& old, uint64_t from_bytes);
   void forget(Stream stream);

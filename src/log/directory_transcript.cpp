@@ -66,16 +66,10 @@ Status DirectoryStorage::sync_transcript() {
 
 // Copies what the kernel still has, and the disk may have lost, into a new file.
 Status DirectoryStorage::heal_transcript(io::File& file, uint64_t keep_bytes) {
-  state_.suspect = true;
-  if (!says_suspect_) (void)write_state().ok();
-  Status renewed = replace_file(*directory_, kTranscriptFile, *environment_.random, {},
-                                [&](Sink& sink) { return copy_start(file, keep_bytes, sink); });
-  if (renewed.ok()) {
-    clear_suspicion();
-  } else {
-    poison(renewed);
-  }
-  return renewed;
+  return heal([&] {
+    return replace_file(*directory_, kTranscriptFile, *environment_.random, {},
+                        [&](Sink& sink) { return copy_start(file, keep_bytes, sink); });
+  });
 }
 
 Status DirectoryStorage::renew_transcript() {

@@ -14,6 +14,9 @@ namespace {
 // How much somebody else may append during our append, for our lines to be looked for behind it.
 constexpr size_t kStrangersBytesMax = size_t{1} << 20;
 
+// How often a log is copied because somebody appended to it meanwhile.
+constexpr int kCopiesMax = 4;
+
 // Whether a beginning of `lines`, and nothing else, stands at `start_bytes`: then it may be cut
 // off. Where it cannot be read, the length decides, less surely. Allocates nothing.
 bool holds_only(io::File& file, uint64_t start_bytes, std::string_view lines) {
@@ -86,7 +89,10 @@ Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes,
   // A writer before us may have died between write and sync. Its bytes are synced first, so that a
   // later line proves that every earlier one was durable: recovery relies on that.
   if (durable && stream == Stream::kEntries && state_.durable_bytes < expected_bytes) {
-    if (!sync_file(*file).ok()) VARVE_TRY(heal(stream, expected_bytes));
+    if (!sync_file(*file).ok()) {
+      VARVE_TRY(heal_all(stream));
+      VARVE_TRY(check_end(stream, expected_bytes));
+    }
     state_.durable_bytes = expected_bytes;
   }
   return {};
@@ -144,13 +150,15 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
     return {};
   }
   // The kernel has dropped the unwritten pages, or does not tell: never sync this file again.
-  if (!holds_only(file, start_bytes, lines)) {
-    return heal_all(stream).ok() ? Status() : outcome_unknown(synced);
+  if (holds_only(file, start_bytes, lines)) {
+    const Status healed = heal_without(stream, start_bytes, lines.size());
+    if (healed.ok()) {
+      return std::move(synced).with_context("nothing was added because the disk did not take it");
+    }
+    if (healed.code() != Code::kConflict) return outcome_unknown(synced);
   }
-  if (heal(stream, start_bytes).ok()) {
-    return std::move(synced).with_context("nothing was added because the disk did not take it");
-  }
-  return outcome_unknown(synced);
+  // Behind our lines are somebody else's: all of them stay.
+  return heal_all(stream).ok() ? Status() : outcome_unknown(synced);
 }
 
 // Somebody appended without the lock at the same time, or it cannot be known. Nothing is cut off,
@@ -188,7 +196,7 @@ Result<uint64_t> DirectoryStorage::find_appended(Stream stream, io::File& file,
 Status DirectoryStorage::cut(Stream stream, io::File& file, uint64_t size_bytes) {
   doubt_tail();
   VARVE_TRY(file.truncate(size_bytes));
-  return sync_file(file).ok() ? Status() : heal(stream, size_bytes);
+  return sync_file(file).ok() ? Status() : heal_all(stream);
 }
 
 Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
@@ -288,18 +296,6 @@ Status DirectoryStorage::sync_stream(Stream stream) {
   return make_durable(*file, stream).ok() ? Status() : heal_all(stream);
 }
 
-// All bytes were answered as added or are somebody else's, so the new file takes them all.
-Status DirectoryStorage::heal_all(Stream stream) {
-  const auto info = snapshot_of(stream).file->info();
-  if (!info.ok()) {
-    poison(info.status());
-    return info.status();
-  }
-  VARVE_TRY(heal(stream, info->size_bytes));
-  unsynced(stream) = false;
-  return {};
-}
-
 // What is durable is answered as durable, even if that cannot be written down: taken back because
 // of a failed allocation, it would be reported as lost later.
 void DirectoryStorage::publish(uint64_t durable_bytes, uint64_t last_seq) {
@@ -313,24 +309,53 @@ void DirectoryStorage::publish(uint64_t durable_bytes, uint64_t last_seq) {
   }
 }
 
-Status DirectoryStorage::heal(Stream stream, uint64_t keep_bytes) {
+// Makes the new file by `renew`. If that fails, nothing more may be written, except after a
+// conflict, which the caller has to solve.
+Status DirectoryStorage::heal(const std::function<Status()>& renew) {
   state_.suspect = true;
   if (!says_suspect_) (void)write_state().ok();
-  Status renewed = renew(stream, keep_bytes);
+  Status renewed = renew();
   if (renewed.ok()) {
     clear_suspicion();
-  } else {
+  } else if (renewed.code() != Code::kConflict) {
     poison(renewed);
   }
   return renewed;
 }
 
-// Copies the stream into a new file. The kernel still has the bytes that the disk has lost.
-Status DirectoryStorage::renew(Stream stream, uint64_t keep_bytes) {
+// Without the `dropped_bytes` at the end, which nobody was told are added. kConflict: somebody else
+// appended behind them.
+Status DirectoryStorage::heal_without(Stream stream, uint64_t keep_bytes, uint64_t dropped_bytes) {
+  return heal([&] { return renew(stream, keep_bytes, keep_bytes + dropped_bytes); });
+}
+
+// All bytes were answered as added or are somebody else's, so the new file takes them all.
+Status DirectoryStorage::heal_all(Stream stream) {
+  return heal([&] { return renew_all(stream); });
+}
+
+// Copies the start of the stream into a new file. The kernel still has the bytes that the disk has
+// lost. kConflict when the stream is not `present_bytes` long at the end.
+Status DirectoryStorage::renew(Stream stream, uint64_t keep_bytes, uint64_t present_bytes) {
   const std::shared_ptr<io::File> old = snapshot_of(stream).file;
-  VARVE_TRY(replace_file(*directory_, file_of(stream), *environment_.random, {},
+  ReplaceOptions options;
+  options.check_before_rename = [&] { return check_end(stream, present_bytes); };
+  VARVE_TRY(replace_file(*directory_, file_of(stream), *environment_.random, options,
                          [&](Sink& sink) { return copy_start(*old, keep_bytes, sink); }));
   return adopt_new_log(stream, keep_bytes);
+}
+
+// The same with all bytes, also those that somebody appends meanwhile.
+Status DirectoryStorage::renew_all(Stream stream) {
+  for (int attempt = 0; attempt < kCopiesMax; ++attempt) {
+    const std::shared_ptr<io::File> file = snapshot_of(stream).file;
+    if (!file) return {};
+    VARVE_TRY_ASSIGN(const uint64_t present_bytes, file->size_bytes());
+    Status renewed = renew(stream, present_bytes, present_bytes);
+    if (renewed.code() != Code::kConflict) return renewed;
+  }
+  return Status(Code::kBusy, "another program keeps appending without the session's lock")
+      .in_file(name_of(stream));
 }
 
 // After a new file took the name: looks at it, and notes in the lock file what is known of it.

@@ -195,30 +195,144 @@ TEST_P(Strangers, AVectorBehindTheirsIsSaid) {
   EXPECT_NE(said.message().find("outcome is unknown"), std::string::npos) << said.message();
 }
 
+// The disk refuses one sync of the log. From then on, somebody appends a line at one moment after
+// another: the copy that heals the log takes it, whatever it does with ours.
+class StrangersOfASync : public testing::Test {
+ protected:
+  void begin(bool is_suspect) {
+    disk_ = std::make_unique<io::SimulatedFileSystem>();
+    theirs_ = disk_->process(kTheirs);
+    disk_->write_file("s/metadata.json", "{}");
+    disk_->write_file("s/memory.jsonl", "one\n");
+    storage_ =
+        *DirectoryStorage::open(*disk_->open_root("s", false), {disk_.get(), &clock_, &random_});
+    ASSERT_TRUE(lock().ok());
+    ASSERT_TRUE(storage_->append(Stream::kEntries, 4, "two\n", true, 1).ok());
+    if (!is_suspect) return;
+    ASSERT_TRUE(storage_->suspect_names().ok());
+  }
+  Status lock() { return storage_->lock(clock_.monotonic_us(), "write", nullptr); }
+
+  // Appends before the operation of that number after the first failure, or after the start.
+  void append_theirs_at(int moment, bool* came_to_it, bool fails_first) {
+    *came_to_it = false;
+    disk_->set_fault_hook(
+        [=, this, has_failed = !fails_first,
+         count = 0](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+          if (operation.process_id == kTheirs) return std::nullopt;
+          if (!has_failed && operation.kind == OperationKind::kSyncData) {
+            has_failed = operation.name == "memory.jsonl";
+            return has_failed ? std::optional(io::Fault{EIO}) : std::nullopt;
+          }
+          // Nothing can be asked between the last look at the log and this.
+          const bool takes_name = operation.kind == OperationKind::kRename;
+          if (!has_failed || *came_to_it || takes_name || count++ != moment) return std::nullopt;
+          *came_to_it = true;
+          append_theirs();
+          return std::nullopt;
+        });
+  }
+
+  void append_theirs() {
+    auto file = *(*theirs_->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
+    EXPECT_TRUE(file->append("theirs\n").ok());
+  }
+
+  // `work` may do anything with lines of ours, and none of theirs may be missing after it.
+  template <typename Work>
+  void expect_theirs_at_each_moment(bool fails_first, bool is_suspect, Work work) {
+    bool came_to_it = true;
+    int moment = 0;
+    for (; came_to_it && !HasFailure(); ++moment) {
+      SCOPED_TRACE(moment);
+      begin(is_suspect);
+      append_theirs_at(moment, &came_to_it, fails_first);
+      work();
+      disk_->set_fault_hook(nullptr);
+      if (!came_to_it) break;
+      const std::string log = *disk_->read_file("s/memory.jsonl");
+      EXPECT_TRUE(log.starts_with("one\ntwo\n")) << log;
+      EXPECT_NE(log.find("theirs\n"), std::string::npos) << log;
+      EXPECT_EQ(disk_->crash()->read_file("s/memory.jsonl")->substr(0, 8), "one\ntwo\n");
+    }
+    EXPECT_GT(moment, 5);
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  std::unique_ptr<io::SimulatedFileSystem> disk_;
+  std::unique_ptr<io::SimulatedFileSystem> theirs_;
+  std::unique_ptr<DirectoryStorage> storage_;
+};
+
+TEST_F(StrangersOfASync, ALineOfTheirsIsKeptWhenASyncOfOursFails) {
+  expect_theirs_at_each_moment(true, false, [&] {
+    const Status added = storage_->append(Stream::kEntries, 8, "three\n", true, 2);
+    const std::string log = *disk_->read_file("s/memory.jsonl");
+    const bool is_there = log.find("three\n") != std::string::npos;
+    EXPECT_EQ(added.ok(), is_there) << added.message() << " and " << log;
+    EXPECT_EQ(added.code(), is_there ? Code::kOk : Code::kIo);
+  });
+}
+
+TEST_F(StrangersOfASync, ALineOfTheirsIsKeptWhenASyncOfAnotherWriterFails) {
+  expect_theirs_at_each_moment(true, false, [&] {
+    ASSERT_TRUE(storage_->append(Stream::kEntries, 8, "buffered\n", false, 2).ok());
+    const Status added = storage_->append(Stream::kEntries, 17, "three\n", true, 3);
+    EXPECT_TRUE(added.ok() || added.code() == Code::kConflict) << added.message();
+    EXPECT_NE(disk_->read_file("s/memory.jsonl")->find("buffered\n"), std::string::npos);
+  });
+}
+
+TEST_F(StrangersOfASync, ALineOfTheirsIsKeptWhenASyncOfACutFails) {
+  expect_theirs_at_each_moment(true, false, [&] {
+    ASSERT_TRUE(storage_->append(Stream::kEntries, 8, "torn", false, 2).ok());
+    EXPECT_TRUE(storage_->truncate(Stream::kEntries, 8).ok());
+  });
+}
+
+TEST_F(StrangersOfASync, ALineOfTheirsIsKeptWhenTheLogIsCopiedBecauseItIsSuspect) {
+  expect_theirs_at_each_moment(false, true, [&] {
+    storage_->unlock();
+    EXPECT_TRUE(lock().ok());
+    EXPECT_EQ(storage_->locked_tail()->entries_bytes, disk_->read_file("s/memory.jsonl")->size());
+  });
+}
+
 // While the disk refuses our line, theirs came behind it: the copy that heals the log takes both.
-TEST(StrangersOfASync, WhatCameWhileASyncFailedIsKept) {
-  test::ManualClock clock;
-  test::SeededRandom random;
-  io::SimulatedFileSystem disk;
-  disk.write_file("s/metadata.json", "{}");
-  disk.write_file("s/memory.jsonl", "one\n");
-  const auto theirs = disk.process(kTheirs);
-  auto storage = *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
-  ASSERT_TRUE(storage->lock(clock.monotonic_us(), "write", nullptr).ok());
-  ASSERT_TRUE(storage->append(Stream::kEntries, 4, "two\n", true, 1).ok());
+TEST_F(StrangersOfASync, WhatCameWhileASyncFailedIsKept) {
+  begin(false);
   bool is_done = false;
-  disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+  disk_->set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     if (is_done || operation.kind != OperationKind::kSyncData || operation.name != "memory.jsonl") {
       return std::nullopt;
     }
     is_done = true;
-    auto file = *(*theirs->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
-    EXPECT_TRUE(file->append("theirs\n").ok());
+    append_theirs();
     return io::Fault{EIO};
   });
-  EXPECT_TRUE(storage->append(Stream::kEntries, 8, "three\n", true, 2).ok());
-  disk.set_fault_hook(nullptr);
-  EXPECT_EQ(disk.crash()->read_file("s/memory.jsonl"), "one\ntwo\nthree\ntheirs\n");
+  EXPECT_TRUE(storage_->append(Stream::kEntries, 8, "three\n", true, 2).ok());
+  disk_->set_fault_hook(nullptr);
+  EXPECT_EQ(disk_->crash()->read_file("s/memory.jsonl"), "one\ntwo\nthree\ntheirs\n");
+}
+
+TEST_F(StrangersOfASync, SomebodyWhoAppendsOverAndOverStopsWritingAndLosesNothing) {
+  begin(false);
+  int count = 0;
+  disk_->set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.process_id == kTheirs || operation.kind != OperationKind::kSyncData) {
+      return std::nullopt;
+    }
+    append_theirs();
+    count += 1;
+    return operation.name == "memory.jsonl" ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  const Status added = storage_->append(Stream::kEntries, 8, "three\n", true, 2);
+  disk_->set_fault_hook(nullptr);
+  EXPECT_NE(added.message().find("outcome is unknown"), std::string::npos) << added.message();
+  EXPECT_EQ(storage_->append(Stream::kEntries, 8, "four\n", true, 2).code(), Code::kReadOnly);
+  EXPECT_GT(count, 2);
+  EXPECT_EQ(disk_->read_file("s/memory.jsonl")->size(), 14U + 7U * static_cast<unsigned>(count));
 }
 
 // The last look at the old log is before the rename.
