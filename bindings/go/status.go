@@ -32,7 +32,7 @@ const ErrIO Status = 20
 // ErrNoSpace is VARVE_NO_SPACE: disk or quota full; nothing was added.
 const ErrNoSpace Status = 21
 
-// ErrNoMemory is VARVE_NO_MEMORY: allocation failed; nothing was added, deleted or set.
+// ErrNoMemory is VARVE_NO_MEMORY: no memory or thread left; nothing was added, deleted or set.
 const ErrNoMemory Status = 22
 
 // ErrCorruption is VARVE_CORRUPTION: stored data is damaged.

@@ -95,7 +95,7 @@ enum {
   /* The environment. */
   VARVE_IO = 20,        /**< the file system reported an error */
   VARVE_NO_SPACE = 21,  /**< disk or quota full; nothing was added */
-  VARVE_NO_MEMORY = 22, /**< allocation failed; nothing was added, deleted or set */
+  VARVE_NO_MEMORY = 22, /**< no memory or thread left; nothing was added, deleted or set */
   /* The data on disk. */
   VARVE_CORRUPTION = 40,     /**< stored data is damaged */
   VARVE_FORMAT_VERSION = 41, /**< written by a newer version; left untouched */

@@ -61,11 +61,19 @@ struct Session::Parts {
 
 namespace {
 
-log::Durability durability_of(std::string_view name, log::Durability fallback) {
+// The session's own, else the store's.
+log::Durability durability_of(const Core& core, const json::Tree& metadata) {
+  const std::string name = metadata.get_string("durability");
   if (name == "commit") return log::Durability::kCommit;
   if (name == "interval") return log::Durability::kInterval;
   if (name == "os") return log::Durability::kOs;
-  return fallback;
+  return core.settings.durability;
+}
+
+// To be called before the session gets this durability.
+Status prepare_for(const Core& core, log::Durability durability) {
+  const bool needs_flusher = durability == log::Durability::kInterval;
+  return needs_flusher && core.context.start_flusher ? core.context.start_flusher() : Status();
 }
 
 Status check_id(std::string_view id) {
@@ -119,8 +127,8 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
   Core& core = parts->core;
   VARVE_TRY(core.load());
   if (core.settings.recovery == Recovery::kStrict) VARVE_TRY(check_strictly(core));
-  core.durability =
-      durability_of(core.metadata.tree().get_string("durability"), core.settings.durability);
+  core.durability = durability_of(core, core.metadata.tree());
+  VARVE_TRY(prepare_for(core, core.durability));
   if (core.context.events->wants(Level::kInfo)) {
     VARVE_TRY(core.open_rows());
     json::Tree details = json::Tree::object();
@@ -128,9 +136,7 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
                 json::Tree::integer_unsigned(core.index.size() - core.index.deleted_count()));
     core.events.post(Level::kInfo, "session opened", std::move(details));
   }
-  std::shared_ptr<Session> session(new Session(std::move(parts)));
-  session->start_flusher_if_interval();
-  return session;
+  return std::shared_ptr<Session>(new Session(std::move(parts)));
 }
 
 const std::string& Session::id() const { return parts_->core.id; }
@@ -301,23 +307,23 @@ Result<json::Tree> Session::metadata() {
 
 Status Session::update(std::string_view patch) {
   Core& core = parts_->core;
-  VARVE_TRY(parts_->writer.run("update", [&]() -> Status {
+  return parts_->writer.run("update", [&]() -> Status {
     const auto caps = [&] {
       return std::pair(cap_of(core, CappedStore::kKeyValue),
                        cap_of(core, CappedStore::kTranscript));
     };
     const auto before = caps();
-    VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed,
-                                 [&](Metadata& metadata) { return metadata.apply_patch(patch); }));
+    VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
+      VARVE_TRY(metadata.apply_patch(patch));
+      return prepare_for(core, durability_of(core, metadata.tree()));
+    }));
     VARVE_TRY(take_durability());
     if (caps() == before) return {};
     // Entries beyond a cap are never shown; here they also leave the files.
     const Status tidied = tidy_stores(core, Remains::kSetAside);
     if (!tidied.ok()) core.events.post(Level::kWarn, "not evicted yet: " + tidied.message());
     return {};
-  }));
-  start_flusher_if_interval();
-  return {};
+  });
 }
 
 // Applies the metadata's durability from here on. A change to "commit" is answered only when
@@ -327,17 +333,9 @@ Status Session::take_durability() {
   const log::Durability before = core.durability;
   {
     const std::shared_lock lock(core.index_mutex);
-    core.durability =
-        durability_of(core.metadata.tree().get_string("durability"), core.settings.durability);
+    core.durability = durability_of(core, core.metadata.tree());
   }
   return core.is_durable() && core.durability != before ? sync_log(core.next_seq() - 1) : Status();
-}
-
-void Session::start_flusher_if_interval() {
-  const Core& core = parts_->core;
-  if (core.durability == log::Durability::kInterval && core.context.start_flusher) {
-    core.context.start_flusher();
-  }
 }
 
 Status Session::kv_set(std::string_view key, std::string_view value) {

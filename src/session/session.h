@@ -59,8 +59,9 @@ class Session {
     CatalogNotes* catalog = nullptr;        // null: none
     // The session's row in the store's list, used when its metadata is lost; empty: no list.
     std::function<Result<std::optional<log::SessionRow>>(std::string_view id)> find_listed = {};
-    // Called when the session has durability "interval", at opening or later; may be empty.
-    std::function<void()> start_flusher = {};
+    // Called before the session gets durability "interval", at opening or later, which fails if
+    // this does; may be empty.
+    std::function<Status()> start_flusher = {};
   };
 
   // Loads index and metadata, and reads the part of the log that the index does not cover.
@@ -169,7 +170,6 @@ class Session {
   struct Parts;
   explicit Session(std::unique_ptr<Parts> parts);
   Status sync_without_index();
-  void start_flusher_if_interval();
   // Holder of the storage's lock:
   Status sync_log(uint64_t last_seq);
   Status take_durability();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
@@ -14,6 +15,21 @@
 #include "store/sweep.h"
 
 namespace varve::store {
+
+namespace {
+
+Status no_thread_started(const std::system_error& failure) {
+  Place place;
+  place.member = "durability";
+  place.os_errno = failure.code().value();
+  return {Code::kNoMemory,
+          "the system cannot start the thread that durability \"interval\" needs (" +
+              failure.code().message() +
+              "): raise its limits on threads and memory, or use durability \"commit\"",
+          std::move(place)};
+}
+
+}  // namespace
 
 Status OpenStore::open_engine() {
   std::string_view path = uri_;
@@ -210,17 +226,22 @@ Status OpenStore::sync() {
   return first;
 }
 
-void OpenStore::start_flusher() {
+Status OpenStore::start_flusher() {
   const std::lock_guard guard(mutex_);
-  if (flusher_ || closed_) return;
+  if (flusher_ || closed_) return {};
   // Busy sessions are waited for half an interval at most: then the others are due again.
   flush_rounds_ = std::make_unique<FlushRounds>(
       clock_, settings_.batch_write_interval_ms / 2, settings_.lock_timeout_ms,
       [this](const std::string& id, const Status& failure) {
         events_.post(session::Level::kError, "store", id, failure.message());
       });
-  flusher_ = std::make_unique<Flusher>(std::chrono::milliseconds(settings_.batch_write_interval_ms),
-                                       [this] { flush_all(); });
+  const std::chrono::milliseconds interval(settings_.batch_write_interval_ms);
+  try {
+    flusher_ = std::make_unique<Flusher>(interval, [this] { flush_all(); });
+    return {};
+  } catch (const std::system_error& failure) {
+    return no_thread_started(failure);
+  }
 }
 
 void OpenStore::flush_all() noexcept {

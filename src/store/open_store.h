@@ -88,7 +88,7 @@ class OpenStore final : public Store {
   Result<Catalog::Sessions> sessions_of(const query::Query& query);
   void catalog(const Catalog::Sessions& found) noexcept;
   Result<StoreFigures> figures();
-  void start_flusher();
+  Status start_flusher();
   void flush_all() noexcept;
 
   // open_store_sessions.cpp

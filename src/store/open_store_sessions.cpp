@@ -77,7 +77,7 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
   if (settings_.user_bytes_max > 0) context.quota = &quota_;
   context.catalog = &catalog_;
   context.find_listed = [this](std::string_view wanted) { return newest_row(*engine_, wanted); };
-  context.start_flusher = [this] { start_flusher(); };
+  context.start_flusher = [this] { return start_flusher(); };
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   for (;;) {
     SessionPointer first;

@@ -66,7 +66,7 @@ export declare const VARVE_IO: 20;
  */
 export declare const VARVE_NO_SPACE: 21;
 /**
- * allocation failed; nothing was added, deleted or set
+ * no memory or thread left; nothing was added, deleted or set
  */
 export declare const VARVE_NO_MEMORY: 22;
 /**

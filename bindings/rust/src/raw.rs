@@ -201,7 +201,7 @@ pub const VARVE_IO: varve_status_t = 20;
 pub const VARVE_NO_SPACE: varve_status_t = 21;
 
 /// ```text
-/// allocation failed; nothing was added, deleted or set
+/// no memory or thread left; nothing was added, deleted or set
 /// ```
 pub const VARVE_NO_MEMORY: varve_status_t = 22;
 

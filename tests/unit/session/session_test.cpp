@@ -410,7 +410,10 @@ TEST_P(SessionSuite, ARepairByAnotherIsNoticed) {
 
 TEST_P(SessionSuite, DurabilityOfTheSessionOverridesTheStoresAtOnceAndLater) {
   int flusher_starts = 0;
-  host_.context.start_flusher = [&] { flusher_starts += 1; };
+  host_.context.start_flusher = [&] {
+    flusher_starts += 1;
+    return Status();
+  };
   reopen();
   for (const auto* const name : {"interval", "os", "commit"}) {
     flusher_starts = 0;
@@ -422,6 +425,18 @@ TEST_P(SessionSuite, DurabilityOfTheSessionOverridesTheStoresAtOnceAndLater) {
     EXPECT_EQ(session_->stats()->get_string("durability"), name);
     EXPECT_EQ(std::exchange(flusher_starts, 0), wanted_starts) << name;
   }
+}
+
+TEST_P(SessionSuite, WithoutAFlusherNoSessionGetsDurabilityInterval) {
+  ASSERT_TRUE(session_->update(R"({"durability":"os"})").ok());
+  host_.context.start_flusher = [] { return Status(Code::kNoMemory, "no thread"); };
+  reopen();
+  const Status updated = session_->update(R"({"durability":"interval","title":"new"})");
+  EXPECT_EQ(updated.code(), Code::kNoMemory) << updated.message();
+  EXPECT_EQ(session_->stats()->get_string("durability"), "os");
+  EXPECT_EQ(session_->metadata()->get_string("durability"), "os");
+  EXPECT_EQ(session_->metadata()->get("title"), nullptr);
+  EXPECT_TRUE(session_->update(R"({"title":"new"})").ok());
 }
 
 TEST_P(SessionSuite, AStricterDurabilityHoldsForWhatWasAnsweredAndForWhatFollows) {

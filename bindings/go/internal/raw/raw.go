@@ -168,7 +168,7 @@ const IO Status = 20
 // NoSpace is VARVE_NO_SPACE. disk or quota full; nothing was added
 const NoSpace Status = 21
 
-// NoMemory is VARVE_NO_MEMORY. allocation failed; nothing was added, deleted or set
+// NoMemory is VARVE_NO_MEMORY. no memory or thread left; nothing was added, deleted or set
 const NoMemory Status = 22
 
 // Corruption is VARVE_CORRUPTION. stored data is damaged

@@ -43,7 +43,7 @@ VARVE_IO = 20
 VARVE_NO_SPACE = 21
 """disk or quota full; nothing was added"""
 VARVE_NO_MEMORY = 22
-"""allocation failed; nothing was added, deleted or set"""
+"""no memory or thread left; nothing was added, deleted or set"""
 VARVE_CORRUPTION = 40
 """stored data is damaged"""
 VARVE_FORMAT_VERSION = 41
