@@ -17,18 +17,13 @@ namespace varve::session {
 namespace {
 
 // Members a user's patch may not touch.
-constexpr std::array<std::string_view, 21> kOwnMembers = {
-    "version",         "session_id",
-    "created_at",      "last_accessed",
-    "user_id",         "agent_id",
-    "total_entries",   "total_size_bytes",
-    "statistics",      "generation",
-    "durable_seq",     "checksum",
-    "compactions",     "compacted_through_seq",
-    "schema_versions", "migrated_from",
-    "stores",          "restored_at",
-    "migrations",      "last_compaction",
-    kStrayVectors};
+constexpr std::array<std::string_view, 22> kOwnMembers = {
+    "version",         "session_id",      "created_at",      "last_accessed",
+    "user_id",         "agent_id",        "total_entries",   "total_size_bytes",
+    "statistics",      "statistics_rest", "generation",      "durable_seq",
+    "checksum",        "compactions",     "schema_versions", "compacted_through_seq",
+    "stores",          "migrated_from",   "migrations",      "restored_at",
+    "last_compaction", kStrayVectors};
 
 constexpr size_t kMetadataBytesMax = size_t{16} << 20;
 constexpr uint32_t kOwnMembersMax = 64;
