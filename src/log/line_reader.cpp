@@ -9,6 +9,10 @@ namespace {
 constexpr size_t kChunkBytes = size_t{256} << 10;
 }
 
+bool is_blank(const Line& line) {
+  return !line.oversized && line.bytes.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
 Result<bool> LineReader::fill() {
   if (position_ >= end_) return false;
   buffer_.erase(0, consumed_);

@@ -21,6 +21,9 @@ struct Line {
   bool oversized = false;
 };
 
+// A line of white space, as people leave behind: it is neither an entry nor damage.
+[[nodiscard]] bool is_blank(const Line& line);
+
 class LineReader {
  public:
   // Reads [from, to) of one generation of a stream.

@@ -48,4 +48,14 @@ Status quarantine_range(SessionStorage& storage, Stream stream, uint64_t generat
   return {};
 }
 
+Status Quarantining::add(Stream stream, uint64_t generation, uint64_t offset, uint64_t length,
+                         std::string_view reason) {
+  const std::tuple stretch(stream, generation, offset, length);
+  if (done_.contains(stretch)) return {};
+  VARVE_TRY(quarantine_range(storage_, stream, generation, offset, length,
+                             {file_of(stream), reason, now_ms_}));
+  done_.insert(stretch);
+  return {};
+}
+
 }  // namespace varve::log

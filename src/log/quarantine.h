@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "base/result.h"
 #include "log/storage.h"
@@ -26,5 +28,20 @@ Status quarantine_range(SessionStorage& storage, Stream stream, uint64_t generat
 // The same for bytes in memory.
 Status quarantine_bytes(SessionStorage& storage, std::string_view bytes, uint64_t offset,
                         const QuarantineReason& why);
+
+// Copies stretches to quarantine, each only once: for work that may have to begin again.
+class Quarantining {
+ public:
+  Quarantining(SessionStorage& storage, int64_t now_ms) : storage_(storage), now_ms_(now_ms) {}
+
+  // As quarantine_range(). Does nothing when this stretch of this generation was given before.
+  Status add(Stream stream, uint64_t generation, uint64_t offset, uint64_t length,
+             std::string_view reason);
+
+ private:
+  SessionStorage& storage_;
+  const int64_t now_ms_;
+  std::set<std::tuple<Stream, uint64_t, uint64_t, uint64_t>> done_;
+};
 
 }  // namespace varve::log

@@ -10,10 +10,6 @@ namespace varve::log {
 
 namespace {
 
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
-
 // Invalid lines, kept until what comes after them tells whether they are damage or a torn tail.
 class Suspects {
  public:
@@ -111,7 +107,7 @@ class EntryScan {
     suspects_.saw(line);
     Status read;
     if (line.terminated && !line.oversized) {
-      if (is_blank(line.bytes)) {
+      if (is_blank(line)) {
         if (held_.empty()) suspects_.pass_blank(line);
         return {};
       }
@@ -223,7 +219,7 @@ Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation,
     suspects.saw(line);
     Status read;
     if (line.terminated && !line.oversized) {
-      if (is_blank(line.bytes)) {
+      if (is_blank(line)) {
         suspects.pass_blank(line);
         continue;
       }

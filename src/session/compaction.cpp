@@ -58,9 +58,11 @@ struct CompactionOutcome {
 
 class Compaction {
  public:
-  Compaction(Core& core, const CompactionOptions& options)
+  // `quarantine`: of all attempts at one compaction.
+  Compaction(Core& core, const CompactionOptions& options, log::Quarantining& quarantine)
       : core_(core),
         options_(options),
+        quarantine_(quarantine),
         rules_(core.decay_rules()),
         now_ms_(core.context.clock->now_ms()),
         compacted_(core) {}
@@ -72,7 +74,7 @@ class Compaction {
   Status plan() {
     const bool evicts = options_.evict_below > 0;
     const bool only_the_log_will_do = options_.cause == CompactionCause::kPurge || evicts;
-    if (only_the_log_will_do && !is_index_from_log()) VARVE_TRY(core_.rebuild());
+    if (only_the_log_will_do && !core_.is_index_from_log()) VARVE_TRY(core_.rebuild());
     VARVE_TRY(judge());
     VARVE_TRY(look_between());
     const bool copies = !options_.dry_run && report_.bytes_after != report_.bytes_before;
@@ -85,7 +87,7 @@ class Compaction {
     const bool purges = options_.cause == CompactionCause::kPurge;
     VARVE_TRY(choose_vectors());
     if (!report_.changed && !purges) {
-      if (vectors_.drops()) VARVE_TRY(core_.vectors.file().quarantine(vectors_, now_ms_));
+      if (vectors_.drops()) VARVE_TRY(VectorFile::set_aside(vectors_, quarantine_));
       note_if_failed(core_, "vectors.bin was not compacted", write_vectors_anew());
       return {};
     }
@@ -97,8 +99,8 @@ class Compaction {
       VARVE_TRY(tidy_stores(core_, Remains::kDropped));
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
     } else {
-      VARVE_TRY(quarantine_damage());
-      VARVE_TRY(core_.vectors.file().quarantine(vectors_, now_ms_));
+      VARVE_TRY(set_damage_aside());
+      VARVE_TRY(VectorFile::set_aside(vectors_, quarantine_));
     }
     // A purge replaces the log even when nothing goes: another process may hold the index that a
     // compaction left it, and might save that.
@@ -133,15 +135,10 @@ class Compaction {
     std::vector<uint32_t> rows;
     rows.reserve(kept_.size());
     for (const KeptLine& line : kept_) rows.push_back(line.row);
-    compacted_.plan(std::move(rows), static_cast<uint32_t>(rows_.size()), epoch_);
+    compacted_.plan(std::move(rows), row_count_, epoch_);
   }
 
   [[nodiscard]] bool has_threads() const { return core_.settings.threads > 1; }
-
-  [[nodiscard]] bool is_index_from_log() const {
-    const std::shared_lock lock(core_.index_mutex);
-    return core_.index_from_log;
-  }
 
   // Runs before the log is replaced, while the rows are those of the plan. A file of which nothing
   // can be read stays as it is, except in a purge.
@@ -208,8 +205,9 @@ class Compaction {
   void judge_rows() {
     const index::Index& index = core_.index;
     const query::Relevance relevance(index, *rules_, now_ms_);
-    last_seq_ = std::max(
-        {index.coverage.last_seq, core_.durable_seq_seen, core_.metadata.compacted_through_seq()});
+    last_seq_ = core_.last_seq();
+    row_count_ = index.size();
+    gaps_ = core_.gaps();
     report_.entries_before = index.size();
     report_.bytes_before = index.coverage.entries_bytes;
     kept_.reserve(index.size());
@@ -224,7 +222,6 @@ class Compaction {
         kept_.push_back({row, index.location(row)});
         report_.bytes_after += index.location(row).length + 1;
       }
-      rows_.push_back(index.location(row));
     }
     report_.entries_after = kept_.size();
   }
@@ -289,12 +286,8 @@ class Compaction {
 
   // Finds bytes that no row stands for: blank lines and damage.
   Status look_between() {
-    uint64_t at = 0;
-    for (const index::Location& row : rows_) {
-      if (row.offset > at) VARVE_TRY(look_at_gap(at, row.offset));
-      at = row.offset + row.length + 1;
-    }
-    return at < report_.bytes_before ? look_at_gap(at, report_.bytes_before) : Status();
+    for (const auto& [from, to] : gaps_) VARVE_TRY(look_at_gap(from, to));
+    return {};
   }
 
   Status look_at_gap(uint64_t from, uint64_t to) {
@@ -303,9 +296,7 @@ class Compaction {
     for (;;) {
       VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
       if (!more) return {};
-      if (!line.oversized && line.bytes.find_first_not_of(" \t\r") == std::string_view::npos) {
-        continue;
-      }
+      if (log::is_blank(line)) continue;
       if (!index_from_log_) return doubt(line.offset);  // it may be an entry
       damage_.push_back({log::Stream::kEntries, line.offset, line.length, "a damaged line"});
       drop(Dropped::kDamaged);
@@ -317,20 +308,16 @@ class Compaction {
   // from then on the ids of dropped entries are free while their vectors are still there.
   Status make_gaps_legal() {
     return core_.save_metadata(log::DocumentDurability::kContent, [&](Metadata& metadata) {
-      json::Tree& tree = metadata.tree();
-      tree.set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
-      tree.set("durable_seq", json::Tree::integer_unsigned(last_seq_));
-      tree.set("generation", json::Tree::integer_unsigned(metadata.generation() + 1));
-      if (vectors_.drops()) tree.set(kStrayVectors, json::Tree::boolean(true));
+      metadata.note_new_log(last_seq_);
+      if (vectors_.drops()) metadata.tree().set(kStrayVectors, json::Tree::boolean(true));
       return Status();
     });
   }
 
-  Status quarantine_damage() {
+  Status set_damage_aside() {
     for (const auto& range : damage_) {
-      VARVE_TRY(log::quarantine_range(*core_.storage, log::Stream::kEntries, tail_.generation,
-                                      range.offset, range.length,
-                                      {log::kEntriesFile, range.reason, now_ms_}));
+      VARVE_TRY(quarantine_.add(range.stream, tail_.generation, range.offset, range.length,
+                                range.reason));
     }
     return {};
   }
@@ -399,11 +386,13 @@ class Compaction {
 
   Core& core_;
   const CompactionOptions options_;
+  log::Quarantining& quarantine_;
   std::shared_ptr<const decay::Rules> rules_;
   int64_t now_ms_;
   log::Tail tail_;
   uint64_t last_seq_ = 0;
-  std::vector<index::Location> rows_;  // all, in the order of the log
+  uint32_t row_count_ = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> gaps_;  // that no row stands for
   std::vector<KeptLine> kept_;
   bool index_from_log_ = false;
   uint64_t epoch_ = 0;               // of the index whose rows were judged
@@ -418,8 +407,9 @@ class Compaction {
   CompactedIndex compacted_;
 };
 
-Result<CompactionOutcome> attempt(Core& core, const CompactionOptions& options) {
-  Compaction compaction(core, options);
+Result<CompactionOutcome> attempt(Core& core, const CompactionOptions& options,
+                                  log::Quarantining& quarantine) {
+  Compaction compaction(core, options, quarantine);
   VARVE_TRY(compaction.plan());
   if (!options.dry_run) VARVE_TRY(compaction.carry_out());
   return std::move(compaction).outcome();
@@ -434,14 +424,16 @@ void put_own_snapshot(Core& core) {
 // Plans, and carries out unless it is a dry run. When index.bin proves wrong, or somebody rebuilt
 // the index in between or appended without the lock, tries again with an index made from the log.
 Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions& options) {
+  log::Quarantining quarantine(*core.storage, core.context.clock->now_ms());
   for (int i = 0; i < kReplacedMax; ++i) {
-    auto outcome = attempt(core, options);
+    auto outcome = attempt(core, options, quarantine);
     if (outcome.code() != Code::kConflict) return outcome;
     VARVE_TRY(core.rebuild());
   }
   return Status(
       Code::kBusy,
-      "the log is being added to without its lock, or its index rebuilt, over and over; try again");
+      "the log is being appended to without its lock, or its index rebuilt, over and over; try "
+      "again");
 }
 
 }  // namespace

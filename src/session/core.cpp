@@ -161,7 +161,7 @@ Status Core::read_changes(log::Tail tail) {
     if (status.code() != Code::kGone) return status;
     VARVE_TRY_ASSIGN(tail, look());
   }
-  return {Code::kBusy, "the log is being replaced over and over; try again"};
+  return replaced_too_often();
 }
 
 Status Core::set_tail(const log::Tail& tail) {
@@ -415,19 +415,18 @@ void Core::apply_tombstones(uint64_t start_bytes, const std::vector<std::string_
   index_is_whole_ = true;
 }
 
-uint64_t Core::next_seq_of_index() const {
-  return std::max({index.coverage.last_seq, durable_seq_seen, metadata.compacted_through_seq()}) +
-         1;
+uint64_t Core::last_seq() const {
+  return std::max({index.coverage.last_seq, durable_seq_seen, metadata.compacted_through_seq()});
 }
 
 uint64_t Core::next_seq() const {
   const std::shared_lock lock(index_mutex);
-  return next_seq_of_index();
+  return last_seq() + 1;
 }
 
 Core::AppendPoint Core::append_point() const {
   const std::shared_lock lock(index_mutex);
-  return {index.coverage.entries_bytes, next_seq_of_index(), index_epoch,
+  return {index.coverage.entries_bytes, last_seq() + 1, index_epoch,
           index.coverage.skipped_count > 0};
 }
 

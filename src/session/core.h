@@ -129,6 +129,12 @@ class Core {
   // Another thread then failed to read the log to its end, and the caller has to catch up again.
   [[nodiscard]] Status check_whole() const;
 
+  // Whether every row was read from the log in this process: those of index.bin may be wrong.
+  [[nodiscard]] bool is_index_from_log() const;
+
+  // Index lock held: the stretches [from, to) of the log that no row stands for: blank lines, and
+  // damage.
+  [[nodiscard]] std::vector<std::pair<uint64_t, uint64_t>> gaps() const;
   // The line of one entry, checked. errors: kNotFound, kCorruption.
   Result<EntryLine> read_entry(std::string_view id);
   // Null when no line is damaged. Damaged lines are read once. kGone when the log was replaced
@@ -163,7 +169,9 @@ class Core {
   void apply_tombstones(uint64_t start_bytes, const std::vector<std::string_view>& ids,
                         uint64_t end_bytes) noexcept;
 
-  // The seq of the next entry: above every seq that ever was durable, so that a loss shows.
+  // The highest seq that is in the log or ever was durable, so that a loss shows: the next entry
+  // gets the one above it. Index lock held.
+  [[nodiscard]] uint64_t last_seq() const;
   [[nodiscard]] uint64_t next_seq() const;
   // Where the next entry goes: where the index of `epoch` ends.
   struct AppendPoint {
@@ -276,7 +284,7 @@ class Core {
   SavedSnapshot saved;
   uint64_t torn_tail_count = 0;  // moved to quarantine by this object
   uint64_t rebuild_count = 0;
-  bool index_from_log = false;  // every row was read from the log in this process
+  bool index_from_log = false;  // see is_index_from_log()
   std::string rebuild_reason;   // why index.bin was not used at the last load
   uint64_t index_epoch = 0;     // changes when the rows are renumbered
   bool metadata_was_damaged = false;
@@ -327,7 +335,6 @@ class Core {
   [[nodiscard]] uint64_t pending_words_bytes() const;
   Status index_words_of(uint32_t first, uint32_t end);
 
-  [[nodiscard]] uint64_t next_seq_of_index() const;  // index lock held
   [[nodiscard]] bool is_over(int64_t expires_at_ms) const;
   [[nodiscard]] Result<Found> find_row(std::string_view id) const;
   [[nodiscard]] std::optional<Result<Found>> find_at_once(std::string_view id,

@@ -26,9 +26,21 @@ void note_ids(std::string_view line, uint64_t offset, json::Document& scratch, D
 
 }  // namespace
 
+std::vector<std::pair<uint64_t, uint64_t>> Core::gaps() const {
+  std::vector<std::pair<uint64_t, uint64_t>> found;
+  uint64_t at = 0;
+  for (uint32_t row = 0; row < index.size(); ++row) {
+    const index::Location line = index.location(row);
+    if (line.offset > at) found.emplace_back(at, line.offset);
+    at = line.offset + line.length + 1;
+  }
+  if (at < index.coverage.entries_bytes) found.emplace_back(at, index.coverage.entries_bytes);
+  return found;
+}
+
 Result<std::shared_ptr<const DamagedIds>> Core::damaged_ids() {
   VARVE_TRY(load_rows());
-  std::vector<std::pair<uint64_t, uint64_t>> gaps;  // [from, to) that no row stands for
+  std::vector<std::pair<uint64_t, uint64_t>> unread;
   uint64_t generation = 0;
   std::pair<uint64_t, uint64_t> state;
   {
@@ -38,17 +50,11 @@ Result<std::shared_ptr<const DamagedIds>> Core::damaged_ids() {
     if (state.second == 0) return std::shared_ptr<const DamagedIds>();
     const std::lock_guard guard(damage_mutex_);
     if (damaged_ids_ && damage_state_ == state) return damaged_ids_;
-    uint64_t at = 0;
-    for (uint32_t row = 0; row < index.size(); ++row) {
-      const index::Location line = index.location(row);
-      if (line.offset > at) gaps.emplace_back(at, line.offset);
-      at = line.offset + line.length + 1;
-    }
-    if (at < index.coverage.entries_bytes) gaps.emplace_back(at, index.coverage.entries_bytes);
+    unread = gaps();
   }
   auto found = std::make_shared<DamagedIds>();
   json::Document scratch;
-  for (const auto& [from, to] : gaps) {
+  for (const auto& [from, to] : unread) {
     log::LineReader reader(*storage, log::Stream::kEntries, generation, from, to);
     log::Line line;
     for (;;) {

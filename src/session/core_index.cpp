@@ -7,6 +7,7 @@
 #include "entry/entry.h"
 #include "index/snapshot.h"
 #include "session/core.h"
+#include "session/retries.h"
 
 namespace varve::session {
 
@@ -273,7 +274,7 @@ Status Core::prepare_query(const Needs& needs) {
     }
     VARVE_TRY(std::move(words));
   }
-  return {Code::kBusy, "the log is being replaced over and over; try again"};
+  return replaced_too_often();
 }
 
 }  // namespace varve::session

@@ -63,7 +63,7 @@ Result<log::Tail> Core::load_metadata_of_tail() {
     if (tail.generation == before.generation) return tail;
     before = tail;
   }
-  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+  return replaced_too_often();
 }
 
 Result<Metadata> Core::read_metadata() {

@@ -123,17 +123,12 @@ Result<EntryLine> Core::read_entry(std::string_view wanted) {
     auto line = read_row(wanted, *looked_up);
     if (line.ok() || (line.code() != Code::kGone && line.code() != Code::kCorruption)) return line;
     if (line.code() == Code::kGone) continue;
-    bool from_log = false;
-    {
-      const std::shared_lock lock(index_mutex);
-      from_log = index_from_log;
-    }
-    if (from_log) return line;  // it was right when it was indexed, so the disk has changed
-    VARVE_TRY(rebuild());       // the snapshot may be the one that is wrong
+    if (is_index_from_log()) return line;  // it was right when it was indexed: the disk changed
+    VARVE_TRY(rebuild());                  // the snapshot may be the one that is wrong
     const std::shared_lock lock(index_mutex);
     if (index.coverage.skipped_count > 0) damage = std::move(line).status();
   }
-  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+  return replaced_too_often();
 }
 
 Status Core::check_line(std::string_view wanted, const Found& found, std::string_view line) {
@@ -159,6 +154,11 @@ Status Core::check_line(std::string_view wanted, const Found& found, std::string
     index.set_verified(found.row);
   }
   return {};
+}
+
+bool Core::is_index_from_log() const {
+  const std::shared_lock lock(index_mutex);
+  return index_from_log;
 }
 
 Result<Core::LiveRows> Core::live_rows() {
@@ -202,11 +202,7 @@ Status Core::for_each_line(const LiveRows& live,
 
 Status Core::visit_lines(const std::vector<std::pair<std::string, Found>>& rows,
                          const std::function<Status(std::string_view)>& visit) {
-  bool from_log = false;
-  {
-    const std::shared_lock lock(index_mutex);
-    from_log = index_from_log;
-  }
+  const bool from_log = is_index_from_log();
   for (const auto& [row_id, found] : rows) {
     auto line = read_from_log(row_id, found);
     if (line.code() == Code::kCorruption && !from_log) {

@@ -78,10 +78,6 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
 
 constexpr std::string_view kFormats = R"("jsonl", "json" or "markdown")";
 
-Status replaced_too_often() {
-  return {Code::kBusy, "the log is being replaced over and over; try again"};
-}
-
 }  // namespace
 
 Result<ExportOptions> parse_export_options(std::string_view json, bool has_file) {
@@ -113,15 +109,12 @@ Result<ExportOptions> parse_export_format(std::string_view text) {
 Result<std::string> export_text(Core& core, const ExportOptions& options,
                                 const ProgressReceiver& receiver) {
   Progress progress(receiver, "export");
-  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+  return while_replaced([&]() -> Result<std::string> {
     std::string out;
     TextSink sink(out);
-    const auto written = write_entries(core, options, progress, sink);
-    if (written.code() == Code::kGone) continue;
-    VARVE_TRY(written);
+    VARVE_TRY(write_entries(core, options, progress, sink).status());
     return out;
-  }
-  return replaced_too_often();
+  });
 }
 
 Result<json::Tree> export_file(Core& core, std::string_view path, const ExportOptions& options,
@@ -130,23 +123,20 @@ Result<json::Tree> export_file(Core& core, std::string_view path, const ExportOp
     return Status(Code::kUnsupported, "this store cannot reach files outside it");
   }
   Progress progress(receiver, "export");
-  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
-    Written written;
-    const auto produce = [&](log::Sink& sink) -> Status {
-      VARVE_TRY_ASSIGN(written, write_entries(core, options, progress, sink));
-      return {};
-    };
-    Status status = transfer::write_outside_file(*core.context.file_system, path, options.overwrite,
-                                                 *core.context.random, produce);
-    if (status.code() == Code::kGone) continue;
-    VARVE_TRY(std::move(status));
-    json::Tree report = json::Tree::object();
-    report.set("entries", json::Tree::integer_unsigned(written.entries));
-    report.set("bytes", json::Tree::integer_unsigned(written.bytes));
-    report.set("format", json::Tree::string(transfer::format_name(options.format)));
-    return report;
-  }
-  return replaced_too_often();
+  Written written;
+  VARVE_TRY(while_replaced([&] {
+    return transfer::write_outside_file(
+        *core.context.file_system, path, options.overwrite, *core.context.random,
+        [&](log::Sink& sink) -> Status {
+          VARVE_TRY_ASSIGN(written, write_entries(core, options, progress, sink));
+          return {};
+        });
+  }));
+  json::Tree report = json::Tree::object();
+  report.set("entries", json::Tree::integer_unsigned(written.entries));
+  report.set("bytes", json::Tree::integer_unsigned(written.bytes));
+  report.set("format", json::Tree::string(transfer::format_name(options.format)));
+  return report;
 }
 
 }  // namespace varve::session

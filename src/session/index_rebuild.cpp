@@ -35,11 +35,7 @@ Status rebuild_once(Core& core) {
 }  // namespace
 
 Status rebuild_index(Core& core) {
-  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
-    Status status = rebuild_once(core);
-    if (status.code() != Code::kGone) return status;
-  }
-  return {Code::kBusy, "the log is being replaced over and over; try again"};
+  return while_replaced([&] { return rebuild_once(core); });
 }
 
 }  // namespace varve::session

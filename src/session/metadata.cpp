@@ -232,6 +232,12 @@ uint64_t Metadata::unsigned_member(std::string_view name) const {
   return possible ? static_cast<uint64_t>(value) : 0;
 }
 
+void Metadata::note_new_log(uint64_t last_seq) {
+  tree_.set("compacted_through_seq", json::Tree::integer_unsigned(last_seq));
+  tree_.set("durable_seq", json::Tree::integer_unsigned(last_seq));
+  tree_.set("generation", json::Tree::integer_unsigned(generation() + 1));
+}
+
 Status Metadata::apply_patch(std::string_view text) {
   json::Document document;
   VARVE_TRY(document.parse(text));

@@ -56,6 +56,10 @@ class Metadata {
   }
   [[nodiscard]] uint64_t generation() const { return unsigned_member("generation"); }
 
+  // To be written before a new log takes the place of the old one, which had numbers up to
+  // `last_seq`: gaps in both are legal then.
+  void note_new_log(uint64_t last_seq);
+
   // Applies the user's merge patch. kInvalidArgument for members that only the library may set, and
   // for known members of a wrong type.
   Status apply_patch(std::string_view patch);

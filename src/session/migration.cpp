@@ -49,19 +49,13 @@ class Migration {
   // Finds what will be kept and what does not belong there, by the log alone: rows of index.bin
   // were never compared with it, and a wrong one could make a line look repeated.
   Status look() {
-    bool is_from_log = false;
-    {
-      const std::shared_lock lock(core_.index_mutex);
-      is_from_log = core_.index_from_log;
-    }
-    if (!is_from_log) VARVE_TRY(core_.rebuild());
+    if (!core_.is_index_from_log()) VARVE_TRY(core_.rebuild());
     {
       const std::shared_lock lock(core_.index_mutex);
       VARVE_TRY(core_.check_rows(core_.index_epoch));  // else the new log would end too early
       tail_ = core_.view.tail;
       end_ = core_.index.coverage.entries_bytes;
-      last_seq_ = std::max({core_.index.coverage.last_seq, core_.durable_seq_seen,
-                            core_.metadata.compacted_through_seq()});
+      last_seq_ = core_.last_seq();
     }
     uint64_t covered = 0;
     VARVE_TRY(scan([&](const log::ScannedEntry& line, bool repeated) {
@@ -77,12 +71,11 @@ class Migration {
     return {};
   }
 
-  Status run() {
+  // kConflict when somebody appended meanwhile without the lock. `quarantine`: of all attempts.
+  Status run(log::Quarantining& quarantine) {
     for (const Range& range : damaged_) {
-      VARVE_TRY(log::quarantine_range(*core_.storage, log::Stream::kEntries, tail_.generation,
-                                      range.offset, range.length,
-                                      {log::kEntriesFile, "no entry, when the log was migrated",
-                                       core_.context.clock->now_ms()}));
+      VARVE_TRY(quarantine.add(log::Stream::kEntries, tail_.generation, range.offset, range.length,
+                               "not an entry when the log was migrated"));
     }
     VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       note_in(metadata);
@@ -160,10 +153,8 @@ class Migration {
   }
 
   void note_in(Metadata& metadata) const {
+    metadata.note_new_log(last_seq_);
     json::Tree& tree = metadata.tree();
-    tree.set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
-    tree.set("durable_seq", json::Tree::integer_unsigned(last_seq_));
-    tree.set("generation", json::Tree::integer_unsigned(metadata.generation() + 1));
     json::Tree migration = json::Tree::object();
     migration.set("from", json::Tree::integer(0));
     migration.set("to", json::Tree::integer(entry::kSchemaVersion));
@@ -199,6 +190,28 @@ class Migration {
   std::vector<Range> damaged_;
 };
 
+// Migrates the log if it is older than this library. Without `quarantine` it only looks, without
+// `report` a log that is not older is not read.
+Status look_and_migrate(Core& core, log::Quarantining* quarantine, json::Tree* report) {
+  Migration migration(core);
+  VARVE_TRY_ASSIGN(const int64_t version, migration.look_at_version());
+  const bool older = version < entry::kSchemaVersion;
+  if (older || report != nullptr) VARVE_TRY(migration.look());
+  const bool runs = older && quarantine != nullptr;
+  if (runs) VARVE_TRY(migration.run(*quarantine));
+  if (report != nullptr) *report = migration.report(version, runs);
+  return {};
+}
+
+// For the holder of the storage's lock, after catching up.
+Status migrate_as_writer(Core& core, json::Tree* report) {
+  log::Quarantining quarantine(*core.storage, core.context.clock->now_ms());
+  return while_appended_to(log::kEntriesFile, [&](bool again) -> Status {
+    if (again) VARVE_TRY(core.catch_up_as_writer(true));
+    return look_and_migrate(core, &quarantine, report);
+  });
+}
+
 }  // namespace
 
 Status migrate_if_older(Core& core, uint64_t* checked_generation) {
@@ -206,12 +219,7 @@ Status migrate_if_older(Core& core, uint64_t* checked_generation) {
     const std::shared_lock lock(core.index_mutex);
     if (*checked_generation == core.view.tail.generation) return {};
   }
-  Migration migration(core);
-  VARVE_TRY_ASSIGN(const int64_t version, migration.look_at_version());
-  if (version < entry::kSchemaVersion) {
-    VARVE_TRY(migration.look());
-    VARVE_TRY(migration.run());
-  }
+  VARVE_TRY(migrate_as_writer(core, nullptr));
   const std::shared_lock lock(core.index_mutex);
   if (core.index.size() > 0) *checked_generation = core.view.tail.generation;
   return {};
@@ -219,25 +227,16 @@ Status migrate_if_older(Core& core, uint64_t* checked_generation) {
 
 Result<json::Tree> migrate(Core& core, Writer& writer, bool dry_run) {
   json::Tree report;
-  const auto work = [&]() -> Status {
-    Migration migration(core);
-    VARVE_TRY_ASSIGN(const int64_t version, migration.look_at_version());
-    VARVE_TRY(migration.look());
-    const bool older = version < entry::kSchemaVersion;
-    if (older && !dry_run) VARVE_TRY(migration.run());
-    report = migration.report(version, older && !dry_run);
-    return {};
-  };
   if (dry_run) {
     return while_replaced([&]() -> Result<json::Tree> {
       VARVE_TRY(core.catch_up());
-      VARVE_TRY(work());
+      VARVE_TRY(look_and_migrate(core, nullptr, &report));
       return report;
     });
   }
   VARVE_TRY(writer.run_as_is("migrate", [&]() -> Status {
     VARVE_TRY(core.catch_up_as_writer());
-    return work();
+    return migrate_as_writer(core, &report);
   }));
   writer.save_snapshot(true);
   return report;

@@ -8,6 +8,7 @@
 
 #include "query/cursor.h"
 #include "session/query_explanation.h"
+#include "session/retries.h"
 #include "session/selection.h"
 
 namespace varve::session {
@@ -60,13 +61,13 @@ class SessionQuery {
       }
       VARVE_TRY(core_.prepare_query(needs_of(query_)));
       Status status = try_search(use);
-      if (status.code() == Code::kCorruption && !is_index_from_log()) {
+      if (status.code() == Code::kCorruption && !core_.is_index_from_log()) {
         VARVE_TRY(core_.rebuild());  // a list of index.bin was damaged
       } else if (status.code() != Code::kGone) {
         return status;
       }
     }
-    return {Code::kBusy, "the log is being replaced over and over; try again"};
+    return replaced_too_often();
   }
 
   // Makes the next search compare the query's vector, if it has one.
@@ -98,11 +99,6 @@ class SessionQuery {
 
   [[nodiscard]] int64_t now_ms() const { return now_ms_; }
   [[nodiscard]] const decay::Rules& rules() const { return *rules_; }
-
-  [[nodiscard]] bool is_index_from_log() const {
-    const std::shared_lock lock(core_.index_mutex);
-    return core_.index_from_log;
-  }
 
  private:
   [[nodiscard]] Core::Found place_of(uint32_t row) const {
@@ -190,7 +186,7 @@ class SessionQuery {
     json::Document document;
     for (const FoundRow& row : rows) {
       auto line = core_.read_row(row.id, row.place);
-      if (line.code() == Code::kCorruption && is_index_from_log()) continue;
+      if (line.code() == Code::kCorruption && core_.is_index_from_log()) continue;
       VARVE_TRY(line);
       if (document.parse(**line, entry::line_limits()).ok() &&
           check.holds(document.root(), *analyzer_)) {
@@ -257,7 +253,7 @@ class ResultReader {
         continue;
       }
       auto line = core_.read_row(rows_[i].id, rows_[i].place);
-      if (line.code() == Code::kCorruption && session_query_.is_index_from_log()) {
+      if (line.code() == Code::kCorruption && core_.is_index_from_log()) {
         note_unreadable(core_, rows_[i].place, line.status());
         continue;
       }
@@ -366,7 +362,7 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
       return results;
     }
   }
-  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+  return replaced_too_often();
 }
 
 Result<UnreadResults> find_unread(Core& core, const query::Query& query,

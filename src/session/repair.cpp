@@ -104,9 +104,8 @@ class Unvisited {
     for (;;) {
       VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
       if (!more) return {};
-      const bool is_blank =
-          !line.oversized && line.bytes.find_first_not_of(" \t\r") == std::string_view::npos;
-      if (!is_blank) ranges->push_back({{stream, line.offset, line.length, "a damaged line"}, {}});
+      if (log::is_blank(line)) continue;
+      ranges->push_back({{stream, line.offset, line.length, "a damaged line"}, {}});
     }
   }
 
@@ -190,7 +189,7 @@ class Repair {
       VARVE_TRY(check_index());
       metadata_lost_ = core_.metadata_was_damaged;
       legal_to_ = core_.metadata.compacted_through_seq();
-      last_seq_ = std::max({core_.index.coverage.last_seq, core_.durable_seq_seen, legal_to_});
+      last_seq_ = core_.last_seq();
       missing_ = core_.index.coverage.missing_count + core_.rolled_back_count();
       entries_ = core_.index.size() - core_.index.deleted_count();
     }
@@ -206,18 +205,17 @@ class Repair {
   // Damage in kv.json and transcript.md.
   [[nodiscard]] uint64_t store_damage_count() const { return store_damage_count_; }
 
-  Status mend() {
+  // kConflict when somebody appended meanwhile without the lock. `quarantine`: of all attempts.
+  Status mend(log::Quarantining& quarantine) {
     // First the number that makes the gaps legal: a crash between the two steps leaves the log with
     // its damage, as before, and raises no new alarm.
     VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
-      metadata.tree().set("compacted_through_seq", json::Tree::integer_unsigned(last_seq_));
-      metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq_));
-      metadata.tree().set("generation", json::Tree::integer_unsigned(metadata.generation() + 1));
+      metadata.note_new_log(last_seq_);
       return Status();
     }));
     core_.note_metadata_mended();
-    VARVE_TRY(mend_stream(damage_of_entries_));
-    VARVE_TRY(mend_stream(damage_of_tombstones_));
+    VARVE_TRY(mend_stream(damage_of_entries_, quarantine));
+    VARVE_TRY(mend_stream(damage_of_tombstones_, quarantine));
     return core_.rebuild();
   }
 
@@ -313,13 +311,12 @@ class Repair {
     last_seq_ = std::max(last_seq_, edited.last_seq());
   }
 
-  Status mend_stream(const StreamDamage& damage) {
+  Status mend_stream(const StreamDamage& damage, log::Quarantining& quarantine) {
     if (damage.ranges.empty()) return {};
     for (const auto& range : damage.ranges) {
       if (!range.replacement.empty()) continue;
-      VARVE_TRY(log::quarantine_range(
-          *core_.storage, damage.stream, tail_.generation, range.offset, range.length,
-          {log::file_of(damage.stream), range.reason, core_.context.clock->now_ms()}));
+      VARVE_TRY(quarantine.add(damage.stream, tail_.generation, range.offset, range.length,
+                               range.reason));
     }
     VARVE_TRY(core_.storage->replace(damage.stream, damage.stream_bytes, [&](log::Sink& sink) {
       uint64_t at = 0;
@@ -378,9 +375,16 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
     if (stores_damaged) VARVE_TRY(tidy_stores(core, Remains::kSetAside));
     if (!repair.is_needed()) return Status();
     VARVE_TRY(writer.note_change());
-    Repair mending(core, options.accept_edits);
-    VARVE_TRY(mending.look());
-    return mending.mend();
+    log::Quarantining quarantine(*core.storage, core.context.clock->now_ms());
+    return while_appended_to("the log", [&](bool again) -> Status {
+      if (again) {
+        VARVE_TRY(core.rebuild());
+        VARVE_TRY(core.catch_up_as_writer(true));
+      }
+      Repair mending(core, options.accept_edits);
+      VARVE_TRY(mending.look());
+      return mending.mend(quarantine);
+    });
   }));
   writer.save_snapshot(true);
   return report;

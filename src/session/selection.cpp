@@ -154,12 +154,7 @@ Result<SelectedLine> read_selected(Core& core, const Selected& entry) {
     VARVE_TRY_ASSIGN(read.line, std::move(line));
     return read;
   }
-  bool from_log = false;
-  {
-    const std::shared_lock lock(core.index_mutex);
-    from_log = core.index_from_log;
-  }
-  if (!from_log) {  // index.bin may be the one that is wrong
+  if (!core.is_index_from_log()) {  // index.bin may be the one that is wrong
     VARVE_TRY(core.rebuild());
     return Status(Code::kGone, "the index was made anew");
   }

@@ -59,7 +59,7 @@ Result<Standing> find_standing(Core& core, std::string_view id,
     if (place.is_index_from_log) return Standing::kUnreadable;
     VARVE_TRY(core.rebuild());  // the snapshot may be the one that is wrong
   }
-  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+  return replaced_too_often();
 }
 
 bool is_same_entry(std::string_view line, std::string_view text, entry::DraftOptions options,

@@ -183,7 +183,7 @@ Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
     note_written(core_, writer_, added.size(), durable);
     return {};
   }
-  return {Code::kBusy, "somebody appends to the transcript without taking the session's lock"};
+  return appended_to_too_often(log::kTranscriptFile);
 }
 
 // kGone when the file was replaced meanwhile.

@@ -99,7 +99,7 @@ Result<UsageByDay> UsageTable::by_day(int64_t start_ms, int64_t end_ms) {
     }
     return days;
   }
-  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+  return replaced_too_often();
 }
 
 // kGone when the log or a wrong index was replaced meanwhile: start over.

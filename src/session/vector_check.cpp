@@ -60,17 +60,11 @@ namespace {
 // Selects the vectors of entries that the log has, by an index that was read from the log: rows of
 // index.bin are not compared with anything here.
 Result<VectorFile::Selection> select_of_log(Core& core) {
-  bool is_from_log = false;
+  if (!core.is_index_from_log()) VARVE_TRY(core.rebuild());
   uint64_t epoch = 0;
-  const auto look = [&] {
+  {
     const std::shared_lock lock(core.index_mutex);
-    is_from_log = core.index_from_log;
     epoch = core.index_epoch;
-  };
-  look();
-  if (!is_from_log) {
-    VARVE_TRY(core.rebuild());
-    look();
   }
   bool knows_rows = true;
   auto selection = core.vectors.file().select([&](std::string_view id) {
@@ -91,7 +85,8 @@ Status drop_stray_vectors(Core& core) {
   // A damaged header cannot be read either; repair sets the file aside.
   if (!selection.ok() && selection.code() != Code::kCorruption) return selection.status();
   if (selection.ok() && selection->drops()) {
-    VARVE_TRY(core.vectors.file().quarantine(*selection, core.context.clock->now_ms()));
+    log::Quarantining quarantine(*core.storage, core.context.clock->now_ms());
+    VARVE_TRY(VectorFile::set_aside(*selection, quarantine));
     VARVE_TRY(core.vectors.file().rewrite(*selection));
     core.vectors.look();
   }
@@ -106,14 +101,15 @@ Result<bool> repair_vectors(Core& core) {
   VectorFile& file = core.vectors.file();
   auto selection = file.select([](std::string_view) { return true; });
   if (selection.code() == Code::kCorruption) {
-    VARVE_TRY(file.set_aside(now_ms));
+    VARVE_TRY(file.set_all_aside(now_ms));
     core.vectors.look();
     return true;
   }
   if (selection.code() == Code::kFormatVersion) return false;  // of a newer version: not touched
   VARVE_TRY(selection);
   if (selection->damaged.empty() && !selection->has_torn_end) return false;
-  VARVE_TRY(file.quarantine(*selection, now_ms));
+  log::Quarantining quarantine(*core.storage, now_ms);
+  VARVE_TRY(VectorFile::set_aside(*selection, quarantine));
   VARVE_TRY(file.rewrite(*selection));
   core.vectors.look();
   return true;

@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "log/quarantine.h"
 #include "session/retries.h"
 
 namespace varve::session {
@@ -74,11 +73,8 @@ Status VectorFile::scan(const log::VectorsTail& tail, uint32_t dimension, uint64
 
 Status VectorFile::put(std::string_view id, std::span<const float> values, bool durable,
                        int64_t now_ms) {
-  for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
-    Status status = put_once(id, values, durable, now_ms);
-    if (status.code() != Code::kConflict) return status;
-  }
-  return {Code::kBusy, "somebody appends to vectors.bin without taking the session's lock"};
+  return while_appended_to(log::kVectorsFile,
+                           [&](bool) { return put_once(id, values, durable, now_ms); });
 }
 
 Status VectorFile::put_once(std::string_view id, std::span<const float> values, bool durable,
@@ -185,17 +181,16 @@ Status VectorFile::rewrite(const Selection& selection) {
   });
 }
 
-Status VectorFile::quarantine(const Selection& selection, int64_t now_ms) {
+Status VectorFile::set_aside(const Selection& selection, log::Quarantining& quarantine) {
   const uint64_t length = embedding::record_bytes(selection.dimension);
   for (const uint64_t offset : selection.damaged) {
-    VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, selection.tail.generation,
-                                    offset, length,
-                                    {log::kVectorsFile, "a damaged vector", now_ms}));
+    VARVE_TRY(quarantine.add(log::Stream::kVectors, selection.tail.generation, offset, length,
+                             "a damaged vector"));
   }
   return {};
 }
 
-Status VectorFile::set_aside(int64_t now_ms) {
+Status VectorFile::set_all_aside(int64_t now_ms) {
   VARVE_TRY_ASSIGN(const log::VectorsTail tail, storage_.vectors_tail());
   VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, tail.generation, 0, tail.bytes,
                                   {log::kVectorsFile, "its header is damaged", now_ms}));

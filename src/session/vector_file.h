@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "embedding/vector_format.h"
+#include "log/quarantine.h"
 #include "log/storage.h"
 
 namespace varve::session {
@@ -60,9 +61,9 @@ class VectorFile {
   // Makes the file hold only these, or removes it; durable. The log may have been replaced.
   Status rewrite(const Selection& selection);
   // Copies the damaged records to quarantine.
-  Status quarantine(const Selection& selection, int64_t now_ms);
+  static Status set_aside(const Selection& selection, log::Quarantining& quarantine);
   // Moves an unreadable file into quarantine.
-  Status set_aside(int64_t now_ms);
+  Status set_all_aside(int64_t now_ms);
 
  private:
   Status put_once(std::string_view id, std::span<const float> values, bool durable, int64_t now_ms);

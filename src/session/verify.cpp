@@ -383,7 +383,7 @@ Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressR
     }
     return verification.finish();
   }
-  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+  return replaced_too_often();
 }
 
 // Takes no lock, which would leave traces in the lock file: while nobody holds the lock, nobody who

@@ -312,7 +312,7 @@ Status Writer::commit_locked(Group& group) {
     if (status.code() != Code::kConflict) return status;
     for (WriteRequest* request : group) request->status = Status();
   }
-  return {Code::kBusy, "somebody appends to the log without taking its lock"};
+  return appended_to_too_often("the log");
 }
 
 Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,

@@ -227,7 +227,10 @@ TEST_F(Groups, AnAppendOfSomebodyWithoutTheLockIsReadAndFollowed) {
 TEST_F(Groups, WhoAppendsWithoutTheLockOverAndOverIsToldOf) {
   storage_->before_append = [&] { append_foreign("\n"); };
   EXPECT_EQ(add("mine"), Code::kBusy);
-  EXPECT_EQ(message_, "somebody appends to the log without taking its lock");
+  EXPECT_EQ(
+      message_,
+      "another program keeps appending to the log without taking the session's lock; stop it, "
+      "then try again");
   storage_->before_append = nullptr;
   EXPECT_FALSE(has("mine"));
   EXPECT_EQ(add("mine"), Code::kOk);

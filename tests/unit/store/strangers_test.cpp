@@ -2,11 +2,15 @@
 // there, for this process and for others, and stays through a compaction and a purge.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "embedding/vector_format.h"
 #include "io/simulated.h"
 #include "session/compaction.h"
 #include "store/store.h"
@@ -70,6 +74,44 @@ class StrangersOfASession : public testing::TestWithParam<std::string_view> {
           return std::nullopt;
         });
   }
+  // Calls `work` for one new session after another; after come_to_the_moment() in it, somebody
+  // appends before the next operation of ours, then before the one after that, and so on. The log
+  // has a damaged line.
+  void at_each_moment(
+      const std::function<void(const std::shared_ptr<session::Session>& session)>& work) {
+    came_to_it_ = true;
+    for (moment_ = 0; came_to_it_ && !HasFailure(); ++moment_) {
+      SCOPED_TRACE(moment_);
+      const auto store = open(disk_, GetParam());
+      const auto session = *store->create_session(R"({"session_id":"s"})");
+      ASSERT_TRUE(session->add(one_entry("first")).ok());
+      const std::string whole = *disk_.read_file("store/sessions/s/memory.jsonl");
+      disk_.write_file("store/sessions/s/memory.jsonl", whole + "{\"damaged\":1}\n");
+      for (const auto* id : {"second", "third", "deleted"}) {
+        ASSERT_TRUE(session->add(one_entry(id)).ok());
+      }
+      work(session);
+      disk_.set_fault_hook(nullptr);
+      if (came_to_it_) expect_all(**open(disk_, GetParam())->open_session("s"));
+      ASSERT_TRUE(store->delete_session("s").ok());
+    }
+    EXPECT_GT(moment_, 20) << "hardly any operations";
+  }
+  void come_to_the_moment() { append_theirs_at(moment_, &came_to_it_); }
+  // The first of three.
+  void spoil_a_vector(session::Session& session) {
+    for (const auto* id : {"first", "second", "third"}) {
+      ASSERT_TRUE(session.put_vector(id, std::vector<float>{1, 2}).ok());
+    }
+    std::string bytes = *disk_.read_file("store/sessions/s/vectors.bin");
+    bytes[embedding::kHeaderBytes + 1] ^= 1;
+    disk_.write_file("store/sessions/s/vectors.bin", bytes);
+  }
+  int64_t quarantined_count() {
+    const std::string records = disk_.read_file("store/sessions/s/quarantine.jsonl").value_or("");
+    return std::count(records.begin(), records.end(), '\n');
+  }
+
   void append_by_hand() {
     auto folder = *theirs_->open_root("store/sessions/s", false);
     EXPECT_TRUE((*folder->open("memory.jsonl", io::OpenMode::kAppend))->append(kTheirs).ok());
@@ -88,6 +130,8 @@ class StrangersOfASession : public testing::TestWithParam<std::string_view> {
   test::SeededRandom random_;
   io::SimulatedFileSystem disk_;
   std::unique_ptr<io::SimulatedFileSystem> theirs_ = disk_.process(4711);
+  int moment_ = 0;  // a number of operations
+  bool came_to_it_ = false;
 };
 
 INSTANTIATE_TEST_SUITE_P(Adds, StrangersOfASession,
@@ -122,55 +166,49 @@ TEST_P(StrangersOfASession, CostNobodyAnEntry) {
 // At each of its operations, also the one that takes the name away.
 TEST_P(StrangersOfASession, DuringACompactionTheyAreNotLeftOut) {
   for (const auto cause : {session::CompactionCause::kAsked, session::CompactionCause::kPurge}) {
-    bool came_to_it = true;
-    int moment = 0;
-    for (; came_to_it && !HasFailure(); ++moment) {
-      SCOPED_TRACE(moment);
-      const auto store = open(disk_, GetParam());
-      const auto session = *store->create_session(R"({"session_id":"s"})");
-      for (const auto* id : {"first", "second", "third", "deleted"}) {
-        ASSERT_TRUE(session->add(one_entry(id)).ok());
-      }
+    at_each_moment([&](const std::shared_ptr<session::Session>& session) {
       ASSERT_TRUE(session->remove("deleted", "").ok());
-      append_theirs_at(moment, &came_to_it);
+      spoil_a_vector(*session);
       session::CompactionOptions options;
       options.cause = cause;
+      come_to_the_moment();
       const auto report = session->compact(options);
       EXPECT_TRUE(report.ok()) << report.status().message();
-      disk_.set_fault_hook(nullptr);
-      if (came_to_it) expect_all(*session);
-      ASSERT_TRUE(store->delete_session("s").ok());
-    }
-    EXPECT_GT(moment, 20) << "hardly any operations";
+      EXPECT_EQ(quarantined_count(), cause == session::CompactionCause::kPurge ? 0 : 2)
+          << "a line and a vector";
+    });
   }
 }
 
 TEST_P(StrangersOfASession, DuringARepairTheyAreNotLeftOut) {
-  bool came_to_it = true;
-  int moment = 0;
-  int refused = 0;
-  for (; came_to_it && !HasFailure(); ++moment) {
-    SCOPED_TRACE(moment);
-    const auto store = open(disk_, GetParam());
-    const auto session = *store->create_session(R"({"session_id":"s"})");
-    ASSERT_TRUE(session->add(one_entry("first")).ok());
-    const std::string whole = *disk_.read_file("store/sessions/s/memory.jsonl");
-    disk_.write_file("store/sessions/s/memory.jsonl", whole + "{\"damaged\":1}\n");
-    for (const auto* id : {"second", "third"}) ASSERT_TRUE(session->add(one_entry(id)).ok());
-    append_theirs_at(moment, &came_to_it);
+  at_each_moment([&](const std::shared_ptr<session::Session>& session) {
+    come_to_the_moment();
     const auto report = session->repair(false, false);
-    disk_.set_fault_hook(nullptr);
-    refused += report.ok() ? 0 : 1;
-    if (!report.ok()) {
-      EXPECT_EQ(report.code(), Code::kConflict) << report.status().message();
-      const auto again = session->repair(false, false);
-      EXPECT_TRUE(again.ok()) << again.status().message();
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    EXPECT_EQ(report->get_int64("quarantined"), 1);
+    EXPECT_EQ(quarantined_count(), 1);
+  });
+}
+
+// Of a log of version 0, in which no entry has a checksum.
+TEST_P(StrangersOfASession, DuringAMigrationTheyAreNotLeftOut) {
+  at_each_moment([&](const std::shared_ptr<session::Session>& session) {
+    session->close();
+    std::string old = "{\"damaged\":1}\n";
+    for (const std::string id : {"first", "second", "third"}) {
+      old += R"({"id":")" + id +
+             R"(","timestamp":"2026-01-10T14:00:00Z","type":"finding","content":"word"})" + "\n";
     }
-    if (came_to_it) expect_all(*session);
-    ASSERT_TRUE(store->delete_session("s").ok());
-  }
-  EXPECT_GT(moment, 20) << "hardly any operations";
-  EXPECT_GT(refused, 0);
+    disk_.write_file("store/sessions/s/memory.jsonl", old);
+    disk_.write_file("store/sessions/s/metadata.json", "{}");
+    const auto store = open(disk_, GetParam());
+    const auto opened = *store->open_session("s");
+    come_to_the_moment();
+    const auto report = opened->migrate(false);
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    EXPECT_TRUE(report->get_bool("changed"));
+    EXPECT_EQ(quarantined_count(), 1);
+  });
 }
 
 // A compaction makes the index without reading the new log: what is in that and not in the index is
