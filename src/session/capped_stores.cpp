@@ -149,7 +149,7 @@ Result<std::vector<StoreDamage>> find_store_damage(Core& core) {
     if (is_no_file(text.status())) {
       found.push_back({store, 0, 0,
                        std::string(file_of(store)) +
-                           " is a link, a directory or a device, and no file: move it away",
+                           " is a link, a directory or a device, not a file: move it away",
                        false});
       continue;
     }

@@ -18,14 +18,14 @@ Result<CatalogFacts> take_locked(Core& core) {
   CatalogFacts facts;
   {
     const std::shared_lock lock(core.index_mutex);
-    if (!core.check_whole().ok()) return Status(Code::kBusy, "the index is made anew");
+    if (!core.check_whole().ok()) return Status(Code::kBusy, "the index is being rebuilt");
     // A batch that is not whole may become so (recovery `salvage`).
     if (core.index.coverage.entries_bytes != tail.entries_bytes) {
-      return Status(Code::kBusy, "the log ends in what is no entry yet");
+      return Status(Code::kBusy, "the log does not end with a whole entry");
     }
     core.index.facets().for_each_tag(
         [&](std::string_view tag, const index::PostingList&) { facts.tags.emplace_back(tag); });
-    if (core.index.is_damaged()) return Status(Code::kBusy, "the index is made anew");
+    if (core.index.is_damaged()) return Status(Code::kBusy, "the index is being rebuilt");
     facts.user_id = core.metadata.tree().get_string("user_id");
     facts.agent_id = core.metadata.tree().get_string("agent_id");
   }

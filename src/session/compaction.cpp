@@ -111,7 +111,7 @@ class Compaction {
     if (purges) VARVE_TRY(vectors);
     note_if_failed(core_, "vectors.bin was not compacted", vectors);
     // The compaction is done. If the index cannot be made here, the next reader makes it.
-    note_if_failed(core_, "the index was not made anew after a compaction", compacted_.adopt());
+    note_if_failed(core_, "the index was not rebuilt after a compaction", compacted_.adopt());
     return {};
   }
 
@@ -265,9 +265,9 @@ class Compaction {
     Place where;
     where.path = core_.storage->name_of(log::Stream::kEntries);
     where.offset = offset;
-    if (!index_from_log_) return {Code::kConflict, "index.bin is of another log", std::move(where)};
-    return {Code::kCorruption,
-            "a line is not what it was when it was indexed: run verify, then repair",
+    if (!index_from_log_)
+      return {Code::kConflict, "index.bin belongs to another log", std::move(where)};
+    return {Code::kCorruption, "a line changed after it was indexed: run verify, then repair",
             std::move(where)};
   }
 
@@ -455,7 +455,8 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   core.context.counters->compaction_us.record_duration(start_us, end_us);
   report.duration_ms = static_cast<double>(end_us - start_us) / 1000.0;
   if (report.changed) {
-    note_if_failed(core, "a compaction was not noted", save_history(core, options.cause, report));
+    note_if_failed(core, "a compaction was not recorded in metadata.json",
+                   save_history(core, options.cause, report));
   }
   saving.get();
   count_up(*core.context.counters, options.cause, report);

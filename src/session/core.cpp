@@ -86,7 +86,8 @@ Status Core::load() {
     json::Tree details = json::Tree::object();
     details.set("missing", json::Tree::integer_unsigned(rolled_back_count()));
     details.set("last_seq", json::Tree::integer_unsigned(index.coverage.last_seq));
-    events.post(Level::kError, "the log ends before entries that were durable", std::move(details));
+    events.post(Level::kError, "entries that were durable are missing at the end of the log",
+                std::move(details));
   }
   return {};
 }
@@ -253,7 +254,7 @@ Result<log::ScanReport> Core::read_entries_into(
               coverage.skipped_count += 1;
               context.counters->lines_skipped += 1;
               context.counters->corruption_errors += 1;
-              events.post(Level::kError, "an id stands twice in the log: '" + line.facts->id + "'");
+              post_repeated_id(*line.facts, line.offset);
             } else {
               added(line.bytes);
             }
@@ -263,6 +264,15 @@ Result<log::ScanReport> Core::read_entries_into(
           unfinished_batch(tail)));
   coverage.entries_bytes = report.committed_end;
   return report;
+}
+
+void Core::post_repeated_id(const entry::EntryFacts& facts, uint64_t offset) {
+  json::Tree details = json::Tree::object();
+  details.set("file", json::Tree::string(storage->name_of(log::Stream::kEntries)));
+  details.set("offset", json::Tree::integer_unsigned(offset));
+  details.set("id", json::Tree::string(facts.id));
+  events.post(Level::kError, "a line was skipped: an earlier one has the same id",
+              std::move(details));
 }
 
 void Core::note(const Reading& reading) {
@@ -284,7 +294,7 @@ void Core::note_damage(const log::ScanReport& report, log::Stream stream) {
   details.set("lines", json::Tree::integer_unsigned(report.damaged_count));
   details.set("offset", json::Tree::integer_unsigned(report.damaged.front().offset));
   details.set("reason", json::Tree::string(report.damaged.front().reason));
-  events.post(Level::kError, "damaged lines passed over", std::move(details));
+  events.post(Level::kError, "damaged lines were skipped", std::move(details));
 }
 
 log::UnfinishedBatch Core::unfinished_batch(const log::Tail& tail) {

@@ -312,6 +312,7 @@ class Core {
   Result<log::ScanReport> read_entries_into(
       index::Index* into, const log::Tail& tail, const LogMarks& marks,
       const std::function<void(std::string_view line)>& added);
+  void post_repeated_id(const entry::EntryFacts& facts, uint64_t offset);
   void note(const Reading& reading);
   void note_damage(const log::ScanReport& report, log::Stream stream);
   void note_salvage(const log::ScanReport& report);

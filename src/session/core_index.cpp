@@ -158,12 +158,12 @@ Status Core::load_sections() {
 }
 
 Status Core::check_whole() const {
-  return index_is_whole_ ? Status() : Status(Code::kGone, "the index is being made anew");
+  return index_is_whole_ ? Status() : Status(Code::kGone, "the index is being rebuilt");
 }
 
 Status Core::check_rows(uint64_t epoch) const {
   if (has_rows_of(epoch)) return {};
-  return {Code::kConflict, "the index is being made anew; try again"};
+  return {Code::kConflict, "the index is being rebuilt; try again"};
 }
 
 std::shared_ptr<index::Index> Core::index_of_kept(const index::Renumbering& rows,

@@ -139,14 +139,15 @@ Status Core::check_line(std::string_view wanted, const Found& found, std::string
     return Status(Code::kCorruption, std::move(message), std::move(place));
   };
   if (line.size() != found.location.length || hash64(line) != found.location.line_hash) {
-    return damaged("the line of entry '" + std::string(wanted) + "' is not what was indexed");
+    return damaged("the line of entry '" + std::string(wanted) +
+                   "' changed after it was indexed: run verify, then repair");
   }
   if (found.verified) return {};
   json::Document scratch;
   entry::EntryFacts facts;
   Status read = entry::read_line(line, scratch, &facts);
   if (!read.ok()) return damaged(read.message());
-  if (facts.id != wanted) return damaged("the index points to another entry's line");
+  if (facts.id != wanted) return damaged("the index points to the line of another entry");
   // Saves a later check, no more: if the lock is taken now, the next reader does it.
   const std::unique_lock lock(index_mutex, std::try_to_lock);
   if (lock.owns_lock() && view.tail.generation == found.generation && found.row < index.size() &&

@@ -20,7 +20,7 @@ Result<index::Index> Core::open_snapshot_of_log() {
   VARVE_TRY_ASSIGN(index::Index loaded, index::open_snapshot(std::move(file), settings.text));
   const index::Coverage& coverage = loaded.coverage;
   if (coverage.entries_bytes > view.tail.entries_bytes) {
-    return Status(Code::kCorruption, "index.bin covers more than there is");
+    return Status(Code::kCorruption, "index.bin covers more than the log has");
   }
   if (coverage.entries_bytes > 0) {
     // Checks the last covered line, and that the covered part ends with a line.
@@ -32,7 +32,7 @@ Result<index::Index> Core::open_snapshot_of_log() {
     VARVE_TRY(storage->read(log::Stream::kEntries, generation, coverage.entries_bytes - 1,
                             std::span<char>(&last, 1)));
     if (got != line.size() || hash64(line) != coverage.last_line_hash || last != '\n') {
-      return Status(Code::kCorruption, "index.bin is of another log");
+      return Status(Code::kCorruption, "index.bin belongs to another log");
     }
   }
   return loaded;

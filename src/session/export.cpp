@@ -120,7 +120,7 @@ Result<std::string> export_text(Core& core, const ExportOptions& options,
 Result<json::Tree> export_file(Core& core, std::string_view path, const ExportOptions& options,
                                const ProgressReceiver& receiver) {
   if (core.context.file_system == nullptr) {
-    return Status(Code::kUnsupported, "this store cannot reach files outside it");
+    return Status(Code::kUnsupported, "this store has no access to files outside it");
   }
   Progress progress(receiver, "export");
   Written written;

@@ -45,8 +45,8 @@ Status check_fits(const json::Tree& tree) {
   place.size = text.size();
   place.limit = kMetadataBytesMax;
   return {Code::kSizeLimit,
-          "the session's metadata would be more than can be read back: at most " +
-              std::to_string(kMetadataBytesMax) + " bytes as JSON, with " +
+          "the session's metadata would be too large to be read back: it may have at most " +
+              std::to_string(kMetadataBytesMax) + " bytes as JSON, and " +
               std::to_string(limits.members_max) + " members in one object",
           std::move(place)};
 }
@@ -207,7 +207,7 @@ Result<Metadata> Metadata::parse(std::string_view text, std::string_view session
   }
   if (tree.get_string("session_id", session_id) != session_id) {
     return Status(Code::kCorruption,
-                  "metadata.json is of session '" + tree.get_string("session_id") + "'");
+                  "metadata.json belongs to session '" + tree.get_string("session_id") + "'");
   }
   Metadata metadata;
   const std::string checksum = tree.get_string("checksum");

@@ -56,7 +56,7 @@ Status copy_range(log::SessionStorage& storage, log::Stream stream, uint64_t gen
   for (uint64_t at = from; at < to;) {
     buffer.resize(static_cast<size_t>(std::min<uint64_t>(kCopyBytes, to - at)));
     VARVE_TRY_ASSIGN(const size_t got, storage.read(stream, generation, at, buffer));
-    if (got == 0) return {Code::kIo, "the log is shorter than it was"};
+    if (got == 0) return {Code::kIo, "the log became shorter while it was copied"};
     VARVE_TRY(sink.append(std::string_view(buffer).substr(0, got)));
     at += got;
   }
@@ -283,7 +283,8 @@ class Repair {
                             const auto row = core_.index.find(line.facts->id);
                             if (row && core_.index.location(*row).offset != line.offset) {
                               repeated.push_back({log::Stream::kEntries, line.offset,
-                                                  line.length + 1, "the id stands before it"});
+                                                  line.length + 1,
+                                                  "an earlier line has the same id"});
                             } else if (accept_edits_ && line.facts->seq != entry::kNoSeq) {
                               edited.saw(line.offset, line.facts->seq);
                             }

@@ -321,7 +321,9 @@ Status Session::update(std::string_view patch) {
     if (caps() == before) return {};
     // Entries beyond a cap are never shown; here they also leave the files.
     const Status tidied = tidy_stores(core, Remains::kSetAside);
-    if (!tidied.ok()) core.events.post(Level::kWarn, "not evicted yet: " + tidied.message());
+    if (!tidied.ok())
+      core.events.post(Level::kWarn,
+                       "what is beyond a lowered cap was not removed yet: " + tidied.message());
     return {};
   });
 }
@@ -566,7 +568,7 @@ Result<json::Tree> Session::import_file(std::string_view path, std::string_view 
   VARVE_TRY_ASSIGN(const auto parsed, parse_import_options(options));
   io::FileSystem* files = parts_->core.context.file_system;
   if (files == nullptr) {
-    return Status(Code::kUnsupported, "this store cannot reach files outside it");
+    return Status(Code::kUnsupported, "this store has no access to files outside it");
   }
   VARVE_TRY_ASSIGN(const auto input, transfer::FileInput::open(*files, path));
   auto report = import_entries(parts_->core, parts_->writer, parts_->ids, *input, parsed, receiver);

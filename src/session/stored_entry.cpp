@@ -34,8 +34,9 @@ LookUp look_up(Core& core, std::string_view id) {
 
 std::string refusal_of(Standing standing) {
   if (standing == Standing::kDeleted) return "the id was used before and deleted";
-  if (standing == Standing::kUnreadable) return "id exists, and its line cannot be read";
-  return "id exists with other content";
+  if (standing == Standing::kUnreadable)
+    return "the id exists, and its line cannot be read; repair first";
+  return "the id exists with other content";
 }
 
 Result<Standing> find_standing(Core& core, std::string_view id,

@@ -38,7 +38,7 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
       return {};
     }
     for (const uint64_t offset : damaged) {
-      problem(offset, length, "a vector is damaged: it does not count; repair sets it aside");
+      problem(offset, length, "a vector is damaged and is ignored; repair moves it to quarantine");
     }
     found.damaged_count += damaged.size();
     damaged.clear();

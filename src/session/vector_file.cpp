@@ -45,7 +45,7 @@ Result<uint32_t> VectorFile::dimension(const log::VectorsTail& tail) {
   }
   return Status(Code::kCorruption,
                 "vectors.bin: " + dimension.status().message() +
-                    "; repair moves the file to quarantine, then give the vectors again",
+                    "; let repair move the file to quarantine, then put the vectors again",
                 place());
 }
 
@@ -89,8 +89,8 @@ Status VectorFile::put_once(std::string_view id, std::span<const float> values, 
     where.member = "dimension";
     where.limit = present;
     return {Code::kInvalidArgument,
-            "dimension is " + std::to_string(wanted) + "; the vectors of this session have " +
-                std::to_string(present) + ", and all of a session have the same",
+            "the vector has dimension " + std::to_string(wanted) +
+                "; all vectors of this session have dimension " + std::to_string(present),
             std::move(where)};
   }
   if (!(tail == whole_)) {
@@ -172,7 +172,8 @@ Status VectorFile::rewrite(const Selection& selection) {
       if (got != length || !embedding::parse_record(record, selection.dimension)) {
         Place where = place();
         where.offset = offset;
-        return Status(Code::kCorruption, "a vector is not what it was a moment ago",
+        return Status(Code::kCorruption,
+                      "a vector changed while vectors.bin was rewritten: run verify, then repair",
                       std::move(where));
       }
       VARVE_TRY(sink.append(record));

@@ -211,7 +211,7 @@ class Verification {
     }
     return {Code::kCorruption,
             where + ": " + problem->get_string("reason") +
-                "; integrity.recovery is \"strict\": open with \"tail\" to look and repair",
+                "; integrity.recovery is \"strict\": open with \"tail\" to inspect and repair it",
             std::move(place)};
   }
 
@@ -251,7 +251,7 @@ class Verification {
     if (!row) {
       if (line.offset < core_.index.coverage.entries_bytes) {
         report_.problem(log::Stream::kEntries, line.offset, line.length,
-                        "the index does not know entry '" + line.facts->id + "'");
+                        "the index lacks entry '" + line.facts->id + "'; rebuild the index");
       }
       return;
     }
@@ -259,8 +259,9 @@ class Verification {
     if (location.offset != line.offset) {
       report_.duplicate();
       report_.problem(log::Stream::kEntries, line.offset, line.length,
-                      "the id '" + line.facts->id + "' stands at offset " +
-                          std::to_string(location.offset) + " already");
+                      "the line at offset " + std::to_string(location.offset) +
+                          " has the same id '" + line.facts->id + "'; repair moves this one to " +
+                          "quarantine");
       return;
     }
     if (location.line_hash != hash64(line.bytes)) {
@@ -292,7 +293,7 @@ class Verification {
     if (wrong.empty()) return;
     report_.problem(
         log::Stream::kEntries, line.offset, line.length,
-        "the index says otherwise of '" + facts.id + "': " + wrong + "; rebuild the index");
+        "the index has another value for '" + facts.id + "': " + wrong + "; rebuild the index");
   }
 
   [[nodiscard]] bool has_tags(uint32_t row, const entry::EntryFacts& facts) const {
@@ -309,7 +310,7 @@ class Verification {
       if (row && !was_deleted) return;
       report_.note(line.offset, line.facts->id, target,
                    was_deleted ? "refers to an entry that was deleted"
-                               : "refers to an entry that is not here");
+                               : "refers to an entry that does not exist");
     };
     for (const auto& target : line.facts->references) check(target);
     for (const auto& relation : line.facts->relations) {

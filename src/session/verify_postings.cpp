@@ -102,16 +102,16 @@ void compare(const index::Segment& found, const index::Segment& expected,
     const bool is_absent = !is_extra && (a.at_end() || b.key() < a.key());
     if (is_extra) {
       if (!is_left_over_form(a.key(), a.value(), expected)) {
-        differs("the index knows " + name_of(a.key()) + ", and the log has none");
+        differs("the index has " + name_of(a.key()) + ", but the log does not");
       }
     } else if (is_absent) {
-      differs("the index does not know " + name_of(b.key()));
+      differs("the index lacks " + name_of(b.key()));
     } else {
       const bool is_same =
           has_list(a.key()) ? is_same_list(a.value(), b.value()) : a.value() == b.value();
       if (!is_same) differs("the index is wrong about " + name_of(a.key()));
       if (b.is_marked() && !a.is_marked()) {
-        differs("the index does not know the word '" + std::string(a.key().substr(1)) + "'");
+        differs("the index lacks the word '" + std::string(a.key().substr(1)) + "'");
       }
     }
     if (!is_absent) a.next();
@@ -146,7 +146,7 @@ Status compare_postings(Core& core, const std::function<void(const std::string&)
   }
   compare(found.facets, expected.facets, differs);
   compare(found.words, expected.words, differs);
-  if (found.lengths != expected.lengths) differs("the index is wrong about how long entries are");
+  if (found.lengths != expected.lengths) differs("the index is wrong about the lengths of entries");
   return {};
 }
 

@@ -152,7 +152,7 @@ void Writer::give_up_turn(WriteRequest& request) noexcept {
   queue_.erase(std::find(queue_.begin(), queue_.end(), &request));
   queued_calls_ -= 1;
   try {
-    request.status = {Code::kBusy, "other threads write to the session"};
+    request.status = {Code::kBusy, "other threads are writing to the session; try again"};
   } catch (const std::bad_alloc&) {
     request.status = Status::out_of_memory();
   }
@@ -326,7 +326,8 @@ Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, const Dama
     const bool is_new = !was_deleted && !is_damaged && !core_.index.find(id);
     if (is_new && (taken == nullptr || taken->insert(id).second)) continue;
     if (taken != nullptr) give_back(request, i, taken);
-    const std::string why = was_deleted ? "entry '" + id + "' was deleted; an id is used once, ever"
+    const std::string why = was_deleted
+                                ? "entry '" + id + "' was deleted; an id can be used only once"
                             : is_damaged ? "a damaged line has the id '" + id + "': repair first"
                                          : "an entry '" + id + "' exists already";
     return {Code::kAlreadyExists, why};
@@ -407,7 +408,8 @@ Status Writer::make_room(uint64_t new_bytes) {
     options.evict_below = kAutomaticEvictBelow;
     const auto compacted = compact_as_writer(core_, options);
     if (!compacted.ok()) {
-      core_.events.post(Level::kWarn, "not compacted: " + compacted.status().message());
+      core_.events.post(Level::kWarn,
+                        "the automatic compaction failed: " + compacted.status().message());
     }
   }
   deleted_count_tried_ = core_.deleted_count();

@@ -161,7 +161,7 @@ std::optional<Element> ElementReader::next_item() {
   const int byte = peek();
   if (byte == kNoByte) {
     mode_ = Mode::kEnd;
-    return fault(line, "the text ends inside the array: what came behind is missing");
+    return fault(line, "the text ends inside the array: the rest is missing");
   }
   if (byte == ']') {
     advance();
@@ -181,7 +181,7 @@ std::optional<Element> ElementReader::next_member() {
   const int byte = peek();
   if (byte == kNoByte) {
     mode_ = Mode::kEnd;
-    return fault(line, "the text ends inside the object: what came behind is missing");
+    return fault(line, "the text ends inside the object: the rest is missing");
   }
   if (byte == '}') {
     advance();
@@ -190,7 +190,7 @@ std::optional<Element> ElementReader::next_member() {
   }
   if (byte != '"') {
     (void)read_value('}');
-    return fault(line, "this is no member of the object");
+    return fault(line, "this is not a member of the object");
   }
   const std::string key = read_key();
   skip(kBlanks);

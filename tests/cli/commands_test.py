@@ -467,7 +467,7 @@ class Maintenance(CliTest):
         self.run_cli("add", "notes", "see there", "--id", "r", "--ref", "nobody")
         text = self.run_cli("verify", "notes").stdout
         self.assertIn("notes: ok, 4 entries", text)
-        self.assertIn("note: r refers to an entry that is not here: nobody", text)
+        self.assertIn("note: r refers to an entry that does not exist: nobody", text)
         self.assertEqual(self.run_json("verify", "notes", "--deep")["notes_total"], 1)
 
     def test_what_looks_after_a_strict_store_opens_what_others_refuse(self):

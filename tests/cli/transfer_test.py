@@ -162,7 +162,7 @@ class Import(CliTest):
         self.notes()
         path = self.write("in.jsonl", entry_line(1, content="changed"))
         done = self.run_cli("import", "notes", path, exit_code=1)
-        self.assertIn("in.jsonl:1: entry 'e1': id exists with other content", done.stderr)
+        self.assertIn("in.jsonl:1: entry 'e1': the id exists with other content", done.stderr)
 
     def test_a_directory_is_no_file(self):
         self.write("folder/file", "")

@@ -121,8 +121,8 @@ TEST_P(Import, AnIdWithOtherContentIsRefused) {
                                    entry_text("b") + "\n" + entry_text("b", "changed") + "\n");
   EXPECT_EQ(counts(report), (Counts{1, 1, 2}));
   EXPECT_EQ(refused(report),
-            (std::vector<std::string>{"1: entry 'a': id exists with other content",
-                                      "4: entry 'b': id exists with other content"}));
+            (std::vector<std::string>{"1: entry 'a': the id exists with other content",
+                                      "4: entry 'b': the id exists with other content"}));
 }
 
 TEST_P(Import, EveryMemberCountsWhenEntriesAreCompared) {
@@ -325,7 +325,7 @@ TEST_P(Import, ACutArrayGivesItsWholeElements) {
                                    entry_text("c").substr(0, 20));
   EXPECT_EQ(counts(report), (Counts{2, 0, 2}));
   EXPECT_EQ(refused(report)[0], "3: the text ends in the middle of this element");
-  EXPECT_NE(refused(report)[1].find("what came behind is missing"), std::string::npos);
+  EXPECT_NE(refused(report)[1].find("the rest is missing"), std::string::npos);
 }
 
 TEST_P(Import, RefusalsAreListedByLine) {

@@ -64,7 +64,7 @@ TEST_F(Integrity, ReferencesThatLeadNowhereAreNotes) {
   EXPECT_EQ(report.get_int64("problems_total"), 0);
   EXPECT_EQ(report.get_int64("notes_total"), 2);
   ASSERT_EQ(reasons(report, "notes"), (Reasons{"refers to an entry that was deleted",
-                                               "refers to an entry that is not here"}));
+                                               "refers to an entry that does not exist"}));
   EXPECT_EQ(member(report, "notes").items()[0].get_string("id"), "a");
   EXPECT_EQ(member(report, "notes").items()[0].get_string("target"), "gone");
   EXPECT_EQ(member(report, "notes").items()[1].get_string("target"), "never");
@@ -96,8 +96,9 @@ TEST_F(Integrity, AnIndexThatSaysOtherwiseThanTheLineIsAProblem) {
       EXPECT_TRUE(report.get_bool("ok"));
       continue;
     }
-    ASSERT_EQ(reasons(report, "problems"),
-              (Reasons{"the index says otherwise of 'b': " + row.name + "; rebuild the index"}));
+    ASSERT_EQ(
+        reasons(report, "problems"),
+        (Reasons{"the index has another value for 'b': " + row.name + "; rebuild the index"}));
     EXPECT_EQ(member(report, "problems").items()[0].get_int64("offset"),
               static_cast<int64_t>(lines_of(log())[0].size()));
     ASSERT_TRUE(session->rebuild_index().ok());
@@ -109,7 +110,7 @@ TEST_F(Integrity, ATagThatTheIndexDoesNotKnowIsAProblem) {
   ASSERT_TRUE(disk_.open()->add(R"({"id":"a","type":"m","content":1,"tags":["x","y"]})").ok());
   plant_index(disk_, {.facts = [](entry::EntryFacts& facts) { facts.tags = {"x"}; }});
   EXPECT_EQ(reasons(*disk_.open()->verify(), "problems"),
-            (Reasons{"the index says otherwise of 'a': tags; rebuild the index"}));
+            (Reasons{"the index has another value for 'a': tags; rebuild the index"}));
 }
 
 TEST_F(Integrity, ListsOfTheIndexAreComparedWhenThatIsAskedFor) {
@@ -129,21 +130,21 @@ TEST_F(Integrity, ListsOfTheIndexAreComparedWhenThatIsAskedFor) {
          facts.tags = {"x", "w"};
        },
        nothing,
-       {"the index knows the entries with tag 'w', and the log has none"}},
+       {"the index has the entries with tag 'w', but the log does not"}},
       {[](auto& facts) { facts.trace_id = "t1"; },
        nothing,
-       {"the index knows the entries of trace 't1', and the log has none"}},
+       {"the index has the entries of trace 't1', but the log does not"}},
       {[](auto& facts) { facts.references.clear(); },
        nothing,
-       {"the index does not know the entries that refer to 'z'",
-        "the index does not know what an entry refers to"}},
+       {"the index lacks the entries that refer to 'z'",
+        "the index lacks what an entry refers to"}},
       {nothing,
        [](json::Tree& tree) { tree.set("content", json::Tree::string("green green tea")); },
        {"the index is wrong about the entries with the word 'green'",
-        "the index is wrong about how long entries are"}},
+        "the index is wrong about the lengths of entries"}},
       {nothing,
        [](json::Tree& tree) { tree.set("content", json::Tree::string("green teas")); },
-       {"the index does not know the word 'tea'"}},
+       {"the index lacks the word 'tea'"}},
   };
   for (const auto& row : cases) {
     plant_index(disk_, {.facts = row.change, .words = row.change_words});

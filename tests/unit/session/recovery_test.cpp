@@ -205,7 +205,7 @@ TEST_F(Recovery, LinesThatAreMissingAreCountedAndToldByTheirNumbers) {
 TEST_F(Recovery, ALineThatStandsTwiceIsReportedAndRepaired) {
   auto session = open_with(joined(0, 10) + lines_[2]);
   EXPECT_EQ(entries(*session), 10);
-  EXPECT_NE(problems(*session).find("the id 'e2' stands at offset"), std::string::npos);
+  EXPECT_NE(problems(*session).find("has the same id 'e2'"), std::string::npos);
   ASSERT_TRUE(session->repair(false).ok());
   EXPECT_EQ(disk_.bytes(log::kEntriesFile), joined(0, 10));
   EXPECT_TRUE(session->verify()->get_bool("ok")) << problems(*session);

@@ -155,7 +155,7 @@ TEST_F(Repairing, ALogThatShrinksWhileItIsCopiedIsAnError) {
   const auto report = session->repair(false, true);
   disk_.disk.set_fault_hook(nullptr);
   EXPECT_EQ(report.code(), Code::kIo);
-  EXPECT_EQ(report.status().message(), "the log is shorter than it was");
+  EXPECT_EQ(report.status().message(), "the log became shorter while it was copied");
 }
 
 // More than a scan remembers by place.

@@ -138,7 +138,7 @@ TEST_P(VectorsSuite, WhatIsRefusedChangesNothing) {
   };
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(session_->put_vector("b", Values{1, 0}).code(), Code::kInvalidArgument);
-  EXPECT_NE(refusal("b", {1, 0}).find("dimension is 2; the vectors of this session have 3"),
+  EXPECT_NE(refusal("b", {1, 0}).find("dimension 2; all vectors of this session have dimension 3"),
             std::string::npos);
   EXPECT_NE(refusal("b", {1, nan, 0}).find("at index 1"), std::string::npos);
   EXPECT_NE(refusal("b", {0, 0, 0}).find("all zeros"), std::string::npos);

@@ -120,13 +120,13 @@ TEST(ElementReader, TellsWhereATextIsCut) {
   EXPECT_EQ(take_all("[{\"a\":1},\n{\"b\":"),
             (Expected{{1, "{\"a\":1}"},
                       {2, "!the text ends in the middle of this element"},
-                      {2, "!the text ends inside the array: what came behind is missing"}}));
-  EXPECT_EQ(take_all("[{\"a\":1},\n"),
-            (Expected{{1, "{\"a\":1}"},
-                      {2, "!the text ends inside the array: what came behind is missing"}}));
-  EXPECT_EQ(take_all(R"({"entries":[{"a":1}],"session":{"x")"),
-            (Expected{{1, "{\"a\":1}"},
-                      {1, "!the text ends inside the object: what came behind is missing"}}));
+                      {2, "!the text ends inside the array: the rest is missing"}}));
+  EXPECT_EQ(
+      take_all("[{\"a\":1},\n"),
+      (Expected{{1, "{\"a\":1}"}, {2, "!the text ends inside the array: the rest is missing"}}));
+  EXPECT_EQ(
+      take_all(R"({"entries":[{"a":1}],"session":{"x")"),
+      (Expected{{1, "{\"a\":1}"}, {1, "!the text ends inside the object: the rest is missing"}}));
 }
 
 TEST(ElementReader, GoesOnBehindALostQuote) {
