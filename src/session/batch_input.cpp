@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
+// Takes one line off the front of `text`, without its line end ("\n" or "\r\n").
+std::string_view take_line(std::string_view& text) {
+  const size_t end = text.find('\n');
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 // False: draft_array() has to read the text instead.
 bool draft_plain_array(std::string_view text, const entry::DraftOptions& options, IdGenerator& ids,
                        std::vector<entry::Draft>* drafts) {
@@ -64,7 +73,7 @@ Result<std::vector<entry::Draft>> draft_lines(std::string_view text,
   std::string_view rest = text;
   for (uint64_t number = 1; !rest.empty(); ++number) {
     const std::string_view line = take_line(rest);
-    if (is_blank(line)) continue;
+    if (line.find_first_not_of(kBlanks) == std::string_view::npos) continue;
     auto draft = entry::draft(line, options, ids, scratch);
     if (!draft.ok()) {
       return at_line(std::move(draft).status(), number,
@@ -76,18 +85,6 @@ Result<std::vector<entry::Draft>> draft_lines(std::string_view text,
 }
 
 }  // namespace
-
-std::string_view take_line(std::string_view& text) {
-  const size_t end = text.find('\n');
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(kBlanks) == std::string_view::npos;
-}
 
 Result<std::vector<entry::Draft>> draft_batch(std::string_view text,
                                               const entry::DraftOptions& options,

@@ -15,8 +15,4 @@ namespace varve::session {
 Result<std::vector<entry::Draft>> draft_batch(std::string_view text,
                                               const entry::DraftOptions& options, IdGenerator& ids);
 
-// Takes one line off the front of `text`, without its line end ("\n" or "\r\n").
-std::string_view take_line(std::string_view& text);
-bool is_blank(std::string_view line);
-
 }  // namespace varve::session

@@ -123,14 +123,6 @@ Status put_file(Core& core, CappedStore store, std::string_view text) {
   return {};
 }
 
-void note_written(Core& core, Writer& writer, uint64_t bytes, bool durable) {
-  writer.note_written(durable, bytes);
-  core.context.counters->bytes_written += bytes;
-  if (durable) core.context.counters->syncs += 1;
-  core.watch_size();
-  writer.renew_expiry();
-}
-
 Status tidy_stores(Core& core, Remains remains) {
   VARVE_TRY(tidy_kv(core, remains));
   return tidy_transcript(core, remains);

@@ -45,8 +45,6 @@ Status set_aside(Core& core, CappedStore store, std::string_view bytes, uint64_t
                  std::string_view reason);
 // Replaces the file, durably. The caller holds the storage's lock.
 Status put_file(Core& core, CappedStore store, std::string_view text);
-// To be called after the storage has done a write.
-void note_written(Core& core, Writer& writer, uint64_t bytes, bool durable);
 
 // Rewrites the files that have damage to remove or hold more than their caps. The caller holds the
 // storage's lock.

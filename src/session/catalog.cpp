@@ -46,8 +46,7 @@ Result<CatalogFacts> take_for_catalog(Core& core, Writer& writer) {
     facts = take_locked(core);
     return facts.status();
   };
-  writer.submit(std::span(&request, 1));
-  VARVE_TRY(std::move(request.status));
+  VARVE_TRY(writer.submit(request));
   return facts;
 }
 

@@ -1,8 +1,6 @@
 // metadata.json: read together with its log, read again, and written.
 #include <algorithm>
-#include <map>
 #include <utility>
-#include <vector>
 
 #include "base/time.h"
 #include "log/quarantine.h"
@@ -10,48 +8,6 @@
 #include "session/retries.h"
 
 namespace varve::session {
-
-namespace {
-
-// An object with many more members than this could not be read back (json::Limits).
-constexpr size_t kTypesListedMax = 10'000;
-
-// Counters in metadata.json's `statistics`: four types have plural names, others their own.
-std::string statistic_name(const std::string& type) {
-  if (type == "conversation" || type == "decision" || type == "finding" || type == "preference") {
-    return type + "s";
-  }
-  return type;
-}
-
-// Sets `statistics` to the types with the most entries, and `statistics_rest` to how many others
-// there are.
-void count_types(const std::map<std::string, uint64_t>& counts, json::Tree& tree) {
-  std::vector<std::pair<std::string, uint64_t>> listed(counts.begin(), counts.end());
-  tree.erase("statistics_rest");
-  if (listed.size() > kTypesListedMax) {
-    std::stable_sort(listed.begin(), listed.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    uint64_t entries = 0;
-    for (size_t i = kTypesListedMax; i < listed.size(); ++i) entries += listed[i].second;
-    json::Tree rest = json::Tree::object();
-    rest.set("types", json::Tree::integer_unsigned(listed.size() - kTypesListedMax));
-    rest.set("entries", json::Tree::integer_unsigned(entries));
-    tree.set("statistics_rest", std::move(rest));
-    listed.resize(kTypesListedMax);
-    std::sort(listed.begin(), listed.end());
-  }
-  json::Tree statistics = json::Tree::object();
-  for (const auto name : {"conversations", "decisions", "findings", "preferences"}) {
-    statistics.set(name, json::Tree::integer(0));
-  }
-  for (const auto& [type, count] : listed) {
-    statistics.set(statistic_name(type), json::Tree::integer_unsigned(count));
-  }
-  tree.set("statistics", std::move(statistics));
-}
-
-}  // namespace
 
 // The tail of the log, with metadata no older than its generation: whoever replaces the log first
 // writes down which gaps in seq become legal.

@@ -68,7 +68,7 @@ Status replace_file(Core& core, Writer& writer, const KvFile& file) {
   VARVE_TRY(check_file_size(core, writer, kStore, text.size()));
   VARVE_TRY(set_damage_aside(core, file));
   VARVE_TRY(put_file(core, kStore, text));
-  note_written(core, writer, text.size(), true);
+  writer.note_written(text.size(), true);
   return {};
 }
 

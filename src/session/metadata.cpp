@@ -1,7 +1,9 @@
 #include "session/metadata.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "base/hex.h"
 #include "base/ids.h"
@@ -27,6 +29,7 @@ constexpr std::array<std::string_view, 22> kOwnMembers = {
 
 constexpr size_t kMetadataBytesMax = size_t{16} << 20;
 constexpr uint32_t kOwnMembersMax = 64;
+constexpr size_t kTypesListedMax = 10'000;  // far fewer than an object that is read may have
 
 std::string checksum_of(const json::Tree& tree) {
   return "sha256:" + to_hex(sha256(tree.canonical()));
@@ -144,12 +147,12 @@ void read_if_exists(json::ObjectReader& reader, CreateOptions* options) {
   }
 }
 
-json::Tree empty_statistics() {
-  json::Tree statistics = json::Tree::object();
-  for (const auto name : {"conversations", "decisions", "findings", "preferences"}) {
-    statistics.set(name, json::Tree::integer(0));
+// Four types have plural names, others their own.
+std::string statistic_name(const std::string& type) {
+  if (type == "conversation" || type == "decision" || type == "finding" || type == "preference") {
+    return type + "s";
   }
-  return statistics;
+  return type;
 }
 
 }  // namespace
@@ -170,7 +173,7 @@ Metadata Metadata::make(const CreateOptions& options, int64_t now_ms) {
   tree.set("generation", json::Tree::integer(1));
   tree.set("compacted_through_seq", json::Tree::integer(0));
   tree.set("durable_seq", json::Tree::integer(0));
-  tree.set("statistics", empty_statistics());
+  count_types({}, tree);
   if (tree.get("stores") == nullptr) {
     json::Tree stores = json::Tree::array();
     stores.push(json::Tree::string("kv"));
@@ -230,6 +233,32 @@ uint64_t Metadata::unsigned_member(std::string_view name) const {
   // A number beyond what a log can count to is not believed: it would leave no seq for new entries.
   const bool possible = value > 0 && static_cast<uint64_t>(value) <= entry::kSeqMax;
   return possible ? static_cast<uint64_t>(value) : 0;
+}
+
+void count_types(std::map<std::string, uint64_t> counts, json::Tree& metadata) {
+  metadata.erase("statistics_rest");
+  if (counts.size() > kTypesListedMax) {
+    std::vector<std::pair<std::string, uint64_t>> sorted(counts.begin(), counts.end());
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    uint64_t entries = 0;
+    for (size_t i = kTypesListedMax; i < sorted.size(); ++i) {
+      entries += sorted[i].second;
+      counts.erase(sorted[i].first);
+    }
+    json::Tree rest = json::Tree::object();
+    rest.set("types", json::Tree::integer_unsigned(sorted.size() - kTypesListedMax));
+    rest.set("entries", json::Tree::integer_unsigned(entries));
+    metadata.set("statistics_rest", std::move(rest));
+  }
+  json::Tree statistics = json::Tree::object();
+  for (const auto name : {"conversations", "decisions", "findings", "preferences"}) {
+    statistics.set(name, json::Tree::integer(0));
+  }
+  for (const auto& [type, count] : counts) {
+    statistics.set(statistic_name(type), json::Tree::integer_unsigned(count));
+  }
+  metadata.set("statistics", std::move(statistics));
 }
 
 void Metadata::note_new_log(uint64_t last_seq) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,10 @@ class Metadata {
   json::Tree tree_ = json::Tree::object();
   bool edited_outside_ = false;
 };
+
+// Sets `statistics` to the types with the most entries, and `statistics_rest` to how many others
+// there are.
+void count_types(std::map<std::string, uint64_t> counts, json::Tree& metadata);
 
 // Reads the options of varve_session_create; defaults are left to make().
 Result<CreateOptions> parse_create_options(std::string_view text);

@@ -43,7 +43,6 @@ struct Session::Parts {
     return options;
   }
 
-  Core core;
   // Counts and logs a failure; returns the answer.
   template <typename Answer>
   Answer noted(Answer answer, std::string_view message) {
@@ -51,6 +50,7 @@ struct Session::Parts {
     return answer;
   }
 
+  Core core;
   Writer writer;
   KeyValue key_value;
   Transcript transcript;
@@ -148,8 +148,7 @@ Result<std::string> Session::add(std::string_view text) {
   std::string id = draft.facts.id;
   WriteRequest request;
   request.drafts.push_back(std::move(draft));
-  parts_->writer.submit(std::span(&request, 1));
-  VARVE_TRY(std::move(request.status));
+  VARVE_TRY(parts_->writer.submit(request));
   parts_->writer.save_snapshot(false);
   return id;
 }
@@ -160,8 +159,7 @@ Result<std::string> Session::add_batch(std::string_view text) {
   // Made before the write, because nothing may fail after it.
   std::string list = ids_as_json(request.drafts);
   if (request.drafts.empty()) return list;
-  parts_->writer.submit(std::span(&request, 1));
-  VARVE_TRY(std::move(request.status));
+  VARVE_TRY(parts_->writer.submit(request));
   parts_->writer.save_snapshot(false);
   return list;
 }
@@ -186,8 +184,7 @@ Status Session::remove(std::string_view id, std::string_view reason) {
   request.operation = "delete";
   request.tombstones.push_back(
       {std::string(id), std::string(reason), parts_->core.context.clock->now_ms()});
-  parts_->writer.submit(std::span(&request, 1));
-  VARVE_TRY(std::move(request.status));
+  VARVE_TRY(parts_->writer.submit(request));
   if (request.deleted_count > 0) return {};
   return {Code::kNotFound, "there is no entry '" + std::string(id) + "' to delete"};
 }
@@ -283,8 +280,7 @@ Result<uint64_t> Session::remove_where(std::string_view text, std::string_view r
   request.kind = WriteRequest::Kind::kDelete;
   request.operation = "delete";
   for (const auto& id : ids) request.tombstones.push_back({id, std::string(reason), now_ms});
-  parts_->writer.submit(std::span(&request, 1));
-  VARVE_TRY(std::move(request.status));
+  VARVE_TRY(parts_->writer.submit(request));
   return request.deleted_count;  // fewer than were found if another thread deleted some first
 }
 
@@ -417,8 +413,7 @@ Status Session::make_durable(std::optional<uint64_t> wait_ms) {
   request.even_expired = true;  // what is synced was answered before
   request.operation = "sync";
   request.call = [&] { return sync_log(parts_->core.next_seq() - 1); };
-  parts_->writer.submit(std::span(&request, 1));
-  return std::move(request.status);
+  return parts_->writer.submit(request);
 }
 
 Status Session::sync_log(uint64_t last_seq) {

@@ -151,7 +151,7 @@ Status Transcript::write_anew(const stores::TranscriptEntry& entry) {
   VARVE_TRY(check_file_size(core_, writer_, kStore, made.text.size()));
   VARVE_TRY(set_damage_aside(core_, made));
   VARVE_TRY(put_file(core_, kStore, made.text));
-  note_written(core_, writer_, made.text.size(), true);
+  writer_.note_written(made.text.size(), true);
   return {};
 }
 
@@ -180,7 +180,7 @@ Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
       seen_bytes_ += added.size();
       seen_end_ = std::move(end);
     }
-    note_written(core_, writer_, added.size(), durable);
+    writer_.note_written(added.size(), durable);
     return {};
   }
   return appended_to_too_often(log::kTranscriptFile);

@@ -28,7 +28,6 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
     log_bytes = core_.index.coverage.entries_bytes;
   }
   VARVE_TRY(check_size(bytes));
-  const std::string user = user_id();  // may fail, so before anything is written
   // The entry is made durable first, whatever the durability: if it were lost and its vector not,
   // another entry could get its id, and with it the vector.
   if (core_.storage->durable_mark().entries_bytes < log_bytes) {
@@ -36,16 +35,9 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
   }
   const bool durable = core_.is_durable();
   VARVE_TRY(core_.vectors.file().put(id, values, durable, now_ms));
-  changed_.store(true);
-  if (!durable) unsynced_.store(true);
   core_.vectors.look();
-  if (core_.context.quota != nullptr) core_.context.quota->note_written(user, bytes);
-  core_.watch_size();
-  renew_expiry();
-  Counters& counters = *core_.context.counters;
-  counters.commits += 1;
-  counters.bytes_written += bytes;
-  if (durable) counters.syncs += 1;
+  note_written(bytes, durable);
+  core_.context.counters->commits += 1;
   return {};
 }
 

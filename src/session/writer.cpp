@@ -170,13 +170,17 @@ void Writer::wait_for_companions(std::unique_lock<std::mutex>& lock) noexcept {
   }
 }
 
+Status Writer::submit(WriteRequest& request) {
+  submit(std::span(&request, 1));
+  return std::move(request.status);
+}
+
 Status Writer::run(std::string_view operation, std::function<Status()> call) {
   WriteRequest request;
   request.kind = WriteRequest::Kind::kCall;
   request.operation = operation;
   request.call = std::move(call);
-  submit(std::span(&request, 1));
-  return std::move(request.status);
+  return submit(request);
 }
 
 Status Writer::run_as_is(std::string_view operation, std::function<Status()> call) {
@@ -185,8 +189,7 @@ Status Writer::run_as_is(std::string_view operation, std::function<Status()> cal
   request.recover = false;
   request.operation = operation;
   request.call = std::move(call);
-  submit(std::span(&request, 1));
-  return std::move(request.status);
+  return submit(request);
 }
 
 void Writer::save_snapshot(bool always) noexcept {
@@ -204,7 +207,7 @@ void Writer::save_snapshot(bool always) noexcept {
       core_.put_snapshot(*snapshot);
       return Status();
     };
-    submit(std::span(&request, 1));
+    (void)submit(request).ok();
   } catch (const std::bad_alloc&) {
     // The next save may have memory. Without index.bin, opening takes longer, and that is all.
   }
@@ -352,15 +355,20 @@ Status Writer::check_size(uint64_t new_bytes) const {
           std::move(place)};
 }
 
-void Writer::note_written(bool durable, uint64_t bytes) noexcept {
+// Nothing of this may change what is answered.
+void Writer::note_written(uint64_t bytes, bool durable) noexcept {
   changed_.store(true);
   if (!durable) unsynced_.store(true);
-  if (core_.context.quota == nullptr) return;
   try {
-    core_.context.quota->note_written(user_id(), bytes);
+    if (core_.context.quota != nullptr) core_.context.quota->note_written(user_id(), bytes);
   } catch (const std::bad_alloc&) {
     // The quota counts again within seconds.
   }
+  Counters& counters = *core_.context.counters;
+  counters.bytes_written += bytes;
+  if (durable) counters.syncs += 1;
+  core_.watch_size();
+  renew_expiry();
 }
 
 // Once, until the catalog covers the session again: the storage knows whether it was done.
@@ -434,8 +442,6 @@ Status Writer::add_group(Group& group) {
   for (const WriteRequest* request : group) new_bytes += bytes_of(*request);
   VARVE_TRY(make_room(new_bytes));
   VARVE_TRY(drop_stray_vectors(core_));
-  // Here, because it may fail, and nothing is written yet.
-  const std::string user = core_.context.quota != nullptr ? user_id() : std::string();
   const Core::AppendPoint end = core_.append_point();
   uint64_t seq = end.seq;
   size_t count = 0;
@@ -474,20 +480,12 @@ Status Writer::add_group(Group& group) {
   VARVE_TRY(core_.storage->append(log::Stream::kEntries, end.start_bytes, lines.text, durable,
                                   seq - 1, std::ref(apply)));
   apply();
-  changed_.store(true);
-  if (!durable) unsynced_.store(true);
-  if (core_.context.quota != nullptr) {
-    core_.context.quota->note_written(user, lines.text.size());
-  }
-  core_.watch_size();
+  note_written(lines.text.size(), durable);
   core_.events.watch_durability(*core_.storage);
-  renew_expiry();
   Counters& counters = *core_.context.counters;
   counters.commits += 1;
   counters.group_entries.record(lines.rows.size());
   counters.entries_added += lines.rows.size();
-  counters.bytes_written += lines.text.size();
-  if (durable) counters.syncs += 1;
   return {};
 }
 
@@ -520,16 +518,11 @@ Status Writer::delete_group(Group& group) {
   VARVE_TRY(core_.storage->append(log::Stream::kTombstones, start_bytes, text, durable, 0,
                                   std::ref(apply)));
   apply();
-  changed_.store(true);
-  if (!durable) unsynced_.store(true);
-  core_.watch_size();
-  renew_expiry();
+  note_written(text.size(), durable);
   Counters& counters = *core_.context.counters;
   counters.commits += 1;
   counters.group_entries.record(ids.size());
   counters.entries_deleted += ids.size();
-  counters.bytes_written += text.size();
-  if (durable) counters.syncs += 1;
   return {};
 }
 

@@ -50,6 +50,8 @@ class Writer {
   // Returns when every request has its outcome in `status`. Requests, at least one, keep their
   // order.
   void submit(std::span<WriteRequest> requests);
+  // Submits one request and returns its outcome.
+  Status submit(WriteRequest& request);
 
   // Runs `call` alone, with the storage's lock held, the index caught up and no torn tail.
   Status run(std::string_view operation, std::function<Status()> call);
@@ -69,8 +71,9 @@ class Writer {
   // Tells the catalog that the session changes. Call it with the storage's lock held before adding
   // anything; kAdd does it itself. After a failure nothing may be added.
   Status note_change();
-  // For a call that wrote by itself: `durable`, or sync() has to make it so.
-  void note_written(bool durable, uint64_t bytes) noexcept;
+  // For a kCall that wrote: `durable`, or sync() has to make it so. kAdd and kDelete do it
+  // themselves. Lock holder.
+  void note_written(uint64_t bytes, bool durable) noexcept;
   // Renews the metadata of a session that expires without writes, when that is due.
   void renew_expiry() noexcept;
 
