@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "embedding/vector_format.h"
+#include "session/size_quota.h"
 #include "session_disk.h"
 #include "support/no_memory/no_memory.h"
 
@@ -52,6 +54,39 @@ class Requests : public testing::Test {
   std::unique_ptr<Core> core_;
   std::unique_ptr<Writer> writer_;
 };
+
+// Takes everything, and counts it.
+class CountingQuota final : public SizeQuota {
+ public:
+  Status check(const std::string&, uint64_t) override { return {}; }
+  void note_written(const std::string& user_id, uint64_t bytes) noexcept override {
+    EXPECT_EQ(user_id, "ann");
+    noted_bytes += bytes;
+  }
+  uint64_t noted_bytes = 0;
+};
+
+TEST(WritesOfAUser, AreAllToldToTheQuotaWithWhatTheyWrote) {
+  Host host;
+  CountingQuota quota;
+  host.context.quota = &quota;
+  SessionDisk disk(host);
+  CreateOptions options;
+  options.user_id = "ann";
+  disk.make(options);
+  const auto session = disk.open();
+  const auto grows_by_what_is_told = [&](std::string_view file, const Status& written) {
+    EXPECT_TRUE(written.ok()) << written.message();
+    EXPECT_EQ(std::exchange(quota.noted_bytes, 0), disk.bytes(file).size()) << file;
+  };
+  grows_by_what_is_told("memory.jsonl", session->add(entry_text("a")).status());
+  const Status vector = session->put_vector("a", std::vector<float>{1, 2});
+  EXPECT_TRUE(vector.ok()) << vector.message();
+  EXPECT_EQ(std::exchange(quota.noted_bytes, 0), embedding::record_bytes(2));
+  grows_by_what_is_told("tombstones.jsonl", session->remove("a", "no longer true"));
+  grows_by_what_is_told("kv.json", session->kv_set("key", "value"));
+  grows_by_what_is_told("transcript.md", session->transcript_append("user", "hello"));
+}
 
 TEST_F(Requests, AnIdOfOneThatWasRefusedIsFreeForTheNext) {
   open();
