@@ -86,8 +86,8 @@ Result<json::object> time_range(const std::string& since, const std::string& unt
   return range;
 }
 
-std::string limit_member(int64_t limit) {
-  return "\"limit\":" + std::to_string(limit > 0 ? limit : std::numeric_limits<int64_t>::max());
+int64_t limit_of_query(int64_t limit) {
+  return limit > 0 ? limit : std::numeric_limits<int64_t>::max();
 }
 
 Outcome confirm(Context& context, std::string_view question, std::string_view what) {

@@ -24,8 +24,8 @@ Result<json::object> time_range(const std::string& since, const std::string& unt
 // The names of the option that says how much is shown: --number is an earlier one, not in the help.
 inline constexpr const char* kLimitNames = "-n,--limit,--number";
 
-// "\"limit\":N", a member of a query; `limit` 0 is no limit.
-std::string limit_member(int64_t limit);
+// A query's member "limit": one that is 0 on the command line is none.
+int64_t limit_of_query(int64_t limit);
 
 // Asks "`question` [y/N]" on the terminal. Any answer but yes is a failure; so is a missing
 // terminal: then the message says that `what` ("dropping a session") needs --yes.

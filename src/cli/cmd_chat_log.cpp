@@ -125,9 +125,10 @@ int run_chat_log(Context& context, const ChatLogOptions& options) {
   if (!words.ok()) return context.fail(words.failure());
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
-  Result<Results> results = open->session.query(
-      "{\"types\":" + quoted_array(options.types.empty() ? kTurnTypes : options.types) +
-      ",\"sort_by\":\"time\"," + limit_member(options.limit) + "}");
+  json::object query{{"types", array_of(options.types.empty() ? kTurnTypes : options.types)},
+                     {"sort_by", "time"},
+                     {"limit", limit_of_query(options.limit)}};
+  Result<Results> results = open->session.query(json::serialize(query));
   if (!results.ok()) {
     return context.fail_in_session(std::move(results.failure()), words->session);
   }

@@ -44,19 +44,20 @@ std::string question_of(const ContextOptions& options) {
 
 Result<std::string> request_of(const ContextOptions& options) {
   if (!options.request.empty()) return options.request;
-  std::string text = "{\"budget\":{\"max_tokens\":" + std::to_string(options.tokens) +
-                     ",\"reserve_tokens\":" + std::to_string(options.reserve) + "}";
+  json::object request;
+  request["budget"] =
+      json::object{{"max_tokens", options.tokens}, {"reserve_tokens", options.reserve}};
   const std::string question = question_of(options);
-  if (!question.empty()) text += ",\"question\":" + quote(question);
-  if (!options.format.empty()) text += ",\"format\":" + quote(options.format);
-  if (!options.pinned.empty()) text += ",\"pinned\":" + quoted_array(options.pinned);
-  if (!options.excluded.empty()) text += ",\"exclude_ids\":" + quoted_array(options.excluded);
+  if (!question.empty()) request["question"] = question;
+  if (!options.format.empty()) request["format"] = options.format;
+  if (!options.pinned.empty()) request["pinned"] = array_of(options.pinned);
+  if (!options.excluded.empty()) request["exclude_ids"] = array_of(options.excluded);
   if (!options.now.empty()) {
     Result<std::string> now = time_text("--now", options.now);
     if (!now.ok()) return now;
-    text += ",\"now\":" + quote(*now);
+    request["now"] = *now;
   }
-  return text + "}";
+  return json::serialize(request);
 }
 
 // The budget of the request; its own numbers if the request was given as JSON.

@@ -22,7 +22,8 @@ struct DeleteOptions {
 // One id gives one object, several give a list.
 std::string deleted_json(const std::vector<std::string>& asked,
                          const std::vector<std::string>& deleted) {
-  return object_text({{"deleted", asked.size() == 1 ? quote(asked[0]) : quoted_array(deleted)}});
+  return object_text(
+      {{"deleted", asked.size() == 1 ? quote(asked[0]) : json::serialize(array_of(deleted))}});
 }
 
 int delete_by_ids(Context& context, const DeleteOptions& options) {
@@ -44,9 +45,9 @@ int delete_by_ids(Context& context, const DeleteOptions& options) {
 
 Result<std::string> query_of(const DeleteOptions& options) {
   if (!options.conditions.raw().empty()) return options.conditions.raw();
-  Result<std::string> members = options.conditions.members(options.text);
-  if (!members.ok()) return members;
-  return "{" + *members + "}";
+  Result<json::object> query = options.conditions.query(options.text);
+  if (!query.ok()) return std::move(query.failure());
+  return json::serialize(*query);
 }
 
 // Says how many entries there are, and asks. If there are none, there is nothing to ask.

@@ -30,29 +30,25 @@ struct AddOptions {
 
 // The entry that the options and a plain text make.
 Result<std::string> entry_text(const AddOptions& options, const std::string& text) {
-  std::string content = object_text({{"message", quote(text)}});
-  if (!options.role.empty()) {
-    content = object_text({{"role", quote(options.role)}, {"message", quote(text)}});
-  }
-  std::string members = "\"type\":" + quote(options.type) + ",\"content\":" + content;
-  const auto append = [&](std::string_view name, const std::string& value) {
-    members += "," + quote(name) + ":" + value;
-  };
-  if (!options.id.empty()) append("id", quote(options.id));
+  json::object content;
+  if (!options.role.empty()) content["role"] = options.role;
+  content["message"] = text;
+  json::object entry{{"type", options.type}, {"content", std::move(content)}};
+  if (!options.id.empty()) entry["id"] = options.id;
   if (!options.timestamp.empty()) {
     Result<std::string> timestamp = time_text("--timestamp", options.timestamp);
     if (!timestamp.ok()) return timestamp;
-    append("timestamp", quote(*timestamp));
+    entry["timestamp"] = *timestamp;
   }
   if (!options.expires_at.empty()) {
     Result<std::string> end = time_text("--expires-at", options.expires_at, Direction::kFromNow);
     if (!end.ok()) return end;
-    append("expires_at", quote(*end));
+    entry["expires_at"] = *end;
   }
-  if (!options.tags.empty()) append("tags", quoted_array(options.tags));
-  if (!options.references.empty()) append("references", quoted_array(options.references));
-  if (options.importance) append("importance", number_text(*options.importance));
-  return "{" + members + "}";
+  if (!options.tags.empty()) entry["tags"] = array_of(options.tags);
+  if (!options.references.empty()) entry["references"] = array_of(options.references);
+  if (options.importance) entry["importance"] = *options.importance;
+  return json::serialize(entry);
 }
 
 // The text to add: the argument itself, or standard input for "-".

@@ -63,21 +63,28 @@ std::string in_place_report(const Text& text, const ExportOptions& options) {
       {{"bytes", std::to_string(text.view().size())}, {"format", quote(options.format)}});
 }
 
+Result<std::string> query_of(const Conditions& conditions) {
+  if (!conditions.raw().empty()) {
+    const std::optional<json::value> query = parse_json(conditions.raw());
+    if (!query || !query->is_object()) return usage_failure("--query takes a JSON object");
+    return conditions.raw();
+  }
+  Result<json::object> query = conditions.query({});
+  if (!query.ok()) return std::move(query.failure());
+  return json::serialize(*query);
+}
+
 // {"format":...,"query":...}; with `overwrite` for a file.
 Result<std::string> options_json(const ExportOptions& options, bool has_file) {
-  std::vector<std::string> members = {"\"format\":" + quote(options.format)};
-  if (options.conditions.given()) {
-    Result<std::string> asked = options.conditions.members({});
-    if (!asked.ok()) return asked;
-    const std::string& raw = options.conditions.raw();
-    const std::optional<json::value> query = parse_json(raw);
-    if (!raw.empty() && !(query && query->is_object())) {
-      return usage_failure("--query takes a JSON object");
-    }
-    members.push_back("\"query\":" + (raw.empty() ? "{" + *asked + "}" : raw));
-  }
-  if (has_file) members.emplace_back("\"overwrite\":true");
-  return "{" + joined_members(members) + "}";
+  json::object members{{"format", options.format}};
+  if (has_file) members["overwrite"] = true;
+  std::string text = json::serialize(members);
+  if (!options.conditions.given()) return text;
+  Result<std::string> query = query_of(options.conditions);
+  if (!query.ok()) return query;
+  // As text: a number of a query that was given keeps its digits.
+  text.insert(text.size() - 1, ",\"query\":" + *query);
+  return text;
 }
 
 // Writes the whole text, or leaves what was there before if anything fails. Only the owner may read

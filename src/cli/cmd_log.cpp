@@ -59,10 +59,10 @@ void print_lines(Context& context, const std::vector<std::string_view>& lines,
 }
 
 // On a terminal, that there are more than those shown.
-Outcome note_others(Context& context, Session& session, const std::string& conditions,
+Outcome note_others(Context& context, Session& session, const json::object& conditions,
                     size_t shown) {
   if (context.quiet() || !context.terminal().is_terminal()) return std::nullopt;
-  Result<uint64_t> found = session.count("{" + conditions + "}");
+  Result<uint64_t> found = session.count(json::serialize(conditions));
   if (!found.ok()) return std::move(found.failure());
   context.note(context.err_terminal().paint(
       Style::kFaint, "(" + format_count(static_cast<int64_t>(shown)) + " of " +
@@ -72,11 +72,12 @@ Outcome note_others(Context& context, Session& session, const std::string& condi
 }
 
 // Prints what the conditions find in the session.
-Outcome show_log(Context& context, Session& session, const std::string& conditions,
+Outcome show_log(Context& context, Session& session, const json::object& conditions,
                  const LogOptions& options) {
-  const std::string order = R"("sort_by":"time")";
-  Result<Results> results =
-      session.query("{" + joined_members({conditions, order, limit_member(options.limit)}) + "}");
+  json::object query = conditions;
+  query["sort_by"] = "time";
+  query["limit"] = limit_of_query(options.limit);
+  Result<Results> results = session.query(json::serialize(query));
   if (!results.ok()) return std::move(results.failure());
   Result<std::string_view> text = results->json();
   if (!text.ok()) return std::move(text.failure());
@@ -92,7 +93,7 @@ Outcome show_log(Context& context, Session& session, const std::string& conditio
 int run_log(Context& context, const LogOptions& options) {
   Result<SessionOperands> words = split_session(context, options.operands, 0);
   if (!words.ok()) return context.fail(words.failure());
-  Result<std::string> conditions = options.conditions.members({});
+  Result<json::object> conditions = options.conditions.query({});
   if (!conditions.ok()) return context.fail(conditions.failure());
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());

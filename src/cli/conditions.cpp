@@ -58,52 +58,33 @@ bool Conditions::given() const {
                      [](const CLI::Option* option) { return option->count() > 0; });
 }
 
-Result<std::string> Conditions::time_member() const {
-  Result<json::object> range = time_range(since_, until_);
-  if (!range.ok()) return std::move(range.failure());
-  if (range->empty()) return std::string();
-  return "\"time\":" + json::serialize(*range);
-}
-
-Result<std::string> Conditions::reference_members() const {
+Outcome Conditions::add_references(json::object& query) const {
   if (related_.empty()) {
     if (!relation_.empty()) return usage_failure("--relation needs --related");
     if (depth_option_->count() > 0) return usage_failure("--depth needs --related");
-    return std::string();
+    return std::nullopt;
   }
-  std::vector<std::string> members = {"\"references\":" + quoted_array(related_)};
-  if (!relation_.empty()) members.push_back("\"relation\":" + quote(relation_));
-  if (depth_option_->count() > 0) members.push_back("\"max_depth\":" + std::to_string(depth_));
-  return joined_members(members);
+  query["references"] = array_of(related_);
+  if (!relation_.empty()) query["relation"] = relation_;
+  if (depth_option_->count() > 0) query["max_depth"] = depth_;
+  return std::nullopt;
 }
 
-Result<std::string> Conditions::members(std::string_view text) const {
-  std::vector<std::string> members;
-  if (!text.empty()) members.push_back("\"text\":" + quote(text));
-  if (!types_.empty()) members.push_back("\"types\":" + quoted_array(types_));
-  std::vector<std::string> tags;
-  if (!tags_.empty()) tags.push_back("\"include\":" + quoted_array(tags_));
-  if (tags_.size() > 1) tags.emplace_back("\"match\":\"all\"");
-  if (!excluded_tags_.empty()) tags.push_back("\"exclude\":" + quoted_array(excluded_tags_));
-  if (!tags.empty()) members.push_back("\"tags\":{" + joined_members(tags) + "}");
-  Result<std::string> time = time_member();
+Result<json::object> Conditions::query(const std::string& text) const {
+  json::object query;
+  if (!text.empty()) query["text"] = text;
+  if (!types_.empty()) query["types"] = array_of(types_);
+  json::object tags;
+  if (!tags_.empty()) tags["include"] = array_of(tags_);
+  if (tags_.size() > 1) tags["match"] = "all";
+  if (!excluded_tags_.empty()) tags["exclude"] = array_of(excluded_tags_);
+  if (!tags.empty()) query["tags"] = std::move(tags);
+  Result<json::object> time = time_range(since_, until_);
   if (!time.ok()) return time;
-  members.push_back(*time);
-  if (importance_min_) members.push_back("\"min_importance\":" + number_text(*importance_min_));
-  Result<std::string> references = reference_members();
-  if (!references.ok()) return references;
-  members.push_back(*references);
-  return joined_members(members);
-}
-
-std::string joined_members(const std::vector<std::string>& members) {
-  std::string out;
-  for (const std::string& member : members) {
-    if (member.empty()) continue;
-    if (!out.empty()) out += ',';
-    out += member;
-  }
-  return out;
+  if (!time->empty()) query["time"] = std::move(*time);
+  if (importance_min_) query["min_importance"] = *importance_min_;
+  if (Outcome mistake = add_references(query)) return *std::move(mistake);
+  return query;
 }
 
 }  // namespace varve::cli

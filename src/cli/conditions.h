@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/failure.h"
+#include "cli/json_text.h"
 
 namespace varve::cli {
 
@@ -24,14 +25,13 @@ class Conditions {
 
   // Whether any condition was given.
   [[nodiscard]] bool given() const;
-  // Members of the query, with `text` as its words: "\"types\":[...]"; empty when none were given.
-  [[nodiscard]] Result<std::string> members(std::string_view text) const;
+  // The query of the options, with `text` as its words; empty when none were given.
+  [[nodiscard]] Result<json::object> query(const std::string& text) const;
   // The whole query as it was given; empty when there is none.
   [[nodiscard]] const std::string& raw() const { return raw_; }
 
  private:
-  [[nodiscard]] Result<std::string> time_member() const;
-  [[nodiscard]] Result<std::string> reference_members() const;
+  [[nodiscard]] Outcome add_references(json::object& query) const;
 
   std::vector<CLI::Option*> options_;
   std::string raw_;
@@ -47,8 +47,5 @@ class Conditions {
   CLI::Option* depth_option_ = nullptr;
   CLI::Option* raw_option_ = nullptr;
 };
-
-// Members one after another, with commas; empty ones are left out.
-[[nodiscard]] std::string joined_members(const std::vector<std::string>& members);
 
 }  // namespace varve::cli

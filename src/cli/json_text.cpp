@@ -106,8 +106,6 @@ std::string quote(std::string_view text) {
   return json::serialize(json::string_view(text.data(), text.size()));
 }
 
-std::string number_text(double number) { return json::serialize(json::value(number)); }
-
 std::string unquote(std::string_view quoted) {
   if (!quoted.starts_with('"')) return std::string(quoted);
   if (quoted.find('\\') == std::string_view::npos) {
@@ -138,11 +136,8 @@ std::string array_text(const std::vector<std::string>& items) {
   return out + "]";
 }
 
-std::string quoted_array(const std::vector<std::string>& texts) {
-  std::vector<std::string> items;
-  items.reserve(texts.size());
-  for (const std::string& text : texts) items.push_back(quote(text));
-  return array_text(items);
+json::array array_of(const std::vector<std::string>& texts) {
+  return json::array(texts.begin(), texts.end());
 }
 
 std::vector<RawMember> raw_members(std::string_view text) {

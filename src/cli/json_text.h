@@ -32,14 +32,11 @@ namespace json = boost::json;
 // `text` as a JSON string, with its quotes.
 [[nodiscard]] std::string quote(std::string_view text);
 
-// `number`, which is finite, as JSON.
-[[nodiscard]] std::string number_text(double number);
-
 // The text of a JSON string; anything else is returned unchanged.
 [[nodiscard]] std::string unquote(std::string_view quoted);
 
-// The texts as an array of JSON strings.
-[[nodiscard]] std::string quoted_array(const std::vector<std::string>& texts);
+// The texts as an array of strings.
+[[nodiscard]] json::array array_of(const std::vector<std::string>& texts);
 
 // {"name":value,...} of members whose values are JSON text already.
 [[nodiscard]] std::string object_text(

@@ -17,11 +17,10 @@ std::string with_explain(const std::string& raw) {
   return raw.substr(0, end) + comma + "\"explain\":true}";
 }
 
-// A JSON array of numbers, on one line.
-Result<std::string> read_vector(const std::string& path) {
+Result<json::array> read_vector(const std::string& path) {
   Result<std::string> text = read_file(path);
-  if (!text.ok()) return text;
-  const std::optional<json::value> value = parse_json(*text);
+  if (!text.ok()) return std::move(text.failure());
+  std::optional<json::value> value = parse_json(*text);
   bool is_vector = value && value->is_array();
   if (is_vector) {
     for (const json::value& number : value->get_array()) is_vector &= number.is_number();
@@ -31,7 +30,7 @@ Result<std::string> read_vector(const std::string& path) {
     return usage_failure(name + " does not hold a vector",
                          "A vector is a JSON array of numbers, such as [0.12,-0.5].");
   }
-  return json::serialize(*value);
+  return std::move(value->get_array());
 }
 
 }  // namespace
@@ -102,35 +101,28 @@ Result<std::string> SearchOptions::query(bool explained) const {
   if (is_raw()) {
     return explained ? with_explain(conditions_.raw()) : conditions_.raw();
   }
-  Result<std::string> asked = conditions_.members(text());
-  if (!asked.ok()) return asked;
-  std::vector<std::string> members = {*asked};
-  if (!user_.empty()) members.push_back("\"user_id\":" + quote(user_));
-  if (!agent_.empty()) members.push_back("\"agent_id\":" + quote(agent_));
-  if (!sort_.empty()) members.push_back("\"sort_by\":" + quote(sort_));
-  Result<std::string> vector = vector_members();
-  if (!vector.ok()) return vector;
-  members.push_back(*vector);
-  members.push_back(limit_member(limit_));
-  if (!after_.empty()) members.push_back("\"after\":" + quote(after_));
-  if (explained) members.emplace_back("\"explain\":true");
-  return "{" + joined_members(members) + "}";
-}
-
-Result<std::string> SearchOptions::vector_members() const {
-  if (vector_path_.empty()) return std::string();
-  Result<std::string> vector = read_vector(vector_path_);
-  if (!vector.ok()) return vector;
-  const std::string weight =
-      vector_weight_ ? "\"vector_weight\":" + number_text(*vector_weight_) : std::string();
-  return joined_members({"\"vector\":" + *vector, weight});
+  Result<json::object> query = conditions_.query(text());
+  if (!query.ok()) return std::move(query.failure());
+  if (!user_.empty()) (*query)["user_id"] = user_;
+  if (!agent_.empty()) (*query)["agent_id"] = agent_;
+  if (!sort_.empty()) (*query)["sort_by"] = sort_;
+  if (!vector_path_.empty()) {
+    Result<json::array> vector = read_vector(vector_path_);
+    if (!vector.ok()) return std::move(vector.failure());
+    (*query)["vector"] = std::move(*vector);
+  }
+  if (vector_weight_) (*query)["vector_weight"] = *vector_weight_;
+  (*query)["limit"] = limit_of_query(limit_);
+  if (!after_.empty()) (*query)["after"] = after_;
+  if (explained) (*query)["explain"] = true;
+  return json::serialize(*query);
 }
 
 Result<std::string> SearchOptions::conditions() const {
   if (is_raw()) return conditions_.raw();
-  Result<std::string> asked = conditions_.members(text());
-  if (!asked.ok()) return asked;
-  return "{" + *asked + "}";
+  Result<json::object> query = conditions_.query(text());
+  if (!query.ok()) return std::move(query.failure());
+  return json::serialize(*query);
 }
 
 }  // namespace varve::cli

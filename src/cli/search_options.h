@@ -38,8 +38,6 @@ class SearchOptions {
 
  private:
   [[nodiscard]] std::string text() const;
-  // Members of the query; empty when no file is named.
-  [[nodiscard]] Result<std::string> vector_members() const;
 
   Operands words_;
   Conditions conditions_;
