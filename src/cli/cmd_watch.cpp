@@ -112,19 +112,10 @@ class Watch {
   // The most recently used ones of all sessions.
   Result<std::vector<std::string>> last_accessed() {
     std::vector<std::pair<std::string, std::string>> found;
-    std::string after;
-    do {
-      Result<Text> page = store_.sessions(
-          "{\"limit\":1000" + (after.empty() ? "" : ",\"after\":" + quote(after)) + "}");
-      if (!page.ok()) return std::move(page.failure());
-      const json::object document = parse_object(page->view());
-      for (const json::value& item : array_at(document, "sessions")) {
-        if (!item.is_object()) continue;
-        found.emplace_back(string_at(item.get_object(), "last_accessed"),
-                           string_at(item.get_object(), "session_id"));
-      }
-      after = string_at(document, "next");
-    } while (!after.empty());
+    const auto take = [&](const json::object& session) {
+      found.emplace_back(string_at(session, "last_accessed"), string_at(session, "session_id"));
+    };
+    if (Outcome failure = for_each_session(store_, {}, take)) return *std::move(failure);
     std::sort(found.rbegin(), found.rend());
     std::vector<std::string> ids;
     ids.reserve(found.size());

@@ -7,13 +7,13 @@
 #include <iterator>
 
 #include "cli/display_text.h"
-#include "cli/json_text.h"
 
 namespace varve::cli {
 namespace {
 
 constexpr std::string_view kFilePrefix = "file:";
 constexpr std::string_view kMemoryUri = "memory:";
+constexpr int64_t kSessionsPerPage = 1000;
 
 // The directory that a root names; empty if it is no directory.
 std::string root_directory(std::string_view root) {
@@ -241,24 +241,36 @@ Result<OpenSession> open_or_create(Context& context, const std::string& id,
   return OpenSession{std::move(*store), std::move(*session)};
 }
 
-Result<std::vector<std::string>> all_session_ids(Store& store, const std::string& user,
-                                                 const std::string& agent) {
-  std::vector<std::string> ids;
+Outcome for_each_session(Store& store, json::object filter,
+                         const std::function<void(const json::object&)>& take) {
+  filter["limit"] = kSessionsPerPage;
   std::string after;
-  while (true) {
-    json::object filter{{"limit", 1000}};
-    if (!user.empty()) filter["user_id"] = user;
-    if (!agent.empty()) filter["agent_id"] = agent;
+  do {
     if (!after.empty()) filter["after"] = after;
     Result<Text> page = store.sessions(json::serialize(filter));
     if (!page.ok()) return std::move(page.failure());
     const json::object document = parse_object(page->view());
     for (const json::value& session : array_at(document, "sessions")) {
-      if (session.is_object()) ids.push_back(string_at(session.get_object(), "session_id"));
+      if (session.is_object()) take(session.get_object());
     }
     after = string_at(document, "next");
-    if (after.empty()) return ids;
+  } while (!after.empty());
+  return std::nullopt;
+}
+
+Result<std::vector<std::string>> all_session_ids(Store& store, const std::string& user,
+                                                 const std::string& agent) {
+  json::object filter;
+  if (!user.empty()) filter["user_id"] = user;
+  if (!agent.empty()) filter["agent_id"] = agent;
+  std::vector<std::string> ids;
+  const auto take = [&](const json::object& session) {
+    ids.push_back(string_at(session, "session_id"));
+  };
+  if (Outcome failure = for_each_session(store, std::move(filter), take)) {
+    return *std::move(failure);
   }
+  return ids;
 }
 
 }  // namespace varve::cli

@@ -9,6 +9,7 @@
 
 #include "cli/client.h"
 #include "cli/failure.h"
+#include "cli/json_text.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 
@@ -108,6 +109,10 @@ Result<OpenSession> open_session(Context& context, const std::string& id);
 // session.
 Result<OpenSession> open_or_create(Context& context, const std::string& id,
                                    const SessionTrial& trial);
+
+// Gives `take` each session that `filter` lets through, as the list has it, newest first.
+Outcome for_each_session(Store& store, json::object filter,
+                         const std::function<void(const json::object&)>& take);
 
 // The ids of all sessions, or of those of a user or an agent, newest first.
 Result<std::vector<std::string>> all_session_ids(Store& store, const std::string& user = {},
