@@ -89,7 +89,8 @@ def check_callback(callback):
                           "`void *user_data`")
     for param in callback.params:
         if param.annotations:
-            raise HeaderError(f"{param.place}: {param.name}: annotations are of functions")
+            raise HeaderError(f"{param.place}: {param.name}: only parameters of functions have "
+                              "annotations")
 
 
 # -- functions
@@ -125,7 +126,7 @@ def role_of(param, before, known):
         return "user_data"
     if kind.base == "char":
         roles = {"const char *": "text", "char **": "owned_text", "const char **": "borrowed_text"}
-        return roles.get(text) or refuse(param, f"`{text}` is no form of text")
+        return roles.get(text) or refuse(param, f"`{text}` is not a form of text")
     if previous in FOLLOWERS and text == ("size_t" if previous == "text" else "size_t *"):
         if param.name not in length_names(before[0].name):
             refuse(param, f"the length of {before[0].name} is called "
@@ -143,7 +144,7 @@ def handle_role(param):
         return "handle"
     if param.type.stars == 2 and not param.type.const:
         return "error_out" if param.type.base == "varve_error_t" else "handle_out"
-    return refuse(param, f"`{param.type}` is no handle")
+    return refuse(param, f"`{param.type}` is not a handle")
 
 
 def length_names(text_name):
@@ -168,9 +169,9 @@ def check_annotations(param, role):
     given = param.annotations & OUTS
     if role not in WANTED:
         if given:
-            refuse(param, f"{given.pop()} on what is not written")
+            refuse(param, f"{given.pop()} on a parameter that is not written")
         if "VARVE_NULLABLE" in param.annotations and param.type.stars == 0 and role != "callback":
-            refuse(param, "no pointer, so it cannot be NULL")
+            refuse(param, "it is not a pointer, so it cannot be NULL")
         return
     direction, nullable = WANTED[role]
     if given != {direction}:
@@ -198,7 +199,8 @@ def check_error(function, roles):
         raise HeaderError(f"{function.place}: {function.name}: what takes error_out returns "
                           "varve_status_t")
     if fallible != function.must_use:
-        raise HeaderError(f"{function.place}: {function.name}: VARVE_MUST_USE goes with error_out")
+        raise HeaderError(f"{function.place}: {function.name}: VARVE_MUST_USE and error_out "
+                          "belong together")
 
 
 # -- comments
@@ -214,14 +216,14 @@ def check_comment(function, constants):
     tags = re.findall(r"^@(\w+)", function.doc, re.M)
     for tag in tags:
         if tag not in TAGS:
-            fail(f"@{tag} is no tag of a comment; {', '.join(sorted(TAGS))} are")
+            fail(f"@{tag} is not a tag of a comment; the tags are {', '.join(sorted(TAGS))}")
     for tag in ("errors", "thread"):
         if tags.count(tag) != 1:
             fail(f"its comment has {tags.count(tag)} @{tag}")
     told = re.findall(r"^@param(\[\w+\])?\s+(\w+)", function.doc, re.M)
     names = [param.name for param in function.params]
     if [name for _, name in told] != names:
-        fail(f"@param tells of {[name for _, name in told]}, the parameters are {names}")
+        fail(f"@param describes {[name for _, name in told]}, but the parameters are {names}")
     for param, (direction, name) in zip(function.params, told):
         wanted = "[out]" if param.annotations & OUTS else "[in]"
         if direction != wanted:

@@ -91,7 +91,7 @@ class _Parser:
     def name(self, pattern, what):
         token = self.take()
         if token.kind != "word" or not pattern.fullmatch(token.text):
-            self.refuse(f"`{token.text}` is no name of {what}", token.line)
+            self.refuse(f"`{token.text}` is not a valid name of {what}", token.line)
         return token.text
 
     # -- declarations
@@ -114,7 +114,7 @@ class _Parser:
                     self.out[first].kind == "integer" else None
                 self.doc = ""
             else:
-                self.refuse(f"`{token.text}` begins no typedef, enum or VARVE_API function")
+                self.refuse(f"`{token.text}` does not begin a typedef, enum or VARVE_API function")
         return self.out
 
     def add(self, kind, name, line, **more):
@@ -148,8 +148,8 @@ class _Parser:
         if self.peek() != "(":
             name = self.name(TYPE_NAME, "a type")
             if str(result) not in INTEGERS:
-                self.refuse(f"{name}: a typedef of `{result}`, which is no integer of fixed width",
-                            line)
+                self.refuse(f"{name}: a typedef of `{result}`, which is not an integer of fixed "
+                            "width", line)
             self.add("integer", name, line, type=str(result))
         else:
             self.take("(")
@@ -197,7 +197,7 @@ class _Parser:
             self.take("=")
             number = self.take()
             if number.kind != "number" or not re.fullmatch(r"-?\d+", number.text):
-                self.refuse(f"{name}: `{number.text}` is no decimal number", number.line)
+                self.refuse(f"{name}: `{number.text}` is not a decimal number", number.line)
             if self.peek() != "}":
                 self.take_comma(name)
             doc = self.next.text if self.next.kind == "after" else ""
@@ -232,7 +232,7 @@ class _Parser:
             self.take()
         token = self.take()
         if token.text not in BASE_TYPES and token.text not in self.known:
-            self.refuse(f"`{token.text}` is a type that is not known", token.line)
+            self.refuse(f"`{token.text}` is not a known type", token.line)
         stars = 0
         while self.peek() == "*":
             self.take()

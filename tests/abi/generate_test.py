@@ -140,35 +140,35 @@ class Reads(Generate):
 class Refuses(Generate):
     def test_declarations_outside_the_grammar(self):
         for text, problem in (
-                ("static inline int32_t varve_f(void) { return 0; }", "`static` begins no"),
-                ("int32_t varve_f(void);", "`int32_t` begins no"),
-                ("extern int varve_value;", "`extern` begins no"),
-                ("struct varve_s { int32_t a; };", "`struct` begins no"),
-                ("union varve_u { int32_t a; };", "`union` begins no"),
-                ("VARVE_API int32_t other_f(void);", "no name of a function"),
-                ("VARVE_API int32_t varve_F(void);", "no name of a function"),
+                ("static inline int32_t varve_f(void) { return 0; }", "`static` does not begin"),
+                ("int32_t varve_f(void);", "`int32_t` does not begin"),
+                ("extern int varve_value;", "`extern` does not begin"),
+                ("struct varve_s { int32_t a; };", "`struct` does not begin"),
+                ("union varve_u { int32_t a; };", "`union` does not begin"),
+                ("VARVE_API int32_t other_f(void);", "not a valid name of a function"),
+                ("VARVE_API int32_t varve_F(void);", "not a valid name of a function"),
                 ("VARVE_API int32_t varve_value;", "`;` where `(` was expected"),
-                ("VARVE_API int32_t varve_f();", "`)` is a type that is not known"),
-                ("VARVE_API int32_t varve_f(long x);", "`long` is a type that is not known"),
-                ("VARVE_API int32_t varve_f(int32_t);", "`)` is no name of a parameter"),
+                ("VARVE_API int32_t varve_f();", "`)` is not a known type"),
+                ("VARVE_API int32_t varve_f(long x);", "`long` is not a known type"),
+                ("VARVE_API int32_t varve_f(int32_t);", "`)` is not a valid name of a parameter"),
                 ("VARVE_API int32_t varve_f(int32_t x[4]);", "`[` in the parameters"),
-                ("VARVE_API int32_t varve_f(int32_t x, ...);", "`...` is a type that is not"),
-                ("VARVE_API int32_t varve_f(void (*g)(void));", "`(` is no name of a parameter"),
-                ("VARVE_API varve_unknown_t *varve_f(void);", "not known"),
+                ("VARVE_API int32_t varve_f(int32_t x, ...);", "`...` is not a known type"),
+                ("VARVE_API int32_t varve_f(void (*g)(void));", "`(` is not a valid name of a"),
+                ("VARVE_API varve_unknown_t *varve_f(void);", "not a known type"),
                 ("VARVE_API varve_error_t varve_f(void);", "`varve_error_t` by value"),
                 ("VARVE_API char varve_f(void);", "`char` by value"),
                 ("VARVE_API const int32_t varve_f(void);", "const without a pointer"),
                 ("VARVE_API int32_t varve_f(void) VARVE_NOTE;", "behind the parameters"),
-                ("typedef enum { VARVE_A = 1 } varve_a_t;", "`enum` is a type that is not known"),
-                ("typedef long varve_long_t;", "not known"),
-                ("typedef double varve_real_t;", "no integer of fixed width"),
-                ("typedef int32_t counter;", "no name of a type"),
+                ("typedef enum { VARVE_A = 1 } varve_a_t;", "`enum` is not a known type"),
+                ("typedef long varve_long_t;", "not a known type"),
+                ("typedef double varve_real_t;", "not an integer of fixed width"),
+                ("typedef int32_t counter;", "not a valid name of a type"),
                 ("typedef struct varve_x varve_y_t;", "not varve_x_t"),
                 ("typedef struct varve_error varve_error_t;", "already declared"),
                 ("enum { VARVE_A };", "`}` where `=` was expected"),
                 ("enum { VARVE_A = 1 + 1 };", "`+` has no place"),
-                ("enum { VARVE_A = 0x10 };", "no decimal number"),
-                ("enum { a = 1 };", "no name of a constant"),
+                ("enum { VARVE_A = 0x10 };", "not a decimal number"),
+                ("enum { a = 1 };", "not a valid name of a constant"),
                 ("@", "has no place in a header")):
             with self.subTest(text):
                 self.assert_refused(text, problem)
@@ -217,11 +217,11 @@ class Conventions(Generate):
                 ("uint64_t *x", "without VARVE_OUT"),
                 ("uint64_t *x VARVE_OUT", "VARVE_NULLABLE is missing"),
                 ("varve_error_t **x VARVE_OUT_OWNED", "VARVE_NULLABLE is missing"),
-                ("uint64_t x VARVE_OUT", "on what is not written"),
+                ("uint64_t x VARVE_OUT", "on a parameter that is not written"),
                 ("uint64_t x VARVE_NULLABLE", "cannot be NULL"),
                 ("uint64_t **x VARVE_OUT", "has no meaning"),
-                ("varve_error_t ***x VARVE_OUT", "is no handle"),
-                ("char *x VARVE_OUT", "is no form of text")):
+                ("varve_error_t ***x VARVE_OUT", "is not a handle"),
+                ("char *x VARVE_OUT", "is not a form of text")):
             with self.subTest(parameters):
                 told = "out:x" if "VARVE_OUT" in parameters else "in:x"
                 told += " in:y" if "size_t *y" in parameters else ""
@@ -249,9 +249,9 @@ class Conventions(Generate):
                 (f"VARVE_API VARVE_MUST_USE int32_t varve_f({ERROR_OUT});",
                  "returns varve_status_t", "out:error_out"),
                 (f"VARVE_API varve_status_t varve_f({ERROR_OUT});",
-                 "VARVE_MUST_USE goes with error_out", "out:error_out"),
+                 "VARVE_MUST_USE and error_out belong together", "out:error_out"),
                 ("VARVE_API VARVE_MUST_USE varve_status_t varve_f(void);",
-                 "VARVE_MUST_USE goes with error_out", "")):
+                 "VARVE_MUST_USE and error_out belong together", "")):
             with self.subTest(declaration):
                 self.assert_refused(declaration, problem, about)
 
@@ -264,10 +264,10 @@ class Conventions(Generate):
     def test_comments_tell_of_everything(self):
         function = "VARVE_API void varve_f(int32_t a, int32_t b);"
         for about, more, problem in (
-                ("in:a", "", "@param tells of ['a'], the parameters are ['a', 'b']"),
-                ("in:b in:a", "", "@param tells of ['b', 'a']"),
+                ("in:a", "", "@param describes ['a'], but the parameters are ['a', 'b']"),
+                ("in:b in:a", "", "@param describes ['b', 'a']"),
                 ("in:a out:b", "", "@param[out] b: it is [in]"),
-                ("in:a in:b", " * @tested\n", "@tested is no tag"),
+                ("in:a in:b", " * @tested\n", "@tested is not a tag"),
                 ("in:a in:b", " * @errors none\n", "has 2 @errors"),
                 ("in:a in:b", " * VARVE_NO_SUCH_CODE\n", "VARVE_NO_SUCH_CODE is not defined")):
             with self.subTest(problem):
