@@ -162,6 +162,10 @@ int64_t Tree::get_int64(std::string_view key, int64_t fallback) const {
   return result.ec == std::errc() ? number : fallback;
 }
 
+uint64_t Tree::get_count(std::string_view key) const {
+  return static_cast<uint64_t>(std::max<int64_t>(0, get_int64(key)));
+}
+
 double Tree::get_double(std::string_view key, double fallback) const {
   const Tree* member = get(key);
   if (member == nullptr) return fallback;

@@ -50,6 +50,7 @@ class Tree {
   // Typed reads of a member; the fallback when it is absent or of another kind.
   [[nodiscard]] std::string get_string(std::string_view key, std::string_view fallback = {}) const;
   [[nodiscard]] int64_t get_int64(std::string_view key, int64_t fallback = 0) const;
+  [[nodiscard]] uint64_t get_count(std::string_view key) const;  // also 0 for a negative number
   [[nodiscard]] double get_double(std::string_view key, double fallback = 0) const;
   [[nodiscard]] bool get_bool(std::string_view key, bool fallback = false) const;
 

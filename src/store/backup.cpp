@@ -11,6 +11,7 @@
 #include "log/atomic_file.h"
 #include "log/directory_engine.h"
 #include "store/backup_manifest.h"
+#include "store/problem.h"
 #include "store/session_backup.h"
 
 namespace varve::store {
@@ -233,14 +234,6 @@ Status check_path(std::string_view path, std::string_view member) {
             std::move(place)};
   }
   return {};
-}
-
-json::Tree problem(const std::string& id, std::string_view reason, bool copied) {
-  json::Tree tree = json::Tree::object();
-  tree.set("session_id", json::Tree::string(id));
-  tree.set("reason", json::Tree::string(reason));
-  tree.set("copied", json::Tree::boolean(copied));
-  return tree;
 }
 
 Result<json::Tree> back_up(const CopyContext& context, std::string_view path,

@@ -55,7 +55,4 @@ Result<json::Tree> restore(const CopyContext& context, std::string_view path,
 // kInvalidArgument for a path where no backup can be.
 Status check_path(std::string_view path, std::string_view member);
 
-// {"session_id","reason","copied"}: `copied` tells whether it was copied nevertheless.
-json::Tree problem(const std::string& id, std::string_view reason, bool copied);
-
 }  // namespace varve::store

@@ -39,10 +39,9 @@ json::Tree tree_of(const std::string& id, const CopiedSession& session) {
 
 CopiedSession session_of(const json::Tree& tree) {
   CopiedSession session;
-  session.generation = static_cast<uint64_t>(tree.get_int64("generation"));
-  session.entries = {static_cast<uint64_t>(tree.get_int64("memory_bytes")),
-                     number_of(tree.get_string("memory_check"))};
-  session.tombstones = {static_cast<uint64_t>(tree.get_int64("tombstones_bytes")),
+  session.generation = tree.get_count("generation");
+  session.entries = {tree.get_count("memory_bytes"), number_of(tree.get_string("memory_check"))};
+  session.tombstones = {tree.get_count("tombstones_bytes"),
                         number_of(tree.get_string("tombstones_check"))};
   return session;
 }

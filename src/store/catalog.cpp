@@ -365,8 +365,8 @@ Status Catalog::cover(session::Session& log, const std::string& id, const OpenSe
 
 Status Catalog::tidy(session::Session& log) {
   VARVE_TRY_ASSIGN(const json::Tree stats, log.stats());
-  const auto entry_count = static_cast<uint64_t>(stats.get_int64("entries"));
-  const auto removed_count = static_cast<uint64_t>(stats.get_int64("deleted"));
+  const uint64_t entry_count = stats.get_count("entries");
+  const uint64_t removed_count = stats.get_count("deleted");
   if (removed_count > kRemovedMin + kRemovedPerEntry * entry_count) return drop();
   const auto at = log.kv_get(kCompactedAt);
   if (!at.ok() && at.code() != Code::kNotFound) return at.status();

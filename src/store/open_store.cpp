@@ -109,8 +109,7 @@ void OpenStore::catalog(const Catalog::Sessions& found) noexcept {
         catalog_.take(found, [this](const std::string& id) { return open_even_expired(id); });
     const bool is_possible = taken.code() != Code::kUnsupported && taken.code() != Code::kReadOnly;
     if (!taken.ok() && is_possible) {
-      events_.post(session::Level::kWarn, "store", "",
-                   "no catalog: " + taken.message());
+      events_.post(session::Level::kWarn, "store", "", "no catalog: " + taken.message());
     }
   } catch (const std::bad_alloc&) {
     // The next query may have memory.
@@ -152,18 +151,15 @@ Result<StoreFigures> OpenStore::figures() {
     const auto stats = session->stats();
     if (stats.code() == Code::kNotFound) continue;  // deleted meanwhile
     VARVE_TRY(stats);
-    const auto figure = [](const json::Tree& tree, std::string_view name) {
-      return static_cast<uint64_t>(std::max<int64_t>(0, tree.get_int64(name)));
-    };
-    const uint64_t last_seq = figure(*stats, "last_seq");
+    const uint64_t last_seq = stats->get_count("last_seq");
     looked_at.insert(session->id());
     figures.sessions_open += 1;
-    figures.entries_open += figure(*stats, "entries");
+    figures.entries_open += stats->get_count("entries");
     if (const json::Tree* sizes = stats->get("size_bytes")) {
-      figures.size_bytes += figure(*sizes, "total");
+      figures.size_bytes += sizes->get_count("total");
     }
-    figures.index_memory_bytes += figure(*stats, "memory_bytes");
-    figures.entries_not_durable += last_seq - std::min(last_seq, figure(*stats, "durable_seq"));
+    figures.index_memory_bytes += stats->get_count("memory_bytes");
+    figures.entries_not_durable += last_seq - std::min(last_seq, stats->get_count("durable_seq"));
   }
   VARVE_TRY_ASSIGN(const auto others, totals_.of_others(*engine_, looked_at));
   figures.sessions = figures.sessions_open + others.sessions;
@@ -194,7 +190,7 @@ Result<json::Tree> OpenStore::restore(std::string_view path, std::string_view op
     VARVE_TRY_ASSIGN(const auto session, open_session(id));
     VARVE_TRY(session->update("{}"));  // saves its present counts
     VARVE_TRY_ASSIGN(const json::Tree figures, session->stats());
-    return static_cast<uint64_t>(figures.get_int64("entries"));
+    return figures.get_count("entries");
   };
   return store::restore(copy_context(), path, options, steps);
 }

@@ -302,8 +302,7 @@ void OpenStore::add_use_of(const std::string& id, UserQuota::Use* use) {
   } else if (text.ok()) {
     const auto metadata = session::Metadata::parse(*text, id);
     if (!metadata.ok()) return;
-    const int64_t bytes = metadata->tree().get_int64("total_size_bytes");
-    use->bytes += static_cast<uint64_t>(std::max<int64_t>(0, bytes));
+    use->bytes += metadata->tree().get_count("total_size_bytes");
   }
 }
 

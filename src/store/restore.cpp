@@ -16,6 +16,7 @@
 #include "store/backup.h"
 #include "store/backup_manifest.h"
 #include "store/catalog.h"
+#include "store/problem.h"
 #include "store/session_source.h"
 
 namespace varve::store {

@@ -66,11 +66,9 @@ Result<bool> SessionSource::try_to_hold() {
     return Status(Code::kFormatVersion, "the session is of a newer version; use a newer varve")
         .in_file(storage_->name_of_document(log::kMetadataFile));
   }
-  const auto member = [&](std::string_view name) {
-    return static_cast<uint64_t>(std::max<int64_t>(0, parsed->get_int64(name)));
-  };
-  generation_ = member("generation");
-  settled_seq_ = std::max({settled_seq_, member("durable_seq"), member("compacted_through_seq")});
+  generation_ = parsed->get_count("generation");
+  settled_seq_ = std::max(
+      {settled_seq_, parsed->get_count("durable_seq"), parsed->get_count("compacted_through_seq")});
   return true;
 }
 

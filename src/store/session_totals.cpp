@@ -1,7 +1,5 @@
 #include "store/session_totals.h"
 
-#include <algorithm>
-
 #include "session/metadata.h"
 #include "store/session_rows.h"
 
@@ -18,12 +16,8 @@ void add_session(log::Engine& engine, const std::string& id, SessionTotals::Tota
   if (!text.ok()) return;
   const auto parsed = session::Metadata::parse(*text, id);
   if (!parsed.ok()) return;
-  const json::Tree& metadata = parsed->tree();
-  const auto figure = [&](std::string_view name) {
-    return static_cast<uint64_t>(std::max<int64_t>(0, metadata.get_int64(name)));
-  };
-  totals->entries += figure("total_entries");
-  totals->size_bytes += figure("total_size_bytes");
+  totals->entries += parsed->tree().get_count("total_entries");
+  totals->size_bytes += parsed->tree().get_count("total_size_bytes");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "json/object_reader.h"
 #include "session/usage.h"
+#include "store/problem.h"
 
 namespace varve::store {
 
@@ -34,7 +35,9 @@ class UsageReport {
  public:
   void add(const std::string& session_id, const json::Tree& metadata,
            const session::UsageByDay& days);
-  void add_problem(std::string_view session_id, std::string_view reason);
+  void add_problem(std::string_view session_id, std::string_view reason) {
+    problems_.push(problem(session_id, reason));
+  }
   [[nodiscard]] json::Tree tree() const;
 
  private:
@@ -68,13 +71,6 @@ void UsageReport::add(const std::string& session_id, const json::Tree& metadata,
   item.set("agent_id", json::Tree::string(agent_id));
   total.write_to(item);
   sessions_.push(std::move(item));
-}
-
-void UsageReport::add_problem(std::string_view session_id, std::string_view reason) {
-  json::Tree problem = json::Tree::object();
-  problem.set("session_id", json::Tree::string(session_id));
-  problem.set("reason", json::Tree::string(reason));
-  problems_.push(std::move(problem));
 }
 
 json::Tree UsageReport::list(std::string_view name, const Totals& totals) {

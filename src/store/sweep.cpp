@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "session/compaction.h"
+#include "store/problem.h"
 #include "store/session_rows.h"
 
 namespace varve::store {
@@ -61,10 +62,7 @@ class Sweep {
     Status status = session.ok() ? sweep_one(id, *session) : std::move(session).status();
     if (status.ok() || status.code() == Code::kNotFound) return;
     if (problems_.items().size() >= kProblemsMax) return;
-    json::Tree problem = json::Tree::object();
-    problem.set("session_id", json::Tree::string(id));
-    problem.set("reason", json::Tree::string(status.message()));
-    problems_.push(std::move(problem));
+    problems_.push(problem(id, status.message()));
   }
 
   Status sweep_one(const std::string& id, const std::shared_ptr<session::Session>& session) {
@@ -81,9 +79,8 @@ class Sweep {
     if (session->expired_entry_count() == 0) return {};
     VARVE_TRY_ASSIGN(const json::Tree report, session->compact({}));
     compacted_ += 1;
-    dropped_ += static_cast<uint64_t>(report.get("dropped")->get_int64("expired"));
-    freed_bytes_ +=
-        static_cast<uint64_t>(report.get_int64("bytes_before") - report.get_int64("bytes_after"));
+    dropped_ += report.get("dropped")->get_count("expired");
+    freed_bytes_ += report.get_count("bytes_before") - report.get_count("bytes_after");
     return {};
   }
 

@@ -99,11 +99,7 @@ const KvEntry* find_key(const std::vector<KvEntry>& entries, std::string_view ke
 }
 
 bool erase_key(std::vector<KvEntry>& entries, std::string_view key) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const KvEntry& entry) { return entry.key == key; });
-  if (found == entries.end()) return false;
-  entries.erase(found);
-  return true;
+  return std::erase_if(entries, [&](const KvEntry& entry) { return entry.key == key; }) > 0;
 }
 
 void set_key(std::vector<KvEntry>& entries, KvEntry entry) {

@@ -62,6 +62,10 @@ TEST(Tree, TypedReadsFallBackWhenAbsentOrOfAnotherKind) {
   EXPECT_EQ(tree.get_int64("d", 3), 3);
   EXPECT_EQ(tree.get_int64("big", 3), 3);
   EXPECT_EQ(tree.get_int64("none", 3), 3);
+  EXPECT_EQ(tree.get_count("i"), 0U);
+  EXPECT_EQ(tree.get_count("d"), 0U);
+  EXPECT_EQ(tree.get_count("none"), 0U);
+  EXPECT_EQ(Tree::parse(R"({"n":7})")->get_count("n"), 7U);
   EXPECT_EQ(tree.get_double("d", 9), 1.5);
   EXPECT_EQ(tree.get_double("i", 9), -7);
   EXPECT_EQ(tree.get_double("s", 9), 9);
