@@ -35,14 +35,8 @@ constexpr auto kIsIdCharacter = [] {
 }();
 
 bool is_tag_character(uint32_t code_point) noexcept {
-  switch (code_point) {
-    case '.':
-    case '_':
-    case ':':
-    case '/':
-    case '-': return true;
-    default: return is_word_character(code_point);
-  }
+  return code_point < 0x80 ? is_ascii_tag_character(static_cast<char>(code_point))
+                           : is_word_character(code_point);
 }
 
 uint64_t random_u64(Random& random) {

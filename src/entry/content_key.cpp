@@ -8,7 +8,6 @@ namespace varve::entry {
 namespace {
 
 constexpr size_t kKeptBytesMax = 64;
-
 constexpr size_t kHashTextBytes = 9;
 
 // Appends the text, or "#" and its hash when it is long. Two texts get the same form only by
@@ -47,6 +46,23 @@ json::Kind kind_of_scalar(char first) {
   }
 }
 
+// Of a value in canonical form whose escapes, in a string, are of two characters.
+std::string content_key_of_plain(std::string_view name, std::string_view value) {
+  if (value.front() == '"') {
+    if (value.find('\\') == std::string_view::npos) {
+      return content_string_key(name, value.substr(1, value.size() - 2));
+    }
+    std::string text;
+    json::decode_raw_string(value, &text);
+    return content_string_key(name, text);
+  }
+  const json::Kind kind = kind_of_scalar(value.front());
+  std::string key = content_string_prefix(name);
+  key.back() = kind_letter(kind);
+  append_bounded(&key, kind == json::Kind::kInteger ? value : std::string_view(), false);
+  return key;
+}
+
 }  // namespace
 
 std::string content_string_prefix(std::string_view name) {
@@ -69,27 +85,6 @@ std::string content_key(std::string_view name, json::Value value) {
   append_bounded(&key, value.text(), false);
   return key;
 }
-
-namespace {
-
-// Of a value in canonical form whose escapes, in a string, are of two characters.
-std::string content_key_of_plain(std::string_view name, std::string_view value) {
-  if (value.front() == '"') {
-    if (value.find('\\') == std::string_view::npos) {
-      return content_string_key(name, value.substr(1, value.size() - 2));
-    }
-    std::string text;
-    json::decode_raw_string(value, &text);
-    return content_string_key(name, text);
-  }
-  const json::Kind kind = kind_of_scalar(value.front());
-  std::string key = content_string_prefix(name);
-  key.back() = kind_letter(kind);
-  append_bounded(&key, kind == json::Kind::kInteger ? value : std::string_view(), false);
-  return key;
-}
-
-}  // namespace
 
 void read_content_keys(json::Value content, std::vector<std::string>* out) {
   out->clear();

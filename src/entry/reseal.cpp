@@ -31,7 +31,8 @@ std::string upgrade_as_it_is(json::Value root, std::string_view session_id, uint
 
 Result<std::string> reseal(std::string_view line, json::Document& scratch, EntryFacts* facts) {
   VARVE_TRY(as_corruption(scratch.parse(line, line_limits())));
-  if (!scratch.root().is_object()) return Status(Code::kCorruption, "the line is not a JSON object");
+  if (!scratch.root().is_object())
+    return Status(Code::kCorruption, "the line is not a JSON object");
   std::string resealed = sealed(json::Tree::from(scratch.root()));
   VARVE_TRY(read_line(resealed, scratch, facts));
   return resealed;

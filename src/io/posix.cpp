@@ -99,11 +99,8 @@ class RootMaker {
 }  // namespace
 
 Result<std::unique_ptr<Directory>> PosixFileSystem::open_root(std::string_view path, bool create) {
-  if (path.empty() || path.find('\0') != std::string_view::npos) {
-    return Status(Code::kInvalidArgument, "the path of a store must not be empty or contain NUL");
-  }
-  std::string text(path);
-  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  VARVE_TRY(check_path(path, "a store"));
+  std::string text = without_end_slashes(path);
   Descriptor opened;
   std::shared_ptr<RootName> name;
   if (create) {
@@ -119,7 +116,7 @@ Result<std::unique_ptr<Directory>> PosixFileSystem::open_root(std::string_view p
 }
 
 Result<std::unique_ptr<File>> PosixFileSystem::open_file(std::string_view path) {
-  VARVE_TRY(check_path(path));
+  VARVE_TRY(check_path(path, "a file"));
   std::string text(path);
   // O_NONBLOCK: a FIFO without a writer must not hang us; it is refused below.
   Descriptor opened = open_followed(AT_FDCWD, text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

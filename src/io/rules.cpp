@@ -38,10 +38,15 @@ Status check_name(std::string_view name) {
                      "without '/' or NUL, and not '.' or '..'");
 }
 
-Status check_path(std::string_view path) {
+Status check_path(std::string_view path, std::string_view what) {
   if (!path.empty() && path.find('\0') == std::string_view::npos) return {};
   return refusal(Code::kInvalidArgument, EINVAL, {},
-                 "the path of a file must not be empty or contain NUL");
+                 "the path of " + std::string(what) + " must not be empty or contain NUL");
+}
+
+std::string without_end_slashes(std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  return std::string(path);
 }
 
 Status wrong_mode(std::string_view action, std::string_view path) {

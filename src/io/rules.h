@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -15,8 +16,12 @@ inline constexpr size_t kNameBytesMax = 255;  // NAME_MAX of every file system w
 // without '/' and NUL.
 Status check_name(std::string_view name);
 
-// kInvalidArgument unless `path` can name a file: not empty, without NUL.
-Status check_path(std::string_view path);
+// kInvalidArgument unless `path` can name a file or directory: not empty, without NUL. `what` is at
+// the path, for the message.
+Status check_path(std::string_view path, std::string_view what);
+
+// A path without the slashes at its end, unless it is only slashes.
+std::string without_end_slashes(std::string_view path);
 
 constexpr bool creates(OpenMode mode) noexcept {
   return mode == OpenMode::kAppendOrCreate || mode == OpenMode::kUpdateOrCreate ||

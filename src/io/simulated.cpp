@@ -87,11 +87,8 @@ std::unique_ptr<SimulatedFileSystem> SimulatedFileSystem::on_image(simulated::Im
 
 Result<std::unique_ptr<Directory>> SimulatedFileSystem::open_root(std::string_view path,
                                                                   bool create) {
-  if (path.empty() || path.find('\0') != std::string_view::npos) {
-    return Status(Code::kInvalidArgument, "the path of a store must not be empty or contain NUL");
-  }
-  std::string text(path);
-  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  VARVE_TRY(check_path(path, "a store"));
+  std::string text = without_end_slashes(path);
   const Fault fault = disk_->start(*process_, OperationKind::kOpenRoot, text);
   if (fault.os_errno != 0) return status_from_errno(fault.os_errno, "open the directory", text);
   const std::lock_guard<std::mutex> guard(disk_->mutex);
@@ -109,7 +106,7 @@ Result<std::unique_ptr<Directory>> SimulatedFileSystem::open_root(std::string_vi
 }
 
 Result<std::unique_ptr<File>> SimulatedFileSystem::open_file(std::string_view path) {
-  VARVE_TRY(check_path(path));
+  VARVE_TRY(check_path(path, "a file"));
   const size_t slash = path.rfind('/');
   const bool is_below = slash != std::string_view::npos && slash > 0;
   VARVE_TRY_ASSIGN(auto directory, open_root(is_below ? path.substr(0, slash) : "/", false));

@@ -1,6 +1,7 @@
 #include "json/diagnosis.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 
@@ -60,22 +61,10 @@ std::optional<Token> token_around(std::string_view text, size_t offset) {
 std::optional<uint32_t> escaped_unit(std::string_view text, size_t at) {
   if (text.substr(at, 2) != "\\u") return std::nullopt;
   const std::string_view digits = text.substr(at + 2, 4);
-  if (digits.size() < 4) return std::nullopt;
+  const char* const end = digits.data() + digits.size();
   uint32_t unit = 0;
-  for (const char c : digits) {
-    uint32_t digit;
-    if (is_digit(c)) {
-      digit = static_cast<uint32_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      digit = static_cast<uint32_t>(c - 'a') + 10;
-    } else if (c >= 'A' && c <= 'F') {
-      digit = static_cast<uint32_t>(c - 'A') + 10;
-    } else {
-      return std::nullopt;
-    }
-    unit = unit << 4 | digit;
-  }
-  return unit;
+  const auto read = std::from_chars(digits.data(), end, unit, 16);
+  return digits.size() == 4 && read.ptr == end ? std::optional(unit) : std::nullopt;
 }
 
 std::string hex_byte(char c) {
@@ -143,7 +132,7 @@ std::optional<Diagnosis> diagnose_word(std::string_view text, Token token) {
 
 std::string unexpected(std::string_view text, size_t at) {
   const char c = text[at];
-  if (text.substr(at).starts_with("\xEF\xBB\xBF")) return "unexpected byte order mark";
+  if (text.substr(at).starts_with(kByteOrderMark)) return "unexpected byte order mark";
   if (c == '/') return "unexpected '/' (JSON has no comments)";
   if (c > 0x20 && c < 0x7F) return std::string("unexpected '") + c + "'";
   return "unexpected byte " + hex_byte(c);

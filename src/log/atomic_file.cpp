@@ -121,6 +121,14 @@ bool is_temporary_name(std::string_view name) {
   return name.find(kTemporaryMark) != std::string_view::npos;
 }
 
+void remove_temporary_files(io::Directory& directory) {
+  const auto items = directory.list();
+  if (!items.ok()) return;
+  for (const auto& item : *items) {
+    if (is_temporary_name(item.name)) (void)directory.remove(item.name).ok();
+  }
+}
+
 Status refuse_larger(const io::Directory& directory, std::string_view name, uint64_t size_bytes,
                      uint64_t limit_bytes) {
   if (size_bytes <= limit_bytes) return {};

@@ -55,6 +55,10 @@ Status outcome_unknown(const Status& cause);
 std::string temporary_name(std::string_view name, Random& random);
 bool is_temporary_name(std::string_view name);
 
+// Removes what killed replacements left, as far as possible. The caller holds the lock that
+// replacing needs, so nobody still writes them.
+void remove_temporary_files(io::Directory& directory);
+
 // kSizeLimit for a file of more than `limit_bytes`, which somebody may have planted.
 Status refuse_larger(const io::Directory& directory, std::string_view name, uint64_t size_bytes,
                      uint64_t limit_bytes);

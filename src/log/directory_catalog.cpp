@@ -37,9 +37,7 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::str
   VARVE_TRY(drop_catalog(deadline_us()));  // a directory of that name that is no catalog
   std::string temporary;
   std::unique_ptr<io::File> lock;
-  const auto fill = [&](io::Directory& directory, std::unique_ptr<io::File>* held) {
-    return make_session(directory, metadata, held);
-  };
+  const auto fill = [&](io::Directory& directory) { return make_session(directory, metadata); };
   VARVE_TRY(stage_session(fill, &temporary, &lock));
   Status named = temporary_->move_to(temporary, *indices_, kCatalog);
   if (!named.ok()) remove_tree(*temporary_, temporary);

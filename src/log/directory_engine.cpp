@@ -18,11 +18,17 @@ namespace {
 
 constexpr int64_t kUnlockedLeftOverMs = 3'600'000;  // no maker takes so long to lock it
 
-Status no_session(std::string_view session_id) {
-  return {Code::kNotFound, "there is no session '" + std::string(session_id) + "'"};
-}
-
 }  // namespace
+
+Result<std::vector<std::string>> session_ids_in(io::Directory& sessions) {
+  VARVE_TRY_ASSIGN(const auto items, sessions.list());
+  std::vector<std::string> ids;
+  for (const auto& item : items) {
+    if (item.kind == io::FileKind::kDirectory && is_valid_id(item.name)) ids.push_back(item.name);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
 
 Result<std::unique_ptr<DirectoryEngine>> DirectoryEngine::open(std::string_view path,
                                                                const Environment& environment,
@@ -83,11 +89,7 @@ int64_t DirectoryEngine::deadline_us() const {
 
 // --- create and open -----------------------------------------------------------------------------
 
-Status DirectoryEngine::make_session(io::Directory& directory, std::string_view metadata,
-                                     std::unique_ptr<io::File>* lock) {
-  VARVE_TRY_ASSIGN(*lock, directory.open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
-  VARVE_TRY_ASSIGN(const bool held, (*lock)->try_lock());
-  if (!held) return {Code::kBusy, "another process tidies up here"};
+Status DirectoryEngine::make_session(io::Directory& directory, std::string_view metadata) {
   VARVE_TRY(directory.open(kEntriesFile, io::OpenMode::kCreateExclusive, 0600));
   // Each call asks it for new lines, and asking a file costs a third of asking for a missing name.
   VARVE_TRY(directory.open(kTombstonesFile, io::OpenMode::kCreateExclusive, 0600));
@@ -95,6 +97,15 @@ Status DirectoryEngine::make_session(io::Directory& directory, std::string_view 
   VARVE_TRY(file->append(metadata));
   VARVE_TRY(file->sync_data());
   return directory.sync();
+}
+
+Status DirectoryEngine::lock_and_fill(std::string_view name, const Fill& fill,
+                                      std::unique_ptr<io::File>* lock) {
+  VARVE_TRY_ASSIGN(const auto directory, temporary_->open_directory(name));
+  VARVE_TRY_ASSIGN(*lock, directory->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
+  VARVE_TRY_ASSIGN(const bool held, (*lock)->try_lock());
+  if (!held) return {Code::kBusy, "another process takes it for a left-over"};
+  return fill(*directory);
 }
 
 // Until its lock is held, another process that opens the store may take the new directory for a
@@ -105,8 +116,7 @@ Status DirectoryEngine::stage_session(const Fill& fill, std::string* name,
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     *name = temporary_name("new", *environment_.random);
     VARVE_TRY(temporary_->make_directory(*name, 0700));
-    auto directory = temporary_->open_directory(*name);
-    Status status = directory.ok() ? fill(**directory, lock) : directory.status();
+    Status status = lock_and_fill(*name, fill, lock);
     if (status.ok()) return {};
     lock->reset();
     remove_tree(*temporary_, *name);
@@ -119,14 +129,12 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
                                                                 std::string_view metadata) {
   VARVE_TRY(refuse_if_read_only());
   if (sessions_->info(row.session_id).ok()) {
-    return Status(Code::kAlreadyExists, "a session '" + row.session_id + "' exists already");
+    return already_there(row.session_id);
   }
   if (!registry_->exists()) VARVE_TRY(rescan());
   std::string temporary;
   std::unique_ptr<io::File> lock;
-  const auto fill = [&](io::Directory& directory, std::unique_ptr<io::File>* held) {
-    return make_session(directory, metadata, held);
-  };
+  const auto fill = [&](io::Directory& directory) { return make_session(directory, metadata); };
   VARVE_TRY(stage_session(fill, &temporary, &lock));
   bool is_nameless = true;
   const Status status = registry_->add(row, deadline_us(), [&]() -> Status {
@@ -137,10 +145,7 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
   });
   if (!status.ok()) {
     if (is_nameless) remove_tree(*temporary_, temporary);
-    if (status.code() == Code::kAlreadyExists) {
-      return Status(Code::kAlreadyExists, "a session '" + row.session_id + "' exists already");
-    }
-    return status;
+    return status.code() == Code::kAlreadyExists ? already_there(row.session_id) : status;
   }
   lock.reset();  // and release its lock
   return open(row.session_id);
@@ -330,18 +335,17 @@ Status DirectoryEngine::complete_rows(const std::vector<SessionRow*>& incomplete
 }
 
 Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
-  VARVE_TRY_ASSIGN(const auto items, sessions_->list());
+  VARVE_TRY_ASSIGN(const auto ids, session_ids());
   std::vector<SessionRow> rows;
-  rows.reserve(items.size());  // no reallocation: some rows are pointed to
+  rows.reserve(ids.size());  // no reallocation: some rows are pointed to
   std::vector<SessionRow*> incomplete;
-  for (const auto& item : items) {
-    if (item.kind != io::FileKind::kDirectory || !is_valid_id(item.name)) continue;
-    VARVE_TRY_ASSIGN(auto described, described_row(item.name));
+  for (const std::string& id : ids) {
+    VARVE_TRY_ASSIGN(auto described, described_row(id));
     if (described) {
       rows.push_back(*std::move(described));
       continue;
     }
-    rows.emplace_back().session_id = item.name;
+    rows.emplace_back().session_id = id;
     incomplete.push_back(&rows.back());
   }
   VARVE_TRY(complete_rows(incomplete));
@@ -349,6 +353,17 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
     return std::tie(a.created_at_ms, a.session_id) < std::tie(b.created_at_ms, b.session_id);
   });
   return rows;
+}
+
+Result<std::vector<std::string>> DirectoryEngine::session_ids() {
+  if (!sessions_) return std::vector<std::string>();
+  return session_ids_in(*sessions_);
+}
+
+bool DirectoryEngine::is_kept_in(io::Directory& directory) {
+  const auto own = root_->self_info();
+  const auto other = directory.self_info();
+  return own.ok() && other.ok() && own->identity == other->identity;
 }
 
 Result<std::string> DirectoryEngine::session_document(std::string_view session_id,

@@ -10,12 +10,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "log/directory_storage.h"
 #include "log/registry.h"
 #include "log/storage.h"
 
 namespace varve::log {
+
+// The ids of the sessions in a directory that is a store's `sessions`, sorted.
+Result<std::vector<std::string>> session_ids_in(io::Directory& sessions);
 
 class DirectoryEngine final : public Engine {
  public:
@@ -54,11 +58,11 @@ class DirectoryEngine final : public Engine {
   Status open_folder(std::string_view name, std::unique_ptr<io::Directory>* folder);
   Status refuse_if_read_only() const;
   [[nodiscard]] int64_t deadline_us() const;
-  // Fills a directory in tmp/ with a session that lacks only its name, and holds its lock.
-  using Fill = std::function<Status(io::Directory&, std::unique_ptr<io::File>* lock)>;
+  // Makes a session in tmp/ that lacks only its name, and holds its lock.
+  using Fill = std::function<Status(io::Directory&)>;
   Status stage_session(const Fill& fill, std::string* name, std::unique_ptr<io::File>* lock);
-  Status make_session(io::Directory& directory, std::string_view metadata,
-                      std::unique_ptr<io::File>* lock);
+  Status lock_and_fill(std::string_view name, const Fill& fill, std::unique_ptr<io::File>* lock);
+  static Status make_session(io::Directory& directory, std::string_view metadata);
   bool take_back(std::string_view session_id, std::string_view temporary);
   bool put_back(std::string_view temporary, std::string_view session_id);
   Status take_away(std::string_view session_id, bool* has_its_name);

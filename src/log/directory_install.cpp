@@ -1,8 +1,6 @@
 // Installs sessions with their contents: made under tmp/ and put in place in one step.
-#include <algorithm>
 #include <utility>
 
-#include "base/ids.h"
 #include "log/atomic_file.h"
 #include "log/directory_engine.h"
 
@@ -10,21 +8,13 @@ namespace varve::log {
 
 namespace {
 
-// Writes everything but the tombstones and takes the lock. No name is durable yet.
-Status write_contents(io::Directory& directory, const SessionContents& contents,
-                      std::unique_ptr<io::File>* lock) {
-  VARVE_TRY_ASSIGN(*lock, directory.open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
-  VARVE_TRY_ASSIGN(const bool held, (*lock)->try_lock());
-  if (!held) return {Code::kBusy, "another process tidies up here"};
+// Writes everything but the tombstones. No name is durable yet.
+Status write_contents(io::Directory& directory, const SessionContents& contents) {
   VARVE_TRY(write_new_file(directory, kEntriesFile, {}, contents.entries));
   for (const auto& [name, produce] : contents.documents) {
     VARVE_TRY(write_new_file(directory, name, {}, produce));
   }
   return {};
-}
-
-Status changed_meanwhile(const std::string& session_id) {
-  return {Code::kConflict, "session '" + session_id + "' was created or deleted meanwhile"};
 }
 
 Status write_tombstones(io::Directory& directory, const SessionContents& contents) {
@@ -120,16 +110,13 @@ Status DirectoryEngine::put_in_place(const std::string& temporary, const Session
 Status DirectoryEngine::install(const SessionRow& row, const SessionContents& contents,
                                 Existing existing, int64_t deadline_us) {
   VARVE_TRY(refuse_if_read_only());
-  const auto taken = [&] {
-    return Status(Code::kAlreadyExists, "a session '" + row.session_id + "' exists already");
-  };
-  if (existing == Existing::kRefuse && sessions_->info(row.session_id).ok()) return taken();
+  if (existing == Existing::kRefuse && sessions_->info(row.session_id).ok()) {
+    return already_there(row.session_id);
+  }
   if (!registry_->exists()) VARVE_TRY(rescan());
   std::string temporary;
   std::unique_ptr<io::File> lock;
-  const auto fill = [&](io::Directory& directory, std::unique_ptr<io::File>* held) {
-    return write_contents(directory, contents, held);
-  };
+  const auto fill = [&](io::Directory& directory) { return write_contents(directory, contents); };
   VARVE_TRY(stage_session(fill, &temporary, &lock));
   std::unique_ptr<DirectoryStorage> present;
   Status status;
@@ -151,24 +138,7 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
     if (is_clear && !status.ok()) present->clear_suspicion();
     present->unlock();
   }
-  return status.code() == Code::kAlreadyExists ? taken() : status;
-}
-
-Result<std::vector<std::string>> DirectoryEngine::session_ids() {
-  std::vector<std::string> ids;
-  if (!sessions_) return ids;
-  VARVE_TRY_ASSIGN(const auto items, sessions_->list());
-  for (const auto& item : items) {
-    if (item.kind == io::FileKind::kDirectory && is_valid_id(item.name)) ids.push_back(item.name);
-  }
-  std::sort(ids.begin(), ids.end());
-  return ids;
-}
-
-bool DirectoryEngine::is_kept_in(io::Directory& directory) {
-  const auto own = root_->self_info();
-  const auto other = directory.self_info();
-  return own.ok() && other.ok() && own->identity == other->identity;
+  return status.code() == Code::kAlreadyExists ? already_there(row.session_id) : status;
 }
 
 }  // namespace varve::log

@@ -83,10 +83,7 @@ Status DirectoryStorage::wait_for_lock(int64_t deadline_us, bool* waited) {
 
 Status DirectoryStorage::busy_status() {
   std::string message = "another writer holds the session's lock";
-  std::string bytes(kLockStateBytes, '\0');
-  const auto got = lock_file_->read_at(0, bytes);
-  const auto state = got.ok() && *got == kLockStateBytes ? decode_lock_state(bytes) : std::nullopt;
-  if (state) {
+  if (const auto state = read_lock_state(*lock_file_)) {
     message += " (process " + std::to_string(state->process_id) + ", " + state->operation +
                ", writing since " + format_rfc3339(state->timestamp_ms) + ")";
   }
@@ -97,7 +94,8 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   VARVE_TRY(read_state());
   VARVE_TRY_ASSIGN(const Tail now, tail());
   locked_tail_ = now;
-  if (!left_overs_removed_) remove_left_overs();
+  if (!left_overs_removed_) remove_temporary_files(*directory_);
+  left_overs_removed_ = true;
   // After a reboot the disk is read. Who cannot know whether there was a reboot stays suspicious.
   const bool is_other_boot =
       state_.boot_id != boot_id_ && !state_.boot_id.empty() && !boot_id_.empty();
@@ -207,16 +205,6 @@ void DirectoryStorage::clear_suspicion() {
   if (!state_.suspect) return;
   state_.suspect = false;
   (void)write_state().ok();
-}
-
-void DirectoryStorage::remove_left_overs() {
-  left_overs_removed_ = true;
-  const auto items = directory_->list();
-  if (!items.ok()) return;
-  for (const auto& item : *items) {
-    // Its maker is dead: replacing a file needs the lock, which we hold.
-    if (is_temporary_name(item.name)) (void)directory_->remove(item.name).ok();
-  }
 }
 
 }  // namespace varve::log

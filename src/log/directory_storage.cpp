@@ -198,9 +198,9 @@ Result<std::vector<StoredFile>> DirectoryStorage::files() {
 }
 
 DurableMark DirectoryStorage::durable_mark() {
-  const auto bytes = read_file(*directory_, kLockFile, kLockStateBytes);
-  if (!bytes.ok()) return {};
-  const auto state = decode_lock_state(*bytes);
+  const auto file = directory_->open(kLockFile, io::OpenMode::kRead);
+  if (!file.ok()) return {};
+  const auto state = read_lock_state(**file);
   if (!state) return {};
   const std::lock_guard guard(mutex_);
   const bool same_file = state->file == entries_.identity;
@@ -215,10 +215,7 @@ LockHolder DirectoryStorage::lock_holder() {
   if (!held.ok() || !*held) return {};
   LockHolder holder;
   holder.is_held = true;
-  std::string bytes(kLockStateBytes, '\0');
-  const auto got = (*file)->read_at(0, bytes);
-  if (!got.ok() || *got != kLockStateBytes) return holder;
-  const auto state = decode_lock_state(bytes);
+  const auto state = read_lock_state(**file);
   if (!state) return holder;
   holder.process_id = state->process_id;
   holder.operation = state->operation;

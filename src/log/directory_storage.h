@@ -139,7 +139,6 @@ class DirectoryStorage final : public SessionStorage {
   Status prepare_to_write(std::string_view operation);
   Status read_state();
   Status write_state();
-  void remove_left_overs();
 
   // Parts of append() and sync().
   Status refuse_if_poisoned() const;
@@ -177,6 +176,7 @@ class DirectoryStorage final : public SessionStorage {
   Status make_transcript_durable(io::File& file);
   Status sync_transcript();
   Status heal_transcript(io::File& file, uint64_t keep_bytes);
+  Status renew_transcript(io::File& file, uint64_t keep_bytes);
   Status renew_transcript();
   void publish(uint64_t durable_bytes, uint64_t last_seq);
   void poison(const Status& cause);

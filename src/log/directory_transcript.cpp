@@ -15,7 +15,8 @@ Status DirectoryStorage::append_to_transcript(uint64_t expected_bytes, std::stri
                    directory_->open(kTranscriptFile, io::OpenMode::kAppendOrCreate));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
   if (info.size_bytes != expected_bytes) {
-    return Status(Code::kConflict, "another program appended to the transcript meanwhile; try again")
+    return Status(Code::kConflict,
+                  "another program appended to the transcript meanwhile; try again")
         .in_file(directory_->path_of(kTranscriptFile));
   }
   if (expected_bytes == 0) transcript_synced_ = {};  // it may be a new file with an old inode
@@ -66,19 +67,21 @@ Status DirectoryStorage::sync_transcript() {
 
 // Copies what the kernel still has, and the disk may have lost, into a new file.
 Status DirectoryStorage::heal_transcript(io::File& file, uint64_t keep_bytes) {
-  return heal([&] {
-    return replace_file(*directory_, kTranscriptFile, *environment_.random, {},
-                        [&](Sink& sink) { return copy_start(file, keep_bytes, sink); });
-  });
+  return heal([&] { return renew_transcript(file, keep_bytes); });
 }
 
+Status DirectoryStorage::renew_transcript(io::File& file, uint64_t keep_bytes) {
+  return replace_file(*directory_, kTranscriptFile, *environment_.random, {},
+                      [&](Sink& sink) { return copy_start(file, keep_bytes, sink); });
+}
+
+// All of it, if there is one.
 Status DirectoryStorage::renew_transcript() {
   const auto file = directory_->open(kTranscriptFile, io::OpenMode::kRead);
   if (file.code() == Code::kNotFound) return {};
   if (!file.ok()) return file.status();
-  VARVE_TRY_ASSIGN(const io::FileInfo info, (*file)->info());
-  return replace_file(*directory_, kTranscriptFile, *environment_.random, {},
-                      [&](Sink& sink) { return copy_start(**file, info.size_bytes, sink); });
+  VARVE_TRY_ASSIGN(const uint64_t size_bytes, (*file)->size_bytes());
+  return renew_transcript(**file, size_bytes);
 }
 
 }  // namespace varve::log

@@ -79,7 +79,8 @@ Status DirectoryStorage::check_end(Stream stream, uint64_t expected_bytes) {
   VARVE_TRY_ASSIGN(const uint64_t end_bytes, file->size_bytes());
   if (end_bytes == expected_bytes) return {};
   doubt_tail();
-  return Status(Code::kConflict, "another program appended to the log meanwhile; try again").in_file(name_of(stream));
+  return Status(Code::kConflict, "another program appended to the log meanwhile; try again")
+      .in_file(name_of(stream));
 }
 
 Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes, bool durable) {
@@ -187,7 +188,8 @@ Result<uint64_t> DirectoryStorage::find_appended(Stream stream, io::File& file,
   const size_t at = bytes.find(lines);
   const bool is_behind = at != std::string::npos && at > 0 && bytes[at - 1] == '\n';
   if (at == 0 || (is_behind && stream != Stream::kVectors)) return start_bytes + at;
-  return Status(Code::kIo, "another program wrote to the file at the same moment, without the session's lock")
+  return Status(Code::kIo,
+                "another program wrote to the file at the same moment, without the session's lock")
       .in_file(name_of(stream));
 }
 

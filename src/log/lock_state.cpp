@@ -103,4 +103,10 @@ std::optional<LockState> decode_lock_state(std::string_view bytes) {
   return std::nullopt;
 }
 
+std::optional<LockState> read_lock_state(io::File& lock_file) {
+  std::string bytes(kLockStateBytes, '\0');
+  const auto got = lock_file.read_at(0, bytes);
+  return got.ok() && *got == kLockStateBytes ? decode_lock_state(bytes) : std::nullopt;
+}
+
 }  // namespace varve::log

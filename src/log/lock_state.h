@@ -40,5 +40,7 @@ struct LockState {
 
 std::string encode_lock_state(const LockState& state);  // kLockStateBytes
 std::optional<LockState> decode_lock_state(std::string_view bytes);
+// What a lock file says; nothing when it cannot be read or says nothing that counts.
+std::optional<LockState> read_lock_state(io::File& lock_file);
 
 }  // namespace varve::log

@@ -9,33 +9,10 @@ namespace varve::log {
 
 namespace {
 
-Status not_found(std::string_view session_id) {
-  return {Code::kNotFound, "there is no session '" + std::string(session_id) + "'"};
-}
-
-Status already_there(const std::string& session_id) {
-  return {Code::kAlreadyExists, "a session '" + session_id + "' exists already"};
-}
-
-Status changed_meanwhile(const std::string& session_id) {
-  return {Code::kConflict, "session '" + session_id + "' was created or deleted meanwhile"};
-}
-
-class TextSink final : public Sink {
- public:
-  explicit TextSink(std::string& text) : text_(text) {}
-  Status append(std::string_view bytes) override {
-    text_.append(bytes);
-    return {};
-  }
-
- private:
-  std::string& text_;
-};
-
-Status write_text(const SessionContents::Produce& produce, std::string* text) {
-  TextSink sink(*text);
-  return produce(sink);
+Result<std::string> text_of(const SessionContents::Produce& produce) {
+  TextSink sink;
+  VARVE_TRY(produce(sink));
+  return std::move(sink.text);
 }
 
 // Makes every handle answer kNotFound from now on. The caller holds the session's lock.
@@ -73,7 +50,7 @@ Result<std::unique_ptr<SessionStorage>> MemoryEngine::create(const SessionRow& r
 
 Result<std::unique_ptr<SessionStorage>> MemoryEngine::open(std::string_view session_id) {
   auto session = find(session_id);
-  if (!session) return not_found(session_id);
+  if (!session) return no_session(session_id);
   return std::unique_ptr<SessionStorage>(
       std::make_unique<MemoryStorage>(std::move(session), clock_));
 }
@@ -81,9 +58,10 @@ Result<std::unique_ptr<SessionStorage>> MemoryEngine::open(std::string_view sess
 Status MemoryEngine::install(const SessionRow& row, const SessionContents& contents,
                              Existing existing, int64_t deadline_us) {
   auto made = std::make_shared<MemorySession>();
-  VARVE_TRY(write_text(contents.entries, &made->entries));
+  VARVE_TRY_ASSIGN(made->entries, text_of(contents.entries));
   for (const auto& [name, produce] : contents.documents) {
-    VARVE_TRY(write_text(produce, name == kVectorsFile ? &made->vectors : &made->documents[name]));
+    std::string& part = name == kVectorsFile ? made->vectors : made->documents[name];
+    VARVE_TRY_ASSIGN(part, text_of(produce));
   }
   const auto present = find(row.session_id);
   if (present && existing == Existing::kRefuse) return already_there(row.session_id);
@@ -94,8 +72,10 @@ Status MemoryEngine::install(const SessionRow& row, const SessionContents& conte
     if (locked.code() == Code::kNotFound) return changed_meanwhile(row.session_id);
     VARVE_TRY(std::move(locked));
   }
-  Status status = write_text(contents.tombstones, &made->tombstones);
+  auto tombstones = text_of(contents.tombstones);
+  Status status = tombstones.status();
   if (status.ok()) {
+    made->tombstones = *std::move(tombstones);
     const std::lock_guard guard(mutex_);
     auto& slot = sessions_[row.session_id];
     if (slot != present) {
@@ -121,7 +101,7 @@ Result<std::vector<std::string>> MemoryEngine::session_ids() {
 Status MemoryEngine::drop(std::string_view session_id, int64_t deadline_us,
                           const DropWanted& wanted) {
   auto session = find(session_id);
-  if (!session) return not_found(session_id);
+  if (!session) return no_session(session_id);
   MemoryStorage storage(session, clock_);
   VARVE_TRY(storage.lock(deadline_us, "delete session", nullptr));
   Status agreed = agree_to_drop(storage, wanted);
@@ -147,7 +127,10 @@ Result<RowPage> MemoryEngine::list(std::string_view after, size_t limit) {
     const auto parsed = std::from_chars(after.data(), after.data() + after.size(), end);
     if (parsed.ec != std::errc() || parsed.ptr != after.data() + after.size() ||
         end > rows_.size()) {
-      return Status(Code::kInvalidArgument, "'after' is not a cursor of this list");
+      Place place;
+      place.member = "after";
+      return Status(Code::kInvalidArgument, "'after' is not a cursor of this list",
+                    std::move(place));
     }
   }
   RowPage page;
@@ -162,7 +145,7 @@ Result<RowPage> MemoryEngine::list(std::string_view after, size_t limit) {
 Result<std::string> MemoryEngine::session_document(std::string_view session_id,
                                                    std::string_view name) {
   auto session = find(session_id);
-  if (!session) return not_found(session_id);
+  if (!session) return no_session(session_id);
   return MemoryStorage(std::move(session), clock_).get_document(name);
 }
 

@@ -11,15 +11,6 @@ namespace varve::log {
 
 namespace {
 
-class StringSink final : public Sink {
- public:
-  Status append(std::string_view bytes) override {
-    text.append(bytes);
-    return {};
-  }
-  std::string text;
-};
-
 class TextView final : public DocumentView {
  public:
   // With the session's mutex held.
@@ -62,9 +53,7 @@ Status MemoryStorage::refuse_if_dropped() const {
 }
 
 std::string MemoryStorage::name_of(Stream stream) const {
-  constexpr std::array kNames = {"memory:memory.jsonl", "memory:tombstones.jsonl",
-                                 "memory:quarantine.jsonl", "memory:vectors.bin"};
-  return kNames[static_cast<size_t>(stream)];
+  return "memory:" + std::string(file_of(stream));
 }
 
 Result<Tail> MemoryStorage::tail() {
@@ -165,7 +154,7 @@ Status MemoryStorage::truncate(Stream stream, uint64_t size_bytes) {
 
 Status MemoryStorage::replace(Stream stream, std::optional<uint64_t> expected_bytes,
                               const std::function<Status(Sink&)>& produce) {
-  StringSink sink;
+  TextSink sink;
   VARVE_TRY(produce(sink));
   const std::lock_guard guard(session_->mutex);
   if (expected_bytes && stream_of(stream).size() != *expected_bytes) {

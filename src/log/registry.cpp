@@ -90,7 +90,8 @@ class BackwardLines {
         std::min<uint64_t>(std::max<uint64_t>(kBlockBytes, buffer_.size()), block_start_);
     std::string block(static_cast<size_t>(size), '\0');
     VARVE_TRY_ASSIGN(const size_t got, file_.read_at(block_start_ - size, block));
-    if (got != size) return {Code::kIo, "the list of sessions became shorter while it was read; try again"};
+    if (got != size)
+      return {Code::kIo, "the list of sessions became shorter while it was read; try again"};
     block_start_ -= size;
     buffer_.insert(0, block);
     return {};
@@ -113,7 +114,8 @@ Result<std::unique_ptr<io::File>> Registry::lock(int64_t deadline_us) {
     if (held) return file;
     const int64_t left_us = deadline_us - clock_.monotonic_us();
     if (left_us <= 0) {
-      return Status(Code::kBusy, "another process is creating a session or rebuilding the list; try again later")
+      return Status(Code::kBusy,
+                    "another process is creating a session or rebuilding the list; try again later")
           .in_file(indices_.path_of(kRegistryLock));
     }
     clock_.sleep_us(std::min(left_us, kBackOffUs));
@@ -166,21 +168,12 @@ Status Registry::replace(int64_t deadline_us,
                          const std::function<Result<std::vector<SessionRow>>()>& collect) {
   const std::lock_guard guard(mutex_);
   VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
-  remove_left_overs();
+  remove_temporary_files(indices_);
   VARVE_TRY_ASSIGN(const auto rows, collect());
   return replace_file(indices_, kRegistryFile, random_, {}, [&](Sink& sink) {
     for (const auto& row : rows) VARVE_TRY(sink.append(encode_row(row)));
     return Status();
   });
-}
-
-// Left-overs are of killed replacements: replacing needs the lock, which we hold.
-void Registry::remove_left_overs() {
-  const auto items = indices_.list();
-  if (!items.ok()) return;
-  for (const auto& item : *items) {
-    if (is_temporary_name(item.name)) (void)indices_.remove(item.name).ok();
-  }
 }
 
 }  // namespace varve::log

@@ -46,7 +46,6 @@ class Registry {
  private:
   Result<std::unique_ptr<io::File>> lock(int64_t deadline_us);
   Status append(const SessionRow& row);
-  void remove_left_overs();
 
   io::Directory& indices_;
   Clock& clock_;

@@ -28,6 +28,19 @@ Result<std::unique_ptr<SessionStorage>> Engine::create_catalog(std::string_view)
 
 Status Engine::drop_catalog(int64_t) { return {}; }
 
+Status Engine::no_session(std::string_view session_id) {
+  return {Code::kNotFound, "there is no session '" + std::string(session_id) + "'"};
+}
+
+Status Engine::already_there(std::string_view session_id) {
+  return {Code::kAlreadyExists, "a session '" + std::string(session_id) + "' exists already"};
+}
+
+Status Engine::changed_meanwhile(std::string_view session_id) {
+  return {Code::kConflict,
+          "session '" + std::string(session_id) + "' was created or deleted meanwhile"};
+}
+
 Status Engine::agree_to_drop(SessionStorage& storage, const DropWanted& wanted) {
   if (!wanted) return {};
   VARVE_TRY_ASSIGN(const bool agreed, wanted(storage));

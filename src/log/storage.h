@@ -119,6 +119,16 @@ class Sink {
   virtual Status append(std::string_view bytes) = 0;
 };
 
+// Collects what is appended.
+class TextSink final : public Sink {
+ public:
+  Status append(std::string_view bytes) override {
+    text.append(bytes);
+    return {};
+  }
+  std::string text;
+};
+
 // What a power loss may do to a document that was put.
 enum class DocumentDurability : uint8_t {
   kNone,     // anything: the document can be made again
@@ -324,6 +334,9 @@ class Engine {
   virtual Result<std::string> store_document(std::string_view name) = 0;
 
  protected:
+  static Status no_session(std::string_view session_id);
+  static Status already_there(std::string_view session_id);
+  static Status changed_meanwhile(std::string_view session_id);
   // Asks `wanted`. Returns what drop() has to answer.
   static Status agree_to_drop(SessionStorage& storage, const DropWanted& wanted);
 };

@@ -14,18 +14,6 @@ namespace varve::session {
 
 namespace {
 
-class TextSink final : public log::Sink {
- public:
-  explicit TextSink(std::string& text) : text_(text) {}
-  Status append(std::string_view bytes) override {
-    text_ += bytes;
-    return {};
-  }
-
- private:
-  std::string& text_;
-};
-
 struct Written {
   uint64_t entries = 0;
   uint64_t bytes = 0;
@@ -110,10 +98,9 @@ Result<std::string> export_text(Core& core, const ExportOptions& options,
                                 const ProgressReceiver& receiver) {
   Progress progress(receiver, "export");
   return while_replaced([&]() -> Result<std::string> {
-    std::string out;
-    TextSink sink(out);
+    log::TextSink sink;
     VARVE_TRY(write_entries(core, options, progress, sink).status());
-    return out;
+    return std::move(sink.text);
   });
 }
 

@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/ids.h"
 #include "base/time.h"
 #include "json/object_reader.h"
-#include "log/directory_storage.h"
+#include "log/directory_engine.h"
 #include "session/metadata.h"
 #include "session/retries.h"
 #include "store/backup.h"
@@ -68,17 +67,7 @@ class ReadOnlyStore {
 
   [[nodiscard]] io::Directory& root() const { return *root_; }
 
-  Result<std::vector<std::string>> ids() const {
-    VARVE_TRY_ASSIGN(const auto items, sessions_->list());
-    std::vector<std::string> ids;
-    for (const auto& item : items) {
-      if (item.kind == io::FileKind::kDirectory && is_valid_id(item.name)) {
-        ids.push_back(item.name);
-      }
-    }
-    std::sort(ids.begin(), ids.end());
-    return ids;
-  }
+  Result<std::vector<std::string>> ids() const { return log::session_ids_in(*sessions_); }
 
   // kNotFound when there is none.
   Result<std::unique_ptr<SessionSource>> session(const std::string& id) const {

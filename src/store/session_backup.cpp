@@ -18,16 +18,6 @@ constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
 constexpr size_t kBatchesMin = 16;
 constexpr uint64_t kBytesPerSync = uint64_t{64} << 10;
 
-// Collects a stretch of a stream for one append.
-class ChunkSink final : public log::Sink {
- public:
-  Status append(std::string_view bytes) override {
-    text.append(bytes);
-    return {};
-  }
-  std::string text;
-};
-
 class CountingSink final : public log::Sink {
  public:
   CountingSink(log::Sink& inner, uint64_t* bytes) : inner_(inner), bytes_(bytes) {}
@@ -151,7 +141,7 @@ Status SessionBackup::extend_stream(log::SessionStorage& copy, log::Stream strea
     if (entries && batch_end != scan_.batch_ends.end()) end = std::min(end, *batch_end);
     const bool ends_batch = entries && batch_end != scan_.batch_ends.end() && end == *batch_end;
     if (ends_batch) ++batch_end;
-    ChunkSink chunk;
+    log::TextSink chunk;
     VARVE_TRY(source_->copy(stream, at, end, chunk));
     VARVE_TRY(copy.append(stream, at, chunk.text, ends_batch || end == to,
                           entries && end == to ? scan_.last_seq : 0));

@@ -26,7 +26,7 @@ Status check_target(io::Directory& directory, std::string_view name, bool overwr
 
 Status write_outside_file(io::FileSystem& files, std::string_view path, bool overwrite,
                           Random& random, const std::function<Status(log::Sink&)>& produce) {
-  VARVE_TRY(io::check_path(path));
+  VARVE_TRY(io::check_path(path, "a file"));
   const size_t slash = path.rfind('/');
   const std::string_view above = slash == std::string_view::npos ? "."
                                  : slash == 0                    ? "/"
