@@ -13,6 +13,7 @@ namespace {
 struct BackupOptions {
   Operands operands;
   bool keep_missing = false;
+  bool delete_missing = false;
 };
 
 struct RestoreOptions {
@@ -90,8 +91,12 @@ int run_backup(Context& context, const BackupOptions& options) {
   if (!store.ok()) return context.fail(store.failure());
   json::object document;
   if (options.keep_missing) document["delete_missing"] = false;
-  return finish(context, store->backup(places->directory, options_text(*places, document)),
-                &backup_summary);
+  if (options.delete_missing) document["delete_missing"] = true;
+  Result<Text> answer = store->backup(places->directory, options_text(*places, document));
+  if (!answer.ok() && is_about(answer.failure(), "delete_missing")) {
+    answer.failure().hint = "Look at --root, or use --delete-missing or --keep-missing.";
+  }
+  return finish(context, std::move(answer), &backup_summary);
 }
 
 int run_restore(Context& context, const RestoreOptions& options) {
@@ -119,8 +124,11 @@ int run_restore(Context& context, const RestoreOptions& options) {
 Runner declare_backup(CLI::App& app) {
   auto options = std::make_shared<BackupOptions>();
   options->operands.declare_many(app);
-  app.add_flag("--keep-missing", options->keep_missing,
-               "Keep copies of sessions that are no longer in the store");
+  CLI::Option* keep = app.add_flag("--keep-missing", options->keep_missing,
+                                   "Keep copies of sessions that are no longer in the store");
+  app.add_flag("--delete-missing", options->delete_missing,
+               "Remove them even if the store never had any session of the backup")
+      ->excludes(keep);
   return [options](Context& context) { return run_backup(context, *options); };
 }
 

@@ -70,9 +70,7 @@ std::string lock_hint(const std::string& root, const std::string& id) {
 
 // Shows an impossible id as it was given: to the library it is a member of the options.
 void name_wrong_id(Failure& failure, std::string_view member, const std::string& id) {
-  const bool is_of_id = failure.status == VARVE_INVALID_ARGUMENT && !id.empty() &&
-                        string_at(parse_object(failure.details), "member") == member;
-  if (!is_of_id) return;
+  if (id.empty() || !is_about(failure, member)) return;
   failure.message = "'" + id +
                     "' is not a session id: it must be 1 to 128 letters, digits, '_' and '-', and "
                     "not start with '-'";

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "cli/json_text.h"
+
 namespace varve::cli {
 namespace {
 
@@ -55,6 +57,11 @@ int exit_code(varve_status_t status) {
 
 Failure usage_failure(std::string message, std::string hint) {
   return {VARVE_INVALID_ARGUMENT, std::move(message), "{}", std::move(hint), true};
+}
+
+bool is_about(const Failure& failure, std::string_view member) {
+  return failure.status == VARVE_INVALID_ARGUMENT &&
+         string_at(parse_object(failure.details), "member") == member;
 }
 
 void name_option(Failure& failure, std::string_view option) {

@@ -44,6 +44,9 @@ using Outcome = std::optional<Failure>;
 // A failure for a mistake in the command line.
 [[nodiscard]] Failure usage_failure(std::string message, std::string hint = {});
 
+// Whether the library refused this member of the options, or this argument.
+[[nodiscard]] bool is_about(const Failure& failure, std::string_view member);
+
 // Says which option the library found to be wrong; other failures stay as they are.
 void name_option(Failure& failure, std::string_view option);
 

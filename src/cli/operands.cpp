@@ -80,8 +80,7 @@ int for_each_id(Context& context, const SessionOperands& words,
   for (size_t i = 0; i < words.rest.size(); ++i) {
     Outcome failure = work(words.rest[i]);
     if (!failure) continue;
-    const bool is_wrong = failure->status == VARVE_INVALID_ARGUMENT &&
-                          string_at(parse_object(failure->details), "member") == "id";
+    const bool is_wrong = is_about(*failure, "id");
     const bool is_of_id =
         is_wrong || failure->status == VARVE_NOT_FOUND || failure->status == VARVE_CORRUPTION;
     if (is_wrong) failure->message = "'" + words.rest[i] + "': " + failure->message;

@@ -178,7 +178,7 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::open(std::string_view s
   return std::unique_ptr<SessionStorage>(std::move(storage));
 }
 
-Result<bool> DirectoryEngine::is_taken_by_none(std::string_view session_id) {
+Result<bool> DirectoryEngine::is_name_without_session(std::string_view session_id) {
   const auto directory = open_session_directory(session_id);
   if (directory.code() == Code::kNotFound) return false;
   if (!directory.ok()) return directory.status();

@@ -35,7 +35,7 @@ class DirectoryEngine final : public Engine {
   Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
                                                  std::string_view metadata) override;
   Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) override;
-  Result<bool> is_taken_by_none(std::string_view session_id) override;
+  Result<bool> is_name_without_session(std::string_view session_id) override;
   Status install(const SessionRow& row, const SessionContents& contents, Existing existing,
                  int64_t deadline_us) override;
   Status drop(std::string_view session_id, int64_t deadline_us, const DropWanted& wanted) override;

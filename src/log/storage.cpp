@@ -16,7 +16,7 @@ std::string SessionStorage::name_of_document(std::string_view name) const {
   return log.substr(0, log.find_last_of("/:") + 1) + std::string(name);
 }
 
-Result<bool> Engine::is_taken_by_none(std::string_view) { return false; }
+Result<bool> Engine::is_name_without_session(std::string_view) { return false; }
 
 Result<std::unique_ptr<SessionStorage>> Engine::open_catalog() {
   return Status(Code::kNotFound, "this store has no catalog");

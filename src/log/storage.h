@@ -298,7 +298,7 @@ class Engine {
                                                          std::string_view metadata) = 0;
   virtual Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) = 0;
   // Whether the name is taken, but not by a session: a directory made by hand or half copied.
-  virtual Result<bool> is_taken_by_none(std::string_view session_id);
+  virtual Result<bool> is_name_without_session(std::string_view session_id);
   // Creates a session with its contents: it is there as a whole or not at all, durable when this
   // answers ok. Handles of a session that it replaces answer kNotFound from then on. Waits for that
   // session's writer until `deadline_us`. kConflict when a session of that id appeared or went

@@ -256,7 +256,8 @@ void count_types(std::map<std::string, uint64_t> counts, json::Tree& metadata) {
     statistics.set(name, json::Tree::integer(0));
   }
   for (const auto& [type, count] : counts) {
-    statistics.set(statistic_name(type), json::Tree::integer_unsigned(count));
+    const std::string name = statistic_name(type);  // two types may share one
+    statistics.set(name, json::Tree::integer_unsigned(statistics.get_count(name) + count));
   }
   metadata.set("statistics", std::move(statistics));
 }

@@ -13,6 +13,7 @@
 #include "store/backup_manifest.h"
 #include "store/problem.h"
 #include "store/session_backup.h"
+#include "store/session_rows.h"
 
 namespace varve::store {
 
@@ -23,8 +24,8 @@ constexpr std::string_view kConfigFile = "config.json";
 constexpr int kParentsMax = 64;
 
 struct BackupOptions {
-  std::vector<std::string> sessions;  // empty: all
-  bool delete_missing = true;
+  std::vector<std::string> sessions;   // empty: all
+  std::optional<bool> delete_missing;  // not given: yes, unless no copy is of this store
 };
 
 Result<BackupOptions> parse_backup_options(std::string_view text) {
@@ -32,7 +33,9 @@ Result<BackupOptions> parse_backup_options(std::string_view text) {
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
     reader.refuse_empty({"sessions"}, "is empty; leave it out for all sessions");
     reader.read_strings("sessions", &options.sessions);
-    reader.read_bool("delete_missing", &options.delete_missing);
+    bool delete_missing = true;
+    reader.read_bool("delete_missing", &delete_missing);
+    if (reader.read_any("delete_missing")) options.delete_missing = delete_missing;
   }));
   return options;
 }
@@ -78,13 +81,14 @@ class Backup {
                                                         &context_.random};
     VARVE_TRY_ASSIGN(copy_,
                      log::DirectoryEngine::open(path, environment, context_.lock_timeout_ms));
-    return {};
+    const bool may_remove_all = options_.sessions.empty() && !options_.delete_missing;
+    return may_remove_all ? refuse_copies_of_another_store() : Status();
   }
 
   Status run() {
     Status status = copy_all();
     if (status.ok() && options_.sessions.empty()) status = copy_config();
-    if (status.ok() && options_.sessions.empty() && options_.delete_missing) {
+    if (status.ok() && options_.sessions.empty() && options_.delete_missing.value_or(true)) {
       status = remove_missing();
     }
     // Also after a failure, so that what was copied need not be copied again.
@@ -152,6 +156,33 @@ class Backup {
           .in_file(root_->path_of(item.name));
     }
     return {};
+  }
+
+  // A wrong path, or a disk that is not mounted, opens as a store that never had any of the
+  // sessions in the backup: all copies would go.
+  Status refuse_copies_of_another_store() {
+    VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
+    const auto is_copied = [&](const std::string& id) {
+      return std::binary_search(copied.begin(), copied.end(), id);
+    };
+    if (copied.empty() || std::any_of(all_.begin(), all_.end(), is_copied)) return {};
+    bool was_here = false;
+    RowVisitor visitor;
+    visitor.begin = [&] { was_here = false; };
+    visitor.visit = [&](const RowAt& at) {
+      was_here = is_copied(at.row.session_id);
+      return !was_here;
+    };
+    VARVE_TRY(for_each_row(context_.engine, {}, visitor));
+    if (was_here) return {};
+    Place place;
+    place.member = "delete_missing";
+    place.path = root_->path_of("");
+    return {Code::kInvalidArgument,
+            "the backup has sessions, and this store never had any of them, so it is another store "
+            "or an empty one that was opened by mistake; give \"delete_missing\":true to remove "
+            "the copies, or false to keep them",
+            std::move(place)};
   }
 
   Status remove_left_overs() {

@@ -165,7 +165,8 @@ Result<OpenStore::SessionPointer> OpenStore::open_or_create(const session::Creat
     session = create_new(options);
     if (session.code() == Code::kNotFound) continue;
     if (session.code() != Code::kAlreadyExists) return session;
-    VARVE_TRY_ASSIGN(const bool is_no_session, engine_->is_taken_by_none(options.session_id));
+    VARVE_TRY_ASSIGN(const bool is_no_session,
+                     engine_->is_name_without_session(options.session_id));
     if (is_no_session) {
       return Status(Code::kAlreadyExists, "the directory of session '" + options.session_id +
                                               "' exists without a session in it; move it away");

@@ -272,6 +272,17 @@ class Backup(CliTest):
         self.assertEqual(self.run_json("backup", self.copy, "--keep-missing")["removed"], 0)
         self.assertIn("1 removed", self.run_cli("backup", self.copy).stdout)
 
+    def test_a_store_that_is_not_the_one_that_was_backed_up_removes_no_copy(self):
+        self.run_cli("backup", self.copy)
+        other = ["--root", str(self.directory / "other")]
+        self.run_cli(*other, "create", "elsewhere")
+        failed = self.run_cli(*other, "backup", self.copy, exit_code=1)
+        self.assertIn("this store never had any of them", failed.stderr)
+        self.assertIn("--delete-missing", failed.stderr)
+        self.assertEqual(self.run_cli("--root", self.copy, "ls", "--quiet").stdout, "notes\n")
+        self.assertIn("1 removed", self.run_cli(*other, "backup", self.copy,
+                                                "--delete-missing").stdout)
+
     def test_restoring_does_not_bring_deleted_entries_back(self):
         self.run_cli("backup", self.copy)
         self.run_cli("delete", "notes", "e2")

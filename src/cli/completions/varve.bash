@@ -134,7 +134,7 @@ _varve() {
     count) options="$conditions --query --all --user --agent" ;;
     import) options='--all --format --dry-run --no-create' ;;
     export) options="$conditions --query --format --output --all" ;;
-    backup) options='--keep-missing' ;;
+    backup) options='--keep-missing --delete-missing' ;;
     restore) options='--overwrite --reapply-deletions' ;;
     verify) options='--all --deep' ;;
     stats) options='--all' ;;

@@ -60,6 +60,13 @@ TEST_F(ManyTypes, TheOnesWithTheMostEntriesAreListedAndTheRestIsCounted) {
   EXPECT_EQ(session_->update(R"({"statistics_rest":null})").code(), Code::kInvalidArgument);
 }
 
+TEST_F(ManyTypes, WithTheSameNameInTheFiguresAreAddedUp) {
+  for (const auto* type : {"decision", "decisions", "decisions"}) {
+    ASSERT_TRUE(session_->add(R"({"type":")" + std::string(type) + R"(","content":"x"})").ok());
+  }
+  EXPECT_EQ(member(saved(), "statistics").get_int64("decisions"), 3);
+}
+
 TEST_F(ManyTypes, AreAllListedWhileTheyFit) {
   add_types(kListedMax);
   ASSERT_TRUE(session_->remove("t0", "").ok());

@@ -186,6 +186,42 @@ TEST_F(BackupTest, RemovesSessionsThatWereDeletedUnlessToldNotTo) {
   EXPECT_FALSE(disk_.exists("copy/sessions/one"));
 }
 
+// A store at a wrong path, or on a disk that is not mounted, is opened as an empty one.
+TEST_F(BackupTest, OfAStoreThatNeverHadItsSessionsIsRefusedUntilItIsWanted) {
+  {
+    const auto store = open("store");
+    add(*create(*store, "one"), {"a"});
+    backed_up(*store);
+  }
+  const auto wrong = open("wrong");
+  EXPECT_EQ(refusal(*wrong, "copy"), Code::kInvalidArgument);
+  create(*wrong, "others");
+  EXPECT_EQ(refusal(*wrong, "copy"), Code::kInvalidArgument);
+  EXPECT_FALSE(disk_.exists("copy/sessions/others"));
+  EXPECT_EQ(alive("copy", "one"), Texts{"a"});
+  expect_counts(backed_up(*wrong, R"({"delete_missing":false})"), 1, 0, 0, 0);
+  EXPECT_EQ(alive("copy", "one"), Texts{"a"});
+}
+
+TEST_F(BackupTest, OfAnotherStoreRemovesWhatItNeverHadWhenThatIsWanted) {
+  {
+    const auto store = open("store");
+    add(*create(*store, "one"), {"a"});
+    backed_up(*store);
+  }
+  expect_counts(backed_up(*open("wrong"), R"({"delete_missing":true})"), 0, 0, 0, 1);
+  EXPECT_FALSE(disk_.exists("copy/sessions/one"));
+}
+
+TEST_F(BackupTest, OfAStoreWhoseSessionsAreAllDeletedRemovesThem) {
+  const auto store = open("store");
+  add(*create(*store, "one"), {"a"});
+  backed_up(*store);
+  ASSERT_TRUE(store->delete_session("one").ok());
+  expect_counts(backed_up(*store), 0, 0, 0, 1);
+  EXPECT_FALSE(disk_.exists("copy/sessions/one"));
+}
+
 TEST_F(BackupTest, CopiesOnlyTheSessionsThatAreNamed) {
   const auto store = open("store");
   add(*create(*store, "one"), {"a"});

@@ -656,13 +656,14 @@ func StoreQuery(store Store, queryJSON string) (results Results, failure *Failur
 //
 // @param[in]  store          open store.
 // @param[in]  path           a directory that is missing, empty, or holds a backup of this store.
-// Use one directory for each store: a backup of another store, or of
-// one that was opened empty by mistake, removes the copies in it.
+// Use one directory for each store.
 // @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
 // @param[in]  options_json   {"sessions":[ID],"delete_missing":true}, both optional; NULL or empty
 // for none. sessions: only these, at least one; the copies of others
 // stay as they are. delete_missing: unless it is false, copies of
-// sessions that are no longer in the store are removed.
+// sessions that are no longer in the store are removed. If the store
+// never had any of them (another store, or one that was opened empty by
+// mistake), the call is refused unless delete_missing is given.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] report_out     {"sessions","copied","appended","unchanged","removed","bytes",
 // "entries","duration_ms","problems":[{"session_id","reason",
@@ -673,8 +674,8 @@ func StoreQuery(store Store, queryJSON string) (results Results, failure *Failur
 // @param[out] report_len_out [bytes].
 // @param[out] error_out      caller frees; may be NULL.
 //
-// @errors  VARVE_INVALID_ARGUMENT  bad option; the directory holds something else, or is inside the
-// store
+// @errors  VARVE_INVALID_ARGUMENT  bad option; the directory holds something else, or another
+// store's backup, or is inside the store
 // VARVE_NOT_FOUND         a named session does not exist
 // VARVE_BUSY              another backup into this directory is running
 // VARVE_FORMAT_VERSION    the backup was made by a newer version
