@@ -122,8 +122,8 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
   Status status;
   if (existing != Existing::kRefuse) {
     auto locked = lock_present(row.session_id, deadline_us);
-    if (locked.ok()) present = *std::move(locked);
-    status = std::move(locked).status();
+    status = locked.status();
+    if (status.ok()) present = *std::move(locked);
   }
   // As in drop(): handles that are open then check whether the name is still theirs.
   if (present) status = present->suspect_names();

@@ -10,6 +10,8 @@ namespace varve::log {
 
 namespace {
 
+// Writers are slower than looks: more than a few happen only when the system keeps us waiting.
+constexpr int kLooksMax = 1000;
 constexpr uint64_t kSnapshotBytesMax = uint64_t{8} << 30;
 
 class FileView final : public DocumentView {
@@ -103,15 +105,30 @@ Result<Tail> DirectoryStorage::tail() {
   return look();
 }
 
+// Both streams as they were at one moment: one is the same before and after the other is looked at.
+// Otherwise a reader could find an entry that was deleted before a later one, which it finds too,
+// was added; or miss an entry that was added before a deletion that it knows.
 Result<Tail> DirectoryStorage::look() {
-  // Tombstones first: a reader that knows of a deletion then knows of all entries that are older.
-  // It can miss only deletions that came after.
   VARVE_TRY(look_at(Stream::kTombstones, &tombstones_));
-  VARVE_TRY(look_at(Stream::kEntries, &entries_));
+  for (int looks = 0; looks < kLooksMax; ++looks) {
+    const bool at_entries = looks % 2 == 0;
+    VARVE_TRY_ASSIGN(const bool changed, at_entries
+                                             ? has_changed(Stream::kEntries, &entries_)
+                                             : has_changed(Stream::kTombstones, &tombstones_));
+    if (!changed) break;
+  }
   if (!entries_.file && !exists(*directory_, kMetadataFile)) {
     return Status(Code::kNotFound, "the session was deleted");
   }
   return Tail{generation_, entries_.size_bytes, tombstones_.size_bytes};
+}
+
+// Looks, and tells whether the stream is longer, or another file, than when last looked at.
+Result<bool> DirectoryStorage::has_changed(Stream stream, OpenStream* open) {
+  const uint64_t generation = generation_;
+  const uint64_t size_bytes = open->size_bytes;
+  VARVE_TRY(look_at(stream, open));
+  return generation_ != generation || open->size_bytes != size_bytes;
 }
 
 Result<VectorsTail> DirectoryStorage::vectors_tail() {
