@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -109,7 +110,26 @@ TEST_P(OpenOrCreate, WantsAnIdAndAKnownWord) {
   }
 }
 
-class OpenOrCreateOnDisk : public OpenOrCreate {};
+class OpenOrCreateOnDisk : public OpenOrCreate {
+ protected:
+  // Creates the session in one process, while another does `others_do` before each operation.
+  Result<std::shared_ptr<session::Session>> create_beside(
+      const std::function<void(Store& others, const io::OperationInfo& operation)>& others_do) {
+    const auto own = *Store::open("store", "", {own_disk_.get(), &clock_, &random_});
+    const auto others = *Store::open("store", "", {others_disk_.get(), &clock_, &random_});
+    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      if (operation.process_id == 1) others_do(*others, operation);
+      return std::nullopt;
+    });
+    auto answer = own->create_session(kNotes);
+    disk_.set_fault_hook({});
+    return answer;
+  }
+
+ private:
+  std::unique_ptr<io::SimulatedFileSystem> own_disk_ = disk_.process(1);
+  std::unique_ptr<io::SimulatedFileSystem> others_disk_ = disk_.process(2);
+};
 
 INSTANTIATE_TEST_SUITE_P(Directory, OpenOrCreateOnDisk, testing::Values("store"));
 
@@ -125,47 +145,31 @@ TEST_P(OpenOrCreateOnDisk, ADirectoryWithoutASessionIsToldAsThat) {
 // Whenever this call looks for a session to open there is none, and whenever it creates one there
 // is: that is no directory without a session.
 TEST_P(OpenOrCreateOnDisk, WhatOthersDoAtEachMomentIsNotTakenForADirectory) {
-  const auto own = disk_.process(1);
-  const auto others_disk = disk_.process(2);
-  const auto store = *Store::open("store", "", {own.get(), &clock_, &random_});
-  const auto others = *Store::open("store", "", {others_disk.get(), &clock_, &random_});
   int made = 0;
-  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
-    if (operation.process_id != 1 || operation.name != "notes") return std::nullopt;
+  const auto answer = create_beside([&](Store& others, const io::OperationInfo& operation) {
+    if (operation.name != "notes") return;
     if (operation.kind == io::OperationKind::kOpenDirectory) {
-      (void)others->delete_session("notes");
+      (void)others.delete_session("notes");
     } else if (operation.kind == io::OperationKind::kInfo) {
-      made += others->create_session(R"({"session_id":"notes"})").ok() ? 1 : 0;
+      made += others.create_session(R"({"session_id":"notes"})").ok() ? 1 : 0;
     }
-    return std::nullopt;
   });
-  const auto answer = store->create_session(kNotes);
-  disk_.set_fault_hook({});
   EXPECT_EQ(answer.code(), Code::kBusy) << answer.status().message();
   EXPECT_GT(made, 1);
-  EXPECT_TRUE(store->create_session(kNotes).ok());
+  EXPECT_TRUE(store_->create_session(kNotes).ok());
 }
 
 // A session that is being deleted has lost its name when its directory is found to be empty.
 TEST_P(OpenOrCreateOnDisk, WhatIsJustBeingDeletedIsNotTakenForADirectory) {
-  const auto own = disk_.process(1);
-  const auto others_disk = disk_.process(2);
-  const auto store = *Store::open("store", "", {own.get(), &clock_, &random_});
-  const auto others = *Store::open("store", "", {others_disk.get(), &clock_, &random_});
   int deleted = 0;
-  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
-    if (operation.process_id != 1 || operation.kind != io::OperationKind::kInfo) {
-      return std::nullopt;
-    }
+  const auto answer = create_beside([&](Store& others, const io::OperationInfo& operation) {
+    if (operation.kind != io::OperationKind::kInfo) return;
     if (operation.name == "notes") {
-      (void)others->create_session(R"({"session_id":"notes"})");
+      (void)others.create_session(R"({"session_id":"notes"})");
     } else if (operation.name == "metadata.json") {
-      deleted += others->delete_session("notes").ok() ? 1 : 0;
+      deleted += others.delete_session("notes").ok() ? 1 : 0;
     }
-    return std::nullopt;
   });
-  const auto answer = store->create_session(kNotes);
-  disk_.set_fault_hook({});
   EXPECT_NE(answer.code(), Code::kAlreadyExists) << answer.status().message();
   EXPECT_GT(deleted, 1);
 }
