@@ -11,7 +11,7 @@ namespace varve::log {
 namespace {
 
 // Writers are slower than looks: more than a few happen only when the system keeps us waiting.
-constexpr int kLooksMax = 1000;
+constexpr int kLooksMax = 16;
 constexpr uint64_t kSnapshotBytesMax = uint64_t{8} << 30;
 
 class FileView final : public DocumentView {

@@ -79,7 +79,7 @@ TEST(Hpp, AnyTextBecomesJson) {
             R"("say \"tea\\coffee\"\u000a\u001f")");
   const varve::Store store("memory:");
   const varve::Session session = store.create_session();
-  const std::string said("\"quoted\" \\ \t and \0 NUL, \xc3\xa9", 29);
+  const std::string said = "\"quoted\" \\ \t, \xc3\xa9 and NUL: " + std::string(1, '\0');
   const std::string id =
       session.add(R"({"type":"message","content":)" + varve::json_string(said) + "}");
   EXPECT_EQ(json::parse(session.get(id)).at("content").as_string(), said);
