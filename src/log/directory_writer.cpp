@@ -402,12 +402,16 @@ Status DirectoryStorage::replace(Stream stream, std::optional<uint64_t> expected
   VARVE_TRY(std::move(replaced));
   has_unsynced_name_ = false;
   // The new file has the name for good: later failures do not make this call fail.
-  doubt_tail();
-  const auto now = tail();
-  if (!now.ok() || !adopt_new_log(stream, now->entries_bytes).ok()) {
+  try {
+    doubt_tail();
+    const auto now = tail();
+    if (!now.ok() || !adopt_new_log(stream, now->entries_bytes).ok()) {
+      forget(stream);
+    } else if (expected_bytes && old) {
+      (void)carry_over(stream, *old, *expected_bytes).ok();
+    }
+  } catch (const std::bad_alloc&) {
     forget(stream);
-  } else if (expected_bytes && old) {
-    (void)carry_over(stream, *old, *expected_bytes).ok();
   }
   return {};
 }

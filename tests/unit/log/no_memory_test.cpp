@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "io/simulated.h"
@@ -102,6 +103,46 @@ TEST(MemoryEndsUnderAnAppend, ALineBehindAFailedSyncIsNoPromiseThatIsBroken) {
         << "after " << allowed << " allocations: " << third.message();
   }
   EXPECT_GT(acknowledged_after, 0) << "writing went on after none of the failures";
+}
+
+// The new log is in its place: that it cannot be looked at, or that a line somebody appended to the
+// old one cannot be copied, is no failure of what replaced it.
+TEST(MemoryEndsBehindAReplacement, TheReplacementIsAnsweredAsDone) {
+  test::ManualClock clock;
+  test::SeededRandom random;
+  bool was_met = true;
+  int met_count = 0;
+  for (int64_t allowed = 0; was_met; ++allowed) {
+    SCOPED_TRACE(allowed);
+    io::SimulatedFileSystem disk;
+    disk.write_file("s/metadata.json", "{}");
+    disk.write_file("s/memory.jsonl", "one\ntwo\n");
+    const auto other = disk.process(2);
+    auto theirs = *(*other->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
+    auto storage = *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
+    ASSERT_TRUE(storage->lock(clock.monotonic_us(), "compact", nullptr).ok());
+    std::optional<varve_test::NoMemory> limit;
+    bool is_renamed = false;
+    disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      if (is_renamed && !limit && operation.process_id != 2) {
+        EXPECT_TRUE(theirs->append("theirs\n").ok());
+        limit.emplace(allowed, varve_test::NoMemory::Refuses::kOnce);
+      }
+      is_renamed = is_renamed || operation.kind == io::OperationKind::kSyncDirectory;
+      return std::nullopt;
+    });
+    const Status replaced =
+        storage->replace(Stream::kEntries, 8, [](Sink& sink) { return sink.append("two\n"); });
+    ASSERT_TRUE(limit.has_value());
+    was_met = limit->was_met();
+    met_count += was_met ? 1 : 0;
+    limit.reset();
+    disk.set_fault_hook(nullptr);
+    EXPECT_TRUE(replaced.ok()) << replaced.message();
+    const std::string log = *disk.read_file("s/memory.jsonl");
+    EXPECT_TRUE(log == "two\n" || log == "two\ntheirs\n") << log;
+  }
+  EXPECT_GT(met_count, 2);
 }
 
 // What is in the file and was refused: nothing may ever follow it.
