@@ -44,7 +44,7 @@ std::string options_text(const Places& places, json::object options) {
     for (const std::string& id : places.sessions) sessions.emplace_back(id);
     options["sessions"] = std::move(sessions);
   }
-  return json::serialize(options);
+  return json_of(options);
 }
 
 // "12 sessions: 1 copied, 2 appended to, 9 unchanged, 1 removed; 3 entries, 1.2 KiB"

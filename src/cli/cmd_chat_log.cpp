@@ -40,7 +40,7 @@ std::string text_at(const json::object& object, std::initializer_list<std::strin
   for (const std::string_view name : names) {
     const auto* found = object.if_contains(name);
     if (found == nullptr) continue;
-    return found->is_string() ? std::string(found->get_string()) : json::serialize(*found);
+    return found->is_string() ? std::string(found->get_string()) : json_of(*found);
   }
   return {};
 }
@@ -51,7 +51,7 @@ std::string tool_detail(const json::object& object) {
   if (!detail.empty()) return detail;
   json::object others = object;
   for (const char* said : {"name", "tool", "call_id", "tool_call_id", "role"}) others.erase(said);
-  return others.empty() ? "" : json::serialize(others);
+  return others.empty() ? "" : json_of(others);
 }
 
 Style style_of(std::string_view type, std::string_view role) {
@@ -76,11 +76,10 @@ Turn turn_of(const json::object& entry) {
     const std::string said =
         is_tool ? tool_detail(object) : text_at(object, {"message", "content", "text"});
     turn.text += (turn.text.empty() || said.empty() ? "" : " ") + said;
-    if (turn.text.empty()) turn.text = json::serialize(object);
+    if (turn.text.empty()) turn.text = json_of(object);
     turn.style = style_of(type, role);
   } else if (content != nullptr) {
-    turn.text =
-        content->is_string() ? std::string(content->get_string()) : json::serialize(*content);
+    turn.text = content->is_string() ? std::string(content->get_string()) : json_of(*content);
   }
   turn.speaker = truncate(printable(turn.speaker, Lines::kJoin), kSpeakerColumnsMax);
   return turn;
@@ -128,7 +127,7 @@ int run_chat_log(Context& context, const ChatLogOptions& options) {
   json::object query{{"types", array_of(options.types.empty() ? kTurnTypes : options.types)},
                      {"sort_by", "time"},
                      {"limit", limit_of_query(options.limit)}};
-  Result<Results> results = open->session.query(json::serialize(query));
+  Result<Results> results = open->session.query(json_of(query));
   if (!results.ok()) {
     return context.fail_in_session(std::move(results.failure()), words->session);
   }

@@ -57,7 +57,7 @@ Result<std::string> request_of(const ContextOptions& options) {
     if (!now.ok()) return now;
     request["now"] = *now;
   }
-  return json::serialize(request);
+  return json_of(request);
 }
 
 // The budget of the request; its own numbers if the request was given as JSON.

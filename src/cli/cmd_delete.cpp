@@ -23,7 +23,7 @@ struct DeleteOptions {
 std::string deleted_json(const std::vector<std::string>& asked,
                          const std::vector<std::string>& deleted) {
   return object_text(
-      {{"deleted", asked.size() == 1 ? quote(asked[0]) : json::serialize(array_of(deleted))}});
+      {{"deleted", asked.size() == 1 ? quote(asked[0]) : json_of(array_of(deleted))}});
 }
 
 int delete_by_ids(Context& context, const DeleteOptions& options) {
@@ -47,7 +47,7 @@ Result<std::string> query_of(const DeleteOptions& options) {
   if (!options.conditions.raw().empty()) return options.conditions.raw();
   Result<json::object> query = options.conditions.query(options.text);
   if (!query.ok()) return std::move(query.failure());
-  return json::serialize(*query);
+  return json_of(*query);
 }
 
 // Says how many entries there are, and asks. If there are none, there is nothing to ask.

@@ -48,7 +48,7 @@ Result<std::string> entry_text(const AddOptions& options, const std::string& tex
   if (!options.tags.empty()) entry["tags"] = array_of(options.tags);
   if (!options.references.empty()) entry["references"] = array_of(options.references);
   if (options.importance) entry["importance"] = *options.importance;
-  return json::serialize(entry);
+  return json_of(entry);
 }
 
 // The text to add: the argument itself, or standard input for "-".

@@ -71,14 +71,14 @@ Result<std::string> query_of(const Conditions& conditions) {
   }
   Result<json::object> query = conditions.query({});
   if (!query.ok()) return std::move(query.failure());
-  return json::serialize(*query);
+  return json_of(*query);
 }
 
 // {"format":...,"query":...}; with `overwrite` for a file.
 Result<std::string> options_json(const ExportOptions& options, bool has_file) {
   json::object members{{"format", options.format}};
   if (has_file) members["overwrite"] = true;
-  std::string text = json::serialize(members);
+  std::string text = json_of(members);
   if (!options.conditions.given()) return text;
   Result<std::string> query = query_of(options.conditions);
   if (!query.ok()) return query;

@@ -63,7 +63,7 @@ Result<SessionOutcome> shrink(Session& session, const std::string& id, Verb verb
                               const LifecycleOptions& options) {
   json::object members{{"dry_run", options.dry_run}};
   if (options.evict_below) members["evict_below"] = *options.evict_below;
-  const std::string text_in = json::serialize(members);
+  const std::string text_in = json_of(members);
   Result<Text> text = verb == Verb::kPurge ? session.purge(text_in) : session.compact(text_in);
   if (!text.ok()) return std::move(text.failure());
   const json::object report = parse_object(text->view());

@@ -62,7 +62,7 @@ void print_lines(Context& context, const std::vector<std::string_view>& lines,
 Outcome note_others(Context& context, Session& session, const json::object& conditions,
                     size_t shown) {
   if (context.quiet() || !context.terminal().is_terminal()) return std::nullopt;
-  Result<uint64_t> found = session.count(json::serialize(conditions));
+  Result<uint64_t> found = session.count(json_of(conditions));
   if (!found.ok()) return std::move(found.failure());
   context.note(context.err_terminal().paint(
       Style::kFaint, "(" + format_count(static_cast<int64_t>(shown)) + " of " +
@@ -77,7 +77,7 @@ Outcome show_log(Context& context, Session& session, const json::object& conditi
   json::object query = conditions;
   query["sort_by"] = "time";
   query["limit"] = limit_of_query(options.limit);
-  Result<Results> results = session.query(json::serialize(query));
+  Result<Results> results = session.query(json_of(query));
   if (!results.ok()) return std::move(results.failure());
   Result<std::string_view> text = results->json();
   if (!text.ok()) return std::move(text.failure());

@@ -103,7 +103,7 @@ Result<SessionOutcome> repair_session(Session& session, const std::string& id,
                                       const SessionsOptions& options) {
   const bool dry_run = options.flag;
   Result<Text> text = session.repair(
-      json::serialize(json::object{{"dry_run", dry_run}, {"accept_edits", options.accept_edits}}));
+      json_of(json::object{{"dry_run", dry_run}, {"accept_edits", options.accept_edits}}));
   if (!text.ok()) return std::move(text.failure());
   const json::object report = parse_object(text->view());
   const int64_t quarantined = integer_at(report, "quarantined");

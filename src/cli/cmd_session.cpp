@@ -37,7 +37,7 @@ Result<std::string> creation_options(const CreateOptions& options, const std::st
   if (options.ttl->count() > 0) document["ttl_hours"] = options.ttl_hours;
   // An id that is still to be made belongs to nobody yet.
   if (options.if_missing && document.contains("session_id")) document["if_exists"] = "open";
-  return json::serialize(document);
+  return json_of(document);
 }
 
 int run_create(Context& context, const CreateOptions& options) {
@@ -132,7 +132,7 @@ std::string list_filter(const ListOptions& options, const std::string& after, bo
   if (!options.user.empty()) filter["user_id"] = options.user;
   if (!options.agent.empty()) filter["agent_id"] = options.agent;
   if (options.rescan && first) filter["rescan"] = true;
-  return json::serialize(filter);
+  return json_of(filter);
 }
 
 // The items of the page's "sessions" array, as the library wrote them.

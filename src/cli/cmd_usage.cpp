@@ -48,7 +48,7 @@ Result<std::string> filter_of(const UsageOptions& options) {
   Result<json::object> time = time_range(options.since, options.until);
   if (!time.ok()) return std::move(time.failure());
   if (!time->empty()) filter["time"] = *time;
-  return json::serialize(filter);
+  return json_of(filter);
 }
 
 std::string cost_text(const json::object& usage) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "cli/display_text.h"
+#include "cli/json_text.h"
 
 namespace varve::cli {
 namespace {
@@ -44,7 +45,7 @@ std::string size_limits(const std::string& root) {
       limits.insert(setting);
     }
   }
-  return json::serialize(json::object{{"storage", std::move(limits)}});
+  return json_of(json::object{{"storage", std::move(limits)}});
 }
 
 std::string store_config(const Globals& globals) {
@@ -52,7 +53,7 @@ std::string store_config(const Globals& globals) {
   if (!globals.durability.empty()) config["durability"] = globals.durability;
   if (globals.tolerates_damage && is_strict(globals.root))
     config["integrity"] = json::object{{"recovery", "tail"}};
-  return config.empty() ? std::string() : json::serialize(config);
+  return config.empty() ? std::string() : json_of(config);
 }
 
 // Who holds the lock, if the lock file tells; else empty.
@@ -245,7 +246,7 @@ Outcome for_each_session(Store& store, json::object filter,
   std::string after;
   do {
     if (!after.empty()) filter["after"] = after;
-    Result<Text> page = store.sessions(json::serialize(filter));
+    Result<Text> page = store.sessions(json_of(filter));
     if (!page.ok()) return std::move(page.failure());
     const json::object document = parse_object(page->view());
     for (const json::value& session : array_at(document, "sessions")) {

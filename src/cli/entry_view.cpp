@@ -58,7 +58,7 @@ std::string joined(std::string_view raw_array) {
   if (!value || !value->is_array()) return out;
   for (const json::value& item : value->get_array()) {
     if (!out.empty()) out += ", ";
-    out += item.is_string() ? std::string(item.get_string()) : json::serialize(item);
+    out += item.is_string() ? std::string(item.get_string()) : json_of(item);
   }
   return out;
 }

@@ -1,5 +1,8 @@
 #include "cli/json_text.h"
 
+#include <array>
+#include <charconv>
+
 namespace varve::cli {
 namespace {
 
@@ -100,6 +103,27 @@ const json::array& array_at(const json::object& object, std::string_view name) {
   static const json::array kEmpty;
   const json::value* value = object.if_contains({name.data(), name.size()});
   return value != nullptr && value->is_array() ? value->get_array() : kEmpty;
+}
+
+std::string json_of(const json::value& value) {
+  if (value.is_double()) {
+    std::array<char, 32> digits;  // at most 24
+    char* const end = digits.data() + digits.size();
+    return {digits.data(), std::to_chars(digits.data(), end, value.get_double()).ptr};
+  }
+  std::string out;
+  if (value.is_array()) {
+    for (const json::value& item : value.get_array())
+      out += (out.empty() ? "" : ",") + json_of(item);
+    return "[" + out + "]";
+  }
+  if (value.is_object()) {
+    for (const auto& member : value.get_object()) {
+      out += (out.empty() ? "" : ",") + quote(member.key()) + ":" + json_of(member.value());
+    }
+    return "{" + out + "}";
+  }
+  return json::serialize(value);
 }
 
 std::string quote(std::string_view text) {

@@ -29,6 +29,10 @@ namespace json = boost::json;
 [[nodiscard]] const json::object& object_at(const json::object& object, std::string_view name);
 [[nodiscard]] const json::array& array_at(const json::object& object, std::string_view name);
 
+// A value as JSON; its numbers as a person would write them (0.1, where the library of values has
+// 1E-1).
+[[nodiscard]] std::string json_of(const json::value& value);
+
 // `text` as a JSON string, with its quotes.
 [[nodiscard]] std::string quote(std::string_view text);
 

@@ -115,14 +115,14 @@ Result<std::string> SearchOptions::query(bool explained) const {
   (*query)["limit"] = limit_of_query(limit_);
   if (!after_.empty()) (*query)["after"] = after_;
   if (explained) (*query)["explain"] = true;
-  return json::serialize(*query);
+  return json_of(*query);
 }
 
 Result<std::string> SearchOptions::conditions() const {
   if (is_raw()) return conditions_.raw();
   Result<json::object> query = conditions_.query(text());
   if (!query.ok()) return std::move(query.failure());
-  return json::serialize(*query);
+  return json_of(*query);
 }
 
 }  // namespace varve::cli

@@ -21,7 +21,7 @@ class Conversation(CliTest):
             turn(1, "user", "I bought a red kayak."),
             turn(2, "assistant", "Nice.\nA second line"),
             turn(3, "assistant", "", type="tool_call",
-                 content={"name": "weather", "arguments": {"city": "Lund"}}),
+                 content={"name": "weather", "arguments": {"city": "Lund", "days": 0.5}}),
             turn(4, "tool", "", type="tool_result", references=["t3"],
                  content={"name": "weather", "result": "rain"}),
             turn(5, "user", "So no kayak today \x1b[31m", type="message"),
@@ -101,7 +101,7 @@ class ChatLog(Conversation):
             "09:02  assistant    Nice.\n"
             "                    A second line\n\n"
             "2026-01-03\n"
-            '09:03  tool_call    weather {"city":"Lund"}\n\n'
+            '09:03  tool_call    weather {"city":"Lund","days":0.5}\n\n'
             "2026-01-04\n"
             "09:04  tool_result  weather rain\n\n"
             "2026-01-05\n"

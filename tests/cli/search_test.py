@@ -288,6 +288,10 @@ class Shown(FindTest):
         self.assertEqual(answer["query"]["text"], "kettle")
         self.assertIn("terms", answer["answer"]["explain"])
 
+    def test_explain_shows_numbers_as_they_were_given(self):
+        text = self.run_cli("explain", "-s", "tea", "kettle", "--min-importance", "0.1").stdout
+        self.assertRegex(text, r'(?m)^Query +.*"min_importance":0\.1[,}]')
+
     def test_no_control_characters(self):
         self.add(entry_line(9, id="e9", content={"message": "red \x1b[31m"}))
         text = self.search("red", "--sort", "match").stdout
