@@ -73,11 +73,12 @@ std::string restore_summary(const json::object& report) {
   return text;
 }
 
-int finish(Context& context, Result<Text> answer, std::string (*summary)(const json::object&)) {
+int finish(Context& context, Result<std::string> answer,
+           std::string (*summary)(const json::object&)) {
   if (!answer.ok()) return context.fail(answer.failure());
-  const json::object report = parse_object(answer->view());
+  const json::object report = parse_object(*answer);
   if (context.json()) {
-    context.print(answer->view());
+    context.print(*answer);
   } else if (!context.quiet()) {
     context.print(summary(report));
   }
@@ -92,7 +93,7 @@ int run_backup(Context& context, const BackupOptions& options) {
   json::object document;
   if (options.keep_missing) document["delete_missing"] = false;
   if (options.delete_missing) document["delete_missing"] = true;
-  Result<Text> answer = store->backup(places->directory, options_text(*places, document));
+  Result<std::string> answer = store->backup(places->directory, options_text(*places, document));
   if (!answer.ok() && is_about(answer.failure(), "delete_missing")) {
     answer.failure().hint = "Look at --root, or use --delete-missing or --keep-missing.";
   }
@@ -114,7 +115,7 @@ int run_restore(Context& context, const RestoreOptions& options) {
   json::object document;
   if (options.overwrite) document["overwrite"] = true;
   if (!options.tombstones_from.empty()) document["tombstones_from"] = options.tombstones_from;
-  Result<Text> answer = store->restore(places->directory, options_text(*places, document));
+  Result<std::string> answer = store->restore(places->directory, options_text(*places, document));
   if (!answer.ok() && answer.failure().status == VARVE_ALREADY_EXISTS) {
     answer.failure().hint = "Use --overwrite to replace it.";
   }

@@ -154,16 +154,16 @@ int run_context(Context& context, const ContextOptions& options) {
   const std::string id = globals.session.empty() ? globals.environment_session : globals.session;
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return context.fail(open.failure());
-  Result<Text> text = open->session.build_context(*request);
+  Result<std::string> text = open->session.build_context(*request);
   if (!text.ok()) {
     if (!options.request.empty()) name_option(text.failure(), "--request");
     return context.fail_in_session(std::move(text.failure()), id);
   }
   if (context.json()) {
-    context.print(text->view());
+    context.print(*text);
     return kExitOk;
   }
-  const json::object answer = parse_object(text->view());
+  const json::object answer = parse_object(*text);
   const std::string given = string_at(answer, "text");
   // Away from a terminal it is read by a model, byte by byte.
   context.out().write(context.terminal().is_terminal() ? printable(given, Lines::kKeep) : given);

@@ -33,7 +33,7 @@ int delete_by_ids(Context& context, const DeleteOptions& options) {
   if (!open.ok()) return context.fail(open.failure());
   std::vector<std::string> deleted;
   const int code = for_each_id(context, *words, [&](const std::string& id) -> Outcome {
-    if (Outcome failure = open->session.remove(id, options.reason)) return failure;
+    if (Outcome failure = outcome_of(open->session.remove(id, options.reason))) return failure;
     deleted.push_back(id);
     if (!context.json()) context.note("Deleted entry " + printable(id, Lines::kJoin) + ".");
     return std::nullopt;

@@ -60,7 +60,7 @@ Result<std::string> text_to_add(const AddOptions& options, const std::string& wo
   return text;
 }
 
-Result<Text> add_to(Session& session, const AddOptions& options, std::string_view text) {
+Result<std::string> add_to(Session& session, const AddOptions& options, std::string_view text) {
   return options.json_lines ? session.add_batch(text) : session.add(text);
 }
 
@@ -68,7 +68,7 @@ Result<OpenSession> session_to_add_to(Context& context, const AddOptions& option
                                       const std::string& id, std::string_view text) {
   if (options.create) {
     return open_or_create(context, id, [&](Session& session) -> Outcome {
-      Result<Text> added = add_to(session, options, text);
+      Result<std::string> added = add_to(session, options, text);
       if (!added.ok()) return std::move(added.failure());
       return std::nullopt;
     });
@@ -91,20 +91,20 @@ int run_add(Context& context, const AddOptions& options) {
   if (!text.ok()) return context.fail(text.failure());
   Result<OpenSession> open = session_to_add_to(context, options, words->session, *text);
   if (!open.ok()) return context.fail(open.failure());
-  Result<Text> added = add_to(open->session, options, *text);
+  Result<std::string> added = add_to(open->session, options, *text);
   if (!added.ok()) {
     return context.fail_in_session(std::move(added.failure()), words->session);
   }
   if (context.json()) {
-    context.print(options.json_lines ? object_text({{"ids", added->view()}})
-                                     : object_text({{"id", quote(added->view())}}));
+    context.print(options.json_lines ? object_text({{"ids", *added}})
+                                     : object_text({{"id", quote(*added)}}));
     return kExitOk;
   }
   if (!options.json_lines) {
-    context.print(added->view());
+    context.print(*added);
     return kExitOk;
   }
-  const std::optional<json::value> ids = parse_json(added->view());
+  const std::optional<json::value> ids = parse_json(*added);
   if (!ids || !ids->is_array()) return kExitOk;
   for (const json::value& id : ids->get_array()) {
     if (id.is_string()) context.print(std::string(id.get_string()));
@@ -164,9 +164,9 @@ int run_get(Context& context, const GetOptions& options) {
   if (!open.ok()) return context.fail(open.failure());
   std::vector<std::string> lines;
   const int code = for_each_id(context, *words, [&](const std::string& id) -> Outcome {
-    Result<Text> entry = open->session.get(id);
+    Result<std::string> entry = open->session.get(id);
     if (!entry.ok()) return std::move(entry.failure());
-    lines.push_back(entry->str());
+    lines.push_back(*entry);
     if (context.json()) return std::nullopt;
     if (lines.size() > 1) context.print("");
     print_entry(context, lines.back(), Detail::kEverything, 0);

@@ -58,9 +58,8 @@ bool is_standard_output(const std::string& path) {
 }
 
 // As far as it is known here: the library counts entries only in files that it writes itself.
-std::string in_place_report(const Text& text, const ExportOptions& options) {
-  return object_text(
-      {{"bytes", std::to_string(text.view().size())}, {"format", quote(options.format)}});
+std::string in_place_report(const std::string& text, const ExportOptions& options) {
+  return object_text({{"bytes", std::to_string(text.size())}, {"format", quote(options.format)}});
 }
 
 Result<std::string> query_of(const Conditions& conditions) {
@@ -89,16 +88,17 @@ Result<std::string> options_json(const ExportOptions& options, bool has_file) {
 
 // Writes the whole text, or leaves what was there before if anything fails. Only the owner may read
 // the file, as with the store's own files.
-Result<Text> write_file(Session& session, const std::string& path, const ExportOptions& options) {
+Result<std::string> write_file(Session& session, const std::string& path,
+                               const ExportOptions& options) {
   Result<std::string> json = options_json(options, true);
   if (!json.ok()) return std::move(json.failure());
   return session.export_file(path, *json);
 }
 
-Result<Text> export_text(Session& session, const ExportOptions& options) {
+Result<std::string> export_text(Session& session, const ExportOptions& options) {
   Result<std::string> json = options_json(options, false);
   if (!json.ok()) return std::move(json.failure());
-  return session.export_as(*json);
+  return session.export_text(*json);
 }
 
 std::string file_name(const std::string& format) {
@@ -113,7 +113,7 @@ Outcome export_to_folder(Context& context, Store& store, const std::string& id,
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return system_failure("cannot create " + folder.string(), error.value());
-  Result<Text> report =
+  Result<std::string> report =
       write_file(*session, (folder / file_name(options.format)).string(), options);
   if (!report.ok()) return context.with_hint(std::move(report.failure()), id);
   return std::nullopt;
@@ -158,17 +158,17 @@ int export_to_file(Context& context, Session& session, const std::string& id,
   Progress progress(context.err(), context.err_terminal(),
                     context.quiet() ? "never" : context.globals().progress, "Exporting",
                     Progress::Unit::kBytes, -1);
-  if (Outcome failure = session.set_progress(&Progress::hear, &progress)) {
+  if (Outcome failure = outcome_of(session.set_progress(progress.receiver()))) {
     return context.fail(*failure);
   }
-  Result<Text> report = write_file(session, options.output, options);
+  Result<std::string> report = write_file(session, options.output, options);
   progress.clear();
   if (!report.ok()) return context.fail_in_session(std::move(report.failure()), id);
   if (context.json()) {
-    context.print(report->view());
+    context.print(*report);
     return kExitOk;
   }
-  const json::object counts = parse_object(report->view());
+  const json::object counts = parse_object(*report);
   context.note("Exported " + format_count(integer_at(counts, "entries"), "entry", "entries") +
                " of " + id + " to " + options.output + ", " +
                format_bytes(integer_at(counts, "bytes")) + ".");
@@ -187,21 +187,21 @@ int run_export(Context& context, const ExportOptions& given) {
   if (!path.empty() && path != "-" && !is_written_in_place(path)) {
     return export_to_file(context, open->session, *id, options);
   }
-  Result<Text> text = export_text(open->session, options);
+  Result<std::string> text = export_text(open->session, options);
   if (!text.ok()) return context.fail_in_session(std::move(text.failure()), *id);
   if (path.empty() || path == "-") {
-    context.out().write(text->view());
-    if (!text->view().empty() && !text->view().ends_with('\n')) context.out().write("\n");
+    context.out().write(*text);
+    if (!text->empty() && !text->ends_with('\n')) context.out().write("\n");
     return kExitOk;
   }
-  if (Outcome failure = write_in_place(path, text->view())) return context.fail(*failure);
+  if (Outcome failure = write_in_place(path, *text)) return context.fail(*failure);
   if (context.json()) {
     // Printed after the exported text, it would spoil that.
     if (!is_standard_output(path)) context.print(in_place_report(*text, options));
     return kExitOk;
   }
   context.note("Exported " + *id + " to " + path + ", " +
-               format_bytes(static_cast<int64_t>(text->view().size())) + ".");
+               format_bytes(static_cast<int64_t>(text->size())) + ".");
   return kExitOk;
 }
 

@@ -105,12 +105,12 @@ void print_stats(Context& context, const json::object& stats) {
 int stats_of_one(Context& context, const std::string& id) {
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return context.fail(open.failure());
-  Result<Text> stats = open->session.stats();
+  Result<std::string> stats = open->session.stats();
   if (!stats.ok()) return context.fail_in_session(std::move(stats.failure()), id);
   if (context.json()) {
-    context.print(stats->view());
+    context.print(*stats);
   } else {
-    print_stats(context, parse_object(stats->view()));
+    print_stats(context, parse_object(*stats));
   }
   return kExitOk;
 }
@@ -132,17 +132,18 @@ int stats_of_all(Context& context) {
   int code = kExitOk;
   for (const std::string& id : *ids) {
     Result<Session> session = context.open_session(*store, id);
-    Result<Text> text = session.ok() ? session->stats() : Result<Text>(session.failure());
+    Result<std::string> text =
+        session.ok() ? session->stats() : Result<std::string>(session.failure());
     if (!text.ok()) {
       code = context.fail_in_session(std::move(text.failure()), id);
       continue;
     }
-    const json::object stats = parse_object(text->view());
+    const json::object stats = parse_object(*text);
     const int64_t size = integer_at(object_at(stats, "size_bytes"), "total");
     table.add_row({id, format_count(integer_at(stats, "entries")),
                    format_count(integer_at(stats, "deleted")), format_bytes(size),
                    limit_figure(stats), or_none(damage_figure(stats))});
-    reports.push_back(text->str());
+    reports.push_back(*text);
     entries += integer_at(stats, "entries");
     bytes += size;
   }
@@ -175,14 +176,14 @@ int run_files(Context& context, const Operands& operands) {
   if (!words.ok()) return context.fail(words.failure());
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
-  Result<Text> files = open->session.files();
+  Result<std::string> files = open->session.files();
   if (!files.ok()) return context.fail(files.failure());
   if (context.json()) {
-    context.print(files->view());
+    context.print(*files);
     return kExitOk;
   }
   Table table({{"FILE"}, {"SIZE", Align::kRight}, {"MODIFIED", Align::kLeft, Style::kFaint}});
-  const json::object document = parse_object(files->view());
+  const json::object document = parse_object(*files);
   for (const json::value& item : array_at(document, "files")) {
     if (!item.is_object()) continue;
     const json::object& file = item.get_object();

@@ -89,9 +89,10 @@ Outcome import_file(Session& session, const std::string& path, const ImportOptio
       ReadablePath::of(path, [&](size_t bytes) { progress.advance(static_cast<int64_t>(bytes)); });
   if (!readable.ok()) return std::move(readable.failure());
   // The bytes were counted when the copy was made: waiting for them is what takes long.
-  const varve_progress_fn receiver = readable->is_copy() ? nullptr : &Progress::hear;
-  if (Outcome failure = session.set_progress(receiver, &progress)) return failure;
-  Result<Text> result = session.import_file(readable->path(), options.json());
+  ProgressFunction receiver;
+  if (!readable->is_copy()) receiver = progress.receiver();
+  if (Outcome failure = outcome_of(session.set_progress(receiver))) return failure;
+  Result<std::string> result = session.import_file(readable->path(), options.json());
   if (!result.ok()) {
     Failure failure = std::move(result.failure());
     failure.message = path + ": " + failure.message;
@@ -99,7 +100,7 @@ Outcome import_file(Session& session, const std::string& path, const ImportOptio
       failure.hint = "What comes before it may have been added; importing again adds the rest.";
     return failure;
   }
-  report.merge(read_report(result->view(), path));
+  report.merge(read_report(*result, path));
   return std::nullopt;
 }
 
@@ -196,9 +197,9 @@ Result<Session> session_of(Context& context, Store& store, const ImportOptions& 
 // Removes a session that was created for files from which nothing could be taken, unless somebody
 // else uses it meanwhile.
 void take_back(Store& store, Session& session) {
-  Result<Text> stats = session.stats();
+  Result<std::string> stats = session.stats();
   if (!stats.ok()) return;
-  const json::object figures = parse_object(stats->view());
+  const json::object figures = parse_object(*stats);
   const bool is_unused = integer_at(figures, "last_seq") == 0 &&
                          integer_at(object_at(figures, "size_bytes"), "kv") == 0 &&
                          integer_at(object_at(figures, "size_bytes"), "transcript") == 0;

@@ -64,10 +64,11 @@ Result<SessionOutcome> shrink(Session& session, const std::string& id, Verb verb
   json::object members{{"dry_run", options.dry_run}};
   if (options.evict_below) members["evict_below"] = *options.evict_below;
   const std::string text_in = json_of(members);
-  Result<Text> text = verb == Verb::kPurge ? session.purge(text_in) : session.compact(text_in);
+  Result<std::string> text =
+      verb == Verb::kPurge ? session.purge(text_in) : session.compact(text_in);
   if (!text.ok()) return std::move(text.failure());
-  const json::object report = parse_object(text->view());
-  return SessionOutcome{text->str(), summary_of(report, id, verb, options.dry_run), kExitOk, false};
+  const json::object report = parse_object(*text);
+  return SessionOutcome{*text, summary_of(report, id, verb, options.dry_run), kExitOk, false};
 }
 
 std::shared_ptr<LifecycleOptions> declare_common(CLI::App& app) {
@@ -113,11 +114,11 @@ int run_sweep(Context& context) {
   context.tolerate_damage();
   Result<Store> store = context.open_store(Access::kExisting);
   if (!store.ok()) return context.fail(store.failure());
-  Result<Text> text = store->sweep();
+  Result<std::string> text = store->sweep();
   if (!text.ok()) return context.fail(text.failure());
-  const json::object report = parse_object(text->view());
+  const json::object report = parse_object(*text);
   if (context.json()) {
-    context.print(text->view());
+    context.print(*text);
   } else if (!context.quiet()) {
     context.print(sweep_summary(report));
   }

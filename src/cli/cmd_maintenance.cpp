@@ -64,10 +64,10 @@ std::string verify_summary(const Context& context, const std::string& id,
 
 Result<SessionOutcome> verify_session(Context& context, Session& session, const std::string& id,
                                       bool deep) {
-  Result<Text> text = session.verify(deep ? "{\"deep\":true}" : "");
+  Result<std::string> text = session.verify(deep ? "{\"deep\":true}" : "");
   if (!text.ok()) return std::move(text.failure());
-  const json::object report = parse_object(text->view());
-  return SessionOutcome{text->str(), verify_summary(context, id, report),
+  const json::object report = parse_object(*text);
+  return SessionOutcome{*text, verify_summary(context, id, report),
                         bool_at(report, "ok") ? kExitOk : kExitDamaged, false};
 }
 
@@ -86,8 +86,8 @@ Runner declare_verify(CLI::App& app) {
 
 // What was lost with metadata.json, and whose session it is if that is known elsewhere.
 std::string lost_text(Session& session) {
-  Result<Text> text = session.metadata();
-  const json::object metadata = text.ok() ? parse_object(text->view()) : json::object();
+  Result<std::string> text = session.metadata();
+  const json::object metadata = text.ok() ? parse_object(*text) : json::object();
   std::string owner;
   for (const auto& [member, name] :
        {std::pair("user_id", "user "), std::pair("agent_id", "agent ")}) {
@@ -102,10 +102,10 @@ std::string lost_text(Session& session) {
 Result<SessionOutcome> repair_session(Session& session, const std::string& id,
                                       const SessionsOptions& options) {
   const bool dry_run = options.flag;
-  Result<Text> text = session.repair(
+  Result<std::string> text = session.repair(
       json_of(json::object{{"dry_run", dry_run}, {"accept_edits", options.accept_edits}}));
   if (!text.ok()) return std::move(text.failure());
-  const json::object report = parse_object(text->view());
+  const json::object report = parse_object(*text);
   const int64_t quarantined = integer_at(report, "quarantined");
   const int64_t missing = integer_at(report, "missing");
   const int64_t resealed = integer_at(report, "resealed");
@@ -124,7 +124,7 @@ Result<SessionOutcome> repair_session(Session& session, const std::string& id,
     if (missing > 0) summary += ", " + format_count(missing) + " missing";
     if (metadata_lost) summary += lost_text(session);
   }
-  return SessionOutcome{text->str(), summary, kExitOk, false};
+  return SessionOutcome{*text, summary, kExitOk, false};
 }
 
 Runner declare_repair(CLI::App& app) {
@@ -143,9 +143,9 @@ Runner declare_repair(CLI::App& app) {
 }
 
 Result<SessionOutcome> migrate_session(Session& session, const std::string& id, bool dry_run) {
-  Result<Text> text = session.migrate(dry_run);
+  Result<std::string> text = session.migrate(json_of(json::object{{"dry_run", dry_run}}));
   if (!text.ok()) return std::move(text.failure());
-  const json::object report = parse_object(text->view());
+  const json::object report = parse_object(*text);
   const int64_t from = integer_at(report, "from");
   const int64_t to = integer_at(report, "to");
   const std::string entries = format_count(integer_at(report, "entries"), "entry", "entries");
@@ -156,7 +156,7 @@ Result<SessionOutcome> migrate_session(Session& session, const std::string& id, 
     const int64_t quarantined = integer_at(report, "quarantined");
     if (quarantined > 0) summary += ", " + format_count(quarantined) + " to quarantine.jsonl";
   }
-  return SessionOutcome{text->str(), summary, kExitOk, false};
+  return SessionOutcome{*text, summary, kExitOk, false};
 }
 
 Runner declare_migrate(CLI::App& app) {
@@ -173,24 +173,24 @@ Runner declare_migrate(CLI::App& app) {
 }
 
 Result<SessionOutcome> show_index(Context&, Session& session, const std::string&) {
-  Result<Text> text = session.index();
+  Result<std::string> text = session.index();
   if (!text.ok()) return std::move(text.failure());
-  std::string document = text->str();
+  std::string document = *text;
   while (document.ends_with('\n')) document.pop_back();
   return SessionOutcome{document, printable(document, Lines::kKeep), kExitOk, true};
 }
 
 Result<SessionOutcome> rebuild_index(Context&, Session& session, const std::string& id) {
-  Result<Text> text = session.rebuild_index();
+  Result<std::string> text = session.rebuild_index();
   if (!text.ok()) return std::move(text.failure());
-  const json::object report = parse_object(text->view());
+  const json::object report = parse_object(*text);
   const json::value* duration = report.if_contains("duration_ms");
   std::string summary =
       id + ": index rebuilt, " + format_count(integer_at(report, "entries"), "entry", "entries");
   if (duration != nullptr) {
-    summary += ", " + std::string(raw_member(text->view(), "duration_ms")) + " ms";
+    summary += ", " + std::string(raw_member(*text, "duration_ms")) + " ms";
   }
-  return SessionOutcome{text->str(), summary, kExitOk, false};
+  return SessionOutcome{*text, summary, kExitOk, false};
 }
 
 Runner declare_index(CLI::App& app) {

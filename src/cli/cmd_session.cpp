@@ -71,9 +71,9 @@ int run_create(Context& context, const CreateOptions& options) {
     context.print(session->id());
     return kExitOk;
   }
-  Result<Text> metadata = session->metadata();
+  Result<std::string> metadata = session->metadata();
   if (!metadata.ok()) return context.fail(metadata.failure());
-  context.print(metadata->view());
+  context.print(*metadata);
   return kExitOk;
 }
 
@@ -149,10 +149,10 @@ int run_list(Context& context, const ListOptions& options) {
   size_t count = 0;
   bool first = true;
   do {
-    Result<Text> page = store->sessions(list_filter(options, next, first));
+    Result<std::string> page = store->sessions(list_filter(options, next, first));
     if (!page.ok()) return context.fail(page.failure());
     first = false;
-    const json::object document = parse_object(page->view());
+    const json::object document = parse_object(*page);
     for (const json::value& session : array_at(document, "sessions")) {
       if (!session.is_object()) continue;
       ++count;
@@ -161,7 +161,7 @@ int run_list(Context& context, const ListOptions& options) {
       }
       add_session_row(table, session.get_object());
     }
-    const std::string_view items = inside_brackets(raw_member(page->view(), "sessions"));
+    const std::string_view items = inside_brackets(raw_member(*page, "sessions"));
     if (!items.empty() && !raw_sessions.empty()) raw_sessions += ',';
     raw_sessions += items;
     next = string_at(document, "next");
@@ -213,8 +213,8 @@ int run_drop(Context& context, const DropOptions& options) {
         return context.fail(session.failure());
       }
       if (session.ok()) {
-        Result<Text> stats = session->stats();
-        if (stats.ok()) entries = integer_at(parse_object(stats->view()), "entries");
+        Result<std::string> stats = session->stats();
+        if (stats.ok()) entries = integer_at(parse_object(*stats), "entries");
       }
     }
     const std::string question = "Delete session " + printable(id, Lines::kJoin) + " with " +
@@ -223,7 +223,7 @@ int run_drop(Context& context, const DropOptions& options) {
       return context.fail(*refused);
     }
   }
-  if (Outcome failure = store->delete_session(id)) {
+  if (Outcome failure = outcome_of(store->delete_session(id))) {
     return context.fail_in_session(*failure, id);
   }
   if (context.json()) {
@@ -252,15 +252,14 @@ int run_metadata(Context& context, const MetadataOptions& options) {
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
   if (!options.patch.empty()) {
-    if (Outcome failure = open->session.update(options.patch)) {
+    if (Outcome failure = outcome_of(open->session.update(options.patch))) {
       name_option(*failure, "--set");
       return context.fail_in_session(*std::move(failure), words->session);
     }
   }
-  Result<Text> metadata = open->session.metadata();
+  Result<std::string> metadata = open->session.metadata();
   if (!metadata.ok()) return context.fail(metadata.failure());
-  context.print(context.json() ? metadata->str()
-                               : printable(indent_json(metadata->view()), Lines::kKeep));
+  context.print(context.json() ? *metadata : printable(indent_json(*metadata), Lines::kKeep));
   return kExitOk;
 }
 

@@ -61,35 +61,35 @@ int run_action(Context& context, const Operands& operands, std::span<const Actio
 int set_key(Context& context, Session& session, const SessionOperands& words) {
   Result<std::string> value = text_of(words.rest[1]);
   if (!value.ok()) return context.fail(value.failure());
-  return answer(context, session.kv_set(words.rest[0], *value), words.session,
+  return answer(context, outcome_of(session.kv_set(words.rest[0], *value)), words.session,
                 object_text({{"set", quote(words.rest[0])}}));
 }
 
 int get_key(Context& context, Session& session, const SessionOperands& words) {
-  Result<Text> value = session.kv_get(words.rest[0]);
+  Result<std::string> value = session.kv_get(words.rest[0]);
   if (!value.ok()) return context.fail_in_session(std::move(value.failure()), words.session);
   if (context.json()) {
-    context.print(object_text({{"key", quote(words.rest[0])}, {"value", quote(value->view())}}));
+    context.print(object_text({{"key", quote(words.rest[0])}, {"value", quote(*value)}}));
   } else {
-    context.print(printable(value->view(), Lines::kKeep));
+    context.print(printable(*value, Lines::kKeep));
   }
   return kExitOk;
 }
 
 int delete_key(Context& context, Session& session, const SessionOperands& words) {
-  return answer(context, session.kv_delete(words.rest[0]), words.session,
+  return answer(context, outcome_of(session.kv_remove(words.rest[0])), words.session,
                 object_text({{"deleted", quote(words.rest[0])}}));
 }
 
 int list_keys(Context& context, Session& session, const SessionOperands& words) {
-  Result<Text> list = session.kv_list();
+  Result<std::string> list = session.kv_list();
   if (!list.ok()) return context.fail_in_session(std::move(list.failure()), words.session);
   if (context.json()) {
-    context.print(list->view());
+    context.print(*list);
     return kExitOk;
   }
   Table table({{"KEY"}, {"SET"}, {"VALUE"}});
-  const std::optional<json::value> keys = parse_json(list->view());
+  const std::optional<json::value> keys = parse_json(*list);
   if (!keys || !keys->is_array() || keys->get_array().empty()) {
     context.note("No keys.");
     return kExitOk;
@@ -131,8 +131,8 @@ struct TranscriptOptions {
 int append_turn(Context& context, Session& session, const SessionOperands& words) {
   Result<std::string> content = text_of(words.rest[1]);
   if (!content.ok()) return context.fail(content.failure());
-  return answer(context, session.transcript_append(words.rest[0], *content), words.session,
-                object_text({{"appended", "true"}, {"role", quote(words.rest[0])}}));
+  return answer(context, outcome_of(session.transcript_append(words.rest[0], *content)),
+                words.session, object_text({{"appended", "true"}, {"role", quote(words.rest[0])}}));
 }
 
 void print_turns(Context& context, std::string_view turns) {
@@ -170,12 +170,12 @@ int run_transcript(Context& context, const TranscriptOptions& options) {
   Result<OpenSession> open = open_session(context, split->session);
   if (!open.ok()) return context.fail(open.failure());
   const size_t count = options.limit == 0 ? SIZE_MAX : options.limit;
-  Result<Text> turns = open->session.transcript_last(count);
+  Result<std::string> turns = open->session.transcript_last(count);
   if (!turns.ok()) return context.fail_in_session(std::move(turns.failure()), split->session);
   if (context.json()) {
-    context.print(turns->view());
+    context.print(*turns);
   } else {
-    print_turns(context, turns->view());
+    print_turns(context, *turns);
   }
   return kExitOk;
 }

@@ -69,13 +69,13 @@ int run_tags(Context& context, const Operands& operands) {
   if (!words.ok()) return context.fail(words.failure());
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
-  Result<Text> tags = open->session.tags();
+  Result<std::string> tags = open->session.tags();
   if (!tags.ok()) return context.fail_in_session(std::move(tags.failure()), words->session);
   if (context.json()) {
-    context.print(tags->view());
+    context.print(*tags);
     return kExitOk;
   }
-  const std::vector<Row> rows = tree_rows(tags->view());
+  const std::vector<Row> rows = tree_rows(*tags);
   if (rows.empty()) context.note("No tags.");
   print_tree(context, rows);
   return kExitOk;

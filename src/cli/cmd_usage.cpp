@@ -94,11 +94,11 @@ int run_usage(Context& context, const UsageOptions& options) {
     }
   }
   if (code != kExitOk && options.operands.given().size() == 1) return code;
-  Result<Text> text = store->usage(*filter);
+  Result<std::string> text = store->usage(*filter);
   if (!text.ok()) return context.fail(text.failure());
-  const json::object report = parse_object(text->view());
+  const json::object report = parse_object(*text);
   if (context.json()) {
-    context.print(text->view());
+    context.print(*text);
   } else {
     print_report(context, report, *grouping);
   }

@@ -124,10 +124,10 @@ class Watch {
   }
 
   Result<std::vector<std::string>> newest() {
-    Result<Text> page = store_.sessions("{\"limit\":100}");
+    Result<std::string> page = store_.sessions("{\"limit\":100}");
     if (!page.ok()) return std::move(page.failure());
     std::vector<std::string> ids;
-    const json::object document = parse_object(page->view());
+    const json::object document = parse_object(*page);
     for (const json::value& item : array_at(document, "sessions")) {
       if (item.is_object()) ids.push_back(string_at(item.get_object(), "session_id"));
     }
@@ -136,13 +136,13 @@ class Watch {
 
   // False when the session is gone.
   static bool look_at(Watched& row) {
-    Result<Text> text = row.session.stats();
+    Result<std::string> text = row.session.stats();
     if (!text.ok()) {
       row.failure = text.failure().message;
       return text.failure().status != VARVE_NOT_FOUND;
     }
     const json::object before = std::move(row.stats);
-    row.text = text->str();
+    row.text = *text;
     row.stats = parse_object(row.text);
     row.failure.clear();
     const auto since = [&](std::string_view name) {
@@ -251,12 +251,12 @@ Runner declare_watch(CLI::App& app) {
 int run_metrics(Context& context) {
   Result<Store> store = context.open_store(Access::kExisting);
   if (!store.ok()) return context.fail(store.failure());
-  Result<Text> text = context.json() ? store->stats() : store->metrics();
+  Result<std::string> text = context.json() ? store->stats() : store->metrics();
   if (!text.ok()) return context.fail(text.failure());
   if (context.json()) {
-    context.print(raw_member(text->view(), "metrics"));
+    context.print(raw_member(*text, "metrics"));
   } else {
-    context.out().write(text->view());
+    context.out().write(*text);
   }
   return kExitOk;
 }

@@ -135,17 +135,15 @@ int Context::fail_in_session(Failure failure, const std::string& id) {
   return fail(with_hint(std::move(failure), id));
 }
 
-void Context::receive_log_line(void* user_data, int32_t level, const char* line, size_t size) {
-  auto& context = *static_cast<Context*>(user_data);
-  const std::string_view text(line, size);
-  if (context.globals_.verbose || context.globals_.json) {
-    context.note(text);
+void Context::receive_log_line(int32_t level, std::string_view line) {
+  if (globals_.verbose || globals_.json) {
+    note(line);
     return;
   }
   if (level < VARVE_LOG_ERROR) return;
-  const json::object fields = parse_object(text);
+  const json::object fields = parse_object(line);
   const std::string session = string_at(fields, "session_id");
-  context.warn((session.empty() ? "" : session + ": ") + string_at(fields, "message"));
+  warn((session.empty() ? "" : session + ": ") + string_at(fields, "message"));
 }
 
 Result<Store> Context::open_store(Access access) {
@@ -162,7 +160,8 @@ Result<Store> Context::open_store(Access access) {
   Result<Store> store = Store::open(globals_.root, store_config(globals_));
   if (!store.ok() || globals_.quiet) return store;
   const int32_t level = globals_.verbose ? VARVE_LOG_DEBUG : VARVE_LOG_ERROR;
-  if (Outcome outcome = store->set_log(level, &receive_log_line, this)) return *std::move(outcome);
+  const auto receive = [this](int32_t of, std::string_view line) { receive_log_line(of, line); };
+  if (Outcome failure = outcome_of(store->set_log(level, receive))) return *std::move(failure);
   return store;
 }
 
@@ -246,9 +245,9 @@ Outcome for_each_session(Store& store, json::object filter,
   std::string after;
   do {
     if (!after.empty()) filter["after"] = after;
-    Result<Text> page = store.sessions(json_of(filter));
+    Result<std::string> page = store.sessions(json_of(filter));
     if (!page.ok()) return std::move(page.failure());
-    const json::object document = parse_object(page->view());
+    const json::object document = parse_object(*page);
     for (const json::value& session : array_at(document, "sessions")) {
       if (session.is_object()) take(session.get_object());
     }

@@ -81,7 +81,7 @@ class Context {
                                       const SessionTrial& trial) const;
 
  private:
-  static void receive_log_line(void* user_data, int32_t level, const char* line, size_t size);
+  void receive_log_line(int32_t level, std::string_view line);
 
   Globals& globals_;
   Output& out_;

@@ -55,6 +55,18 @@ int exit_code(varve_status_t status) {
   return found == kStatusExits.end() ? kExitInternal : found->code;
 }
 
+Failure failure_of(const Error& error) {
+  return {error.status(),
+          *error.what() == '\0' ? error.name() : error.what(),
+          error.details(),
+          {},
+          false};
+}
+
+Outcome outcome_of(const varve::Result<void>& answer) {
+  return answer ? Outcome() : failure_of(answer.error());
+}
+
 Failure usage_failure(std::string message, std::string hint) {
   return {VARVE_INVALID_ARGUMENT, std::move(message), "{}", std::move(hint), true};
 }

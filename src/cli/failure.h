@@ -1,7 +1,7 @@
 // What a command reports instead of a result, and the exit code that goes with it.
 #pragma once
 
-#include <varve/base.h>
+#include <varve/result.hpp>
 
 #include <optional>
 #include <span>
@@ -20,12 +20,17 @@ struct Failure {
   bool usage = false;          // a mistake in the command line: --help explains it
 };
 
+// What the library refused.
+[[nodiscard]] Failure failure_of(const Error& error);
+
 // A value, or the failure that says why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}            // NOLINT
   Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT
+  Result(varve::Result<T> answer)                                                  // NOLINT
+      : Result(answer ? Result(*std::move(answer)) : Result(failure_of(answer.error()))) {}
 
   [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
   // Only when !ok().
@@ -40,6 +45,7 @@ class [[nodiscard]] Result {
 
 // The outcome of something without a value: nothing, or the failure.
 using Outcome = std::optional<Failure>;
+[[nodiscard]] Outcome outcome_of(const varve::Result<void>& answer);
 
 // A failure for a mistake in the command line.
 [[nodiscard]] Failure usage_failure(std::string message, std::string hint = {});

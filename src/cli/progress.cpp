@@ -32,15 +32,20 @@ void Progress::advance(int64_t amount) {
   draw();
 }
 
-int32_t Progress::hear(void* self, const char* /*operation*/, uint64_t done, uint64_t total) {
-  auto& progress = *static_cast<Progress*>(self);
-  const auto now = static_cast<int64_t>(done);
-  if (progress.total_ < 0) progress.total_ = static_cast<int64_t>(total);
-  progress.advance(now >= progress.heard_ ? now - progress.heard_ : now);
-  progress.heard_ = now;
+ProgressFunction Progress::receiver() {
+  return [this](std::string_view /*operation*/, uint64_t done, uint64_t total) {
+    hear(static_cast<int64_t>(done), static_cast<int64_t>(total));
+    return true;  // go on
+  };
+}
+
+// `done` starts again at 0 with each operation.
+void Progress::hear(int64_t done, int64_t total) {
+  if (total_ < 0) total_ = total;
+  advance(done >= heard_ ? done - heard_ : done);
+  heard_ = done;
   // The end is drawn in any case, if there is a bar at all.
-  if (done == total && progress.shown_) progress.draw();
-  return 0;
+  if (done == total && shown_) draw();
 }
 
 std::string Progress::line() const {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -11,12 +12,15 @@
 
 namespace varve::cli {
 
+using ProgressFunction =
+    std::function<bool(std::string_view operation, uint64_t done, uint64_t total)>;
+
 class Progress {
  public:
   enum class Unit { kBytes, kItems };
 
   // `when` is "auto" (on a terminal, once the work has taken a third of a second), "always" (at
-  // once, wherever it goes) or "never". `total` 0: unknown; -1: as hear() reports it.
+  // once, wherever it goes) or "never". `total` 0: unknown; -1: as the receiver is told.
   Progress(Output& out, const Terminal& terminal, std::string_view when, std::string label,
            Unit unit, int64_t total);
   Progress(const Progress&) = delete;
@@ -24,15 +28,16 @@ class Progress {
   ~Progress() { clear(); }
 
   void advance(int64_t amount);
-  // As varve_progress_fn, with a Progress as user data: adds what the operation has done since the
-  // last call, so that several operations one after another add up.
-  static int32_t hear(void* self, const char* operation, uint64_t done, uint64_t total);
+  // For set_progress() of a session, which this must outlive. Several operations one after another
+  // add up.
+  [[nodiscard]] ProgressFunction receiver();
   // Removes the bar from the screen, so that other lines can be written.
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  void hear(int64_t done, int64_t total);
   void draw();
   [[nodiscard]] std::string line() const;
 
