@@ -255,7 +255,7 @@ class BasicWindow : public detail::Object<Policy, varve_window_t, varve_window_f
     return BasicWindow(window);
   }
   explicit BasicWindow(std::integral auto capacity) requires std::same_as<Policy, Throwing>
-      : BasicWindow(make(static_cast<size_t>(capacity))) {}
+      : BasicWindow(make(capacity > 0 ? static_cast<size_t>(capacity) : 0)) {}
 
   Answer<void> add(std::string_view message) const {
     return this->tell(varve_window_add, message.data(), message.size());

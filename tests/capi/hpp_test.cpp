@@ -213,6 +213,7 @@ TEST(Hpp, FailuresAreThrownWithTheirPlace) {
   EXPECT_EQ(thrown([&] { (void)store.open_memory("[]"); }), VARVE_INVALID_ARGUMENT);
   EXPECT_EQ(thrown([] { varve::Store("nowhere://x"); }), VARVE_UNSUPPORTED);
   EXPECT_EQ(thrown([] { varve::Window(0); }), VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(thrown([] { varve::Window(-1); }), VARVE_INVALID_ARGUMENT);
 }
 
 TEST(Hpp, CheckedClassesAnswerWithResults) {
