@@ -8,7 +8,7 @@ namespace varve::log {
 
 namespace {
 
-// Writes everything but the tombstones. No name is durable yet.
+// Writes what does not depend on the session that is replaced. No name is durable yet.
 Status write_contents(io::Directory& directory, const SessionContents& contents) {
   VARVE_TRY(write_new_file(directory, kEntriesFile, {}, contents.entries));
   for (const auto& [name, produce] : contents.documents) {
@@ -17,7 +17,10 @@ Status write_contents(io::Directory& directory, const SessionContents& contents)
   return {};
 }
 
-Status write_tombstones(io::Directory& directory, const SessionContents& contents) {
+Status write_rest(io::Directory& directory, const SessionContents& contents) {
+  if (contents.metadata) {
+    VARVE_TRY(write_new_file(directory, kMetadataFile, {}, contents.metadata));
+  }
   VARVE_TRY(write_new_file(directory, kTombstonesFile, {}, contents.tombstones));
   return directory.sync();
 }
@@ -98,7 +101,7 @@ Status DirectoryEngine::put_in_place(const std::string& temporary, const Session
                                      const SessionContents& contents, Existing existing,
                                      bool holds_present, Staged* staged) {
   VARVE_TRY_ASSIGN(auto directory, temporary_->open_directory(temporary));
-  VARVE_TRY(write_tombstones(*directory, contents));
+  VARVE_TRY(write_rest(*directory, contents));
   return registry_->add(row, deadline_us(), [&]() -> Status {
     // One that appeared since may have writers, and deletions that the new one does not know.
     const bool may_have_appeared = existing != Existing::kRefuse && !holds_present;

@@ -27,6 +27,15 @@ void forget(MemorySession& session) {
   session.generation += 1;
 }
 
+// What depends on the session that is replaced.
+Status add_rest(const SessionContents& contents, MemorySession& made) {
+  if (contents.metadata) {
+    VARVE_TRY_ASSIGN(made.documents[std::string(kMetadataFile)], text_of(contents.metadata));
+  }
+  VARVE_TRY_ASSIGN(made.tombstones, text_of(contents.tombstones));
+  return {};
+}
+
 }  // namespace
 
 std::shared_ptr<MemorySession> MemoryEngine::find(std::string_view session_id) {
@@ -72,10 +81,8 @@ Status MemoryEngine::install(const SessionRow& row, const SessionContents& conte
     if (locked.code() == Code::kNotFound) return changed_meanwhile(row.session_id);
     VARVE_TRY(std::move(locked));
   }
-  auto tombstones = text_of(contents.tombstones);
-  Status status = tombstones.status();
+  Status status = add_rest(contents, *made);
   if (status.ok()) {
-    made->tombstones = *std::move(tombstones);
     const std::lock_guard guard(mutex_);
     auto& slot = sessions_[row.session_id];
     if (slot != present) {

@@ -274,8 +274,10 @@ struct RowPage {
 struct SessionContents {
   using Produce = std::function<Status(Sink&)>;
   Produce entries;
-  Produce tombstones;  // asked for last, when no writer can change the session that is replaced
-  std::vector<std::pair<std::string, Produce>> documents;  // by name; kMetadataFile among them
+  std::vector<std::pair<std::string, Produce>> documents;  // by name, without the metadata
+  // Asked for last, when no writer can change the session that is replaced.
+  Produce metadata;  // empty: there is none
+  Produce tombstones;
 };
 
 // What install() does when the session exists already.

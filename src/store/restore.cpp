@@ -238,9 +238,10 @@ class Restore {
         return sink.append(text);
       });
     }
-    VARVE_TRY_ASSIGN(const std::string metadata, metadata_of(id, source));
-    contents.documents.emplace_back(log::kMetadataFile,
-                                    [&](log::Sink& sink) { return sink.append(metadata); });
+    contents.metadata = [&](log::Sink& sink) -> Status {
+      VARVE_TRY_ASSIGN(const std::string metadata, metadata_of(id, source));
+      return sink.append(metadata);
+    };
     const auto existing = options_.overwrite ? log::Existing::kSwap : log::Existing::kRefuse;
     if (options_.overwrite) VARVE_TRY(steps_.make_way(id));
     VARVE_TRY(install_as_changed(id, [&] {

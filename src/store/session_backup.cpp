@@ -193,9 +193,9 @@ Status SessionBackup::copy_whole(BackupTotals* totals) {
     });
   }
   if (!source_->metadata().empty()) {
-    contents.documents.emplace_back(log::kMetadataFile, [this, document](log::Sink& sink) {
+    contents.metadata = [this, document](log::Sink& sink) {
       return document(source_->metadata(), sink);
-    });
+    };
   }
   VARVE_TRY(copies_.install(source_->row(id_), contents, log::Existing::kSwapOrMove,
                             context_.deadline_us()));

@@ -40,7 +40,7 @@ class StoreGround {
       return [bytes = std::move(bytes)](Sink& sink) { return sink.append(bytes); };
     };
     const SessionContents contents{
-        text("two\n"), [](Sink&) { return Status(); }, {{"metadata.json", text("{\"new\":1}")}}};
+        text("two\n"), {}, text("{\"new\":1}"), [](Sink&) { return Status(); }};
     return engine->install({id, "u", "a", test::kStartMs}, contents, existing,
                            clock.monotonic_us());
   }

@@ -22,9 +22,9 @@ SessionContents::Produce bytes_of_text(std::string bytes) {
 
 SessionContents contents_of(const std::string& word) {
   return {bytes_of_text(word + "\n"),
-          bytes_of_text(word + " gone\n"),
-          {{"metadata.json", bytes_of_text("{\"of\":\"" + word + "\"}")},
-           {"vectors.bin", bytes_of_text(word)}}};
+          {{"vectors.bin", bytes_of_text(word)}},
+          bytes_of_text("{\"of\":\"" + word + "\"}"),
+          bytes_of_text(word + " gone\n")};
 }
 
 const SessionRow kInstalled = {"s", "u", "a", test::kStartMs};
@@ -119,10 +119,12 @@ TEST_P(InstallingAnywhere, APartThatCannotBeMadeLeavesWhatWasThere) {
     if (is_there) {
       ASSERT_TRUE(install("old", Existing::kRefuse).ok());
     }
-    SessionContents bad[] = {contents_of("new"), contents_of("new"), contents_of("new")};
+    SessionContents bad[] = {contents_of("new"), contents_of("new"), contents_of("new"),
+                             contents_of("new")};
     bad[0].entries = failing;
     bad[1].tombstones = failing;
     bad[2].documents[0].second = failing;
+    bad[3].metadata = failing;
     for (const auto& contents : bad) {
       EXPECT_EQ(install(contents, Existing::kSwap).code(), Code::kCorruption);
       EXPECT_EQ(there(), is_there ? all_of("old") : "(none)");

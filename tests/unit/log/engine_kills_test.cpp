@@ -29,7 +29,7 @@ Status install(DirectoryEngine& engine, int64_t deadline_us) {
   SessionContents contents;
   contents.entries = [](Sink& sink) { return sink.append("restored\n"); };
   contents.tombstones = [](Sink&) { return Status(); };
-  contents.documents.emplace_back(kMetadataFile, [](Sink& sink) { return sink.append("{}"); });
+  contents.metadata = [](Sink& sink) { return sink.append("{}"); };
   return engine.install({"s", "u", "", 2}, contents, Existing::kSwapOrMove, deadline_us);
 }
 

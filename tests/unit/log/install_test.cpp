@@ -31,8 +31,7 @@ class Installing : public testing::Test {
     SessionContents contents;
     contents.entries = [](Sink& sink) { return sink.append("new\n"); };
     contents.tombstones = [](Sink&) { return Status(); };
-    contents.documents.emplace_back(kMetadataFile,
-                                    [](Sink& sink) { return sink.append(R"({"new":1})"); });
+    contents.metadata = [](Sink& sink) { return sink.append(R"({"new":1})"); };
     return engine.install({id, "u", "", 2}, contents, existing, clock_.monotonic_us() + 1000);
   }
   std::string metadata(const std::string& id = "s1") {

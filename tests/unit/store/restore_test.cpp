@@ -204,6 +204,28 @@ TEST_F(RestoreTest, IsANewGenerationSoThatTheNextBackupCopiesItWhole) {
   EXPECT_EQ(backed_up(*store).get_int64("copied"), 1);
 }
 
+TEST_F(RestoreTest, IsANewGenerationAlsoBesideACompactionThatComesWhileItCopies) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a", "b"});
+  backed_up(*store);
+  ASSERT_TRUE(notes->remove("a", "").ok());
+  const auto process = disk_.process(7);
+  const auto other = open("store", process.get());
+  bool was_compacted = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_staged = operation.path.find("/tmp/new.tmp-") != std::string::npos;
+    if (!is_staged || operation.name != "memory.jsonl") return std::nullopt;
+    disk_.set_fault_hook({});
+    const auto compacted = (*other->open_session("notes"))->compact({});
+    was_compacted = compacted.ok();
+    return std::nullopt;
+  });
+  restored(*store, R"({"overwrite":true})");
+  ASSERT_TRUE(was_compacted);
+  EXPECT_EQ((*store->open_session("notes"))->stats()->get_int64("generation"), 3);
+}
+
 TEST_F(RestoreTest, RefusesWhatIsNoBackupAndTheStoreItself) {
   const auto store = open("store");
   add(*create(*store, "notes"), {"a"});
