@@ -6,7 +6,8 @@
  * message, tool_call, tool_result, observation, summary, document, or any [a-z][a-z0-9_]{0,31}) and
  * "content" (any JSON value). Optional: "id", "timestamp", "importance" (0..1, default 0.5),
  * "tags", "references", "relations", "expires_at", "trace_id", "span_id", "decay_factor". Unknown
- * members are kept as they are. docs/format.md#entries has the whole schema.
+ * members are kept as they are. An entry never changes: to correct one, add another and delete the
+ * old one. docs/format.md#entries has the whole schema.
  */
 #ifndef VARVE_ENTRY_H
 #define VARVE_ENTRY_H

@@ -68,8 +68,9 @@ extern "C" {
  *          VARVE_BAD_HANDLE, VARVE_IO
  * @cost    grows with the postings read and the limit, not with the log; one read of the bytes of
  *          each result. A phrase reads every entry that has all its words. The first query of a
- *          session loads the facets, the first with text the words, the first with a vector the
- *          vectors (docs/query.md). A vector is compared with all vectors of the session.
+ *          session loads tags, references and content members, the first with text the words, the
+ *          first with a vector the vectors (docs/query.md#what-it-costs). A vector is compared with
+ *          all vectors of the session.
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t

@@ -184,8 +184,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          may be over before the call returns. durable: false while acknowledged
  *                          entries are only in memory, because the disk does not accept them
  *                          (integrity.io_failure "buffer"). memory_bytes is of the whole index;
- *                          facets, words and vectors are in it only as far as a query has needed
- *                          them. usage: see varve_store_usage.
+ *                          facets (tags, references, content members), words and vectors are in it
+ *                          only as far as a query has needed them. usage: see varve_store_usage.
  * @param[out] json_len_out [bytes].
  * @param[out] error_out    caller frees; may be NULL.
  *

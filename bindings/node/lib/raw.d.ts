@@ -958,8 +958,8 @@ export interface Raw {
    *                          may be over before the call returns. durable: false while acknowledged
    *                          entries are only in memory, because the disk does not accept them
    *                          (integrity.io_failure "buffer"). memory_bytes is of the whole index;
-   *                          facets, words and vectors are in it only as far as a query has needed
-   *                          them. usage: see varve_store_usage.
+   *                          facets (tags, references, content members), words and vectors are in it
+   *                          only as far as a query has needed them. usage: see varve_store_usage.
    * @param[out] json_len_out [bytes].
    * @param[out] error_out    caller frees; may be NULL.
    *
@@ -1618,8 +1618,9 @@ export interface Raw {
    *          VARVE_BAD_HANDLE, VARVE_IO
    * @cost    grows with the postings read and the limit, not with the log; one read of the bytes of
    *          each result. A phrase reads every entry that has all its words. The first query of a
-   *          session loads the facets, the first with text the words, the first with a vector the
-   *          vectors (docs/query.md). A vector is compared with all vectors of the session.
+   *          session loads tags, references and content members, the first with text the words, the
+   *          first with a vector the vectors (docs/query.md#what-it-costs). A vector is compared with
+   *          all vectors of the session.
    * @thread  any
    */
   varve_session_query(session: Handle | null, query_json?: Text | null | undefined): Handle;

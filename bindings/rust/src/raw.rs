@@ -1058,8 +1058,8 @@ pub struct Api {
     ///                          may be over before the call returns. durable: false while acknowledged
     ///                          entries are only in memory, because the disk does not accept them
     ///                          (integrity.io_failure "buffer"). memory_bytes is of the whole index;
-    ///                          facets, words and vectors are in it only as far as a query has needed
-    ///                          them. usage: see varve_store_usage.
+    ///                          facets (tags, references, content members), words and vectors are in it
+    ///                          only as far as a query has needed them. usage: see varve_store_usage.
     /// @param[out] json_len_out [bytes].
     /// @param[out] error_out    caller frees; may be NULL.
     ///
@@ -1617,8 +1617,9 @@ pub struct Api {
     ///          VARVE_BAD_HANDLE, VARVE_IO
     /// @cost    grows with the postings read and the limit, not with the log; one read of the bytes of
     ///          each result. A phrase reads every entry that has all its words. The first query of a
-    ///          session loads the facets, the first with text the words, the first with a vector the
-    ///          vectors (docs/query.md). A vector is compared with all vectors of the session.
+    ///          session loads tags, references and content members, the first with text the words, the
+    ///          first with a vector the vectors (docs/query.md#what-it-costs). A vector is compared with
+    ///          all vectors of the session.
     /// @thread  any
     /// ```
     pub varve_session_query: unsafe extern "C" fn(session: *mut varve_session_t, query_json: *const c_char, query_len: usize, results_out: *mut *mut varve_results_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
