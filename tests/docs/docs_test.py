@@ -157,6 +157,27 @@ class Pages(unittest.TestCase):
                 self.assertEqual(len(counts), 1, f"{name_of(path)}: {table[:200]}")
 
 
+class Figures(unittest.TestCase):
+    """The README shows a few rows of the benchmarks' table; they are those of the last run."""
+
+    def rows(self, text):
+        """{first cell: {head of the column: cell}} of the first table of a text."""
+        table = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE).group()
+        head, _, *rest = [[cell.strip() for cell in row.strip("|").split("|")]
+                          for row in table.splitlines()]
+        return {row[0]: dict(zip(head[1:], row[1:])) for row in rest}
+
+    def test_readme_shows_those_of_the_last_run(self):
+        readme = (SOURCE / "README.md").read_text("utf-8")
+        bench = (SOURCE / "bench/README.md").read_text("utf-8")
+        measured = self.rows(bench.partition("\n## Last run\n")[2])
+        shown = self.rows(readme.partition("**What does it cost?**")[2])
+        self.assertGreater(len(shown), 3)
+        for name, figures in shown.items():
+            for engine, figure in figures.items():
+                self.assertEqual(figure, measured[name][engine], f"{name}: {engine}")
+
+
 class Commands(unittest.TestCase):
     def test_commands_and_options_exist(self):
         checked = 0
