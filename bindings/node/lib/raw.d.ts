@@ -1077,7 +1077,8 @@ export interface Raw {
   /**
    * Adds one entry. After VARVE_OK the entry is in the log, as durable as the session's durability
    * says ("commit", the default: it survives power loss), and every process sees it. After any other
-   * status the session is as it was.
+   * status the session is as it was, except when the message of VARVE_IO says that the outcome is
+   * unknown (docs/errors.md).
    *
    * Threads that add to one session at once share one write and one fdatasync.
    *
@@ -1105,7 +1106,8 @@ export interface Raw {
   varve_session_add_async(session: Handle | null, entry_json: Text, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Adds several entries, all or none, even across a crash.
+   * Adds several entries, all or none, even when the process is killed; when the power goes, with
+   * durability "commit" (docs/reliability.md#known says what else may be left).
    *
    * @param[in]  session     open session.
    * @param[in]  entries     a JSON array of entries, or JSON lines (one entry a line).

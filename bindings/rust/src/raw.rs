@@ -1160,7 +1160,8 @@ pub struct Api {
     /// ```text
     /// Adds one entry. After VARVE_OK the entry is in the log, as durable as the session's durability
     /// says ("commit", the default: it survives power loss), and every process sees it. After any other
-    /// status the session is as it was.
+    /// status the session is as it was, except when the message of VARVE_IO says that the outcome is
+    /// unknown (docs/errors.md).
     ///
     /// Threads that add to one session at once share one write and one fdatasync.
     ///
@@ -1184,7 +1185,8 @@ pub struct Api {
     /// ```
     pub varve_session_add: unsafe extern "C" fn(session: *mut varve_session_t, entry_json: *const c_char, entry_len: usize, id_out: *mut *mut c_char, id_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Adds several entries, all or none, even across a crash.
+    /// Adds several entries, all or none, even when the process is killed; when the power goes, with
+    /// durability "commit" (docs/reliability.md#known says what else may be left).
     ///
     /// @param[in]  session     open session.
     /// @param[in]  entries     a JSON array of entries, or JSON lines (one entry a line).

@@ -1661,7 +1661,8 @@ func ContextRecord(session Session, kind string, payloadJSON string) (id []byte,
 //
 // Adds one entry. After VARVE_OK the entry is in the log, as durable as the session's durability
 // says ("commit", the default: it survives power loss), and every process sees it. After any other
-// status the session is as it was.
+// status the session is as it was, except when the message of VARVE_IO says that the outcome is
+// unknown (docs/errors.md).
 //
 // Threads that add to one session at once share one write and one fdatasync.
 //
@@ -1695,7 +1696,8 @@ func SessionAdd(session Session, entryJSON string) (id []byte, failure *Failure)
 
 // SessionAddBatch is varve_session_add_batch (entry.h).
 //
-// Adds several entries, all or none, even across a crash.
+// Adds several entries, all or none, even when the process is killed; when the power goes, with
+// durability "commit" (docs/reliability.md#known says what else may be left).
 //
 // @param[in]  session     open session.
 // @param[in]  entries     a JSON array of entries, or JSON lines (one entry a line).

@@ -1149,7 +1149,8 @@ class Functions:
 
         Adds one entry. After VARVE_OK the entry is in the log, as durable as the session's durability
         says ("commit", the default: it survives power loss), and every process sees it. After any other
-        status the session is as it was.
+        status the session is as it was, except when the message of VARVE_IO says that the outcome is
+        unknown (docs/errors.md).
 
         Threads that add to one session at once share one write and one fdatasync.
 
@@ -1175,7 +1176,8 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_session_add_batch(varve_session_t *session, const char *entries, size_t entries_len, char **ids_out, size_t *ids_len_out, varve_error_t **error_out)
 
-        Adds several entries, all or none, even across a crash.
+        Adds several entries, all or none, even when the process is killed; when the power goes, with
+        durability "commit" (docs/reliability.md#known says what else may be left).
 
         @param[in]  session     open session.
         @param[in]  entries     a JSON array of entries, or JSON lines (one entry a line).
