@@ -178,6 +178,20 @@ class Figures(unittest.TestCase):
                 self.assertEqual(figure, measured[name][engine], f"{name}: {engine}")
 
 
+class LogLines(unittest.TestCase):
+    def test_each_message_is_on_the_page_of_operations(self):
+        page = (SOURCE / "docs/operations.md").read_text("utf-8")
+        call = re.compile(r'Level::k(?:Debug|Info|Warn|Error),\s*(?:"store",\s*)?(?:[\w.()]+,\s*)?'
+                          r'"([^"]{8,}?)(?:: )?"')
+        messages = set()
+        for folder in ("session", "store"):
+            for path in (SOURCE / "src" / folder).glob("*.cpp"):
+                text = re.sub(r'"\s*\n\s*"', "", path.read_text("utf-8"))
+                messages.update(call.findall(text))
+        self.assertGreater(len(messages), 20)
+        self.assertEqual([message for message in sorted(messages) if message not in page], [])
+
+
 class Commands(unittest.TestCase):
     def test_commands_and_options_exist(self):
         checked = 0
