@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ Result<BackupOptions> parse_backup_options(std::string_view text) {
   VARVE_TRY(json::read_object(text, [&](json::ObjectReader& reader) {
     reader.refuse_empty({"sessions"}, "is empty; leave it out for all sessions");
     reader.read_strings("sessions", &options.sessions);
+    drop_repeats(&options.sessions);
     bool delete_missing = true;
     reader.read_bool("delete_missing", &delete_missing);
     if (reader.read_any("delete_missing")) options.delete_missing = delete_missing;
@@ -255,6 +257,11 @@ class Backup {
 };
 
 }  // namespace
+
+void drop_repeats(std::vector<std::string>* ids) {
+  std::unordered_set<std::string> told;
+  std::erase_if(*ids, [&](const std::string& id) { return !told.insert(id).second; });
+}
 
 Status check_path(std::string_view path, std::string_view member) {
   Place place;

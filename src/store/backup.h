@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/environment.h"
 #include "base/result.h"
@@ -51,6 +52,9 @@ struct RestoreSteps {
 // Returns the report that varve_store_restore describes.
 Result<json::Tree> restore(const CopyContext& context, std::string_view path,
                            std::string_view options, const RestoreSteps& steps);
+
+// A session that is named twice is copied once.
+void drop_repeats(std::vector<std::string>* ids);
 
 // kInvalidArgument for a path where no backup can be.
 Status check_path(std::string_view path, std::string_view member);

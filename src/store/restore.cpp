@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "json/object_reader.h"
 #include "log/directory_engine.h"
+#include "session/expiry.h"
 #include "session/metadata.h"
 #include "session/retries.h"
 #include "store/backup.h"
@@ -37,6 +38,7 @@ Result<RestoreOptions> parse_restore_options(std::string_view text) {
     // A caller that found no session to restore does not mean all of them.
     reader.refuse_empty({"sessions"}, "is empty; leave it out for all sessions");
     reader.read_strings("sessions", &options.sessions);
+    drop_repeats(&options.sessions);
     reader.read_bool("overwrite", &options.overwrite);
     reader.read_string("tombstones_from", &options.tombstones_from);
     has_tombstones = reader.read_any("tombstones_from").has_value();
@@ -134,7 +136,8 @@ class Restore {
     return choose_sessions();
   }
 
-  // If a session of the backup cannot be read, the others are restored nevertheless.
+  // If a session of the backup cannot be read, or has expired, the others are restored
+  // nevertheless.
   Status run() {
     Status first;
     for (const std::string& id : chosen_) {
@@ -205,15 +208,28 @@ class Restore {
       return *source_failure;
     }
     SessionSource& source = **opened;
+    if (has_expired(id, source)) {
+      *source_failure = {Code::kNotFound, "it has expired (ttl_hours)"};
+      return *source_failure;
+    }
     auto scanned = source.scan(0, 0);
     Status status = scanned.ok() ? install(id, source, *scanned) : scanned.status();
     *source_failure = source.failure();
     VARVE_TRY(std::move(status));
     const std::string damage = scanned->damage_remark();
     if (!damage.empty()) problems_.push(problem(id, damage, true));
-    VARVE_TRY_ASSIGN(const uint64_t alive, steps_.refresh(id));
-    entries_ += alive;
+    const auto alive = steps_.refresh(id);
+    if (alive.code() == Code::kNotFound) return {};  // dropped meanwhile, or its time is over now
+    VARVE_TRY(alive);
+    entries_ += *alive;
     return {};
+  }
+
+  // Nobody could open it, and it must not take the place of a session that lives.
+  [[nodiscard]] bool has_expired(const std::string& id, const SessionSource& source) const {
+    const auto metadata = session::Metadata::parse(source.metadata(), id);
+    const auto end_ms = metadata.ok() ? session::expiry_ms(metadata->tree()) : std::nullopt;
+    return end_ms && *end_ms <= context_.clock.now_ms();
   }
 
   Status install(const std::string& id, SessionSource& source, const SourceScan& scan) {

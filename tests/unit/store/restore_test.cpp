@@ -290,5 +290,49 @@ TEST_F(RestoreTest, AFailedSwapIsToldAndNothingChanges) {
   EXPECT_TRUE(items->empty());
 }
 
+TEST_F(RestoreTest, ASessionThatHasExpiredIsLeftOutAndTheOthersComeBack) {
+  const auto store = open("store");
+  add(*create(*store, "a"), {"1"});
+  add(**store->create_session(R"({"session_id":"brief","ttl_hours":1})"), {"1"});
+  add(*create(*store, "z"), {"1"});
+  backed_up(*store);
+  clock_.advance_ms(3'600'000);
+
+  const auto other = open("other");
+  const json::Tree report = restored(*other);
+  EXPECT_EQ(report.get_int64("sessions"), 2);
+  EXPECT_EQ(report.get_int64("entries"), 2);
+  ASSERT_EQ(report.get("problems")->items().size(), 1U);
+  const json::Tree& problem = report.get("problems")->items()[0];
+  EXPECT_EQ(problem.get_string("session_id"), "brief");
+  EXPECT_EQ(problem.get_string("reason"), "it has expired (ttl_hours)");
+  EXPECT_FALSE(problem.get_bool("copied"));
+  EXPECT_EQ(alive(*other, "a"), Texts{"1"});
+  EXPECT_EQ(alive(*other, "z"), Texts{"1"});
+  EXPECT_FALSE(disk_.exists("other/sessions/brief"));
+  EXPECT_EQ(refusal(*open("third"), R"({"sessions":["brief"]})"), Code::kNotFound);
+}
+
+TEST_F(RestoreTest, AnExpiredCopyDoesNotTakeThePlaceOfASessionThatLives) {
+  const auto store = open("store");
+  const auto brief = *store->create_session(R"({"session_id":"brief","ttl_hours":1})");
+  add(*brief, {"1"});
+  backed_up(*store);
+  ASSERT_TRUE(brief->update(R"({"ttl_hours":0})").ok());
+  clock_.advance_ms(3'600'000);
+  EXPECT_EQ(refusal(*store, R"({"overwrite":true})"), Code::kNotFound);
+  EXPECT_EQ(alive(*store, "brief"), Texts{"1"});
+}
+
+TEST_F(RestoreTest, ASessionThatIsNamedTwiceIsCopiedOnce) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a"});
+  const std::string twice = R"({"sessions":["notes","notes"]})";
+  EXPECT_EQ(backed_up(*store, twice).get_int64("sessions"), 1);
+  const json::Tree report = restored(*open("other"), twice);
+  EXPECT_EQ(report.get_int64("sessions"), 1);
+  EXPECT_EQ(report.get_int64("entries"), 1);
+}
+
 }  // namespace
 }  // namespace varve::store
