@@ -90,7 +90,7 @@ Status MemoryEngine::install(const SessionRow& row, const SessionContents& conte
                                              : changed_meanwhile(row.session_id);
     } else {
       slot = std::move(made);
-      rows_.push_back(row);
+      if (row.listed_at.empty()) rows_.push_back(row);  // no row ever goes
     }
   }
   if (status.ok() && present) forget(*present);

@@ -122,9 +122,27 @@ Result<std::unique_ptr<io::File>> Registry::lock(int64_t deadline_us) {
   }
 }
 
+// The list may have been rebuilt since somebody saw the row there.
+Result<bool> Registry::is_listed(const SessionRow& row) {
+  if (row.listed_at.empty()) return false;
+  const auto file = indices_.open(kRegistryFile, io::OpenMode::kRead);
+  if (file.code() == Code::kNotFound) return false;
+  if (!file.ok()) return file.status();
+  VARVE_TRY_ASSIGN(const io::FileInfo info, (*file)->info());
+  const auto offset = decode_cursor(row.listed_at, info);
+  if (!offset.ok()) return false;
+  const std::string line = encode_row(row);
+  std::string there(line.size(), '\0');
+  VARVE_TRY_ASSIGN(const size_t got, (*file)->read_at(*offset, there));
+  return got == line.size() && there == line;
+}
+
+// One that is listed is synced as well: who appended it may have been killed before it did that.
 Status Registry::append(const SessionRow& row) {
+  VARVE_TRY_ASSIGN(const bool has_row, is_listed(row));
   VARVE_TRY_ASSIGN(auto file, indices_.open(kRegistryFile, io::OpenMode::kAppendOrCreate));
-  VARVE_TRY_ASSIGN(const uint64_t size_bytes, append_lines(*file, encode_row(row)));
+  const std::string line = has_row ? std::string() : encode_row(row);
+  VARVE_TRY_ASSIGN(const uint64_t size_bytes, append_lines(*file, line));
   Status synced = file->sync_data();
   if (!synced.ok()) {
     // No later sync of this file can be believed. It is derived and will be rebuilt.

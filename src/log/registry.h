@@ -33,7 +33,8 @@ class Registry {
 
   [[nodiscard]] bool exists();
 
-  // Runs `give_name` after the row is synced and before the unlock. kBusy at the deadline.
+  // Runs `give_name` after the row is synced and before the unlock. kBusy at the deadline. A row
+  // that is still where `listed_at` says is not appended again.
   Status add(const SessionRow& row, int64_t deadline_us, const std::function<Status()>& give_name);
 
   // The rows before the cursor, newest first. kInvalidArgument for another registry's cursor.
@@ -45,6 +46,7 @@ class Registry {
 
  private:
   Result<std::unique_ptr<io::File>> lock(int64_t deadline_us);
+  Result<bool> is_listed(const SessionRow& row);
   Status append(const SessionRow& row);
 
   io::Directory& indices_;

@@ -262,6 +262,9 @@ struct SessionRow {
   std::string user_id;
   std::string agent_id;
   int64_t created_at_ms = 0;
+  // For install(): where the list has this row already, as the cursor of a page tells. Empty: it
+  // is not known to have it.
+  std::string listed_at = {};
 };
 
 struct RowPage {

@@ -83,6 +83,7 @@ class Backup {
                                                         &context_.random};
     VARVE_TRY_ASSIGN(copy_,
                      log::DirectoryEngine::open(path, environment, context_.lock_timeout_ms));
+    rows_ = std::make_unique<ListedRows>(*copy_);
     const bool may_remove_all = options_.sessions.empty() && !options_.delete_missing;
     return may_remove_all ? refuse_copies_of_another_store() : Status();
   }
@@ -198,7 +199,7 @@ class Backup {
   Status copy_all() {
     for (const std::string& id : chosen_) {
       const auto known = manifest_.sessions.find(id);
-      SessionBackup session(context_, *copy_, id);
+      SessionBackup session(context_, *copy_, *rows_, id);
       if (known != manifest_.sessions.end()) session.set_known(known->second);
       Status status = session.run(&totals_);
       if (status.ok()) {
@@ -250,6 +251,7 @@ class Backup {
   std::unique_ptr<io::Directory> root_;
   std::unique_ptr<io::File> lock_;
   std::unique_ptr<log::DirectoryEngine> copy_;
+  std::unique_ptr<ListedRows> rows_;  // of the copy
   BackupManifest manifest_;
   BackupTotals totals_;
   uint64_t removed_ = 0;

@@ -17,6 +17,7 @@
 #include "store/backup_manifest.h"
 #include "store/catalog.h"
 #include "store/problem.h"
+#include "store/session_rows.h"
 #include "store/session_source.h"
 
 namespace varve::store {
@@ -120,7 +121,7 @@ class TombstoneUnion {
 class Restore {
  public:
   Restore(const CopyContext& context, const RestoreOptions& options, const RestoreSteps& steps)
-      : context_(context), options_(options), steps_(steps) {}
+      : context_(context), options_(options), steps_(steps), rows_(context.engine) {}
 
   Status open(std::string_view path) {
     VARVE_TRY_ASSIGN(ReadOnlyStore backup, ReadOnlyStore::open(context_, path));
@@ -260,8 +261,9 @@ class Restore {
     };
     const auto existing = options_.overwrite ? log::Existing::kSwap : log::Existing::kRefuse;
     if (options_.overwrite) VARVE_TRY(steps_.make_way(id));
+    VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source.row(id)));
     VARVE_TRY(install_as_changed(id, [&] {
-      return context_.engine.install(source.row(id), contents, existing, context_.deadline_us());
+      return context_.engine.install(row, contents, existing, context_.deadline_us());
     }));
     if (replaces) replaced_ += 1;
     reapplied_ += reapplied;
@@ -320,6 +322,7 @@ class Restore {
   const RestoreSteps& steps_;
   std::optional<ReadOnlyStore> backup_;
   std::optional<ReadOnlyStore> others_;
+  ListedRows rows_;
   std::vector<std::string> chosen_;
   uint64_t restored_ = 0;
   uint64_t replaced_ = 0;

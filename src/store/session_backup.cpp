@@ -197,8 +197,8 @@ Status SessionBackup::copy_whole(BackupTotals* totals) {
       return document(source_->metadata(), sink);
     };
   }
-  VARVE_TRY(copies_.install(source_->row(id_), contents, log::Existing::kSwapOrMove,
-                            context_.deadline_us()));
+  VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source_->row(id_)));
+  VARVE_TRY(copies_.install(row, contents, log::Existing::kSwapOrMove, context_.deadline_us()));
   VARVE_TRY(note_copied());
   totals->copied += 1;
   totals->bytes += written_bytes_;

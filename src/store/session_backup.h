@@ -9,6 +9,7 @@
 #include "log/storage.h"
 #include "store/backup.h"
 #include "store/backup_manifest.h"
+#include "store/session_rows.h"
 #include "store/session_source.h"
 
 namespace varve::store {
@@ -23,8 +24,9 @@ struct BackupTotals {
 
 class SessionBackup {
  public:
-  SessionBackup(const CopyContext& context, log::Engine& copies, const std::string& id)
-      : context_(context), copies_(copies), id_(id) {}
+  SessionBackup(const CopyContext& context, log::Engine& copies, ListedRows& rows,
+                const std::string& id)
+      : context_(context), copies_(copies), rows_(rows), id_(id) {}
 
   // What backup.json says of the copy.
   void set_known(const CopiedSession& known) { known_ = known; }
@@ -50,6 +52,7 @@ class SessionBackup {
 
   const CopyContext& context_;
   log::Engine& copies_;
+  ListedRows& rows_;  // of the copies
   const std::string& id_;
   std::optional<CopiedSession> known_;
   std::unique_ptr<SessionSource> source_;

@@ -29,6 +29,12 @@ Status walk(log::Engine& engine, std::string_view after, const RowVisitor& visit
   }
 }
 
+// Of one life of a session: its id may have been used before.
+std::string key_of(const log::SessionRow& row) {
+  return row.session_id + " " + std::to_string(row.created_at_ms) + " " + row.user_id + "\n" +
+         row.agent_id;
+}
+
 }  // namespace
 
 Status for_each_row(log::Engine& engine, std::string_view after, const RowVisitor& visitor,
@@ -38,6 +44,24 @@ Status for_each_row(log::Engine& engine, std::string_view after, const RowVisito
     if (status.code() != Code::kGone) return status;
   }
   return {Code::kBusy, "the list of sessions keeps being rebuilt; try again"};
+}
+
+Result<log::SessionRow> ListedRows::placed(log::SessionRow row) {
+  if (!was_read_) VARVE_TRY(read());
+  was_read_ = true;
+  const auto found = places_.find(key_of(row));
+  if (found != places_.end()) row.listed_at = found->second;
+  return row;
+}
+
+Status ListedRows::read() {
+  RowVisitor visitor;
+  visitor.begin = [&] { places_.clear(); };
+  visitor.visit = [&](const RowAt& at) {
+    places_.insert_or_assign(key_of(at.row), at.cursor);
+    return true;
+  };
+  return for_each_row(engine_, {}, visitor);
 }
 
 }  // namespace varve::store

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/result.h"
 #include "log/storage.h"
@@ -29,5 +30,22 @@ struct RowVisitor {
 // is rebuilt again and again.
 Status for_each_row(log::Engine& engine, std::string_view after, const RowVisitor& visitor,
                     size_t first_count = log::Engine::kRowsAtATime);
+
+// Where the list has the rows of sessions that are installed again: with a second row, a session
+// would be on two pages, and each whole copy of it would make the list of a backup longer.
+class ListedRows {
+ public:
+  explicit ListedRows(log::Engine& engine) : engine_(engine) {}
+
+  // The row with its `listed_at`. The first call reads the list.
+  Result<log::SessionRow> placed(log::SessionRow row);
+
+ private:
+  Status read();
+
+  log::Engine& engine_;
+  bool was_read_ = false;
+  std::unordered_map<std::string, std::string> places_;
+};
 
 }  // namespace varve::store

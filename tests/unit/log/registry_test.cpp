@@ -181,5 +181,62 @@ TEST_F(Rows, ReplacingThemIsOneStep) {
   EXPECT_EQ(page->rows[0].session_id, "s2");
 }
 
+// Rows of sessions that are installed again.
+class ListedRow : public Rows {
+ protected:
+  SessionRow listed() {
+    SessionRow row{"s1", "u", "a", test::kStartMs};
+    row.listed_at = registry().list("", 10)->cursors.back();
+    return row;
+  }
+  Status add_row(const SessionRow& row) {
+    return registry().add(row, clock_.monotonic_us() + 1000, [] { return Status(); });
+  }
+};
+
+TEST_F(ListedRow, IsNotAppendedAgain) {
+  ASSERT_TRUE(add("s1").ok());
+  ASSERT_TRUE(add("s2").ok());
+  const std::string before = rows();
+  ASSERT_TRUE(add_row(listed()).ok());
+  EXPECT_EQ(rows(), before);
+}
+
+TEST_F(ListedRow, IsAppendedWhenTheListWasRebuiltWithoutIt) {
+  ASSERT_TRUE(add("s1").ok());
+  const SessionRow row = listed();
+  disk_.write_file("indices/sessions.jsonl", "");
+  ASSERT_TRUE(add_row(row).ok());
+  EXPECT_NE(rows().find("s1"), std::string::npos);
+  ASSERT_TRUE(registry()
+                  .replace(clock_.monotonic_us(),
+                           [] {
+                             return Result<std::vector<SessionRow>>(
+                                 std::vector<SessionRow>{{"s2", "u", "a", 1}});
+                           })
+                  .ok());
+  ASSERT_TRUE(add_row(row).ok());
+  EXPECT_NE(rows().find("s1"), std::string::npos);
+}
+
+TEST_F(ListedRow, IsDurableBeforeTheNameAlsoWhenItsWriterWasKilledBeforeTheSync) {
+  ASSERT_TRUE(add("s0").ok());
+  const auto other = disk_.process(4711);
+  other->set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kSyncData) other->kill();
+    return std::nullopt;
+  });
+  const auto indices = *other->open_root("indices", false);
+  Registry killed(*indices, clock_, random_);
+  (void)killed.add({"s1", "u", "a", test::kStartMs}, clock_.monotonic_us(), [] { return Status(); })
+      .ok();
+  SessionRow row{"s1", "u", "a", test::kStartMs};
+  row.listed_at = registry().list("", 10)->cursors.front();
+  ASSERT_EQ(registry().list("", 10)->rows.front().session_id, "s1");
+  ASSERT_TRUE(add_row(row).ok());
+  const std::string durable = disk_.crash()->read_file("indices/sessions.jsonl").value_or("");
+  EXPECT_NE(durable.find("s1"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace varve::log

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "backup_rig.h"
+#include "session/compaction.h"
 #include "store/backup.h"
 
 namespace varve::store {
@@ -332,6 +333,42 @@ TEST_F(RestoreTest, ASessionThatIsNamedTwiceIsCopiedOnce) {
   const json::Tree report = restored(*open("other"), twice);
   EXPECT_EQ(report.get_int64("sessions"), 1);
   EXPECT_EQ(report.get_int64("entries"), 1);
+}
+
+TEST_F(RestoreTest, ARestoredSessionIsOnOnePageOfTheList) {
+  const auto source = open("store");
+  for (const char* id : {"one", "two", "three"}) add(*create(*source, id), {"a"});
+  backed_up(*source);
+  for (const char* target : {"store", "memory:"}) {
+    const auto store = target == std::string("store") ? source : open(target);
+    restored(*store, R"({"overwrite":true})");
+    ASSERT_TRUE(store->delete_session("one").ok());
+    restored(*store, R"({"sessions":["one"]})");
+    Texts listed;
+    for (std::string after;;) {
+      const auto page = *store->sessions(R"({"limit":1)" + after + "}");
+      for (const auto& item : page.get("sessions")->items()) {
+        listed.push_back(item.get_string("session_id"));
+      }
+      if (page.get("next")->is_null()) break;
+      after = R"(,"after":")" + page.get_string("next") + "\"";
+    }
+    std::sort(listed.begin(), listed.end());
+    EXPECT_EQ(listed, (Texts{"one", "three", "two"})) << target;
+  }
+}
+
+TEST_F(RestoreTest, WholeCopiesDoNotMakeTheListOfABackupLonger) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a"});
+  backed_up(*store);
+  const std::string before = file("copy/indices/sessions.jsonl");
+  for (int night = 0; night < 3; ++night) {
+    ASSERT_TRUE(notes->compact({session::CompactionCause::kPurge}).ok());
+    EXPECT_EQ(backed_up(*store).get_int64("copied"), 1);
+  }
+  EXPECT_EQ(file("copy/indices/sessions.jsonl"), before);
 }
 
 }  // namespace
