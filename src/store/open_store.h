@@ -109,7 +109,7 @@ class OpenStore final : public Store {
   Status remove_expired(std::string_view id);
   void tell(std::string_view session_id, std::string_view what) noexcept;
   Result<UserQuota::Use> use_of(const std::string& user_id);
-  void add_use_of(const std::string& id, UserQuota::Use* use);
+  void add_use_of(const std::string& id, const std::string& user_id, UserQuota::Use* use);
 
   std::string uri_;
   Environment environment_;

@@ -287,22 +287,23 @@ Result<UserQuota::Use> OpenStore::use_of(const std::string& user_id) {
   };
   visitor.visit = [&](const RowAt& at) {
     const bool counts = at.row.user_id == user_id && told.insert(at.row.session_id).second;
-    if (counts) add_use_of(at.row.session_id, &use);
+    if (counts) add_use_of(at.row.session_id, user_id, &use);
     return true;
   };
   VARVE_TRY(for_each_row(*engine_, {}, visitor));
   return use;
 }
 
-void OpenStore::add_use_of(const std::string& id, UserQuota::Use* use) {
+void OpenStore::add_use_of(const std::string& id, const std::string& user_id, UserQuota::Use* use) {
   const auto text = engine_->session_document(id, log::kMetadataFile);
   if (text.code() == Code::kNotFound) return;  // deleted since
+  auto metadata = session::Metadata::parse(text.ok() ? *text : std::string(), id);
+  // The id was another user's before, or is another user's now.
+  if (metadata.ok() && metadata->tree().get_string("user_id") != user_id) return;
   use->sessions += 1;
   if (const auto session = find_open(id)) {
     use->bytes += session->size_bytes();
-  } else if (text.ok()) {
-    const auto metadata = session::Metadata::parse(*text, id);
-    if (!metadata.ok()) return;
+  } else if (metadata.ok()) {
     use->bytes += metadata->tree().get_count("total_size_bytes");
   }
 }

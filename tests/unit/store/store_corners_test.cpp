@@ -263,5 +263,15 @@ TEST_F(StoreCorners, WhatTheLastFlushCannotMakeDurableIsTold) {
   EXPECT_NE(lines.front().find("Input/output error"), std::string::npos) << lines.front();
 }
 
+TEST_F(StoreCorners, AnIdThatIsAnothersNowDoesNotCountForWhoHadItBefore) {
+  const auto store = open("store", R"({"storage":{"max_user_sessions":1}})");
+  ASSERT_TRUE(make(*store, "s1", "ann").ok());
+  ASSERT_TRUE(store->delete_session("s1").ok());
+  ASSERT_TRUE(make(*store, "s1", "bob").ok());
+  EXPECT_TRUE(make(*store, "s2", "ann").ok());
+  EXPECT_EQ(make(*store, "s3", "ann").code(), Code::kSizeLimit);
+  EXPECT_EQ(make(*store, "s3", "bob").code(), Code::kSizeLimit);
+}
+
 }  // namespace
 }  // namespace varve::store
