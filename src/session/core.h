@@ -249,11 +249,15 @@ class Core {
   // opening reads the end of the log, which costs less.
   [[nodiscard]] bool is_snapshot_worth_saving() const;
 
+  // The session was written to, which keeps it from expiring: the next save tells when.
+  void note_write(int64_t now_ms) noexcept { last_write_ms_.store(now_ms); }
   // Lock holder: reads metadata.json again, applies `change` and the current counts, writes it.
   Status save_metadata(log::DocumentDurability kept,
                        const std::function<Status(Metadata&)>& change);
   // To be called when a metadata.json that could not be read has been replaced.
   void note_metadata_mended();
+  // metadata.json as it is now, with current counts. If it cannot be read, as last known.
+  json::Tree described_metadata();
   // Sets the members of metadata.json that are counted.
   void count_into(json::Tree& metadata) const;
 
@@ -295,6 +299,7 @@ class Core {
   void note_snapshot_of_others();
   void post_index_load(const Status& loaded);
   Status load_metadata();
+  [[nodiscard]] int64_t last_accessed_ms(const json::Tree& metadata) const;
   Result<log::Tail> load_metadata_of_tail();
   Result<Metadata> read_metadata();
   // Index lock held exclusively:
@@ -352,6 +357,7 @@ class Core {
   std::shared_ptr<const DamagedIds> damaged_ids_;
   std::pair<uint64_t, uint64_t> damage_state_;  // index_epoch and skipped_count at that time
   // True while this object holds the storage's lock and writes nothing.
+  std::atomic<int64_t> last_write_ms_{0};  // by this object; 0: none, or it does not matter
   std::atomic<bool> is_ours_to_read_{false};
   std::atomic<uint64_t> unread_lookups_{0};  // of entries whose rows were in index.bin only
   bool index_is_whole_ = false;              // false during a change, and after a failed one

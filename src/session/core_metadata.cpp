@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "log/quarantine.h"
 #include "session/core.h"
+#include "session/expiry.h"
 #include "session/retries.h"
 
 namespace varve::session {
@@ -98,7 +99,26 @@ void Core::count_into(json::Tree& tree) const {
   count_types(index.type_counts(), tree);
   tree.set("total_entries", json::Tree::integer_unsigned(index.size() - index.deleted_count()));
   tree.set("total_size_bytes", json::Tree::integer_unsigned(size_bytes_now()));
-  tree.set("last_accessed", json::Tree::string(format_rfc3339(context.clock->now_ms())));
+}
+
+json::Tree Core::described_metadata() {
+  (void)refresh_metadata().ok();  // another process may have changed it
+  json::Tree tree;
+  {
+    const std::shared_lock lock(index_mutex);
+    tree = metadata.tree();
+  }
+  count_into(tree);
+  return tree;
+}
+
+// With a sliding ttl the time of the last write: what only tidies up must keep no session alive.
+int64_t Core::last_accessed_ms(const json::Tree& tree) const {
+  const int64_t now_ms = context.clock->now_ms();
+  if (session::renewal_due_ms(tree) == kNeverDue) return now_ms;
+  const int64_t saved_ms = parse_rfc3339(tree.get_string("last_accessed")).value_or(now_ms);
+  // A clock that was wrong may have told a time to come.
+  return saved_ms <= now_ms ? std::max(saved_ms, last_write_ms_.load()) : now_ms;
 }
 
 Status Core::save_metadata(log::DocumentDurability kept,
@@ -126,6 +146,8 @@ Status Core::save_metadata(log::DocumentDurability kept,
   }
   VARVE_TRY(change(fresh));
   count_into(fresh.tree());
+  const int64_t accessed_ms = last_accessed_ms(fresh.tree());
+  fresh.tree().set("last_accessed", json::Tree::string(format_rfc3339(accessed_ms)));
   // Nothing may fail after the file is written.
   CurrentMetadata::Facts facts = metadata.facts_of(fresh);
   VARVE_TRY(storage->put_document(log::kMetadataFile, fresh.encode(), kept));

@@ -19,16 +19,6 @@ struct Written {
   uint64_t bytes = 0;
 };
 
-json::Tree session_metadata(Core& core) {
-  json::Tree metadata;
-  {
-    const std::shared_lock lock(core.index_mutex);
-    metadata = core.metadata.tree();
-  }
-  core.count_into(metadata);
-  return metadata;
-}
-
 // kGone when the log was replaced meanwhile: the caller must discard what is in the sink.
 Result<Written> write_entries(Core& core, const ExportOptions& options, Progress& progress,
                               log::Sink& sink) {
@@ -59,7 +49,7 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
     done_bytes += line.size();
     return progress.step(done_bytes, rows.bytes);
   }));
-  if (options.format == transfer::ExportFormat::kJson) text.end(session_metadata(core), piece);
+  if (options.format == transfer::ExportFormat::kJson) text.end(core.described_metadata(), piece);
   VARVE_TRY(flush());
   return written;
 }

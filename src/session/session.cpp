@@ -288,17 +288,7 @@ Result<json::Tree> Session::metadata() {
   Core& core = parts_->core;
   VARVE_TRY(core.check_not_expired());
   VARVE_TRY(core.catch_up());
-  // Another process may have changed it. If it cannot be read, the last known metadata is answered.
-  (void)core.refresh_metadata().ok();
-  json::Tree tree;
-  {
-    const std::shared_lock lock(core.index_mutex);
-    tree = core.metadata.tree();
-  }
-  const std::string accessed = tree.get_string("last_accessed");
-  core.count_into(tree);
-  tree.set("last_accessed", json::Tree::string(accessed));
-  return tree;
+  return core.described_metadata();
 }
 
 Status Session::update(std::string_view patch) {
@@ -311,7 +301,9 @@ Status Session::update(std::string_view patch) {
     const auto before = caps();
     VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       VARVE_TRY(metadata.apply_patch(patch));
-      return prepare_for(core, durability_of(core, metadata.tree()));
+      VARVE_TRY(prepare_for(core, durability_of(core, metadata.tree())));
+      core.note_write(core.context.clock->now_ms());
+      return Status();
     }));
     VARVE_TRY(take_durability());
     if (caps() == before) return {};

@@ -273,5 +273,14 @@ TEST_F(StoreCorners, AnIdThatIsAnothersNowDoesNotCountForWhoHadItBefore) {
   EXPECT_EQ(make(*store, "s3", "bob").code(), Code::kSizeLimit);
 }
 
+TEST_F(StoreCorners, AnExportHasTheMetadataThatAnotherProcessWrote) {
+  const auto store = open("store");
+  const auto session = *make(*store, "s1", "ann");
+  const auto other = open("store");
+  ASSERT_TRUE((*other->open_session("s1"))->update(R"({"title":"theirs"})").ok());
+  const auto exported = json::Tree::parse(*session->export_text("json"));
+  EXPECT_EQ(exported->get("session")->get_string("title"), "theirs");
+}
+
 }  // namespace
 }  // namespace varve::store

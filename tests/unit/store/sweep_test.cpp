@@ -368,5 +368,36 @@ TEST_F(Quotas, CountWhatAnotherProcessWrote) {
   EXPECT_EQ(mine->add(entry()).code(), Code::kSizeLimit);
 }
 
+TEST_P(SweepTest, UpkeepIsNoWriteAndKeepsNoSessionAlive) {
+  auto session = create(R"({"session_id":"s1","ttl_hours":2})");
+  const std::string soon = format_rfc3339(clock_.now_ms() + kHourMs);
+  ASSERT_TRUE(
+      session->add(R"({"id":"b","type":"message","content":"x","expires_at":")" + soon + "\"}")
+          .ok());
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
+  clock_.advance_ms(kHourMs + kHourMs / 2);
+  EXPECT_EQ(sweep().get_int64("sessions_compacted"), 1);
+  ASSERT_TRUE(session->compact({session::CompactionCause::kPurge}).ok());
+  EXPECT_EQ(session->update(R"({"version":1})").code(), Code::kInvalidArgument);
+  ASSERT_TRUE(session->sync().ok());
+  EXPECT_TRUE(session->get("a").ok());
+  session.reset();
+  clock_.advance_ms(kHourMs / 2);
+  EXPECT_EQ(opened("s1"), Code::kNotFound);
+  EXPECT_EQ(sweep().get_int64("sessions_removed"), 1);
+}
+
+TEST_P(SweepTest, ASessionThatIsClosedCountsFromItsLastWrite) {
+  auto session = create(R"({"session_id":"s1","ttl_hours":16})");
+  clock_.advance_ms(kHourMs);
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
+  clock_.advance_ms(kHourMs);
+  session.reset();
+  clock_.advance_ms(15 * kHourMs - 1);
+  EXPECT_EQ(opened("s1"), Code::kOk);
+  clock_.advance_ms(1);
+  EXPECT_EQ(opened("s1"), Code::kNotFound);
+}
+
 }  // namespace
 }  // namespace varve::store
