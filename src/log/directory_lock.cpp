@@ -26,7 +26,10 @@ int64_t jittered(int64_t back_off_us, Random& random) {
 }  // namespace
 
 Status DirectoryStorage::open_lock_file() {
-  VARVE_TRY_ASSIGN(lock_file_, directory_->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
+  auto opened = directory_->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644);
+  // It would be created, if the directory were still there.
+  if (opened.code() == Code::kNotFound) return {Code::kNotFound, "the session was deleted"};
+  VARVE_TRY_ASSIGN(lock_file_, std::move(opened));
   VARVE_TRY_ASSIGN(const io::FileInfo info, lock_file_->info());
   lock_file_identity_ = info.identity;
   is_noted_ = false;  // a new one counts from the start

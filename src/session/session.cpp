@@ -76,6 +76,12 @@ Status prepare_for(const Core& core, log::Durability durability) {
   return needs_flusher && core.context.start_flusher ? core.context.start_flusher() : Status();
 }
 
+// For calls that may find nothing to do.
+Status check_is_there(Core& core) {
+  VARVE_TRY(core.check_not_expired());
+  return core.storage->tail().status();  // kNotFound when the session was deleted
+}
+
 Status check_id(std::string_view id) {
   if (is_valid_id(id)) return {};
   Place place;
@@ -158,7 +164,10 @@ Result<std::string> Session::add_batch(std::string_view text) {
   VARVE_TRY_ASSIGN(request.drafts, draft_batch(text, parts_->draft_options(), parts_->ids));
   // Made before the write, because nothing may fail after it.
   std::string list = ids_as_json(request.drafts);
-  if (request.drafts.empty()) return list;
+  if (request.drafts.empty()) {
+    VARVE_TRY(check_is_there(parts_->core));
+    return list;
+  }
   VARVE_TRY(parts_->writer.submit(request));
   parts_->writer.save_snapshot(false);
   return list;
@@ -542,7 +551,7 @@ Result<json::Tree> Session::export_file(std::string_view path, std::string_view 
 }
 
 Result<json::Tree> Session::import_text(std::string_view text, const ProgressReceiver& receiver) {
-  VARVE_TRY(parts_->core.check_not_expired());
+  VARVE_TRY(check_is_there(parts_->core));
   transfer::TextInput input(text);
   auto report = import_entries(parts_->core, parts_->writer, parts_->ids, input, {}, receiver);
   parts_->writer.save_snapshot(false);
@@ -551,7 +560,7 @@ Result<json::Tree> Session::import_text(std::string_view text, const ProgressRec
 
 Result<json::Tree> Session::import_file(std::string_view path, std::string_view options,
                                         const ProgressReceiver& receiver) {
-  VARVE_TRY(parts_->core.check_not_expired());
+  VARVE_TRY(check_is_there(parts_->core));
   VARVE_TRY_ASSIGN(const auto parsed, parse_import_options(options));
   io::FileSystem* files = parts_->core.context.file_system;
   if (files == nullptr) {

@@ -273,6 +273,19 @@ TEST_F(StoreCorners, AnIdThatIsAnothersNowDoesNotCountForWhoHadItBefore) {
   EXPECT_EQ(make(*store, "s3", "bob").code(), Code::kSizeLimit);
 }
 
+TEST_F(StoreCorners, ACallWithNothingToDoTellsThatTheSessionIsGone) {
+  const auto store = open("store");
+  const auto session = *make(*store, "s1", "ann");
+  EXPECT_EQ(*session->add_batch("[]"), "[]");
+  EXPECT_EQ(session->import_text("")->get_int64("added"), 0);
+  const auto other = open("store");
+  ASSERT_TRUE(other->delete_session("s1").ok());
+  EXPECT_EQ(session->add_batch("[]").code(), Code::kNotFound);
+  EXPECT_EQ(session->import_text("").code(), Code::kNotFound);
+  EXPECT_EQ(session->add(R"({"type":"finding","content":1})").status().message(),
+            "the session was deleted");
+}
+
 TEST_F(StoreCorners, AnExportHasTheMetadataThatAnotherProcessWrote) {
   const auto store = open("store");
   const auto session = *make(*store, "s1", "ann");
