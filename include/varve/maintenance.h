@@ -27,6 +27,8 @@ extern "C" {
  *                            "length","reason"}],"problems_total","notes":[{"file","offset","id",
  *                            "target","reason"}],"notes_total","checked_bytes","last_seq",
  *                            "vectors":{"dimension","records","entries","damaged"}}.
+ *                            "entries" are not deleted, expired ones included; "deleted" counts
+ *                            deletions, "checked_bytes" those of log and tombstones.
  *                            "problems" and "notes" hold the first 1000. A note is not damage: the
  *                            entry "id" refers to "target", which was deleted or does not exist.
  * @param[out] report_len_out [bytes].
@@ -58,7 +60,8 @@ varve_session_verify(varve_session_t *session, const char *options_json VARVE_NU
  *                            new one and stay, with their id and seq, where those still fit.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"entries","quarantined","resealed","missing","bytes_before",
- *                            "bytes_after","metadata_lost","changed"}. metadata_lost: metadata.json
+ *                            "bytes_after","metadata_lost","changed"}. bytes: of log and
+ *                            tombstones. metadata_lost: metadata.json
  *                            was lost or could not be read, and is recreated.
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.

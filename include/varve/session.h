@@ -177,6 +177,10 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          "index":{"loaded","rebuilds","reason","covered_bytes",
  *                          "facets_memory_bytes","words_memory_bytes","words_of_entries"},
  *                          "usage":{"entries","input_tokens","output_tokens","cost_usd"}}.
+ *                          entries are alive; expired ones are still in the log; deleted counts
+ *                          deletions, whose entries a compaction may have removed; types has the
+ *                          entries and the expired. last_seq: of the last entry in the log, which
+ *                          durable_seq may be above when a compaction removed later ones.
  *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
  *                          corruption: kv and transcript count how often this process met damage in
  *                          them; varve_session_verify looks for it. lock: who is writing at this

@@ -257,7 +257,8 @@ varve_store_backup(varve_store_t *store, const char *path, size_t path_len,
  * replacement before anybody sees it.
  *
  * A session appears, or is replaced, in one step. From then on open handles of a replaced session
- * return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone.
+ * return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session
+ * of the backup that has expired is left out, and is a problem with "copied":false.
  *
  * @param[in]  store          open store.
  * @param[in]  path           the backup's directory; only read.
@@ -268,12 +269,13 @@ varve_store_backup(varve_store_t *store, const char *path, size_t path_len,
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"sessions","replaced","entries","deletions_reapplied","bytes",
  *                            "duration_ms","problems":[{"session_id","reason","copied"}]}. entries:
- *                            those alive in the restored sessions.
+ *                            those alive in the restored sessions; bytes: of their logs and
+ *                            tombstones.
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
  * @errors  VARVE_ALREADY_EXISTS    one of the sessions exists; nothing was restored
- *          VARVE_NOT_FOUND         no backup there, or not of a named session
+ *          VARVE_NOT_FOUND         no backup there, or not of a named session; all have expired
  *          VARVE_INVALID_ARGUMENT  bad option, or the path is the store itself
  *          VARVE_FORMAT_VERSION    the backup was made by a newer version
  *          VARVE_UNSUPPORTED       the file system cannot replace a directory in one step: delete

@@ -495,7 +495,8 @@ pub struct Api {
     /// replacement before anybody sees it.
     ///
     /// A session appears, or is replaced, in one step. From then on open handles of a replaced session
-    /// return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone.
+    /// return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session
+    /// of the backup that has expired is left out, and is a problem with "copied":false.
     ///
     /// @param[in]  store          open store.
     /// @param[in]  path           the backup's directory; only read.
@@ -506,12 +507,13 @@ pub struct Api {
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     {"sessions","replaced","entries","deletions_reapplied","bytes",
     ///                            "duration_ms","problems":[{"session_id","reason","copied"}]}. entries:
-    ///                            those alive in the restored sessions.
+    ///                            those alive in the restored sessions; bytes: of their logs and
+    ///                            tombstones.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
     /// @errors  VARVE_ALREADY_EXISTS    one of the sessions exists; nothing was restored
-    ///          VARVE_NOT_FOUND         no backup there, or not of a named session
+    ///          VARVE_NOT_FOUND         no backup there, or not of a named session; all have expired
     ///          VARVE_INVALID_ARGUMENT  bad option, or the path is the store itself
     ///          VARVE_FORMAT_VERSION    the backup was made by a newer version
     ///          VARVE_UNSUPPORTED       the file system cannot replace a directory in one step: delete
@@ -1051,6 +1053,10 @@ pub struct Api {
     ///                          "index":{"loaded","rebuilds","reason","covered_bytes",
     ///                          "facets_memory_bytes","words_memory_bytes","words_of_entries"},
     ///                          "usage":{"entries","input_tokens","output_tokens","cost_usd"}}.
+    ///                          entries are alive; expired ones are still in the log; deleted counts
+    ///                          deletions, whose entries a compaction may have removed; types has the
+    ///                          entries and the expired. last_seq: of the last entry in the log, which
+    ///                          durable_seq may be above when a compaction removed later ones.
     ///                          size_limit_bytes 0 is no limit. modified: when the log last changed.
     ///                          corruption: kv and transcript count how often this process met damage in
     ///                          them; varve_session_verify looks for it. lock: who is writing at this
@@ -1366,6 +1372,8 @@ pub struct Api {
     ///                            "length","reason"}],"problems_total","notes":[{"file","offset","id",
     ///                            "target","reason"}],"notes_total","checked_bytes","last_seq",
     ///                            "vectors":{"dimension","records","entries","damaged"}}.
+    ///                            "entries" are not deleted, expired ones included; "deleted" counts
+    ///                            deletions, "checked_bytes" those of log and tombstones.
     ///                            "problems" and "notes" hold the first 1000. A note is not damage: the
     ///                            entry "id" refers to "target", which was deleted or does not exist.
     /// @param[out] report_len_out [bytes].
@@ -1392,7 +1400,8 @@ pub struct Api {
     ///                            new one and stay, with their id and seq, where those still fit.
     /// @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] report_out     {"entries","quarantined","resealed","missing","bytes_before",
-    ///                            "bytes_after","metadata_lost","changed"}. metadata_lost: metadata.json
+    ///                            "bytes_after","metadata_lost","changed"}. bytes: of log and
+    ///                            tombstones. metadata_lost: metadata.json
     ///                            was lost or could not be read, and is recreated.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
