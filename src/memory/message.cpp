@@ -27,27 +27,51 @@ Status missing_content() {
   return {Code::kInvalidArgument, "a message needs \"content\"", std::move(place)};
 }
 
-// The content of an entry has the role in it, and the text under "message".
+// Null when the content is no object or has no such member.
 const json::Tree* member_of_content(const json::Tree& message, std::string_view name) {
   const json::Tree* content = message.get("content");
   return content != nullptr && content->is_object() ? content->get(name) : nullptr;
 }
 
+// Whether an entry is a message in the log's form. A fact about somebody's role is none.
+bool is_said(const json::Tree& entry) {
+  const json::Tree* role = member_of_content(entry, "role");
+  if (role == nullptr || !role->is_string()) return false;
+  return entry.get_string("type") == "message" || member_of_content(entry, "message") != nullptr;
+}
+
+// Whether a content was given as it is, as an object that would pass for a message.
+bool is_wrapped(const json::Tree& entry) {
+  const json::Tree* role = member_of_content(entry, "role");
+  return role != nullptr && role->is_null() && member_of_content(entry, "message") != nullptr &&
+         entry.get("content")->members().size() == 2;
+}
+
+// Whether a message was given in the form of the log, which has the role in the content.
+bool is_given_as_entry(const json::Tree& message) {
+  return message.get("role") == nullptr && message.get_string("type") == "message" &&
+         is_said(message);
+}
+
 std::string speaker_of(const json::Tree& message) {
   std::string role = message.get_string("role");
   if (!role.empty()) return role;
-  const json::Tree* inner = member_of_content(message, "role");
-  if (inner != nullptr && inner->is_string() && is_role(inner->text())) return inner->text();
-  const std::string type = message.get_string("type");
+  if (is_given_as_entry(message)) {
+    role = member_of_content(message, "role")->text();
+    if (is_role(role)) return role;
+  }
+  std::string type = message.get_string("type");
   return is_role(type) ? type : "entry";
 }
 
 std::string text_of(const json::Tree& message) {
   const json::Tree* content = message.get("content");
   if (content == nullptr) return {};
-  if (content->is_string()) return content->text();
-  const json::Tree* inner = member_of_content(message, "message");
-  return inner != nullptr && inner->is_string() ? inner->text() : content->canonical();
+  if (is_given_as_entry(message)) {
+    const json::Tree* text = content->get("message");
+    if (text != nullptr && text->is_string()) return text->text();
+  }
+  return content->is_string() ? content->text() : content->canonical();
 }
 
 }  // namespace
@@ -79,9 +103,10 @@ json::Tree entry_of_message(json::Tree message) {
   if (message.get("type") == nullptr) {
     message.set("type", json::Tree::string(has_role ? "message" : "observation"));
   }
-  if (!has_role) return message;
+  if (is_given_as_entry(message)) return message;
+  if (!has_role && !is_said(message) && !is_wrapped(message)) return message;
   json::Tree content = json::Tree::object();
-  content.set("role", *message.get("role"));
+  content.set("role", has_role ? *message.get("role") : json::Tree());
   content.set("message", *message.get("content"));
   message.erase("role");
   message.set("content", std::move(content));
@@ -99,12 +124,13 @@ Result<json::Tree> message_of_entry(std::string_view line) {
     const json::Tree* list = message.get(name);
     if (list != nullptr && list->items().empty()) message.erase(name);
   }
-  const json::Tree* role = member_of_content(message, "role");
-  if (role == nullptr || !role->is_string() || message.get("role") != nullptr) return message;
+  if (message.get("role") != nullptr) return message;
+  if (!is_wrapped(message) && !is_said(message)) return message;
   const json::Tree content = *message.get("content");
   if (const json::Tree* text = content.get("message")) message.set("content", *text);
   for (const auto& [name, value] : content.members()) {
-    if (name != "message" && message.get(name) == nullptr) message.set(name, value);
+    const bool is_mark = name == "role" && value.is_null();
+    if (!is_mark && name != "message" && message.get(name) == nullptr) message.set(name, value);
   }
   return message;
 }
