@@ -193,18 +193,13 @@ class Recorder {
     return has_result_of_call_id(call);
   }
 
+  // By its references: a relation to a call does not make it that call's result.
   static Result<bool> refers_to(const session::QueryResult& result, const Tree& id) {
     VARVE_TRY_ASSIGN(const Tree line, Tree::parse(*result.line, entry::line_limits()));
-    const auto has_id = [&](const Tree& list) {
-      return std::any_of(list.items().begin(), list.items().end(),
-                         [&](const Tree& item) { return item.text() == id.text(); });
-    };
     const Tree* references = line.get("references");
-    if (references != nullptr && has_id(*references)) return true;
-    const Tree* relations = line.get("relations");
-    if (relations == nullptr) return false;
-    return std::any_of(relations->members().begin(), relations->members().end(),
-                       [&](const Tree::Member& relation) { return has_id(relation.second); });
+    return references != nullptr &&
+           std::any_of(references->items().begin(), references->items().end(),
+                       [&](const Tree& item) { return item.text() == id.text(); });
   }
 
   // Results that were not recorded here may have the call's id alone.

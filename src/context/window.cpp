@@ -143,15 +143,49 @@ class Window {
     VARVE_TRY_ASSIGN(const bool readable, add_item(first, candidate.rank, source, unit, &entry));
     if (!readable) return false;
     if (!request_.keep_together || !entry.is_tool) return true;
-    const auto all = session_.select_tool_call(first, entry.call_key, now_ms_);
+    auto all = session_.select_tool_call(first, entry.call_key, now_ms_);
+    if (all.ok() && all->front().place.row != first.place.row) {
+      const session::Selected call = all->front();
+      const std::string key = std::move(entry.call_key);
+      if (is_missing(call, first)) {
+        VARVE_TRY_ASSIGN(const bool also, add_item(call, rank_of(call), source, unit, &entry));
+        if (!also) return false;
+      } else {
+        VARVE_TRY_ASSIGN(entry.call_key, call_key_of(call));
+      }
+      // A call that a reference names may have an id of its own, by which it has more results.
+      if (entry.call_key != key) all = session_.select_tool_call(call, entry.call_key, now_ms_);
+    }
     if (all.code() == Code::kSizeLimit) return false;  // too many for any context
     VARVE_TRY(all);
+    return gather_results(first, *all, source, tokens_max, unit);
+  }
+
+  // Of a call that is in already, or stays out without its results.
+  Result<std::string> call_key_of(const session::Selected& call) {
+    VARVE_TRY_ASSIGN(const session::SelectedLine read, session_.read(call));
+    if (!read.line) return std::string();
+    VARVE_TRY_ASSIGN(EntryText entry, read_entry_text(*read.line, read.type, scratch_));
+    return std::move(entry.call_key);
+  }
+
+  // Whether an entry that belongs to `first` is to be added to its unit.
+  [[nodiscard]] bool is_missing(const session::Selected& entry,
+                                const session::Selected& first) const {
+    const uint32_t row = entry.place.row;
+    if (row == first.place.row || found_->excluded.contains(row)) return false;
+    return !taken_.contains(row);  // a result came in since its call was taken
+  }
+
+  // `all`: a call, which is in the unit or not to be in it, and its results.
+  Result<bool> gather_results(const session::Selected& first,
+                              const std::vector<session::Selected>& all, Source source,
+                              uint64_t tokens_max, Unit* unit) {
     // By the built-in estimate each has a token at least: none need be read.
-    if (counter_.adds_up() && all->size() > tokens_max) return false;
-    for (const auto& one : *all) {
-      const uint32_t row = one.place.row;
-      if (row == first.place.row || found_->excluded.contains(row)) continue;
-      if (taken_.contains(row)) continue;  // a result came in since its call was taken
+    if (counter_.adds_up() && all.size() > tokens_max) return false;
+    EntryText entry;
+    for (const auto& one : std::span(all).subspan(1)) {
+      if (!is_missing(one, first)) continue;
       if (unit->tokens > tokens_max) return false;
       VARVE_TRY_ASSIGN(const bool also, add_item(one, rank_of(one), source, unit, &entry));
       if (!also) return false;

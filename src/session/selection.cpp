@@ -31,13 +31,13 @@ class ToolCalls {
     return std::nullopt;
   }
 
-  // Ascending, the call first; only some of more than kResultsMax results.
+  // The call first, then ascending; only some of more than kResultsMax results.
   [[nodiscard]] std::vector<uint32_t> with_results(uint32_t call) const {
     std::vector<uint32_t> rows = {call};
     add_referring(call, &rows);
     if (!call_key_.empty()) add_following(call, &rows);
-    std::sort(rows.begin(), rows.end());
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    std::sort(rows.begin() + 1, rows.end());
+    rows.erase(std::unique(rows.begin() + 1, rows.end()), rows.end());
     return rows;
   }
 
@@ -48,11 +48,12 @@ class ToolCalls {
 
   [[nodiscard]] std::optional<uint32_t> referenced_call(uint32_t result) const {
     std::optional<uint32_t> call;
-    index_.facets().references_of(result, index_.id(result),
-                                  [&](const index::Reference& reference) {
-                                    const auto row = index_.find(reference.target);
-                                    if (!call && row && is(*row, kCall)) call = row;
-                                  });
+    const auto visit = [&](const index::Reference& reference) {
+      if (call || !reference.relation.empty()) return;  // a relation may name any other call
+      const auto row = index_.find(reference.target);
+      if (row && is(*row, kCall)) call = row;
+    };
+    index_.facets().references_of(result, index_.id(result), visit);
     return call;
   }
 

@@ -32,10 +32,11 @@ Result<std::vector<Selected>> select(Core& core, const query::Query& query);
 Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::string>& ids,
                                          int64_t now_ms);
 
-// A tool call with all its results, in the order of the log, whichever of them `entry` is; `entry`
-// alone when it has no counterpart or is neither. A result belongs to the call that its references
-// name, else to the last call before it with the same call id. `call_key`: entry::content_key of
-// the entry's call id; empty when it has none. kSizeLimit beyond 4,096 results; kGone.
+// A tool call and its results, the call first, whichever of them `entry` is; `entry` alone when it
+// has no counterpart or is neither. A result belongs to the call that its references name, else to
+// the last call before it with the same call id. `call_key`: entry::content_key of the entry's call
+// id; empty when it has none. Results by call id are only those of this key: of a result that names
+// a call with another one, select the call's. kSizeLimit beyond 4,096 results; kGone.
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
                                                std::string_view call_key, int64_t now_ms);
 

@@ -114,6 +114,13 @@ TEST_F(ContextRecord, AResultWithoutAnIdPassesOverCallsThatWereAnsweredElsewhere
             json::parse(R"(["again"])"));
 }
 
+TEST_F(ContextRecord, ARelationToACallDoesNotAnswerIt) {
+  record("tool_call", R"({"id":"open","name":"f"})");
+  record("tool_result", R"({"name":"g","result":1,"relations":{"contradicts":["open"]}})");
+  EXPECT_EQ(record("tool_result", R"({"name":"f","result":1})").at("references"),
+            json::parse(R"(["open"])"));
+}
+
 TEST_F(ContextRecord, WhatIsMissingOrWrongIsNamed) {
   struct Case {
     const char* kind;

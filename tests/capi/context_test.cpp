@@ -286,6 +286,34 @@ TEST_F(ToolContext, AReferenceDecidesAgainstTheCallId) {
   EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"text":"swan"}}]})")), "one of_one");
 }
 
+// Whichever of them is found first.
+TEST_F(ToolContext, AResultByReferenceBringsTheResultsThatItsCallHasById) {
+  add("one", "tool_call", 6, R"({"name":"look","call_id":"c5"})");
+  add("by_id", "tool_result", 7, R"({"result":"a swan","call_id":"c5"})");
+  add("by_name", "tool_result", 8, R"({"result":"a heron"})", R"(,"references":["one"])");
+  add("by_both", "tool_result", 9, R"({"result":"a grebe","call_id":"c6"})",
+      R"(,"references":["one"])");
+  for (const char* found : {"swan", "heron", "grebe", "look"}) {
+    EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"text":")" + std::string(found) +
+                                     R"("}}]})")),
+              "one by_id by_name by_both")
+        << found;
+    EXPECT_EQ(ids_of(session.context(R"({"exclude_ids":["one"],"retrieve":[{"query":{"text":")" +
+                                     std::string(found) + R"("}}]})")),
+              found == std::string("look") ? "" : "by_id by_name by_both")
+        << found;
+  }
+}
+
+TEST_F(ToolContext, ARelationToACallDoesNotTieAResultToIt) {
+  add("one", "tool_call", 6, R"({"name":"look","call_id":"c5"})");
+  add("two", "tool_call", 7, R"({"name":"look","call_id":"c6"})");
+  add("seen", "tool_result", 8, R"({"result":"a heron","call_id":"c6"})",
+      R"(,"relations":{"contradicts":["one"]})");
+  EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"text":"heron"}}]})")), "two seen");
+  EXPECT_EQ(ids_of(session.context(R"({"retrieve":[{"query":{"ids":["one"]}}]})")), "one");
+}
+
 // The index leaves out of what an entry refers to what its own id starts with.
 TEST_F(ToolContext, SoDoReferencesToIdsThatStartAsTheirOwn) {
   add("mem_01a", "tool_call", 6, R"({"name":"look"})");
