@@ -105,15 +105,18 @@ std::string array(std::string_view start, const std::vector<const Item*>& items,
   return out.append(end);
 }
 
+std::string message_of_block(const std::vector<const Item*>& items) {
+  std::string message = "{";
+  append_member("role", "user", &message);
+  append_member("content", block(Format::kChat, items), &message);
+  return message + "},\n";
+}
+
 std::string messages(const std::vector<const Item*>& items) {
   const auto first_recent = std::find_if(
       items.begin(), items.end(), [](const Item* item) { return item->source == Source::kRecent; });
   std::string start = "[";
-  if (first_recent != items.begin() || items.empty()) {
-    start.append("{\"role\":\"user\",\"content\":");
-    json::append_string(block(Format::kChat, {items.begin(), first_recent}), start);
-    start.append("},\n");
-  }
+  if (first_recent != items.begin()) start += message_of_block({items.begin(), first_recent});
   return array(start, {first_recent, items.end()}, "]");
 }
 
@@ -146,7 +149,11 @@ std::string counted_form(Format format, Source source, std::string part) {
   if (format != Format::kChat || is_message(format, source)) return part;
   std::string quoted;
   json::append_string(part, quoted);
-  return quoted;
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+std::string frame_of_block(Format format) {
+  return format == Format::kChat ? message_of_block({}) : std::string();
 }
 
 std::string put_together(Format format, const std::vector<const Item*>& items) {

@@ -43,6 +43,10 @@ void write_piece(Format format, const EntryText& entry, Item* item);
 // a JSON string.
 [[nodiscard]] std::string counted_form(Format format, Source source, std::string part);
 
+// What stands once around all items with a heading, beside the frame that every text has: in `chat`
+// the message that has them. Empty for the other formats.
+[[nodiscard]] std::string frame_of_block(Format format);
+
 // The whole text of items that are in order; of none, the frame that every text has. Items with the
 // same heading stand together: it is written above the first of them.
 [[nodiscard]] std::string put_together(Format format, const std::vector<const Item*>& items);

@@ -97,7 +97,10 @@ class Window {
     if (taken_.contains(row_of(candidate))) return true;
     if (unreadable_.contains(row_of(candidate))) return false;
     const auto known = counter_.known(key_of(candidate.entry, source));
-    if (known && *known > tokens_max) return false;
+    if (known && *known > tokens_max) {
+      VARVE_TRY_ASSIGN(const bool may_be_shorter, may_be_recalled(candidate, source));
+      if (!may_be_shorter) return false;
+    }
     Unit unit(items_.size());
     VARVE_TRY_ASSIGN(bool whole, gather(candidate, source, tokens_max, &unit));
     if (whole && source == Source::kRecent && is_without_call(unit)) {
@@ -123,6 +126,12 @@ class Window {
   }
   void drop(const Unit& last) {
     items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(last.begin), items_.end());
+  }
+
+  // Whether what is known is of a message that it may not become: see is_without_call().
+  Result<bool> may_be_recalled(const Candidate& candidate, Source source) {
+    if (request_.format != Format::kChat || source != Source::kRecent) return false;
+    return session_.is_tool_result(candidate.entry);
   }
 
   // As messages, a result needs its call before it; alone it is something that is recalled.
@@ -225,7 +234,9 @@ class Window {
 
   Status add_headings(Unit* unit) {
     for (const auto& item : items_of(*unit)) {
-      if (item.heading.empty() || headings_.contains(item.heading)) continue;
+      if (item.heading.empty()) continue;
+      if (headings_.empty() && unit->headings.empty()) VARVE_TRY(add_frame(unit));
+      if (headings_.contains(item.heading)) continue;
       if (std::find(unit->headings.begin(), unit->headings.end(), item.heading) !=
           unit->headings.end()) {
         continue;
@@ -235,6 +246,15 @@ class Window {
       unit->tokens = add_tokens(unit->tokens, tokens);
       unit->headings.push_back(item.heading);
     }
+    return {};
+  }
+
+  // Of the first item that needs it.
+  Status add_frame(Unit* unit) {
+    const std::string frame = frame_of_block(request_.format);
+    if (frame.empty()) return {};
+    VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(frame), frame));
+    unit->tokens = add_tokens(unit->tokens, tokens);
     return {};
   }
 

@@ -142,6 +142,12 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
   return all;
 }
 
+Result<bool> is_tool_result(const Core& core, const Selected& entry) {
+  const std::shared_lock lock(core.index_mutex);
+  if (!stands(core, entry.place)) return gone();
+  return core.index.type(entry.place.row) == kResult;
+}
+
 Result<SelectedLine> read_selected(Core& core, const Selected& entry) {
   SelectedLine read;
   {

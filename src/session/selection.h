@@ -40,6 +40,9 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
                                                std::string_view call_key, int64_t now_ms);
 
+// Whether its type is "tool_result". Nothing is read. kGone.
+Result<bool> is_tool_result(const Core& core, const Selected& entry);
+
 struct SelectedLine {
   std::string id;
   std::string type;

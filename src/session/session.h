@@ -96,12 +96,13 @@ class Session {
   Result<query::TextStatistics> count_words(const query::Query& query, const SharedQuery& shared);
   Result<RankedKeys> find_rank_keys(const query::Query& query, const SharedQuery& shared);
   Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
-  // For callers that read only some of what was found, see selection.h. kGone from the last two:
+  // For callers that read only some of what was found, see selection.h. kGone from the last three:
   // select again.
   Result<std::vector<Selected>> select(const query::Query& query);
   Result<std::vector<Selected>> select_ids(const std::vector<std::string>& ids, int64_t now_ms);
   Result<std::vector<Selected>> select_tool_call(const Selected& entry, std::string_view call_key,
                                                  int64_t now_ms);
+  Result<bool> is_tool_result(const Selected& entry);
   Result<SelectedLine> read(const Selected& entry);
   [[nodiscard]] int64_t now_ms() const;  // by the store's clock
   // {"tags":[{"tag","entries"}]}, by name.

@@ -437,6 +437,43 @@ TEST(ContextCounter, OfTheHostDecidesInsteadOfTheEstimate) {
   EXPECT_EQ(ids_of(session.context(R"({"budget":{"max_tokens":40}})")), "a");
 }
 
+// Each format's text is counted whole, and fills its budget to the last byte.
+TEST(ContextCounter, OfBytesHasRoomForATextOfExactlyTheBudget) {
+  const Store store;
+  const Session session(store);
+  ASSERT_TRUE(session.add(turn("a", 0, "user", "hello")).ok());
+  HostCounter bytes{[](std::string_view text) { return text.size(); }};
+  ASSERT_TRUE(store.set_token_counter(&HostCounter::run, &bytes).ok());
+  for (const char* source : {"recency", "importance"}) {
+    for (const char* format : kFormats) {
+      const std::string request = R"({"retrieve":[{")" + std::string(source) +
+                                  R"(":1}],"format":")" + format + R"(","budget":{"max_tokens":)";
+      // An array's last entry has no ",\n" after it; it is counted with one.
+      const bool is_array = format == std::string("json") || format == std::string("chat");
+      const int64_t all =
+          number(session.context(request + "1000}}"), "token_count") + (is_array ? 2 : 0);
+      EXPECT_EQ(ids_of(session.context(request + std::to_string(all) + "}}")), "a") << format;
+      EXPECT_EQ(ids_of(session.context(request + std::to_string(all - 1) + "}}")), "") << format;
+    }
+  }
+}
+
+// Alone, a result is recalled in a chat, and its line may be shorter than its message.
+TEST(ContextCounter, ChangesNothingByWhatIsRemembered) {
+  const Store store;
+  const Session session(store);
+  ASSERT_TRUE(session
+                  .add(R"({"id":"a","type":"tool_result","content":)"
+                       R"({"name":"tide","result":"low","call_id":"call_0123456789"}})")
+                  .ok());
+  HostCounter bytes{[](std::string_view text) { return text.size(); }};
+  ASSERT_TRUE(store.set_token_counter(&HostCounter::run, &bytes).ok());
+  const std::string request = R"({"format":"chat","budget":{"max_tokens":)";
+  const int64_t all = number(session.context(request + "1000}}"), "token_count") + 2;
+  EXPECT_EQ(ids_of(session.context(request + std::to_string(all) + "}}")), "a");
+  EXPECT_EQ(ids_of(session.context(request + std::to_string(all) + "}}")), "a");
+}
+
 TEST(ContextCounter, IsAskedOfAnEntryOnce) {
   const Store store;
   const Session session(store);
