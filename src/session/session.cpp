@@ -247,6 +247,7 @@ Result<std::vector<Selected>> Session::select(const query::Query& query) {
 
 Result<std::vector<Selected>> Session::select_ids(const std::vector<std::string>& ids,
                                                   int64_t now_ms) {
+  VARVE_TRY(parts_->core.check_not_expired());
   return session::select_ids(parts_->core, ids, now_ms);
 }
 

@@ -185,6 +185,20 @@ TEST(ContextBuild, DeletedAndExpiredEntriesNeverAppear) {
   }
 }
 
+TEST(ContextBuild, OfASessionThatHasExpiredIsNotFoundWhateverIsAskedFor) {
+  const Store store;
+  int64_t now_ms = 1'767'950'000'000;
+  ASSERT_TRUE(
+      store.set_clock([](void* time) { return *static_cast<int64_t*>(time); }, &now_ms).ok());
+  const Session session(store, R"({"session_id":"s","ttl_hours":1})");
+  ASSERT_TRUE(session.add(turn("a", 0, "user", "hello")).ok());
+  now_ms += 3'600'000;
+  for (const char* request : {"{}", R"({"pinned":["a"],"retrieve":[]})",
+                              R"({"exclude_ids":["a"],"retrieve":[]})", R"({"retrieve":[]})"}) {
+    EXPECT_EQ(session.context(request).outcome.status, VARVE_NOT_FOUND) << request;
+  }
+}
+
 TEST(ContextBuild, ADamagedEntryIsPassedOverAndTheNewestBeforeItAreThere) {
   const TempDirectory directory;
   const Store store(directory.path());
