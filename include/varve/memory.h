@@ -5,8 +5,9 @@
  *   working     for each session, the entries that the agent has in front of it: the last `window`
  *               (20) recorded through this handle. Lost when the handle is closed; beyond 1024
  *               sessions, the one used longest ago loses its own.
- *   short term  the session's log, on disk. Entries and session expire `ttl_hours` (168: 7 days)
- *               after they were recorded.
+ *   short term  the session's log, on disk. Entries expire `ttl_hours` (168: 7 days) after they
+ *               were recorded, and the session with all that is in it as long after its last write,
+ *               or up to an eighth of the time earlier.
  *   long term   a session of the user's own, shared by all agents. It does not expire.
  *
  * Entries are messages as chat programs write them, {"role":"user","content":"Hello"}; "content" is
@@ -89,8 +90,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_record(
 
 /**
  * Returns what the agent is to have in front of it: working memory or, when that is empty (after a
- * restart, or varve_memory_clear), the session's log. Entries are chronological. With max_tokens
- * they are the newest that fit, without a gap; tokens are estimated from "role: content".
+ * restart, or varve_memory_clear, or when none of its entries is left), the session's log. Entries
+ * are chronological. With max_tokens they are the newest that fit, without a gap; tokens are
+ * estimated (docs/context.md#tokens) from the lines that varve_window_text would give.
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.

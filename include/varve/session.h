@@ -31,10 +31,11 @@ typedef struct varve_session varve_session_t;
  *                          is refused. stores: what the session has beside its log, by default
  *                          both; for their caps see kv.h and transcript.h. ttl_hours: the session
  *                          expires this long after its last write (ttl_policy "sliding", the
- *                          default) or its creation ("fixed"); 0: never. Parts of an hour are
- *                          fine. durability, decay_config and compaction_config ({"auto_compact",
- *                          "threshold"}) override the store's configuration. preferences: any
- *                          object of your own. All members: docs/format.md#metadata.json.
+ *                          default; up to an eighth of the time earlier) or its creation
+ *                          ("fixed"); 0: never. Parts of an hour are fine. durability,
+ *                          decay_config and compaction_config ({"auto_compact", "threshold"})
+ *                          override the store's configuration. preferences: any object of your
+ *                          own. All members: docs/format.md#metadata.json.
  * @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] session_out  the open session; close with varve_session_close.
  * @param[out] error_out    caller frees; may be NULL.

@@ -635,8 +635,9 @@ class Functions:
 
         Returns the window as lines for a prompt, "role: content", oldest first. The second and later
         lines of a content are indented by two spaces, so that no content passes for another message. A
-        content that is not text is written as JSON; without a role, the line begins with the message's
-        "type", or "entry".
+        content that is not text is written as JSON, whatever is in it; without a role, the line begins
+        with the message's "type", if that is one line of 1 to 64 bytes, or else with "entry". A message
+        may also be as the log has it, {"type":"message","content":{"role","message"}}.
 
         @param[in]  window       window.
         @param[out] text_out     UTF-8 lines, each with a line end; "" for an empty window.
@@ -733,8 +734,9 @@ class Functions:
         """varve_status_t varve_memory_context(varve_memory_t *memory, const char *session_id, size_t session_id_len, uint64_t max_tokens, char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
         Returns what the agent is to have in front of it: working memory or, when that is empty (after a
-        restart, or varve_memory_clear), the session's log. Entries are chronological. With max_tokens
-        they are the newest that fit, without a gap; tokens are estimated from "role: content".
+        restart, or varve_memory_clear, or when none of its entries is left), the session's log. Entries
+        are chronological. With max_tokens they are the newest that fit, without a gap; tokens are
+        estimated (docs/context.md#tokens) from the lines that varve_window_text would give.
 
         @param[in]  memory         open memory.
         @param[in]  session_id     which conversation.
@@ -891,10 +893,11 @@ class Functions:
                                  is refused. stores: what the session has beside its log, by default
                                  both; for their caps see kv.h and transcript.h. ttl_hours: the session
                                  expires this long after its last write (ttl_policy "sliding", the
-                                 default) or its creation ("fixed"); 0: never. Parts of an hour are
-                                 fine. durability, decay_config and compaction_config ({"auto_compact",
-                                 "threshold"}) override the store's configuration. preferences: any
-                                 object of your own. All members: docs/format.md#metadata.json.
+                                 default; up to an eighth of the time earlier) or its creation
+                                 ("fixed"); 0: never. Parts of an hour are fine. durability,
+                                 decay_config and compaction_config ({"auto_compact", "threshold"})
+                                 override the store's configuration. preferences: any object of your
+                                 own. All members: docs/format.md#metadata.json.
         @param[in]  options_len  [bytes] or VARVE_NUL_TERMINATED.
         @param[out] session_out  the open session; close with varve_session_close.
         @param[out] error_out    caller frees; may be NULL.
