@@ -4,6 +4,8 @@ import ctypes
 import json
 
 _NUL_TERMINATED = ctypes.c_size_t(-1).value
+_TOKEN_COUNTER = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t,
+                                  ctypes.POINTER(ctypes.c_uint64))
 
 
 class Failure(Exception):
@@ -50,6 +52,11 @@ class Library:
         self.call("varve_store_set_clock", store, self._clock, None)
         return Store(self, store)
 
+    def open_window(self, capacity):
+        window = ctypes.c_void_p()
+        self.call("varve_window_new", ctypes.c_size_t(capacity), ctypes.byref(window))
+        return Window(self, window)
+
 
 def given(value):
     """Text in: pointer and length. Anything but text goes as JSON."""
@@ -84,6 +91,20 @@ class Store:
         handle = ctypes.c_void_p()
         self._library.call(function, self._handle, *given(argument), ctypes.byref(handle))
         return Session(self._library, handle)
+
+    def open_memory(self, options):
+        handle = ctypes.c_void_p()
+        self._library.call("varve_memory_open", self._handle, *given(options),
+                           ctypes.byref(handle))
+        return Memory(self._library, handle)
+
+    def set_token_counter(self, count):
+        """count: from bytes to a number; None for the estimate."""
+        def tell(_, text, length, tokens_out):
+            tokens_out[0] = count(ctypes.string_at(text, length))
+            return 0
+        self._counter = _TOKEN_COUNTER(tell) if count else None
+        self._library.call("varve_store_set_token_counter", self._handle, self._counter, None)
 
     def query(self, query):
         return answer_of(self._library, "varve_store_query", self._handle, query)
@@ -149,3 +170,59 @@ class Session:
 
     def close(self):
         self._library._lib.varve_session_close(self._handle)
+
+
+class Memory:
+    def __init__(self, library, handle):
+        self._library, self._handle = library, handle
+
+    def record(self, session_id, message):
+        return self._library.text("varve_memory_record", self._handle, *given(session_id),
+                                  *given(message))
+
+    def store(self, message):
+        return self._library.text("varve_memory_store", self._handle, *given(message))
+
+    def context(self, session_id, max_tokens=0):
+        return json.loads(self._library.text("varve_memory_context", self._handle,
+                                             *given(session_id), ctypes.c_uint64(max_tokens)))
+
+    def search(self, query):
+        return answer_of(self._library, "varve_memory_search", self._handle, query)
+
+    def load(self, session_id):
+        self._library.call("varve_memory_load", self._handle, *given(session_id))
+
+    def delete(self, entry_id, reason):
+        self._library.call("varve_memory_delete", self._handle, *given(entry_id), *given(reason))
+
+    def clear(self):
+        self._library.call("varve_memory_clear", self._handle)
+
+    def close(self):
+        self._library._lib.varve_memory_close(self._handle)
+
+
+class Window:
+    def __init__(self, library, handle):
+        self._library, self._handle = library, handle
+        library._lib.varve_window_size.restype = ctypes.c_size_t
+
+    def add(self, message):
+        self._library.call("varve_window_add", self._handle, *given(message))
+
+    def recent(self, most=_NUL_TERMINATED):
+        return json.loads(self._library.text("varve_window_recent", self._handle,
+                                             ctypes.c_size_t(most)))
+
+    def text(self):
+        return self._library.text("varve_window_text", self._handle)
+
+    def size(self):
+        return self._library._lib.varve_window_size(self._handle)
+
+    def clear(self):
+        self._library.call("varve_window_clear", self._handle)
+
+    def close(self):
+        self._library._lib.varve_window_free(self._handle)

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Random requests give the contexts that docs/context.md says, whatever was deleted or has expired.
+A failure tells its seed.
+
+    VARVE_LIBRARY=libvarve.so context_model_test.py [SEEDS]
+"""
+import datetime
+import os
+import random
+import sys
+import unittest
+
+from context_model import Built, Entry
+from memory_model import HOUR_MS, estimate
+from varve_library import Library
+
+CLOCK_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
+SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 20
+REQUESTS = 30
+WORDS = ["tea", "kettle", "Lund", "東京", "```", "====", "\n", "\u2028", "(é)", "😀", "12", "-", "#"]
+ROLES = ["user", "assistant", "system", "Bob"]
+IDS = [f"e{number}" for number in range(30)] + ["last", "nobody"]
+TYPES = ["tool_call", "tool_result", "message", "finding"]
+
+
+def rfc3339(time_ms):
+    time = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.timezone.utc)
+    return time.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def count_bytes(text):
+    return len(text.encode())
+
+
+class Maker(random.Random):
+    def some(self, values, most):
+        return self.sample(values, self.randint(0, most))
+
+    def optional(self, members):
+        """{name: (how often of one, what)}: some of them."""
+        return {name: make() for name, (share, make) in members.items() if self.random() < share}
+
+    def sentence(self):
+        return " ".join(self.choices(WORDS, k=self.randint(0, 6)))
+
+    def tool_content(self, detail):
+        return self.optional({
+            "name": (0.8, lambda: self.choice(["weather", "open"])),
+            detail: (0.8, lambda: self.choice([self.sentence(), {"b": 1, "a": "é\n"}, 5])),
+            "call_id": (0.7, lambda: self.choice(["c1", "c2", "call_0123456789"]))})
+
+    def content(self, type_):
+        if type_ in ("tool_call", "tool_result"):
+            return self.tool_content("arguments" if type_ == "tool_call" else "result")
+        said = {"role": self.choice(ROLES), "message": self.sentence()}
+        return self.choice([said, said, self.sentence(), {"text": self.sentence()},
+                            {"n": 1, "a": self.sentence()}, 5, [self.sentence()]])
+
+    def entry(self, id_):
+        type_ = self.choice(TYPES)
+        return {"id": id_, "type": type_, "content": self.content(type_), **self.optional({
+            "importance": (0.6, lambda: self.choice([0, 0.25, 0.5, 1])),
+            "relations": (0.2, lambda: {"after": self.choices(IDS, k=2)}),
+            "references": (0.4, lambda: self.choices(IDS[:12], k=2))})}
+
+    def retrieval(self):
+        words = self.choice(["tea", "kettle lund", "東京", "+tea 12", "nothing"])
+        order = self.choice(["best", "match", "time", "importance", "relevance"])
+        types = {"types": self.sample(TYPES, self.randint(1, 2))}
+        one = self.choice([
+            {"recency": self.randint(0, 8)}, {"importance": self.randint(0, 8)}, types,
+            {"query": {"text": words, "sort_by": order, "limit": self.randint(0, 9)}},
+            {"query": {"sort_by": order, **self.optional({"order": (0.5, lambda: "asc")})}}])
+        return {**one, **(types if self.random() < 0.3 else {})}
+
+    def budget(self):
+        reserve = self.choice([0, 0, 100])
+        most = self.choice([0, 1, 80, self.randint(20, 150), self.randint(20, 400),
+                            self.randint(20, 1500), 10**6])
+        return {"max_tokens": reserve + most, "reserve_tokens": reserve}
+
+    def request(self):
+        measures = ["temporal", "importance", "match"]
+        return self.optional({
+            "question": (0.5, lambda: self.choice(["Where is tea?", "lund kettle 12", "東京"])),
+            "retrieve": (0.5, lambda: [self.retrieval() for _ in range(self.randint(0, 3))]),
+            "rank": (0.4, lambda: [{name: self.choice([0, 0.3, 1, 7])} for name in
+                                   self.sample(measures, self.randint(1, 3))]),
+            "keep_together": (0.4, lambda: self.choice([True, False])),
+            "pinned": (0.4, lambda: self.some(IDS, 3)),
+            "exclude_ids": (0.3, lambda: self.some(IDS, 6)),
+            "format": (0.8, lambda: self.choice(["markdown", "plain", "json", "chat"])),
+            "now_ms": (0.3, lambda: CLOCK_MS + self.choice([-30, -1, 0, 1, 30]) * HOUR_MS),
+            "budget": (0.9, self.budget)})
+
+
+class Run:
+    """A session, and the model of it."""
+
+    def __init__(self, seed):
+        self.make = Maker(seed)
+        self.library = Library(os.environ["VARVE_LIBRARY"])
+        self.library.now_ms = CLOCK_MS
+        self.store = self.library.open_store("memory:")
+        self.session = self.store.create(session_id="s")
+        self.count = self.make.choice([count_bytes, estimate])
+        self.store.set_token_counter(None if self.count is estimate else len)
+        self.log = []
+        for number in range(self.make.randint(1, 30)):
+            self.add(self.make.entry(IDS[number]))
+
+    def add(self, given):
+        time_ms = CLOCK_MS - self.make.choice([0, 1, 10]) * self.make.randint(-1, 8) * HOUR_MS
+        expires_ms = CLOCK_MS + self.make.choice([-1, 0, 1, 40]) * HOUR_MS
+        expires = self.make.optional({"expires_at": (0.15, lambda: rfc3339(expires_ms))})
+        self.session.add({**given, "timestamp": rfc3339(time_ms), **expires})
+        entry = Entry(given, rfc3339(time_ms), time_ms, expires_ms if expires else float("inf"),
+                      len(self.log))
+        self.log.append(entry)
+
+    def change(self):
+        """Deletes some, adds one, and rewrites the log."""
+        for entry in self.log:
+            is_live = not entry.is_deleted and entry.expires_ms > CLOCK_MS
+            if is_live and self.make.random() < 0.1:
+                self.session.delete(entry.id, "a test")
+                entry.is_deleted = True
+        self.session.compact()
+        self.add(self.make.entry("last"))
+
+    def ask(self, query):
+        """By id, in order: what a measure of the match is made of."""
+        found = self.session.query({**query, "explain": True})["results"]
+        keys = [each["explain"]["key"] for each in found]
+        by_match = query.get("sort_by", "best") in ("best", "match")
+        match = {}
+        for result, key in zip(found, keys):
+            share = key / keys[0] if by_match and keys[0] > 0 else result["match_quality"]
+            match[result["entry"]["id"]] = min(1, max(0, share)) if "text" in query else 0
+        return match
+
+    def build(self, request):
+        """What the library gives, and what the model."""
+        now_ms = request.get("now_ms", CLOCK_MS)
+        given = {name: value for name, value in request.items() if name != "now_ms"}
+        now = {"now": rfc3339(now_ms)} if "now_ms" in request else {}
+        built = Built(self.log, request, lambda query: self.ask({**query, **now}), self.count,
+                      max(now_ms, CLOCK_MS))
+        return self.session.context({**given, **now}), built
+
+
+class ContextModel(unittest.TestCase):
+    maxDiff = None
+
+    def compare(self, answer, built):
+        self.assertEqual([each["id"] for each in answer["items"]],
+                         [entry.id for entry, *_ in built.items])
+        self.assertEqual(answer["text"], built.text)
+        self.assertEqual(answer["token_count"], built.token_count)
+        self.assertEqual(answer["dropped"], built.dropped)
+        self.assertEqual(answer["truncated"], built.dropped > 0)
+        for told, (_, source, tokens, rank) in zip(answer["items"], built.items):
+            self.assertEqual((told["source"], told["tokens"]), (source, tokens), told)
+            self.assertAlmostEqual(told["rank"], rank, 9, told)
+
+    def test_contexts_have_what_the_model_has(self):
+        for seed in range(SEEDS):
+            run = Run(seed)
+            for at in range(REQUESTS):
+                if at == REQUESTS // 2:
+                    run.change()
+                request = run.make.request()
+                with self.subTest(seed=seed, request=request):
+                    self.compare(*run.build(request))
+            run.store.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

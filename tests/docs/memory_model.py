@@ -1,0 +1,180 @@
+"""What a memory and a window answer: varve/memory.h, varve/window.h and docs/tiers.md as they are
+written, and the estimate of tokens of docs/context.md, without any of the library's ways.
+"""
+import json
+import math
+import re
+
+HOUR_MS = 3_600_000
+NEVER = math.inf
+LINE_END = re.compile("\r\n|[\n\v\f\r\x85\u2028\u2029]")
+# Runs of characters and what they weigh.
+RUNS = [(re.compile(pattern), weight) for pattern, weight in (
+    ("[A-Z]?[a-z]+", lambda run: len(run) / 7),
+    ("[A-Z]+(?![a-z])", lambda run: len(run) / 3),
+    ("[0-9]+", lambda run: len(run) / 3),
+    (r"[!-/:-@\[-`{-~]+", lambda run: len(run) / 2),
+    (" +", lambda run: len(run) > 1),
+    (r"[\0-\x1f\x7f]+", lambda run: 1),
+    (r"[^\0-\x7f]+", lambda run: sum({2: 1, 3: 1.5, 4: 3}[len(each.encode())] for each in run)))]
+
+
+def estimate(text):
+    """docs/context.md#tokens."""
+    tokens, at = 0, 0
+    while at < len(text):
+        run, weight = next((found, weight) for pattern, weight in RUNS
+                           if (found := pattern.match(text, at)))
+        tokens += math.ceil(weight(run[0]))
+        at = run.end()
+    return tokens
+
+
+def line_of(message):
+    """A message in the text of a window."""
+    content = message["content"]
+    if not isinstance(content, str):
+        content = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    speaker = message.get("role") or message.get("type", "entry")
+    return f"{speaker}: " + LINE_END.sub("\n  ", content) + "\n"
+
+
+class Refused(Exception):
+    """The call fails with this status."""
+
+
+class Entry:
+    def __init__(self, message, time_ms, expires_ms):
+        self.message, self.time_ms, self.expires_ms = message, time_ms, expires_ms
+        self.is_deleted = False
+
+    def lives(self, now_ms):
+        return not self.is_deleted and now_ms < self.expires_ms
+
+
+class Session:
+    def __init__(self, user, ttl_ms, now_ms):
+        self.user, self.ttl_ms, self.log = user, ttl_ms, {}
+        self.written_ms = self.saved_ms = now_ms
+
+    def lives(self, now_ms):
+        return now_ms < max(self.written_ms, self.saved_ms) + self.ttl_ms
+
+    def is_in_doubt(self, now_ms):
+        """The last write is told to an eighth of the time, and may be that of a close or sync."""
+        return self.lives(now_ms) and now_ms >= self.written_ms + self.ttl_ms * 7 / 8
+
+    def add(self, message, now_ms, ttl_ms):
+        """message: its times as numbers, in *_ms."""
+        message = {"type": "message" if "role" in message else "observation", **message}
+        if message["id"] in self.log:
+            raise Refused("VARVE_ALREADY_EXISTS")
+        expires_ms = message.get("expires_ms", now_ms + ttl_ms)
+        if "ttl_seconds" in message:
+            expires_ms = now_ms + message["ttl_seconds"] * 1000
+        time_ms = message.get("time_ms", now_ms)
+        self.log[message["id"]] = Entry(message, time_ms, expires_ms)
+        self.written_ms = now_ms
+
+    def live(self, now_ms):
+        """Its entries, oldest first."""
+        alive = [entry for entry in self.log.values() if entry.lives(now_ms)]
+        return sorted(alive, key=lambda entry: entry.time_ms)
+
+
+class Store:
+    """Sessions by id, and long-term memories by user."""
+
+    def __init__(self):
+        self.sessions, self.long_term = {}, {}
+
+
+class Window:
+    def __init__(self, capacity):
+        self.capacity, self.messages = capacity, []
+
+    def add(self, message):
+        self.messages = [*self.messages, message][-self.capacity:]
+
+    def recent(self, most):
+        return self.messages[max(0, len(self.messages) - most):]
+
+    def text(self):
+        return "".join(map(line_of, self.messages))
+
+
+class Memory:
+    """user None: the store belongs to one user."""
+
+    def __init__(self, store, user, window, ttl_hours):
+        self.store_, self.user, self.window = store, user, window
+        self.ttl_ms = ttl_hours * HOUR_MS or NEVER
+        self.working = {}
+
+    def session(self, name, now_ms):
+        """None when there is none for this user."""
+        session = self.store_.sessions.get(name)
+        if session and session.lives(now_ms) and self.user in (None, session.user):
+            return session
+        return None
+
+    def record(self, name, message, now_ms):
+        sessions, session = self.store_.sessions, self.session(name, now_ms)
+        if not session:
+            if name in sessions and sessions[name].lives(now_ms):
+                raise Refused("VARVE_NOT_FOUND")
+            session = sessions[name] = Session(self.user, self.ttl_ms, now_ms)
+        session.add(message, now_ms, self.ttl_ms)
+        ids = self.working.setdefault(name, [])
+        ids.append(message["id"])
+        del ids[:-self.window]
+
+    def store(self, message, now_ms):
+        session = self.store_.long_term.setdefault(self.user, Session(self.user, NEVER, now_ms))
+        session.add(message, now_ms, NEVER)
+
+    def context(self, name, max_tokens, now_ms):
+        """(source, messages, tokens)"""
+        session = self.session(name, now_ms)
+        live = session.live(now_ms) if session else []
+        ids = self.working.get(name, [])
+        working = [entry for entry in live if entry.message["id"] in ids]
+        source = "working" if working else "short_term"
+        shown, tokens = [], 0
+        for entry in reversed(working or live):
+            more = estimate(line_of(entry.message))
+            if max_tokens and tokens + more > max_tokens:
+                break
+            shown.insert(0, entry)
+            tokens += more
+        return source, [entry.message for entry in shown], tokens
+
+    def load(self, name, now_ms):
+        session = self.session(name, now_ms)
+        if not session:
+            raise Refused("VARVE_NOT_FOUND")
+        newest = session.live(now_ms)[-self.window:]
+        self.working[name] = [entry.message["id"] for entry in newest]
+
+    def clear(self):
+        self.working = {}
+
+    def own(self, now_ms):
+        """(name, session) of its sessions; the name of long-term memory is None."""
+        found = [(name, session) for name, session in self.store_.sessions.items()
+                 if self.session(name, now_ms)]
+        return found + [(None, session) for user, session in self.store_.long_term.items()
+                        if self.user in (None, user)]
+
+    def search(self, now_ms):
+        """(session, id) of everything."""
+        return [(name, entry.message["id"]) for name, session in self.own(now_ms)
+                for entry in session.live(now_ms)]
+
+    def delete(self, id_, now_ms):
+        found = [session for _, session in self.own(now_ms)
+                 if id_ in session.log and session.log[id_].lives(now_ms)]
+        if not found:
+            raise Refused("VARVE_NOT_FOUND")
+        for session in found:
+            session.log[id_].is_deleted, session.written_ms = True, now_ms
