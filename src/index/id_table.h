@@ -5,13 +5,20 @@
 // numbers only: the hashes and the ids themselves live in the columns, so a lookup probes, compares
 // hashes, and lets the caller compare ids. Slots adopted from a file may hold anything: every
 // search of them ends.
+//
+// The hash has no secret, so anybody can make ids that fill one stretch of the slots, and whoever
+// comes there looks at all of them. When an insertion meets such a stretch, the numbers are kept by
+// their ids instead, in order (is_crowded()): that takes more memory, and no file has it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/hash.h"
@@ -24,15 +31,32 @@ inline uint32_t id_hash(std::string_view id) { return static_cast<uint32_t>(hash
 // At 70 % full a free slot is a few steps away; a table of ours never has a run like this.
 inline constexpr uint32_t kProbesMax = 4096;
 
+// Taken slots behind one another, at most. By chance, a third of them are a run among a hundred
+// million ids.
+inline constexpr uint32_t kRunMax = 1024;
+
 class IdTable {
  public:
   using Hashes = RowColumn<uint32_t>;
   using Slots = RowColumn<uint32_t>;
 
-  // `hashes[n]` is the hash of entry n, for all n inserted so far.
-  void insert(uint32_t number, const Hashes& hashes);
+  using IdOf = std::function<std::string(uint32_t number)>;
 
-  // The first inserted number whose hash is `hash` and for which is_same(number) holds.
+  // `hashes[n]` is the hash of entry n, for all n inserted so far, and id_of(n) its id.
+  void insert(uint32_t number, const Hashes& hashes, const IdOf& id_of);
+
+  // The first inserted number of the id: is_same(number) tells whether it is the number's.
+  template <typename IsSame>
+  [[nodiscard]] std::optional<uint32_t> find(std::string_view id, const Hashes& hashes,
+                                             IsSame is_same) const {
+    if (by_id_ != nullptr) [[unlikely]] {
+      const auto known = by_id_->find(id);
+      const bool is_known = known != by_id_->end() && is_same(known->second);
+      return is_known ? std::optional(known->second) : std::nullopt;
+    }
+    return find(id_hash(id), hashes, is_same);
+  }
+  // The same by its hash, while there are slots.
   template <typename IsSame>
   [[nodiscard]] std::optional<uint32_t> find(uint32_t hash, const Hashes& hashes,
                                              IsSame is_same) const {
@@ -49,8 +73,10 @@ class IdTable {
     return std::nullopt;
   }
 
-  void reserve(uint32_t count, const Hashes& hashes);
-  [[nodiscard]] uint64_t memory_bytes() const { return slots_.memory_bytes(); }
+  void reserve(uint32_t count, const Hashes& hashes, const IdOf& id_of);
+  // Whether there are no slots to be written.
+  [[nodiscard]] bool is_crowded() const { return by_id_ != nullptr; }
+  [[nodiscard]] uint64_t memory_bytes() const;
 
   // All of them; after load().
   [[nodiscard]] std::span<const uint32_t> slots() const { return slots_.values(); }
@@ -61,7 +87,7 @@ class IdTable {
   // Reads what was not read yet of slots that were adopted.
   Status load() { return slots_.load(); }
   // After load(): whether each number is there once, and is found under its hash, and no other one
-  // with its id. Gives up, with false, on a table that is much slower than one of ours.
+  // with its id. Gives up, with false, on a table that is much slower than one of ours may be.
   using SameId = std::function<bool(uint32_t number, uint32_t other)>;
   [[nodiscard]] bool finds_all(const Hashes& hashes, const SameId& have_same_id);
 
@@ -74,11 +100,16 @@ class IdTable {
     return is_checked_ ? slots_.size() : std::min<uint64_t>(slots_.size(), kProbesMax);
   }
   [[nodiscard]] bool has_each_once() const;
-  // False when no slot is free, which a table of ours never is.
+  // False when that makes a run longer than any of ours may be.
   bool place(uint32_t number, uint32_t hash);
-  void grow(uint64_t slot_count, const Hashes& hashes);
+  [[nodiscard]] bool is_run_short(uint64_t at) const;
+  bool has_short_runs() const;
+  bool grow(uint64_t slot_count, const Hashes& hashes);
+  void keep_by_id(const IdOf& id_of);
 
   Slots slots_;  // number + 1; kEmpty where free
+  using ById = std::map<std::string, uint32_t, std::less<>>;
+  std::unique_ptr<ById> by_id_;  // instead of slots
   uint32_t count_ = 0;
   bool is_checked_ = true;  // made here, or found right by finds_all()
 };

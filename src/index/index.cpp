@@ -29,19 +29,27 @@ std::string_view Index::tombstone_id(uint32_t number) const {
 
 bool Index::was_deleted(std::string_view wanted) const {
   return tombstone_table_
-      .find(id_hash(wanted), tombstone_hashes_,
+      .find(wanted, tombstone_hashes_,
             [&](uint32_t number) { return tombstone_id(number) == wanted; })
       .has_value();
 }
 
-uint16_t Index::number_of_type(std::string_view type) {
-  const auto known = std::find(type_names_.begin(), type_names_.end(), type);
-  if (known != type_names_.end()) return static_cast<uint16_t>(known - type_names_.begin());
-  // No log in use has more types than this; the last number would then stand for several.
-  if (type_names_.size() == UINT16_MAX) return UINT16_MAX - 1;
+std::optional<uint32_t> Index::find_type(std::string_view type) const {
+  const auto known = type_numbers_.find(type);
+  return known == type_numbers_.end() ? std::nullopt : std::optional(known->second);
+}
+
+uint32_t Index::number_of_type(std::string_view type) {
+  const auto known = find_type(type);
+  return known ? *known : add_type(type);
+}
+
+uint32_t Index::add_type(std::string_view type) {
+  const auto number = static_cast<uint32_t>(type_names_.size());
+  type_numbers_.emplace(type, number);
   type_names_.emplace_back(type);
   type_counts_.push_back(0);
-  return static_cast<uint16_t>(type_names_.size() - 1);
+  return number;
 }
 
 void Index::note_seq(uint64_t seq, uint64_t settled_seq) {
@@ -56,26 +64,23 @@ Index::Added Index::add(const entry::EntryFacts& facts, const Location& location
   coverage.last_line_offset = location.offset;
   coverage.last_line_length = location.length;
   coverage.last_line_hash = location.line_hash;
-  const uint32_t hash = id_hash(facts.id);
-  if (table_.find(hash, id_hashes_, [&](uint32_t row) { return ids_.is(row, facts.id); })) {
-    return Added::kIdTaken;
-  }
+  if (find(facts.id)) return Added::kIdTaken;
   note_seq(facts.seq, settled_seq);
   const uint32_t row = size();
   offsets_.push_back(location.offset);
   lengths_.push_back(static_cast<uint32_t>(location.length));
   line_hashes_.push_back(location.line_hash);
-  id_hashes_.push_back(hash);
+  id_hashes_.push_back(id_hash(facts.id));
   ids_.add(facts.id);
   add_time(facts.timestamp_ms);
   expiries_ms_.push_back(facts.expires_at_ms);
   importances_.push_back(facts.importance);
   seqs_.push_back(facts.seq);
-  const uint16_t type = number_of_type(facts.type);
+  const uint32_t type = number_of_type(facts.type);
   types_.push_back(type);
   flags_.push_back(facts.sealed ? kSealed : 0);
   marks_.push_back(kVerified);
-  table_.insert(row, id_hashes_);
+  put_into_table(row);
   facets_.add(row, facts);
   if (tombstone_count() > 0 && was_deleted(facts.id)) {
     marks_[row] |= kDeleted;
@@ -92,8 +97,17 @@ void Index::add_tombstone(std::string_view id) {
   tombstone_hashes_.push_back(id_hash(id));
   tombstone_ids_.append(id);
   tombstone_ends_.push_back(tombstone_ids_.size());
-  tombstone_table_.insert(number, tombstone_hashes_);
+  put_tombstone_into_table(number);
   hide(id);
+}
+
+void Index::put_into_table(uint32_t row) {
+  table_.insert(row, id_hashes_, [this](uint32_t number) { return ids_.at(number); });
+}
+
+void Index::put_tombstone_into_table(uint32_t number) {
+  tombstone_table_.insert(number, tombstone_hashes_,
+                          [this](uint32_t one) { return std::string(tombstone_id(one)); });
 }
 
 // The row of a deleted entry, if it is there.
@@ -137,15 +151,16 @@ Status Index::load_whole() {
 Index Index::renumbered(const Renumbering& rows) const {
   Index index(text_settings_);
   index.type_names_ = type_names_;
+  index.type_numbers_ = type_numbers_;
   index.type_counts_.assign(type_names_.size(), 0);
   for (const uint32_t row : rows.kept()) index.take_row(*this, row);
-  index.table_.reserve(index.size(), index.id_hashes_);
-  for (uint32_t row = 0; row < index.size(); ++row) index.table_.insert(row, index.id_hashes_);
+  index.table_.reserve(index.size(), index.id_hashes_, {});  // nothing is in it
+  for (uint32_t row = 0; row < index.size(); ++row) index.put_into_table(row);
   index.tombstone_ends_ = tombstone_ends_;
   index.tombstone_ids_ = tombstone_ids_;
   index.tombstone_hashes_.append(tombstone_hashes_.values());
   for (uint32_t number = 0; number < tombstone_count(); ++number) {
-    index.tombstone_table_.insert(number, index.tombstone_hashes_);
+    index.put_tombstone_into_table(number);
   }
   index.coverage.tombstones_bytes = coverage.tombstones_bytes;
   if (text_ != nullptr) {

@@ -13,7 +13,9 @@
 // see memory_bytes().
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,12 +82,14 @@ class Index {
   // with it can ask for its memory meanwhile.
   template <typename Expect>
   [[nodiscard]] std::optional<uint32_t> find(std::string_view wanted, Expect expect) const {
-    return table_.find(id_hash(wanted), id_hashes_, [&](uint32_t row) {
+    return table_.find(wanted, id_hashes_, [&](uint32_t row) {
       expect(row);
       return ids_.is(row, wanted);
     });
   }
   [[nodiscard]] bool was_deleted(std::string_view id) const;
+  // Whether ids were made to slow look-ups down, so that no index.bin can have the table of them.
+  [[nodiscard]] bool is_crowded() const { return table_.is_crowded(); }
 
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
   [[nodiscard]] Location location(uint32_t row) const {
@@ -103,7 +107,8 @@ class Index {
     ids_.prefetch(row);
   }
   [[nodiscard]] const std::string& type(uint32_t row) const { return type_names_[types_[row]]; }
-  [[nodiscard]] uint16_t type_number(uint32_t row) const { return types_[row]; }
+  [[nodiscard]] uint32_t type_number(uint32_t row) const { return types_[row]; }
+  [[nodiscard]] std::optional<uint32_t> find_type(std::string_view type) const;
   [[nodiscard]] const std::vector<std::string>& type_names() const { return type_names_; }
   [[nodiscard]] int64_t timestamp_ms(uint32_t row) const { return timestamps_ms_[row]; }
   [[nodiscard]] int64_t expires_at_ms(uint32_t row) const { return expiries_ms_[row]; }
@@ -175,7 +180,7 @@ class Index {
   // Whether no row is older than one before it.
   [[nodiscard]] bool is_in_time_order() const { return in_time_order_; }
   // Rows of one type by time; only of arranged rows.
-  [[nodiscard]] const TimeOrder& time_order(uint16_t type) const { return time_orders_[type]; }
+  [[nodiscard]] const TimeOrder& time_order(uint32_t type) const { return time_orders_[type]; }
   // Rows of one stretch, without a gap in time between neighbours, have one number.
   [[nodiscard]] uint32_t stretch(uint32_t row) const { return stretches_[row]; }
 
@@ -188,11 +193,16 @@ class Index {
   friend Status load_facets(Index*);
   friend Status load_text(Index*);
 
+  using TypeNumbers = boost::unordered_flat_map<std::string, uint32_t, KeyHash, std::equal_to<>>;
+
   static constexpr uint8_t kDeleted = 1;
   static constexpr uint8_t kVerified = 2;
   static constexpr uint8_t kSealed = 4;  // in index.bin
 
-  uint16_t number_of_type(std::string_view type);
+  uint32_t number_of_type(std::string_view type);
+  uint32_t add_type(std::string_view type);
+  void put_into_table(uint32_t row);
+  void put_tombstone_into_table(uint32_t number);
   void hide(std::string_view id);
   void take_row(const Index& from, uint32_t row);
   void add_time(int64_t timestamp_ms);
@@ -210,12 +220,13 @@ class Index {
   RowColumn<int64_t> expiries_ms_;
   RowColumn<double> importances_;
   RowColumn<uint64_t> seqs_;
-  RowColumn<uint16_t> types_;
+  RowColumn<uint32_t> types_;
   RowColumn<uint8_t> flags_;  // kSealed
   RowColumn<uint32_t> stretches_;
   RowIds ids_;
   std::vector<uint8_t> marks_;  // kDeleted, kVerified
   std::vector<std::string> type_names_;
+  TypeNumbers type_numbers_;           // by name: a log may have a type a row
   std::vector<uint64_t> type_counts_;  // by type number, without deleted rows
   IdTable table_;
   uint32_t deleted_count_ = 0;

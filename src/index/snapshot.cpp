@@ -120,7 +120,7 @@ class SnapshotReader {
     }
     // Read in any case: each query asks what type a row is.
     VARVE_TRY(rows.types_.load());
-    for (const uint16_t type : rows.types_.values()) rows.type_counts_[type] += 1;
+    for (const uint32_t type : rows.types_.values()) rows.type_counts_[type] += 1;
     rows.in_time_order_ = file_->header().is_in_time_order != 0;
     return rows;
   }
@@ -134,12 +134,11 @@ class SnapshotReader {
       if (end == std::string_view::npos || !is_valid_type(names.substr(0, end))) {
         return wrong_snapshot("a type's name is not valid");
       }
-      rows->type_names_.emplace_back(names.substr(0, end));
+      if (rows->find_type(names.substr(0, end))) return wrong_snapshot("a type has two numbers");
+      rows->add_type(names.substr(0, end));
       names.remove_prefix(end + 1);
     }
-    rows->type_counts_.assign(rows->type_names_.size(), 0);
-    const bool has_types =
-        rows->type_names_.size() <= UINT16_MAX && (!rows->type_names_.empty() || row_count() == 0);
+    const bool has_types = !rows->type_names_.empty() || row_count() == 0;
     return has_types ? Status() : wrong_snapshot("a row has impossible values");
   }
 
@@ -164,7 +163,7 @@ class SnapshotReader {
   // All columns but those of ids: one that is opened and never loaded would be saved as it comes.
   template <typename Step>
   Status for_each_column(Index* rows, const Step& step) const {
-    const auto type_max = static_cast<uint16_t>(std::max<size_t>(rows->type_names_.size(), 1) - 1);
+    const auto type_max = static_cast<uint32_t>(std::max<size_t>(rows->type_names_.size(), 1) - 1);
     VARVE_TRY(step(kOffsets, &rows->offsets_, row_count()));
     VARVE_TRY(step(kLengths, &rows->lengths_, row_count()));
     VARVE_TRY(step(kLineHashes, &rows->line_hashes_, row_count()));

@@ -11,7 +11,7 @@ namespace {
 struct Node {
   double bound = 0;
   int64_t newest_ms = 0;
-  uint16_t type = 0;
+  uint32_t type = 0;
   uint32_t level = 0;
   uint32_t number = 0;
 };
@@ -32,7 +32,7 @@ class Search {
 
   void run() {
     for (size_t type = 0; type < index_.type_names().size(); ++type) {
-      const auto number = static_cast<uint16_t>(type);
+      const auto number = static_cast<uint32_t>(type);
       const index::TimeOrder& order = index_.time_order(number);
       if (order.size() == 0 || !filter_.accepts_type(number)) continue;
       push(number, order.level_count() - 1, 0);
@@ -53,7 +53,7 @@ class Search {
            node.newest_ms < best_->threshold().timestamp_ms;
   }
 
-  void push(uint16_t type, uint32_t level, uint32_t number) {
+  void push(uint32_t type, uint32_t level, uint32_t number) {
     const index::TimeOrder& order = index_.time_order(type);
     const auto extent = order.extent(level, number);
     const int64_t oldest_ms = index_.timestamp_ms(order.row(extent.begin));

@@ -24,7 +24,7 @@ class OrderKey {
     if (sort_by_ == SortBy::kTime) return static_cast<double>(index_.timestamp_ms(row));
     return sort_by_ == SortBy::kImportance ? index_.importance(row) : relevance_.of(row);
   }
-  [[nodiscard]] double bound(uint16_t type, double importance_max, int64_t newest_ms) const {
+  [[nodiscard]] double bound(uint32_t type, double importance_max, int64_t newest_ms) const {
     if (sort_by_ == SortBy::kTime) return static_cast<double>(newest_ms);
     return sort_by_ == SortBy::kImportance ? importance_max
                                            : relevance_.bound(type, importance_max, newest_ms);

@@ -27,10 +27,10 @@ class Relevance {
   // Without text: match_quality 1.
   [[nodiscard]] double of(uint32_t row) const;
   // Not below of() for every row of the type with at most this importance, not after this time.
-  [[nodiscard]] double bound(uint16_t type, double importance_max, int64_t newest_ms) const;
+  [[nodiscard]] double bound(uint32_t type, double importance_max, int64_t newest_ms) const;
 
   [[nodiscard]] int64_t now_ms() const { return now_ms_; }
-  [[nodiscard]] const decay::Rule& rule(uint16_t type) const {
+  [[nodiscard]] const decay::Rule& rule(uint32_t type) const {
     if (!rules_[type]) rules_[type] = all_rules_.of(index_.type_names()[type]);
     return *rules_[type];
   }

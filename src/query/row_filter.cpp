@@ -5,11 +5,23 @@
 
 namespace varve::query {
 
+namespace {
+
+constexpr size_t kSortedMax = 64;  // sets
+
+}  // namespace
+
 RowFilter::RowFilter(const index::Index& index, uint32_t row_end, int64_t now_ms)
     : index_(index), log_end_(row_end), row_end_(row_end), now_ms_(now_ms) {}
 
 void RowFilter::require(RowSet set) {
   has_conditions_ = true;
+  if (required_.size() >= kSortedMax) {
+    // Among so many no order matters but which is the smallest: that one drives the walk.
+    if (set.count_max() < required_.front().count_max()) std::swap(set, required_.front());
+    required_.push_back(std::move(set));
+    return;
+  }
   const auto behind = std::upper_bound(
       required_.begin(), required_.end(), set.count_max(),
       [](uint64_t count, const RowSet& other) { return count < other.count_max(); });
@@ -24,11 +36,9 @@ void RowFilter::exclude(RowSet set) {
 void RowFilter::require_types(const std::vector<std::string>& types) {
   if (types.empty()) return;
   has_conditions_ = true;
-  const auto& names = index_.type_names();
-  types_.resize(std::max<size_t>(names.size(), 1));
-  for (size_t number = 0; number < names.size(); ++number) {
-    const bool is_taken = std::find(types.begin(), types.end(), names[number]) != types.end();
-    types_[number] = is_taken ? 1 : 0;
+  types_.assign(std::max<size_t>(index_.type_names().size(), 1), 0);
+  for (const auto& type : types) {
+    if (const auto number = index_.find_type(type)) types_[*number] = 1;
   }
 }
 

@@ -47,7 +47,7 @@ class RowFilter {
   std::vector<uint32_t> rows();
 
   [[nodiscard]] bool is_live(uint32_t row) const { return index_.is_live(row, now_ms_); }
-  [[nodiscard]] bool accepts_type(uint16_t type) const {
+  [[nodiscard]] bool accepts_type(uint32_t type) const {
     return types_.empty() || (type < types_.size() && types_[type] != 0);
   }
   [[nodiscard]] int64_t start_ms() const { return start_ms_; }

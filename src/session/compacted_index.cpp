@@ -22,7 +22,8 @@ void CompactedIndex::make_rows_and_words() {
 }
 
 void CompactedIndex::encode() {
-  if (!facets_) made_.reset();
+  // No index.bin can have it: it is made anew from the new log.
+  if (!facets_ || (made_ && made_->is_crowded())) made_.reset();
   if (!made_) return;
   made_->take_facets(*std::move(facets_));
   encoding_ = start_beside(core_.settings.threads > 1,

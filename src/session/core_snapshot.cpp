@@ -114,7 +114,7 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
   while (true) {
     {
       const std::shared_lock lock(index_mutex);
-      if (!index_is_whole_) return std::nullopt;
+      if (!index_is_whole_ || index.is_crowded()) return std::nullopt;
       if (!index.pending().any()) {
         return Snapshot{index::encode_snapshot(index), view.tail.generation, extent_of(index)};
       }

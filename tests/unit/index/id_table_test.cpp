@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace varve::index {
@@ -14,14 +15,19 @@ namespace {
 // Whether two numbers have the same id.
 constexpr auto kDiffer = [](uint32_t, uint32_t) { return false; };
 
+std::string id_of(uint32_t number) { return "id" + std::to_string(number); }
+
 class Table : public testing::Test {
  protected:
   void insert(uint32_t hash) {
     hashes_.push_back(hash);
-    table_.insert(static_cast<uint32_t>(hashes_.size() - 1), hashes_);
+    table_.insert(static_cast<uint32_t>(hashes_.size() - 1), hashes_, id_of);
   }
   std::optional<uint32_t> find(uint32_t hash) {
     return table_.find(hash, hashes_, [](uint32_t) { return true; });
+  }
+  std::optional<uint32_t> find_id(uint32_t number) const {
+    return table_.find(id_of(number), hashes_, [](uint32_t) { return true; });
   }
   std::vector<uint32_t> slots() const { return {table_.slots().begin(), table_.slots().end()}; }
 
@@ -73,11 +79,11 @@ TEST_F(Table, ProbingGoesRoundTheEnd) {
 
 TEST_F(Table, ReservingChangesNothingThatIsFound) {
   for (uint32_t i = 0; i < 20; ++i) insert(i * 1'000'003);
-  table_.reserve(100'000, hashes_);
+  table_.reserve(100'000, hashes_, id_of);
   EXPECT_GE(table_.slots().size() * 7, 1'000'000u);
   for (uint32_t i = 0; i < 20; ++i) EXPECT_EQ(find(hashes_[i]), i);
   const size_t before = table_.slots().size();
-  table_.reserve(10, hashes_);
+  table_.reserve(10, hashes_, id_of);
   EXPECT_EQ(table_.slots().size(), before);
 }
 
@@ -89,7 +95,7 @@ TEST_F(Table, ATakenOverTableFindsTheSame) {
     EXPECT_EQ(other.find(hashes_[i], hashes_, [](uint32_t) { return true; }), i);
   }
   hashes_.push_back(7);
-  other.insert(300, hashes_);
+  other.insert(300, hashes_, id_of);
   EXPECT_EQ(other.find(7, hashes_, [](uint32_t) { return true; }), 300u);
 }
 
@@ -99,7 +105,7 @@ TEST_F(Table, TakingOverWhatCanBeNoTableIsRefusedAndChangesNothing) {
   ASSERT_EQ(right.size(), 16u);
   const auto refused = [&](const std::vector<uint32_t>& wrong, uint32_t count) {
     IdTable other;
-    other.insert(0, hashes_);
+    other.insert(0, hashes_, id_of);
     const bool adopted = other.adopt(column_of(wrong), count);
     EXPECT_EQ(other.find(hashes_[0], hashes_, [](uint32_t) { return true; }), 0u);
     return !adopted;
@@ -187,19 +193,73 @@ TEST_F(Table, ATableMadeToBeSlowIsGivenUpOn) {
 // It may be one that was made to be slow.
 TEST_F(Table, ATableThatIsNotCheckedIsSearchedInItsFirstPlacesOnly) {
   constexpr uint32_t kCount = 10'000;
-  for (uint32_t i = 0; i < kCount; ++i) insert(0);
-  uint32_t looked_at = 0;
-  const auto search = [&] {
-    looked_at = 0;
-    (void)table_.find(0, hashes_, [&](uint32_t) { return ++looked_at == 0; });
-    return looked_at;
-  };
-  EXPECT_EQ(search(), kCount) << "its own";
-  const std::vector<uint32_t> same = slots();
+  std::vector<uint32_t> same(16'384, 0);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    hashes_.push_back(0);
+    same[i] = i + 1;
+  }
   ASSERT_TRUE(table_.adopt(column_of(same), kCount));
-  EXPECT_LE(search(), kProbesMax);
+  uint32_t looked_at = 0;
+  (void)table_.find(0, hashes_, [&](uint32_t) { return ++looked_at == 0; });
+  EXPECT_LE(looked_at, kProbesMax);
+  EXPECT_FALSE(table_.finds_all(hashes_, kDiffer));
   insert(0);
-  EXPECT_LE(search(), kCount + 1) << "and can be added to";
+  EXPECT_TRUE(table_.is_crowded()) << "and can be added to";
+  EXPECT_EQ(find_id(kCount), kCount);
+}
+
+// 100,000 ids of one hash looked at 5,000,000,000 slots to get into the table.
+TEST_F(Table, IdsOfOneHashAreFoundByTheirIds) {
+  constexpr uint32_t kCount = 100'000;
+  for (uint32_t i = 0; i < kCount; ++i) insert(7);
+  EXPECT_TRUE(table_.is_crowded());
+  EXPECT_TRUE(table_.slots().empty());
+  uint32_t looked_at = 0;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    const auto found = table_.find(id_of(i), hashes_, [&](uint32_t) { return ++looked_at > 0; });
+    ASSERT_EQ(found, i);
+  }
+  EXPECT_EQ(looked_at, kCount) << "one number an id";
+  EXPECT_FALSE(find_id(kCount).has_value());
+  EXPECT_GT(table_.memory_bytes(), kCount * sizeof(uint32_t));
+}
+
+// No two have one hash, and each stands in its own place: who looks for what is not there comes to
+// the end of them all.
+TEST_F(Table, IdsThatFillAStretchAreFoundByTheirIds) {
+  for (uint32_t i = 0; i < kRunMax; ++i) insert(i);
+  EXPECT_FALSE(table_.is_crowded());
+  EXPECT_TRUE(table_.finds_all(hashes_, kDiffer));
+  insert(kRunMax);
+  EXPECT_TRUE(table_.is_crowded());
+  for (uint32_t i = 0; i <= kRunMax; ++i) ASSERT_EQ(find_id(i), i);
+}
+
+TEST_F(Table, AStretchThatIsFilledFromItsEndIsNoticed) {
+  for (uint32_t i = 0; i <= kRunMax; ++i) insert(kRunMax - i);
+  EXPECT_TRUE(table_.is_crowded());
+}
+
+// Of a file, or where the table grows after it was read.
+TEST_F(Table, AStretchIsNoticedInATableThatIsTakenOver) {
+  std::vector<uint32_t> slots(16'384, 0);
+  for (uint32_t i = 0; i <= kRunMax; ++i) {
+    hashes_.push_back(i);
+    slots[i] = i + 1;
+  }
+  ASSERT_TRUE(table_.adopt(column_of(slots), kRunMax + 1));
+  EXPECT_FALSE(table_.finds_all(hashes_, kDiffer));
+  IdTable reserved;
+  ASSERT_TRUE(reserved.adopt(column_of(slots), kRunMax + 1));
+  reserved.reserve(100'000, hashes_, id_of);
+  EXPECT_TRUE(reserved.is_crowded());
+}
+
+TEST_F(Table, NoIdsByChanceAreCrowded) {
+  std::mt19937 generator(11);
+  for (uint32_t i = 0; i < 200'000; ++i) insert(static_cast<uint32_t>(generator()));
+  EXPECT_FALSE(table_.is_crowded());
+  EXPECT_TRUE(table_.finds_all(hashes_, kDiffer));
 }
 
 }  // namespace

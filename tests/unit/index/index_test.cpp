@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "index_fixture.h"
 
@@ -145,6 +148,66 @@ TEST(Index, MemoryIsToldAndSmall) {
   const Index index = index_of(10'000);
   EXPECT_GT(index.memory_bytes(), 10'000u * 60);
   EXPECT_LT(index.memory_bytes(), 10'000u * 200);
+}
+
+// A model that makes a type up for each entry fills a log with them.
+TEST(Index, EveryTypeIsItsOwnHoweverManyThereAre) {
+  constexpr uint32_t kCount = 100'000;
+  Index index;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    entry::EntryFacts facts = facts_of("e" + std::to_string(i), i + 1);
+    facts.type = "t" + std::to_string(i);
+    index.add(facts, {uint64_t{i} * 100, 99, i}, 0);
+  }
+  for (const uint32_t row : {0u, 65'533u, 65'534u, 65'535u, 65'536u, kCount - 1}) {
+    EXPECT_EQ(index.type(row), "t" + std::to_string(row));
+    EXPECT_EQ(index.find_type(index.type(row)), index.type_number(row));
+  }
+  EXPECT_EQ(index.type_counts().size(), kCount);
+  EXPECT_EQ(index.find_type("t"), std::nullopt);
+  index.arrange();
+  EXPECT_EQ(index.time_order(index.type_number(kCount - 1)).row(0), kCount - 1);
+}
+
+// Ids may be chosen so that they all want the first places of the table: their hash has no secret.
+std::vector<std::string> crowded_ids(uint32_t count) {
+  std::vector<std::string> ids;
+  for (uint32_t i = 0; ids.size() < count; ++i) {
+    std::string id = "e" + std::to_string(i);
+    if ((id_hash(id) & 0xFFFF) < 1500) ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+TEST(Index, IdsThatCrowdTheTableAreFoundDeletedAndRenumbered) {
+  const std::vector<std::string> ids = crowded_ids(3000);
+  Index index;
+  for (uint32_t i = 0; i < ids.size(); ++i) {
+    ASSERT_EQ(index.add(facts_of(ids[i], i + 1), {uint64_t{i} * 100, 99, i}, 0),
+              Index::Added::kYes);
+  }
+  EXPECT_TRUE(index.is_crowded());
+  for (uint32_t i = 0; i < ids.size(); ++i) ASSERT_EQ(index.find(ids[i]), i);
+  EXPECT_EQ(index.add(facts_of(ids[7], 1), {0, 99, 1}, 0), Index::Added::kIdTaken);
+  EXPECT_FALSE(index.find("nobody").has_value());
+  std::vector<uint32_t> kept;
+  for (uint32_t i = 0; i < ids.size(); ++i) {
+    if (i % 8 == 0) {
+      kept.push_back(i);
+    } else {
+      index.add_tombstone(ids[i]);
+    }
+  }
+  for (uint32_t i = 0; i < ids.size(); ++i) {
+    ASSERT_EQ(index.was_deleted(ids[i]), i % 8 != 0);
+    ASSERT_EQ(index.is_deleted(i), i % 8 != 0);
+  }
+  const Index renumbered = index.renumbered(Renumbering(kept, index.size()));
+  EXPECT_FALSE(renumbered.is_crowded()) << "few are left";
+  for (uint32_t row = 0; row < kept.size(); ++row) {
+    ASSERT_EQ(renumbered.find(ids[kept[row]]), row);
+  }
+  EXPECT_TRUE(renumbered.was_deleted(ids[1]));
 }
 
 }  // namespace

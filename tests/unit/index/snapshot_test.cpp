@@ -336,5 +336,20 @@ TEST_F(Crafted, SectionsThatOverlapOrLieElsewhere) {
   }
 }
 
+TEST(Snapshot, MoreTypesThanSixteenBitsTellComeBack) {
+  constexpr uint32_t kCount = 66'000;
+  Index index;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    entry::EntryFacts facts = facts_of("e" + std::to_string(i), i + 1);
+    facts.type = "t" + std::to_string((i * 7919) % kCount);
+    index.add(facts, {uint64_t{i} * 100, 99, i}, 0);
+    index.coverage.entries_bytes = (uint64_t{i} + 1) * 100;
+  }
+  const auto decoded = decode_snapshot(encode_snapshot(index));
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  expect_same_rows(index, *decoded);
+  EXPECT_EQ(decoded->find_type("t65999"), index.find_type("t65999"));
+}
+
 }  // namespace
 }  // namespace varve::index

@@ -189,7 +189,7 @@ TEST(Arranged, EveryTypeHasItsOrder) {
   EXPECT_EQ(index.arranged_count(), 0u);
   index.arrange();
   EXPECT_EQ(index.arranged_count(), 6u);
-  const auto rows = [&](uint16_t type) {
+  const auto rows = [&](uint32_t type) {
     std::vector<uint32_t> found;
     for (uint32_t i = 0; i < index.time_order(type).size(); ++i) {
       found.push_back(index.time_order(type).row(i));
@@ -227,7 +227,7 @@ TEST(Arranged, LaterRowsAreArrangedBehind) {
   for (uint32_t row = 0; row < times.size(); ++row) {
     EXPECT_EQ(grown.stretch(row), whole.stretch(row));
   }
-  for (uint16_t type = 0; type < 2; ++type) {
+  for (uint32_t type = 0; type < 2; ++type) {
     ASSERT_EQ(grown.time_order(type).size(), 3u);
     for (uint32_t i = 0; i < 3; ++i) {
       EXPECT_EQ(grown.time_order(type).row(i), whole.time_order(type).row(i));
