@@ -21,6 +21,10 @@ constexpr std::string_view kRolePrefix("crole\0s", 7);  // of the strings of con
 // Below this compressing is not worth its time.
 constexpr uint64_t kFacetCompressBytesMin = uint64_t{1} << 20;
 
+// A log that nobody queries waits with it: that many bytes are a hundred thousand usual entries,
+// and one megabyte of tags that are as deep as they may be, of which each level is a key.
+constexpr uint64_t kFacetWaitingBytesMax = uint64_t{64} << 20;
+
 std::string field_key(char field, std::string_view rest) {
   std::string key(1, field);
   key.append(rest);
@@ -205,10 +209,14 @@ Facets Facets::renumbered(const Renumbering& rows) const {
   return facets;
 }
 
-bool Facets::is_compression_due() const {
+bool Facets::has_added(uint64_t bytes_min) const {
   const uint64_t added_bytes = dictionary_.added_bytes() + postings_added_ * kPostingBytes;
-  return added_bytes >= std::max(kFacetCompressBytesMin, dictionary_.frozen().size_bytes() / 2);
+  return added_bytes >= std::max(bytes_min, dictionary_.frozen().size_bytes() / 2);
 }
+
+bool Facets::is_compression_due() const { return has_added(kFacetCompressBytesMin); }
+
+bool Facets::is_compression_pressing() const { return has_added(kFacetWaitingBytesMax); }
 
 void Facets::compress() {
   if (!is_compression_due() || !dictionary_.load_whole().ok()) return;

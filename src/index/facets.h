@@ -60,6 +60,8 @@ class Facets {
   // Facets of the rows that stay, under their new numbers.
   [[nodiscard]] Facets renumbered(const Renumbering& rows) const;
   [[nodiscard]] bool is_compression_due() const;
+  // Whether it should not wait for the next query: what was added takes memory out of proportion.
+  [[nodiscard]] bool is_compression_pressing() const;
   // Makes one compressed part of everything, when that is due and load_whole() succeeds.
   void compress();
   [[nodiscard]] uint64_t memory_bytes() const {
@@ -71,6 +73,7 @@ class Facets {
   void add_field(char field, std::string_view rest, uint32_t row);
   void add_tag(std::string_view tag, uint32_t row);
   void add_references(uint32_t row, const entry::EntryFacts& facts);
+  [[nodiscard]] bool has_added(uint64_t bytes_min) const;
 
   Dictionary dictionary_;
   std::string key_;              // scratch, as is

@@ -116,6 +116,7 @@ void Core::index_pending_words(bool always) {
   uint64_t due_bytes = kWordsBytesOfClose;
   if (!always) {
     const std::unique_lock lock(index_mutex);
+    if (index_is_whole_ && index.facets().is_compression_pressing()) extend_facets(false);
     due_bytes = word_debt_.due_bytes(pending_words_bytes());
   }
   // In steps, so that readers never wait for more than one.
