@@ -1,6 +1,7 @@
 #include "context/window.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <set>
@@ -148,6 +149,7 @@ class Window {
   // False when there is no room for all of it, or it cannot be read.
   Result<bool> gather(const Candidate& candidate, Source source, uint64_t tokens_max, Unit* unit) {
     const session::Selected& first = candidate.entry;
+    if (tokens_of_call(first, source) > tokens_max) return false;
     EntryText entry;
     VARVE_TRY_ASSIGN(const bool readable, add_item(first, candidate.rank, source, unit, &entry));
     if (!readable) return false;
@@ -165,7 +167,6 @@ class Window {
       // A call that a reference names may have an id of its own, by which it has more results.
       if (entry.call_key != key) all = session_.select_tool_call(call, entry.call_key, now_ms_);
     }
-    if (all.code() == Code::kSizeLimit) return false;  // too many for any context
     VARVE_TRY(all);
     return gather_results(first, *all, source, tokens_max, unit);
   }
@@ -191,15 +192,36 @@ class Window {
                               const std::vector<session::Selected>& all, Source source,
                               uint64_t tokens_max, Unit* unit) {
     // By the built-in estimate each has a token at least: none need be read.
-    if (counter_.adds_up() && all.size() > tokens_max) return false;
+    const uint64_t tokens_min = all.size() > session::kToolResultsMax + 1 ? UINT64_MAX
+                                : counter_.adds_up()                      ? all.size()
+                                                                          : 0;
+    bool has_room = tokens_min <= tokens_max;
+    if (!has_room) note_without_room(all, source, tokens_min);
     EntryText entry;
-    for (const auto& one : std::span(all).subspan(1)) {
-      if (!is_missing(one, first)) continue;
-      if (unit->tokens > tokens_max) return false;
-      VARVE_TRY_ASSIGN(const bool also, add_item(one, rank_of(one), source, unit, &entry));
+    for (auto one = all.begin() + 1; has_room && one != all.end(); ++one) {
+      if (!is_missing(*one, first)) continue;
+      has_room = unit->tokens <= tokens_max;
+      if (!has_room) {
+        note_without_room(all, source, unit->tokens);
+        break;
+      }
+      VARVE_TRY_ASSIGN(const bool also, add_item(*one, rank_of(*one), source, unit, &entry));
       if (!also) return false;
     }
-    return true;
+    return has_room;
+  }
+
+  // A call without room is not gathered again from each of its results.
+  void note_without_room(std::span<const session::Selected> all, Source source, uint64_t tokens) {
+    for (const auto& one : all) {
+      tokens_of_call_.insert_or_assign({one.place.row, piece_kind(request_.format, source)},
+                                       tokens);
+    }
+  }
+  // What an entry takes at least with its call and the other results; 0 where that is not known.
+  [[nodiscard]] uint64_t tokens_of_call(const session::Selected& entry, Source source) const {
+    const auto known = tokens_of_call_.find({entry.place.row, piece_kind(request_.format, source)});
+    return known == tokens_of_call_.end() ? 0 : known->second;
   }
 
   // 0 of an entry that came with another one.
@@ -319,6 +341,8 @@ class Window {
   std::set<std::string> headings_;
   boost::unordered_flat_set<uint32_t> taken_;  // rows
   boost::unordered_flat_set<uint32_t> unreadable_;
+  boost::unordered_flat_map<std::pair<uint32_t, uint64_t>, uint64_t>
+      tokens_of_call_;  // by row, kind
   json::Document scratch_;
 };
 

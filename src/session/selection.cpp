@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::string_view kCall = "tool_call";
 constexpr std::string_view kResult = "tool_result";
-constexpr size_t kResultsMax = 4096;  // of a call; no time is spent on a call with more
 
 // Finds calls and results in one index, under the index's lock.
 class ToolCalls {
@@ -31,7 +30,7 @@ class ToolCalls {
     return std::nullopt;
   }
 
-  // The call first, then ascending; only some of more than kResultsMax results.
+  // The call first, then ascending; only some of more than kToolResultsMax results.
   [[nodiscard]] std::vector<uint32_t> with_results(uint32_t call) const {
     std::vector<uint32_t> rows = {call};
     add_referring(call, &rows);
@@ -60,7 +59,7 @@ class ToolCalls {
   void add_referring(uint32_t call, std::vector<uint32_t>* rows) const {
     index::PostingCursor cursor(index_.facets().referring(index_.id(call)));
     for (uint32_t row = cursor.seek(0); row < index_.size(); row = cursor.next()) {
-      if (rows->size() > kResultsMax + 1) return;
+      if (rows->size() > kToolResultsMax + 1) return;
       if (is(row, kResult) && referenced_call(row) == call) rows->push_back(row);
     }
   }
@@ -72,7 +71,7 @@ class ToolCalls {
     index::PostingCursor cursor(index_.facets().content(call_key_));
     if (cursor.seek(call) != call) return;
     for (uint32_t row = cursor.next(); row < index_.size(); row = cursor.next()) {
-      if (is(row, kCall) || rows->size() > count_before + kResultsMax + 1) return;
+      if (is(row, kCall) || rows->size() > count_before + kToolResultsMax + 1) return;
       if (is(row, kResult) && referenced_call(row).value_or(call) == call) rows->push_back(row);
     }
   }
@@ -134,9 +133,6 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
   }
   if (!call) return gone();
   const std::vector<uint32_t> rows = calls.with_results(*call);
-  if (rows.size() > kResultsMax + 1) {
-    return Status(Code::kSizeLimit, "a call has more than 4,096 results");
-  }
   for (const uint32_t one : rows) all.push_back(selected_row(core, one));
   if (core.index.is_damaged()) return gone();  // the next prepare_query() repairs it
   return all;

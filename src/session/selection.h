@@ -36,7 +36,9 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
 // has no counterpart or is neither. A result belongs to the call that its references name, else to
 // the last call before it with the same call id. `call_key`: entry::content_key of the entry's call
 // id; empty when it has none. Results by call id are only those of this key: of a result that names
-// a call with another one, select the call's. kSizeLimit beyond 4,096 results; kGone.
+// a call with another one, select the call's. Of more than kToolResultsMax results only some.
+// errors: kGone.
+inline constexpr size_t kToolResultsMax = 4096;  // too many for any context
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
                                                std::string_view call_key, int64_t now_ms);
 

@@ -1,0 +1,76 @@
+// A tool call with so many results that a context has no room for them.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "context/build.h"
+#include "context/counter.h"
+#include "json/tree.h"
+#include "unit/session/session_disk.h"
+
+namespace varve::context {
+namespace {
+
+using session::Host;
+using session::SessionDisk;
+
+class LargeToolCall : public testing::Test {
+ protected:
+  void SetUp() override {
+    host_.context.settings.session_bytes_max = 0;
+    host_.context.settings.entry_bytes_max = 0;
+    disk_.make();
+    session_ = disk_.open();
+  }
+  void add(uint32_t results, uint32_t references) {
+    std::string named = R"("call")";
+    for (uint32_t i = 0; i < references; ++i) named += ",\"nobody" + std::to_string(i) + '"';
+    std::string lines = R"({"id":"call","type":"tool_call",)"
+                        R"("content":{"call_id":"c","name":"brew"}})"
+                        "\n";
+    for (uint32_t i = 0; i < results; ++i) {
+      lines += R"({"type":"tool_result","content":{"call_id":"c","result":"tea"},"references":[)" +
+               named + "]}\n";
+    }
+    lines += R"({"id":"other","type":"finding","content":"tea at night"})"
+             "\n";
+    const auto added = session_->add_batch(lines);
+    ASSERT_TRUE(added.ok()) << added.status().message();
+  }
+  // Ids in it.
+  std::string build_with(uint64_t tokens) {
+    const Counter counter(nullptr, nullptr, 1, &cache_);
+    const std::string request = R"({"question":"tea","budget":{"max_tokens":)" +
+                                std::to_string(tokens) +
+                                R"(},"retrieve":[{"query":{"text":"tea","limit":10000}}]})";
+    const auto built = build(*session_, request, counter);
+    EXPECT_TRUE(built.ok()) << built.status().message();
+    if (!built.ok()) return "";
+    const auto tree = json::Tree::parse(*built);
+    return std::to_string(tree->get("items")->items().size());
+  }
+
+  Host host_;
+  SessionDisk disk_{host_};
+  CountCache cache_;
+  std::shared_ptr<session::Session> session_;
+};
+
+// To gather the call anew from each of its results read 2,400,000,000 references.
+TEST_F(LargeToolCall, IsGatheredOnceWhereThereIsNoRoomForIt) {
+  add(3000, 300);
+  EXPECT_EQ(build_with(1000), "1") << "the finding";
+}
+
+TEST_F(LargeToolCall, OfMoreResultsThanAnyContextTakesIsLookedForOnce) {
+  add(4097, 300);
+  EXPECT_EQ(build_with(1'000'000), "1");
+}
+
+TEST_F(LargeToolCall, IsWholeWhereThereIsRoom) {
+  add(50, 1);
+  EXPECT_EQ(build_with(100'000), "52");
+}
+
+}  // namespace
+}  // namespace varve::context
