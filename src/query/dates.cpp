@@ -20,7 +20,7 @@ class DateFinder {
   explicit DateFinder(std::string_view question) : tokens_(date_tokens(question)) {}
 
   std::vector<NamedDate> find() {
-    for (size_t at = 0; at < tokens_.size();) {
+    for (size_t at = 0; at < tokens_.size() && dates_.size() < kDatesMax;) {
       size_t after = read_numbers(at);
       if (after == at) after = read_day_first(at);
       if (after == at) after = read_month_first(at);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -31,6 +32,9 @@ struct NamedDate {
   std::optional<int32_t> day;  // 1..31; none: the whole month
   friend bool operator==(const NamedDate&, const NamedDate&) = default;
 };
+
+// Dates of a question that count, the first ones: each is compared with the time of each match.
+inline constexpr size_t kDatesMax = 64;
 
 [[nodiscard]] std::vector<NamedDate> find_dates(std::string_view question);
 

@@ -39,6 +39,15 @@ float to_float(double value) {
   return fits ? static_cast<float>(value) : std::numeric_limits<float>::infinity();
 }
 
+constexpr size_t kFewTags = 512;  // more than a plain text has (parse_plain.h)
+
+// A tag that is asked for any number of times is one condition. The order of tags says nothing.
+void drop_repeated(std::vector<std::string>* tags) {
+  if (tags->size() <= kFewTags) return;
+  std::sort(tags->begin(), tags->end());
+  tags->erase(std::unique(tags->begin(), tags->end()), tags->end());
+}
+
 class QueryParser {
  public:
   QueryParser(std::string_view text, Scope scope) : text_(text), scope_(scope) {}
@@ -145,6 +154,8 @@ class QueryParser {
     if (scope_ == Scope::kDelete) reader.refuse_empty(kConditionsOfTags);
     reader.read_strings("include", &query_.tags_include);
     reader.read_strings("exclude", &query_.tags_exclude);
+    drop_repeated(&query_.tags_include);
+    drop_repeated(&query_.tags_exclude);
     std::string match = "any";
     reader.read_string("match", &match);
     query_.tags_match_all = match == "all";

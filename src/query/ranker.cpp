@@ -39,6 +39,10 @@ constexpr size_t kFloorSteps = 128;
 // many.
 constexpr uint64_t kWalkCost = 8;
 
+// With more words than this, lists are added up: to look for each row in the list of each word
+// would cost the product of both numbers.
+constexpr size_t kManyTerms = 64;
+
 Bm25 make_bm25(const index::Index& index, uint32_t row_end, const TextStatistics* shared) {
   if (shared != nullptr) return {shared->entry_count, shared->total_length};
   return {row_end, index.text().total_length(row_end)};
@@ -266,6 +270,10 @@ void Ranker::add_up_best(RowFilter& filter, TopK* best) {
 
 void Ranker::for_each(RowFilter& filter, bool any_row,
                       const std::function<void(uint32_t, double)>& visit) {
+  if (terms_.size() > kManyTerms) {
+    walk_with_scores(filter, any_row, visit);
+    return;
+  }
   if (any_row || filter.walk_count_max() < list_row_count()) {
     for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
       const double found = score(row);
@@ -278,9 +286,25 @@ void Ranker::for_each(RowFilter& filter, bool any_row,
   });
 }
 
+// The same as for_each().
+void Ranker::walk_with_scores(RowFilter& filter, bool any_row,
+                              const std::function<void(uint32_t, double)>& visit) {
+  uint32_t next = 0;  // not visited yet
+  const auto visit_up_to = [&](uint32_t end) {
+    if (!any_row) return;
+    for (next = filter.next(next); next < end; next = filter.next(next + 1)) visit(next, 0);
+  };
+  add_up([&](uint32_t row, double score) {
+    visit_up_to(row);
+    if (filter.accepts(row)) visit(row, score);
+    next = row + 1;
+  });
+  visit_up_to(kNoRow);
+}
+
 Ranker::Way Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
   const uint64_t list_rows = list_row_count();
-  if (any_row && terms_.empty()) {
+  if (any_row && (terms_.empty() || terms_.size() > kManyTerms)) {
     for_each(filter, true, [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
     return Way::kRowsWalked;
   }
@@ -288,7 +312,8 @@ Ranker::Way Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
     walk_filter(filter, any_row, best);
     return Way::kRowsWalked;
   }
-  if (list_rows / (terms_.size() * kLookupsSaved + 1) < std::max(best->count(), kFewWanted)) {
+  if (terms_.size() > kManyTerms ||
+      list_rows / (terms_.size() * kLookupsSaved + 1) < std::max(best->count(), kFewWanted)) {
     add_up_best(filter, best);
     return Way::kListsAddedUp;
   }

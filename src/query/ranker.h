@@ -120,6 +120,8 @@ class Ranker {
   Way find_best_of_long_lists(RowFilter& filter, TopK* best);
   [[nodiscard]] uint64_t walked_row_count(double floor) const;
   double find_floor(RowFilter& filter, const TopK& best);
+  void walk_with_scores(RowFilter& filter, bool any_row,
+                        const std::function<void(uint32_t, double)>& visit);
   void walk_filter(RowFilter& filter, bool any_row, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);
   void walk_list(const std::vector<Term*>& order, size_t at, double rest, RowFilter& filter,

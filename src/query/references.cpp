@@ -1,5 +1,6 @@
 #include "query/references.h"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
@@ -22,6 +23,7 @@ class Walk {
     for (uint32_t depth = 0; depth < depth_max && !frontier.empty(); ++depth) {
       next_.clear();
       for (const auto& id : frontier) step(id);
+      reach_naming(frontier);
       frontier = std::move(next_);
     }
     return std::move(rows_);
@@ -37,19 +39,31 @@ class Walk {
     }
     index::PostingCursor referring(inwards(id));
     for (uint32_t found = referring.seek(0); found < row_end_; found = referring.next()) {
-      if (names(found, id)) reach(index_.id(found));
+      if (relation_ == kPlain) {
+        naming_.push_back(found);
+      } else {
+        reach(index_.id(found));
+      }
     }
   }
 
-  // Whether a row of inwards(id) names it by what is followed. Plain references have no lists of
-  // their own: most references are plain, so that these would be all of them over again.
-  [[nodiscard]] bool names(uint32_t row, std::string_view id) const {
-    if (relation_ != kPlain) return true;
-    bool does = false;
-    index_.facets().references_of(row, index_.id(row), [&](const index::Reference& reference) {
-      does = does || (reference.target == id && follows(reference.relation));
-    });
-    return does;
+  // Of the rows that refer to one of these ids in any way, those that do so by plain references,
+  // which have no lists of their own: most are plain, so that these would be all of them over
+  // again. What a row refers to is read once for all ids: it may be every one of them.
+  void reach_naming(const std::vector<std::string>& ids) {
+    std::sort(naming_.begin(), naming_.end());
+    naming_.erase(std::unique(naming_.begin(), naming_.end()), naming_.end());
+    const std::unordered_set<std::string_view> wanted(ids.begin(),
+                                                      naming_.empty() ? ids.begin() : ids.end());
+    for (const uint32_t row : naming_) {
+      const std::string id = index_.id(row);
+      bool names_one = false;
+      index_.facets().references_of(row, id, [&](const index::Reference& reference) {
+        names_one = names_one || (follows(reference.relation) && wanted.contains(reference.target));
+      });
+      if (names_one) reach(id);
+    }
+    naming_.clear();
   }
 
   [[nodiscard]] bool follows(std::string_view relation) const {
@@ -76,6 +90,7 @@ class Walk {
   int64_t now_ms_;
   std::unordered_set<std::string> seen_;
   std::vector<std::string> next_;
+  std::vector<uint32_t> naming_;  // rows to be asked by reach_naming()
   std::vector<uint32_t> rows_;
 };
 

@@ -49,7 +49,7 @@ class RelativeDateFinder {
       : tokens_(date_tokens(question)), today_(day_of(now_ms)) {}
 
   std::vector<DaySpan> find() {
-    for (size_t at = 0; at < tokens_.size(); ++at) {
+    for (size_t at = 0; at < tokens_.size() && spans_.size() < kDatesMax; ++at) {
       auto found = named_day(at);
       if (!found) found = ago(at);
       if (!found) found = last_or_this(at);

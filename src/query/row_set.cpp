@@ -5,7 +5,16 @@
 
 namespace varve::query {
 
+namespace {
+
+constexpr size_t kListsAskedMax = 64;
+constexpr uint32_t kFewRows = 16;  // take less than a place in their list does
+
+}  // namespace
+
 RowSet RowSet::of_lists(const std::vector<index::PostingList>& lists) {
+  const bool is_short = lists.size() == 1 && lists[0].count() <= kFewRows;
+  if (is_short || lists.size() > kListsAskedMax) return read(lists);
   RowSet set;
   set.cursors_.reserve(lists.size());
   for (const auto& list : lists) {
@@ -13,6 +22,19 @@ RowSet RowSet::of_lists(const std::vector<index::PostingList>& lists) {
     set.cursors_.emplace_back(list);
     set.count_max_ += list.count();
   }
+  return set;
+}
+
+RowSet RowSet::read(const std::vector<index::PostingList>& lists) {
+  std::vector<uint32_t> rows;
+  bool is_damaged = false;
+  for (const auto& list : lists) {
+    index::PostingCursor cursor(list);
+    for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) rows.push_back(row);
+    is_damaged = is_damaged || cursor.is_damaged();
+  }
+  RowSet set = of_rows(std::move(rows));
+  set.is_damaged_ = is_damaged;
   return set;
 }
 
@@ -43,8 +65,8 @@ uint32_t RowSet::seek_back_in_all(uint32_t row) {
 }
 
 bool RowSet::is_damaged() const {
-  return std::any_of(cursors_.begin(), cursors_.end(),
-                     [](const auto& cursor) { return cursor.is_damaged(); });
+  return is_damaged_ || std::any_of(cursors_.begin(), cursors_.end(),
+                                    [](const auto& cursor) { return cursor.is_damaged(); });
 }
 
 }  // namespace varve::query

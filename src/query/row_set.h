@@ -12,7 +12,8 @@ using index::kNoRow;
 
 class RowSet {
  public:
-  // Rows of any of the lists.
+  // Rows of any of the lists. Many lists are read here: to ask each of them about every row would
+  // cost their number times that of the rows. So is a short one: a place in it takes a kilobyte.
   static RowSet of_lists(const std::vector<index::PostingList>& lists);
   // Rows that are known: sorted here.
   static RowSet of_rows(std::vector<uint32_t> rows);
@@ -30,6 +31,7 @@ class RowSet {
   [[nodiscard]] bool is_damaged() const;
 
  private:
+  static RowSet read(const std::vector<index::PostingList>& lists);
   [[nodiscard]] bool is_one_list() const { return cursors_.size() == 1 && rows_.empty(); }
   uint32_t seek_in_all(uint32_t row);
   uint32_t seek_back_in_all(uint32_t row);
@@ -37,6 +39,7 @@ class RowSet {
   std::vector<index::PostingCursor> cursors_;
   std::vector<uint32_t> rows_;
   uint64_t count_max_ = 0;
+  bool is_damaged_ = false;  // a list that was read here
 };
 
 }  // namespace varve::query

@@ -76,6 +76,7 @@ struct Search::Parts {
   void require_conditions();
   void require_tags();
   void apply_text();
+  void exclude_words();
   [[nodiscard]] std::optional<PlaceInOrder> after_place() const;
   void place_without_entry(PlaceInOrder* place) const;
   // Whether the query has a vector and words, which need not be in this index.
@@ -173,14 +174,23 @@ void Search::Parts::require_conditions() {
   }
 }
 
-void Search::Parts::apply_text() {
-  for (const auto& list : text.required) filter.require(RowSet::of_lists({list}));
+// One set of all exclusions: a row is asked once, however many there are.
+void Search::Parts::exclude_words() {
+  if (text.excluded.empty()) return;
+  std::vector<uint32_t> rows;
   for (const auto& lists : text.excluded) {
     // In all lists of one exclusion: the first gives the rows, the others are asked.
     RowFilter all(index, row_end, input.live_ms);
     for (const auto& list : lists) all.require(RowSet::of_lists({list}));
-    filter.exclude(RowSet::of_rows(all.rows()));
+    const std::vector<uint32_t> found = all.rows();
+    rows.insert(rows.end(), found.begin(), found.end());
   }
+  filter.exclude(RowSet::of_rows(std::move(rows)));
+}
+
+void Search::Parts::apply_text() {
+  for (const auto& list : text.required) filter.require(RowSet::of_lists({list}));
+  exclude_words();
   for (size_t i = 0; i < input.passed.size() && i < text.checks.size(); ++i) {
     switch (text.checks[i].sign) {
       case TextClause::Sign::kNot: filter.exclude(RowSet::of_rows(input.passed[i])); break;

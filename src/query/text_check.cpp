@@ -68,8 +68,24 @@ Phrase::Phrase(const text::Words& found, size_t first, size_t end) {
 
 bool Phrase::is_in(const text::Words& text) const {
   const auto tails = has_tails_ ? tails_of(text) : std::vector<std::string_view>();
+  if (words_.size() >= LongPhrase::kWordsMin) return is_long_in(text, tails);
   for (size_t at = 0; at + words_.size() <= text.words().size(); ++at) {
     if (is_at(at, text, tails)) return true;
+  }
+  return false;
+}
+
+bool Phrase::is_long_in(const text::Words& text, const std::vector<std::string_view>& tails) const {
+  const auto& words = text.words();
+  if (words.size() < words_.size()) return false;
+  LongPhrase phrase(words_);
+  const size_t last = words_.size() - 1;
+  for (size_t at = 0; at < words.size(); ++at) {
+    const std::string_view word = text.text(words[at]);
+    const bool is_end = phrase.step(word, tails.empty() ? std::string_view() : tails[at],
+                                    at + 1 < words.size() && text.goes_on(at), is_word(0, word),
+                                    is_word(last, word));
+    if (is_end) return true;
   }
   return false;
 }
@@ -87,7 +103,7 @@ bool Phrase::is_at(size_t at, const text::Words& text,
 // A character alone is the end of a run where the phrase begins, and the start of one where it
 // ends.
 bool Phrase::is_word(size_t number, std::string_view text) const {
-  const Word& wanted = words_[number];
+  const PhraseWord& wanted = words_[number];
   if (!wanted.is_lone) return text == wanted.text;
   const bool is_first = number == 0;
   const bool is_last = number + 1 == words_.size();
@@ -103,17 +119,46 @@ bool TextCheck::holds_match(const text::Words& words) const {
          std::any_of(words.compounds().begin(), words.compounds().end(), matches);
 }
 
-bool TextCheck::holds(json::Value entry, text::Analyzer& analyzer) const {
-  std::vector<const Phrase*> missing;
-  for (const Phrase& phrase : phrases) missing.push_back(&phrase);
-  bool misses_match = wildcard.has_value();
+namespace {
+
+// What a check has not found yet.
+struct Missing {
+  explicit Missing(const TextCheck& of) : check(&of), match(of.wildcard.has_value()) {
+    for (const Phrase& phrase : of.phrases) phrases.push_back(&phrase);
+  }
+  [[nodiscard]] bool is_none() const { return phrases.empty() && !match; }
+  void look(const text::Words& words) {
+    std::erase_if(phrases, [&](const Phrase* phrase) { return phrase->is_in(words); });
+    match = match && !check->holds_match(words);
+  }
+
+  const TextCheck* check;
+  std::vector<const Phrase*> phrases;
+  bool match;
+};
+
+}  // namespace
+
+void for_each_held(json::Value entry, const std::vector<const TextCheck*>& checks,
+                   text::Analyzer& analyzer, const std::function<void(size_t)>& visit) {
+  std::vector<Missing> all;
+  all.reserve(checks.size());
+  for (const TextCheck* check : checks) all.emplace_back(*check);
+  const auto is_done = [](const Missing& one) { return one.is_none(); };
   index::for_each_text(entry, [&](std::string_view part) {
-    if (missing.empty() && !misses_match) return;
+    if (std::all_of(all.begin(), all.end(), is_done)) return;
     const text::Words& words = analyzer.read(part);
-    std::erase_if(missing, [&](const Phrase* phrase) { return phrase->is_in(words); });
-    misses_match = misses_match && !holds_match(words);
+    for (Missing& one : all) one.look(words);
   });
-  return missing.empty() && !misses_match;
+  for (size_t number = 0; number < all.size(); ++number) {
+    if (all[number].is_none()) visit(number);
+  }
+}
+
+bool TextCheck::holds(json::Value entry, text::Analyzer& analyzer) const {
+  bool is_held = false;
+  for_each_held(entry, {this}, analyzer, [&](size_t) { is_held = true; });
+  return is_held;
 }
 
 }  // namespace varve::query

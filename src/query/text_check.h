@@ -1,12 +1,14 @@
 // TextCheck: what only an entry's text can tell, because lists of rows keep no positions.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "index/posting_list.h"
 #include "json/document.h"
+#include "query/long_phrase.h"
 #include "query/text_syntax.h"
 #include "text/analyzer.h"
 #include "text/wildcard.h"
@@ -26,17 +28,13 @@ class Phrase {
   [[nodiscard]] bool is_in(const text::Words& text) const;
 
  private:
-  struct Word {
-    std::string text;
-    std::string tail;      // "++" and "#" belong to the word; a word without may have any
-    bool is_lone = false;  // one character of a script without spaces
-    bool goes_on = false;  // in the next word, which has its last character too
-  };
+  [[nodiscard]] bool is_long_in(const text::Words& text,
+                                const std::vector<std::string_view>& tails) const;
   [[nodiscard]] bool is_at(size_t at, const text::Words& text,
                            const std::vector<std::string_view>& tails) const;
   [[nodiscard]] bool is_word(size_t number, std::string_view text) const;
 
-  std::vector<Word> words_;
+  std::vector<PhraseWord> words_;
   bool has_tails_ = false;
 };
 
@@ -51,10 +49,14 @@ struct TextCheck {
 
   // Whether strings of the entry hold all of it.
   [[nodiscard]] bool holds(json::Value entry, text::Analyzer& analyzer) const;
-
- private:
+  // Whether a word of one string matches the wildcard.
   [[nodiscard]] bool holds_match(const text::Words& words) const;
 };
+
+// Calls `visit(number)` for each of these checks that strings of the entry hold: they are read once
+// for all.
+void for_each_held(json::Value entry, const std::vector<const TextCheck*>& checks,
+                   text::Analyzer& analyzer, const std::function<void(size_t number)>& visit);
 
 // "++" or "#" when that ends the compound; else empty.
 [[nodiscard]] std::string_view tail_of(std::string_view compound);

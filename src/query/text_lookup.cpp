@@ -17,15 +17,17 @@ index::PostingList list_of_rows(const std::vector<uint32_t>& rows, const index::
 }
 
 const TextLookup::Word& TextLookup::word(const std::string& word) {
-  for (const Word& known : words_) {
-    if (known.word == word) return known;
+  const auto [known, is_new] = words_.try_emplace(word);
+  if (is_new) {
+    known->second.term = analyzer_.stem(word);
+    known->second.rows = index_.text().rows_of(known->second.term);
   }
-  std::string term(analyzer_.stem(word));
-  const index::PostingList rows = index_.text().rows_of(term);
-  return words_.emplace_back(Word{word, std::move(term), rows});
+  return known->second;
 }
 
-Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, size_t words_max) {
+Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, bool asks_exact,
+                                                size_t words_max) {
+  searches_ += 1;
   Matches found;
   std::set<std::string> stems;
   size_t count = 0;
@@ -37,21 +39,30 @@ Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, 
     return count <= words_max;
   });
   if (count > words_max) return Matches{{}, false, true};
-  index_.text().for_each_word("", [&](std::string_view word, std::string_view stem) {
-    found.is_exact = wildcard.matches(word) || !stems.contains(std::string(stem));
-    return found.is_exact;
-  });
+  found.is_exact = asks_exact && !has_other_form(wildcard, stems);
   VARVE_TRY_ASSIGN(const auto rows, rows_of(stems));
   found.rows = list_of_rows(rows, index_, lists_);
   return found;
 }
 
+// Whether a word with one of these stems does not match.
+bool TextLookup::has_other_form(const text::Wildcard& wildcard,
+                                const std::set<std::string>& stems) const {
+  bool has_one = false;
+  index_.text().for_each_word("", [&](std::string_view word, std::string_view stem) {
+    has_one = !wildcard.matches(word) && stems.contains(std::string(stem));
+    return !has_one;
+  });
+  return has_one;
+}
+
 Result<TextLookup::Matches> TextLookup::character(const std::string& character) {
   const auto known = characters_.find(character);
   if (known != characters_.end()) return known->second;
+  if (!may_search()) return Matches{{}, false, true};
   const auto wildcard = text::Wildcard::parse("*" + character + "*");
   if (!wildcard) return Matches();  // bytes of no text
-  VARVE_TRY_ASSIGN(const Matches found, matches(*wildcard, SIZE_MAX));
+  VARVE_TRY_ASSIGN(const Matches found, matches(*wildcard, true, SIZE_MAX));
   characters_.emplace(character, found);
   return found;
 }

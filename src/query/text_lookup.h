@@ -1,6 +1,7 @@
 // TextLookup: the rows that have a word, or words of which only a part is known.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -18,6 +19,10 @@ namespace varve::query {
 
 inline constexpr size_t kExpansionsMax = 10'000;  // words that a wildcard may match
 
+// Of one text: wildcards and lone characters, each of which is compared with every word of the
+// session, and phrases, each of which is looked for in every entry with its words.
+inline constexpr size_t kSearchesMax = 256;
+
 // A list of these rows, which rise, each with a frequency of 1. `lists` keeps its memory.
 [[nodiscard]] index::PostingList list_of_rows(const std::vector<uint32_t>& rows,
                                               const index::Index& index,
@@ -31,7 +36,6 @@ class TextLookup {
       : index_(index), analyzer_(analyzer), lists_(lists) {}
 
   struct Word {
-    std::string word;
     std::string term;
     index::PostingList rows;
   };
@@ -45,22 +49,28 @@ class TextLookup {
   struct Matches {
     index::PostingList rows;   // that have a word that matches, or another form of one
     bool is_exact = true;      // there is no other form
-    bool is_too_many = false;  // words, more than were allowed: no rows
+    bool is_too_many = false;  // words, or characters looked for: no rows
   };
-  // errors: kCorruption when a list is damaged.
-  Result<Matches> matches(const text::Wildcard& wildcard, size_t words_max = kExpansionsMax);
+  // is_exact is found out when it is asked for. errors: kCorruption when a list is damaged.
+  Result<Matches> matches(const text::Wildcard& wildcard, bool asks_exact,
+                          size_t words_max = kExpansionsMax);
+  // False after kSearchesMax calls of matches().
+  [[nodiscard]] bool may_search() const { return searches_ < kSearchesMax; }
   // Of words with a character of a script without spaces, where words have two. However many:
   // nobody asked for a wildcard.
   Result<Matches> character(const std::string& character);
 
  private:
+  [[nodiscard]] bool has_other_form(const text::Wildcard& wildcard,
+                                    const std::set<std::string>& stems) const;
   Result<std::vector<uint32_t>> rows_of(const std::set<std::string>& stems) const;
 
   const index::Index& index_;
   text::Analyzer& analyzer_;
   std::list<index::PostingBuffer>* lists_;
-  std::vector<Word> words_;
+  boost::unordered_flat_map<std::string, Word> words_;  // by the word
   std::map<std::string, Matches> characters_;
+  size_t searches_ = 0;
 };
 
 }  // namespace varve::query

@@ -1,7 +1,9 @@
 #include "query/text_plan.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "query/text_lookup.h"
@@ -50,6 +52,7 @@ class TextPlanner {
 
   Result<TextPlan> plan(std::string_view text) {
     auto clauses = parse_text(text);
+    drop_repeated(&clauses);
     settle_phrases(&clauses);
     for (const TextClause& clause : clauses) VARVE_TRY(add(clause));
     rank();
@@ -62,6 +65,15 @@ class TextPlanner {
   }
 
  private:
+  // Whatever is asked for twice says the same once. (Plain words are one clause.)
+  static void drop_repeated(std::vector<TextClause>* clauses) {
+    if (clauses->size() < 2) return;
+    std::set<std::tuple<Kind, Sign, std::string>> seen;
+    std::erase_if(*clauses, [&](const TextClause& clause) {
+      return !seen.emplace(clause.kind, clause.sign, clause.text).second;
+    });
+  }
+
   bool has_words(const TextClause& clause) { return !analyzer_.read(clause.text).words().empty(); }
 
   // A phrase without words says nothing; one without plain words beside it must be there.
@@ -109,8 +121,7 @@ class TextPlanner {
     if (clause.sign != Sign::kNot) VARVE_TRY(rank_words(found));
     if (clause.sign == Sign::kRanked) return {};
     VARVE_TRY_ASSIGN(Condition condition, condition_of(found));
-    add_condition(std::move(condition), clause.sign, clause.text);
-    return {};
+    return add_condition(std::move(condition), clause.sign, clause.text);
   }
 
   Status rank_words(const text::Words& found) {
@@ -118,6 +129,7 @@ class TextPlanner {
       const std::string& text = words_.emplace_back(found.text(word));
       if (!text::is_lone_unspaced(text)) continue;
       VARVE_TRY_ASSIGN(const auto matches, lookup_.character(text));
+      if (matches.is_too_many) continue;  // the first so many rank
       wildcards_.push_back({"*" + text + "*", matches.rows});
     }
     for (const auto& one : found.compounds()) compounds_.emplace_back(found.text(one));
@@ -156,6 +168,7 @@ class TextPlanner {
       return {};
     }
     VARVE_TRY_ASSIGN(const auto matches, lookup_.character(text));
+    if (matches.is_too_many) return too_many_searches(text);
     condition->lists.push_back(matches.rows);
     if (!matches.is_exact) condition->phrases.emplace_back(found, number, number + 1);
     return {};
@@ -184,24 +197,33 @@ class TextPlanner {
       if (clause.sign != Sign::kNot) compounds_.push_back(text);
       condition.lists.push_back(lookup_.compound(text));
     }
-    add_condition(std::move(condition), clause.sign, "\"" + clause.text + "\"");
-    return {};
+    return add_condition(std::move(condition), clause.sign, "\"" + clause.text + "\"");
   }
 
-  void add_condition(Condition condition, Sign sign, std::string written) {
+  Status add_condition(Condition condition, Sign sign, std::string written) {
     const bool is_of_lists = condition.phrases.empty();
     if (sign == Sign::kNot && is_of_lists && !condition.lists.empty()) {
       plan_.excluded.push_back(std::move(condition.lists));
-      return;
+      return {};
     }
     if (sign == Sign::kMust) require(condition.lists);
-    if (is_of_lists && sign != Sign::kRanked) return;
+    if (is_of_lists && sign != Sign::kRanked) return {};
     TextCheck check;
     check.sign = sign;
     check.text = std::move(written);
     check.phrases = std::move(condition.phrases);
     check.lists = std::move(condition.lists);
-    plan_.checks.push_back(std::move(check));
+    return add_check(std::move(check));
+  }
+
+  // What ranks is left out beyond so many: no text of a question is refused for its length.
+  Status add_check(TextCheck check) {
+    if (plan_.checks.size() < kSearchesMax) {
+      plan_.checks.push_back(std::move(check));
+    } else if (check.sign != Sign::kRanked) {
+      return too_many_searches(check.text);
+    }
+    return {};
   }
 
   Status add_wildcard(const TextClause& clause) {
@@ -210,15 +232,18 @@ class TextPlanner {
     // Too long for one: no text is malformed, so it is words.
     if (!wildcard) return add_words({Kind::kWords, clause.sign, clause.text});
     if (text::has_unspaced(pattern)) return add_unspaced_wildcard(clause, pattern);
-    VARVE_TRY_ASSIGN(const auto matches, lookup_.matches(*wildcard));
+    const bool is_ranked = clause.sign == Sign::kRanked;
+    if (!lookup_.may_search()) {
+      return is_ranked ? add_words({Kind::kWords, clause.sign, clause.text})
+                       : too_many_searches(clause.text);
+    }
+    VARVE_TRY_ASSIGN(const auto matches, lookup_.matches(*wildcard, !is_ranked));
     if (matches.is_too_many) return too_many(clause.text);
     if (clause.sign != Sign::kNot) wildcards_.push_back({pattern, matches.rows});
     if (clause.sign == Sign::kMust) require({matches.rows});
     if (clause.sign == Sign::kNot && matches.is_exact) plan_.excluded.push_back({matches.rows});
-    if (clause.sign != Sign::kRanked && !matches.is_exact) {
-      add_wildcard_check(clause, std::move(wildcard), {matches.rows});
-    }
-    return {};
+    if (is_ranked || matches.is_exact) return {};
+    return add_wildcard_check(clause, std::move(wildcard), {matches.rows}, false);
   }
 
   static Status too_many(const std::string& written) {
@@ -230,14 +255,25 @@ class TextPlanner {
             std::move(place)};
   }
 
-  void add_wildcard_check(const TextClause& clause, std::optional<text::Wildcard> wildcard,
-                          std::vector<index::PostingList> lists) {
+  static Status too_many_searches(const std::string& written) {
+    Place place;
+    place.member = "text";
+    return {Code::kInvalidArgument,
+            "'" + written + "' is one more than the " + std::to_string(kSearchesMax) +
+                " wildcards, phrases and single characters that a text may require or exclude;"
+                " ask with fewer of them",
+            std::move(place)};
+  }
+
+  Status add_wildcard_check(const TextClause& clause, std::optional<text::Wildcard> wildcard,
+                            std::vector<index::PostingList> lists, bool is_unspaced) {
     TextCheck check;
     check.sign = clause.sign;
     check.text = clause.text;
     check.wildcard = std::move(wildcard);
     check.lists = std::move(lists);
-    plan_.checks.push_back(std::move(check));
+    check.wildcard_is_unspaced = is_unspaced;
+    return add_check(std::move(check));
   }
 
   // Where words have two characters, what has more is looked for in the texts.
@@ -254,9 +290,8 @@ class TextPlanner {
       rest.remove_prefix(std::min(rest.size(), end + 1));
     }
     if (clause.sign == Sign::kMust) require(condition.lists);
-    add_wildcard_check(clause, text::Wildcard::parse(bare), std::move(condition.lists));
-    plan_.checks.back().wildcard_is_unspaced = true;
-    return {};
+    return add_wildcard_check(clause, text::Wildcard::parse(bare), std::move(condition.lists),
+                              true);
   }
 
   // By the rows that have all of it, not by its words.
@@ -264,10 +299,9 @@ class TextPlanner {
     VARVE_TRY_ASSIGN(Condition condition, condition_of(analyzer_.read(clause.text)));
     if (condition.phrases.empty() && condition.lists.size() == 1) {
       wildcards_.push_back({clause.text, condition.lists.front()});
-    } else {
-      add_condition(std::move(condition), clause.sign, clause.text);
+      return {};
     }
-    return {};
+    return add_condition(std::move(condition), clause.sign, clause.text);
   }
 
   // Of a part of a wildcard: what stands at its ends may be a part of a word, but for characters
@@ -307,9 +341,7 @@ class TextPlanner {
   }
 
   void rank_term(const std::string& term, const index::PostingList& rows) {
-    const bool is_ranked = std::any_of(plan_.terms.begin(), plan_.terms.end(),
-                                       [&](const auto& ranked) { return ranked.text == term; });
-    if (!rows.is_empty() && !is_ranked) plan_.terms.push_back({term, rows});
+    if (!rows.is_empty() && ranked_.insert(term).second) plan_.terms.push_back({term, rows});
   }
 
   text::Analyzer& analyzer_;
@@ -318,6 +350,7 @@ class TextPlanner {
   std::vector<std::string> words_;
   std::vector<std::string> compounds_;
   std::vector<RankedTerm> wildcards_;
+  boost::unordered_flat_set<std::string> ranked_;  // the texts of the plan's terms
   bool has_ranked_clause_ = false;
   bool has_must_ = false;
   bool ranks_wildcard_ = false;

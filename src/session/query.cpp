@@ -1,6 +1,7 @@
 #include "session/query.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -151,8 +152,8 @@ class SessionQuery {
 
   Status search(const std::function<Status(query::Search&)>& use) {
     uint64_t epoch = 0;
-    std::vector<std::vector<FoundRow>> to_check;
     std::vector<query::TextCheck> checks;
+    RowsToCheck rows;
     {
       const std::shared_lock lock(core_.index_mutex);
       if (!is_ready()) return gone();
@@ -160,17 +161,10 @@ class SessionQuery {
       VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(planned)));
       if (search.checks().empty()) return use(search);
       epoch = core_.index_epoch;
-      for (size_t i = 0; i < search.checks().size(); ++i) {
-        checks.push_back(search.checks()[i]);
-        std::vector<FoundRow>& rows = to_check.emplace_back();
-        for (const uint32_t row : search.rows_to_check(i)) find_row(row, &rows.emplace_back());
-      }
+      checks = search.checks();
+      rows = rows_to_check(search);
     }
-    std::vector<std::vector<uint32_t>> passed;
-    for (size_t i = 0; i < checks.size(); ++i) {
-      VARVE_TRY_ASSIGN(auto rows, check_rows(checks[i], to_check[i]));
-      passed.push_back(std::move(rows));
-    }
+    VARVE_TRY_ASSIGN(auto passed, check_rows(checks, rows));
     const std::shared_lock lock(core_.index_mutex);
     if (!is_ready() || core_.index_epoch != epoch) return gone();
     VARVE_TRY_ASSIGN(auto checked, input());
@@ -179,19 +173,47 @@ class SessionQuery {
     return use(search);
   }
 
-  // The rows whose entries pass the text check.
-  Result<std::vector<uint32_t>> check_rows(const query::TextCheck& check,
-                                           const std::vector<FoundRow>& rows) {
-    std::vector<uint32_t> passed;
+  // Rows, rising, each of which is read once, whatever it is asked.
+  struct RowsToCheck {
+    std::vector<std::pair<uint32_t, size_t>> asked;  // (row, number of a check), rising
+    std::vector<FoundRow> rows;
+  };
+
+  // Under the index's lock.
+  RowsToCheck rows_to_check(query::Search& search) const {
+    RowsToCheck found;
+    for (size_t i = 0; i < search.checks().size(); ++i) {
+      for (const uint32_t row : search.rows_to_check(i)) found.asked.emplace_back(row, i);
+    }
+    std::sort(found.asked.begin(), found.asked.end());
+    for (const auto& [row, check] : found.asked) {
+      const bool is_new = found.rows.empty() || found.rows.back().place.row != row;
+      if (is_new) find_row(row, &found.rows.emplace_back());
+    }
+    return found;
+  }
+
+  // For each check the rows whose entries pass it.
+  Result<std::vector<std::vector<uint32_t>>> check_rows(const std::vector<query::TextCheck>& checks,
+                                                        const RowsToCheck& to_check) {
+    std::vector<std::vector<uint32_t>> passed(checks.size());
+    std::vector<const query::TextCheck*> own;
     json::Document document;
-    for (const FoundRow& row : rows) {
+    auto end = to_check.asked.begin();
+    for (const FoundRow& row : to_check.rows) {
+      const auto begin = end;
+      own.clear();
+      for (; end != to_check.asked.end() && end->first == row.place.row; ++end) {
+        own.push_back(&checks[end->second]);
+      }
       auto line = core_.read_row(row.id, row.place);
       if (line.code() == Code::kCorruption && core_.is_index_from_log()) continue;
       VARVE_TRY(line);
-      if (document.parse(**line, entry::line_limits()).ok() &&
-          check.holds(document.root(), *analyzer_)) {
-        passed.push_back(row.place.row);
-      }
+      if (!document.parse(**line, entry::line_limits()).ok()) continue;
+      query::for_each_held(document.root(), own, *analyzer_, [&](size_t number) {
+        const auto asked = begin + static_cast<std::ptrdiff_t>(number);
+        passed[asked->second].push_back(row.place.row);
+      });
     }
     return passed;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "query/relative_dates.h"
 
 namespace varve::query {
 namespace {
@@ -53,6 +54,21 @@ INSTANTIATE_TEST_SUITE_P(
                       DateCase{"7\xc3\xa9 May", {{kAny, 5, kAny}}}));
 
 int64_t at(const char* time) { return parse_rfc3339(time).value_or(-1); }
+
+// Days of thousands of lines were compared with each of a million entries.
+TEST(FindDates, TheFirstOfVeryManyCount) {
+  std::string days;
+  std::string spans;
+  for (int i = 0; i < 5000; ++i) {
+    days += "2023-05-" + std::to_string(1 + i % 28) + " ";
+    spans += std::to_string(1 + i % 900) + " days ago, ";
+  }
+  const auto dates = find_dates(days);
+  ASSERT_EQ(dates.size(), kDatesMax);
+  EXPECT_EQ(dates.front(), (NamedDate{2023, 5, 1}));
+  EXPECT_EQ(dates[29], (NamedDate{2023, 5, 2}));
+  EXPECT_EQ(find_relative_dates(spans, 0).size(), kDatesMax);
+}
 
 TEST(DateMatch, IsOneOnTheDayHalfOnTheNextAndNothingElse) {
   const std::vector<NamedDate> dates = {{2023, 5, 7}};

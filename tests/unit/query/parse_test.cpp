@@ -286,5 +286,16 @@ TEST(ParseQuery, ACursorOfAnotherQueryIsRefused) {
   }
 }
 
+// Each would be asked about each entry.
+TEST(ParseQuery, ATagThatIsNamedVeryOftenIsOneCondition) {
+  std::string tags = R"("a","b")";
+  for (int i = 0; i < 1000; ++i) tags += R"(,"a","b")";
+  const auto query = parse_query(
+      R"({"tags":{"include":[)" + tags + R"(],"exclude":[)" + tags + "]}}", Scope::kSession);
+  ASSERT_TRUE(query.ok());
+  EXPECT_EQ(query->tags_include, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(query->tags_exclude, (std::vector<std::string>{"a", "b"}));
+}
+
 }  // namespace
 }  // namespace varve::query

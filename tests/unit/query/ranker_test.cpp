@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "query/score_window.h"
@@ -169,7 +170,8 @@ TEST_P(RankerScan, FindsWhatALookAtEveryRowFinds) {
     if (GetParam() % 2 == 0) log.index().add_tombstone("e" + std::to_string(i));
   }
   for (int round = 0; round < 25; ++round) {
-    const auto words = log.words(1 + log.random()() % 6, 3);
+    const bool has_many_words = round % 5 == 4;
+    const auto words = log.words(has_many_words ? 300 : 1 + log.random()() % 6, 3);
     const TextPlan plan = plan_of(log, words);
     Ranker ranker(log.index(), plan, log.index().size());
     for (const size_t count : {1u, 2u, 10u, 100u, 2000u, 100'000u}) {
@@ -331,8 +333,9 @@ TEST(Ranker, EqualScoresAreOrderedByTimeThenByPlaceInTheLog) {
 
 TEST(Ranker, VisitsEveryMatchOnceWithItsScore) {
   ZipfLog log(3, 1200, 30);
-  for (const bool few : {false, true}) {
-    const auto words = log.words(4, 2);
+  for (const auto& [few, word_count] :
+       std::vector<std::pair<bool, size_t>>{{false, 4}, {true, 4}, {false, 300}, {true, 300}}) {
+    const auto words = log.words(word_count, 2);
     const TextPlan plan = plan_of(log, words);
     Ranker ranker(log.index(), plan, log.index().size());
     RowFilter filter(log.index(), log.index().size(), kNowMs);

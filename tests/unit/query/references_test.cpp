@@ -113,5 +113,27 @@ TEST_F(References, AQueryCombinesThemWithItsOtherConditions) {
   EXPECT_EQ(log_.all_ids(R"({"references":["d"],"relation":"caused_by"})"), "c");
 }
 
+// To ask the hub about each of them anew read its references 50,000 times.
+TEST_F(References, OfOneEntryToVeryManyAreReadOnce) {
+  constexpr uint32_t kCount = 50'000;
+  std::vector<std::string> ids;
+  for (uint32_t i = 0; i < kCount; ++i) ids.push_back("many" + std::to_string(i));
+  entry::EntryFacts facts;
+  facts.type = "finding";
+  for (const auto& id : ids) {
+    facts.id = id;
+    log_.add_facts(facts);
+  }
+  facts.id = "hub";
+  facts.relations.push_back({"caused_by", ids});
+  log_.add_facts(facts);
+  facts.id = "plain_hub";
+  facts.relations.clear();
+  facts.references = ids;
+  const uint32_t plain_hub = log_.add_facts(facts);
+  EXPECT_EQ(walk_references(log_.index(), ids, "references", 2, log_.index().size(), kNowMs),
+            std::vector<uint32_t>{plain_hub});
+}
+
 }  // namespace
 }  // namespace varve::query

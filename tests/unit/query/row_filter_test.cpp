@@ -311,5 +311,62 @@ TEST(RowFilter, TypesThatNobodyHasLeaveNothing) {
   EXPECT_EQ(nothing.previous(kNoRow), kNoRow);
 }
 
+TEST(RowSet, OfManyListsHasTheRowsOfAll) {
+  std::mt19937 random(17);
+  for (const size_t count : {64u, 65u, 200u}) {
+    const Lists made = random_lists(random, count, 0.001);
+    expect_same(RowSet::of_lists(made.lists), made.rows, random);
+  }
+}
+
+// A log in which each entry has a tag and a type of its own, and a query that names them all: to
+// ask each list about each row looked at 10,000,000,000 places, and took a kilobyte a tag.
+TEST(RowFilter, AsManyTagsAndTypesAsThereAreEntriesAreAskedOnce) {
+  constexpr uint32_t kCount = 100'000;
+  QueryLog log;
+  Query query;
+  entry::EntryFacts facts;
+  facts.tags = {""};
+  for (uint32_t i = 0; i < kCount; ++i) {
+    facts.id = "e" + std::to_string(i);
+    facts.type = "t" + std::to_string(i);
+    facts.tags[0] = "tag" + std::to_string(i);
+    log.add_facts(facts);
+    query.tags_include.push_back(facts.tags[0]);
+    query.types.push_back(facts.type);
+  }
+  const auto count_of = [&](const Query& asked) {
+    const auto rows = log.all_rows(asked);
+    return rows.ok() ? rows->size() : SIZE_MAX;
+  };
+  EXPECT_EQ(count_of(query), kCount);
+  Query none;
+  none.tags_exclude = query.tags_include;
+  EXPECT_EQ(count_of(none), 0u);
+  query.types = {"t99999"};
+  EXPECT_EQ(count_of(query), 1u) << "the last of very many types is none of the others";
+}
+
+// To put each of them into its place moved all that were larger.
+TEST(RowFilter, AsManyTagsAsAnEntryMayHaveCanAllBeRequired) {
+  constexpr uint32_t kCount = 100'000;
+  QueryLog log;
+  entry::EntryFacts facts;
+  facts.type = "finding";
+  facts.id = "many";
+  for (uint32_t i = 0; i < kCount; ++i) facts.tags.push_back("tag" + std::to_string(i));
+  const uint32_t many = log.add_facts(facts);
+  facts.id = "fewer";
+  facts.tags.pop_back();
+  log.add_facts(facts);
+  Query query;
+  query.tags_match_all = true;
+  query.tags_include = {facts.tags.rbegin(), facts.tags.rend()};
+  query.tags_include.push_back("tag99999");
+  const auto rows = log.all_rows(query);
+  ASSERT_TRUE(rows.ok());
+  EXPECT_EQ(*rows, std::vector<uint32_t>{many});
+}
+
 }  // namespace
 }  // namespace varve::query

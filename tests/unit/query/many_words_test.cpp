@@ -1,0 +1,97 @@
+// Texts with very many words, wildcards and phrases: what they cost, and what is refused.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "query/text_lookup.h"
+#include "query/text_plan.h"
+#include "query_fixture.h"
+
+namespace varve::query {
+namespace {
+
+class ManyWords : public ::testing::Test {
+ protected:
+  ManyWords() : log_(plain_words()) {
+    log_.add(R"({"id":"last","type":"finding","content":"zebra zeb"})");
+    log_.add(R"({"id":"first","type":"finding","content":"zebras antelope"})");
+  }
+  // `count` different ones in front of `last`.
+  static std::string text_of(size_t count, const std::string& before, const std::string& behind,
+                             const std::string& last) {
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += before + "no" + std::to_string(i) + behind + " ";
+    return text + last;
+  }
+  Result<TextPlan> plan(const std::string& text) {
+    return plan_text(text, log_.index(), log_.analyzer());
+  }
+  QueryLog log_;
+};
+
+TEST_F(ManyWords, WhatIsSaidTwiceIsAskedOnce) {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += "+zebra -none zeb* \"zebra zeb\" ";
+  const auto planned = plan(text);
+  ASSERT_TRUE(planned.ok());
+  EXPECT_EQ(planned->required.size(), 1u);
+  EXPECT_EQ(planned->excluded.size(), 1u);
+  EXPECT_EQ(planned->checks.size(), 1u);
+  EXPECT_EQ(planned->terms.size(), 3u) << "zebra, zeb and zeb*";
+}
+
+TEST_F(ManyWords, OfRankedWildcardsTheFirstAreWildcards) {
+  const auto has_wildcard = [&](size_t others) {
+    const auto planned = plan(text_of(others, "", "*", "zeb*"));
+    EXPECT_TRUE(planned.ok());
+    return planned->terms.at(0).text == "zeb*";
+  };
+  EXPECT_TRUE(has_wildcard(kSearchesMax - 1));
+  EXPECT_FALSE(has_wildcard(kSearchesMax)) << "a plain word";
+  EXPECT_EQ(plan(text_of(kSearchesMax, "", "*", "zeb*"))->terms.at(0).rows.count(), 1u);
+}
+
+TEST_F(ManyWords, OfRankedPhrasesTheFirstAreLookedFor) {
+  const auto planned = plan(text_of(kSearchesMax + 10, "\"", "\"", "zebra"));
+  ASSERT_TRUE(planned.ok());
+  EXPECT_EQ(planned->checks.size(), kSearchesMax);
+}
+
+// To leave one out would find more than was asked for, which may be there to be deleted.
+TEST_F(ManyWords, WhatMustOrMustNotBeThereIsRefusedInstead) {
+  for (const std::string& text :
+       {text_of(kSearchesMax, "+", "*", "+zeb*"), text_of(kSearchesMax, "-", "*", "-zeb*"),
+        text_of(kSearchesMax, "-\"", "\"", "-\"zebra zeb\""),
+        text_of(kSearchesMax, "\"", "\"", "\"zebra zeb\"")}) {
+    const auto planned = plan(text);
+    ASSERT_EQ(planned.code(), Code::kInvalidArgument) << text.substr(0, 20);
+    EXPECT_EQ(planned.status().place().member, "text");
+    EXPECT_NE(planned.status().message().find("256"), std::string::npos);
+  }
+  EXPECT_TRUE(plan(text_of(kSearchesMax - 1, "-", "*", "-zeb*")).ok());
+  EXPECT_TRUE(plan(text_of(10'000, "-", "", "-zebra")).ok()) << "words cost a look-up each";
+}
+
+TEST_F(ManyWords, OfLoneCharactersTheFirstRank) {
+  std::string ranked;
+  std::string required;
+  for (uint32_t i = 0; i < kSearchesMax + 1; ++i) {
+    const uint32_t character = 0x4E00 + i;
+    std::string text;
+    text += static_cast<char>(0xE0 | character >> 12);
+    text += static_cast<char>(0x80 | (character >> 6 & 0x3F));
+    text += static_cast<char>(0x80 | (character & 0x3F));
+    ranked += text + " ";
+    required += "+" + text + " ";
+  }
+  EXPECT_TRUE(plan(ranked).ok());
+  EXPECT_EQ(plan(required).code(), Code::kInvalidArgument);
+}
+
+TEST_F(ManyWords, ManyExclusionsExcludeTheRowsOfEach) {
+  EXPECT_EQ(log_.all_ids(R"({"text":")" + text_of(3000, "-", "", "-zeb") + R"("})"), "first");
+  EXPECT_EQ(log_.all_ids(R"({"text":")" + text_of(3000, "-", "", "-zeb -antelope") + R"("})"), "");
+}
+
+}  // namespace
+}  // namespace varve::query
