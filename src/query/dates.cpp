@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "query/date_tokens.h"
+#include "text/characters.h"
 
 namespace varve::query {
 
@@ -59,10 +60,17 @@ class DateFinder {
   // Whether what stands before the token may stand inside a date.
   [[nodiscard]] bool is_near(size_t at) const {
     if (at >= tokens_.size()) return false;
-    std::string_view gap = tokens_[at].gap;
-    while (!gap.empty() && gap.front() == ' ') gap.remove_prefix(1);
-    while (!gap.empty() && gap.back() == ' ') gap.remove_suffix(1);
-    return gap.empty() || gap == "," || gap == "." || gap == "-";
+    const std::string_view gap = tokens_[at].gap;
+    size_t mark_count = 0;
+    for (size_t i = 0; i < gap.size();) {
+      const auto character = text::character_at(gap, i);
+      i += character.size_bytes;
+      if (text::is_blank(character.code_point)) continue;
+      if (character.code_point != ',' && character.code_point != '.' && character.code_point != '-')
+        return false;
+      ++mark_count;
+    }
+    return mark_count <= 1;
   }
   [[nodiscard]] bool is_ordinal_suffix(size_t at) const {
     if (at >= tokens_.size() || !tokens_[at].gap.empty()) return false;

@@ -11,8 +11,6 @@ using text::CharacterClass;
 using Kind = TextClause::Kind;
 using Sign = TextClause::Sign;
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 bool starts_word(std::string_view text, size_t at) {
   const auto next = character_at(text, at).character_class;
   return next == CharacterClass::kWord || next == CharacterClass::kUnspaced;
@@ -58,8 +56,8 @@ class TextParser {
 
   std::vector<TextClause> parse() {
     while (at_ < text_.size()) {
-      if (is_space(text_[at_])) {
-        ++at_;
+      if (const auto next = character_at(text_, at_); text::is_blank(next.code_point)) {
+        at_ += next.size_bytes;
       } else if (!read_phrase(at_, Sign::kRanked)) {
         read_signed_or_plain();
       }
@@ -84,11 +82,20 @@ class TextParser {
     const Sign sign = first == '+' ? Sign::kMust : Sign::kNot;
     if (is_sign && read_phrase(at_ + 1, sign)) return;
     const size_t begin = at_;
-    while (at_ < text_.size() && !is_space(text_[at_])) ++at_;
+    at_ = end_of_token(begin);
     const std::string_view token = text_.substr(begin, at_ - begin);
     const bool has_sign =
         is_sign && (starts_word(token, 1) || is_wildcard(without_punctuation(token.substr(1))));
     add_token(has_sign ? token.substr(1) : token, has_sign ? sign : Sign::kRanked);
+  }
+
+  [[nodiscard]] size_t end_of_token(size_t at) const {
+    while (at < text_.size()) {
+      const auto next = character_at(text_, at);
+      if (text::is_blank(next.code_point)) break;
+      at += next.size_bytes;
+    }
+    return at;
   }
 
   void add_token(std::string_view token, Sign sign) {

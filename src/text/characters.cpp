@@ -100,6 +100,12 @@ bool drops_accents(uint32_t code_point) noexcept {
 
 bool is_accent(uint32_t code_point) noexcept { return code_point >= 0x300 && code_point <= 0x36F; }
 
+bool is_blank(uint32_t code_point) noexcept {
+  if ((code_point >= '\t' && code_point <= '\r') || code_point == 0x85) return true;
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code_point));
+  return category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP;
+}
+
 bool has_unspaced(std::string_view text) noexcept {
   for (size_t at = 0; at < text.size();) {
     const Character character = character_at(text, at);

@@ -59,6 +59,9 @@ inline constexpr auto kAsciiClasses = [] {
 [[nodiscard]] bool drops_accents(uint32_t code_point) noexcept;
 [[nodiscard]] bool is_accent(uint32_t code_point) noexcept;  // U+0300 to U+036F
 
+// Whether it separates words and shows nothing: blanks of every width, ends of lines.
+[[nodiscard]] bool is_blank(uint32_t code_point) noexcept;
+
 // Appends the folded form of one character: compatibility form, case folded, accents dropped where
 // drops_accents(); letters that are Latin ones with a stroke or joined (o with a stroke, ae) become
 // those. What several characters make, compose() puts together.

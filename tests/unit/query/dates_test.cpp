@@ -51,7 +51,12 @@ INSTANTIATE_TEST_SUITE_P(
                       DateCase{"5/5/2023", {{2023, 5, 5}}}, DateCase{"0/5/2023", {}},
                       DateCase{"32 May", {{kAny, 5, kAny}}}, DateCase{"MAY 7", {{kAny, 5, 7}}},
                       DateCase{"call mom in june", {}}, DateCase{"Was it Jun?", {}},
-                      DateCase{"7\xc3\xa9 May", {{kAny, 5, kAny}}}));
+                      DateCase{"7\xc3\xa9 May", {{kAny, 5, kAny}}},
+                      DateCase{"on May\xc2\xa0"
+                               "7,\xe2\x80\xaf"
+                               "2023",
+                               {{2023, 5, 7}}},
+                      DateCase{"on May, - 7", {{kAny, 5, kAny}}}));
 
 int64_t at(const char* time) { return parse_rfc3339(time).value_or(-1); }
 

@@ -53,6 +53,17 @@ INSTANTIATE_TEST_SUITE_P(
                       SyntaxCase{"+1", "+w(1)"}, SyntaxCase{"-(tea)", "w(-(tea))"},
                       SyntaxCase{"+ tea", "w(+ tea)"}));
 
+// Who writes Japanese or Chinese types U+3000; texts that were copied have U+00A0.
+INSTANTIATE_TEST_SUITE_P(BlanksOfAnyWidth, TextSyntax,
+                         ::testing::Values(SyntaxCase{"\xe6\x9d\xb1\xe3\x80\x80-\xe4\xba\xac",
+                                                      "w(\xe6\x9d\xb1) -w(\xe4\xba\xac)"},
+                                           SyntaxCase{"tea\xc2\xa0+milk", "w(tea) +w(milk)"},
+                                           SyntaxCase{"te*\xe2\x80\xaf"
+                                                      "milk",
+                                                      "x(te*) w(milk)"},
+                                           SyntaxCase{"\xe3\x80\x80\"black tea\"\xe3\x80\x80",
+                                                      "p(black tea)"}));
+
 INSTANTIATE_TEST_SUITE_P(
     Phrases, TextSyntax,
     ::testing::Values(

@@ -19,6 +19,15 @@ std::string folded(std::string_view word) {
 
 Class class_of(std::string_view character) { return character_at(character, 0).character_class; }
 
+TEST(Characters, BlanksAreOfEveryWidth) {
+  for (const uint32_t blank : {0x09u, 0x0Au, 0x20u, 0x85u, 0xA0u, 0x2003u, 0x2028u, 0x3000u}) {
+    EXPECT_TRUE(is_blank(blank)) << blank;
+  }
+  for (const uint32_t other : {0x00u, 0x08u, 0x2Du, 0x41u, 0x200Bu, 0x3001u, 0x6771u}) {
+    EXPECT_FALSE(is_blank(other)) << other;
+  }
+}
+
 TEST(Characters, Classes) {
   const std::vector<std::pair<std::string, Class>> cases = {
       {"a", Class::kWord},
