@@ -7,6 +7,7 @@
 #include "base/release_memory.h"
 #include "entry/entry.h"
 #include "json/raw.h"
+#include "text/characters.h"
 
 namespace varve::index {
 
@@ -32,18 +33,15 @@ void visit_strings(json::Value value, const std::function<void(std::string_view)
   }
 }
 
-// A question mark at the end of a word, not one inside an address.
+// A question mark at the end of a word, not one inside an address; ？ and ؟ are in none, and behind
+// the first there is no blank.
 bool asks_something(std::string_view text) {
-  for (const std::string_view mark : {"?", "\xEF\xBC\x9F", "\xD8\x9F"}) {  // also ？ and ؟
-    for (size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
-      const size_t after = at + mark.size();
-      if (after == text.size() || text[after] == ' ' ||
-          (text[after] >= '\t' && text[after] <= '\r')) {
-        return true;
-      }
-    }
+  for (size_t at = text.find('?'); at != std::string_view::npos; at = text.find('?', at + 1)) {
+    const auto after = text::character_at(text, at + 1);
+    if (after.size_bytes == 0 || text::is_blank(after.code_point)) return true;
   }
-  return false;
+  return text.find("\xEF\xBC\x9F") != std::string_view::npos ||
+         text.find("\xD8\x9F") != std::string_view::npos;
 }
 
 }  // namespace

@@ -279,8 +279,8 @@ double Search::Parts::find_best_match() {
 }
 
 BestRows Search::Parts::best_rows(double best_match) {
-  return find_best_rows(index, *ranker, filter, !text.needs_term, relevance, query.text, text.words,
-                        *input.analyzer, best_match, input.weights);
+  return find_best_rows(index, *ranker, filter, !text.needs_term, relevance, text.question,
+                        text.words, *input.analyzer, best_match, input.weights);
 }
 
 void Search::Parts::take(TopK& best, Answer* answer) {

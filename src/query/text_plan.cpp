@@ -53,6 +53,9 @@ class TextPlanner {
   Result<TextPlan> plan(std::string_view text) {
     auto clauses = parse_text(text);
     drop_repeated(&clauses);
+    for (const TextClause& clause : clauses) {
+      if (clause.sign != Sign::kNot) plan_.question.append(clause.text).append(1, ' ');
+    }
     settle_phrases(&clauses);
     for (const TextClause& clause : clauses) VARVE_TRY(add(clause));
     rank();

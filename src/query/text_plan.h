@@ -30,6 +30,7 @@ struct TextPlan {
   std::vector<std::vector<index::PostingList>> excluded;  // rows that are in all lists of one
   std::vector<TextCheck> checks;
   std::vector<std::string> words;             // of the question, folded, as asked
+  std::string question;                       // the text without what must not be there
   bool matches_nothing = false;               // a word that must be there is nowhere
   bool has_no_words = false;                  // nor conditions: by words, nothing is found
   bool asks_words = false;                    // to rank by, whether an entry has them or not

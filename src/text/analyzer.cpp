@@ -8,8 +8,8 @@ namespace varve::text {
 
 namespace {
 
-// Changes when the same settings give other terms than before.
-constexpr uint64_t kAnalyzerVersion = 3;
+// Changes when the same settings give other terms than before, or other entries that ask something.
+constexpr uint64_t kAnalyzerVersion = 4;
 
 bool is_english(std::string_view language) { return language == "en" || language == "english"; }
 

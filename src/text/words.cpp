@@ -218,8 +218,7 @@ size_t Words::read_compound(size_t at) {
   at = end_of_word(at);
   add_piece(begin, at, 0);
   at = add_joined_pieces(at);
-  at = add_tail(at);
-  if (tail_.empty()) at = add_thousands(at);
+  at = add_tail(add_thousands(at));
   if (english_ && pieces_.size() > 1) join_english_pieces();
   emit_pieces();
   if (pieces_.size() > 1 || !tail_.empty()) emit_compounds();

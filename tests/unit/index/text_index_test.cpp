@@ -140,7 +140,9 @@ TEST(TextIndex, AsksWhereAQuestionMarkEndsAWord) {
                                                            {"no question", false},
                                                            {"", false},
                                                            {"x?y and then?", true},
-                                                           {"これ？はい", false}};
+                                                           {"これ？はい", true},
+                                                           {"ما؟نعم", true},
+                                                           {"why?\u00A0Well", true}};
   TextIndex index{text::Settings{}};
   for (const auto& [text, asks] : cases) add_text(index, text);
   for (uint32_t row = 0; row < cases.size(); ++row) {

@@ -231,6 +231,20 @@ TEST(Best, ADayToldFromNowIsFoundFirst) {
   EXPECT_EQ(first("which tea yesterday " + format_rfc3339(talk[0].time_ms).substr(0, 10)), "e0");
 }
 
+TEST(Best, WhatMustNotBeThereNamesNoDay) {
+  std::vector<Said> talk = random_talk(50);
+  const int64_t day_ms = talk[talk.size() / 2].time_ms;
+  const std::string day = format_rfc3339(day_ms).substr(0, 10);
+  expect_formula(talk, "tea road -" + day, -1);
+  QueryLog log(plain_words());
+  for (const int64_t days_ago : {40, 1}) {
+    log.add(R"({"type":"message","id":"e)" + std::to_string(days_ago) + R"(","timestamp":")" +
+            format_rfc3339(kNowMs - days_ago * kDayMs) + R"(","content":"green tea"})");
+  }
+  const std::string then = format_rfc3339(kNowMs - 40 * kDayMs).substr(0, 10);
+  EXPECT_EQ(log.ids(R"({"limit":1,"text":"tea yesterday -)" + then + "\"}"), "e1");
+}
+
 TEST(Best, NobodySaysItNothingIsFound) {
   EXPECT_TRUE(log_of(random_talk(1)).answer(R"({"text":"nobodysaysthis"})").hits.empty());
 }

@@ -155,6 +155,7 @@ TEST(Words, TailsBelongToTheWordBefore) {
   EXPECT_EQ(compounds_of("c#x"), Texts({"c#x"})) << "a connector";
   EXPECT_EQ(compounds_of("lib/c++"), Texts({"lib/c++", "c++"}));
   EXPECT_EQ(words_of("C++11"), Texts({"c", "11"}));
+  EXPECT_EQ(compounds_of("1,200# 1,200++"), Texts({"1200#", "1200++"})) << "as of 1200";
 }
 
 TEST(Words, ThousandsAreOneNumber) {
