@@ -1,6 +1,6 @@
 """What a query finds, in which order and with which figures: docs/query.md and docs/retrieval.md as
 they are written, without any of the library's ways. For texts of ASCII whose words are not stemmed,
-and all orders but `best`, which has a model of its own in tests/unit/query/best_test.cpp.
+and all orders but `best` (best_model.py).
 """
 import array
 import math
@@ -48,11 +48,13 @@ class Text:
     """A query's text: units by their sign, each a phrase, a wildcard or a word."""
 
     def __init__(self, text):
-        self.plain, self.must, self.excluded = [], [], []
+        self.plain, self.must, self.excluded, self.asked = [], [], [], []
         for sign, quoted, bare in re.findall(r'(?:(?<=\s)|^)([+-]?)(?:"([^"]*)"|(\S+))', text):
             kind = "phrase" if quoted else "wildcard" if re.search(r"\*|\?\w", bare) else "word"
             unit = (kind, quoted or bare.rstrip("?"))
             {"+": self.must, "-": self.excluded, "": self.plain}[sign].append(unit)
+            if sign != "-":
+                self.asked.append(unit[1])
         if all(kind == "phrase" for kind, _ in self.plain):
             self.must, self.plain = self.must + self.plain, []
         self.ranks = bool(self.plain or self.must)
@@ -182,9 +184,10 @@ class Found:
         return {each: (score / self.peak if self.peak else 1.0, score)
                 for each, score in scores.items()}
 
-    def fused(self):
-        by_words = {id(entry): self.score(entry) for entry in self.entries
-                    if self.text.must or self.score(entry) > 0}
+    def fused(self, by_words=None):
+        if by_words is None:
+            by_words = {id(entry): self.score(entry) for entry in self.entries
+                        if self.text.must or self.score(entry) > 0}
         near = {id(entry): self.cosine(entry) for entry in self.entries if entry.vector is not None}
         weight, shares = self.query.get("vector_weight", 0.5), Counter()
         for share, keys in ((1 - weight, by_words), (weight, near)):
@@ -194,14 +197,19 @@ class Found:
         return shares
 
     def ordered(self):
-        rows, matches = [], self.matches()
+        found, matches = [], self.matches()
         for entry in self.entries:
             quality, match = matches[id(entry)]
-            relevance = self.weight(entry) * quality
             key = {"time": entry.time_ms, "importance": entry.importance,
-                   "relevance": relevance, "match": match}[self.query["sort_by"]]
-            if relevance >= self.query.get("min_relevance", 0):
-                rows.append((entry, key, relevance, quality))
+                   "relevance": self.weight(entry) * quality, "match": match}
+            found.append((entry, key[self.query["sort_by"]], quality))
+        return self.in_order(found)
+
+    def in_order(self, found):
+        """found: (entry, key, match_quality) of each."""
+        rows = [(entry, key, self.weight(entry) * quality, quality)
+                for entry, key, quality in found
+                if self.weight(entry) * quality >= self.query.get("min_relevance", 0)]
         rows.reverse()  # added last, first
         rows.sort(key=lambda row: row[0].session)
         rows.sort(key=lambda row: (row[1], row[0].time_ms), reverse=True)

@@ -13,18 +13,22 @@ import sys
 import tempfile
 import unittest
 
-from query_model import HOUR_MS, STOP_WORDS, Entry, Found
+from best_model import Best
+from query_model import HOUR_MS, STOP_WORDS, Entry
 from varve_library import Library
 
 CLOCK_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
 SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 8
 QUERIES = 50  # after each step of a run
 WORDS = ["tea", "kettle", "kettles", "flow", "token", "tokens", "the", "how", "to-do", "user",
-         "assistant", "pr-1234", "PR", "1234", "open_ticket", "src/main.c", "main.c", "i"]
+         "assistant", "pr-1234", "PR", "1234", "open_ticket", "src/main.c", "main.c", "i", "we"]
+DAYS = ["2026-01-05", "January 5th", "in January", "in December", "yesterday", "3 days ago",
+        "today", "last Friday", "on Monday", "last week", "two months ago", "last month",
+        "a week ago", "-2026-01-05", "-yesterday"]
 WILDCARDS = ["tok*", "kettl?s", "*ow", "o*", "pr-*", "main.?", "zz*"]
 TAGS = ["drinks", "security", "security.login", "securityx", "x.y.z", "x.y", "x"]
 TYPES = ["conversation", "finding", "decision", "preference", "odd"]
-HOURS_AGO = [0, 0.5, 1, 23, 24, 25, 100, 168, 500, 5000, -1, -30]
+HOURS_AGO = [0, 0.5, 1, 2, 23, 24, 25, 50, 73, 100, 120, 168, 500, 1500, 5000, -1, -30]
 IDS = [f"e{number}" for number in range(20)] + ["nobody"]
 
 
@@ -54,7 +58,8 @@ class Maker(random.Random):
         return self.sample(values, self.randint(0, most))
 
     def sentence(self):
-        return " ".join(self.choices(WORDS, k=self.randint(0, 5))) + self.choice(["", ".", "?"])
+        return " ".join(self.choices(WORDS, k=self.randint(0, 5))) + self.choice(
+            ["", ".", "?", "? Yes."])
 
     def optional(self, members):
         """{name: (how often of one, what)}: some of them."""
@@ -81,7 +86,8 @@ class Maker(random.Random):
                 words = " ".join(self.choices(WORDS, k=self.randint(1, 2)))
                 return f'{self.choice(phrase_signs)}"{words}"'
             return sign + self.choice(WORDS if kind < 0.8 else WILDCARDS)
-        return " ".join(unit() for _ in range(self.randint(1, 4)))
+        units = [unit() for _ in range(self.randint(1, 4))]
+        return " ".join(units + self.choices(DAYS, k=self.choice([0, 1])))
 
     def query(self):
         start, end = sorted([self.moment(), self.moment()])
@@ -104,7 +110,8 @@ class Maker(random.Random):
             "vector": (0.2, lambda: [self.uniform(-1, 1) for _ in range(3)]),
             "order": (0.3, lambda: self.choice(["asc", "desc"])),
             "now_ms": (0.3, lambda: CLOCK_MS + self.choice([-200, -24, 0, 24]) * HOUR_MS)}
-        query = {"sort_by": self.choice(["relevance", "match", "time", "importance"]),
+        query = {"sort_by": self.choice(["relevance", "match", "time", "importance", "best", "best",
+                                          "best"]),
                  **self.optional(members)}
         if "references" in query:
             query["max_depth"] = self.randint(1, 4)
@@ -122,19 +129,24 @@ class Run:
         self.library.now_ms = CLOCK_MS
         self.logs = {"a": [], "b": []}
         self.added = 0
+        self.candidates = self.make.choice([1, 3, 8, 200])
         self.open(lambda name: self.store.create(session_id=name))
 
     def open(self, get):
         self.store = self.library.open_store(self.directory, {
             "durability": "os", "threads": self.make.choice([1, 2]),
-            "text": {"language": "none", "stop_words": sorted(STOP_WORDS)}})
+            "text": {"language": "none", "stop_words": sorted(STOP_WORDS),
+                     "best": {"candidates": self.candidates}}})
         self.sessions = {name: get(name) for name in self.logs}
 
     def add(self):
         for _ in range(self.make.randint(10, 40)):
             name, given = self.make.choice("ab"), self.make.entry(f"e{self.added}")
             self.added += 1
-            time_ms = self.make.moment()
+            if self.make.random() < 0.25 or not self.logs[name]:  # else of one stretch
+                time_ms = self.make.moment()
+            else:
+                time_ms = self.logs[name][-1].time_ms + self.make.choice([0, HOUR_MS // 7, HOUR_MS])
             expires_ms = CLOCK_MS + self.make.choice([-1, 0, 1, 50]) * HOUR_MS
             expires = self.make.optional({"expires_at": (0.15, lambda: rfc3339(expires_ms))})
             self.sessions[name].add({**given, "timestamp": rfc3339(time_ms), **expires})
@@ -169,7 +181,7 @@ class QueryModel(unittest.TestCase):
         name = run.make.choice(["a", "b", None])  # None: of both
         asked = run.sessions[name] if name else run.store
         logs = [run.logs[name]] if name else list(run.logs.values())
-        wanted = Found(logs, query, CLOCK_MS)
+        wanted = Best(logs, query, CLOCK_MS, run.candidates)
         query = public(query)
         answer = asked.query({**query, "limit": 1000, "explain": True})["results"]
         found = [(result["session_id"], result["entry"]["id"]) for result in answer]
@@ -179,8 +191,18 @@ class QueryModel(unittest.TestCase):
             figures = [result["explain"]["key"], result["relevance"], result["match_quality"]]
             for figure, own in zip(figures, expected[each]):
                 self.assertAlmostEqual(figure, own, 9, (each, figures, expected[each]))
+        self.check_best(answer, wanted)
         self.check_order(answer, found, wanted)
         self.check_pages(run, asked, query, found)
+
+    def check_best(self, answer, wanted):
+        parts = {(entry.session, entry.id): wanted.parts.get(id(entry)) for entry in wanted.entries}
+        for result in answer:
+            own = parts[(result["session_id"], result["entry"]["id"])] or {}
+            found = result["explain"].get("best", {})
+            self.assertEqual(sorted(found), sorted(own))
+            for name, value in found.items():
+                self.assertAlmostEqual(value, own[name], 9, (result["entry"]["id"], name))
 
     def check_order(self, answer, found, wanted):
         """As the model has it; only keys of which both are nearly the same may stand otherwise."""

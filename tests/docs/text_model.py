@@ -1,0 +1,109 @@
+"""Which words a text has: the table and the rules of docs/retrieval.md#words as they are written,
+by what Python's own tables say of characters. Of a language that is not stemmed.
+"""
+import re
+import unicodedata
+from collections import Counter
+
+PLAIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i",
+                       "æ": "ae", "œ": "oe", "þ": "th"})
+UNSPACED = ("CJK ", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "IDEOGRAPHIC", "HANGUL", "THAI",
+            "LAO", "KHMER", "MYANMAR")
+IGNORED = "\u200b\u200c\u200d\u00ad\u2060\ufeff\ufe0f"
+APOSTROPHES = "'’"
+CONNECTORS = "_-./\\@:+#~" + APOSTROPHES
+ENDING_A_PART = "/\\@:+#~"
+
+
+def is_unspaced(character):
+    """Of a script without spaces; its marks as well."""
+    is_letter = unicodedata.category(character)[0] in "LM" or character == "〇"
+    return is_letter and unicodedata.name(character, "").startswith(UNSPACED)
+
+
+def is_word_part(character):
+    return unicodedata.category(character)[0] in "LMN" or character in IGNORED
+
+
+def folded(word):
+    """Compatibility form, case folded, composed; Latin and Greek letters lose their accents."""
+    shown = "".join(character for character in word if character not in IGNORED)
+    shown = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", shown).casefold())
+    kept, keeps_marks = "", True
+    for character in unicodedata.normalize("NFD", shown):
+        if unicodedata.category(character)[0] != "M":
+            name = unicodedata.name(character, "")
+            keeps_marks = not name.startswith(("LATIN", "GREEK"))
+        elif not keeps_marks:
+            continue
+        kept += character
+    return unicodedata.normalize("NFC", kept).translate(PLAIN).replace("’", "'")
+
+
+def runs_of(text):
+    """Letters, marks and numbers of one kind: (begin, end, of a script without spaces)."""
+    runs, at = [], 0
+    while at < len(text):
+        begin, kind = at, is_unspaced(text[at])
+        while at < len(text) and is_word_part(text[at]) and (
+                is_unspaced(text[at]) == kind or text[at] in IGNORED or
+                unicodedata.category(text[at])[0] == "M"):
+            at += 1
+        if any(unicodedata.category(character)[0] in "LN" for character in text[begin:at]):
+            runs.append((begin, at, kind))
+        at = max(at, begin + 1)
+    return runs
+
+
+def compounds_of(text, runs):
+    """Of runs that are joined, and C++ and C#: all of it, and its parts."""
+    end = runs[-1][1]
+    tail = re.match(r"\+\+(?!\+)|#", text[end:])
+    if tail and not any(is_word_part(character) for character in text[end:][tail.end():][:1]):
+        end += tail.end()
+    begins = [begin for begin, *_ in runs if begin == runs[0][0] or
+              text[begin - 1] in ENDING_A_PART]
+    ends = [begin - 1 for begin in begins[1:]] + [end]
+    found = [text[runs[0][0]:end]] + [text[b:e] for b, e in zip(begins, ends)]
+    return list(dict.fromkeys(folded(one) for one in found if not all(map(is_word_part, one))))
+
+
+def without_thousands(text):
+    """1,200 is 1200, but x1,200 is x1 and 200."""
+    def number(found):
+        before = text[:found.start()].rstrip(IGNORED)[-1:]
+        is_word = not before or not is_word_part(before) or is_unspaced(before)
+        first, rest = found[0].split(",", 1)
+        return first + ("" if is_word else ",") + rest.replace(",", "")
+    return re.sub(r"[0-9]+(?:,[0-9]{3}(?![^\W_]))+", number, text)
+
+
+class Analysis:
+    """`terms` with how often each occurs; `length` in words."""
+
+    def __init__(self, text):
+        text = without_thousands(text)
+        runs = runs_of(text)
+        words = [word for run in runs for word in self.words_of(text, run)]
+        self.length, self.terms = len(words), Counter(words)
+        for joined in self.joined(text, runs):
+            self.terms.update(compounds_of(text, joined))
+
+    @staticmethod
+    def words_of(text, run):
+        word = folded(text[run[0]:run[1]])
+        if not run[2] or len(word) == 1:
+            return [word]
+        return [word[at:at + 2] for at in range(len(word) - 1)]
+
+    @staticmethod
+    def joined(text, runs):
+        """Neighbouring runs with one connector between them; none of a script without spaces."""
+        groups, end = [], None  # of the run before, where it can be joined to
+        for run in runs:
+            if end is not None and run[0] == end + 1 and text[end] in CONNECTORS and not run[2]:
+                groups[-1].append(run)
+            elif not run[2]:
+                groups.append([run])
+            end = None if run[2] else run[1]
+        return groups
