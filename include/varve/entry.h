@@ -123,8 +123,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete(
  *
  * @param[in]  session    open session.
  * @param[in]  query_json the query. vector, sort_by, order, limit, after and explain are refused,
- *                        as are empty conditions, such as "ids": [] and "text": "", and no query at
- *                        all (NULL or ""). "{}", without any condition, is every entry.
+ *                        as are empty conditions, such as "ids": [] and "text": "", what only says
+ *                        how others are meant ("now" alone, "match" of tags without "include"), and
+ *                        no query at all (NULL or ""). "{}", without any condition, is every entry.
  * @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[in]  reason     why, for the audit log; as for varve_session_delete.
  * @param[in]  reason_len [bytes] or VARVE_NUL_TERMINATED.

@@ -68,7 +68,7 @@ class QueryParser {
     reader.read_string("trace_id", &query_.trace_id);
     read_content(reader);
     // A list or a text that the caller's program left empty must not delete everything.
-    if (scope_ == Scope::kDelete) reader.refuse_empty(kConditions);
+    if (scope_ == Scope::kDelete) refuse_no_condition(reader, root);
     reader.read_time("now", &query_.now_ms);
     const bool has_order = scope_ == Scope::kSession || scope_ == Scope::kStore;
     if (has_order) {
@@ -108,6 +108,16 @@ class QueryParser {
                      std::span<const std::string_view> names, std::string_view reason) {
     for (const auto name : names) {
       if (const auto value = root.find(name)) reader.fail(*value, reason);
+    }
+  }
+
+  // "now" is a setting. Beside it the caller's conditions are missing, or would be named.
+  static void refuse_no_condition(json::ObjectReader& reader, json::Value root) {
+    reader.refuse_empty(kConditions);
+    const auto now = root.find("now");
+    if (now && root.size() == 1) {
+      reader.fail(*now,
+                  "is no condition, and there is none beside it; to delete every entry give {}");
     }
   }
 
@@ -159,9 +169,13 @@ class QueryParser {
     std::string match = "any";
     reader.read_string("match", &match);
     query_.tags_match_all = match == "all";
-    if (match == "any" || match == "all") return;
-    if (const auto value = reader.read_any("match")) {
+    const auto value = reader.read_any("match");
+    if (!value) return;
+    if (match != "any" && match != "all") {
       reader.fail(*value, "must be \"any\" or \"all\"");
+    } else if (scope_ == Scope::kDelete && query_.tags_include.empty()) {
+      reader.fail(*value,
+                  "needs 'include', the tags that it is about: without them every entry matches");
     }
   }
 

@@ -51,6 +51,26 @@ TEST(ParseQuery, AnEmptyConditionOfADeletionIsRefused) {
   }
 }
 
+// A setting of conditions is none itself.
+TEST(ParseQuery, ADeletionWithSettingsAndNoConditionIsRefused) {
+  const std::pair<std::string_view, std::string_view> refusals[] = {
+      {R"({"tags":{"match":"any"}})", "tags.match"},
+      {R"({"tags":{"match":"all"}})", "tags.match"},
+      {R"({"tags":{"exclude":["keep"],"match":"all"}})", "tags.match"},
+      {R"({"now":"2026-01-01T00:00:00Z"})", "now"}};
+  for (const auto& [text, member] : refusals) {
+    const auto refused = parse_query(text, Scope::kDelete);
+    ASSERT_EQ(refused.code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(refused.status().place().member, member) << text;
+    EXPECT_TRUE(parse_query(text, Scope::kCount).ok()) << text;
+  }
+  for (const std::string_view text :
+       {R"({"tags":{"include":["x"],"match":"all"}})", R"({"tags":{"exclude":["keep"]}})",
+        R"({"min_importance":0,"now":"2026-01-01T00:00:00Z"})"}) {
+    EXPECT_TRUE(parse_query(text, Scope::kDelete).ok()) << text;
+  }
+}
+
 TEST(ParseQuery, MembersOfOtherQueriesAreNotCalledUnknown) {
   for (const Scope scope : {Scope::kSet, Scope::kCount, Scope::kDelete}) {
     for (const std::string_view text :
