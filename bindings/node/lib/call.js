@@ -28,6 +28,17 @@ export function callNow(name, args) {
   }
 }
 
+/**
+ * What the library is to call for a function of the user's. What is none is refused here: nobody
+ * would hear of it before the library calls, from a method that has nothing to do with it.
+ */
+export function callback(given, name, called) {
+  if (given === undefined || given === null) return null;
+  if (typeof given === 'function') return called;
+  throw Object.assign(new TypeError(`${name} must be a function or null`),
+    { code: 'VARVE_INVALID_ARGUMENT' });
+}
+
 /** Its use of `owner` also keeps that from being collected, and so closed, before the call ends. */
 async function work(owner, name, args, gives, flag) {
   try {

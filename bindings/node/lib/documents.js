@@ -43,17 +43,21 @@ export function givesPage(results) {
   }
 }
 
+/** Refuses what is no UTF-8, as the library does, and does not take it for other text. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** The object that a document is, which may be given as text. */
 export function asObject(value) {
-  let object = value instanceof Uint8Array ? new TextDecoder().decode(value) : value;
-  if (object === undefined || object === null || object === '') return {};
-  if (typeof object === 'string') {
+  let object = value;
+  if (typeof object === 'string' || object instanceof Uint8Array) {
+    if (object.length === 0) return {};
     try {
-      object = parse(object);
+      object = parse(typeof object === 'string' ? object : utf8.decode(object));
     } catch (error) {
       throw invalidArgument(`invalid JSON: ${error.message}`);
     }
   }
+  if (value === undefined || value === null) return {};
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw invalidArgument('options and queries must be objects, or JSON text of one');
   }
@@ -101,8 +105,9 @@ export function* resultsOfSync(ask, query) {
 }
 
 /** Every row of a list, page after page, as `ask(query)` gives them. */
-export async function* pagesOf(ask, query, rows) {
-  let next = query?.after;
+export async function* pagesOf(ask, filter, rows) {
+  const query = asObject(filter);
+  let next = query.after;
   do {
     const page = await ask(next === undefined ? query : { ...query, after: next });
     yield* page[rows];
@@ -110,8 +115,9 @@ export async function* pagesOf(ask, query, rows) {
   } while (next !== null && next !== undefined);
 }
 
-export function* pagesOfSync(ask, query, rows) {
-  let next = query?.after;
+export function* pagesOfSync(ask, filter, rows) {
+  const query = asObject(filter);
+  let next = query.after;
   do {
     const page = ask(next === undefined ? query : { ...query, after: next });
     yield* page[rows];

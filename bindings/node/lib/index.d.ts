@@ -331,8 +331,9 @@ export class Store extends Resource {
   deleteSessionSync(id: string): void;
 
   /** Every session that the filter lets through, newest first. */
-  sessions(filter?: SessionFilter, options?: CallOptions): AsyncGenerator<SessionSummary, void>;
-  sessionsSync(filter?: SessionFilter): Generator<SessionSummary, void>;
+  sessions(filter?: SessionFilter | JsonText | null, options?: CallOptions):
+    AsyncGenerator<SessionSummary, void>;
+  sessionsSync(filter?: SessionFilter | JsonText | null): Generator<SessionSummary, void>;
   /** One page of them. */
   listSessions(filter?: SessionFilter | JsonText | null, options?: CallOptions):
     Promise<{ sessions: SessionSummary[]; next: string | null }>;

@@ -1,5 +1,5 @@
 // A session: one memory.
-import { AT_ONCE, HANDLE, Resource, callNow, define } from './call.js';
+import { AT_ONCE, HANDLE, Resource, callNow, callback, define } from './call.js';
 import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPage, givesReport,
   resultsOf, resultsOfSync } from './documents.js';
 import { invalidArgument } from './errors.js';
@@ -8,10 +8,22 @@ import { entriesToWire, entryToWire, metadataToWire, optionsToWire, stepToWire }
 const ALL = 2n ** 64n - 1n;  // SIZE_MAX
 const options = (value) => document(value, optionsToWire);
 
-/** Conditions of a deletion: one that is undefined is a mistake, and would be none. */
+/** Refuses what JSON has no form for: it would be left out, and the condition with it. */
+function refuseLeftOut(value, place) {
+  if (value === undefined || typeof value === 'function' || typeof value === 'symbol') {
+    const what = value === undefined ? 'undefined' : `a ${typeof value}`;
+    throw invalidArgument(`${place} is ${what}; leave it out if it is no condition`);
+  }
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  for (const [name, member] of Object.entries(value)) {
+    refuseLeftOut(member, Array.isArray(value) ? `${place}[${name}]` : `${place}.${name}`);
+  }
+}
+
+/** Conditions of a deletion: one that is undefined, at any depth, is a mistake, and would be none. */
 function conditions(query) {
-  for (const [name, value] of Object.entries(typeof query === 'object' ? query ?? {} : {})) {
-    if (value === undefined) throw invalidArgument(`${name} is undefined; leave it out if it is no condition`);
+  if (typeof query === 'object' && query !== null && !ArrayBuffer.isView(query)) {
+    for (const [name, member] of Object.entries(query)) refuseLeftOut(member, name);
   }
   return options(query);
 }
@@ -36,7 +48,7 @@ export class Session extends Resource {
 
   /** Tells `listener({operation, done, total})` how far long operations are; false stops them. */
   setProgress(listener) {
-    const listen = listener && ((operation, done, total) =>
+    const listen = callback(listener, 'listener', (operation, done, total) =>
       (listener({ operation, done, total }) === false ? 1 : 0));
     callNow('varve_session_set_progress', [this[HANDLE], listen]);
   }

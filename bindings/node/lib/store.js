@@ -1,5 +1,5 @@
 // A store: one directory, or memory, that holds any number of sessions.
-import { AT_ONCE, HANDLE, Resource, callLater, callNow, define } from './call.js';
+import { AT_ONCE, HANDLE, Resource, callLater, callNow, callback, define } from './call.js';
 import * as constants from './constants.js';
 import { asObject, document, givesPage, givesReport, pagesOf, pagesOfSync, resultsOf,
   resultsOfSync } from './documents.js';
@@ -57,14 +57,16 @@ export class Store extends Resource {
     if (least < 0) {
       throw invalidArgument(`level is ${level}; it must be one of ${LEVELS.join(', ')}`);
     }
-    const listen = receiver && ((number, line) => receiver(reportFromWire(parse(line)), number));
+    const listen = callback(receiver, 'receiver', (number, line) =>
+      receiver(reportFromWire(parse(line)), number));
     callNow('varve_store_set_log',
       [this[HANDLE], receiver ? least : constants.VARVE_LOG_OFF, listen]);
   }
 
   /** Takes the time from `clock`, in milliseconds or as a Date; null gives the system's back. */
   setClock(clock) {
-    callNow('varve_store_set_clock', [this[HANDLE], clock && (() => Number(clock()))]);
+    const tell = callback(clock, 'clock', () => Number(clock()));
+    callNow('varve_store_set_clock', [this[HANDLE], tell]);
     this.#answers('clock', clock);
   }
 

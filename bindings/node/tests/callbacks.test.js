@@ -26,6 +26,22 @@ test('log lines come on this thread, before the call is answered', async (t) => 
   assert.deepEqual(lines, []);
 });
 
+test('what is no function is refused where it is given, and the one before stays', (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  let lines = 0;
+  store.setLog(() => lines++, { level: 'debug' });
+  for (const wrong of ['warn', 5, {}, true]) {
+    const refusal = { name: 'TypeError', code: 'VARVE_INVALID_ARGUMENT', message: /function or null/ };
+    assert.throws(() => store.setLog(wrong), refusal);
+    assert.throws(() => store.setClock(wrong), refusal);
+    assert.throws(() => store.setTokenCounter(wrong), refusal);
+    assert.throws(() => session.setProgress(wrong), refusal);
+  }
+  session.addSync(finding('x'));
+  assert.ok(lines > 0);
+});
+
 test('levels keep lines away', (t) => {
   const store = openStore(t);
   const lines = [];

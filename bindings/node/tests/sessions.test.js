@@ -30,6 +30,27 @@ test('a deletion without a condition has to be said', async (t) => {
   assert.equal(session.deleteWhereSync({}), 1);
 });
 
+test('a condition that JSON would leave out deletes nothing, at any depth', async (t) => {
+  const session = openStore(t).createSessionSync();
+  session.addSync(finding({ user: 'ann', role: 'cook' }, { tags: ['tea'] }));
+  const mistakes = {
+    'tags.include is undefined': { tags: { include: undefined, exclude: ['old'] } },
+    'time.end is undefined': { time: { start: '2000-01-01T00:00:00Z', end: undefined } },
+    'content.role is undefined': { content: { user: 'ann', role: undefined } },
+    'tags.include[0] is undefined': { tags: { include: [undefined, 'tea'] } },
+    'text is a function': { text: () => 'tea' },
+    'content.role is a symbol': { content: { user: 'ann', role: Symbol('cook') } },
+  };
+  for (const [message, query] of Object.entries(mistakes)) {
+    const refusal = { name: 'VarveError', code: 'VARVE_INVALID_ARGUMENT',
+      message: `${message}; leave it out if it is no condition` };
+    assert.throws(() => session.deleteWhereSync(query), refusal);
+    await assert.rejects(session.deleteWhere(query), refusal);
+  }
+  assert.equal(session.deleteWhereSync({ content: { user: 'ann', role: 'cook' },
+    time: { end: new Date(Date.now() + 60_000) } }), 1);
+});
+
 test('iterators go through every page, up to the limit', async (t) => {
   const store = openStore(t);
   const session = store.createSessionSync();
@@ -46,7 +67,8 @@ test('iterators go through every page, up to the limit', async (t) => {
     }
     assert.throws(() => [...source.resultsSync({ limit: -1 })], { code: 'VARVE_INVALID_ARGUMENT' });
     assert.equal([...source.resultsSync({ limit: 501n })].length, 501);
-    const odd = [{ limt: 1 }, { limit: '5' }, { limit: 1.5 }, '{', '[]', Buffer.from('{]'), 5, [1]];
+    const odd = [{ limt: 1 }, { limit: '5' }, { limit: 1.5 }, '{', '[]', Buffer.from('{]'), 5, [1],
+      Buffer.from('{"text":"caf\xe9"}', 'latin1')];
     for (const wrong of odd) {
       assert.throws(() => [...source.resultsSync(wrong)], { code: 'VARVE_INVALID_ARGUMENT' });
     }
@@ -58,6 +80,12 @@ test('iterators go through every page, up to the limit', async (t) => {
   for await (const summary of store.sessions({ limit: 3 })) sessions.push(summary.sessionId);
   assert.equal(sessions.length, 5);
   assert.deepEqual([...store.sessionsSync({ limit: 3 })].map((s) => s.sessionId), sessions);
+  for (const text of ['{"limit":3}', Buffer.from('{"limit":3}')]) {
+    assert.deepEqual([...store.sessionsSync(text)].map((s) => s.sessionId), sessions);
+    const later = [];
+    for await (const summary of store.sessions(text)) later.push(summary.sessionId);
+    assert.deepEqual(later, sessions);
+  }
   assert.equal([...store.sessionsSync({ userId: 'ann' })].length, 4);
 });
 
