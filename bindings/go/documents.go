@@ -55,8 +55,10 @@ func invalidText(value reflect.Value, place string, depth int) (string, bool) {
 	if !value.IsValid() || depth > 100 {
 		return "", false
 	}
-	if _, own := value.Interface().(json.Marshaler); own {
-		return "", false // it answers for its own text
+	if value.CanInterface() { // an embedded struct may have no name here; its fields have
+		if _, own := value.Interface().(json.Marshaler); own {
+			return "", false // it answers for its own text
+		}
 	}
 	switch value.Kind() {
 	case reflect.String:
@@ -83,7 +85,8 @@ func invalidText(value reflect.Value, place string, depth int) (string, bool) {
 	case reflect.Struct:
 		for index := range value.NumField() {
 			field := value.Type().Field(index)
-			if !field.IsExported() {
+			isWritten := field.IsExported() || field.Anonymous
+			if !isWritten || field.Tag.Get("json") == "-" {
 				continue
 			}
 			if found, ok := invalidText(value.Field(index), place+"."+field.Name, depth+1); ok {

@@ -111,12 +111,21 @@ func TestBytesThatAreNotUTF8AreRefused(t *testing.T) {
 	bad := "caf\xe9"
 	nested := own{Type: "finding"}
 	nested.Content.Deep = []any{1, &bad}
+	type remark struct {
+		Content string `json:"content"`
+		Unsaid  string `json:"-"`
+	}
+	type embedding struct {
+		remark
+		Type string `json:"type"`
+	}
 	_, session := inMemory(t)
 	for place, entry := range map[string]any{
 		".Content":                  finding(bad),
 		`.Content."a"[1]`:           finding(map[string]any{"a": []string{"good", bad}}),
 		`.Content."caf\xe9"`:        finding(map[string]any{bad: 1}),
 		".Content.Deep[1]":          nested,
+		".remark.Content":           embedding{remark{Content: bad}, "finding"},
 		"invalid UTF-8, byte 0xe9":  `{"type":"finding","content":"` + bad + `"}`,
 		"invalid UTF-8, byte 0xe9 ": json.RawMessage(`{"type":"finding","content":"` + bad + `"}`),
 	} {
@@ -132,6 +141,8 @@ func TestBytesThatAreNotUTF8AreRefused(t *testing.T) {
 	mustAdd(t, session, finding("� and �"))
 	mustAdd(t, session, map[string]any{"type": "finding",
 		"content": json.RawMessage(`"\ufffd"`)})
+	// What is not written need not be UTF-8.
+	mustAdd(t, session, embedding{remark{Content: `\ufffd`, Unsaid: bad}, "finding"})
 }
 
 func TestWhatJSONCannotSayIsRefused(t *testing.T) {
@@ -157,6 +168,11 @@ func TestDocumentsInEveryForm(t *testing.T) {
 	}
 	if ids, err = session.AddBatch(text + "\n" + text + "\n"); err != nil || len(ids) != 2 {
 		t.Error(ids, err)
+	}
+	for _, none := range []any{[]varve.Entry(nil), []varve.Entry{}, []map[string]any(nil), nil, ""} {
+		if ids, err = session.AddBatch(none); err != nil || len(ids) != 0 {
+			t.Errorf("%v, %v for %#v", ids, err, none)
+		}
 	}
 	_, err = session.AddBatch([]any{finding(1), 2})
 	expectError(t, err, varve.ErrInvalidArgument)

@@ -124,6 +124,9 @@ func (s *Session) Add(entry any) (id string, err error) {
 // their ids in the same order.
 func (s *Session) AddBatch(entries any) (ids []string, err error) {
 	const operation = "Session.AddBatch"
+	if slice := reflect.ValueOf(entries); slice.Kind() == reflect.Slice && slice.Len() == 0 {
+		entries = "[]" // a nil slice is an empty one, which encoding/json calls null
+	}
 	text, err := s.caller().textWith(operation, entries,
 		func(entries string) ([]byte, *raw.Failure) { return raw.SessionAddBatch(s.token, entries) })
 	if err != nil {
