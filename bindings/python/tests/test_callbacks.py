@@ -1,4 +1,5 @@
 """Functions of the host that the library calls; what they raise never reaches C."""
+import ctypes
 import gc
 import logging
 import threading
@@ -7,6 +8,7 @@ import weakref
 import pytest
 
 import varve
+from varve import callbacks
 from conftest import NOW_MS
 
 
@@ -202,3 +204,42 @@ def test_a_callback_that_is_refused_leaves_the_one_before(store):
             store.set_log(lambda level, line: seen.append("second"), level)
     store.create_session()
     assert set(seen) == {"first"}
+
+
+@pytest.mark.parametrize("wrong", ["warn", 5, 0, {}, True])
+def test_what_is_no_function_is_refused_where_it_is_given(store, session, wrong):
+    for register in (store.set_log, store.set_clock, store.set_token_counter,
+                     session.set_progress):
+        with pytest.raises(TypeError, match=f"a function or None .*{type(wrong).__name__}"):
+            register(wrong)
+    assert session.add({"type": "finding", "content": "tea"})
+
+
+class Listed(list):
+    """A function that has a truth of its own, as one that keeps what it was told may have."""
+
+    def __call__(self, *told):
+        self.append(told)
+        return len(self)
+
+
+def test_a_function_that_is_false_is_a_function(store, session):
+    kept = {"log": Listed(), "clock": Listed(), "tokens": Listed(), "progress": Listed()}
+    store.set_log(kept["log"], varve.LOG_DEBUG)
+    store.set_clock(kept["clock"])
+    store.set_token_counter(kept["tokens"])
+    session.set_progress(kept["progress"])
+    session.add({"type": "finding", "content": "tea"})
+    session.build_context()
+    session.export()
+    session.verify()
+    assert [name for name, told in kept.items() if not told] == []
+
+
+def test_a_counter_that_was_taken_away_counts_nothing_as_nothing():
+    slot = callbacks.Slot(callbacks.token_counter)
+    count = ctypes.c_uint64(7)
+    failed = callbacks.token_counter(slot)(None, ctypes.cast(b"tea", ctypes.c_void_p), 3,
+                                           ctypes.byref(count))
+    assert (failed, count.value) == (1, 7)
+    assert "taken away" in str(callbacks.failure_of_this_thread())

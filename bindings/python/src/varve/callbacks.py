@@ -65,12 +65,16 @@ class Slot:
     def set(self, function: Optional[Callable[..., Any]], register: Callable[[Any], None]) -> None:
         """Makes a function, or none, the one that is called; `register` tells the library. When it
         raises, the one before stays."""
+        if function is not None and not callable(function):
+            raise TypeError(f"a function or None is needed, not {type(function).__name__}")
         with _making:
             if self._trampoline is None:
                 self._trampoline = self._make(self)
-        before, self.function = self.function, function or self.function
+        before = self.function
+        if function is not None:
+            self.function = function
         try:
-            register(self._trampoline if function else type(self._trampoline)())
+            register(self._trampoline if function is not None else type(self._trampoline)())
         except BaseException:
             self.function = before
             raise
@@ -80,8 +84,9 @@ class Slot:
 def log(slot: Slot) -> Any:
     def receive(_user_data: Any, level: int, line: Optional[int], length: int) -> None:
         try:
-            if slot.function:
-                slot.function(level, json.loads(_text(line, length)))
+            hear = slot.function  # read once: another thread may take it away
+            if hear is not None:
+                hear(level, json.loads(_text(line, length)))
         except BaseException as error:  # noqa: B902
             _unraisable(error)
     return _raw.varve_log_fn(receive)
@@ -98,8 +103,9 @@ def logger_receiver(logger: logging.Logger) -> LogReceiver:
 def clock(slot: Slot) -> Any:
     def now(_user_data: Any) -> int:
         try:
-            if slot.function:
-                told = int(slot.function())
+            tell = slot.function
+            if tell is not None:
+                told = int(tell())
                 if not -2**63 <= told < 2**63:  # ctypes would cut it off
                     raise ValueError(f"the clock returned {told}, which does not fit into 64 bits")
                 return told
@@ -114,7 +120,7 @@ def progress(slot: Slot) -> Any:
         _failures.error = None
         try:
             hear = slot.function
-            return 1 if hear and hear(operation.decode(), done, total) is False else 0
+            return 1 if hear is not None and hear(operation.decode(), done, total) is False else 0
         except BaseException as error:  # noqa: B902
             _failures.error = error
             return 1
@@ -125,7 +131,10 @@ def token_counter(slot: Slot) -> Any:
     def tokens(_user_data: Any, text: Optional[int], length: int, out: Any) -> int:
         _failures.error = None
         try:
-            count = slot.function(_text(text, length)) if slot.function else 0
+            counter = slot.function
+            if counter is None:  # with 0 tokens everything would fit
+                raise RuntimeError("the token counter was taken away while a context was built")
+            count = counter(_text(text, length))
             if not 0 <= count < 2**64:  # ctypes would cut it off
                 raise ValueError(f"the token counter returned {count}, not a number of tokens")
             out[0] = count
