@@ -178,13 +178,17 @@ class Call:
 
     def discard(self):
         """What becomes of a handle that was made when the call is not to be answered."""
+        return next((f"library.{closer}({name});" for name, _, closer in self.made()), "")
+
+    def made(self):
+        """The handles that it makes: name, type, and the function that closes one."""
         for param in self.function["params"]:
             if param["role"] == "handle_out":
-                closer = self.api.closers.get(base(param["type"]))
+                kind = base(param["type"])
+                closer = self.api.closers.get(kind)
                 if closer is None:
-                    raise self.refusal(f"nothing closes a {base(param['type'])}")
-                return f"library.{closer}({param['name']});"
-        return ""
+                    raise self.refusal(f"nothing closes a {kind}")
+                yield param["name"], kind, closer
 
     def render(self):
         name, returns = self.function["name"], self.function["returns"]
@@ -198,6 +202,10 @@ class Call:
             call = "given = " + call
         if self.api.is_closer(self.function):
             self.after.append(f"forget_callbacks(env, {self.passed[0]});")
+            self.after.append(f"note_closed({self.passed[0]});")
+        for made, kind, closer in self.made():
+            self.after.append(f"note_opened({made}, [](void *made) {{ "
+                              f"library.{closer}(static_cast<{kind} *>(made)); }});")
         result = f"give(env, {self.given[0]})" if self.given else "give_undefined(env)"
         unused = "" if self.reads else "[[maybe_unused]] "
         outcome = "outcome" if "outcome" in call else ""

@@ -1,5 +1,6 @@
 // Finds and loads the addon, and with it libvarve: once in a process, at the first use.
 import { createRequire } from 'node:module';
+import { isMainThread } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -24,7 +25,9 @@ function loadAddon() {
     throw new Error(`varve has no addon for ${process.platform}-${process.arch}; ` +
       `build it with \`npm run build\` (looked for ${places.join(', ')})`);
   }
-  return createRequire(import.meta.url)(path);
+  const loaded = createRequire(import.meta.url)(path);
+  if (!isMainThread) loaded.closeAtEnd();  // a worker may end with open handles
+  return loaded;
 }
 
 /** Where libvarve may be. One that was asked for by its path is the only one. */

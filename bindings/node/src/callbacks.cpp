@@ -1,5 +1,7 @@
 #include "callbacks.h"
 
+#include "handles.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -121,6 +123,7 @@ void close_environment(void* data) {
   // A store that others still use goes on with the time that this thread's clock told last.
   remove(home,
          [](uintptr_t, const Callback& callback) { return callback.kind != CallbackKind::value; });
+  close_opened();  // nobody waits for an answer of this thread any more
 }
 
 napi_value to_js(napi_env env, const CallbackValue& value) {

@@ -189,6 +189,7 @@ struct StoreOpen {
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_open(uri.data(), uri.size(), config_json.data(), config_json.size(), &store_out, &outcome.error); }
   napi_value result(napi_env env) {
+    note_opened(store_out, [](void *made) { library.varve_store_close(static_cast<varve_store_t *>(made)); });
     return give(env, store_out);
   }
   void discard() { library.varve_store_close(store_out); }
@@ -204,6 +205,7 @@ struct StoreClose {
   void run(Outcome &) { library.varve_store_close(store); }
   napi_value result(napi_env env) {
     forget_callbacks(env, store);
+    note_closed(store);
     return give_undefined(env);
   }
   void discard() {  }
@@ -268,6 +270,7 @@ struct StoreQuery {
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_query(store, query_json.data(), query_json.size(), &results_out, &outcome.error); }
   napi_value result(napi_env env) {
+    note_opened(results_out, [](void *made) { library.varve_results_free(static_cast<varve_results_t *>(made)); });
     return give(env, results_out);
   }
   void discard() { library.varve_results_free(results_out); }
@@ -436,6 +439,7 @@ struct WindowNew {
   }
   void run(Outcome &outcome) { outcome.status = library.varve_window_new(capacity, &window_out, &outcome.error); }
   napi_value result(napi_env env) {
+    note_opened(window_out, [](void *made) { library.varve_window_free(static_cast<varve_window_t *>(made)); });
     return give(env, window_out);
   }
   void discard() { library.varve_window_free(window_out); }
@@ -528,6 +532,7 @@ struct WindowFree {
   void run(Outcome &) { library.varve_window_free(window); }
   napi_value result(napi_env env) {
     forget_callbacks(env, window);
+    note_closed(window);
     return give_undefined(env);
   }
   void discard() {  }
@@ -545,6 +550,7 @@ struct MemoryOpen {
   }
   void run(Outcome &outcome) { outcome.status = library.varve_memory_open(store, options_json.data(), options_json.size(), &memory_out, &outcome.error); }
   napi_value result(napi_env env) {
+    note_opened(memory_out, [](void *made) { library.varve_memory_close(static_cast<varve_memory_t *>(made)); });
     return give(env, memory_out);
   }
   void discard() { library.varve_memory_close(memory_out); }
@@ -663,6 +669,7 @@ struct MemorySearch {
   }
   void run(Outcome &outcome) { outcome.status = library.varve_memory_search(memory, query_json.data(), query_json.size(), &results_out, &outcome.error); }
   napi_value result(napi_env env) {
+    note_opened(results_out, [](void *made) { library.varve_results_free(static_cast<varve_results_t *>(made)); });
     return give(env, results_out);
   }
   void discard() { library.varve_results_free(results_out); }
@@ -696,6 +703,7 @@ struct MemoryClose {
   void run(Outcome &) { library.varve_memory_close(memory); }
   napi_value result(napi_env env) {
     forget_callbacks(env, memory);
+    note_closed(memory);
     return give_undefined(env);
   }
   void discard() {  }
@@ -713,6 +721,7 @@ struct SessionCreate {
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_create(store, options_json.data(), options_json.size(), &session_out, &outcome.error); }
   napi_value result(napi_env env) {
+    note_opened(session_out, [](void *made) { library.varve_session_close(static_cast<varve_session_t *>(made)); });
     return give(env, session_out);
   }
   void discard() { library.varve_session_close(session_out); }
@@ -730,6 +739,7 @@ struct SessionOpen {
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_open(store, id.data(), id.size(), &session_out, &outcome.error); }
   napi_value result(napi_env env) {
+    note_opened(session_out, [](void *made) { library.varve_session_close(static_cast<varve_session_t *>(made)); });
     return give(env, session_out);
   }
   void discard() { library.varve_session_close(session_out); }
@@ -745,6 +755,7 @@ struct SessionClose {
   void run(Outcome &) { library.varve_session_close(session); }
   napi_value result(napi_env env) {
     forget_callbacks(env, session);
+    note_closed(session);
     return give_undefined(env);
   }
   void discard() {  }
@@ -1266,6 +1277,7 @@ struct SessionQuery {
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_query(session, query_json.data(), query_json.size(), &results_out, &outcome.error); }
   napi_value result(napi_env env) {
+    note_opened(results_out, [](void *made) { library.varve_results_free(static_cast<varve_results_t *>(made)); });
     return give(env, results_out);
   }
   void discard() { library.varve_results_free(results_out); }
@@ -1377,6 +1389,7 @@ struct ResultsFree {
   void run(Outcome &) { library.varve_results_free(results); }
   napi_value result(napi_env env) {
     forget_callbacks(env, results);
+    note_closed(results);
     return give_undefined(env);
   }
   void discard() {  }

@@ -441,6 +441,17 @@ napi_value tell_long_integer(napi_env env, napi_callback_info info) {
   }
 }
 
+/** closeAtEnd(): what this thread, a worker's, opens from now on is closed when it ends. */
+napi_value close_at_end(napi_env env, napi_callback_info) {
+  try {
+    note_handles();
+    return give_undefined(env);
+  } catch (...) {
+    throw_cpp(env);
+    return nullptr;
+  }
+}
+
 /** load(path): {abiVersion, reason}, or {abiVersion, functions} when it was loaded. */
 napi_value load(napi_env env, napi_callback_info info) {
   napi_value path = nullptr;
@@ -478,6 +489,9 @@ napi_value start(napi_env env, napi_value exports, const Module& module) {
     check(env, napi_create_function(env, "mayHaveLongInteger", NAPI_AUTO_LENGTH,
                                     tell_long_integer, nullptr, &function));
     set(env, exports, "mayHaveLongInteger", function);
+    check(env, napi_create_function(env, "closeAtEnd", NAPI_AUTO_LENGTH, close_at_end, nullptr,
+                                    &function));
+    set(env, exports, "closeAtEnd", function);
     set(env, exports, "abiVersion", give(env, module.abi_version));
   } catch (...) {
     throw_cpp(env);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "callbacks.h"
+#include "handles.h"
 
 struct varve_error;
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -68,6 +69,24 @@ test('a callback of a thread that ended does no harm', async (t) => {
   const entry = session.getSync(await session.add(finding('x')));
   assert.equal(entry.content, 'x');
   assert.equal(entry.timestamp, '2026-01-05T09:00:00.000Z', 'the time that its clock told last');
+});
+
+test('what a worker leaves open is closed when it ends or is terminated', async (t) => {
+  const place = directory(t);
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+  let before;
+  for (let round = 0; round < 6; round++) {
+    const terminated = round % 2;
+    const worker = new Worker(WORKER, {
+      workerData: { what: 'leave', place, session: `s${round}`, count: terminated } });
+    const ended = once(worker, 'exit');
+    assert.deepEqual(await once(worker, 'message'), ['open']);
+    if (terminated) await worker.terminate();
+    await ended;
+    before ??= descriptors();
+  }
+  assert.ok(descriptors() <= before, `${descriptors()} descriptors, ${before} after the first`);
+  assert.equal([...openStore(t, place).sessionsSync()].length, 6);
 });
 
 test('a worker may be terminated with calls in flight', async (t) => {

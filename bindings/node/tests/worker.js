@@ -28,6 +28,16 @@ async function flood() {
   }
 }
 
+/** Opens, and closes nothing; stays when it is to be terminated. */
+async function leave() {
+  const store = await Store.open(place);
+  const session = store.createSessionSync({ sessionId: id });
+  session.addSync({ type: 'finding', content: 'tea' });
+  store.openMemorySync({ userId: 'ann' });
+  if (count > 0) setInterval(() => {}, 1000);
+  return 'open';
+}
+
 function get() {
   try {
     return library().varve_session_get(handle, workerData.id);
@@ -42,4 +52,4 @@ function listen() {
   return 'listening';
 }
 
-parentPort.postMessage(await { add, flood, get, listen }[what]());
+parentPort.postMessage(await { add, flood, get, leave, listen }[what]());
