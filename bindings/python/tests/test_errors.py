@@ -104,3 +104,10 @@ def test_a_log_that_may_not_grow(tmp_path):
                 os._exit(code)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert session.count() == 1 and session.verify()["ok"]
+
+
+def test_a_pool_hears_that_its_worker_found_no_library():
+    error = varve.LibraryError([("/nowhere/libvarve.so", "no such file")], 1, 2)
+    copied = pickle.loads(pickle.dumps(error))
+    assert (type(copied), str(copied)) == (varve.LibraryError, str(error))
+    assert (copied.tried, copied.abi_wanted, copied.abi_found) == (error.tried, 1, 2)

@@ -1,5 +1,6 @@
 """Closing, collecting, threads, forks and the end of the process."""
 import concurrent.futures
+import copy
 import gc
 import multiprocessing
 import os
@@ -158,6 +159,18 @@ def test_handles_are_not_pickled(store, session):
     for handle in (store, session):
         with pytest.raises(TypeError, match="opens it there"):
             pickle.dumps(handle)
+
+
+def test_a_copy_cannot_close_what_it_was_made_of(session):
+    session.add(ENTRY)
+    with varve.Window(3) as window, session.query() as results:
+        window.add({"role": "user", "content": "tea"})
+        for handle in (window, results):
+            for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+                with pytest.raises(TypeError, match="neither pickled nor copied"):
+                    duplicate(handle)
+        gc.collect()
+        assert (window.text(), len(results)) == ("user: tea\n", 1)
 
 
 def test_after_a_fork_the_childs_calls_are_refused(tmp_path):

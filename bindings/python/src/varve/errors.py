@@ -174,3 +174,6 @@ class LibraryError(ImportError):
         super().__init__(f"libvarve could not be loaded (ABI version {abi_wanted} wanted, "
                          f"{found}). Tried:{lines}\nName it in VARVE_LIBRARY, or give it to "
                          "varve.load().")
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return LibraryError, (self.tried, self.abi_wanted, self.abi_found)

@@ -96,6 +96,9 @@ class Results:
     def __del__(self) -> None:
         self._api.varve_results_free(self._handle)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("Results can be neither pickled nor copied: take a list of them")
+
 
 _PAGE = 500  # results that are asked for at once
 

@@ -60,3 +60,6 @@ class Window:
         handle = getattr(self, "_handle", None)
         if handle is not None:
             self._api.varve_window_free(handle)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Window can be neither pickled nor copied: add its recent() to another")
