@@ -13,6 +13,7 @@ import (
 var fitMembersOf = map[reflect.Type]bool{
 	reflect.TypeFor[Entry]():       true,
 	reflect.TypeFor[MemoryEntry](): true,
+	reflect.TypeFor[Message]():     true,
 	reflect.TypeFor[SessionInfo](): true,
 	reflect.TypeFor[Metadata]():    true,
 }

@@ -46,6 +46,29 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// encoding/json takes Role for role, and a message may have members of any name.
+func TestAnOddMemberOfAMessageHidesNoOther(t *testing.T) {
+	window, err := varve.NewWindow(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer window.Close()
+	for _, message := range []string{`{"content":"one","Role":5}`, `{"content":"two","Timestamp":[]}`,
+		`{"content":"three","role":"user"}`} {
+		if err := window.Add(message); err != nil {
+			t.Fatal(err)
+		}
+	}
+	messages, err := window.Recent(-1)
+	if err != nil || len(messages) != 3 {
+		t.Fatal(messages, err)
+	}
+	if messages[0].Content != "one" || messages[0].Role != "" || messages[1].Content != "two" ||
+		messages[1].Timestamp.IsZero() || messages[2].Role != "user" {
+		t.Error(messages)
+	}
+}
+
 func TestGoroutinesShareAWindow(t *testing.T) {
 	window, err := varve.NewWindow(100)
 	if err != nil {
