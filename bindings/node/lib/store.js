@@ -5,14 +5,28 @@ import { asObject, document, givesPage, givesReport, pagesOf, pagesOfSync, resul
   resultsOfSync } from './documents.js';
 import { invalidArgument } from './errors.js';
 import { parse } from './json.js';
-import { optionsToWire, reportFromWire } from './names.js';
+import { optionsToWire, reportFromWire, toSnake } from './names.js';
 import { Memory } from './memory.js';
 import { Session } from './session.js';
 
 const options = (value) => document(value, optionsToWire);
+const OWNERS = new Set(['user_id', 'agent_id', 'session_ids']);
+
+/** Options that say whose. An owner that is undefined is a mistake, and would be everybody. */
+function owned(value) {
+  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined && OWNERS.has(toSnake(name))) {
+        throw invalidArgument(`${name} is undefined; leave it out if everybody is meant`);
+      }
+    }
+  }
+  return options(value);
+}
+
 const asMemory = (handle, store) => new Memory(handle, store);
 const openOrMade = (sessionId, given) =>
-  options({ ...asObject(given), sessionId, ifExists: 'open' });
+  owned({ ...asObject(given), sessionId, ifExists: 'open' });
 const asSession = (handle, store) => new Session(handle, store);
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 
@@ -93,21 +107,21 @@ define(Store, {
     calls: 'varve_session_create', takes: (id, given) => [openOrMade(id, given)],
     gives: asSession },
   createSession: {
-    calls: 'varve_session_create', takes: (given) => [options(given)], gives: asSession },
+    calls: 'varve_session_create', takes: (given) => [owned(given)], gives: asSession },
   openSession: { calls: 'varve_session_open', takes: (id) => [id], gives: asSession },
   deleteSession: { calls: 'varve_store_delete_session', takes: (id) => [id] },
   listSessions: {
-    calls: 'varve_store_sessions', takes: (filter) => [options(filter)], gives: givesReport },
-  query: { calls: 'varve_store_query', takes: (query) => [options(query)], gives: givesPage },
+    calls: 'varve_store_sessions', takes: (filter) => [owned(filter)], gives: givesReport },
+  query: { calls: 'varve_store_query', takes: (query) => [owned(query)], gives: givesPage },
   backup: {
     calls: 'varve_store_backup', takes: (path, given) => [path, options(given)],
     gives: givesReport },
   restore: {
     calls: 'varve_store_restore', takes: (path, given) => [path, options(given)],
     gives: givesReport },
-  openMemory: { calls: 'varve_memory_open', takes: (given) => [options(given)], gives: asMemory },
+  openMemory: { calls: 'varve_memory_open', takes: (given) => [owned(given)], gives: asMemory },
   usage: {
-    calls: 'varve_store_usage', takes: (filter) => [options(filter)], gives: givesReport },
+    calls: 'varve_store_usage', takes: (filter) => [owned(filter)], gives: givesReport },
   sweep: { calls: 'varve_store_sweep', gives: givesReport },
   stats: { calls: 'varve_store_stats', gives: givesReport },
   metrics: { calls: 'varve_store_metrics' },

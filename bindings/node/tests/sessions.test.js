@@ -51,6 +51,25 @@ test('a condition that JSON would leave out deletes nothing, at any depth', asyn
     time: { end: new Date(Date.now() + 60_000) } }), 1);
 });
 
+test('a user that is undefined is not everybody', async (t) => {
+  const store = openStore(t);
+  store.sessionSync('kitchen', { userId: 'ann' }).addSync(finding('tea'));
+  const refusal = (name) => ({ name: 'VarveError', code: 'VARVE_INVALID_ARGUMENT',
+    message: `${name} is undefined; leave it out if everybody is meant` });
+  for (const name of ['userId', 'agentId', 'sessionIds', 'user_id']) {
+    const whose = { [name]: undefined };
+    for (const ask of [() => store.querySync({ text: 'tea', ...whose }),
+      () => [...store.resultsSync(whose)], () => store.listSessionsSync(whose),
+      () => [...store.sessionsSync(whose)], () => store.usageSync(whose),
+      () => store.createSessionSync(whose), () => store.sessionSync('kitchen', whose),
+      () => store.openMemorySync(whose)]) {
+      assert.throws(ask, refusal(name));
+    }
+    await assert.rejects(store.query(whose), refusal(name));
+  }
+  assert.equal(store.querySync({ text: 'tea', limit: undefined }).results.length, 1);
+});
+
 test('iterators go through every page, up to the limit', async (t) => {
   const store = openStore(t);
   const session = store.createSessionSync();
