@@ -144,7 +144,7 @@ int run_chat_log(Context& context, const ChatLogOptions& options) {
     return kExitOk;
   }
   print_turns(context, array_at(answer, "results"));
-  if (results->size() == 0) context.note("No turns.");
+  if (results->empty()) context.note("No turns.");
   if (!string_at(answer, "next").empty()) {
     context.note("(The last " + format_count(static_cast<int64_t>(results->size())) +
                  "; -n 0 shows all.)");

@@ -71,11 +71,11 @@ int run_search(Context& context, const SearchOptions& options, Explain explain) 
   }
   if (explain == Explain::kQuery) {
     print_explanation(context, *text, *query, true);
-    if (results->size() > 0) context.print("");
+    if (!results->empty()) context.print("");
   }
   print_results(context, *text, {options.all(), explained});
   if (explain == Explain::kResults) {
-    if (results->size() > 0) context.print("");
+    if (!results->empty()) context.print("");
     print_explanation(context, *text, *query, false);
   }
   note_page(context, options, results->size(), *text);
