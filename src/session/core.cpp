@@ -183,6 +183,13 @@ Status Core::read_changes_once(const log::Tail& tail) {
       tail.tombstones_bytes < index.coverage.tombstones_bytes) {
     forget_index();
   }
+  const index::Coverage& coverage = index.coverage;
+  if (coverage.last_line_length > 0 && tail.entries_bytes > coverage.entries_bytes) {
+    // Another process may have cut off as torn what index.bin knows, and added more than that
+    // since.
+    VARVE_TRY_ASSIGN(const bool is_there, has_covered_part(coverage, tail.generation));
+    if (!is_there) forget_index();
+  }
   if (tail.entries_bytes != index.coverage.entries_bytes) {
     // New rows go behind those of index.bin.
     index_is_whole_ = false;  // an allocation may fail while they are opened

@@ -305,6 +305,7 @@ class Core {
   // Index lock held exclusively:
   Status load_snapshot();
   Result<index::Index> open_snapshot_of_log();
+  Result<bool> has_covered_part(const index::Coverage& coverage, uint64_t generation);
   Status catch_up_to(const log::Tail& tail);
   [[nodiscard]] bool is_current(const log::Tail& tail) const;
   Status read_changes(log::Tail tail);

@@ -23,19 +23,26 @@ Result<index::Index> Core::open_snapshot_of_log() {
     return Status(Code::kCorruption, "index.bin covers more than the log has");
   }
   if (coverage.entries_bytes > 0) {
-    // Checks the last covered line, and that the covered part ends with a line.
-    std::string line(coverage.last_line_length, '\0');
-    char last = '\0';  // stays so when there is no such byte
-    const uint64_t generation = view.tail.generation;
-    VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, generation,
-                                                     coverage.last_line_offset, line));
-    VARVE_TRY(storage->read(log::Stream::kEntries, generation, coverage.entries_bytes - 1,
-                            std::span<char>(&last, 1)));
-    if (got != line.size() || hash64(line) != coverage.last_line_hash || last != '\n') {
-      return Status(Code::kCorruption, "index.bin belongs to another log");
-    }
+    VARVE_TRY_ASSIGN(const bool is_there, has_covered_part(coverage, view.tail.generation));
+    if (!is_there) return Status(Code::kCorruption, "index.bin belongs to another log");
   }
   return loaded;
+}
+
+// By the last covered line, and by a line end at the end of the covered part.
+Result<bool> Core::has_covered_part(const index::Coverage& coverage, uint64_t generation) {
+  std::string line(coverage.last_line_length + 1, '\0');
+  VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, generation,
+                                                   coverage.last_line_offset, line));
+  if (got != line.size()) return false;
+  char last = line.back();
+  if (coverage.last_line_offset + line.size() != coverage.entries_bytes) {  // damage is behind it
+    last = '\0';  // stays so when there is no such byte
+    VARVE_TRY(storage->read(log::Stream::kEntries, generation, coverage.entries_bytes - 1,
+                            std::span<char>(&last, 1)));
+  }
+  line.pop_back();
+  return last == '\n' && hash64(line) == coverage.last_line_hash;
 }
 
 Status Core::load_snapshot() {

@@ -52,6 +52,36 @@ class CatchingUp : public testing::Test {
   std::shared_ptr<Session> other_;
 };
 
+// A power loss took the end of a line and left the line behind it, which index.bin knows: who reads
+// the log cuts both off as torn, and who trusts index.bin must not cut what is written there then.
+TEST_F(CatchingUp, WhatIsWrittenWhereAnotherCutIsReadFromItsStart) {
+  ASSERT_TRUE(other_->add(entry_text("c")).ok());
+  ASSERT_TRUE(other_->add(entry_text("d")).ok());
+  other_.reset();  // saves index.bin
+  std::string log = disk_.bytes("memory.jsonl");
+  const size_t begin = log.rfind('\n', log.rfind('\n', log.size() - 2) - 1) + 1;
+  const size_t end = log.rfind('\n', log.size() - 2) + 1;
+  disk_.write("memory.jsonl", log.replace(begin, end - begin, end - begin, '\0'));
+  const auto trusting = disk_.open();
+  ASSERT_TRUE(has(*trusting, "d"));
+
+  disk_.remove("index.bin");
+  const auto reading = disk_.open(process_.get());
+  for (const char* id : {"longer-1", "longer-2", "longer-3"}) {
+    ASSERT_TRUE(reading->add(entry_text(id)).ok());
+  }
+  ASSERT_GT(disk_.bytes("memory.jsonl").size(), log.size());
+  ASSERT_TRUE(trusting->add(entry_text("last")).ok());
+  for (const char* id : {"longer-1", "longer-2", "longer-3", "last"}) {
+    EXPECT_TRUE(has(*trusting, id)) << id;
+    EXPECT_TRUE(has(*reading, id)) << id;
+    EXPECT_TRUE(has(*disk_.open(), id)) << id;
+  }
+  const auto aside = disk_.quarantine();
+  ASSERT_EQ(aside.size(), 1u);
+  EXPECT_EQ(aside.front().bytes, log.substr(begin));
+}
+
 // Who saw a torn tail and finds it cut has nothing to cut, and nothing to tell.
 TEST_F(CatchingUp, ATornTailThatAnotherCutIsNoTornTailAnyMore) {
   for (const auto name : {"memory.jsonl", "tombstones.jsonl"}) {
