@@ -11,12 +11,15 @@ namespace {
 // Changes when the same settings give other terms than before, or other entries that ask something.
 constexpr uint64_t kAnalyzerVersion = 4;
 
-bool is_english(std::string_view language) { return language == "en" || language == "english"; }
+// English by one name, however it is called: it alone has stop words and irregular verbs.
+std::string_view name_of(std::string_view language) {
+  return language == "english" || language == "eng" ? "en" : language;
+}
 
 }  // namespace
 
 Analyzer::Analyzer(const Settings& settings)
-    : stemmer_(Stemmer::make(settings.language)), english_(is_english(settings.language)) {
+    : stemmer_(Stemmer::make(settings.language)), english_(name_of(settings.language) == "en") {
   if (settings.own_stop_words) {
     for (const auto& word : settings.stop_words) {
       std::string folded;
@@ -25,7 +28,7 @@ Analyzer::Analyzer(const Settings& settings)
     }
     return;
   }
-  for (const auto word : stop_words_of(english_ ? "en" : settings.language)) {
+  for (const auto word : stop_words_of(name_of(settings.language))) {
     stop_words_.emplace(word);
   }
 }
@@ -35,7 +38,8 @@ std::string_view Analyzer::stem(std::string_view word) {
 }
 
 uint64_t Analyzer::fingerprint(const Settings& settings) {
-  std::string all = std::to_string(kAnalyzerVersion) + '\n' + settings.language + '\n';
+  std::string all = std::to_string(kAnalyzerVersion) + '\n';
+  all.append(name_of(settings.language)).append(1, '\n');
   all += settings.own_stop_words ? "own" : "language's";
   for (const auto& word : settings.stop_words) {
     all.append(1, '\n').append(std::to_string(word.size())).append(1, ' ').append(word);

@@ -75,6 +75,15 @@ TEST(Analyzer, ApostrophesAreEnglishInEnglishOnly) {
   EXPECT_EQ(terms_of("Caroline's", {"none", {}, false}), Terms({"caroline", "s", "caroline's"}));
 }
 
+TEST(Analyzer, EnglishIsEnglishByAnyOfItsNames) {
+  for (const char* name : {"en", "english", "eng"}) {
+    const Settings settings{name, {}, false};
+    EXPECT_EQ(terms_of("went don't", settings), Terms({"go", "don't"})) << name;
+    EXPECT_TRUE(Analyzer(settings).is_stop_word("the")) << name;
+    EXPECT_EQ(Analyzer::fingerprint(settings), Analyzer::fingerprint(Settings{})) << name;
+  }
+}
+
 TEST(Analyzer, WithoutALanguageWordsAreNotStemmedAndNoneIsAStopWord) {
   const Settings settings{"none", {}, false};
   EXPECT_EQ(terms_of("Running went hobbies", settings), Terms({"running", "went", "hobbies"}));
