@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "entry/checksum.h"
 #include "json/object_reader.h"
 #include "session/import_report.h"
 #include "session/stored_entry.h"
@@ -78,7 +79,6 @@ class Import {
     Candidate candidate;
     candidate.line = element.line;
     if (kind == transfer::ImportFormat::kJsonl) {
-      VARVE_TRY(check_seal(element.text));
       VARVE_TRY(take_entry(element.text, &candidate));
     } else {
       VARVE_TRY_ASSIGN(const json::Tree entry, convert(kind, element));
@@ -94,6 +94,8 @@ class Import {
 
   Status take_entry(std::string_view text, Candidate* candidate) {
     const json::Value root = document_.root();
+    bool is_sealed = false;
+    if (root.is_object()) VARVE_TRY(entry::verify_checksum(text, root, &is_sealed));
     if (root.is_object() && root.find("type") && !root.find("id")) {
       candidate->text = with_id(text);
       VARVE_TRY_ASSIGN(candidate->draft,
@@ -124,12 +126,6 @@ class Import {
       return transfer::entry_of_knowledge(document_.root());
     }
     return transfer::entry_of_message(document_.root(), element.ordinal);
-  }
-
-  // A line that comes with a checksum must match it.
-  Status check_seal(std::string_view text) {
-    if (entry::check_seal(text) != entry::Seal::kWrong) return {};
-    return entry::read_line(text, scratch_, &facts_);
   }
 
   // Writes the new ones among the candidates, and counts all of them.
@@ -179,12 +175,14 @@ class Import {
   // As write(), for a dry run: remembers the ids of this import instead of writing.
   Status pretend(const std::vector<Candidate>& fresh) {
     for (const Candidate& candidate : fresh) {
-      const uint64_t body_hash = hash64(candidate.draft.body);
-      const auto [place, is_new] = pretended_.emplace(hash64(candidate.draft.facts.id), body_hash);
+      const auto [place, is_new] =
+          pretended_.emplace(hash64(candidate.draft.facts.id), mark_of(candidate.draft));
       if (is_new) {
         report_.count_added();
       } else {
-        count(candidate, place->second == body_hash ? Standing::kSame : Standing::kOther);
+        const bool is_same =
+            is_same_entry(place->second, candidate.text, draft_options_, ids_, scratch_);
+        count(candidate, is_same ? Standing::kSame : Standing::kOther);
       }
     }
     return {};
@@ -211,11 +209,10 @@ class Import {
   entry::DraftOptions draft_options_;
   json::Document document_;  // of the element
   json::Document scratch_;
-  entry::EntryFacts facts_;
   std::vector<Candidate> waiting_;
   size_t waiting_bytes_ = 0;
-  std::unordered_map<uint64_t, uint32_t> repeats_;    // without an id: count by hash of content
-  std::unordered_map<uint64_t, uint64_t> pretended_;  // dry run: hash of the id to hash of the body
+  std::unordered_map<uint64_t, uint32_t> repeats_;     // without an id: count by hash of content
+  std::unordered_map<uint64_t, EntryMark> pretended_;  // dry run: by hash of the id
 };
 
 }  // namespace

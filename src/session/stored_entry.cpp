@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/hash.h"
 #include "session/retries.h"
 
 namespace varve::session {
@@ -28,6 +29,24 @@ LookUp look_up(Core& core, std::string_view id) {
                                core.index.is_verified(*row)};
   }
   return result;
+}
+
+// Whether `text`, added at the moment of the entry with this mark, gives the body asked for.
+bool has_body(const EntryMark& mark, std::string_view text, entry::DraftOptions options,
+              IdGenerator& ids, json::Document& scratch,
+              const std::function<bool(std::string_view body)>& is_body) {
+  options.now_ms = mark.timestamp_ms;
+  auto given = entry::draft(text, options, ids, scratch);
+  if (!given.ok()) return false;
+  if (is_body(given->body)) return true;
+  // "ttl_seconds" counts from the moment of adding.
+  const int64_t given_end_ms = given->facts.expires_at_ms;
+  if (mark.expires_at_ms == entry::kNeverExpires || given_end_ms == entry::kNeverExpires) {
+    return false;
+  }
+  options.now_ms += mark.expires_at_ms - given_end_ms;
+  given = entry::draft(text, options, ids, scratch);
+  return given.ok() && is_body(given->body);
 }
 
 }  // namespace
@@ -63,23 +82,23 @@ Result<Standing> find_standing(Core& core, std::string_view id,
   return replaced_too_often();
 }
 
+EntryMark mark_of(const entry::Draft& draft) {
+  return {hash64(draft.body), draft.facts.timestamp_ms, draft.facts.expires_at_ms};
+}
+
+bool is_same_entry(const EntryMark& mark, std::string_view text, entry::DraftOptions options,
+                   IdGenerator& ids, json::Document& scratch) {
+  return has_body(mark, text, options, ids, scratch,
+                  [&](std::string_view body) { return hash64(body) == mark.body_hash; });
+}
+
 bool is_same_entry(std::string_view line, std::string_view text, entry::DraftOptions options,
                    IdGenerator& ids, json::Document& scratch) {
   if (line == text) return true;
   options.entry_bytes_max = 0;  // the limit of now does not matter: it is stored
   const auto stored = entry::draft(line, options, ids, scratch);
-  if (!stored.ok()) return false;
-  options.now_ms = stored->facts.timestamp_ms;
-  auto given = entry::draft(text, options, ids, scratch);
-  if (!given.ok()) return false;
-  if (given->body == stored->body) return true;
-  // "ttl_seconds" counts from the moment of adding.
-  const int64_t end_ms = stored->facts.expires_at_ms;
-  const int64_t given_end_ms = given->facts.expires_at_ms;
-  if (end_ms == entry::kNeverExpires || given_end_ms == entry::kNeverExpires) return false;
-  options.now_ms += end_ms - given_end_ms;
-  given = entry::draft(text, options, ids, scratch);
-  return given.ok() && given->body == stored->body;
+  return stored.ok() && has_body(mark_of(*stored), text, options, ids, scratch,
+                                 [&](std::string_view body) { return body == stored->body; });
 }
 
 }  // namespace varve::session

@@ -28,6 +28,19 @@ enum class Standing : uint8_t {
 Result<Standing> find_standing(Core& core, std::string_view id,
                                const std::function<bool(std::string_view line)>& is_same);
 
+// What is kept of an entry to compare others with.
+struct EntryMark {
+  uint64_t body_hash = 0;
+  int64_t timestamp_ms = 0;
+  int64_t expires_at_ms = 0;
+};
+
+EntryMark mark_of(const entry::Draft& draft);
+
+// As is_same_entry(), for the line that was to be made of the entry with this mark.
+bool is_same_entry(const EntryMark& mark, std::string_view text, entry::DraftOptions options,
+                   IdGenerator& ids, json::Document& scratch);
+
 // Whether `line` is what adding `text` to the session gives, apart from seq, batch and checksum,
 // and from the time if `text` has none.
 bool is_same_entry(std::string_view line, std::string_view text, entry::DraftOptions options,

@@ -58,21 +58,26 @@ std::string text_of(const Tree& content) {
   return text;
 }
 
+bool is_text(const Tree& part) {
+  return part.is_string() || is_kind(part, {"text", "input_text", "output_text"});
+}
+
 // Whether a list of parts holds no more than its text.
 bool is_one_text(const Tree& content) {
   if (content.items().size() != 1) return false;
   const Tree& part = content.items().front();
   if (part.is_string()) return true;
   return part.is_object() && part.members().size() == 2 && part.get("text") != nullptr &&
-         part.get("text")->is_string() && is_kind(part, {"text", "input_text", "output_text"});
+         part.get("text")->is_string() && is_text(part);
 }
 
 std::string_view type_of(const Tree& message) {
   const std::string role = message.get_string("role");
   if (role == "tool" || role == "function") return "tool_result";
-  bool has_call = message.get("function_call") != nullptr;
+  const Tree* call = message.get("function_call");
   const Tree* calls = message.get("tool_calls");
-  has_call = has_call || (calls != nullptr && !calls->items().empty());
+  bool has_call =
+      (call != nullptr && !call->is_null()) || (calls != nullptr && !calls->items().empty());
   bool has_result = false;
   bool has_text = false;
   const Tree* content = message.get("content");
@@ -80,7 +85,7 @@ std::string_view type_of(const Tree& message) {
     for (const Tree& part : content->items()) {
       has_call = has_call || is_kind(part, {"tool_use", "server_tool_use"});
       has_result = has_result || is_kind(part, {"tool_result"});
-      has_text = has_text || is_kind(part, {"text"});
+      has_text = has_text || is_text(part);
     }
   }
   if (has_call) return "tool_call";

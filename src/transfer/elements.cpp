@@ -228,7 +228,10 @@ ElementReader::Value ElementReader::read_value(char closing) {
   for (;; advance()) {
     const int byte = peek();
     if (byte == kNoByte) {
-      value.is_whole = false;
+      const size_t last = text_.find_last_not_of(kBlanks);
+      // Only brackets tell that nothing of it is missing.
+      value.is_whole = depth == 0 && !in_string && last != std::string::npos &&
+                       (text_[last] == '}' || text_[last] == ']');
       return value;
     }
     if (in_string) {

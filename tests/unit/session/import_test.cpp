@@ -328,6 +328,31 @@ TEST_P(Import, ACutArrayGivesItsWholeElements) {
   EXPECT_NE(refused(report)[1].find("the rest is missing"), std::string::npos);
 }
 
+TEST_P(Import, AChecksumIsCheckedWhateverTheWhiteSpace) {
+  // {"content":"tea","type":"finding"}
+  const std::string digest = "d11eb6d4331d1a7c0b1583611240eb4042f701819b34cdbdf9f8a552446867e7";
+  for (const std::string blank : {"", " "}) {
+    const std::string text =
+        R"({"checksum":)" + blank + "\"sha256:" + digest + R"(","content":"tea","type":"finding"})";
+    EXPECT_EQ(counts(import(text)), blank.empty() ? (Counts{1, 0, 0}) : (Counts{0, 1, 0}));
+    std::string wrong = text;
+    wrong.replace(wrong.find("tea"), 3, "ink");
+    EXPECT_EQ(counts(import(wrong)), (Counts{0, 0, 1}));
+  }
+}
+
+// import() compares what the dry run said.
+TEST_P(Import, ADryRunKnowsWhatCameBeforeInTheText) {
+  const std::string entity = R"({"type":"entity","name":"Ann","entityType":"person"})";
+  EXPECT_EQ(counts(import(entity + "\n" + entity)), (Counts{1, 1, 0}));
+  const std::string begin = R"({"id":"a","type":"finding","content":"tea")";
+  const std::string timed = begin + R"(,"timestamp":"2026-01-10T14:20:00Z"})";
+  const std::string later = begin + R"(,"timestamp":"2026-01-10T14:21:00Z"})";
+  EXPECT_EQ(counts(import(timed + "\n" + begin + "}\n" + later)), (Counts{1, 1, 1}));
+  const std::string end = R"({"id":"b","type":"finding","content":"tea","ttl_seconds":60})";
+  EXPECT_EQ(counts(import(end + "\n" + end)), (Counts{1, 1, 0}));
+}
+
 TEST_P(Import, RefusalsAreListedByLine) {
   ASSERT_TRUE(session_->add(entry_text("a")).ok());
   // One that the log refuses stands before one that is no JSON.

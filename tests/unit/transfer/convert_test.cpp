@@ -155,6 +155,11 @@ TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
       {R"({"role":"user","content":[{"type":"tool_result","content":"x"}]})", "tool_result"},
       {R"({"role":"user","content":[{"type":"tool_result"},{"type":"text","text":"a"}]})",
        "message"},
+      {R"({"role":"user","content":[{"type":"tool_result"},"a"]})", "message"},
+      {R"({"role":"user","content":[{"type":"tool_result"},{"type":"input_text","text":"a"}]})",
+       "message"},
+      // As the SDKs of several APIs write every message.
+      {R"({"role":"assistant","content":"x","function_call":null,"tool_calls":null})", "message"},
   };
   for (const auto& [text, type] : cases) {
     EXPECT_EQ(message(text).get_string("type"), type) << text;

@@ -121,6 +121,11 @@ TEST(ElementReader, TellsWhereATextIsCut) {
             (Expected{{1, "{\"a\":1}"},
                       {2, "!the text ends in the middle of this element"},
                       {2, "!the text ends inside the array: the rest is missing"}}));
+  // What is whole is taken, also when the cut is right behind it.
+  const std::string missing = "!the text ends inside the array: the rest is missing";
+  EXPECT_EQ(take_all("[{\"a\":1},\n{\"b\":\"]\"}"),
+            (Expected{{1, "{\"a\":1}"}, {2, "{\"b\":\"]\"}"}, {2, missing}}));
+  EXPECT_EQ(take_all("[{\"a\":1} \n"), (Expected{{1, "{\"a\":1}"}, {2, missing}}));
   EXPECT_EQ(
       take_all("[{\"a\":1},\n"),
       (Expected{{1, "{\"a\":1}"}, {2, "!the text ends inside the array: the rest is missing"}}));
@@ -172,10 +177,9 @@ TEST(ElementReader, EveryCutOfAnArrayGivesTheWholeElementsBeforeIt) {
   for (size_t cut = text.find('[') + 1; cut < text.size(); ++cut) {
     SCOPED_TRACE(cut);
     const auto taken = take_all(text.substr(0, cut));
-    const auto whole = std::count_if(ends.begin(), ends.end(), [&](size_t end) {
-      // Only what follows shows that an element is whole.
-      return end < cut;
-    });
+    // Its last bracket shows that an object is whole.
+    const auto whole =
+        std::count_if(ends.begin(), ends.end(), [&](size_t end) { return end <= cut; });
     const auto good = std::count_if(taken.begin(), taken.end(),
                                     [](const Taken& one) { return !one.text.starts_with('!'); });
     EXPECT_EQ(good, whole);

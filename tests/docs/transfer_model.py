@@ -1,0 +1,355 @@
+"""What an import adds and refuses: docs/export-import.md and docs/format.md as they are written,
+without any of the library's ways."""
+import datetime
+import hashlib
+import json
+import re
+import unicodedata
+
+from canonical_json import Integer, canonical, parse
+
+ASSIGNED = ("seq", "batch", "checksum", "session_id")
+ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,127}\Z")
+TYPE = re.compile(r"[a-z][a-z0-9_]{0,31}\Z")
+RELATION = re.compile(r"[A-Za-z0-9_.:-]{1,64}\Z")
+CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
+TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)\Z")
+DEPTH_MAX, DIGITS_MAX = 64, 1024
+MILLISECONDS_FROM = 1e11
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+class Refused(Exception):
+    pass
+
+
+def require(condition, what):
+    if not condition:
+        raise Refused(what)
+
+
+def rfc3339(time_ms):
+    time = EPOCH + datetime.timedelta(milliseconds=time_ms)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def time_of(text):
+    match = TIME.match(text) if isinstance(text, str) else None
+    require(match, "a time")
+    day, clock, fraction, offset = match.groups()
+    try:
+        moment = datetime.datetime.fromisoformat(
+            f"{day}T{clock}{'+00:00' if offset in 'Zz' else offset}")
+    except ValueError:
+        raise Refused("a time") from None
+    milliseconds = int((fraction or ".0")[1:4].ljust(3, "0"))
+    return (moment - EPOCH) // datetime.timedelta(milliseconds=1) + milliseconds
+
+
+def is_number(value):
+    """A number keeps its token, and an integer its kind."""
+    return isinstance(value, str) and type(value) is not str
+
+
+def is_text(value):
+    return type(value) is str
+
+
+def check_value(value, depth=1):
+    if isinstance(value, (list, dict)):
+        require(depth <= DEPTH_MAX, "depth")
+        for inner in value.values() if isinstance(value, dict) else value:
+            check_value(inner, depth + 1)
+        value = "".join(value) if isinstance(value, dict) else ""
+    if is_number(value):
+        require(len(value) <= DIGITS_MAX and abs(float(value)) < float("inf"), "a number")
+    elif is_text(value):
+        require(not re.search("[\ud800-\udfff]", value), "a surrogate")
+
+
+def read(text):
+    """The object of a line."""
+    try:
+        value = parse(text)
+    except ValueError as problem:
+        raise Refused(str(problem)) from None
+    check_value(value)
+    require(isinstance(value, dict), "an object")
+    return value
+
+
+def is_id(value):
+    return is_text(value) and ID.match(value)
+
+
+def is_tag(value):
+    return is_text(value) and 1 <= len(value) <= 64 and all(
+        unicodedata.category(each)[0] in "LMN" or each in "._:/-" for each in value)
+
+
+def is_list_of(fits, value):
+    return isinstance(value, list) and all(map(fits, value))
+
+
+def in_range(value, lowest, highest):
+    return is_number(value) and lowest <= float(value) <= highest
+
+
+RULES = {
+    "id": is_id,
+    "type": lambda value: is_text(value) and TYPE.match(value),
+    "importance": lambda value: in_range(value, 0, 1),
+    "decay_factor": lambda value: in_range(value, 0, 1),
+    "tags": lambda value: is_list_of(is_tag, value),
+    "references": lambda value: is_list_of(is_id, value),
+    "relations": lambda value: isinstance(value, dict) and all(
+        RELATION.match(name) and is_list_of(is_id, ids) for name, ids in value.items()),
+    "trace_id": lambda value: is_text(value) and 1 <= len(value) <= 128,
+    "span_id": lambda value: is_text(value) and 1 <= len(value) <= 128,
+    "schema_version": lambda value: isinstance(value, Integer) and 0 <= int(value) <= 1,
+    "ttl_seconds": lambda value: is_number(value) and 0 < float(value) <= 1e10,
+    "timestamp": lambda value: time_of(value) is not None,
+    "expires_at": lambda value: time_of(value) is not None}
+
+
+def checksum_of(members):
+    plain = {name: value for name, value in members.items() if name != "checksum"}
+    return "sha256:" + hashlib.sha256(canonical(plain).encode()).hexdigest()
+
+
+def check_entry(members):
+    """The rules of an add; a checksum must be that of what was written."""
+    require("type" in members and "content" in members, "type and content")
+    for name, fits in RULES.items():
+        require(name not in members or fits(members[name]), name)
+    require(not {"ttl_seconds", "expires_at"} <= members.keys(), "two ends")
+    if "checksum" in members:
+        given = members["checksum"]
+        require(is_text(given) and CHECKSUM.match(given), "checksum")
+        require(given == checksum_of(members), "checksum")
+
+
+def made(members, now_ms):
+    """The entry that these members become, without what is assigned."""
+    entry = {"timestamp": rfc3339(now_ms), "importance": Integer("0.5"), "tags": [],
+             "references": [], "decay_factor": Integer("1"), **members,
+             "schema_version": Integer("1")}
+    for name in ASSIGNED:
+        entry.pop(name, None)
+    seconds = entry.pop("ttl_seconds", None)
+    if seconds is not None:
+        entry["expires_at"] = rfc3339(now_ms + int(float(seconds) * 1000))
+    for name in {"timestamp", "expires_at"} & entry.keys():
+        entry[name] = rfc3339(time_of(entry[name]))
+    return entry
+
+
+def key_of(*parts):
+    """Stands for an id that is derived from these: equal keys are equal ids."""
+    return "?" + json.dumps(parts)
+
+
+def is_key(value):
+    return isinstance(value, str) and value.startswith('?["')
+
+
+class Element:
+    """An entry to be added. `key`: for an id that is derived."""
+
+    def __init__(self, kind, key, members, delay_ms=0):
+        self.kind, self.key, self.members, self.delay_ms = kind, key, members, delay_ms
+
+
+def kind_of(members):
+    type_ = members.get("type")
+    if "content" not in members:
+        if type_ == "entity" and {"name", "entityType"} <= members.keys():
+            return "mcp"
+        if type_ == "relation" and {"from", "to", "relationType"} <= members.keys():
+            return "mcp"
+    return "chat" if "role" in members and "type" not in members else "entry"
+
+
+def entity_key(name):
+    return key_of("entity", name)
+
+
+def of_memory_server(members, place):
+    """The entry of an entity or a relation; ids of other entities are keys."""
+    content = {name: value for name, value in members.items() if name != "type"}
+    if members["type"] == "entity":
+        name, kind = members["name"], members["entityType"]
+        observations = members.get("observations", [])
+        content["message"] = f"{name} ({kind})" + (
+            ": " + "; ".join(observations) if observations else "")
+        tag = kind.replace(" ", "-")
+        return Element("mcp", entity_key(name), {
+            "type": "finding", "content": content, "tags": [tag] if is_tag(tag) else []}, place)
+    ends = [entity_key(members["from"]), entity_key(members["to"])]
+    content["message"] = f"{members['from']} {members['relationType']} {members['to']}"
+    key = key_of("relation", members["from"], members["relationType"], members["to"])
+    return Element("mcp", key, {
+        "type": "finding", "content": content,
+        "references": ends if ends[0] != ends[1] else ends[:1],
+        "relations": {"from": ends[:1], "to": ends[1:]}}, place)
+
+
+def texts_of(content):
+    """The texts in the content of a message or of a part."""
+    if is_text(content):
+        return [content]
+    found = []
+    for part in content if isinstance(content, list) else []:
+        if is_text(part):
+            found.append(part)
+        elif isinstance(part, dict):
+            found += texts_of(part.get("text")) if is_text(part.get("text")) else []
+            found += texts_of(part.get("content"))
+    return list(filter(None, found))
+
+
+def kind_of_part(part):
+    if is_text(part):
+        return "text"
+    return part.get("type") if isinstance(part, dict) else None
+
+
+def is_one_plain_text(parts):
+    if not isinstance(parts, list) or len(parts) != 1 or kind_of_part(parts[0]) != "text":
+        return False
+    return is_text(parts[0]) or parts[0].keys() == {"type", "text"} and is_text(parts[0]["text"])
+
+
+def type_of_message(members):
+    parts = members.get("content")
+    kinds = set(map(kind_of_part, parts)) if isinstance(parts, list) else set()
+    if members["role"] in ("tool", "function"):
+        return "tool_result"
+    if members.get("tool_calls") or members.get("function_call") or "tool_use" in kinds:
+        return "tool_call"
+    return "tool_result" if "tool_result" in kinds and "text" not in kinds else "message"
+
+
+def time_of_message(members):
+    for name in ("timestamp", "created_at", "created"):
+        value = members.get(name)
+        if is_number(value):
+            number = float(value)
+            return int(number if number >= MILLISECONDS_FROM else number * 1000)
+        try:
+            if is_text(value):
+                return time_of(value)
+        except Refused:
+            pass  # as if it were not there
+    return None
+
+
+def of_chat(members, place):
+    content = {name: value for name, value in members.items() if name != "content"}
+    said = members.get("content")
+    if is_text(said):
+        content["message"] = said
+    elif said is not None:
+        texts = texts_of(said)
+        if texts:
+            content["message"] = "\n\n".join(texts)
+        if not is_one_plain_text(said):
+            content["parts"] = said
+    entry = {"type": type_of_message(members), "content": content}
+    time_ms = time_of_message(members)
+    key = key_of("chat", place, canonical(members))
+    if time_ms is not None:
+        return Element("chat", key, {**entry, "timestamp": rfc3339(time_ms)})
+    return Element("chat", key, entry, place)
+
+
+class Session:
+    def __init__(self, name, entry_size_max):
+        self.name, self.entry_size_max = name, entry_size_max
+        self.entries, self.deleted, self.ids, self.seq = {}, set(), {}, 0
+
+    def id_of(self, key):
+        """An id that was derived: the library's, once it is known."""
+        return self.ids.get(key, key)
+
+    def element(self, text, place, form, is_array, seen):
+        """place: how many come before it in the text; seen: how often each entry without an id."""
+        members = read(text)
+        kind = kind_of(members) if form == "auto" else {"mcp": "mcp", "chat": "chat"}.get(
+            form, "entry")
+        if kind == "mcp":
+            require(kind_of(members) == "mcp", "mcp")
+            return of_memory_server(members, place)
+        if kind == "chat":
+            require(is_text(members.get("role")), "role")
+            return of_chat(members, place)
+        check_entry(members)
+        form = "json" if form == "json" or is_array else "jsonl"
+        if "id" in members:
+            return Element(form, None, members)
+        said = canonical({name: value for name, value in members.items() if name not in ASSIGNED})
+        seen[said] = seen.get(said, -1) + 1
+        return Element(form, key_of("import", said, seen[said]), members)
+
+    def is_same(self, element, entry):
+        """Whether the element says what this entry says, but for times that it does not have."""
+        fresh = made(element.members, 0)
+        times = {"timestamp", "expires_at"} - element.members.keys()
+        return all(canonical(self.resolved(fresh.get(name))) == canonical(entry.get(name))
+                   for name in fresh.keys() | entry.keys() if name not in times | {"id"})
+
+    def resolved(self, value):
+        """With the ids that the library gave."""
+        if is_key(value):
+            return self.id_of(value)
+        if isinstance(value, list):
+            return [self.resolved(each) for each in value]
+        if isinstance(value, dict):
+            return {name: self.resolved(each) for name, each in value.items()}
+        return value
+
+    def take(self, elements, form, is_array, now_ms, dry_run=False):
+        """elements: [(line, text)]. Gives the report, and the new entries by id or key."""
+        report = {"added": 0, "existing": 0, "refused": [], "format": form}
+        seen, new = {}, {}
+        for place, (line, text) in enumerate(elements):
+            try:
+                element = self.element(text, place, form, is_array, seen)
+                self.check_size(element, now_ms, len(new))
+                if report["format"] == "auto":
+                    report["format"] = element.kind
+                is_new = self.put(element, new, now_ms)
+            except Refused:
+                report["refused"].append(line)
+                continue
+            report["added" if is_new else "existing"] += 1
+        if not dry_run:
+            self.entries.update(new)
+        return report, new
+
+    def check_size(self, element, now_ms, new_count):
+        """A derived id is as long as the name of its kind, "_" and 32 digits."""
+        entry_id = element.members.get("id") or json.loads(element.key[1:])[0] + "_" + 32 * "0"
+        entry = self.resolved({**made(element.members, now_ms), "id": entry_id})
+        size = len(self.line(entry, self.seq + new_count + 1).encode())
+        require(size <= self.entry_size_max, "size")
+
+    def put(self, element, new, now_ms):
+        entry_id = element.members.get("id") or self.id_of(element.key)
+        known = {**self.entries, **new} if entry_id in new else self.entries
+        require(entry_id not in self.deleted, "deleted")
+        if entry_id in known:
+            require(self.is_same(element, known[entry_id]), "another entry")
+            return False
+        entry = self.resolved(made(element.members, now_ms + element.delay_ms))
+        entry["id"] = entry_id
+        new[entry_id] = entry
+        return True
+
+    def delete(self, entry_id):
+        del self.entries[entry_id]
+        self.deleted.add(entry_id)
+
+    def line(self, entry, seq):
+        members = {**entry, "session_id": self.name, "seq": Integer(str(seq))}
+        return canonical({**members, "checksum": checksum_of(members)})
