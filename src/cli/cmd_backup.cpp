@@ -79,8 +79,8 @@ int finish(Context& context, Result<std::string> answer,
   const json::object report = parse_object(*answer);
   if (context.json()) {
     context.print(*answer);
-  } else if (!context.quiet()) {
-    context.print(summary(report));
+  } else {
+    context.note(summary(report));
   }
   return warn_of_problems(context, report, "not copied");
 }

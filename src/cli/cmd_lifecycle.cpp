@@ -68,7 +68,7 @@ Result<SessionOutcome> shrink(Session& session, const std::string& id, Verb verb
       verb == Verb::kPurge ? session.purge(text_in) : session.compact(text_in);
   if (!text.ok()) return std::move(text.failure());
   const json::object report = parse_object(*text);
-  return SessionOutcome{*text, summary_of(report, id, verb, options.dry_run), kExitOk, false};
+  return SessionOutcome{*text, summary_of(report, id, verb, options.dry_run), kExitOk, Said::kDone};
 }
 
 std::shared_ptr<LifecycleOptions> declare_common(CLI::App& app) {
@@ -119,8 +119,8 @@ int run_sweep(Context& context) {
   const json::object report = parse_object(*text);
   if (context.json()) {
     context.print(*text);
-  } else if (!context.quiet()) {
-    context.print(sweep_summary(report));
+  } else {
+    context.note(sweep_summary(report));
   }
   return warn_of_problems(context, report, "not swept");
 }

@@ -68,7 +68,7 @@ Result<SessionOutcome> verify_session(Context& context, Session& session, const 
   if (!text.ok()) return std::move(text.failure());
   const json::object report = parse_object(*text);
   return SessionOutcome{*text, verify_summary(context, id, report),
-                        bool_at(report, "ok") ? kExitOk : kExitDamaged, false};
+                        bool_at(report, "ok") ? kExitOk : kExitDamaged, Said::kFound};
 }
 
 Runner declare_verify(CLI::App& app) {
@@ -124,7 +124,7 @@ Result<SessionOutcome> repair_session(Session& session, const std::string& id,
     if (missing > 0) summary += ", " + format_count(missing) + " missing";
     if (metadata_lost) summary += lost_text(session);
   }
-  return SessionOutcome{*text, summary, kExitOk, false};
+  return SessionOutcome{*text, summary, kExitOk, Said::kDone};
 }
 
 Runner declare_repair(CLI::App& app) {
@@ -156,7 +156,7 @@ Result<SessionOutcome> migrate_session(Session& session, const std::string& id, 
     const int64_t quarantined = integer_at(report, "quarantined");
     if (quarantined > 0) summary += ", " + format_count(quarantined) + " to quarantine.jsonl";
   }
-  return SessionOutcome{*text, summary, kExitOk, false};
+  return SessionOutcome{*text, summary, kExitOk, Said::kDone};
 }
 
 Runner declare_migrate(CLI::App& app) {
@@ -177,7 +177,7 @@ Result<SessionOutcome> show_index(Context&, Session& session, const std::string&
   if (!text.ok()) return std::move(text.failure());
   std::string document = *text;
   while (document.ends_with('\n')) document.pop_back();
-  return SessionOutcome{document, printable(document, Lines::kKeep), kExitOk, true};
+  return SessionOutcome{document, printable(document, Lines::kKeep), kExitOk, Said::kContents};
 }
 
 Result<SessionOutcome> rebuild_index(Context&, Session& session, const std::string& id) {
@@ -190,7 +190,7 @@ Result<SessionOutcome> rebuild_index(Context&, Session& session, const std::stri
   if (duration != nullptr) {
     summary += ", " + std::string(raw_member(*text, "duration_ms")) + " ms";
   }
-  return SessionOutcome{*text, summary, kExitOk, false};
+  return SessionOutcome{*text, summary, kExitOk, Said::kDone};
 }
 
 Runner declare_index(CLI::App& app) {

@@ -8,6 +8,13 @@
 namespace varve::cli {
 namespace {
 
+void show(Context& context, const SessionOutcome& outcome) {
+  if (outcome.said == Said::kDone) return context.note(outcome.summary);
+  if (context.quiet() && outcome.said == Said::kFound && outcome.code == kExitOk) return;
+  context.print(outcome.summary);
+  context.out().flush();
+}
+
 // Does `work` on one session and prints the result.
 int run_on_one(Context& context, const std::string& id, const SessionWork& work) {
   Result<OpenSession> open = open_session(context, id);
@@ -16,8 +23,8 @@ int run_on_one(Context& context, const std::string& id, const SessionWork& work)
   if (!outcome.ok()) return context.fail_in_session(std::move(outcome.failure()), id);
   if (context.json()) {
     context.print(outcome->report);
-  } else if (!context.quiet() || outcome->asked_for || outcome->code != kExitOk) {
-    context.print(outcome->summary);
+  } else {
+    show(context, *outcome);
   }
   return outcome->code;
 }
@@ -45,10 +52,9 @@ int run_on_all(Context& context, std::string_view label, const SessionWork& work
     } else {
       session_code = outcome->code;
       reports.push_back(object_text({{"session_id", quote(id)}, {"report", outcome->report}}));
-      if (!context.json() && (!context.quiet() || session_code != kExitOk)) {
+      if (!context.json()) {
         progress.clear();
-        context.print(outcome->summary);
-        context.out().flush();
+        show(context, *outcome);
       }
     }
     if (code == kExitOk) code = session_code;

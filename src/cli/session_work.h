@@ -11,12 +11,18 @@
 
 namespace varve::cli {
 
+enum class Said {
+  kDone,     // what was done: a note
+  kFound,    // what was asked for; with --quiet only if it is bad
+  kContents  // what was asked for, also with --quiet
+};
+
 // The result for one session: the library's report, and what to print about it.
 struct SessionOutcome {
   std::string report;
   std::string summary;
   int code = kExitOk;
-  bool asked_for = false;  // printed even with --quiet
+  Said said = Said::kDone;
 };
 
 using SessionWork =

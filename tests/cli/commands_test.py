@@ -444,9 +444,9 @@ class Maintenance(CliTest):
         dry = self.run_json("repair", "notes", "--dry-run")
         self.assertFalse(dry["changed"])
         self.run_cli("verify", "notes", exit_code=6)
-        self.assertIn("quarantine.jsonl", self.run_cli("repair", "notes").stdout)
+        self.assertIn("quarantine.jsonl", self.run_cli("repair", "notes").stderr)
         self.run_cli("verify", "notes")
-        self.assertIn("nothing to repair", self.run_cli("repair", "notes").stdout)
+        self.assertIn("nothing to repair", self.run_cli("repair", "notes").stderr)
         self.assertEqual(self.run_json("stats", "notes")["entries"], 2)
 
     def test_an_edit_is_accepted_when_that_is_asked_for(self):
@@ -454,10 +454,10 @@ class Maintenance(CliTest):
         path = self.session_file("notes", "memory.jsonl")
         path.write_bytes(path.read_bytes().replace(b"note 2", b"two, by hand"))
         self.session_file("notes", "index.bin").unlink()
-        dry = self.run_cli("repair", "notes", "--accept-edits", "--dry-run").stdout
+        dry = self.run_cli("repair", "notes", "--accept-edits", "--dry-run").stderr
         self.assertIn("would accept 1 edited line", dry)
         self.assertIn("accepted 1 edited line",
-                      self.run_cli("repair", "notes", "--accept-edits").stdout)
+                      self.run_cli("repair", "notes", "--accept-edits").stderr)
         self.assertIn("two, by hand", self.run_cli("get", "notes", "e2").stdout)
         self.assertFalse(self.session_file("notes", "quarantine.jsonl").exists())
         self.assertIn("ok, 3 entries", self.run_cli("verify", "notes", "--deep").stdout)
@@ -506,9 +506,9 @@ class Maintenance(CliTest):
         log.write_text(line + "no entry\n" + line.replace('"a"', '"b"'))
         before = log.read_bytes()
         self.assertIn("old: would be migrated from version 0 to 1, 2 entries",
-                      self.run_cli("migrate", "old", "--dry-run").stdout)
+                      self.run_cli("migrate", "old", "--dry-run").stderr)
         self.assertEqual(log.read_bytes(), before)
-        text = self.run_cli("migrate", "--all").stdout
+        text = self.run_cli("migrate", "--all").stderr
         self.assertIn("old: migrated from version 0 to 1, 2 entries, 1 to quarantine.jsonl", text)
         self.assertIn("new: already version 1, 0 entries", text)
         self.assertEqual(self.run_json("get", "old", "b")["seq"], 2)
@@ -520,7 +520,7 @@ class Maintenance(CliTest):
                       self.run_json("index", "notes")):
             self.assertEqual(set(index["entries"]), {"e1", "e2", "e3"})
         self.assertEqual(self.run_json("index", "notes", "--rebuild")["entries"], 3)
-        self.assertIn("3 entries", self.run_cli("index", "--all", "--rebuild").stdout)
+        self.assertIn("3 entries", self.run_cli("index", "--all", "--rebuild").stderr)
         self.run_cli("index", "--all", exit_code=1)
 
     def test_stats(self):

@@ -17,7 +17,7 @@ class Lifecycle(CliTest):
         return self.session_file(session, "memory.jsonl").read_bytes()
 
     def summary(self, *words):
-        text = self.run_cli(*words).stdout
+        text = self.run_cli(*words).stderr.splitlines(keepends=True)[-1]
         match = SUMMARY.fullmatch(text)
         self.assertIsNotNone(match, text)
         return match.groups()
@@ -71,7 +71,7 @@ class Compact(Lifecycle):
                          ("notes", "compacted", "12", "9", "3 deleted"))
         self.assertEqual(bytes_before, f"{before / 1000:.1f} kB")
         self.assertIsNotNone(took)
-        self.assertRegex(self.run_cli("compact", "notes").stdout,
+        self.assertRegex(self.run_cli("compact", "notes").stderr,
                          r"^notes: nothing to drop, 9 entries, [\d.]+ kB, [\d.]+ ms\n$")
 
     def test_a_dry_run_says_would_and_changes_nothing(self):
@@ -88,7 +88,7 @@ class Compact(Lifecycle):
                 self.assertEqual(report["bytes_after"], self.sizes(["e1", "e3"]))
                 self.assertEqual(self.log(), before)
         self.run_cli("purge", "notes")
-        self.assertRegex(self.run_cli("purge", "notes", "--dry-run").stdout,
+        self.assertRegex(self.run_cli("purge", "notes", "--dry-run").stderr,
                          r"^notes: nothing to purge, 2 entries, \d+ B\n$")
 
     def test_damage_goes_to_quarantine_and_is_told(self):
@@ -126,7 +126,7 @@ class Compact(Lifecycle):
         for session in ("a", "b", "c"):
             self.run_cli("import", session, "-", stdin=entry_line(1) + entry_line(2))
         self.run_cli("delete", "b", "e1")
-        lines = self.run_cli("compact", "--all").stdout.splitlines()
+        lines = self.run_cli("compact", "--all").stderr.splitlines()
         self.assertEqual(sorted(line.split(",")[0] for line in lines),
                          ["a: nothing to drop", "b: compacted", "c: nothing to drop"])
         report = self.run_json("purge", "--all")
@@ -141,8 +141,9 @@ class Compact(Lifecycle):
             self.run_cli("delete", session, "e1")
         self.session_file("b", "metadata.json").write_text('{"version":99}')
         done = self.run_cli("purge", "--all", exit_code=5)
-        self.assertEqual(len(done.stdout.splitlines()), 2)
+        self.assertEqual(len(re.findall("(?m)^[ac]: purged", done.stderr)), 2)
         self.assertIn("varve: ", done.stderr)
+        self.assertEqual(done.stdout, "")
 
     def test_a_missing_session_is_told(self):
         self.notes(1)
@@ -176,7 +177,7 @@ class Purge(Lifecycle):
         self.run_cli("index", "notes", "--rebuild")
         self.run_cli("forget", "notes", "secret")
         self.run_cli("compact", "notes")
-        self.assertIn("nothing to purge", self.run_cli("purge", "notes").stdout)
+        self.assertIn("nothing to purge", self.run_cli("purge", "notes").stderr)
         self.assertEqual(self.files_with(self.WORD), [])
         self.run_cli("verify", "notes", "--deep")
 
@@ -194,7 +195,7 @@ class Purge(Lifecycle):
         self.session_file("notes", "index.bin").unlink()
         self.run_cli("repair", "notes")
         self.assertTrue(self.session_file("notes", "quarantine.jsonl").exists())
-        self.assertIn("nothing to purge", self.run_cli("purge", "notes").stdout)
+        self.assertIn("nothing to purge", self.run_cli("purge", "notes").stderr)
         self.assertFalse(self.session_file("notes", "quarantine.jsonl").exists())
 
     def test_the_audit_lines_stay(self):
@@ -258,7 +259,7 @@ class Sweep(Lifecycle):
                                   "sessions_compacted": 1, "entries_dropped": 1, "problems": []})
         self.assertFalse(self.session_file("left", "").exists())
         self.assertEqual(self.log("kept"), log[:-expired_bytes])
-        self.assertRegex(self.run_cli("sweep").stdout,
+        self.assertRegex(self.run_cli("sweep").stderr,
                          r"^2 sessions: 0 removed, 0 compacted; 0 entries dropped, 0 B freed, "
                          r"[\d.]+ ms\n$")
 
@@ -333,7 +334,7 @@ class LostMetadata(CliTest):
             with self.subTest():
                 self.lose(loss)
                 self.assertTrue(self.run_json("repair", "b", "--dry-run")["metadata_lost"])
-                text = self.run_cli("repair", "b").stdout
+                text = self.run_cli("repair", "b").stderr
                 self.assertIn("metadata.json was lost", text)
                 self.assertIn("user ann", text)
                 self.assertIn("agent cook", text)

@@ -250,6 +250,18 @@ class Output(CliTest):
                 self.assertEqual(done.returncode, 4)
                 self.assertIn(b"No space left", done.stderr)
 
+    def test_what_was_done_is_told_on_standard_error(self):
+        path, copy = self.write("in.jsonl", entry_line(1)), str(self.directory / "copy")
+        for words in (["import", "notes", path], ["backup", copy],
+                      ["restore", copy, "--overwrite"], ["export", "notes", "-o", "out"],
+                      ["compact", "notes"], ["purge", "notes"], ["repair", "notes"],
+                      ["repair", "--all", "--dry-run"], ["migrate", "notes"], ["sweep"],
+                      ["index", "notes", "--rebuild"], ["index", "--all", "--rebuild"],
+                      ["delete", "notes", "e1"], ["drop", "notes", "--yes"]):
+            with self.subTest(words):
+                done = self.run_cli(*words)
+                self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1))
+
     def test_quiet_leaves_only_results(self):
         path = self.write("in.jsonl", entry_line(1))
         for words in (["import", "notes", path], ["delete", "notes", "e1"], ["verify", "notes"],

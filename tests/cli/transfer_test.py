@@ -255,14 +255,14 @@ class Backup(CliTest):
 
     def test_a_backup_is_a_store_and_the_next_one_copies_what_is_new(self):
         done = self.run_cli("backup", self.copy)
-        self.assertEqual(done.stdout.split(";")[0],
+        self.assertEqual(done.stderr.split(";")[0],
                          "1 session: 1 copied, 0 appended to, 0 unchanged")
         self.assertEqual(self.run_cli("--root", self.copy, "export", "notes").stdout,
                          self.run_cli("export", "notes").stdout)
         self.run_cli("add", "notes", "more", "--id", "e9")
         report = self.run_json("backup", self.copy)
         self.assertEqual((report["appended"], report["entries"]), (1, 1))
-        self.assertEqual(self.run_cli("backup", self.copy, "notes", "--quiet").stdout, "")
+        self.assertEqual(self.run_cli("backup", self.copy, "notes", "--quiet").stderr, "")
         self.run_cli("get", "notes", "e9", environment={"VARVE_ROOT": self.copy})
 
     def test_deleted_sessions_leave_the_copy_unless_they_are_kept(self):
@@ -270,7 +270,7 @@ class Backup(CliTest):
         self.run_cli("backup", self.copy)
         self.run_cli("drop", "other", "--yes")
         self.assertEqual(self.run_json("backup", self.copy, "--keep-missing")["removed"], 0)
-        self.assertIn("1 removed", self.run_cli("backup", self.copy).stdout)
+        self.assertIn("1 removed", self.run_cli("backup", self.copy).stderr)
 
     def test_a_store_that_is_not_the_one_that_was_backed_up_removes_no_copy(self):
         self.run_cli("backup", self.copy)
@@ -281,7 +281,7 @@ class Backup(CliTest):
         self.assertIn("--delete-missing", failed.stderr)
         self.assertEqual(self.run_cli("--root", self.copy, "ls", "--quiet").stdout, "notes\n")
         self.assertIn("1 removed", self.run_cli(*other, "backup", self.copy,
-                                                "--delete-missing").stdout)
+                                                "--delete-missing").stderr)
 
     def test_restoring_does_not_bring_deleted_entries_back(self):
         self.run_cli("backup", self.copy)
@@ -290,7 +290,7 @@ class Backup(CliTest):
         self.assertIn("--overwrite", failed.stderr)
         done = self.run_cli("restore", self.copy, "notes", "--overwrite")
         self.assertIn("1 session restored, 2 entries; 1 replaced; 1 deletion applied again",
-                      done.stdout)
+                      done.stderr)
         self.run_cli("get", "notes", "e2", exit_code=2)
         self.run_cli("get", "notes", "e1")
         self.run_cli("verify", "notes")
@@ -309,7 +309,7 @@ class Backup(CliTest):
         self.session_file("newer", "metadata.json").write_text('{"version":2}')
         done = self.run_cli("backup", self.copy, exit_code=6)
         self.assertIn("newer: not copied", done.stderr)
-        self.assertIn("1 session: 1 copied", done.stdout)
+        self.assertIn("1 session: 1 copied", done.stderr)
 
     def test_mistakes(self):
         self.run_cli("backup", exit_code=1)
