@@ -182,11 +182,24 @@ class Restore {
     VARVE_TRY_ASSIGN(const auto present, context_.engine.session_ids());
     for (const std::string& id : chosen_) {
       if (!std::binary_search(present.begin(), present.end(), id)) continue;
+      VARVE_TRY_ASSIGN(const bool is_over, is_over_here(id));
+      if (is_over) continue;
       return {Code::kAlreadyExists, "a session '" + id +
                                         "' exists already; nothing was restored (with "
                                         "\"overwrite\" it is replaced)"};
     }
     return {};
+  }
+
+  // An expired session is gone for everybody, so its id is free. Its deletions count all the same.
+  Result<bool> is_over_here(const std::string& id) {
+    auto storage = context_.engine.open(id);
+    if (storage.code() == Code::kNotFound) return false;  // install() says what has the name
+    if (!storage.ok()) return std::move(storage).status();
+    VARVE_TRY_ASSIGN(const bool is_over,
+                     session::has_expired(**storage, id, context_.clock.now_ms()));
+    if (is_over) over_.insert(id);
+    return is_over;
   }
 
   Status restore_one(const std::string& id, Status* source_failure) {
@@ -259,8 +272,9 @@ class Restore {
       VARVE_TRY_ASSIGN(const std::string metadata, metadata_of(id, source));
       return sink.append(metadata);
     };
-    const auto existing = options_.overwrite ? log::Existing::kSwap : log::Existing::kRefuse;
-    if (options_.overwrite) VARVE_TRY(steps_.make_way(id));
+    const bool may_replace = options_.overwrite || over_.contains(id);
+    const auto existing = may_replace ? log::Existing::kSwap : log::Existing::kRefuse;
+    if (may_replace) VARVE_TRY(steps_.make_way(id));
     VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source.row(id)));
     VARVE_TRY(install_as_changed(id, [&] {
       return context_.engine.install(row, contents, existing, context_.deadline_us());
@@ -324,6 +338,7 @@ class Restore {
   std::optional<ReadOnlyStore> others_;
   ListedRows rows_;
   std::vector<std::string> chosen_;
+  std::unordered_set<std::string> over_;  // present, but their time is over
   uint64_t restored_ = 0;
   uint64_t replaced_ = 0;
   uint64_t entries_ = 0;

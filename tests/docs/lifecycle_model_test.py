@@ -515,7 +515,9 @@ class Run:
         options = {"sessions": ids + ids[:1], "overwrite": self.dice.random() < 0.7,
                    **({"tombstones_from": str(self.directory / "friday")} if others else {})}
         answer = self.call("again", "text", "varve_store_restore", "again", path, options)
-        if not options["overwrite"] and set(ids) & self.sessions.keys():
+        present = [each for each in ids
+                   if each in self.sessions and not self.is_over(self.sessions[each])]
+        if not options["overwrite"] and present:
             return self.same(answer[0], "ALREADY_EXISTS", "restore")
         over = [each for each in ids if self.is_over(copies[each])]
         if len(over) == len(ids):

@@ -70,6 +70,23 @@ TEST_F(RestoreTest, RefusesASessionThatExistsAndThenRestoresNothing) {
   EXPECT_EQ(alive(*store, "one"), Texts{"a"});
 }
 
+TEST_F(RestoreTest, AnExpiredSessionMakesWayAndItsDeletionsAreKept) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"kept", "forgotten"});
+  backed_up(*store);
+  ASSERT_TRUE(notes->remove("forgotten", "asked for by Ann").ok());
+  ASSERT_TRUE(notes->update(R"({"ttl_hours":1})").ok());
+  clock_.advance_ms(2 * 3'600'000);
+  ASSERT_EQ(store->open_session("notes").code(), Code::kNotFound);
+
+  const json::Tree report = restored(*store);
+  EXPECT_EQ(report.get_int64("replaced"), 1);
+  EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
+  EXPECT_EQ(alive(*store, "notes"), Texts{"kept"});
+  EXPECT_EQ(refusal(*store), Code::kAlreadyExists) << "it lives again";
+}
+
 TEST_F(RestoreTest, NoSessionIsNotEverySession) {
   const auto store = open("store");
   const auto notes = create(*store, "notes");

@@ -427,7 +427,8 @@ class Functions:
         @param[out] report_len_out [bytes].
         @param[out] error_out      caller frees; may be NULL.
 
-        @errors  VARVE_ALREADY_EXISTS    one of the sessions exists; nothing was restored
+        @errors  VARVE_ALREADY_EXISTS    one of the sessions exists, and has not expired; nothing was
+                                         restored
                  VARVE_NOT_FOUND         no backup there, or not of a named session; all have expired
                  VARVE_INVALID_ARGUMENT  bad option, or the path is the store itself
                  VARVE_FORMAT_VERSION    the backup was made by a newer version
