@@ -16,7 +16,7 @@ struct StoreFigures {
   uint64_t sessions = 0;
   uint64_t sessions_open = 0;
   uint64_t entries = 0;
-  uint64_t entries_open = 0;  // those of open sessions
+  uint64_t entries_open = 0;  // those of open sessions that have not expired
   uint64_t size_bytes = 0;
   uint64_t index_memory_bytes = 0;   // of open sessions
   uint64_t entries_not_durable = 0;  // likewise

@@ -155,6 +155,8 @@ Result<StoreFigures> OpenStore::figures() {
     looked_at.insert(session->id());
     figures.sessions_open += 1;
     figures.entries_open += stats->get_count("entries");
+    // metadata.json of the others counts them, too.
+    figures.entries += stats->get_count("entries") + stats->get_count("expired");
     if (const json::Tree* sizes = stats->get("size_bytes")) {
       figures.size_bytes += sizes->get_count("total");
     }
@@ -163,7 +165,7 @@ Result<StoreFigures> OpenStore::figures() {
   }
   VARVE_TRY_ASSIGN(const auto others, totals_.of_others(*engine_, looked_at));
   figures.sessions = figures.sessions_open + others.sessions;
-  figures.entries = figures.entries_open + others.entries;
+  figures.entries += others.entries;
   figures.size_bytes += others.size_bytes;
   return figures;
 }

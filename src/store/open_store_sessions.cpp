@@ -79,6 +79,7 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
   context.find_listed = [this](std::string_view wanted) { return newest_row(*engine_, wanted); };
   context.start_flusher = [this] { return start_flusher(); };
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
+  totals_.note_change(id);
   for (;;) {
     SessionPointer first;
     {
@@ -249,6 +250,7 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
   VARVE_TRY(make_way(id));
   VARVE_TRY(engine_->drop(id, deadline_us, wanted));
   if (in_catalog.ok()) catalog_.remove_entries(*in_catalog);
+  totals_.note_change(std::string(id));
   forget(id, dropped);
   quota_.forget();
   tell(id, "session deleted");

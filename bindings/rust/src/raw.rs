@@ -547,7 +547,8 @@ pub struct Api {
     /// Returns the figures of this store handle: {"uri","sessions_open","entries","lock_waits",
     /// "lock_timeouts","commits","entries_added","entries_deleted","bytes_written","syncs",
     /// "index_rebuilds","lines_skipped","metrics"}. Counts are of this process, since the store was
-    /// opened; "entries" is of the open sessions.
+    /// opened; "entries" are those of the open sessions, without the expired ones, which
+    /// "memory.entries.total" in "metrics" counts until they are swept.
     ///
     /// "metrics" has the figures of varve_store_metrics under dotted names (docs/operations.md#figures):
     /// numbers, and for durations {"count","sum","p50","p99","max"} in milliseconds, where p50 and p99
@@ -601,6 +602,7 @@ pub struct Api {
     /// Counters and histograms are of this process, since the store was opened. varve_sessions,
     /// varve_entries and varve_size_bytes are of the whole store: open sessions as they are now, all
     /// others as their metadata.json says, that is, as any process last saved them (by sync or close).
+    /// They count what has expired until it is swept.
     ///
     /// @param[in]  store        open store.
     /// @param[out] text_out     UTF-8, lines.

@@ -244,6 +244,48 @@ TEST_F(StoreMetrics, CountSessionsThatAreNotOpenByTheirMetadata) {
   EXPECT_EQ(store->stats()->get_int64("entries"), 3) << "of the open ones, as ever";
 }
 
+// While what was found by looking at the closed ones is still used.
+TEST_F(StoreMetrics, CountEachSessionOnceWhenItIsOpenedAndClosed) {
+  const auto store = open();
+  auto session = *store->create_session(R"({"session_id":"s1"})");
+  add(*session, "a");
+  ASSERT_TRUE(store->create_session(R"({"session_id":"s2"})").ok());
+  const auto counted = [&] {
+    const json::Tree told = metrics(*store);
+    return std::vector<int64_t>{told.get_int64("memory.sessions.total"),
+                                told.get_int64("memory.sessions.active"),
+                                told.get_int64("memory.entries.total")};
+  };
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.path.ends_with("metadata.json")) clock_.advance_ms(1000);
+    return std::nullopt;
+  });
+  EXPECT_EQ(counted(), (std::vector<int64_t>{2, 1, 1}));
+  session.reset();
+  EXPECT_EQ(counted(), (std::vector<int64_t>{2, 0, 1}));
+  session = *store->open_session("s1");
+  EXPECT_EQ(counted(), (std::vector<int64_t>{2, 1, 1}));
+  add(*session, "b");
+  session.reset();
+  EXPECT_EQ(counted(), (std::vector<int64_t>{2, 0, 2}));
+  ASSERT_TRUE(store->create_session(R"({"session_id":"s3"})").ok());
+  EXPECT_EQ(counted(), (std::vector<int64_t>{3, 0, 2})) << "opened and closed since";
+  ASSERT_TRUE(store->delete_session("s1").ok());
+  EXPECT_EQ(counted(), (std::vector<int64_t>{2, 0, 0}));
+}
+
+TEST_F(StoreMetrics, CountExpiredEntriesWhetherOpenOrNot) {
+  const auto store = open();
+  auto session = *store->create_session(R"({"session_id":"s1"})");
+  ASSERT_TRUE(session->add(R"({"type":"message","content":"tea","ttl_seconds":1})").ok());
+  add(*session, "a");
+  clock_.advance_ms(2000);
+  EXPECT_EQ(metrics(*store).get_int64("memory.entries.total"), 2);
+  EXPECT_EQ(store->stats()->get_int64("entries"), 1) << "they are not alive";
+  session.reset();
+  EXPECT_EQ(metrics(*store).get_int64("memory.entries.total"), 2);
+}
+
 TEST_F(StoreMetrics, LookAtClosedSessionsForAHundredthOfTheTimeAtMost) {
   { ASSERT_TRUE(open()->create_session(R"({"session_id":"s1"})").ok()); }
   const auto store = open();
