@@ -1,5 +1,5 @@
 # How tests are declared.
-# CTest labels: unit capi cli conformance crash fuzz install abi lint bench-smoke.
+# CTest labels: unit capi cli conformance crash fuzz install abi lint bench-smoke bindings.
 find_package(GTest REQUIRED)
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(VARVE_TEST_TIMEOUT_S 300 CACHE STRING "Seconds until a test counts as hung")
@@ -10,24 +10,49 @@ set(VARVE_TEST_ENVIRONMENT
   "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
   CACHE INTERNAL "")
 
-# varve_add_test(NAME <name> COMMAND <command>... LABELS <label>... [TIMEOUT_S <s>] [SERIAL]
-#                [ENVIRONMENT <var=value>...])
+# varve_add_test(NAME <name> COMMAND <command>... | SCRIPT <file> <argument>... LABELS <label>...
+#                [TIMEOUT_S <s>] [SERIAL] [ENVIRONMENT <var=value>...])
+#
+# SCRIPT is a Python program of the current folder. A test that ends with 77 lacks a tool: it is
+# skipped, and counts as failed where CI is set.
 function(varve_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL" "NAME;TIMEOUT_S" "COMMAND;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(
+    PARSE_ARGV 0 arg "SERIAL" "NAME;TIMEOUT_S" "COMMAND;SCRIPT;LABELS;ENVIRONMENT")
   if(NOT arg_LABELS)
     message(FATAL_ERROR "varve_add_test(${arg_NAME}): LABELS is missing")
   endif()
   if(NOT arg_TIMEOUT_S)
     set(arg_TIMEOUT_S ${VARVE_TEST_TIMEOUT_S})
   endif()
+  if(arg_SCRIPT)
+    list(TRANSFORM arg_SCRIPT PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" AT 0)
+    set(arg_COMMAND Python3::Interpreter -B ${arg_SCRIPT})
+  endif()
   add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND})
   set_tests_properties(${arg_NAME} PROPERTIES
     LABELS "${arg_LABELS}"
     TIMEOUT ${arg_TIMEOUT_S}
+    SKIP_RETURN_CODE 77
     ENVIRONMENT "${VARVE_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
   if(arg_SERIAL)
     set_tests_properties(${arg_NAME} PROPERTIES RUN_SERIAL ON)
   endif()
+endfunction()
+
+# varve_script_tests(<prefix> [EXCEPT <name>...] LABELS <label>... [ENVIRONMENT <var=value>...])
+#
+# Each <name>_test.py of the current folder as <prefix>_<name>.
+function(varve_script_tests prefix)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT;LABELS;ENVIRONMENT")
+  file(GLOB scripts CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
+    "${CMAKE_CURRENT_SOURCE_DIR}/*_test.py")
+  foreach(script IN LISTS scripts)
+    string(REPLACE "_test.py" "" name "${script}")
+    if(NOT name IN_LIST arg_EXCEPT)
+      varve_add_test(NAME ${prefix}_${name} SCRIPT ${script}
+        LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+    endif()
+  endforeach()
 endfunction()
 
 # varve_gtest(<name> SOURCES <file>... [LINK <target>...] [LABELS <label>...] [SHARDS <n>]
