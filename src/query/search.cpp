@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "query/candidates.h"
-#include "query/cursor.h"
+#include "query/conditions.h"
 #include "query/ordered_search.h"
+#include "query/page.h"
 #include "query/ranker.h"
-#include "query/references.h"
 #include "query/row_filter.h"
 #include "query/text_plan.h"
 
@@ -56,29 +56,15 @@ struct Search::Parts {
         index(*input.index),
         query(*input.query),
         relevance(index, *input.rules, input.now_ms),
-        row_end(find_row_end()),
+        row_end(find_row_end(input)),
         filter(index, row_end, input.live_ms) {}
 
-  // Rows that were there when the first page was made, and whose words are indexed.
-  [[nodiscard]] uint32_t find_row_end() const {
-    uint32_t end = index.size();
-    if (query.has_text()) end = std::min(end, index.text_row_count());
-    if (input.row_end_max && *input.row_end_max < end) {
-      end = static_cast<uint32_t>(*input.row_end_max);
-    }
-    while (input.seq_end_max && end > 0 && index.seq(end - 1) > *input.seq_end_max) --end;
-    if (!query.after) return end;
-    const auto last = index.find(query.after->last_id);
-    return last ? std::min(end, *last + 1) : end;
-  }
-
   Status prepare();
-  void require_conditions();
-  void require_tags();
   void apply_text();
   void exclude_words();
-  [[nodiscard]] std::optional<PlaceInOrder> after_place() const;
-  void place_without_entry(PlaceInOrder* place) const;
+  [[nodiscard]] std::optional<PlaceInOrder> after_place() const {
+    return find_last_place(input, row_end);
+  }
   // Whether the query has a vector and words, which need not be in this index.
   [[nodiscard]] bool fuses() const { return query.has_vector() && text.asks_words; }
 
@@ -128,52 +114,6 @@ struct Search::Parts {
 
 // --- conditions ----------------------------------------------------------------------------------
 
-void Search::Parts::require_tags() {
-  const index::Facets& facets = index.facets();
-  std::vector<index::PostingList> any;
-  for (const auto& tag : query.tags_include) {
-    if (query.tags_match_all) {
-      filter.require(RowSet::of_lists({facets.tag(tag)}));
-    } else {
-      any.push_back(facets.tag(tag));
-    }
-  }
-  if (!any.empty()) filter.require(RowSet::of_lists(any));
-  std::vector<index::PostingList> none;
-  for (const auto& tag : query.tags_exclude) none.push_back(facets.tag(tag));
-  if (!none.empty()) filter.exclude(RowSet::of_lists(none));
-}
-
-void Search::Parts::require_conditions() {
-  filter.require_types(query.types);
-  const int64_t earliest = std::numeric_limits<int64_t>::min();
-  const int64_t latest = std::numeric_limits<int64_t>::max();
-  int64_t start_ms = query.start_ms.value_or(earliest);
-  if (query.last_ms) start_ms = std::max(start_ms, input.now_ms - *query.last_ms);
-  if (start_ms != earliest || query.end_ms) {
-    filter.require_time(start_ms, query.end_ms.value_or(latest));
-  }
-  filter.require_importance(query.importance_min);
-  require_tags();
-  if (!query.trace_id.empty()) {
-    filter.require(RowSet::of_lists({index.facets().trace(query.trace_id)}));
-  }
-  for (const auto& key : query.content_keys) {
-    filter.require(RowSet::of_lists({index.facets().content(key)}));
-  }
-  if (!query.ids.empty()) {
-    std::vector<uint32_t> rows;
-    for (const auto& id : query.ids) {
-      if (const auto row = index.find(id)) rows.push_back(*row);
-    }
-    filter.require(RowSet::of_rows(std::move(rows)));
-  }
-  if (!query.references.empty()) {
-    filter.require(RowSet::of_rows(walk_references(index, query.references, query.relation,
-                                                   query.depth_max, row_end, input.live_ms)));
-  }
-}
-
 // One set of all exclusions: a row is asked once, however many there are.
 void Search::Parts::exclude_words() {
   if (text.excluded.empty()) return;
@@ -208,7 +148,7 @@ void Search::Parts::apply_text() {
 }
 
 Status Search::Parts::prepare() {
-  require_conditions();
+  require_conditions(input, &filter);
   if (!query.has_text()) return {};
   VARVE_TRY_ASSIGN(text, plan_text(query.text, index, *input.analyzer));
   apply_text();
@@ -216,40 +156,6 @@ Status Search::Parts::prepare() {
 }
 
 // --- results -------------------------------------------------------------------------------------
-
-// Where the last result stood whose entry was compacted away since: between the entries with lower
-// and with higher numbers. Without its own number, everything of the same key and time was before
-// it.
-void Search::Parts::place_without_entry(PlaceInOrder* place) const {
-  const auto seq = query.after->row_ends.find(last_seq_key(input.session_id));
-  if (seq == query.after->row_ends.end()) return;
-  uint32_t row = 0;
-  while (row < row_end && index.seq(row) <= seq->second) ++row;
-  if (!query.ascending) {
-    place->row = row;
-  } else if (row > 0) {
-    place->row = row - 1;
-  } else {
-    place->timestamp_ms -= 1;  // all of them come after it
-  }
-}
-
-std::optional<PlaceInOrder> Search::Parts::after_place() const {
-  if (!query.after) return std::nullopt;
-  PlaceInOrder place{query.after->key, query.after->timestamp_ms, query.ascending ? kNoRow : 0};
-  if (query.after->session_id == input.session_id) {
-    if (const auto row = index.find(query.after->id)) {
-      place.row = *row;
-    } else {
-      place_without_entry(&place);
-    }
-    return place;
-  }
-  // Of the same key and time, sessions come in the order of their ids.
-  const bool is_after = (input.session_id > query.after->session_id) != query.ascending;
-  if (is_after) place.timestamp_ms += query.ascending ? -1 : 1;
-  return place;
-}
 
 Hit Search::Parts::hit_of(const PlaceInOrder& place, double match, double best_match) const {
   Hit hit;

@@ -1,0 +1,41 @@
+// SearchInput: what a Search is given: a query, the index it is asked of, and the moment.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "decay/decay.h"
+#include "index/index.h"
+#include "query/best.h"
+#include "query/fusion.h"
+#include "query/query.h"
+#include "query/statistics.h"
+#include "text/analyzer.h"
+
+namespace varve::query {
+
+// Borrows all it points to.
+struct SearchInput {
+  const index::Index* index = nullptr;
+  const Query* query = nullptr;
+  const decay::Rules* rules = nullptr;
+  text::Analyzer* analyzer = nullptr;  // null when the query has no text
+  int64_t now_ms = 0;                  // that ages are counted to
+  int64_t live_ms = 0;                 // what has expired by then is not found
+  BestWeights weights;
+  // Of a query across sessions: which one this is, what all of them hold, the best match of all.
+  std::string_view session_id;
+  const TextStatistics* statistics = nullptr;
+  double best_match = 0;
+  std::optional<uint64_t> row_end_max;  // rows behind it came later
+  std::optional<uint64_t> seq_end_max;  // so did rows with a higher seq
+  const RankKeys* rank_keys = nullptr;  // of all sessions, sorted
+  // Of a query with a vector: the rows that have one, rising.
+  std::vector<VectorMatch> vectors;
+  // For each check of the text plan, the rows that passed it; empty before they were asked.
+  std::vector<std::vector<uint32_t>> passed;
+};
+
+}  // namespace varve::query
