@@ -25,6 +25,19 @@ note_not_run() {
   fi
 }
 
+# print_failures WORD: what the counts at the end stand for; each failure is called by the word.
+print_failures() {
+  local line
+  end_of_step
+  printf '\n=== Summary (%d min %d s)\n' $((SECONDS / 60)) $((SECONDS % 60))
+  for line in "${failures[@]}"; do
+    say "$1: $line"
+  done
+  for line in "${not_run[@]}"; do
+    say "not run: $line"
+  done
+}
+
 # count_results FILE: adds up what CTest wrote.
 count_results() {
   local suite tests failures_here skipped disabled name

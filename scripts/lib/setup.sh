@@ -1,5 +1,5 @@
-# Shared by scripts/test, scripts/torture and scripts/demo; to be sourced by bash. Headings,
-# timings, packages.
+# Shared by scripts/test, scripts/torture and scripts/demo; to be sourced by bash in the root of the
+# tree. Arguments, headings, timings, packages.
 
 # What the library and the command line program are built from, and then what the tests add.
 # On Debian 12 these names are exact; elsewhere, their counterparts do.
@@ -21,6 +21,20 @@ missing_language_packages() {
   command -v node >/dev/null || echo nodejs
   command -v npm >/dev/null || echo npm
   python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+}
+
+# Which of them this is.
+script=scripts/${0##*/}
+
+# usage: the comment at its start.
+usage() {
+  sed -n '2,/^set /s/^# \{0,1\}//p' "$script"
+}
+
+# refuse TEXT: ends it, for what is wrong with its arguments.
+refuse() {
+  echo "$1; see $script --help" >&2
+  exit 2
 }
 
 # heading TEXT: starts a step; the time the previous one took is told first.
