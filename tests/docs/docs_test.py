@@ -106,7 +106,7 @@ class Pages(unittest.TestCase):
 
     def test_pages_named_in_the_code_exist(self):
         """`docs/format.md#recovery` in a comment."""
-        pattern = re.compile(r"\bdocs/(?:man/)?[a-z_]+\.(?:md|1)(?:#[\w.-]*\w)?")
+        pattern = re.compile(r"\bdocs/(?:man/)?[a-z_-]+\.(?:md|1)(?:#[\w.-]*\w)?")
         files = [path for folder in ("src", "include", "tests", "bench", "scripts", "cmake")
                  for path in sorted((SOURCE / folder).rglob("*"))
                  if path.is_file() and "lint" not in path.parts
