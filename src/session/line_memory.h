@@ -1,10 +1,10 @@
 // LineMemory: memory for the lines of a large cache, in huge pages where the system has them.
 //
 // In a heap of small pages, reading a line of a kilobyte costs a look-up of its page besides the
-// line itself: with 10,000 lines at random, a sixth of the time of a get (docs/performance-tried.md).
-// Lines come and go at random, so the memory is cut into cells of some fifty sizes, an eighth apart
-// at most. A free cell is used again for a line of its size. So the memory taken is what the lines
-// of each size took at their peak.
+// line itself: with 10,000 lines at random, a sixth of the time of a get
+// (docs/performance-tried.md). Lines come and go at random, so the memory is cut into cells of some
+// fifty sizes, an eighth apart at most. A free cell is used again for a line of its size. So the
+// memory taken is what the lines of each size took at their peak.
 //
 // It lives until its owner and its last line are gone. Threads: any. Cost: one lock for moments.
 #pragma once
