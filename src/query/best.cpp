@@ -21,47 +21,47 @@ constexpr std::string_view kSelf[] = {"i",  "me", "my",  "mine", "myself",
 
 class BestSearch {
  public:
-  BestSearch(const index::Index& index, Ranker& ranker, RowFilter& filter,
+  BestSearch(const index::Index& index, const TextPlan& plan, Ranker& ranker, RowFilter& filter,
              const Relevance& relevance, double best_match, const BestWeights& weights)
       : index_(index),
+        plan_(plan),
         ranker_(ranker),
         filter_(filter),
         relevance_(relevance),
         weights_(weights),
         peak_(best_match) {}
 
-  BestRows run(std::string_view question, const std::vector<std::string>& words, bool any_row,
-               text::Analyzer& analyzer) {
-    dates_ = find_dates(question);
+  BestRows run(text::Analyzer& analyzer) {
+    dates_ = find_dates(plan_.question);
     // "The week before May 7" is not told from now.
-    if (dates_.empty()) spans_ = find_relative_dates(question, relevance_.now_ms());
-    find_candidates(any_row);
+    if (dates_.empty()) spans_ = find_relative_dates(plan_.question, relevance_.now_ms());
+    find_candidates();
     if (candidates_.empty()) return {};
     score_surroundings();
-    find_named_roles(words, analyzer);
-    return rank(any_row);
+    find_named_roles(analyzer);
+    return rank();
   }
 
  private:
-  void find_candidates(bool any_row) {
+  void find_candidates() {
     TopK best(weights_.candidate_count, false, std::nullopt);
-    ranker_.find_best(filter_, any_row, &best);
+    ranker_.find_best(filter_, &best);
     for (const PlaceInOrder& place : best.take_unsorted()) {
       peak_ = std::max(peak_, place.key);
       candidates_.push_back(place.row);
     }
     const bool names_days = !dates_.empty() || !spans_.empty();
-    if (!names_days || candidates_.size() < weights_.candidate_count) {
-      std::sort(candidates_.begin(), candidates_.end());
-      return;
-    }
+    if (names_days && candidates_.size() >= weights_.candidate_count) add_dated_candidates();
+    std::sort(candidates_.begin(), candidates_.end());
+    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+  }
+
+  void add_dated_candidates() {
     TopK dated(weights_.dated_candidate_count, false, std::nullopt);
     RowFilter on_dates = filter_;
     on_dates.require_that([this](uint32_t row) { return date_fit(index_.timestamp_ms(row)) > 0; });
-    ranker_.find_best(on_dates, any_row, &dated);
+    ranker_.find_best(on_dates, &dated);
     for (const PlaceInOrder& place : dated.take_unsorted()) candidates_.push_back(place.row);
-    std::sort(candidates_.begin(), candidates_.end());
-    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
   }
 
   [[nodiscard]] double date_fit(int64_t timestamp_ms) const {
@@ -115,8 +115,8 @@ class BestSearch {
     }
   }
 
-  void find_named_roles(const std::vector<std::string>& words, text::Analyzer& analyzer) {
-    const std::set<std::string_view> asked(words.begin(), words.end());
+  void find_named_roles(text::Analyzer& analyzer) {
+    const std::set<std::string_view> asked(plan_.words.begin(), plan_.words.end());
     const bool speaks_of_self = std::any_of(std::begin(kSelf), std::end(kSelf),
                                             [&](auto word) { return asked.contains(word); });
     size_t count = 0;
@@ -140,7 +140,7 @@ class BestSearch {
                        [row](RowSet& rows) { return rows.contains(row); });
   }
 
-  BestRows rank(bool any_row) {
+  BestRows rank() {
     BestRows found;
     found.best_match = peak_;
     size_t at = 0;  // where the row is in known_: its live neighbours stand beside it
@@ -149,26 +149,33 @@ class BestSearch {
       while (known_[at] != row) ++at;
       while (stretches_[stretch].first != index_.stretch(row)) ++stretch;
       if (!filter_.accepts(row)) continue;
-      const double previous_quality = at > 0 ? qualities_[at - 1] : 0;
-      const double next_quality = at + 1 < known_.size() ? qualities_[at + 1] : 0;
-      const int64_t timestamp_ms = index_.timestamp_ms(row);
-      BestParts parts;
-      parts.match = qualities_[at];
-      if (parts.match == 0 && !any_row) continue;
-      parts.neighbours = weights_.neighbour * (previous_quality + next_quality);
-      if (at > 0 && index_.text().asks(known_[at - 1])) {
-        parts.answer = weights_.answer * previous_quality;
-      }
-      parts.stretch = weights_.stretch * stretches_[stretch].second;
-      if (is_named(row)) parts.role = weights_.role;
-      parts.date = weights_.date * date_fit(timestamp_ms);
-      parts.relevance = weights_.relevance * relevance_.of(row);
-      found.rows.push_back({{parts.sum(), timestamp_ms, row}, parts});
+      if (qualities_[at] == 0 && plan_.needs_term) continue;
+      const BestParts parts = parts_of(at, stretches_[stretch].second);
+      found.rows.push_back({{parts.sum(), index_.timestamp_ms(row), row}, parts});
     }
     return found;
   }
 
+  // Of the row known_[at], in whose stretch the largest q is `best_of_stretch`.
+  BestParts parts_of(size_t at, double best_of_stretch) {
+    const uint32_t row = known_[at];
+    const double previous_quality = at > 0 ? qualities_[at - 1] : 0;
+    const double next_quality = at + 1 < known_.size() ? qualities_[at + 1] : 0;
+    BestParts parts;
+    parts.match = qualities_[at];
+    parts.neighbours = weights_.neighbour * (previous_quality + next_quality);
+    if (at > 0 && index_.text().asks(known_[at - 1])) {
+      parts.answer = weights_.answer * previous_quality;
+    }
+    parts.stretch = weights_.stretch * best_of_stretch;
+    if (is_named(row)) parts.role = weights_.role;
+    parts.date = weights_.date * date_fit(index_.timestamp_ms(row));
+    parts.relevance = weights_.relevance * relevance_.of(row);
+    return parts;
+  }
+
   const index::Index& index_;
+  const TextPlan& plan_;
   Ranker& ranker_;
   RowFilter& filter_;
   const Relevance& relevance_;
@@ -192,12 +199,10 @@ const BestRow* BestRows::find(uint32_t row) const {
   return found != rows.end() && found->place.row == row ? &*found : nullptr;
 }
 
-BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& filter, bool any_row,
-                        const Relevance& relevance, std::string_view question,
-                        const std::vector<std::string>& question_words, text::Analyzer& analyzer,
+BestRows find_best_rows(const index::Index& index, const TextPlan& plan, Ranker& ranker,
+                        RowFilter& filter, const Relevance& relevance, text::Analyzer& analyzer,
                         double best_match, const BestWeights& weights) {
-  return BestSearch(index, ranker, filter, relevance, best_match, weights)
-      .run(question, question_words, any_row, analyzer);
+  return BestSearch(index, plan, ranker, filter, relevance, best_match, weights).run(analyzer);
 }
 
 }  // namespace varve::query

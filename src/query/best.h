@@ -18,12 +18,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "query/ranker.h"
 #include "query/relevance.h"
 #include "query/row_filter.h"
+#include "query/text_plan.h"
 #include "query/top_k.h"
 #include "text/analyzer.h"
 
@@ -69,12 +69,11 @@ struct BestRows {
   [[nodiscard]] const BestRow* find(uint32_t row) const;
 };
 
-// `filter` decides what may be found; neighbours lend their scores whether it takes them or not.
-// `any_row`: entries without any of the words may be found too. `best_match`: [BM25] of the best
-// match of all, where others than this index have matches too; else 0.
-BestRows find_best_rows(const index::Index& index, Ranker& ranker, RowFilter& filter, bool any_row,
-                        const Relevance& relevance, std::string_view question,
-                        const std::vector<std::string>& question_words, text::Analyzer& analyzer,
+// `plan` is the question, and what `ranker` was made of; `filter` decides what may be found, and
+// neighbours lend their scores whether it takes them or not. `best_match`: [BM25] of the best match
+// of all, where others than this index have matches too; else 0.
+BestRows find_best_rows(const index::Index& index, const TextPlan& plan, Ranker& ranker,
+                        RowFilter& filter, const Relevance& relevance, text::Analyzer& analyzer,
                         double best_match, const BestWeights& weights);
 
 }  // namespace varve::query

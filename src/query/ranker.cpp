@@ -64,7 +64,10 @@ uint64_t count_in(const TextStatistics& statistics, std::string_view term) {
 
 Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end,
                const TextStatistics* shared)
-    : index_(index), row_end_(row_end), bm25_(make_bm25(index, row_end, shared)) {
+    : index_(index),
+      row_end_(row_end),
+      any_row_(!plan.needs_term),
+      bm25_(make_bm25(index, row_end, shared)) {
   struct Counted {
     const RankedTerm* ranked;
     uint64_t own_row_count;
@@ -268,16 +271,15 @@ void Ranker::add_up_best(RowFilter& filter, TopK* best) {
   best->fill(std::move(places));
 }
 
-void Ranker::for_each(RowFilter& filter, bool any_row,
-                      const std::function<void(uint32_t, double)>& visit) {
+void Ranker::for_each(RowFilter& filter, const std::function<void(uint32_t, double)>& visit) {
   if (terms_.size() > kManyTerms) {
-    walk_with_scores(filter, any_row, visit);
+    walk_with_scores(filter, visit);
     return;
   }
-  if (any_row || filter.walk_count_max() < list_row_count()) {
+  if (any_row_ || filter.walk_count_max() < list_row_count()) {
     for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
       const double found = score(row);
-      if (found > 0 || any_row) visit(row, found);
+      if (found > 0 || any_row_) visit(row, found);
     }
     return;
   }
@@ -287,11 +289,11 @@ void Ranker::for_each(RowFilter& filter, bool any_row,
 }
 
 // The same as for_each().
-void Ranker::walk_with_scores(RowFilter& filter, bool any_row,
+void Ranker::walk_with_scores(RowFilter& filter,
                               const std::function<void(uint32_t, double)>& visit) {
   uint32_t next = 0;  // not visited yet
   const auto visit_up_to = [&](uint32_t end) {
-    if (!any_row) return;
+    if (!any_row_) return;
     for (next = filter.next(next); next < end; next = filter.next(next + 1)) visit(next, 0);
   };
   add_up([&](uint32_t row, double score) {
@@ -302,14 +304,14 @@ void Ranker::walk_with_scores(RowFilter& filter, bool any_row,
   visit_up_to(kNoRow);
 }
 
-Ranker::Way Ranker::find_best(RowFilter& filter, bool any_row, TopK* best) {
+Ranker::Way Ranker::find_best(RowFilter& filter, TopK* best) {
   const uint64_t list_rows = list_row_count();
-  if (any_row && (terms_.empty() || terms_.size() > kManyTerms)) {
-    for_each(filter, true, [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
+  if (any_row_ && (terms_.empty() || terms_.size() > kManyTerms)) {
+    for_each(filter, [&](uint32_t row, double found) { best->offer(place_of(row, found)); });
     return Way::kRowsWalked;
   }
-  if (any_row || filter.walk_count_max() < list_rows / (terms_.size() * kLookupCost + 1)) {
-    walk_filter(filter, any_row, best);
+  if (any_row_ || filter.walk_count_max() < list_rows / (terms_.size() * kLookupCost + 1)) {
+    walk_filter(filter, best);
     return Way::kRowsWalked;
   }
   if (terms_.size() > kManyTerms ||
@@ -372,7 +374,7 @@ uint32_t Ranker::skip_hopeless(Term& term, uint32_t row, double rest, const TopK
 }
 
 // Rows come from the filter: few of them, or words that must be there.
-void Ranker::walk_filter(RowFilter& filter, bool any_row, TopK* best) {
+void Ranker::walk_filter(RowFilter& filter, TopK* best) {
   for (uint32_t row = filter.next(0); row != kNoRow;) {
     if (best->is_full()) {
       const uint32_t worth = skip_hopeless(row, *best);
@@ -383,7 +385,7 @@ void Ranker::walk_filter(RowFilter& filter, bool any_row, TopK* best) {
       }
     }
     const double found = score(row);
-    if (found > 0 || any_row) best->offer(place_of(row, found));
+    if (found > 0 || any_row_) best->offer(place_of(row, found));
     row = filter.next(row + 1);
   }
 }
@@ -479,8 +481,7 @@ std::vector<std::pair<uint32_t, double>> Ranker::explain(uint32_t row) {
   std::vector<std::pair<uint32_t, double>> parts;
   for (Term& term : terms_) {
     if (term.cursor.contains(row)) {
-      const uint32_t frequency = term.cursor.frequency();
-      parts.emplace_back(frequency, bm25_.score(term.idf, frequency, index_.text().length(row)));
+      parts.emplace_back(term.cursor.frequency(), part_of(term, row));
     } else {
       parts.emplace_back(0, 0.0);
     }

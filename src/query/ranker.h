@@ -32,7 +32,7 @@ class ScoreWindow;
 class Ranker {
  public:
   // Rows are the first `row_end`; statistics are theirs, unless those of several sessions are
-  // given. Borrows all arguments but the statistics.
+  // given. Borrows the index and the plan.
   Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end,
          const TextStatistics* shared = nullptr);
 
@@ -51,12 +51,11 @@ class Ranker {
     kListsAddedUp,  // every posting of the lists
     kListsWalked,   // the postings that can be among the best
   };
-  // Offers rows the filter takes that have one of the words, or any at all when `any_row`: all that
-  // can be among the best.
-  Way find_best(RowFilter& filter, bool any_row, TopK* best);
+  // Offers rows the filter takes that have one of the words, or any at all when the plan needs none
+  // of them: all that can be among the best.
+  Way find_best(RowFilter& filter, TopK* best);
   // Calls `visit` with every such row, rising, and its score.
-  void for_each(RowFilter& filter, bool any_row,
-                const std::function<void(uint32_t row, double score)>& visit);
+  void for_each(RowFilter& filter, const std::function<void(uint32_t row, double score)>& visit);
 
   struct TermFigures {
     const RankedTerm* term;
@@ -120,9 +119,8 @@ class Ranker {
   Way find_best_of_long_lists(RowFilter& filter, TopK* best);
   [[nodiscard]] uint64_t walked_row_count(double floor) const;
   double find_floor(RowFilter& filter, const TopK& best);
-  void walk_with_scores(RowFilter& filter, bool any_row,
-                        const std::function<void(uint32_t, double)>& visit);
-  void walk_filter(RowFilter& filter, bool any_row, TopK* best);
+  void walk_with_scores(RowFilter& filter, const std::function<void(uint32_t, double)>& visit);
+  void walk_filter(RowFilter& filter, TopK* best);
   void walk_lists(RowFilter& filter, TopK* best);
   void walk_list(const std::vector<Term*>& order, size_t at, double rest, RowFilter& filter,
                  TopK* best);
@@ -138,6 +136,7 @@ class Ranker {
 
   const index::Index& index_;
   uint32_t row_end_;
+  bool any_row_;  // a row needs none of the words
   Bm25 bm25_;
   std::vector<Term> terms_;  // rarest first: what the rest can give is least then
 };

@@ -169,7 +169,7 @@ Hit Search::Parts::hit_of(const PlaceInOrder& place, double match, double best_m
 
 Matches Search::Parts::every_match() {
   Matches matches;
-  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
+  ranker->for_each(filter, [&](uint32_t row, double score) {
     matches.rows.emplace_back(row, score);
     matches.best = std::max(matches.best, score);
   });
@@ -179,14 +179,14 @@ Matches Search::Parts::every_match() {
 // [BM25] 0 when nothing matches.
 double Search::Parts::find_best_match() {
   TopK first(1, false, std::nullopt);
-  ranker->find_best(filter, !text.needs_term, &first);
+  ranker->find_best(filter, &first);
   const auto places = first.take();
   return places.empty() ? 0 : places.front().key;
 }
 
 BestRows Search::Parts::best_rows(double best_match) {
-  return find_best_rows(index, *ranker, filter, !text.needs_term, relevance, text.question,
-                        text.words, *input.analyzer, best_match, input.weights);
+  return find_best_rows(index, text, *ranker, filter, relevance, *input.analyzer, best_match,
+                        input.weights);
 }
 
 void Search::Parts::take(TopK& best, Answer* answer) {
@@ -201,7 +201,7 @@ void Search::Parts::take(TopK& best, Answer* answer) {
 void Search::Parts::run_by_match(Answer* answer) {
   TopK best(wanted(), false, after_place());
   if (answer->best_match == 0 && query.after) answer->best_match = find_best_match();
-  answer->strategy = strategy_of(ranker->find_best(filter, !text.needs_term, &best));
+  answer->strategy = strategy_of(ranker->find_best(filter, &best));
   const auto places = best.take();
   for (const PlaceInOrder& place : places) index.prefetch(place.row);
   if (answer->best_match == 0 && !places.empty()) answer->best_match = places.front().key;
@@ -248,7 +248,7 @@ void Search::Parts::run_by_best(Answer* answer) {
 // The rest of the matches, by their match: all behind the best rows.
 void Search::Parts::take_unranked(const BestRows& found, Answer* answer) {
   TopK rest(wanted() - answer->hits.size(), query.ascending, after_place());
-  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
+  ranker->for_each(filter, [&](uint32_t row, double score) {
     if (found.find(row) != nullptr) return;
     const PlaceInOrder place{unranked_key(score, found.best_match), index.timestamp_ms(row), row};
     if (hit_of(place, score, found.best_match).relevance >= query.relevance_min) rest.offer(place);
@@ -332,7 +332,7 @@ Candidates Search::Parts::word_candidates(Answer* answer) {
   Candidates found;
   if (!ranks || finds_nothing) return found;
   double best_match = 0;
-  ranker->for_each(filter, !text.needs_term, [&](uint32_t row, double score) {
+  ranker->for_each(filter, [&](uint32_t row, double score) {
     found.push_back({row, score, {}, score, {}});
     best_match = std::max(best_match, score);
   });

@@ -136,14 +136,14 @@ void expect_same(const std::vector<PlaceInOrder>& found,
   }
 }
 
-// The way in which they were found.
+// The way in which they were found. `any_row` is what the ranker's plan says.
 Ranker::Way expect_best_of_a_scan(const index::Index& index, Ranker& ranker,
                                   const RowFilter& filter, size_t count, bool any_row = false) {
   RowFilter scanned = filter;
   const auto expected = scan(index, ranker, scanned, any_row, count);
   RowFilter asked = filter;
   TopK best(count, false, std::nullopt);
-  const Ranker::Way way = ranker.find_best(asked, any_row, &best);
+  const Ranker::Way way = ranker.find_best(asked, &best);
   expect_same(best.take(), expected);
   return way;
 }
@@ -172,9 +172,11 @@ TEST_P(RankerScan, FindsWhatALookAtEveryRowFinds) {
   for (int round = 0; round < 25; ++round) {
     const bool has_many_words = round % 5 == 4;
     const auto words = log.words(has_many_words ? 300 : 1 + log.random()() % 6, 3);
-    const TextPlan plan = plan_of(log, words);
-    Ranker ranker(log.index(), plan, log.index().size());
+    TextPlan plan = plan_of(log, words);
     for (const size_t count : {1u, 2u, 10u, 100u, 2000u, 100'000u}) {
+      const bool any_row = log.random()() % 5 == 0;
+      plan.needs_term = !any_row;
+      Ranker ranker(log.index(), plan, log.index().size());
       RowFilter filter(log.index(), log.index().size(), kNowMs);
       switch (log.random()() % 4) {
         case 0: filter.require_types({"finding"}); break;
@@ -189,7 +191,6 @@ TEST_P(RankerScan, FindsWhatALookAtEveryRowFinds) {
         }
         default: break;
       }
-      const bool any_row = log.random()() % 5 == 0;
       expect_best_of_a_scan(log.index(), ranker, filter, count, any_row);
       RowFilter other = filter;
       std::vector<PlaceInOrder> all = scan(log.index(), ranker, other, any_row, SIZE_MAX);
@@ -199,7 +200,7 @@ TEST_P(RankerScan, FindsWhatALookAtEveryRowFinds) {
       std::erase_if(all, [&](const PlaceInOrder& place) { return !comes_before(last, place); });
       if (all.size() > count) all.resize(count);
       TopK next(count, false, last);
-      ranker.find_best(filter, any_row, &next);
+      ranker.find_best(filter, &next);
       expect_same(next.take(), all);
     }
   }
@@ -302,7 +303,7 @@ TEST(Ranker, ARowAloneInItsWindowTakesNoOtherWithIt) {
   Ranker ranker(log.index(), *plan, log.index().size());
   RowFilter filter(log.index(), log.index().size(), kNowMs);
   std::set<uint32_t> found;
-  ranker.for_each(filter, false, [&](uint32_t row, double) { found.insert(row); });
+  ranker.for_each(filter, [&](uint32_t row, double) { found.insert(row); });
   EXPECT_EQ(found, rows);
 }
 
@@ -336,13 +337,14 @@ TEST(Ranker, VisitsEveryMatchOnceWithItsScore) {
   for (const auto& [few, word_count] :
        std::vector<std::pair<bool, size_t>>{{false, 4}, {true, 4}, {false, 300}, {true, 300}}) {
     const auto words = log.words(word_count, 2);
-    const TextPlan plan = plan_of(log, words);
-    Ranker ranker(log.index(), plan, log.index().size());
+    TextPlan plan = plan_of(log, words);
     RowFilter filter(log.index(), log.index().size(), kNowMs);
     if (few) filter.require(RowSet::of_rows({0, 3, 500, 501, 502, 1199}));
     for (const bool any_row : {false, true}) {
+      plan.needs_term = !any_row;
+      Ranker ranker(log.index(), plan, log.index().size());
       std::map<uint32_t, double> seen;
-      ranker.for_each(filter, any_row, [&](uint32_t row, double score) {
+      ranker.for_each(filter, [&](uint32_t row, double score) {
         EXPECT_TRUE(seen.emplace(row, score).second) << row;
       });
       for (uint32_t row = 0; row < log.index().size(); ++row) {
@@ -370,8 +372,8 @@ TEST(Ranker, RowsBehindTheEndNeitherCountNorMatch) {
   for (const size_t count : {1u, 50u, 1000u}) {
     TopK from_cut(count, false, std::nullopt);
     TopK from_alone(count, false, std::nullopt);
-    cut.find_best(cut_filter, false, &from_cut);
-    alone.find_best(alone_filter, false, &from_alone);
+    cut.find_best(cut_filter, &from_cut);
+    alone.find_best(alone_filter, &from_alone);
     expect_same(from_cut.take(), from_alone.take());
   }
   EXPECT_EQ(cut.statistics().total_length, alone.statistics().total_length);
