@@ -24,10 +24,10 @@ struct IsLater {
   }
 };
 
-class Search {
+class OrderedSearch {
  public:
-  Search(const index::Index& index, RowFilter& filter, const OrderKey& key, double key_min,
-         TopK* best)
+  OrderedSearch(const index::Index& index, RowFilter& filter, const OrderKey& key, double key_min,
+                TopK* best)
       : index_(index), filter_(filter), key_(key), key_min_(key_min), best_(best) {}
 
   void run() {
@@ -93,7 +93,7 @@ class Search {
 
 void search_in_order(const index::Index& index, RowFilter& filter, const OrderKey& key,
                      double key_min, TopK* best) {
-  Search(index, filter, key, key_min, best).run();
+  OrderedSearch(index, filter, key, key_min, best).run();
 }
 
 }  // namespace varve::query
