@@ -32,6 +32,21 @@ EncodedColumn encode_slots(std::span<const uint32_t> slots) {
   return encode_column_bits(std::vector<uint64_t>(slots.begin(), slots.end()), 0, sizeof(uint32_t));
 }
 
+SnapshotHeader header_of(const Index& index, std::string_view id_start) {
+  SnapshotHeader header;
+  header.row_count = index.size();
+  if (index.has_text()) {
+    header.text_row_count = index.text().row_count();
+    header.text_fingerprint = index.text().fingerprint();
+  }
+  header.coverage = index.coverage;
+  header.coverage.tombstones_bytes = 0;
+  header.is_in_time_order = index.is_in_time_order() ? 1 : 0;
+  header.id_start_length = id_start.size();
+  std::copy(id_start.begin(), id_start.end(), header.id_start.begin());
+  return header;
+}
+
 }  // namespace
 
 std::string encode_snapshot(const Index& index) {
@@ -42,18 +57,7 @@ std::string encode_snapshot(const Index& index) {
   const std::string terms = has_text ? index.text_->encode_terms() : std::string();
   const std::span<const uint32_t> text_lengths =
       has_text ? std::span(index.text_->lengths()) : std::span<const uint32_t>();
-  SnapshotHeader header;
-  header.row_count = index.size();
-  if (has_text) {
-    header.text_row_count = index.text_->row_count();
-    header.text_fingerprint = index.text_->fingerprint();
-  }
-  header.coverage = index.coverage;
-  header.coverage.tombstones_bytes = 0;
-  header.is_in_time_order = index.in_time_order_ ? 1 : 0;
   EncodedIds ids = index.ids_.encode();
-  header.id_start_length = ids.start.size();
-  std::copy(ids.start.begin(), ids.start.end(), header.id_start.begin());
   const std::pair<SnapshotSection, EncodedColumn> columns[] = {
       {kOffsets, encode_column(index.offsets_.values())},
       {kLengths, encode_column(index.lengths_.values())},
@@ -78,7 +82,7 @@ std::string encode_snapshot(const Index& index) {
   sections[kTypeNames] = {type_names};
   sections[kFacets] = {facets};
   sections[kTextTerms] = {terms};
-  return assemble_snapshot(header, sections);
+  return assemble_snapshot(header_of(index, ids.start), sections);
 }
 
 // What an index has of its rows: opened, to be read when they are asked for, or all at once.

@@ -87,6 +87,14 @@ Status SnapshotFile::read_header() {
   if (header_.section_count != kSectionCount || header_.hash != hash_of(header_)) {
     return wrong_snapshot("the header is damaged");
   }
+  VARVE_TRY(find_hashes());
+  return check_figures();
+}
+
+// Where the hashes of each section lie: behind all sections, which lie one behind the other, and up
+// to the file's end.
+Status SnapshotFile::find_hashes() {
+  const uint64_t file_bytes = size_bytes();
   uint64_t offset = sizeof(SnapshotHeader);
   for (const auto& section : header_.sections) {
     if (section.offset != offset || section.length > file_bytes - offset) {
@@ -94,19 +102,24 @@ Status SnapshotFile::read_header() {
     }
     offset += section.length;
   }
-  for (const SnapshotSection section :
-       {kLineHashes, kIdHashes, kIds, kTypeNames, kTable, kFacets, kTextTerms}) {
-    const SectionPlace& place = header_.sections[section];
-    if (place.base != 0 || place.step != 0)
-      return wrong_snapshot("a section that is not a column has a base or a step");
-  }
   for (size_t i = 0; i < kSectionCount; ++i) {
     hashes_at_[i] = offset;
     const uint64_t bytes = block_count(header_.sections[i].length) * sizeof(uint64_t);
     if (bytes > file_bytes - offset) return wrong_snapshot("shorter than its hashes");
     offset += bytes;
   }
-  if (offset != file_bytes) return wrong_snapshot("longer than its sections");
+  return offset == file_bytes ? Status() : wrong_snapshot("longer than its sections");
+}
+
+// Whether the header's figures can be, and the sections have as many values as it says there are
+// rows.
+Status SnapshotFile::check_figures() const {
+  for (const SnapshotSection section :
+       {kLineHashes, kIdHashes, kIds, kTypeNames, kTable, kFacets, kTextTerms}) {
+    const SectionPlace& place = header_.sections[section];
+    if (place.base != 0 || place.step != 0)
+      return wrong_snapshot("a section that is not a column has a base or a step");
+  }
   if (header_.id_start_length > kIdBytesMax)
     return wrong_snapshot("the common start of the ids is longer than an id may be");
   if (header_.row_count > UINT32_MAX - 1) return wrong_snapshot("more rows than there can be");

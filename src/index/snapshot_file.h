@@ -129,6 +129,8 @@ class SnapshotFile {
  private:
   explicit SnapshotFile(std::unique_ptr<log::DocumentView> view) : view_(std::move(view)) {}
   Status read_header();
+  Status find_hashes();
+  [[nodiscard]] Status check_figures() const;
   Status read_exactly(uint64_t offset, std::span<char> out);
   Result<std::span<const uint64_t>> hashes_of(SnapshotSection section);
   Status read_blocks(SnapshotSection section, uint64_t first_block, std::span<char> out);

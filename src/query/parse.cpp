@@ -56,17 +56,7 @@ class QueryParser {
     VARVE_TRY(document_.parse(text_));
     const json::Value root = document_.root();
     json::ObjectReader reader(text_, root);
-    read_text(reader);
-    read_vector(reader);
-    reader.read_types("types", &query_.types);
-    read_part(reader, "tags", &QueryParser::read_tags);
-    read_part(reader, "time", &QueryParser::read_time);
-    reader.read_double("min_importance", &query_.importance_min, 0, 1);
-    reader.read_double("min_relevance", &query_.relevance_min, 0, 2);
-    read_references(reader);
-    reader.read_ids("ids", &query_.ids);
-    reader.read_string("trace_id", &query_.trace_id);
-    read_content(reader);
+    read_conditions(reader);
     // A list or a text that the caller's program left empty must not delete everything.
     if (scope_ == Scope::kDelete) refuse_no_condition(reader, root);
     reader.read_time("now", &query_.now_ms);
@@ -119,6 +109,20 @@ class QueryParser {
       reader.fail(*now,
                   "is no condition, and there is none beside it; to delete every entry give {}");
     }
+  }
+
+  void read_conditions(json::ObjectReader& reader) {
+    read_text(reader);
+    read_vector(reader);
+    reader.read_types("types", &query_.types);
+    read_part(reader, "tags", &QueryParser::read_tags);
+    read_part(reader, "time", &QueryParser::read_time);
+    reader.read_double("min_importance", &query_.importance_min, 0, 1);
+    reader.read_double("min_relevance", &query_.relevance_min, 0, 2);
+    read_references(reader);
+    reader.read_ids("ids", &query_.ids);
+    reader.read_string("trace_id", &query_.trace_id);
+    read_content(reader);
   }
 
   void read_text(json::ObjectReader& reader) {
