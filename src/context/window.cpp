@@ -21,6 +21,8 @@ constexpr size_t kItemsUsual = 128;
 // answer less, 0 too.
 constexpr uint64_t kItemTokensMin = 3;
 
+constexpr uint64_t kPieceKinds = 8;  // at most (piece_kind)
+
 uint32_t row_of(const Candidate& candidate) { return candidate.entry.place.row; }
 
 class Window {
@@ -263,7 +265,7 @@ class Window {
           unit->headings.end()) {
         continue;
       }
-      const uint64_t key = hash64(item.heading) * 8 + piece_kind(request_.format, item.source);
+      const uint64_t key = count_key(hash64(item.heading), item.source);
       VARVE_TRY_ASSIGN(const uint64_t tokens, count(key, item.source, item.heading));
       unit->tokens = add_tokens(unit->tokens, tokens);
       unit->headings.push_back(item.heading);
@@ -286,8 +288,12 @@ class Window {
     return counter_.count_keyed(key, counted_form(request_.format, source, part));
   }
 
+  // Under what its count is kept: the hash of what it is made from, and how it is written.
+  [[nodiscard]] uint64_t count_key(uint64_t hash, Source source) const {
+    return hash * kPieceKinds + piece_kind(request_.format, source);
+  }
   [[nodiscard]] uint64_t key_of(const session::Selected& entry, Source source) const {
-    return entry.place.location.line_hash * 8 + piece_kind(request_.format, source);
+    return count_key(entry.place.location.line_hash, source);
   }
 
   // The text, of fewer units when the whole has more tokens than its parts.

@@ -43,7 +43,17 @@ json::Tree newest_first(uint64_t limit) {
   return query;
 }
 
-// Visits entries, newest first, until `visit` answers false. `query` comes from newest_first().
+// Of the entries with these ids alone.
+json::Tree newest_first_of(const std::vector<std::string>& ids, uint64_t limit) {
+  json::Tree wanted = json::Tree::array();
+  for (const auto& id : ids) wanted.push(json::Tree::string(id));
+  json::Tree query = newest_first(limit);
+  query.set("ids", std::move(wanted));
+  return query;
+}
+
+// Visits entries, newest first, until `visit` answers false. `query` comes from newest_first() or
+// newest_first_of().
 using Visit = std::function<Result<bool>(const session::QueryResult& entry)>;
 Status visit_entries(session::Session& session, json::Tree query, const Visit& visit) {
   while (true) {
@@ -85,6 +95,18 @@ struct Memory::Context {
     messages.push_back(std::move(message));
     return true;
   }
+
+  // {"entries", "token_count", "source"}, oldest first. Leaves nothing behind.
+  json::Tree take_answer(std::string_view source) {
+    std::reverse(messages.begin(), messages.end());
+    json::Tree entries = json::Tree::array();
+    for (auto& message : messages) entries.push(std::move(message));
+    json::Tree answer = json::Tree::object();
+    answer.set("entries", std::move(entries));
+    answer.set("token_count", json::Tree::integer_unsigned(token_count));
+    answer.set("source", json::Tree::string(source));
+    return answer;
+  }
 };
 
 Result<std::string> Memory::record(std::string_view session_id, std::string_view message_json) {
@@ -117,25 +139,14 @@ Result<json::Tree> Memory::context(std::string_view session_id, uint64_t tokens_
   if (session.ok()) {
     const auto ids = working_ids((*session)->id());
     if (!ids.empty()) {
-      json::Tree query = newest_first(ids.size());
-      json::Tree wanted = json::Tree::array();
-      for (const auto& id : ids) wanted.push(json::Tree::string(id));
-      query.set("ids", std::move(wanted));
-      VARVE_TRY(visit_entries(**session, std::move(query), [&](const auto& entry) {
+      VARVE_TRY(visit_entries(**session, newest_first_of(ids, ids.size()), [&](const auto& entry) {
         is_working = true;  // even if the newest entry does not fit
         return context.take(entry);
       }));
     }
     if (!is_working) VARVE_TRY(visit_entries(**session, newest_first(kEntriesAtATime), take));
   }
-  json::Tree entries = json::Tree::array();
-  std::reverse(context.messages.begin(), context.messages.end());
-  for (auto& message : context.messages) entries.push(std::move(message));
-  json::Tree answer = json::Tree::object();
-  answer.set("entries", std::move(entries));
-  answer.set("token_count", json::Tree::integer_unsigned(context.token_count));
-  answer.set("source", json::Tree::string(is_working ? "working" : "short_term"));
-  return answer;
+  return context.take_answer(is_working ? "working" : "short_term");
 }
 
 Status Memory::load(std::string_view session_id) {
@@ -187,10 +198,8 @@ Status Memory::remove(std::string_view entry_id, std::string_view reason) {
             "an id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
             std::move(place)};
   }
-  json::Tree query = newest_first(std::numeric_limits<uint64_t>::max());
-  json::Tree wanted = json::Tree::array();
-  wanted.push(json::Tree::string(entry_id));
-  query.set("ids", std::move(wanted));
+  const json::Tree query =
+      newest_first_of({std::string(entry_id)}, std::numeric_limits<uint64_t>::max());
   VARVE_TRY_ASSIGN(auto found, store_.query_of_user(query.canonical(), options_.user_id));
   bool is_deleted = false;
   for (const auto& result : found.results) {
