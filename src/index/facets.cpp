@@ -38,11 +38,8 @@ std::string outgoing_key(uint32_t row) {
   return key;
 }
 
-std::string relation_key(std::string_view target, std::string_view relation) {
-  std::string key = field_key(kRelated, target);
-  key.push_back('\0');
-  key.append(relation);
-  return key;
+void assign_relation_key(std::string* key, std::string_view target, std::string_view relation) {
+  key->assign(1, kRelated).append(target).append(1, '\0').append(relation);
 }
 
 void append_text(std::string* out, std::string_view text) {
@@ -109,7 +106,7 @@ void Facets::add_references(uint32_t row, const entry::EntryFacts& facts) {
     for (const auto& target : targets) {
       add_field(kIncoming, target, row);
       if (!relation.empty()) {
-        key_.assign(1, kRelated).append(target).append(1, '\0').append(relation);
+        assign_relation_key(&key_, target, relation);
         add_row(key_, row);
       }
       append_reference(&outgoing_, {relation, target}, facts.id);
@@ -144,7 +141,9 @@ PostingList Facets::referring(std::string_view target) const {
 }
 
 PostingList Facets::referring(std::string_view target, std::string_view relation) const {
-  return dictionary_.find_rows(relation_key(target, relation));
+  std::string key;
+  assign_relation_key(&key, target, relation);
+  return dictionary_.find_rows(key);
 }
 
 void Facets::references_of(uint32_t row, std::string_view id,

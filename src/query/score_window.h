@@ -30,18 +30,14 @@ class ScoreWindow {
   }
 
   // Whether something was added to the row, which is in the window.
-  [[nodiscard]] bool has(uint32_t row) const {
-    const uint32_t at = row - first_row_;
-    return (marks_[at / kMarkBits] >> at % kMarkBits & 1) != 0;
-  }
+  [[nodiscard]] bool has(uint32_t row) const { return is_marked(row - first_row_); }
 
   // Calls `visit(i)` for each of these rows of the window, `rows[i]`, that something was added to.
   template <typename Visit>
   void for_each_touched(std::span<const uint32_t> rows, Visit visit) const {
     const uint32_t first_row = first_row_;  // of its own, so that it stays in a register
     for (size_t i = 0; i < rows.size(); ++i) {
-      const uint32_t at = rows[i] - first_row;
-      if ((marks_[at / kMarkBits] >> at % kMarkBits & 1) != 0) visit(i);
+      if (is_marked(rows[i] - first_row)) visit(i);
     }
   }
 
@@ -84,6 +80,10 @@ class ScoreWindow {
 
  private:
   static constexpr size_t kMarkBits = 64;
+
+  [[nodiscard]] bool is_marked(uint32_t at) const {
+    return (marks_[at / kMarkBits] >> at % kMarkBits & 1) != 0;
+  }
 
   std::array<double, kRows> scores_;  // what is not marked has no value
   std::array<uint64_t, kRows / kMarkBits> marks_{};
