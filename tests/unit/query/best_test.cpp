@@ -316,6 +316,34 @@ TEST(Best, AscendingIsTheReverse) {
   }
 }
 
+// One of many matches is of the day that is asked for, and too poor a match to be ranked otherwise.
+TEST(Best, MatchesOfTheDayAreRankedBesideTheBestMatches) {
+  QueryLog log(plain_words());
+  const int64_t day_ms = kNowMs - 30 * kDayMs;
+  const auto add = [&](const std::string& id, int64_t time_ms, const std::string& text) {
+    log.add(R"({"type":"message","id":")" + id + R"(","timestamp":")" + format_rfc3339(time_ms) +
+            R"(","content":")" + text + R"("})");
+  };
+  add("that-day", day_ms, "tea with milk");
+  add("other-words", day_ms + 10 * kDayMs, "milk");
+  for (int i = 0; i < 20; ++i) {
+    add("e" + std::to_string(i), kNowMs - (20 - i) * kHourMs * 3, "tea");
+    add("between" + std::to_string(i), kNowMs - (20 - i) * kHourMs * 3 + 1000, "road");
+  }
+  const std::string question = "tea " + format_rfc3339(day_ms).substr(0, 10);
+  const auto first_by = [&](uint32_t candidates, uint32_t dated_candidates) {
+    log.weights.candidate_count = candidates;
+    log.weights.dated_candidate_count = dated_candidates;
+    return log.ids(R"({"limit":1,"text":")" + question + R"("})");
+  };
+  EXPECT_EQ(first_by(200, 0), "that-day") << "all of them are ranked";
+  EXPECT_EQ(first_by(5, 1), "that-day");
+  EXPECT_EQ(first_by(5, 0), "e19");
+  log.weights = BestWeights();
+  log.weights.candidate_count = 5;
+  EXPECT_EQ(log.answer(R"({"limit":100,"text":")" + question + R"("})").hits.size(), 21u);
+}
+
 TEST(Best, SevenTermsMakeTheKey) {
   BestParts parts;
   parts.match = 1;

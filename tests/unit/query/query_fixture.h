@@ -60,19 +60,48 @@ class QueryLog {
 
   // How alike entries are to the vector of any query that has one; rows rising.
   std::vector<VectorMatch> vectors;
+  // How any query weighs what `best` adds up.
+  BestWeights weights;
+  // [BM25] of the best match in all sessions; 0: this is the only one.
+  double best_match = 0;
 
   index::Index& index() { return index_; }
   text::Analyzer& analyzer() { return analyzer_; }
   decay::Rules& rules() { return rules_; }
 
+  // A search of the query, which must outlive it, with what only entries can tell.
+  Result<Search> search(const Query& query, int64_t now_ms = kNowMs) {
+    index_.arrange();
+    SearchInput input;
+    input.index = &index_;
+    input.query = &query;
+    input.rules = &rules_;
+    input.analyzer = query.has_text() ? &analyzer_ : nullptr;
+    input.now_ms = now_ms;
+    input.live_ms = now_ms;
+    if (query.has_vector()) input.vectors = vectors;
+    input.weights = weights;
+    input.best_match = best_match;
+    VARVE_TRY_ASSIGN(Search first, Search::plan(input));
+    if (first.checks().empty()) return first;
+    for (size_t i = 0; i < first.checks().size(); ++i) {
+      std::vector<uint32_t>& passed = input.passed.emplace_back();
+      for (const uint32_t row : first.rows_to_check(i)) {
+        EXPECT_TRUE(document_.parse(lines_[row]).ok());
+        if (first.checks()[i].holds(document_.root(), analyzer_)) passed.push_back(row);
+      }
+    }
+    return Search::plan(input);
+  }
+
   // Answers a query as a session does: what only entries can tell is read from them.
   Result<Answer> ask(const Query& query, int64_t now_ms = kNowMs) {
-    VARVE_TRY_ASSIGN(Search search, ready(query, now_ms));
-    return search.run();
+    VARVE_TRY_ASSIGN(Search made, search(query, now_ms));
+    return made.run();
   }
   Result<std::vector<uint32_t>> all_rows(const Query& query, int64_t now_ms = kNowMs) {
-    VARVE_TRY_ASSIGN(Search search, ready(query, now_ms));
-    return search.all_rows();
+    VARVE_TRY_ASSIGN(Search made, search(query, now_ms));
+    return made.all_rows();
   }
 
   Answer answer(std::string_view text) {
@@ -103,28 +132,6 @@ class QueryLog {
   }
 
  private:
-  Result<Search> ready(const Query& query, int64_t now_ms) {
-    index_.arrange();
-    SearchInput input;
-    input.index = &index_;
-    input.query = &query;
-    input.rules = &rules_;
-    input.analyzer = query.has_text() ? &analyzer_ : nullptr;
-    input.now_ms = now_ms;
-    input.live_ms = now_ms;
-    if (query.has_vector()) input.vectors = vectors;
-    VARVE_TRY_ASSIGN(Search search, Search::plan(input));
-    if (search.checks().empty()) return search;
-    for (size_t i = 0; i < search.checks().size(); ++i) {
-      std::vector<uint32_t>& passed = input.passed.emplace_back();
-      for (const uint32_t row : search.rows_to_check(i)) {
-        EXPECT_TRUE(document_.parse(lines_[row]).ok());
-        if (search.checks()[i].holds(document_.root(), analyzer_)) passed.push_back(row);
-      }
-    }
-    return Search::plan(input);
-  }
-
   void append_id(uint32_t row, std::string* out) {
     if (!out->empty()) out->push_back(' ');
     out->append(index_.id(row));
