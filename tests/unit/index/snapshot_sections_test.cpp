@@ -178,6 +178,15 @@ TEST(SnapshotSections, WithoutWordsNoneArePending) {
   EXPECT_TRUE(Editor(bytes).sections[Editor::kTextLengths].empty());
 }
 
+TEST(SnapshotSections, WordsThatItHasNotAreAddedByTheSettingsGiven) {
+  const text::Settings settings{"none", {}, false};
+  const std::string bytes = encode_snapshot(full_index_of(20, 0));
+  auto decoded = decode_snapshot(bytes, settings);
+  ASSERT_TRUE(decoded.ok());
+  for (uint32_t row = 0; row < 20; ++row) add_words(*decoded, row);
+  expect_same_text(full_index_of(20, 20, settings).text(), decoded->text());
+}
+
 TEST(SnapshotSections, WordsOfOtherSettingsAreFoundAnew) {
   const std::string bytes = encode_snapshot(full_index_of(30, 30));
   for (const text::Settings& other :

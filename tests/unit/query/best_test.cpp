@@ -344,6 +344,27 @@ TEST(Best, MatchesOfTheDayAreRankedBesideTheBestMatches) {
   EXPECT_EQ(log.answer(R"({"limit":100,"text":")" + question + R"("})").hits.size(), 21u);
 }
 
+// What stands beside the best match lends its match, and is ranked, without being among the best.
+TEST(Best, EntriesBesideACandidateNeedNotBeCandidates) {
+  QueryLog log(plain_words());
+  log.weights.candidate_count = 1;
+  for (const std::string text :
+       {"tea and bread", "tea with milk", "tea", "tea or milk", "tea cup"}) {
+    log.add(R"({"type":"message","content":")" + text + R"("})");
+  }
+  const Answer answer = log.answer(R"({"text":"tea"})");
+  ASSERT_EQ(answer.hits.size(), 5u);
+  std::map<uint32_t, const Hit*> by_row;
+  for (const Hit& hit : answer.hits) by_row[hit.place.row] = &hit;
+  EXPECT_EQ(answer.hits[0].place.row, 2u);
+  const double beside = by_row[1]->match_quality + by_row[3]->match_quality;
+  EXPECT_DOUBLE_EQ(by_row[2]->best->neighbours, 0.4 * beside);
+  EXPECT_DOUBLE_EQ(by_row[1]->best->neighbours, 0.4 * (1 + by_row[0]->match_quality));
+  EXPECT_TRUE(by_row[3]->best.has_value());
+  EXPECT_FALSE(by_row[0]->best.has_value());
+  EXPECT_FALSE(by_row[4]->best.has_value());
+}
+
 TEST(Best, SevenTermsMakeTheKey) {
   BestParts parts;
   parts.match = 1;

@@ -56,7 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
                                "7,\xe2\x80\xaf"
                                "2023",
                                {{2023, 5, 7}}},
-                      DateCase{"on May, - 7", {{kAny, 5, kAny}}}));
+                      DateCase{"on May, - 7", {{kAny, 5, kAny}}},
+                      DateCase{"room 7; June 2023", {{2023, 6, kAny}}},
+                      DateCase{"the 7 th May", {{kAny, 5, kAny}}}));
 
 int64_t at(const char* time) { return parse_rfc3339(time).value_or(-1); }
 

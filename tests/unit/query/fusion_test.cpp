@@ -219,5 +219,23 @@ TEST(VectorQueryText, WhatIsWrongIsToldWithItsPlace) {
   EXPECT_FALSE(counted->has_vector());
 }
 
+// The answer to a question stands best, though another entry is the best match.
+TEST(VectorBesideWords, RanksThemByBestWhereThatIsAskedFor) {
+  QueryLog log(plain_words());
+  log.add(R"({"id":"other","type":"message","timestamp":"2026-01-01T00:00:00Z",)"
+          R"("content":{"role":"assistant","text":"tea alone"}})");
+  log.add(R"({"id":"question","type":"message","timestamp":"2026-02-01T00:00:00Z",)"
+          R"("content":{"role":"assistant","text":"which tea is it ?"}})");
+  log.add(R"({"id":"answer","type":"message","timestamp":"2026-02-01T00:00:01Z",)"
+          R"("content":{"role":"user","text":"the green tea one"}})");
+  log.vectors = {{0, 0.5}, {1, 0.5}, {2, 0.5}};
+  const std::string query = R"({"vector":[1],"vector_weight":0,"text":"my tea")";
+  EXPECT_EQ(log.ids(query + R"(,"sort_by":"match"})").substr(0, 5), "other");
+  const Answer answer = log.answer(query + R"(,"sort_by":"best"})");
+  EXPECT_EQ(log.ids_of(answer), log.ids(R"({"text":"my tea"})"));
+  EXPECT_EQ(log.ids_of(answer).substr(0, 6), "answer");
+  for (const Hit& hit : answer.hits) EXPECT_TRUE(hit.best.has_value());
+}
+
 }  // namespace
 }  // namespace varve::query

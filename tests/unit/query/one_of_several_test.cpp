@@ -2,6 +2,7 @@
 // ranks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,20 @@ TEST_F(OneOfSeveral, HasNoRanksWithoutWhatMustBeThere) {
     const RankKeys keys = search(R"({"vector":[1,0],"text":")" + text + R"("})").rank_keys();
     EXPECT_TRUE(keys.text.empty()) << text;
     EXPECT_TRUE(keys.vectors.empty()) << text;
+  }
+}
+
+TEST_F(OneOfSeveral, MeasuresItsMatchesByTheBestMatchOfAll) {
+  const double best = search(R"({"text":"tea"})").best_match();
+  for (const double best_of_all : {0.0, best * 2}) {
+    log_.best_match = best_of_all;
+    for (const std::string sort : {"best", "match", "relevance", "time"}) {
+      const Answer answer = log_.answer(R"({"text":"tea","sort_by":")" + sort + R"("})");
+      EXPECT_EQ(answer.best_match, best_of_all > 0 ? best * 2 : best) << sort;
+      double quality_max = 0;
+      for (const Hit& hit : answer.hits) quality_max = std::max(quality_max, hit.match_quality);
+      EXPECT_DOUBLE_EQ(quality_max, best_of_all > 0 ? 0.5 : 1) << sort;
+    }
   }
 }
 

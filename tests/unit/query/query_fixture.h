@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "entry/entry.h"
 #include "index/index.h"
 #include "query/parse.h"
@@ -29,6 +30,15 @@ inline text::Settings plain_words() {
   settings.language = "none";
   settings.own_stop_words = true;
   return settings;
+}
+
+// id, importance, hours of age; type finding unless told.
+inline std::string entry_of(const std::string& id, double importance, int64_t age_hours,
+                            const std::string& members = R"("content":"-")",
+                            const std::string& type = "finding") {
+  return R"({"id":")" + id + R"(","type":")" + type + R"(","importance":)" +
+         std::to_string(importance) + R"(,"timestamp":")" +
+         format_rfc3339(kNowMs - age_hours * kHourMs) + R"(",)" + members + "}";
 }
 
 class QueryLog {

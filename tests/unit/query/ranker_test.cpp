@@ -359,6 +359,24 @@ TEST(Ranker, VisitsEveryMatchOnceWithItsScore) {
   }
 }
 
+// With many words lists are added up, which tells of no row behind the last match.
+TEST(Ranker, VisitsRowsWithoutAnyOfVeryManyWords) {
+  QueryLog log(plain_words());
+  std::string words;
+  for (size_t i = 0; i < 100; ++i) words += word_of(i) + " ";
+  for (const std::string& text : {std::string("-"), words, std::string("-"), std::string("-")}) {
+    log.add(R"({"type":"note","content":")" + text + R"("})");
+  }
+  auto plan = plan_text(words, log.index(), log.analyzer());
+  ASSERT_TRUE(plan.ok());
+  plan->needs_term = false;
+  Ranker ranker(log.index(), *plan, log.index().size());
+  RowFilter filter(log.index(), log.index().size(), kNowMs);
+  std::vector<uint32_t> rows;
+  ranker.for_each(filter, [&](uint32_t row, double) { rows.push_back(row); });
+  EXPECT_EQ(rows, (std::vector<uint32_t>{0, 1, 2, 3}));
+}
+
 TEST(Ranker, RowsBehindTheEndNeitherCountNorMatch) {
   ZipfLog whole(8, 900, 20);
   ZipfLog part(8, 400, 20);  // the same first rows

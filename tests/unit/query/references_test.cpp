@@ -53,6 +53,12 @@ TEST_F(References, LeadOutwardsAndInwards) {
   EXPECT_EQ(walk({"x"}, 5), "");
 }
 
+TEST_F(References, EndWithTheRows) {
+  EXPECT_EQ(walk({"b"}, 1, {}, 2), "a") << "c, which b names, comes later";
+  EXPECT_EQ(walk({"c"}, 1, {}, 2), "b") << "so does what c names";
+  EXPECT_EQ(walk({"c"}, 1, {}, 3), "ab");
+}
+
 TEST_F(References, GoAsDeepAsAskedAndCirclesEnd) {
   EXPECT_EQ(walk({"d"}, 2), "abc") << "c, then what c names and what names c";
   EXPECT_EQ(walk({"a"}, 2), "bcd");

@@ -45,6 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
                     SpanCase{"the day before yesterday, what was it?", {"2026-11-23"}},
                     SpanCase{"who called last night?", {"2026-11-24"}},
                     SpanCase{"3 days ago", {"2026-11-22"}},
+                    SpanCase{"365 days ago", {"2025-11-25"}}, SpanCase{"1000 days ago", {}},
                     SpanCase{"two days ago or a day ago", {"2026-11-23", "2026-11-24"}},
                     SpanCase{"last Friday", {"2026-11-20"}}, SpanCase{"on Tuesday", {"2026-11-24"}},
                     SpanCase{"on Wednesday", {"2026-11-18"}},  // before today

@@ -368,5 +368,35 @@ TEST(RowFilter, AsManyTagsAsAnEntryMayHaveCanAllBeRequired) {
   EXPECT_EQ(*rows, std::vector<uint32_t>{many});
 }
 
+// A set that walks no list: it is short, or one of many.
+TEST(RowSet, TellsThatAListItReadIsDamaged) {
+  index::PostingBuffer buffer;
+  for (uint32_t row = 0; row < 10; ++row) buffer.add(row * 7, 1, 0);
+  std::string bytes;
+  buffer.append_encoded_to(&bytes);
+  for (const bool is_cut : {false, true}) {
+    if (is_cut) bytes.pop_back();
+    index::PostingList list;
+    list.runs[0] = index::PostingRun::of_rows(bytes);
+    EXPECT_EQ(RowSet::of_lists({list}).is_damaged(), is_cut);
+    EXPECT_EQ(RowSet::of_lists(std::vector(100, list)).is_damaged(), is_cut);
+  }
+}
+
+// Each set lacks the row of its number.
+TEST(RowFilter, HoldsEachOfVeryManySets) {
+  FilterLog log(true);
+  RowFilter filter(log.index(), 100, -1);
+  for (uint32_t set = 0; set < 90; ++set) {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < 100; ++row) {
+      if (row != set) rows.push_back(row);
+    }
+    filter.require(RowSet::of_rows(std::move(rows)));
+  }
+  expect_walks(
+      filter, [](uint32_t row) { return row >= 90 && FilterLog::is_live(row, -1); }, 100);
+}
+
 }  // namespace
 }  // namespace varve::query

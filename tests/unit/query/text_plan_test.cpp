@@ -142,5 +142,72 @@ TEST_F(Unspaced, ACharacterOfVeryManyWordsIsFoundAndNotRefused) {
   EXPECT_EQ(found("犬 tower"), "tower many");
 }
 
+TEST_F(Unspaced, StarsAroundARunSayNothing) {
+  for (const std::string text : {"東京", "*東京", "東京*", "**東京**"}) {
+    const auto plan = plan_text(text, log_.index(), log_.analyzer());
+    ASSERT_TRUE(plan.ok());
+    ASSERT_EQ(plan->terms.size(), 1u) << text;
+    EXPECT_EQ(plan->terms[0].text, "東京") << text;
+    EXPECT_TRUE(plan->checks.empty()) << text;
+  }
+}
+
+TEST_F(Unspaced, ARunOfOneCharacterIsFoundAsAWhole) {
+  add("twice", "犬犬");
+  add("thrice", "犬犬犬");
+  EXPECT_EQ(found("*犬犬*"), "twice thrice");
+  EXPECT_EQ(found("*犬犬犬*"), "thrice");
+}
+
+TEST_F(Unspaced, AQuestionMarkIsOneCharacterOfTheText) {
+  EXPECT_EQ(found("東?都"), "tokyo");
+  EXPECT_EQ(found("東??都"), "");
+  EXPECT_EQ(found("+東?都"), "tokyo");
+  const Answer answer = log_.answer(R"({"text":"東?都","explain":true})");
+  ASSERT_EQ(answer.terms.size(), 1u);
+  EXPECT_EQ(answer.terms[0].text, "東?都");
+}
+
+std::vector<std::string> terms_of(QueryLog& log, std::string_view text) {
+  std::vector<std::string> terms;
+  const auto plan = plan_text(text, log.index(), log.analyzer());
+  EXPECT_TRUE(plan.ok());
+  for (const auto& term : plan->terms) terms.push_back(term.text);
+  return terms;
+}
+
+TEST(TextPlan, ATailOfAPhraseRanksAsWhatItBelongsTo) {
+  QueryLog log(plain_words());
+  log.add(R"({"type":"note","content":"c++ code of pr-12"})");
+  using Terms = std::vector<std::string>;
+  EXPECT_EQ(terms_of(log, R"("c++ code")"), (Terms{"c", "code", "c++"}));
+  EXPECT_EQ(terms_of(log, R"("of pr-12")"), (Terms{"of", "pr", "12"})) << "no tail";
+  EXPECT_EQ(terms_of(log, R"(code -"c++ code")"), (Terms{"code"}));
+}
+
+// Entries are read for a check: as few as the lists leave.
+TEST(TextPlan, AChecksRowsHaveAllItsWords) {
+  QueryLog log;
+  for (const std::string text : {"milk tea", "tea with milk", "tea", "running", "runs", "box"}) {
+    log.add(R"({"type":"note","content":")" + text + R"("})");
+  }
+  using Rows = std::vector<uint32_t>;
+  for (const auto& [text, rows] : {std::pair(R"(tea \"milk tea\")", Rows{0, 1}),
+                                   {R"(tea -\"milk tea\")", Rows{0, 1}},
+                                   {R"(tea -runn*)", Rows{3, 4}}}) {
+    const auto query = parse_query(R"({"text":")" + std::string(text) + R"("})", Scope::kSession);
+    ASSERT_TRUE(query.ok());
+    SearchInput input;
+    input.index = &log.index();
+    input.query = &*query;
+    input.rules = &log.rules();
+    input.analyzer = &log.analyzer();
+    auto search = Search::plan(input);
+    ASSERT_TRUE(search.ok());
+    ASSERT_EQ(search->checks().size(), 1u) << text;
+    EXPECT_EQ(search->rows_to_check(0), rows) << text;
+  }
+}
+
 }  // namespace
 }  // namespace varve::query

@@ -20,10 +20,11 @@ std::string folded(std::string_view word) {
 Class class_of(std::string_view character) { return character_at(character, 0).character_class; }
 
 TEST(Characters, BlanksAreOfEveryWidth) {
-  for (const uint32_t blank : {0x09u, 0x0Au, 0x20u, 0x85u, 0xA0u, 0x2003u, 0x2028u, 0x3000u}) {
+  for (const uint32_t blank :
+       {0x09u, 0x0Au, 0x0Du, 0x20u, 0x85u, 0xA0u, 0x2003u, 0x2028u, 0x2029u, 0x3000u}) {
     EXPECT_TRUE(is_blank(blank)) << blank;
   }
-  for (const uint32_t other : {0x00u, 0x08u, 0x2Du, 0x41u, 0x200Bu, 0x3001u, 0x6771u}) {
+  for (const uint32_t other : {0x00u, 0x08u, 0x0Eu, 0x2Du, 0x41u, 0x200Bu, 0x3001u, 0x6771u}) {
     EXPECT_FALSE(is_blank(other)) << other;
   }
 }
@@ -142,6 +143,7 @@ TEST(Characters, Folding) {
       {"한", "한"},
       {"\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB", "한"},
       {"ㅎㅏㄴ", "ㅎㅏㄴ"},  // letters that stand by themselves
+      {"ㄱㆎ", "ㄱㆎ"},      // the first and the last of these
       {"हिन्दी", "हिन्दी"},
       {"co\xC2\xADop", "coop"},
       {"a\xEF\xB8\x8F", "a"},

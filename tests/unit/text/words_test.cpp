@@ -154,6 +154,7 @@ TEST(Words, TailsBelongToTheWordBefore) {
   EXPECT_EQ(compounds_of("C+++ C++x"), Texts()) << "not a tail, and two connectors join nothing";
   EXPECT_EQ(compounds_of("c#x"), Texts({"c#x"})) << "a connector";
   EXPECT_EQ(compounds_of("lib/c++"), Texts({"lib/c++", "c++"}));
+  EXPECT_EQ(compounds_of("C#東 C++東"), Texts()) << "a word begins behind it";
   EXPECT_EQ(words_of("C++11"), Texts({"c", "11"}));
   EXPECT_EQ(compounds_of("1,200# 1,200++"), Texts({"1200#", "1200++"})) << "as of 1200";
 }
@@ -177,6 +178,8 @@ TEST(Words, EnglishApostrophes) {
   EXPECT_EQ(words_of("can't've"), Texts({"can't"}));
   EXPECT_EQ(words_of("it't"), Texts({"it", "t"})) << "no n before it";
   EXPECT_EQ(compounds_of("don't Caroline's"), Texts());
+  EXPECT_EQ(words_of("don't-can't say"), Texts({"don't", "can't", "say"}));
+  EXPECT_EQ(compounds_of("don't-can't say"), Texts({"don't-can't"}));
   EXPECT_EQ(compounds_of("O'Brien's"), Texts({"o'brien"}));
 }
 
