@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace varve::context {
 namespace {
@@ -74,6 +75,15 @@ TEST(ParseRequest, ReadsEveryMember) {
 }
 
 // More of what is wrong, with its places, is tested in tests/capi/context_test.cpp.
+TEST(ParseRequest, TypesAloneAskForTheNewestOfThem) {
+  const Request request = parsed(R"({"retrieve":[{"types":["decision"]}]})");
+  ASSERT_EQ(request.retrievals.size(), 1U);
+  EXPECT_TRUE(request.retrievals[0].is_recency);
+  EXPECT_EQ(request.retrievals[0].query.types, std::vector<std::string>{"decision"});
+  EXPECT_EQ(request.retrievals[0].query.sort_by, query::SortBy::kTime);
+  EXPECT_EQ(request.retrievals[0].query.limit, 100U);
+}
+
 TEST(ParseRequest, NamesTheFirstPartThatIsWrong) {
   const auto of = [](const std::string& text) {
     const auto request = parse_request(text);
