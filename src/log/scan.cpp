@@ -143,7 +143,8 @@ class EntryScan {
     const entry::Batch batch = facts_.batch;
     // Batches always have numbers: what an entry of version 0 calls "batch" is the user's own.
     const bool settled = facts_.seq == entry::kNoSeq || facts_.seq <= settled_seq_;
-    const bool belongs = !held_.empty() && batch.count == held_.front().facts.batch.count &&
+    const bool belongs = !held_.empty() && !settled &&
+                         batch.count == held_.front().facts.batch.count &&
                          batch.index > held_.back().facts.batch.index;
     if (!belongs && !held_.empty()) {
       // A later line proves that the batch before was written, even if it is incomplete.

@@ -413,6 +413,20 @@ TEST(ScanBatches, UpToTheSettledSeqEachLineStandsForItself) {
   EXPECT_EQ(scan(kA + kB0 + kB2 + kZ, 5).ids, "a b0 b2 z ");
 }
 
+// Lines that somebody put into another order, or wrote by hand.
+TEST(ScanBatches, ASettledLineBehindOneThatWaitsIsNotOfItsBatch) {
+  const std::string behind = kA + kB0;
+  const std::string old = line_of("old", 1, {3, 1});
+  const std::string by_hand =
+      R"({"batch":{"i":1,"n":3},"content":1,"id":"hand","timestamp":"2026-01-10T14:23:45Z",)"
+      R"("type":"finding"})"
+      "\n";
+  EXPECT_EQ(scan(behind + old, 1).ids, "a b0 old ");
+  EXPECT_EQ(scan(behind + old + kB1, 1).ids, "a b0 old ") << "of b1's batch there is no more";
+  EXPECT_EQ(scan(behind + by_hand).ids, "a b0 hand ");
+  EXPECT_EQ(scan(behind + by_hand).report.tail_reason, "");
+}
+
 TEST(ScanBatches, TwoInARowAreTwo) {
   const std::string c0 = line_of("c0", 5, {2, 0});
   const std::string c1 = line_of("c1", 6, {2, 1});
