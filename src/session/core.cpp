@@ -190,6 +190,12 @@ Status Core::read_changes_once(const log::Tail& tail) {
     VARVE_TRY_ASSIGN(const bool is_there, has_covered_part(coverage, tail.generation));
     if (!is_there) forget_index();
   }
+  if (coverage.tombstones_bytes > 0 && tail.tombstones_bytes > coverage.tombstones_bytes) {
+    // Somebody may have put something longer in place of what is known.
+    VARVE_TRY_ASSIGN(const bool is_line_end, ends_a_line(log::Stream::kTombstones, tail.generation,
+                                                         coverage.tombstones_bytes));
+    if (!is_line_end) forget_index();
+  }
   if (tail.entries_bytes != index.coverage.entries_bytes) {
     // New rows go behind those of index.bin.
     index_is_whole_ = false;  // an allocation may fail while they are opened

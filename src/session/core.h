@@ -306,6 +306,8 @@ class Core {
   Status load_snapshot();
   Result<index::Index> open_snapshot_of_log();
   Result<bool> has_covered_part(const index::Coverage& coverage, uint64_t generation);
+  // Whether the byte before `end` is a line end.
+  Result<bool> ends_a_line(log::Stream stream, uint64_t generation, uint64_t end);
   Status catch_up_to(const log::Tail& tail);
   [[nodiscard]] bool is_current(const log::Tail& tail) const;
   Status read_changes(log::Tail tail);

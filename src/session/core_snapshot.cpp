@@ -35,14 +35,19 @@ Result<bool> Core::has_covered_part(const index::Coverage& coverage, uint64_t ge
   VARVE_TRY_ASSIGN(const size_t got, storage->read(log::Stream::kEntries, generation,
                                                    coverage.last_line_offset, line));
   if (got != line.size()) return false;
-  char last = line.back();
+  bool is_line_end = line.back() == '\n';
   if (coverage.last_line_offset + line.size() != coverage.entries_bytes) {  // damage is behind it
-    last = '\0';  // stays so when there is no such byte
-    VARVE_TRY(storage->read(log::Stream::kEntries, generation, coverage.entries_bytes - 1,
-                            std::span<char>(&last, 1)));
+    VARVE_TRY_ASSIGN(is_line_end,
+                     ends_a_line(log::Stream::kEntries, generation, coverage.entries_bytes));
   }
   line.pop_back();
-  return last == '\n' && hash64(line) == coverage.last_line_hash;
+  return is_line_end && hash64(line) == coverage.last_line_hash;
+}
+
+Result<bool> Core::ends_a_line(log::Stream stream, uint64_t generation, uint64_t end) {
+  char last = '\0';  // stays so when there is no such byte
+  VARVE_TRY(storage->read(stream, generation, end - 1, std::span<char>(&last, 1)));
+  return last == '\n';
 }
 
 Status Core::load_snapshot() {

@@ -82,6 +82,22 @@ TEST_F(CatchingUp, WhatIsWrittenWhereAnotherCutIsReadFromItsStart) {
   EXPECT_EQ(aside.front().bytes, log.substr(begin));
 }
 
+// What is known of them then ends in the middle of a line, which is no torn tail.
+TEST_F(CatchingUp, DeletionsThatWereEditedAndAreLongerNowAreReadFromTheirStart) {
+  const auto session = disk_.open();
+  ASSERT_FALSE(has(*session, "b"));
+  const std::string edited = "{\"id\":\"nobody\"}\n" + disk_.bytes("tombstones.jsonl");
+  disk_.write("tombstones.jsonl", edited);
+  ASSERT_TRUE(session->add(entry_text("c")).ok());
+  ASSERT_TRUE(session->remove("a", "").ok());
+  EXPECT_EQ(disk_.bytes("tombstones.jsonl").substr(0, edited.size()), edited);
+  EXPECT_EQ(torn_tails(*session), 0);
+  for (const char* id : {"a", "b"}) {
+    EXPECT_FALSE(has(*session, id)) << id;
+    EXPECT_FALSE(has(*disk_.open(), id)) << id;
+  }
+}
+
 // Who saw a torn tail and finds it cut has nothing to cut, and nothing to tell.
 TEST_F(CatchingUp, ATornTailThatAnotherCutIsNoTornTailAnyMore) {
   for (const auto name : {"memory.jsonl", "tombstones.jsonl"}) {
