@@ -1,6 +1,7 @@
 // verify: reads every line, checksum, sequence number and index entry again from the log.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/hash.h"
 #include "index/posting_list.h"
@@ -16,6 +17,7 @@ namespace varve::session {
 namespace {
 
 constexpr uint64_t kProblemsMax = 1000;
+constexpr uint64_t kNotRead = UINT64_MAX;
 
 class Report {
  public:
@@ -256,14 +258,7 @@ class Verification {
       return;
     }
     const index::Location location = core_.index.location(*row);
-    if (location.offset != line.offset) {
-      report_.duplicate();
-      report_.problem(log::Stream::kEntries, line.offset, line.length,
-                      "the line at offset " + std::to_string(location.offset) +
-                          " has the same id '" + line.facts->id + "'; repair moves this one to " +
-                          "quarantine");
-      return;
-    }
+    if (is_repeated(line, *row)) return;
     if (location.line_hash != hash64(line.bytes)) {
       report_.problem(log::Stream::kEntries, line.offset, line.length,
                       "the line changed after it was indexed");
@@ -272,6 +267,21 @@ class Verification {
     if (core_.index.is_deleted(*row)) return;
     live_ += 1;
     check_references(line);
+  }
+
+  // By the lines that were read: an index of what the log was before may have another place.
+  bool is_repeated(const log::ScannedEntry& line, uint32_t row) {
+    if (first_offsets_.size() <= row) first_offsets_.resize(core_.index.size(), kNotRead);
+    uint64_t& first = first_offsets_[row];
+    if (first == kNotRead) {
+      first = line.offset;
+      return false;
+    }
+    report_.duplicate();
+    report_.problem(log::Stream::kEntries, line.offset, line.length,
+                    "the line at offset " + std::to_string(first) + " has the same id '" +
+                        line.facts->id + "'; repair moves this one to quarantine");
+    return true;
   }
 
   // Checks what the index says of an entry without reading its line.
@@ -288,6 +298,7 @@ class Verification {
     expect(index.expires_at_ms(row) == facts.expires_at_ms, "expires_at");
     expect(index.importance(row) == facts.importance, "importance");
     expect(index.seq(row) == facts.seq, "seq");
+    expect(index.location(row).offset == line.offset, "offset");
     expect(index.location(row).length == line.length, "length");
     expect(has_tags(row, facts), "tags");
     if (wrong.empty()) return;
@@ -356,6 +367,7 @@ class Verification {
   uint64_t settled_seq_ = 0;
   uint64_t last_seq_ = 0;
   uint64_t live_ = 0;
+  std::vector<uint64_t> first_offsets_;  // by row: of the first line with its id
   uint64_t entries_end_ = 0;
   uint64_t tombstones_end_ = 0;
   bool torn_ = false;

@@ -106,6 +106,29 @@ TEST_F(Integrity, AnIndexThatSaysOtherwiseThanTheLineIsAProblem) {
   }
 }
 
+// Repair would move none of them away.
+TEST_F(Integrity, LinesThatChangedPlacesBehindTheIndexAreNoRepeatedOnes) {
+  make({"a", "b", "c"});
+  const std::string text = log();
+  const auto lines = lines_of(text);
+  disk_.write(log::kEntriesFile,
+              std::string(lines[1]) + std::string(lines[0]) + std::string(lines[2]));
+  auto session = disk_.open();
+  ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded"));
+  const json::Tree report = *session->verify();
+  EXPECT_EQ(report.get_int64("damaged"), 0);
+  EXPECT_EQ(report.get_int64("entries"), 3);
+  int of_the_index = 0;
+  for (const std::string& reason : reasons(report, "problems")) {
+    EXPECT_EQ(reason.find("the same id"), std::string::npos) << reason;
+    if (reason.find("rebuild the index") != std::string::npos) of_the_index += 1;
+  }
+  EXPECT_EQ(of_the_index, 2);
+  ASSERT_TRUE(session->rebuild_index().ok());
+  EXPECT_EQ(reasons(*session->verify(), "problems"),
+            (Reasons{"1 entry is missing: seq 1", "seq 1 is out of order or repeated"}));
+}
+
 TEST_F(Integrity, ATagThatTheIndexDoesNotKnowIsAProblem) {
   ASSERT_TRUE(disk_.open()->add(R"({"id":"a","type":"m","content":1,"tags":["x","y"]})").ok());
   plant_index(disk_, {.facts = [](entry::EntryFacts& facts) { facts.tags = {"x"}; }});
