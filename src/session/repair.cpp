@@ -199,7 +199,7 @@ class Repair {
 
   [[nodiscard]] bool is_needed() const {
     return !damage_of_entries_.ranges.empty() || !damage_of_tombstones_.ranges.empty() ||
-           missing_ > 0 || metadata_lost_;
+           missing_ > 0 || is_out_of_order_ || metadata_lost_;
   }
 
   // Damage in kv.json and transcript.md.
@@ -285,8 +285,9 @@ class Repair {
                               repeated.push_back({log::Stream::kEntries, line.offset,
                                                   line.length + 1,
                                                   "an earlier line has the same id"});
-                            } else if (accept_edits_ && line.facts->seq != entry::kNoSeq) {
-                              edited.saw(line.offset, line.facts->seq);
+                            } else if (line.facts->seq != entry::kNoSeq) {
+                              note_order(line.facts->seq);
+                              if (accept_edits_) edited.saw(line.offset, line.facts->seq);
                             }
                             return Status();
                           }));
@@ -303,6 +304,11 @@ class Repair {
     damage_of_entries_ = {log::Stream::kEntries, tail_.entries_bytes, std::move(ranges),
                           torn_bytes};
     return {};
+  }
+
+  void note_order(uint64_t seq) {
+    is_out_of_order_ = is_out_of_order_ || (seq <= highest_seq_ && seq > legal_to_);
+    highest_seq_ = std::max(highest_seq_, seq);
   }
 
   void count_edited(const EditedLines& edited) {
@@ -347,6 +353,8 @@ class Repair {
   uint64_t entries_ = 0;
   uint64_t resealed_ = 0;
   uint64_t store_damage_count_ = 0;
+  uint64_t highest_seq_ = 0;
+  bool is_out_of_order_ = false;
   bool metadata_lost_ = false;  // and rebuilt from the store's list
 };
 

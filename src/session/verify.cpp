@@ -345,7 +345,7 @@ class Verification {
     const uint64_t expected = std::max(last_seq_, legal_to_) + 1;
     if (seq > expected) {
       report_.problem(log::Stream::kEntries, line.offset, 0, missing_text(expected, seq - 1));
-    } else if (seq <= last_seq_) {
+    } else if (seq <= last_seq_ && seq > legal_to_) {
       report_.problem(log::Stream::kEntries, line.offset, line.length,
                       "seq " + std::to_string(seq) + " is out of order or repeated");
     }

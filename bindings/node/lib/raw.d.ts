@@ -1358,8 +1358,9 @@ export interface Raw {
 
   /**
    * Repairs a damaged session: damaged lines and a torn tail move to quarantine.jsonl exactly as they
-   * were, intact lines stay byte for byte, and missing sequence numbers are accepted as lost. The log
-   * is replaced in one atomic step, in a new generation. Without damage nothing is changed.
+   * were, intact lines stay byte for byte, missing sequence numbers are accepted as lost, and those
+   * out of order as they are. Where lines move, the log is replaced in one atomic step, in a new
+   * generation. Without damage nothing is changed.
    *
    * @param[in]  session        open session.
    * @param[in]  options_json   NULL, empty or {"dry_run":false,"accept_edits":false}. dry_run: only

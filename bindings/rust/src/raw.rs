@@ -1397,8 +1397,9 @@ pub struct Api {
     pub varve_session_verify: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
     /// Repairs a damaged session: damaged lines and a torn tail move to quarantine.jsonl exactly as they
-    /// were, intact lines stay byte for byte, and missing sequence numbers are accepted as lost. The log
-    /// is replaced in one atomic step, in a new generation. Without damage nothing is changed.
+    /// were, intact lines stay byte for byte, missing sequence numbers are accepted as lost, and those
+    /// out of order as they are. Where lines move, the log is replaced in one atomic step, in a new
+    /// generation. Without damage nothing is changed.
     ///
     /// @param[in]  session        open session.
     /// @param[in]  options_json   NULL, empty or {"dry_run":false,"accept_edits":false}. dry_run: only

@@ -38,6 +38,18 @@ class Recovery : public testing::Test {
     EXPECT_TRUE(report.ok()) << report.status().message();
     return report.ok() ? report->canonical() : "";
   }
+  // Nothing can be moved away or filled in: without that no strict store would open it any more.
+  void expect_order_accepted(const std::string& text) {
+    const auto session = open_with(text);
+    EXPECT_NE(problems(*session).find("out of order"), std::string::npos) << problems(*session);
+    const auto report = session->repair(false);
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    EXPECT_TRUE(report->get_bool("changed"));
+    EXPECT_EQ(report->get_int64("quarantined"), 0);
+    EXPECT_EQ(disk_.bytes(log::kEntriesFile), text);
+    EXPECT_TRUE(session->verify()->get_bool("ok")) << problems(*session);
+    EXPECT_FALSE(session->repair(false)->get_bool("changed", true));
+  }
   static int64_t entries(Session& session) { return session.stats()->get_int64("entries"); }
   static int64_t corruption(Session& session, std::string_view name) {
     return member(*session.stats(), "corruption").get_int64(name);
@@ -215,6 +227,17 @@ TEST_F(Recovery, LinesThatChangedPlacesAreReported) {
   const auto session = open_with(joined(0, 3) + lines_[4] + lines_[3] + joined(5, 10));
   EXPECT_NE(problems(*session).find("out of order"), std::string::npos) << problems(*session);
   EXPECT_EQ(entries(*session), 10);
+}
+
+TEST_F(Recovery, ARepairAcceptsTheOrderOfTheLines) {
+  expect_order_accepted(joined(0, 3) + lines_[4] + lines_[3] + joined(5, 10));
+}
+
+TEST_F(Recovery, ARepairAcceptsANumberThatStandsTwice) {
+  const std::string again = R"({"id":"by-hand","seq":4,"type":"finding","content":1,)"
+                            R"("timestamp":"2026-01-10T14:23:45Z"})"
+                            "\n";
+  expect_order_accepted(joined(0, 7) + again + joined(7, 10));
 }
 
 TEST_F(Recovery, DamageThatTheIndexDoesNotKnowOfIsToldByGet) {

@@ -1408,8 +1408,9 @@ class Functions:
         """varve_status_t varve_session_repair(varve_session_t *session, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out)
 
         Repairs a damaged session: damaged lines and a torn tail move to quarantine.jsonl exactly as they
-        were, intact lines stay byte for byte, and missing sequence numbers are accepted as lost. The log
-        is replaced in one atomic step, in a new generation. Without damage nothing is changed.
+        were, intact lines stay byte for byte, missing sequence numbers are accepted as lost, and those
+        out of order as they are. Where lines move, the log is replaced in one atomic step, in a new
+        generation. Without damage nothing is changed.
 
         @param[in]  session        open session.
         @param[in]  options_json   NULL, empty or {"dry_run":false,"accept_edits":false}. dry_run: only
