@@ -217,6 +217,8 @@ class Core {
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
   // Loads metadata.json again; kCorruption when it cannot be read. Any thread, without a lock.
   Status refresh_metadata();
+  // The same, but notes whether the file is damaged by now, which is no failure.
+  Status check_metadata();
   // kNotFound once the session's ttl is over (expiry.h), as when it is opened. Reads metadata.json
   // only then: another process may have renewed it. Any thread, without the index lock.
   Status check_not_expired();

@@ -70,6 +70,17 @@ Status Core::refresh_metadata() {
   return {};
 }
 
+// A repair by another process that accepts only gaps leaves the log, and its generation, as it is.
+Status Core::check_metadata() {
+  const Status fresh = refresh_metadata();
+  if (fresh.code() == Code::kFormatVersion) return {};  // who writes is refused
+  if (!fresh.ok() && fresh.code() != Code::kCorruption) return fresh;
+  const std::unique_lock lock(index_mutex);
+  metadata_was_damaged = !fresh.ok();
+  durable_seq_seen = std::max(durable_seq_seen, metadata.durable_seq());
+  return {};
+}
+
 Status Core::check_not_expired() {
   if (!is_over(metadata.expiry_ms())) return {};
   const Status refreshed = refresh_metadata();

@@ -365,6 +365,7 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
   // Both rebuild the index from the log: rows of a snapshot were never compared with it.
   if (options.dry_run) {
     return while_replaced([&]() -> Result<json::Tree> {
+      VARVE_TRY(core.check_metadata());
       VARVE_TRY(core.rebuild());
       Repair repair(core, options.accept_edits);
       VARVE_TRY(repair.look());
@@ -372,6 +373,7 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
     });
   }
   VARVE_TRY(writer.run_as_is("repair", [&] {
+    VARVE_TRY(core.check_metadata());
     VARVE_TRY(core.rebuild());
     Repair repair(core, options.accept_edits);
     VARVE_TRY(repair.look());  // before the torn tail is cut, so that the report has it

@@ -379,6 +379,7 @@ class Verification {
 Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressReceiver& receiver) {
   Progress progress(receiver, "verify");
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+    VARVE_TRY(core.check_metadata());
     VARVE_TRY(core.load_sections());
     VARVE_TRY(core.prepare_query({}));  // tags are verified, too
     Verification verification(core, progress);

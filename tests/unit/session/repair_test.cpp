@@ -119,6 +119,22 @@ TEST_F(Repairing, LinesThatAreMissingAreToldAndNeedARepairByThemselves) {
   EXPECT_FALSE(repair().get_bool("changed", true));
 }
 
+// That leaves the log, from which other processes learn of a new one, as it is.
+TEST_F(Repairing, WhatAnotherProcessAcceptedIsNoProblemAnyMore) {
+  const std::string text = disk_.bytes(log::kEntriesFile);
+  const auto lines = lines_of(text);
+  disk_.write(log::kEntriesFile, text.substr(lines[0].size()));
+  disk_.write(log::kMetadataFile, "{");
+  if (disk_.read("index.bin")) disk_.remove("index.bin");
+  const auto session = disk_.open();
+  ASSERT_FALSE(session->verify()->get_bool("ok", true));
+  const auto process = disk_.disk.process(4711);
+  ASSERT_TRUE(disk_.open(process.get())->repair(false)->get_bool("changed"));
+  EXPECT_TRUE(session->verify()->get_bool("ok"));
+  EXPECT_FALSE(session->repair(true)->get_bool("metadata_lost", true));
+  EXPECT_FALSE(session->repair(false)->get_bool("changed", true));
+}
+
 TEST_F(Repairing, MetadataThatWasDamagedIsWrittenAnew) {
   disk_.write(log::kMetadataFile, "{");
   const json::Tree report = repair();
