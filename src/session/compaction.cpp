@@ -429,6 +429,8 @@ Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions
     auto outcome = attempt(core, options, quarantine);
     if (outcome.code() != Code::kConflict) return outcome;
     VARVE_TRY(core.rebuild());
+    // The log may end in a torn tail that the old index took for lines.
+    if (!options.dry_run) VARVE_TRY(core.catch_up_as_writer(true));
   }
   return Status(
       Code::kBusy,

@@ -131,6 +131,26 @@ TEST_F(CompactionTrust, ALineThatWentBadSinceIsDamageAlsoWhenNothingElseGoes) {
   EXPECT_EQ(disk_.quarantine().size(), 1u);
 }
 
+// Behind the last whole line there is a torn tail then, which is cut off before the log is copied.
+TEST_F(CompactionTrust, ALastLineThatWentBadWhileTheSessionIsOpenIsATornTail) {
+  remove("a");
+  plant_index(disk_, {});
+  const auto session = disk_.open();
+  ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded")) << "or nothing is tested";
+  std::string log = disk_.bytes(log::kEntriesFile);
+  const std::string last(lines_of(log).back());
+  const std::string nuls(last.size(), '\0');
+  const auto file = (*disk_.disk.open_root(kFolder, false))
+                        ->open(log::kEntriesFile, io::OpenMode::kUpdateOrCreate);
+  ASSERT_TRUE((*file)->write_at(log.size() - last.size(), nuls).ok());
+  const auto report = session->compact({});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_TRUE(session->get("b").ok());
+  EXPECT_EQ(disk_.bytes(log::kEntriesFile), lines_of(log)[1]);
+  ASSERT_EQ(disk_.quarantine().size(), 1u);
+  EXPECT_EQ(disk_.quarantine()[0].bytes, nuls);
+}
+
 TEST_F(CompactionTrust, AnIndexThatIsRightSparesReadingTheLogAnew) {
   ASSERT_EQ(*disk_.open()->count(R"({"text":"word"})"), 3u);
   remove("b");
