@@ -189,6 +189,7 @@ class Repair {
       VARVE_TRY(check_index());
       metadata_lost_ = core_.metadata_was_damaged;
       legal_to_ = core_.metadata.compacted_through_seq();
+      settled_seq_ = std::max(legal_to_, core_.durable_seq_seen);
       last_seq_ = core_.last_seq();
       missing_ = core_.index.coverage.missing_count + core_.rolled_back_count();
       entries_ = core_.index.size() - core_.index.deleted_count();
@@ -269,28 +270,32 @@ class Repair {
   }
 
   Status look_at_entries() {
-    uint64_t settled_seq = std::max(legal_to_, last_seq_);
+    // As the index was made just now, nobody being in the middle of a batch.
+    const auto unfinished = core_.settings.recovery == Recovery::kSalvage
+                                ? log::UnfinishedBatch::kKept
+                                : log::UnfinishedBatch::kNotThere;
     std::vector<log::Damage> repeated;
     EditedLines edited(core_, tail_.generation);
     Unvisited unvisited;
     VARVE_TRY_ASSIGN(
         log::ScanReport scan,
-        log::scan_entries(*core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq,
-                          [&](const log::ScannedEntry& line) {
-                            unvisited.saw(line.offset, line.length);
-                            const std::shared_lock lock(core_.index_mutex);
-                            VARVE_TRY(check_index());
-                            const auto row = core_.index.find(line.facts->id);
-                            if (row && core_.index.location(*row).offset != line.offset) {
-                              repeated.push_back({log::Stream::kEntries, line.offset,
-                                                  line.length + 1,
-                                                  "an earlier line has the same id"});
-                            } else if (line.facts->seq != entry::kNoSeq) {
-                              note_order(line.facts->seq);
-                              if (accept_edits_) edited.saw(line.offset, line.facts->seq);
-                            }
-                            return Status();
-                          }));
+        log::scan_entries(
+            *core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq_,
+            [&](const log::ScannedEntry& line) {
+              unvisited.saw(line.offset, line.length);
+              const std::shared_lock lock(core_.index_mutex);
+              VARVE_TRY(check_index());
+              const auto row = core_.index.find(line.facts->id);
+              if (row && core_.index.location(*row).offset != line.offset) {
+                repeated.push_back({log::Stream::kEntries, line.offset, line.length + 1,
+                                    "an earlier line has the same id"});
+              } else if (line.facts->seq != entry::kNoSeq) {
+                note_order(line.facts->seq);
+                if (accept_edits_) edited.saw(line.offset, line.facts->seq);
+              }
+              return Status();
+            },
+            unfinished));
     const uint64_t torn_bytes = scan.scanned_end - scan.committed_end;
     VARVE_TRY_ASSIGN(auto ranges, unvisited.damage(*core_.storage, log::Stream::kEntries,
                                                    tail_.generation, std::move(scan)));
@@ -348,6 +353,7 @@ class Repair {
   StreamDamage damage_of_entries_;
   StreamDamage damage_of_tombstones_;
   uint64_t legal_to_ = 0;
+  uint64_t settled_seq_ = 0;
   uint64_t last_seq_ = 0;
   uint64_t missing_ = 0;
   uint64_t entries_ = 0;

@@ -119,6 +119,27 @@ TEST_F(Repairing, LinesThatAreMissingAreToldAndNeedARepairByThemselves) {
   EXPECT_FALSE(repair().get_bool("changed", true));
 }
 
+// Its number is below one that stands before it, but nobody knows it to be durable.
+TEST_F(Repairing, AnUnfinishedBatchOutOfOrderIsCountedAndKept) {
+  const std::string whole = R"({"content":1,"id":"x","schema_version":1,"seq":9,)"
+                            R"("timestamp":"2026-01-10T14:23:45Z","type":"finding"})"
+                            "\n";
+  const std::string part = R"({"batch":{"i":0,"n":2},"content":1,"id":"y","schema_version":1,)"
+                           R"("seq":7,"timestamp":"2026-01-10T14:23:45Z","type":"finding"})"
+                           "\n";
+  disk_.write(log::kEntriesFile, whole + part);
+  for (const auto name : {"metadata.json", "lock", "index.bin", "tombstones.jsonl"}) {
+    if (disk_.read(name)) disk_.remove(name);
+  }
+  for (const bool dry_run : {true, false}) {
+    const json::Tree report = *disk_.open()->repair(dry_run);
+    EXPECT_EQ(report.get_int64("quarantined"), 1) << dry_run;
+    EXPECT_EQ(report.get_int64("bytes_after"), static_cast<int64_t>(whole.size())) << dry_run;
+  }
+  EXPECT_EQ(disk_.bytes(log::kEntriesFile), whole);
+  EXPECT_EQ(disk_.quarantine().at(0).bytes, part);
+}
+
 // That leaves the log, from which other processes learn of a new one, as it is.
 TEST_F(Repairing, WhatAnotherProcessAcceptedIsNoProblemAnyMore) {
   const std::string text = disk_.bytes(log::kEntriesFile);
