@@ -355,6 +355,8 @@ Status Core::catch_up_as_writer(bool conflict) {
     VARVE_TRY(cut_torn_tail(log::Stream::kTombstones, torn_tombstones, coverage.tombstones_bytes,
                             tail.tombstones_bytes));
   }
+  // What was cut may have been all that told of a batch with a gap before it that it was written.
+  if (!torn_entries.empty()) VARVE_TRY(storage->sync(next_seq() - 1));
   return catch_up();
 }
 
