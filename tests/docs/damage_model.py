@@ -14,6 +14,7 @@ from canonical_json import canonical, parse
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,127}")
 TYPE = re.compile(r"[a-z][a-z0-9_]{0,31}")
 CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
+TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 SEQ_MAX = 2**53 - 1
 DEPTH_MAX = 64
 READ_DEPTH_MAX = 128  # of a line of the log
@@ -50,10 +51,12 @@ def are_texts(value):
 
 def time_ms(text):
     """None for what is no RFC 3339 time."""
+    if not is_text(text) or not TIME.fullmatch(text):
+        return None
     try:
         time = datetime.datetime.fromisoformat(text.upper().replace("Z", "+00:00"))
         return round(time.timestamp() * 1000)
-    except (AttributeError, ValueError):
+    except ValueError:
         return None
 
 
@@ -153,12 +156,13 @@ class Lines:
         self._cut_garbage()
         if durable_seq is not None:
             self._cut_batch(durable_seq)
+            self._cut_garbage()
         self.all = [line for line in self.all if line.offset < self.end]
         self.tail = data[self.end:]
         self.damaged = [line for line in self.all if not line.is_valid and not line.is_blank]
 
     def _cut_garbage(self):
-        for line in reversed(self.all):
+        for line in reversed([line for line in self.all if line.offset < self.end]):
             if line.is_garbage:
                 self.end = line.offset
             elif not line.is_blank:
@@ -185,7 +189,7 @@ class Report:
 
     def __init__(self, log, tombstones, durable_seq, accepted_seq, is_metadata_lost):
         """`accepted_seq`: compacted_through_seq of the metadata."""
-        self.log = Lines(log, is_entry, durable_seq)
+        self.log = Lines(log, is_entry, max(durable_seq, accepted_seq))
         self.tombstones = Lines(tombstones, is_deletion)
         self.bytes_of_both = len(log) + len(tombstones)
         self.last_seq, self.taken = 0, {}
@@ -266,8 +270,7 @@ def edited(line):
     """The members of a line that is an entry but for its checksum, without it."""
     members = {name: value for name, value in (line.members or {}).items() if name != "checksum"}
     others = {name: value for name, value in members.items() if not is_almost(name)}
-    is_edited = is_entry(others) and "seq" in members and depth_of(members) <= DEPTH_MAX
-    return members if is_edited else None
+    return members if is_entry(others) and "seq" in members else None
 
 
 def resealed(report):

@@ -96,6 +96,7 @@ class Run:
 
     def damage(self):
         self.deleted = read_session(self.folder).deleted_ids
+        sizes = self.sizes()
         for _ in range(self.dice.choice([0, 1, 1, 1, 2, 3, 4])):
             name = self.dice.choice(list(damages.DAMAGES))
             self.done.append(name)
@@ -103,13 +104,21 @@ class Run:
         if self.dice.random() < 0.3:  # as many editors save
             self.done.append("saved_as_another_file")
             damages.replace_files(self.folder)
-        self.has_index = self.dice.random() < 0.3
+        self.has_index = self.dice.random() < 0.3 and "durability_forgotten" not in self.done
         if not self.has_index:
             damages.index_lost(self.dice, self.folder)
         elif self.dice.random() < 0.3:
             self.done.append("index_damaged")
             damages.index_damaged(self.dice, self.folder)
         self.look()
+        # Who has the session open looks at the size of a file, and appends at its end.
+        self.is_known = not {"metadata", "durability_forgotten"} & set(self.done) and not any(
+            size == sizes[name] and not self.before[name].endswith(b"\n")
+            for name, size in self.sizes().items() if size)
+
+    def sizes(self):
+        return {name: path.stat().st_size if (path := self.folder / name).exists() else 0
+                for name in ("memory.jsonl", "tombstones.jsonl")}
 
     def look(self):
         self.model, self.before = read_session(self.folder), self.files()
@@ -300,7 +309,7 @@ class Run:
             self.check_reading()
         use = getattr(self, self.dice.choice(
             ["use_repair", "use_repair", "use_add", "use_delete", "use_compact", "use_purge"]))
-        is_elsewhere = is_watched and "metadata" not in self.done and self.dice.random() < 0.5
+        is_elsewhere = is_watched and self.is_known and self.dice.random() < 0.5
         use(self.elsewhere if is_elsewhere else None)
 
     def check_afterwards(self):

@@ -202,8 +202,22 @@ def lock(dice, folder):
         (folder / "lock").write_bytes(b"garbage")
 
 
+def durability_forgotten(dice, folder):
+    """As when the power went before it was noted: a batch at the end may be incomplete."""
+    path = folder / "metadata.json"
+    try:
+        members = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return
+    members["durable_seq"] = dice.randrange(members["durable_seq"] + 1)
+    members.pop("checksum", None)
+    path.write_text(json.dumps(members))
+    for name in ("lock", "index.bin"):
+        (folder / name).unlink(missing_ok=True)
+
+
 DAMAGES.update({"swap": swap, "tombstone": tombstone, "tombstones_lost": tombstones_lost,
-                "metadata": metadata, "lock": lock})
+                "metadata": metadata, "lock": lock, "durability_forgotten": durability_forgotten})
 
 
 def replace_files(folder):
