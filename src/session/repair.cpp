@@ -183,6 +183,7 @@ class Repair {
     store_damage_count_ = static_cast<uint64_t>(
         std::count_if(store_damage.begin(), store_damage.end(),
                       [](const StoreDamage& damage) { return damage.is_readable; }));
+    VARVE_TRY_ASSIGN(vector_damage_count_, count_vector_damage(core_));
     {
       const std::shared_lock lock(core_.index_mutex);
       epoch_ = core_.index_epoch;
@@ -230,7 +231,7 @@ class Repair {
     const uint64_t quarantined =
         damage_of_entries_.quarantined_count() + damage_of_tombstones_.quarantined_count() +
         (damage_of_entries_.torn_bytes > 0 ? 1 : 0) +
-        (damage_of_tombstones_.torn_bytes > 0 ? 1 : 0) + store_damage_count_;
+        (damage_of_tombstones_.torn_bytes > 0 ? 1 : 0) + store_damage_count_ + vector_damage_count_;
     json::Tree tree = json::Tree::object();
     tree.set("entries", json::Tree::integer_unsigned(entries_));
     tree.set("quarantined", json::Tree::integer_unsigned(quarantined));
@@ -359,6 +360,7 @@ class Repair {
   uint64_t entries_ = 0;
   uint64_t resealed_ = 0;
   uint64_t store_damage_count_ = 0;
+  uint64_t vector_damage_count_ = 0;
   uint64_t highest_seq_ = 0;
   bool is_out_of_order_ = false;
   bool metadata_lost_ = false;  // and rebuilt from the store's list

@@ -57,6 +57,8 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
 
 namespace {
 
+bool keeps_every(std::string_view /*id*/) { return true; }
+
 // Selects the vectors of entries that the log has, by an index that was read from the log: rows of
 // index.bin are not compared with anything here.
 Result<VectorFile::Selection> select_of_log(Core& core) {
@@ -96,10 +98,18 @@ Status drop_stray_vectors(Core& core) {
   });
 }
 
+Result<uint64_t> count_vector_damage(Core& core) {
+  const auto selection = core.vectors.file().select(keeps_every);
+  if (selection.code() == Code::kCorruption) return 1;  // the file as a whole
+  if (selection.code() == Code::kFormatVersion) return 0;
+  VARVE_TRY(selection);
+  return selection->damage_count();
+}
+
 Result<bool> repair_vectors(Core& core) {
   const int64_t now_ms = core.context.clock->now_ms();
   VectorFile& file = core.vectors.file();
-  auto selection = file.select([](std::string_view) { return true; });
+  auto selection = file.select(keeps_every);
   if (selection.code() == Code::kCorruption) {
     VARVE_TRY(file.set_all_aside(now_ms));
     core.vectors.look();
@@ -107,7 +117,7 @@ Result<bool> repair_vectors(Core& core) {
   }
   if (selection.code() == Code::kFormatVersion) return false;  // of a newer version: not touched
   VARVE_TRY(selection);
-  if (selection->damaged.empty() && !selection->has_torn_end) return false;
+  if (selection->damage_count() == 0) return false;
   log::Quarantining quarantine(*core.storage, now_ms);
   VARVE_TRY(VectorFile::set_aside(*selection, quarantine));
   VARVE_TRY(file.rewrite(*selection));

@@ -33,6 +33,10 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem);
 // the next entries with these ids. kConflict: the index was rebuilt meanwhile.
 Status drop_stray_vectors(Core& core);
 
+// How many stretches of vectors.bin repair_vectors() would move to quarantine. Without a lock, a
+// record that is just being written may count.
+Result<uint64_t> count_vector_damage(Core& core);
+
 // Moves damage to quarantine. The caller holds the storage's lock. Returns whether anything
 // changed.
 Result<bool> repair_vectors(Core& core);

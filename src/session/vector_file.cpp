@@ -12,6 +12,7 @@ namespace varve::session {
 namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
+constexpr std::string_view kTornEnd = "torn tail: a record is not whole";
 
 uint64_t offset_of(uint64_t number, uint64_t record_bytes) {
   return embedding::kHeaderBytes + number * record_bytes;
@@ -130,8 +131,7 @@ Result<uint64_t> VectorFile::whole_end(const log::VectorsTail& tail, uint32_t di
 // Copied before cut: a crash in between leaves the bytes in both places, never in neither.
 Status VectorFile::cut_torn_end(const log::VectorsTail& tail, uint64_t end, int64_t now_ms) {
   VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, tail.generation, end,
-                                  tail.bytes - end,
-                                  {log::kVectorsFile, "torn tail: a record is not whole", now_ms}));
+                                  tail.bytes - end, {log::kVectorsFile, kTornEnd, now_ms}));
   return storage_.truncate(log::Stream::kVectors, end);
 }
 
@@ -188,7 +188,10 @@ Status VectorFile::set_aside(const Selection& selection, log::Quarantining& quar
     VARVE_TRY(quarantine.add(log::Stream::kVectors, selection.tail.generation, offset, length,
                              "a damaged vector"));
   }
-  return {};
+  if (!selection.has_torn_end) return {};
+  const uint64_t end = offset_of(selection.record_count, length);
+  return quarantine.add(log::Stream::kVectors, selection.tail.generation, end,
+                        selection.tail.bytes - end, kTornEnd);
 }
 
 Status VectorFile::set_all_aside(int64_t now_ms) {

@@ -52,6 +52,8 @@ class VectorFile {
     std::vector<uint64_t> kept;  // offsets
     std::vector<uint64_t> damaged;
     bool has_torn_end = false;
+    // Stretches that set_aside() copies.
+    [[nodiscard]] uint64_t damage_count() const { return damaged.size() + (has_torn_end ? 1 : 0); }
     [[nodiscard]] bool drops() const {
       return kept.size() < record_count || has_torn_end || (dimension > 0 && kept.empty());
     }
@@ -60,7 +62,7 @@ class VectorFile {
   Result<Selection> select(const Keeps& keeps);
   // Makes the file hold only these, or removes it; durable. The log may have been replaced.
   Status rewrite(const Selection& selection);
-  // Copies the damaged records to quarantine.
+  // Copies the damaged records and a torn end to quarantine.
   static Status set_aside(const Selection& selection, log::Quarantining& quarantine);
   // Moves an unreadable file into quarantine.
   Status set_all_aside(int64_t now_ms);

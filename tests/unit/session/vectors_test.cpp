@@ -74,6 +74,11 @@ class VectorsSuite : public testing::TestWithParam<PlaceKind> {
     EXPECT_TRUE(report.ok()) << report.status().message();
     return report.ok() ? *report : json::Tree();
   }
+  // As quarantine.jsonl has "torn", which was there.
+  static std::string torn_end_at(size_t offset) {
+    return R"({"bytes":"dG9ybg==","file":"vectors.bin","offset":)" + std::to_string(offset) +
+           R"(,"reason":"torn tail: a record is not whole")";
+  }
   [[nodiscard]] size_t record_count() const {
     const size_t bytes = place_.vectors().size();
     return bytes == 0 ? 0 : (bytes - embedding::kHeaderBytes) / embedding::record_bytes(3);
@@ -268,6 +273,39 @@ TEST_P(VectorsSuite, DamageInTheMiddleCostsThatVectorOnly) {
   EXPECT_NE(place_.quarantine().find("a damaged vector"), std::string::npos);
 }
 
+TEST_P(VectorsSuite, RepairTellsAndMovesWhatIsDamagedOrTorn) {
+  for (const auto id : {"a", "b"}) add_with(id, {1, id[0] - 96.0F, 0});
+  const std::string whole = place_.vectors();
+  std::string damaged = whole + "torn";
+  damaged[embedding::kHeaderBytes + 150] ^= 0x10;
+  session_.reset();
+  place_.put_vectors(damaged);
+  reopen();
+  for (const bool dry_run : {true, false}) {
+    const auto report = session_->repair(dry_run);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(report->get_int64("quarantined"), 2);
+    EXPECT_EQ(report->get_bool("changed"), !dry_run);
+  }
+  EXPECT_TRUE(verify().get_bool("ok"));
+  EXPECT_EQ(ids(), "b");
+  EXPECT_NE(place_.quarantine().find(torn_end_at(whole.size())), std::string::npos);
+  const auto again = session_->repair(false);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->get_int64("quarantined"), 0);
+}
+
+TEST_P(VectorsSuite, ACompactionMovesATornEndToQuarantine) {
+  add_with("a", {1, 0, 0});
+  const std::string whole = place_.vectors();
+  session_.reset();
+  place_.put_vectors(whole + "torn");
+  reopen();
+  compact();
+  EXPECT_EQ(place_.vectors(), whole);
+  EXPECT_NE(place_.quarantine().find(torn_end_at(whole.size())), std::string::npos);
+}
+
 TEST_P(VectorsSuite, ADamagedHeaderIsToldAndRepairSetsTheFileAside) {
   add_with("a", {1, 0, 0});
   std::string damaged = place_.vectors();
@@ -284,7 +322,11 @@ TEST_P(VectorsSuite, ADamagedHeaderIsToldAndRepairSetsTheFileAside) {
   EXPECT_FALSE(verify().get_bool("ok", true));
   compact();
   EXPECT_EQ(place_.vectors(), damaged) << "nothing is thrown away unasked";
-  ASSERT_TRUE(session_->repair(false).ok());
+  for (const bool dry_run : {true, false}) {
+    const auto report = session_->repair(dry_run);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(report->get_int64("quarantined"), 1);
+  }
   EXPECT_EQ(place_.vectors(), "");
   EXPECT_TRUE(verify().get_bool("ok"));
   put("a", {1, 0, 0});
