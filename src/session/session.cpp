@@ -393,6 +393,13 @@ uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
 
 Status Session::check_alive() { return parts_->core.follow(); }
 
+uint64_t Session::lost_line_count() {
+  const Core& core = parts_->core;
+  const std::shared_lock lock(core.index_mutex);
+  const auto& coverage = core.index.coverage;
+  return coverage.skipped_count + coverage.missing_count + core.rolled_back_count();
+}
+
 Status Session::keep_lock() {
   return parts_->writer.run_as_is("exclusive use", [&] {
     parts_->core.storage->keep_lock();

@@ -153,6 +153,8 @@ class Session {
 
   // kNotFound when the session was deleted meanwhile.
   Status check_alive();
+  // Lines of the log that are known to be damaged or missing, as of the last look at it.
+  uint64_t lost_line_count();
 
   // Takes the lock and keeps it until stop_keeping_lock() or close(). kBusy.
   Status keep_lock();

@@ -198,8 +198,9 @@ Result<Catalog::Sessions> Catalog::find(const Wanted& wanted) {
     const auto log = open_log();
     if (!log.ok()) break;
     auto found = find_in(**log, wanted);
-    // A line that was passed over may be the one that matters.
-    if (counters_.lines_skipped.exchange(0) > 0) found = Status(Code::kCorruption, "damaged");
+    // A line that was passed over, by whoever it was, or is gone may be the one that matters.
+    const bool has_loss = counters_.lines_skipped.exchange(0) > 0 || (*log)->lost_line_count() > 0;
+    if (has_loss) found = Status(Code::kCorruption, "damaged");
     if (found.ok()) return found;
     forget_log();
     if (found.code() == Code::kNotFound) continue;  // it was dropped; there may be a new one

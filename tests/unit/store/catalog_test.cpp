@@ -305,6 +305,45 @@ TEST_F(CatalogFixture, ADamagedCatalogIsMadeAnew) {
   }
 }
 
+// Who keeps copies of files may bring an older one back, or a part of it.
+TEST_F(CatalogFixture, ACatalogThatLostItsEndIsMadeAnew) {
+  {
+    const auto store = open(disk_);
+    make_many(*store);
+    ASSERT_EQ(count_of(*store), int64_t{kMany});
+    add(*store, "s9", "later", "rare");
+  }
+  const std::string text = *disk_.read_file(kCatalogLog);
+  const CatalogIds all = {"first-s0", "first-s1", "later"};
+  for (size_t at = 0; at < text.size(); at += text.size() / 20) {
+    const size_t line_end = text.find('\n', at) + 1;
+    for (const size_t length : {at, line_end}) {
+      if (length == text.size()) continue;
+      for (const bool is_written_to : {false, true}) {
+        const auto crashed = disk_.crash(disk_.keep_all());
+        crashed->write_file(kCatalogLog, text.substr(0, length));
+        if (is_written_to) add(*open(*crashed), "s8", "common", "common");  // of which it is told
+        EXPECT_EQ(ask(*open(*crashed), kRare).ids, all) << length << is_written_to;
+      }
+    }
+  }
+}
+
+TEST_F(CatalogFixture, DamageThatAWriterMetFirstIsSeenByTheNextQuery) {
+  {
+    const auto store = open(disk_);
+    make_many(*store);
+    ASSERT_EQ(count_of(*store), int64_t{kMany});
+    add(*store, "s9", "later", "rare");
+  }
+  std::string text = *disk_.read_file(kCatalogLog);
+  text[text.rfind("checksum")] = 'C';
+  disk_.write_file(kCatalogLog, text);
+  disk_.write_file("store/indices/catalog/index.bin", "");
+  add(*open(disk_), "s8", "common", "common");
+  EXPECT_EQ(ask(*open(disk_), kRare).ids, (CatalogIds{"first-s0", "first-s1", "later"}));
+}
+
 TEST_F(CatalogFixture, ACatalogThatTakesNothingIsDropped) {
   const auto store = open(disk_);
   make_many(*store);
