@@ -74,9 +74,9 @@ def days_from(today, text):
 class Best(Found):
     """As Found, of sort_by "best" too, with `parts`: what each term of the formula gave."""
 
-    def __init__(self, logs, query, clock_ms, candidates=200):
+    def __init__(self, logs, query, clock_ms, candidates=200, cosines=None):
         self.logs, self.candidates, self.parts = logs, candidates, {}
-        super().__init__(logs, query, clock_ms)
+        super().__init__(logs, query, clock_ms, cosines)
 
     def ordered(self):
         is_best = self.query["sort_by"] == "best"

@@ -7,13 +7,17 @@ import os
 import subprocess
 import sys
 
-from varve_library import Failure, Library, given
+from varve_library import Failure, Library, answer_of, given
+
+_LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t)
+_LOG_WARN = 2
 
 
 class Agent:
     def __init__(self):
         self._library = Library(os.environ["VARVE_LIBRARY"])
         self._handles = {}
+        self._logs = {}  # by store: (function, lines)
 
     def call(self, now_ms, method, *arguments):
         """The status, "OK" for example, and the answer."""
@@ -25,6 +29,22 @@ class Agent:
 
     def open_store(self, name, path, config):
         self._handles[name] = self._library.open_store(path, config)._handle
+
+    def keep_log(self, name):
+        """Keeps its warnings and errors for log_lines."""
+        lines = []
+        tell = _LOG(lambda _, __, text, length: lines.append(
+            json.loads(ctypes.string_at(text, length))))
+        self._library.call("varve_store_set_log", self._handles[name],
+                           ctypes.c_int32(_LOG_WARN), tell, None)
+        self._logs[name] = tell, lines
+
+    def log_lines(self, name):
+        """Those since the last call."""
+        lines = self._logs[name][1]
+        taken = lines[:]
+        lines.clear()
+        return taken
 
     def close_store(self, name):
         self._library._lib.varve_store_close(self._handles[name])
@@ -50,6 +70,14 @@ class Agent:
         found = ctypes.c_uint64()
         self._library.call(function, self._handles[name], *arguments, ctypes.byref(found))
         return found.value
+
+    def put_vector(self, name, entry_id, values):
+        numbers = (ctypes.c_float * len(values))(*values)
+        self._library.call("varve_session_put_vector", self._handles[name], *given(entry_id),
+                           numbers, ctypes.c_uint32(len(values)))
+
+    def query(self, function, name, query):
+        return answer_of(self._library, function, self._handles[name], query)
 
     def last_turns(self, name, count):
         return self._library.text("varve_transcript_last", self._handles[name],

@@ -9,6 +9,7 @@ from collections import Counter
 
 STOP_WORDS = {"the", "how", "to", "do", "i"}
 HOUR_MS = 3_600_000
+KEY_ERROR = 1e-12  # keys that differ by less are the same
 UNITS = {"s": 1000, "m": 60_000, "h": HOUR_MS, "d": 24 * HOUR_MS, "w": 7 * 24 * HOUR_MS}
 HALF_LIFE = {"conversation": 168, "finding": 336, "decision": 720}
 
@@ -88,8 +89,10 @@ class Text:
 class Found:
     """The answer to a query: `rows`, in order, each (entry, key, relevance, match_quality)."""
 
-    def __init__(self, logs, query, clock_ms):
-        """logs: the entries of each session asked, in the order in which they were added."""
+    def __init__(self, logs, query, clock_ms, cosines=None):
+        """logs: the entries of each session asked, in the order in which they were added. cosines:
+        by session and id, as the library has them where that is all but equal."""
+        self.cosines, self.error = cosines or {}, 0 if cosines else KEY_ERROR
         self.log, self.query = [entry for log in logs for entry in log], query
         self.now_ms = query.get("now_ms", clock_ms)
         over_ms = max(self.now_ms, clock_ms)
@@ -169,7 +172,9 @@ class Found:
 
     def cosine(self, entry):
         product = sum(a * b for a, b in zip(self.vector, entry.vector))
-        return product / math.hypot(*self.vector) / math.hypot(*entry.vector)
+        own = product / math.hypot(*self.vector) / math.hypot(*entry.vector)
+        told = self.cosines.get((entry.session, entry.id), own)
+        return told if abs(told - own) < KEY_ERROR else own
 
     def matches(self):
         """By entry: (match_quality, the key of "match")."""
@@ -190,9 +195,9 @@ class Found:
                         if self.text.must or self.score(entry) > 0}
         near = {id(entry): self.cosine(entry) for entry in self.entries if entry.vector is not None}
         weight, shares = self.query.get("vector_weight", 0.5), Counter()
-        for share, keys in ((1 - weight, by_words), (weight, near)):
+        for share, keys, error in ((1 - weight, by_words, KEY_ERROR), (weight, near, self.error)):
             for each, key in keys.items():
-                better = sum(other > key + 1e-12 for other in keys.values())
+                better = sum(other > key + error for other in keys.values())
                 shares[each] += share * 61 / (60 + 1 + better)
         return shares
 
