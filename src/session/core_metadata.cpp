@@ -72,7 +72,7 @@ Status Core::refresh_metadata() {
 
 // A repair by another process that accepts only gaps leaves the log, and its generation, as it is.
 Status Core::check_metadata() {
-  const Status fresh = refresh_metadata();
+  Status fresh = refresh_metadata();
   if (fresh.code() == Code::kFormatVersion) return {};  // who writes is refused
   if (!fresh.ok() && fresh.code() != Code::kCorruption) return fresh;
   const std::unique_lock lock(index_mutex);
