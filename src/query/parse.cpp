@@ -33,10 +33,14 @@ constexpr std::array<std::string_view, 3> kConditionsOfSessions = {"user_id", "a
 constexpr std::array<std::string_view, 5> kOrder = {"sort_by", "order", "limit", "after",
                                                     "explain"};
 
-// Infinite for what float32 does not reach: such a conversion has no defined result.
+// The nearest float32; infinite for what none is near. The largest is usually written
+// as 3.4028235e38, which is above it: C++ defines no conversion of that.
 float to_float(double value) {
-  const bool fits = std::abs(value) <= std::numeric_limits<float>::max();
-  return fits ? static_cast<float>(value) : std::numeric_limits<float>::infinity();
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  constexpr double kAboveAll =
+      0x1.ffffffp127;  // halfway from it to the next one, if there were one
+  if (!(std::abs(value) < kAboveAll)) return std::numeric_limits<float>::infinity();
+  return static_cast<float>(std::clamp(value, -kLargest, kLargest));
 }
 
 constexpr size_t kFewTags = 512;  // more than a plain text has (parse_plain.h)

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -196,6 +197,14 @@ TEST_F(VectorQuery, PagesMeetEveryResultOnce) {
   }
 }
 
+TEST(VectorQueryText, TheLargestFloatIsTakenAsItIsWritten) {
+  const float largest = std::numeric_limits<float>::max();
+  const auto query = parse_query(R"({"vector":[3.4028235e38,-3.4028235e38,3.4028234663852886e38]})",
+                                 Scope::kSession);
+  ASSERT_TRUE(query.ok()) << query.status().message();
+  EXPECT_EQ(query->vector, (std::vector<float>{largest, -largest, largest}));
+}
+
 TEST(VectorQueryText, WhatIsWrongIsToldWithItsPlace) {
   const auto refusal = [](std::string_view text, Scope scope = Scope::kSession) {
     const auto parsed = parse_query(text, scope);
@@ -207,6 +216,7 @@ TEST(VectorQueryText, WhatIsWrongIsToldWithItsPlace) {
   EXPECT_NE(refusal(R"({"vector":[0,0]})").find("is all zeros"), std::string::npos);
   EXPECT_NE(refusal(R"({"vector":[1,"2"]})").find("vector[1]: "), std::string::npos);
   EXPECT_NE(refusal(R"({"vector":[1,1e39]})").find("not finite"), std::string::npos);
+  EXPECT_NE(refusal(R"({"vector":[1,-3.4028236e38]})").find("not finite"), std::string::npos);
   EXPECT_NE(refusal(R"({"vector_weight":0.5})").find("needs 'vector'"), std::string::npos);
   EXPECT_NE(refusal(R"({"vector":[1],"vector_weight":1.1})").find("vector_weight: "),
             std::string::npos);

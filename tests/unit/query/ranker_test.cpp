@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <ostream>
 #include <random>
 #include <set>
 #include <string>
@@ -258,6 +259,8 @@ struct WayCase {
   uint32_t row_count;  // that a condition leaves; 0: all
   Ranker::Way way;
 };
+// Not by its bytes, some of which nobody sets.
+void PrintTo(const WayCase& way_case, std::ostream* out) { *out << way_case.words; }
 
 class RankerWay : public ::testing::TestWithParam<WayCase> {};
 
