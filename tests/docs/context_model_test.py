@@ -2,20 +2,20 @@
 """Random requests give the contexts that docs/context.md says, whatever was deleted or has expired.
 A failure tells its seed.
 
-    VARVE_LIBRARY=libvarve.so context_model_test.py [SEEDS]
+    VARVE_LIBRARY=libvarve.so context_model_test.py [SEEDS [FIRST]]
 """
 import datetime
 import os
 import random
-import sys
 import unittest
 
 from context_model import Built, Entry
 from memory_model import HOUR_MS, estimate
+from seeds import take_seeds
 from varve_library import Library
 
 CLOCK_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
-SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 20
+SEEDS = take_seeds(20)
 REQUESTS = 30
 WORDS = ["tea", "kettle", "Lund", "東京", "```", "====", "\n", "\u2028", "(é)", "😀", "12", "-", "#"]
 ROLES = ["user", "assistant", "system", "Bob"]
@@ -164,7 +164,7 @@ class ContextModel(unittest.TestCase):
             self.assertAlmostEqual(told["rank"], rank, 9, told)
 
     def test_contexts_have_what_the_model_has(self):
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             run = Run(seed)
             for at in range(REQUESTS):
                 if at == REQUESTS // 2:

@@ -10,17 +10,16 @@ import json
 import pathlib
 import random
 import re
-import sys
 import tempfile
 import unittest
 
 import damages
 from damage_model import BLANKS, read_session, resealed, told
 from lifecycle_agent import Agent, OtherProcess
+from seeds import take_seeds
 
 NOW_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
-FIRST = int(sys.argv.pop()) if len(sys.argv) > 2 else 0
-SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 100
+SEEDS = take_seeds(100)
 SHOWN_CALLS = 6
 # Of each entry one, with a beginning of its own: index.bin leaves out what words have in common.
 WORD = re.compile(rb"[a-z]q\d+(?:canary|edited)")
@@ -333,7 +332,7 @@ class DamageModel(unittest.TestCase):
     def test_sessions_are_read_and_mended_as_the_model_says(self):
         elsewhere = OtherProcess()
         self.addCleanup(elsewhere.end)
-        for seed in range(FIRST, FIRST + SEEDS):
+        for seed in SEEDS:
             with self.subTest(seed=seed), tempfile.TemporaryDirectory() as directory:
                 run = Run(seed, pathlib.Path(directory), elsewhere, self)
                 try:
@@ -343,7 +342,7 @@ class DamageModel(unittest.TestCase):
 
     def test_a_line_of_a_newer_version_is_refused_and_stays(self):
         with tempfile.TemporaryDirectory() as directory:
-            run = Run(FIRST, pathlib.Path(directory), None, self)
+            run = Run(SEEDS.start, pathlib.Path(directory), None, self)
             path = run.folder / "memory.jsonl"
             lines, rest = damages.lines_of(path)
             for at in (0, len(lines) - 1):

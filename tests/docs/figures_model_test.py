@@ -3,7 +3,7 @@
 counted by hand, over random histories; every setting of docs/format.md#config has the default,
 the range and the refusal that the page says. A failure tells its seed and step.
 
-    VARVE_LIBRARY=libvarve.so figures_model_test.py [SEEDS]
+    VARVE_LIBRARY=libvarve.so figures_model_test.py [SEEDS [FIRST]]
 """
 import ctypes
 import datetime
@@ -13,17 +13,17 @@ import os
 import pathlib
 import random
 import re
-import sys
 import tempfile
 import unittest
 
 import figures_model as model
+from seeds import take_seeds
 from varve_library import Failure, Library, given
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "format.md"
 START_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
 HOUR_MS = 3_600_000
-SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 10
+SEEDS = take_seeds(10)
 STEPS = 60
 FILES = {"log": "memory.jsonl", "tombstones": "tombstones.jsonl", "index": "index.bin",
          "kv": "kv.json", "transcript": "transcript.md", "vectors": "vectors.bin"}
@@ -258,7 +258,7 @@ class Figures(unittest.TestCase):
             self.assertTrue(math.isclose(sums[key]["cost_usd"], total[3], abs_tol=1e-8), key)
 
     def test_figures_are_what_is_counted_by_hand(self):
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             with tempfile.TemporaryDirectory() as directory, self.subTest(seed=seed):
                 run = Run(seed, pathlib.Path(directory) / "store")
                 steps = [run.add, run.delete, run.get, run.shrink, run.sweep, run.drop, run.beside,

@@ -3,21 +3,21 @@
 say, over random sequences of calls by three handles of a store, one of them in another process. A
 failure tells its seed and the last calls.
 
-    VARVE_LIBRARY=libvarve.so lifecycle_model_test.py [SEEDS]
+    VARVE_LIBRARY=libvarve.so lifecycle_model_test.py [SEEDS [FIRST]]
 """
 import json
 import pathlib
 import random
-import sys
 import tempfile
 import unittest
 from collections import Counter
 
 from lifecycle_agent import Agent, OtherProcess
 from lifecycle_model import HOUR_MS, Session, milliseconds, rfc3339, sealed, sum_of_usage
+from seeds import take_seeds
 
 START_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
-SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 6
+SEEDS = take_seeds(6)
 STEPS = 300
 SHOWN_CALLS = 12
 IDS = [f"s{number}" for number in range(6)]
@@ -589,7 +589,7 @@ class Run:
 
 class LifecycleModel(unittest.TestCase):
     def test_stores_and_sessions_do_what_the_model_does(self):
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             with self.subTest(seed=seed), tempfile.TemporaryDirectory() as directory:
                 run = Run(seed, pathlib.Path(directory), self)
                 try:

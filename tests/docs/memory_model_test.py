@@ -2,21 +2,21 @@
 """Random calls of memories and windows answer what varve/memory.h, varve/window.h and docs/tiers.md
 say. A failure tells its seed and step.
 
-    VARVE_LIBRARY=libvarve.so memory_model_test.py [SEEDS]
+    VARVE_LIBRARY=libvarve.so memory_model_test.py [SEEDS [FIRST]]
 """
 import datetime
 import os
 import random
-import sys
 import tempfile
 import unittest
 
 import memory_model as model
 from memory_model import HOUR_MS
+from seeds import take_seeds
 from varve_library import Failure, Library
 
 START_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
-SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 12
+SEEDS = take_seeds(12)
 STEPS = 60
 SESSIONS = ["chat", "work", "x"]
 PIECES = ["Hello", "I", "DB", "tea. ", "12345", "\n", "\r\n", "\u2028", "  ", "東京都", "é", "😀", "\0",
@@ -169,7 +169,7 @@ class MemoryModel(unittest.TestCase):
             self.assertEqual("role" in shown, "role" in given)
 
     def test_memories_answer_what_the_model_answers(self):
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             with tempfile.TemporaryDirectory() as directory, self.subTest(seed=seed):
                 is_on_disk = seed % 4 == 0
                 run = Run(seed, directory if is_on_disk else "memory:")
@@ -188,7 +188,7 @@ class MemoryModel(unittest.TestCase):
 class WindowModel(unittest.TestCase):
     def test_windows_answer_what_the_model_answers(self):
         library = Library(os.environ["VARVE_LIBRARY"])
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             make = Maker(seed)
             capacity = make.choice([1, 2, 5, 2**64 - 1])
             window, its_model = library.open_window(capacity), model.Window(capacity)

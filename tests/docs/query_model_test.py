@@ -2,21 +2,21 @@
 """Random queries find what docs/query.md says, in the order and with the figures of
 docs/retrieval.md, whatever was deleted, compacted or lost since. A failure tells its seed.
 
-    VARVE_LIBRARY=libvarve.so query_model_test.py [SEEDS]
+    VARVE_LIBRARY=libvarve.so query_model_test.py [SEEDS [FIRST]]
 """
 import array
 import os
 import pathlib
-import sys
 import tempfile
 import unittest
 
 from best_model import Best
 from query_maker import CLOCK_MS, Maker, public, rfc3339
 from query_model import HOUR_MS, STOP_WORDS, Entry
+from seeds import take_seeds
 from varve_library import Library
 
-SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 8
+SEEDS = take_seeds(8)
 QUERIES = 50  # after each step of a run
 
 
@@ -123,7 +123,7 @@ class QueryModel(unittest.TestCase):
         self.assertEqual(pages, found)
 
     def test_queries_find_what_the_model_finds(self):
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             with tempfile.TemporaryDirectory() as directory:
                 run = Run(seed, directory)
                 for step in (run.add, run.delete, run.lose_index, run.add, run.compact, run.add):

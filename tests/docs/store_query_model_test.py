@@ -3,13 +3,12 @@
 thread and with four, in this process and in another, whatever happens to sessions and files
 meanwhile. A failure tells its seed.
 
-    VARVE_LIBRARY=libvarve.so store_query_model_test.py [SEEDS]
+    VARVE_LIBRARY=libvarve.so store_query_model_test.py [SEEDS [FIRST]]
 """
 import array
 import json
 import pathlib
 import shutil
-import sys
 import tempfile
 import unittest
 
@@ -17,9 +16,10 @@ from explain_model import differences
 from lifecycle_agent import Agent, OtherProcess
 from query_maker import CLOCK_MS, IDS, TAGS, Maker, public, rfc3339
 from query_model import HOUR_MS, STOP_WORDS, Entry
+from seeds import take_seeds
 from store_query_model import Pages, Session, answer, asked
 
-SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 3
+SEEDS = take_seeds(3)
 STEPS = 30
 QUERIES = 6  # after each step
 STORES = {"one": 1, "four": 4, "elsewhere": 2}  # threads of each
@@ -372,7 +372,7 @@ class StoreQueryModel(unittest.TestCase):
         return name, [(what, session.name) for what, session in changes]
 
     def test_queries_across_sessions_find_what_the_model_finds(self):
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             with tempfile.TemporaryDirectory() as directory:
                 run = Run(seed, directory)
                 run.create(run.make.choice([3, 60]))

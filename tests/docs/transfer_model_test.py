@@ -2,7 +2,7 @@
 """Imports and exports of random texts do what docs/export-import.md says. A failure tells its seed
 and step.
 
-    VARVE_LIBRARY=libvarve.so transfer_model_test.py [SEEDS]
+    VARVE_LIBRARY=libvarve.so transfer_model_test.py [SEEDS [FIRST]]
 """
 import ctypes
 import json
@@ -14,12 +14,13 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
+from seeds import take_seeds
 import transfer_model as model
 from canonical_json import canonical, parse
 from varve_library import Failure, Library, given
 
 START_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
-SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 40
+SEEDS = take_seeds(40)
 STEPS = 12
 ENTRY_SIZE_MAX = 20_000
 NUMBERS = ["0", "-0", "1", "-1", "1.0", "12.50", "1e2", "1E30", "1e-7", "9007199254740993",
@@ -325,7 +326,7 @@ class TransferModel(unittest.TestCase):
         copy.close()
 
     def test_imports_do_what_the_page_says(self):
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             with tempfile.TemporaryDirectory() as directory, self.subTest(seed=seed):
                 run = Run(seed, pathlib.Path(directory))
                 for _ in range(STEPS):

@@ -3,14 +3,13 @@
 docs/format.md say, by three handles of a session, one of them in another process, over random
 calls, damage and restores. A failure tells its seed and the last calls.
 
-    VARVE_LIBRARY=libvarve.so vector_model_test.py [SEEDS]
+    VARVE_LIBRARY=libvarve.so vector_model_test.py [SEEDS [FIRST]]
 """
 import base64
 import copy
 import json
 import math
 import pathlib
-import sys
 import tempfile
 import unittest
 
@@ -18,10 +17,11 @@ from explain_model import differences
 from lifecycle_agent import Agent, OtherProcess
 from query_maker import CLOCK_MS, Maker, public, rfc3339
 from query_model import HOUR_MS, STOP_WORDS, Entry
+from seeds import take_seeds
 from store_query_model import Pages, Session, answer
 from vector_model import VectorFile
 
-SEEDS = int(sys.argv.pop()) if len(sys.argv) > 1 else 5
+SEEDS = take_seeds(5)
 STEPS = 40
 QUERIES = 5  # after each step
 STORES = ["here", "again", "elsewhere"]
@@ -414,7 +414,7 @@ class VectorModel(unittest.TestCase):
                     pages.note(what)
 
     def test_vectors_are_as_the_model_has_them(self):
-        for seed in range(SEEDS):
+        for seed in SEEDS:
             with tempfile.TemporaryDirectory() as directory:
                 run = Run(seed, directory)
                 for step in range(STEPS):
