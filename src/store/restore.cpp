@@ -196,10 +196,15 @@ class Restore {
     auto storage = context_.engine.open(id);
     if (storage.code() == Code::kNotFound) return false;  // install() says what has the name
     if (!storage.ok()) return std::move(storage).status();
-    VARVE_TRY_ASSIGN(const bool is_over,
-                     session::has_expired(**storage, id, context_.clock.now_ms()));
+    VARVE_TRY_ASSIGN(const bool is_over, is_over_now(id, **storage));
     if (is_over) over_.insert(id);
     return is_over;
+  }
+
+  // Not one that has lost its metadata.json: it can be opened.
+  Result<bool> is_over_now(const std::string& id, log::SessionStorage& storage) {
+    auto is_over = session::has_expired(storage, id, context_.clock.now_ms());
+    return is_over.code() == Code::kNotFound ? Result<bool>(false) : std::move(is_over);
   }
 
   Status restore_one(const std::string& id, Status* source_failure) {
@@ -294,11 +299,16 @@ class Restore {
     return installed.ok() ? std::move(told) : std::move(installed);
   }
 
-  // Called while no writer can change the present session. False: there is none.
+  // Called while no writer can change the present session. False: there is none. kAlreadyExists:
+  // one that had expired was created anew, or is in use again.
   Result<bool> add_deletions_of_present(const std::string& id, TombstoneUnion& all) {
     auto storage = context_.engine.open(id);
     if (storage.code() == Code::kNotFound) return false;
     if (!storage.ok()) return std::move(storage).status();
+    if (!options_.overwrite) {
+      VARVE_TRY_ASSIGN(const bool is_over, is_over_now(id, **storage));
+      if (!is_over) return Status(Code::kAlreadyExists, "the session exists again");
+    }
     SessionSource present(*std::move(storage));
     VARVE_TRY(present.hold_still());
     VARVE_TRY(all.add(present));

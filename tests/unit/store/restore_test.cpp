@@ -87,6 +87,39 @@ TEST_F(RestoreTest, AnExpiredSessionMakesWayAndItsDeletionsAreKept) {
   EXPECT_EQ(refusal(*store), Code::kAlreadyExists) << "it lives again";
 }
 
+// Between the look that finds it expired and the moment at which the restored one takes its name.
+TEST_F(RestoreTest, AnExpiredSessionThatIsCreatedAnewMeanwhileIsNotReplaced) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"old"});
+  backed_up(*store);
+  ASSERT_TRUE(notes->update(R"({"ttl_hours":1})").ok());
+  clock_.advance_ms(2 * 3'600'000);
+  const auto process = disk_.process(7);
+  const auto other = open("store", process.get());
+  bool is_created = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_staged = operation.path.find("/tmp/new.tmp-") != std::string::npos;
+    if (!is_staged || operation.name != "memory.jsonl") return std::nullopt;
+    disk_.set_fault_hook({});
+    add(*create(*other, "notes"), {"new"});
+    is_created = true;
+    return std::nullopt;
+  });
+  EXPECT_EQ(refusal(*store), Code::kAlreadyExists);
+  ASSERT_TRUE(is_created);
+  EXPECT_EQ(alive(*store, "notes"), Texts{"new"});
+}
+
+TEST_F(RestoreTest, ASessionWithoutItsMetadataExists) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a"});
+  backed_up(*store);
+  const auto directory = (*disk_.open_root("store", false))->open_directory("sessions");
+  ASSERT_TRUE((*(*directory)->open_directory("notes"))->remove("metadata.json").ok());
+  EXPECT_EQ(refusal(*store), Code::kAlreadyExists);
+}
+
 TEST_F(RestoreTest, NoSessionIsNotEverySession) {
   const auto store = open("store");
   const auto notes = create(*store, "notes");
