@@ -71,12 +71,14 @@ Status Core::refresh_metadata() {
 }
 
 // A repair by another process that accepts only gaps leaves the log, and its generation, as it is.
+// Under one lock, so that nobody mends the file between the look and what is noted of it.
 Status Core::check_metadata() {
-  Status fresh = refresh_metadata();
-  if (fresh.code() == Code::kFormatVersion) return {};  // who writes is refused
-  if (!fresh.ok() && fresh.code() != Code::kCorruption) return fresh;
   const std::unique_lock lock(index_mutex);
+  auto fresh = read_metadata();
+  if (fresh.code() == Code::kFormatVersion) return {};  // who writes is refused
+  if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
   metadata_was_damaged = !fresh.ok();
+  if (fresh.ok()) metadata.set(*std::move(fresh));
   durable_seq_seen = std::max(durable_seq_seen, metadata.durable_seq());
   return {};
 }

@@ -338,6 +338,9 @@ TEST_P(Import, AChecksumIsCheckedWhateverTheWhiteSpace) {
     std::string wrong = text;
     wrong.replace(wrong.find("tea"), 3, "ink");
     EXPECT_EQ(counts(import(wrong)), (Counts{0, 0, 1}));
+    std::string misnamed = text;  // by one flipped bit: not an entry without a checksum
+    misnamed.replace(misnamed.find("checksum"), 8, "checksul");
+    EXPECT_EQ(counts(import(misnamed)), (Counts{0, 0, 1}));
   }
 }
 
