@@ -2,6 +2,8 @@
 // that every answer and every test run can be reproduced.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -21,5 +23,11 @@ class Random {
   virtual ~Random() = default;
   virtual void fill(std::span<uint8_t> bytes) = 0;  // unpredictable; never fails
 };
+
+[[nodiscard]] inline uint64_t random_number(Random& random) {
+  std::array<uint8_t, sizeof(uint64_t)> bytes;
+  random.fill(bytes);
+  return std::bit_cast<uint64_t>(bytes);
+}
 
 }  // namespace varve

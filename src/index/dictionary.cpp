@@ -32,7 +32,7 @@ std::string_view Dictionary::keep(std::string_view text) {
 }
 
 uint32_t Dictionary::list_number(std::string_view key) {
-  const HashedKey wanted(key);
+  const HashedKey wanted = hashed(key);
   const auto found = numbers_.find(wanted);
   if (found != numbers_.end()) return found->second;
   const auto number = static_cast<uint32_t>(buffers_.size());
@@ -44,13 +44,13 @@ uint32_t Dictionary::list_number(std::string_view key) {
 }
 
 void Dictionary::put(std::string_view key, std::string_view value) {
-  const HashedKey wanted(key);
+  const HashedKey wanted = hashed(key);
   if (values_.find(wanted) != values_.end() || frozen_.find(key).data() != nullptr) return;
   put_new(key, value);
 }
 
 void Dictionary::put_new(std::string_view key, std::string_view value) {
-  values_.emplace(HashedKey(keep(key)), keep(value));
+  values_.emplace(hashed(keep(key)), keep(value));
   added_bytes_ += key.size() + value.size() + kKeyOverheadBytes;
 }
 
@@ -81,12 +81,12 @@ PostingRun Dictionary::frozen_run(std::string_view encoded) const {
 
 PostingRun Dictionary::added_run(std::string_view key) const {
   if (numbers_.empty()) return {};
-  const auto found = numbers_.find(HashedKey(key));
+  const auto found = numbers_.find(hashed(key));
   return found != numbers_.end() ? PostingRun(buffers_[found->second]) : PostingRun();
 }
 
 std::string_view Dictionary::find_value(std::string_view key) const {
-  const auto found = values_.find(HashedKey(key));
+  const auto found = values_.find(hashed(key));
   return found != values_.end() ? found->second : frozen_.find(key);
 }
 
@@ -234,7 +234,7 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
       builder.add(key, list.encoded(), of.is_marked);
     }
   });
-  Dictionary dictionary;
+  Dictionary dictionary(hash_seed_);
   dictionary.set_frozen(Segment::adopt(builder.encode()));
   return dictionary;
 }

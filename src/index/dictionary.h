@@ -29,16 +29,12 @@ namespace varve::index {
 
 inline constexpr uint64_t kPostingBytes = 2;  // what one more row in a list takes, about
 
-struct KeyHash {
-  // NOLINTBEGIN(readability-identifier-naming): the names that Boost looks for
-  using is_transparent = void;
-  using is_avalanching = void;
-  // NOLINTEND(readability-identifier-naming)
-  size_t operator()(std::string_view key) const noexcept { return hash64(key); }
-};
-
 class Dictionary {
  public:
+  // The seed is secret where others choose the keys (base/hash.h). No answer depends on it.
+  explicit Dictionary(uint64_t hash_seed) : hash_seed_(hash_seed) {}
+  [[nodiscard]] uint64_t hash_seed() const { return hash_seed_; }
+
   // Sets the frozen part; what was added stays. All rows of its lists are below `row_end`, and all
   // rows that are added are not: a frozen list with another row is damaged.
   void set_frozen(Segment segment, uint32_t row_end = kNoRow) {
@@ -141,7 +137,7 @@ class Dictionary {
   std::string_view keep(std::string_view text);
   // A key with its hash, so that a table that grows need not read all keys.
   struct HashedKey {
-    explicit HashedKey(std::string_view key) : text(key), hash(hash64(key)) {}
+    HashedKey(std::string_view key, uint64_t seed) : text(key), hash(hash64(key, seed)) {}
     HashedKey(std::string_view kept, const HashedKey& same) : text(kept), hash(same.hash) {}
     std::string_view text;
     uint64_t hash;
@@ -158,6 +154,9 @@ class Dictionary {
   using KeyMap = boost::unordered_flat_map<HashedKey, Value, StoredHash>;
   using Arena = std::pmr::monotonic_buffer_resource;
 
+  [[nodiscard]] HashedKey hashed(std::string_view key) const { return {key, hash_seed_}; }
+
+  uint64_t hash_seed_;
   Segment frozen_;
   uint32_t frozen_row_end_ = kNoRow;
   std::unique_ptr<Arena> texts_;  // of the keys and values below

@@ -30,6 +30,9 @@ struct Reference {
 
 class Facets {
  public:
+  // The seed: index/dictionary.h.
+  explicit Facets(uint64_t hash_seed) : dictionary_(hash_seed) {}
+
   void add(uint32_t row, const entry::EntryFacts& facts);
 
   [[nodiscard]] PostingList tag(std::string_view tag) const;

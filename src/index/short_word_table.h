@@ -5,6 +5,7 @@
 // The empty word is none: it cannot be in the table.
 //
 // Open addressing, one slot behind the other, at most three of four taken; nothing is ever removed.
+// Where a word stands depends on a seed, which is secret where others choose the words.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +20,9 @@ namespace varve::index {
 template <typename Value>
 class ShortWordTable {
  public:
-  [[nodiscard]] static uint64_t hash_of(const text::ShortWord& word) noexcept {
-    return text::ShortWordHash()(word);
-  }
+  explicit ShortWordTable(uint64_t seed) : hash_(seed) {}
+
+  [[nodiscard]] uint64_t hash_of(const text::ShortWord& word) const noexcept { return hash_(word); }
 
   void prefetch(uint64_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask_]);
@@ -72,6 +73,7 @@ class ShortWordTable {
     }
   }
 
+  text::ShortWordHash hash_;
   std::vector<Slot> slots_;  // a power of two
   size_t mask_ = 0;
   size_t count_ = 0;

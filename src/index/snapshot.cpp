@@ -273,15 +273,15 @@ void expect_text(const SnapshotHeader& header, TextIndex& text, bool* pending) {
 
 }  // namespace
 
-Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file,
-                            const text::Settings& text_settings) {
+Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file, const text::Settings& text_settings,
+                            uint64_t hash_seed) {
   const SnapshotHeader& header = file->header();
   const Coverage& coverage = header.coverage;
   if (coverage.last_line_offset > coverage.entries_bytes ||
       coverage.last_line_length > coverage.entries_bytes - coverage.last_line_offset) {
     return wrong_snapshot("the last line lies outside the covered log");
   }
-  Index index(text_settings);
+  Index index(text_settings, hash_seed);
   index.coverage = coverage;
   index.coverage.tombstones_bytes = 0;  // deletions are not in it, whatever it says
   if (header.text_row_count > 0) {

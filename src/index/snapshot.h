@@ -23,8 +23,8 @@ std::string encode_snapshot(const Index& index);
 
 // An index with all of it pending. kCorruption with the reason. Whether it belongs to the log is
 // for the caller to check: coverage says which line to look at.
-Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file,
-                            const text::Settings& text_settings);
+Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file, const text::Settings& text_settings,
+                            uint64_t hash_seed = 0);
 
 // Gives an index from open_snapshot() what is pending. kCorruption: it stays as it was.
 // Rows come unverified; those that the index knows tombstones of are deleted. They, facets and

@@ -190,9 +190,9 @@ void TermCounter::count_collected() {
 }
 
 void TermCounter::forget_terms() {
-  words_ = WordTable<Word>();
-  compounds_ = WordTable<Word>();
-  terms_ = WordTable<uint32_t>();
+  words_ = WordTable<Word>(hash_seed_);
+  compounds_ = WordTable<Word>(hash_seed_);
+  terms_ = WordTable<uint32_t>(hash_seed_);
   release_memory(&frequencies_);
   release_memory(&waiting_);
 }

@@ -76,7 +76,13 @@ struct CountedRows {
 
 class TermCounter {
  public:
-  explicit TermCounter(const text::Settings& settings) : analyzer_(settings) {}
+  // The seed is secret where others choose the words (base/hash.h). No count depends on it.
+  TermCounter(const text::Settings& settings, uint64_t hash_seed)
+      : analyzer_(settings),
+        hash_seed_(hash_seed),
+        words_(hash_seed),
+        compounds_(hash_seed),
+        terms_(hash_seed) {}
 
   // The next row. Null: an entry that could not be read has no words.
   void add(const json::Value* entry);
@@ -99,6 +105,7 @@ class TermCounter {
   };
   template <typename Value>
   struct WordTable {
+    explicit WordTable(uint64_t hash_seed) : shorts(hash_seed), longs(0, KeyHash{hash_seed}) {}
     ShortWordTable<Value> shorts;
     boost::unordered_flat_map<std::string, Value, KeyHash, std::equal_to<>> longs;
     [[nodiscard]] const Value* find(std::string_view word) const;
@@ -131,6 +138,7 @@ class TermCounter {
   };
   static constexpr size_t kCollectedMax = 32;
 
+  uint64_t hash_seed_;
   WordTable<Word> words_;
   WordTable<Word> compounds_;
   WordTable<uint32_t> terms_;

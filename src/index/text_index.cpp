@@ -121,6 +121,7 @@ namespace {
 // Terms come before words.
 class RenumberWords final : public Dictionary::Renumber {
  public:
+  explicit RenumberWords(uint64_t hash_seed) : dropped_terms_(0, KeyHash{hash_seed}) {}
   bool has_value(std::string_view key) override { return key.front() == kWord; }
   bool keep_value(std::string_view key, std::string_view value, std::string*) override {
     return !dropped_terms_.contains(stem_of(key.substr(1), value));
@@ -134,13 +135,13 @@ class RenumberWords final : public Dictionary::Renumber {
 }  // namespace
 
 TextIndex TextIndex::renumbered(const Renumbering& rows, const text::Settings& settings) const {
-  TextIndex text(settings);
+  TextIndex text(settings, dictionary_.hash_seed());
   for (const uint32_t row : rows.kept()) {
     if (row >= lengths_.size()) break;  // its words are not indexed yet
     text.lengths_.push_back(lengths_[row]);
     text.total_length_ += length(row);
   }
-  RenumberWords keys;
+  RenumberWords keys(dictionary_.hash_seed());
   text.dictionary_ = dictionary_.renumbered(rows, text.length_lookup(), keys);
   return text;
 }

@@ -31,8 +31,11 @@ inline constexpr uint64_t kUncompressedBytesMax = uint64_t{16} << 20;
 
 class TextIndex {
  public:
-  explicit TextIndex(const text::Settings& settings)
-      : counter_(settings), fingerprint_(text::Analyzer::fingerprint(settings)) {}
+  // The seed is secret where others choose the words (base/hash.h). No answer depends on it.
+  TextIndex(const text::Settings& settings, uint64_t hash_seed)
+      : counter_(settings, hash_seed),
+        fingerprint_(text::Analyzer::fingerprint(settings)),
+        dictionary_(hash_seed) {}
 
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
 

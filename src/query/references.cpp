@@ -1,7 +1,7 @@
 #include "query/references.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 #include <utility>
 
 namespace varve::query {
@@ -53,8 +53,7 @@ class Walk {
   void reach_naming(const std::vector<std::string>& ids) {
     std::sort(naming_.begin(), naming_.end());
     naming_.erase(std::unique(naming_.begin(), naming_.end()), naming_.end());
-    const std::unordered_set<std::string_view> wanted(ids.begin(),
-                                                      naming_.empty() ? ids.begin() : ids.end());
+    const std::set<std::string_view> wanted(ids.begin(), naming_.empty() ? ids.begin() : ids.end());
     for (const uint32_t row : naming_) {
       const std::string id = index_.id(row);
       bool names_one = false;
@@ -88,7 +87,7 @@ class Walk {
   std::string_view relation_;
   uint32_t row_end_;
   int64_t now_ms_;
-  std::unordered_set<std::string> seen_;
+  std::set<std::string, std::less<>> seen_;
   std::vector<std::string> next_;
   std::vector<uint32_t> naming_;  // rows to be asked by reach_naming()
   std::vector<uint32_t> rows_;

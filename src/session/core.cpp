@@ -43,7 +43,8 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       analyzers(settings.text),
       durability(settings.durability),
       vectors(*storage),
-      index(settings.text),
+      hash_seed(random_number(*session_context.random)),
+      index(empty_index()),
       metadata(settings),
       cache_(settings.cached_entries_max) {
   storage->set_sync_histogram(&context.counters->sync_us);
@@ -95,7 +96,7 @@ Status Core::load() {
 // Not whole until the log has been read: before that an allocation or the disk may fail.
 void Core::forget_index() {
   index_is_whole_ = false;
-  index = index::Index(settings.text);
+  index = empty_index();
   note_new_index();
 }
 

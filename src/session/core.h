@@ -6,13 +6,13 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -45,7 +45,7 @@ struct CappedFile {
 };
 
 // The ids that damaged lines seem to have, each with the offset of the first such line.
-using DamagedIds = std::unordered_map<std::string, uint64_t>;
+using DamagedIds = std::map<std::string, uint64_t, std::less<>>;
 
 class Core {
  public:
@@ -281,6 +281,9 @@ class Core {
   CappedFile kv_file;
   CappedFile transcript_file;
   Vectors vectors;
+
+  const uint64_t hash_seed;  // of the index's tables in memory (index/index.h)
+  [[nodiscard]] index::Index empty_index() const { return index::Index(settings.text, hash_seed); }
 
   mutable std::shared_mutex index_mutex;  // guards everything below
   index::Index index;

@@ -77,7 +77,7 @@ Status Core::missing(std::string_view wanted, Status why) {
     if (index.coverage.skipped_count == 0 || index.was_deleted(wanted)) return why;
   }
   VARVE_TRY_ASSIGN(const auto damaged, damaged_ids());
-  const auto line = damaged ? damaged->find(std::string(wanted)) : DamagedIds::const_iterator();
+  const auto line = damaged ? damaged->find(wanted) : DamagedIds::const_iterator();
   if (!damaged || line == damaged->end()) return why;
   {
     const std::shared_lock lock(index_mutex);

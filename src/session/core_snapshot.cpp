@@ -17,7 +17,8 @@ Result<index::Index> Core::open_snapshot_of_log() {
   if (!document.ok()) return std::move(document).status();
   VARVE_TRY_ASSIGN(auto file, index::SnapshotFile::open(*std::move(document)));
   saved.size_bytes = file->size_bytes();
-  VARVE_TRY_ASSIGN(index::Index loaded, index::open_snapshot(std::move(file), settings.text));
+  VARVE_TRY_ASSIGN(index::Index loaded,
+                   index::open_snapshot(std::move(file), settings.text, hash_seed));
   const index::Coverage& coverage = loaded.coverage;
   if (coverage.entries_bytes > view.tail.entries_bytes) {
     return Status(Code::kCorruption, "index.bin covers more than the log has");

@@ -1,7 +1,7 @@
 #include "session/import.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -211,8 +211,8 @@ class Import {
   json::Document scratch_;
   std::vector<Candidate> waiting_;
   size_t waiting_bytes_ = 0;
-  std::unordered_map<uint64_t, uint32_t> repeats_;     // without an id: count by hash of content
-  std::unordered_map<uint64_t, EntryMark> pretended_;  // dry run: by hash of the id
+  std::map<uint64_t, uint32_t> repeats_;     // without an id: count by hash of content
+  std::map<uint64_t, EntryMark> pretended_;  // dry run: by hash of the id
 };
 
 }  // namespace

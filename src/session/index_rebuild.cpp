@@ -22,7 +22,7 @@ Status rebuild_once(Core& core) {
     }
     marks = core.log_marks();
   }
-  index::Index made(core.settings.text);
+  index::Index made = core.empty_index();
   index::WordIndexer words(made.text_to_extend(), index::kUncompressedBytesMax,
                            core.settings.threads > 1);
   VARVE_TRY_ASSIGN(

@@ -1,8 +1,8 @@
 // repair: moves damage to quarantine, and keeps what is whole byte for byte.
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -166,7 +166,7 @@ class EditedLines {
   Core& core_;
   uint64_t generation_;
   std::vector<std::pair<uint64_t, uint64_t>> lines_;  // offset and seq of the whole lines
-  std::unordered_set<std::string> ids_;
+  std::set<std::string, std::less<>> ids_;
   uint64_t last_seq_ = 0;
   uint64_t last_offset_ = 0;
   uint64_t count_ = 0;

@@ -1,7 +1,7 @@
 #include "session/vector_check.h"
 
+#include <set>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 namespace varve::session {
@@ -29,7 +29,7 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
   if (found.dimension == 0) return found;
   const uint64_t length = embedding::record_bytes(found.dimension);
   const int64_t now_ms = core.context.clock->now_ms();
-  std::unordered_set<std::string> live;
+  std::set<std::string, std::less<>> live;
   std::vector<uint64_t> damaged;  // since the last whole record
   found.torn_offset = embedding::kHeaderBytes;
   const auto look = [&](const VectorFile::Scanned& scanned) -> Status {

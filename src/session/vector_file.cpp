@@ -1,8 +1,8 @@
 #include "session/vector_file.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "session/retries.h"
@@ -142,7 +142,7 @@ Result<VectorFile::Selection> VectorFile::select(const Keeps& keeps) {
   VARVE_TRY_ASSIGN(selection.tail, storage_.vectors_tail());
   VARVE_TRY_ASSIGN(selection.dimension, dimension(selection.tail));
   if (selection.dimension == 0) return selection;
-  std::unordered_map<std::string, uint64_t> last;  // where the last record of each kept id is
+  std::map<std::string, uint64_t, std::less<>> last;  // where the last record of each kept id is
   VARVE_TRY(scan(selection.tail, selection.dimension, 0, [&](const Scanned& scanned) {
     selection.record_count += 1;
     if (!scanned.record) {

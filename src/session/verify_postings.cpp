@@ -31,7 +31,7 @@ void take(const index::Index& index, Postings* postings) {
 
 // The same from the log alone.
 Status read_log(Core& core, Postings* expected) {
-  index::Index fresh(core.settings.text);
+  index::Index fresh = core.empty_index();
   json::Document document;
   (void)fresh.text_to_extend();
   VARVE_TRY(log::scan_entries(

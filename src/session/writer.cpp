@@ -1,13 +1,11 @@
 #include "session/writer.h"
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
 #include <exception>
 #include <functional>
 #include <new>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "base/hash.h"
@@ -456,7 +454,7 @@ Status Writer::add_group(Group& group) {
   if (end.has_damage_before) {
     VARVE_TRY_ASSIGN(damaged, core_.damaged_ids());
   }
-  TakenIds taken;
+  TakenIds taken(0, KeyHash{core_.hash_seed});
   if (count > 1) taken.reserve(count);
   for (WriteRequest* request : group) {
     request->status = check_ids(*request, end.epoch, damaged.get(), count > 1 ? &taken : nullptr);
@@ -501,7 +499,7 @@ Status Writer::delete_group(Group& group) {
     const std::shared_lock lock(core_.index_mutex);
     VARVE_TRY(core_.check_rows(core_.index_epoch));
     start_bytes = core_.index.coverage.tombstones_bytes;
-    std::unordered_set<std::string_view> taken;
+    TakenIds taken(0, KeyHash{core_.hash_seed});
     for (WriteRequest* request : group) {
       request->deleted_count = 0;
       for (const entry::Tombstone& tombstone : request->tombstones) {

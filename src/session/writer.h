@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
 #include "entry/entry.h"
 #include "entry/tombstone.h"
 #include "session/core.h"
@@ -42,8 +43,8 @@ struct WriteRequest {
 
 class Writer {
  public:
-  // The ids that earlier requests of a group add.
-  using TakenIds = boost::unordered_flat_set<std::string_view>;
+  // The ids that earlier requests of a group add, or delete.
+  using TakenIds = boost::unordered_flat_set<std::string_view, KeyHash, std::equal_to<>>;
 
   explicit Writer(Core& core) : core_(core) {}
 

@@ -1,7 +1,7 @@
 #include "stores/kv_text.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "base/time.h"
@@ -28,7 +28,7 @@ bool take(const json::Tree& item, std::vector<KvEntry>& entries) {
 }
 
 void keep_last_of_each(std::vector<KvEntry>& entries) {
-  std::unordered_map<std::string_view, size_t> last;
+  std::map<std::string_view, size_t> last;
   for (size_t i = 0; i < entries.size(); ++i) last.insert_or_assign(entries[i].key, i);
   if (last.size() == entries.size()) return;
   std::vector<KvEntry> kept;

@@ -58,15 +58,24 @@ using ShortWordText = std::array<char, kShortWordBytesMax>;
   return {memory->data(), size_of(word)};
 }
 
-struct ShortWordHash {
-  // NOLINTNEXTLINE(readability-identifier-naming): the name that Boost looks for
-  using is_avalanching = void;
+// Both factors have to be secret where others choose the words (base/hash.h), and they are when the
+// seed is: without it nobody knows either.
+class ShortWordHash {
+ public:
+  explicit ShortWordHash(uint64_t seed)
+      : low_key_(seed ^ 0x9E3779B97F4A7C15),
+        high_key_(std::rotl(seed, 32) * 0xA0761D6478BD642F ^ 0xD6E8FEB86659FD93) {}
+
   // Both halves of a product of 128 bits, so that every bit of the word reaches every bit.
-  size_t operator()(const ShortWord& word) const noexcept {
+  [[nodiscard]] uint64_t operator()(const ShortWord& word) const noexcept {
     __extension__ using Wide = unsigned __int128;
-    const Wide product = Wide{word.low ^ 0x9E3779B97F4A7C15} * (word.high ^ 0xD6E8FEB86659FD93);
+    const Wide product = Wide{word.low ^ low_key_} * (word.high ^ high_key_);
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
   }
+
+ private:
+  uint64_t low_key_;
+  uint64_t high_key_;
 };
 
 // The high bit of each byte that is no ASCII letter or digit.

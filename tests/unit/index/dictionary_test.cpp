@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "hash_seed.h"
 #include "posting_fixture.h"
 #include "segment_fixture.h"
 
@@ -20,7 +21,7 @@ constexpr RowLengths no_length;
 
 // A dictionary and the same as plain maps: lists under "l…", values under "v…".
 struct Both {
-  Dictionary dictionary;
+  Dictionary dictionary{kHashSeed};
   std::map<std::string, std::vector<std::pair<uint32_t, uint32_t>>> lists;
   std::map<std::string, std::string> values;
 
@@ -161,7 +162,7 @@ TEST(Dictionary, EncodingGivesTheFrozenFormAndChangesNothing) {
   const std::string first = both.dictionary.encode(no_length);
   EXPECT_EQ(both.dictionary.encode(no_length), first);
   expect_same(both.dictionary, both);
-  Dictionary other;
+  Dictionary other(kHashSeed);
   other.set_frozen(opened(first));
   expect_same(other, both);
   EXPECT_EQ(other.encode(no_length), first);
@@ -196,7 +197,7 @@ TEST(Dictionary, AFrozenPartMayComeUnderWhatWasAdded) {
 }
 
 TEST(Dictionary, AKeysFirstValueStays) {
-  Dictionary dictionary;
+  Dictionary dictionary(kHashSeed);
   dictionary.put("va", "first");
   dictionary.put("va", "second");
   dictionary.put("vempty", "");
@@ -220,7 +221,7 @@ std::vector<std::string> marked_keys_of(const Dictionary& dictionary, std::strin
 }
 
 TEST(Dictionary, AMarkStaysWhateverIsFrozenAndAdded) {
-  Dictionary dictionary;
+  Dictionary dictionary(kHashSeed);
   const auto add = [&](const std::string& key, uint32_t row, bool is_marked) {
     const uint32_t number = dictionary.list_number(key);
     dictionary.list(number).add(row, 1, 1);
@@ -263,7 +264,7 @@ TEST(Dictionary, VisitingEndsWhenAsked) {
 }
 
 TEST(Dictionary, KeysMayHaveAnyBytes) {
-  Dictionary dictionary;
+  Dictionary dictionary(kHashSeed);
   const std::vector<std::string> keys = {"", std::string(1, '\0'), std::string("a\0b", 3), "\xFF",
                                          "a"};
   for (uint32_t i = 0; i < keys.size(); ++i) dictionary.buffer(keys[i]).add(i, 1, 1);
@@ -278,14 +279,14 @@ TEST(Dictionary, KeysMayHaveAnyBytes) {
 }
 
 TEST(Dictionary, ABufferStaysWhereItIsUntilFreezing) {
-  Dictionary dictionary;
+  Dictionary dictionary(kHashSeed);
   PostingBuffer* first = &dictionary.buffer("first");
   for (int i = 0; i < 10'000; ++i) (void)dictionary.buffer(std::to_string(i));
   EXPECT_EQ(&dictionary.buffer("first"), first);
 }
 
 TEST(Dictionary, BlocksOfAJoinedListBoundItsRows) {
-  Dictionary dictionary;
+  Dictionary dictionary(kHashSeed);
   const Postings all = random_postings(1000, 4, kNoRow, 8);
   for (size_t i = 0; i < all.size(); ++i) {
     dictionary.buffer("l").add(all[i].row, all[i].frequency, all[i].length);
@@ -307,11 +308,11 @@ TEST(Dictionary, AListJoinedIsTheListMadeAtOnce) {
   std::vector<uint32_t> lengths(all.back().row + 1);
   for (const Posting& one : all) lengths[one.row] = one.length;
   const RowLengths length_of{lengths};
-  Dictionary at_once;
+  Dictionary at_once(kHashSeed);
   at_once.buffer("l").add(all);
   const std::string expected = at_once.encode(length_of);
   for (const size_t step : {1u, 50u, 127u, 128u, 129u, 256u, 300u, 999u}) {
-    Dictionary dictionary;
+    Dictionary dictionary(kHashSeed);
     for (size_t first = 0; first < all.size(); first += step) {
       const auto some = std::span(all).subspan(first, std::min(step, all.size() - first));
       dictionary.buffer("l").add(some);
@@ -325,11 +326,11 @@ TEST(Dictionary, AListJoinedIsTheListMadeAtOnce) {
 // rise.
 TEST(Dictionary, AFrozenListWithRowsOfWhatWasAddedIsDamaged) {
   for (const uint32_t count : {3u, 300u}) {
-    Dictionary before;
+    Dictionary before(kHashSeed);
     for (uint32_t row = 0; row < count; ++row) before.buffer("l").add(row, 1, 1);
     before.buffer("m").add(0, 1, 1);
     for (const bool is_frozen_again : {false, true}) {
-      Dictionary dictionary;
+      Dictionary dictionary(kHashSeed);
       dictionary.set_frozen(opened(before.encode(no_length)), count - 1);
       dictionary.buffer("l").add(count, 1, 1);
       dictionary.buffer("m").add(count, 1, 1);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "entry/content_key.h"
+#include "hash_seed.h"
 #include "json/document.h"
 #include "posting_fixture.h"
 #include "segment_fixture.h"
@@ -55,7 +56,7 @@ std::string key_of(std::string_view name, std::string_view value) {
 }
 
 TEST(Facets, TagsAreAHierarchyOfWholeSegments) {
-  Facets facets;
+  Facets facets(kHashSeed);
   facets.add(0, with_tags({"security.authentication"}));
   facets.add(1, with_tags({"securityx"}));
   facets.add(2, with_tags({"security"}));
@@ -71,7 +72,7 @@ TEST(Facets, TagsAreAHierarchyOfWholeSegments) {
 }
 
 TEST(Facets, ATagSaidTwiceCountsOnce) {
-  Facets facets;
+  Facets facets(kHashSeed);
   facets.add(5, with_tags({"a.b", "a.c", "a", "a.b"}));
   facets.add(6, with_tags({"a.b"}));
   EXPECT_EQ(rows_of(facets.tag("a")), Rows({5, 6}));
@@ -80,7 +81,7 @@ TEST(Facets, ATagSaidTwiceCountsOnce) {
 }
 
 TEST(Facets, TagsOfOddDotsAreTheirWholeAndWhatIsBefore) {
-  Facets facets;
+  Facets facets(kHashSeed);
   facets.add(0, with_tags({".a", "b.", "c..d"}));
   const std::map<std::string, Rows> expected = {{".a", {0}}, {"b", {0}},  {"b.", {0}},
                                                 {"c", {0}},  {"c.", {0}}, {"c..d", {0}}};
@@ -88,7 +89,7 @@ TEST(Facets, TagsOfOddDotsAreTheirWholeAndWhatIsBefore) {
 }
 
 TEST(Facets, EveryTagIsVisitedWithItsRows) {
-  Facets facets;
+  Facets facets(kHashSeed);
   facets.add(0, with_tags({"a.b"}));
   facets.add(2, with_tags({"c"}));
   entry::EntryFacts other = with_content(R"({"tag":"text"})");
@@ -99,7 +100,7 @@ TEST(Facets, EveryTagIsVisitedWithItsRows) {
 }
 
 TEST(Facets, Traces) {
-  Facets facets;
+  Facets facets(kHashSeed);
   for (uint32_t row = 0; row < 10; ++row) {
     entry::EntryFacts facts;
     if (row % 2 == 0) facts.trace_id = row % 4 == 0 ? "one" : "two";
@@ -113,7 +114,7 @@ TEST(Facets, Traces) {
 }
 
 TEST(Facets, MembersOfContent) {
-  Facets facets;
+  Facets facets(kHashSeed);
   const std::string text(100, 'x');
   facets.add(0, with_content(R"({"role":"user","n":1,"ok":true})"));
   facets.add(1, with_content(R"({"role":"User","n":1.0,"ok":false})"));
@@ -142,7 +143,7 @@ TEST(Facets, MembersOfContent) {
 
 // Each once, wherever it is: frozen, added since, or both.
 TEST(Facets, RolesAreVisitedUntilToldToStop) {
-  Facets facets;
+  Facets facets(kHashSeed);
   const auto roles = [&] {
     std::multiset<std::string> found;
     facets.for_each_role([&](std::string_view role, std::string_view key) {
@@ -160,7 +161,7 @@ TEST(Facets, RolesAreVisitedUntilToldToStop) {
   facets.add(3, with_content(R"({"role":"user"})"));
   EXPECT_EQ(roles(), (std::multiset<std::string>{"user", "tool"}));
   const std::string encoded = facets.encode();
-  facets = Facets();
+  facets = Facets(kHashSeed);
   facets.set_frozen(Segment::adopt(encoded), 4);
   EXPECT_EQ(roles(), (std::multiset<std::string>{"user", "tool"}));
   facets.add(4, with_content(R"({"role":"user"})"));
@@ -175,7 +176,7 @@ TEST(Facets, RolesAreVisitedUntilToldToStop) {
 
 // What was compressed is not visited twice.
 TEST(Facets, RolesAreVisitedOnceAfterACompression) {
-  Facets facets;
+  Facets facets(kHashSeed);
   for (uint32_t row = 0; !facets.is_compression_due(); ++row) {
     facets.add(row, with_content(R"({"role":"role)" + std::to_string(row % 5) + R"(","n":)" +
                                  std::to_string(row) + "}"));
@@ -190,7 +191,7 @@ TEST(Facets, RolesAreVisitedOnceAfterACompression) {
 // --- references ----------------------------------------------------------------------------------
 
 TEST(Facets, ReferencesGoBothWays) {
-  Facets facets;
+  Facets facets(kHashSeed);
   entry::EntryFacts first;
   first.references = {"a", "b"};
   first.relations = {{"supersedes", {"a"}}, {"caused_by", {"c", "a"}}};
@@ -216,7 +217,7 @@ TEST(Facets, ReferencesGoBothWays) {
 }
 
 TEST(Facets, AReferenceSaidTwiceIsOneRow) {
-  Facets facets;
+  Facets facets(kHashSeed);
   entry::EntryFacts facts;
   facts.references = {"a", "a"};
   facets.add(0, facts);
@@ -225,7 +226,7 @@ TEST(Facets, AReferenceSaidTwiceIsOneRow) {
 }
 
 TEST(Facets, LongTargetsAndHighRows) {
-  Facets facets;
+  Facets facets(kHashSeed);
   entry::EntryFacts facts;
   facts.references = {std::string(300, 't')};
   for (const uint32_t row : {255u, 256u, 65'536u, 1u << 24, kNoRow - 1}) facets.add(row, facts);
@@ -265,7 +266,7 @@ void expect_same(const Facets& a, const Facets& b, uint32_t row_count) {
 }
 
 Facets facets_of(uint32_t first, uint32_t end) {
-  Facets facets;
+  Facets facets(kHashSeed);
   for (uint32_t row = first; row < end; ++row) facets.add(row, facts_of_row(row));
   return facets;
 }
@@ -305,7 +306,7 @@ TEST(Facets, AFewRowsAreNotWorthCompressing) {
 
 // Targets that start as the entry's own id are kept without that start.
 TEST(Facets, ReferencesToIdsOfAnyLikeness) {
-  Facets facets;
+  Facets facets(kHashSeed);
   entry::EntryFacts facts;
   facts.id = "mem_01J8ZB";
   facts.references = {"mem_01J8ZA", "mem_01J8ZB", "mem_", "mem_01J8ZB-and-more", "other", "m"};
@@ -339,7 +340,7 @@ TEST(Facets, ReferencesOutOfAFileEndWhereTheyAreNotRight) {
     builder.add(key, value);
     auto segment = open_whole(builder.encode());
     ASSERT_TRUE(segment.ok());
-    Facets facets;
+    Facets facets(kHashSeed);
     facets.set_frozen(*std::move(segment), 3);
     EXPECT_EQ(arrows_of(facets, 0, "entry1"), expected) << value.size();
   }
@@ -352,7 +353,7 @@ TEST(Facets, ListsOutOfAFileMayBeAnything) {
     builder.add("ta", value);
     auto segment = open_whole(builder.encode());
     ASSERT_TRUE(segment.ok());
-    Facets facets;
+    Facets facets(kHashSeed);
     facets.set_frozen(*std::move(segment), 3);
     facets.add(3, with_tags({"a"}));
     PostingCursor cursor(facets.tag("a"));

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "hash_seed.h"
+
 namespace varve::index {
 namespace {
 
@@ -39,7 +41,7 @@ class TermCounterTest : public testing::Test {
     return found;
   }
 
-  TermCounter counter_{text::Settings{}};
+  TermCounter counter_{text::Settings{}, kHashSeed};
   json::Document scratch_;
   std::vector<std::string> terms_;  // by their numbers
 };

@@ -1,4 +1,5 @@
 #include "index/text_index.h"
+#include "hash_seed.h"
 #include "segment_fixture.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +75,7 @@ TEST(TextIndex, ContentOfAnyKindMayHaveText) {
 }
 
 TEST(TextIndex, FrequenciesAndLengths) {
-  TextIndex index{text::Settings{}};
+  TextIndex index{text::Settings{}, kHashSeed};
   add_text(index, "The dog runs and another dog ran");  // dog run anoth dog run
   add_text(index, "Nothing to see");                    // nothing see
   add(index, R"({"content":{"a":"dogs","b":{"c":["dog"]}},"tags":["dog.house"]})");
@@ -94,7 +95,7 @@ TEST(TextIndex, FrequenciesAndLengths) {
 }
 
 TEST(TextIndex, CompoundsCountEachTimeAndHaveNoLength) {
-  TextIndex index{text::Settings{}};
+  TextIndex index{text::Settings{}, kHashSeed};
   add_text(index, "PR-12 and PR-12 in src/main.py");
   EXPECT_EQ(rows_of(index, "pr-12"), Found({{0, 2}}));
   EXPECT_EQ(rows_of(index, "pr"), Found({{0, 2}}));
@@ -104,7 +105,7 @@ TEST(TextIndex, CompoundsCountEachTimeAndHaveNoLength) {
 }
 
 TEST(TextIndex, NothingReachesAcrossTwoStrings) {
-  TextIndex index{text::Settings{}};
+  TextIndex index{text::Settings{}, kHashSeed};
   add(index, R"({"content":["pr-","12","東","京"]})");
   EXPECT_EQ(rows_of(index, "pr-12"), Found());
   EXPECT_EQ(rows_of(index, "東京"), Found());
@@ -112,7 +113,7 @@ TEST(TextIndex, NothingReachesAcrossTwoStrings) {
 }
 
 TEST(TextIndex, EntriesThatCouldNotBeReadHaveNoWords) {
-  TextIndex index{text::Settings{}};
+  TextIndex index{text::Settings{}, kHashSeed};
   index.add(nullptr);
   add_text(index, "words?");
   index.add(nullptr);
@@ -143,7 +144,7 @@ TEST(TextIndex, AsksWhereAQuestionMarkEndsAWord) {
                                                            {"これ？はい", true},
                                                            {"ما؟نعم", true},
                                                            {"why?\u00A0Well", true}};
-  TextIndex index{text::Settings{}};
+  TextIndex index{text::Settings{}, kHashSeed};
   for (const auto& [text, asks] : cases) add_text(index, text);
   for (uint32_t row = 0; row < cases.size(); ++row) {
     EXPECT_EQ(index.asks(row), cases[row].second) << cases[row].first;
@@ -154,7 +155,7 @@ TEST(TextIndex, AsksWhereAQuestionMarkEndsAWord) {
 }
 
 TEST(TextIndex, TotalLengthIsOfTheFirstRows) {
-  TextIndex index{text::Settings{}};
+  TextIndex index{text::Settings{}, kHashSeed};
   EXPECT_EQ(index.total_length(0), 0u);
   for (const std::string text : {"one two three?", "", "four", "five six?", "seven"}) {
     add_text(index, text);
@@ -165,7 +166,7 @@ TEST(TextIndex, TotalLengthIsOfTheFirstRows) {
 }
 
 TEST(TextIndex, WordsWithTheirStems) {
-  TextIndex index{text::Settings{}};
+  TextIndex index{text::Settings{}, kHashSeed};
   add_text(index, "Running runs run went C++ Café pr-12 running");
   const std::map<std::string, std::string> expected = {
       {"running", "run"}, {"runs", "run"},  {"run", "run"}, {"went", "go"}, {"c", "c"},
@@ -180,12 +181,12 @@ TEST(TextIndex, WordsWithTheirStems) {
 }
 
 TEST(TextIndex, SettingsDecideStemsAndLengths) {
-  TextIndex plain{text::Settings{"none", {"dogs"}, true}};
+  TextIndex plain{text::Settings{"none", {"dogs"}, true}, kHashSeed};
   add_text(plain, "the dogs ran");
   EXPECT_EQ(rows_of(plain, "dogs"), Found({{0, 1}}));
   EXPECT_EQ(rows_of(plain, "dog"), Found());
   EXPECT_EQ(plain.length(0), 2u);
-  EXPECT_NE(plain.fingerprint(), TextIndex{text::Settings{}}.fingerprint());
+  EXPECT_NE(plain.fingerprint(), TextIndex(text::Settings{}, kHashSeed).fingerprint());
 }
 
 // --- frozen --------------------------------------------------------------------------------------
@@ -234,13 +235,13 @@ Segment frozen_of(const TextIndex& index) {
 }
 
 TEST(TextIndex, WhatComesLateIsAsIfIndexedAtOnce) {
-  TextIndex whole{text::Settings{}};
+  TextIndex whole{text::Settings{}, kHashSeed};
   add_rows(whole, 0, 600);
   for (const uint32_t cut : {1u, 128u, 300u, 600u}) {
-    TextIndex start{text::Settings{}};
+    TextIndex start{text::Settings{}, kHashSeed};
     add_rows(start, 0, cut);
     for (const bool late : {true, false}) {
-      TextIndex rest{text::Settings{}};
+      TextIndex rest{text::Settings{}, kHashSeed};
       rest.start_at(cut);
       ASSERT_EQ(rest.row_count(), cut);
       if (late) add_rows(rest, cut, 600);
@@ -254,9 +255,9 @@ TEST(TextIndex, WhatComesLateIsAsIfIndexedAtOnce) {
 
 TEST(TextIndex, CompressingKeepsEveryAnswer) {
   constexpr uint32_t kRows = 24'000;  // enough that it pays
-  TextIndex whole{text::Settings{}};
+  TextIndex whole{text::Settings{}, kHashSeed};
   add_rows(whole, 0, kRows);
-  TextIndex compressed{text::Settings{}};
+  TextIndex compressed{text::Settings{}, kHashSeed};
   add_rows(compressed, 0, kRows - 1000);
   const uint64_t before = compressed.memory_bytes();
   compressed.compress();
@@ -269,14 +270,14 @@ TEST(TextIndex, CompressingKeepsEveryAnswer) {
 
 TEST(TextIndex, IsNotCompressedBeforeAllOfItIsThere) {
   constexpr uint32_t kRows = 24'000;
-  TextIndex start{text::Settings{}};
+  TextIndex start{text::Settings{}, kHashSeed};
   add_rows(start, 0, 100);
-  TextIndex rest{text::Settings{}};
+  TextIndex rest{text::Settings{}, kHashSeed};
   rest.start_at(100);
   add_rows(rest, 100, kRows);
   rest.compress();
   rest.set_frozen(frozen_of(start), start.lengths());
-  TextIndex whole{text::Settings{}};
+  TextIndex whole{text::Settings{}, kHashSeed};
   add_rows(whole, 0, kRows);
   expect_same(rest, whole);
   rest.compress();
@@ -317,8 +318,8 @@ std::string random_line(std::mt19937& random) {
 // Lines, of which most are not parsed, many at once; and their documents, one by one.
 TEST(TextIndex, RowsByLinesAreRowsByDocuments) {
   std::mt19937 random(4);
-  TextIndex by_lines{text::Settings{}};
-  TextIndex by_documents{text::Settings{}};
+  TextIndex by_lines{text::Settings{}, kHashSeed};
+  TextIndex by_documents{text::Settings{}, kHashSeed};
   json::Document scratch;
   for (int round = 0; round < 300; ++round) {
     for (size_t rows = random() % 9; rows > 0; --rows) {
@@ -340,7 +341,7 @@ TEST(TextIndex, RowsByLinesAreRowsByDocuments) {
 TEST(TextIndex, WordsWithoutAStemAreFoundEachByItself) {
   text::Settings nepali;
   nepali.language = "ne";
-  TextIndex index(nepali);
+  TextIndex index(nepali, kHashSeed);
   json::Document scratch;
   for (const auto* words : {"का कि का", "कि", "का को", "कि का"}) {
     index.add_line(R"({"content":")" + std::string(words) + R"("})", scratch);
@@ -354,7 +355,7 @@ TEST(TextIndex, WordsWithoutAStemAreFoundEachByItself) {
 }
 
 TEST(TextIndex, ALineThatIsNoEntryHasNoWords) {
-  TextIndex index{text::Settings{}};
+  TextIndex index{text::Settings{}, kHashSeed};
   json::Document scratch;
   for (const auto* line : {"", "[\"red\"]", R"({"content":"red)", R"({"content":"red","tags)"}) {
     index.add_line(line, scratch);
@@ -367,7 +368,7 @@ TEST(TextIndex, ALineThatIsNoEntryHasNoWords) {
 
 // Blocks whose bound is too low would lose results of ranked queries.
 TEST(TextIndex, BlocksBoundFrequenciesAndLengths) {
-  TextIndex index{text::Settings{}};
+  TextIndex index{text::Settings{}, kHashSeed};
   add_rows(index, 0, 2000);
   const auto expect_bounds = [&] {
     for (const auto term : {"run", "the", "certif"}) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "hash_seed.h"
+
 namespace varve::index {
 namespace {
 
@@ -42,12 +44,12 @@ class WordIndexerTest : public testing::TestWithParam<bool> {
 
 TEST_P(WordIndexerTest, MakesTheIndexThatLinesMakeOneByOne) {
   const std::vector<std::string> lines = make_lines(4'000);  // five portions
-  TextIndex expected{text::Settings{}};
+  TextIndex expected{text::Settings{}, kHashSeed};
   json::Document scratch;
   for (const auto& line : lines) expected.add_line(line, scratch);
   expected.settle();
   for (const uint64_t added_bytes_max : {uint64_t{0}, kMuch}) {
-    TextIndex text{text::Settings{}};
+    TextIndex text{text::Settings{}, kHashSeed};
     EXPECT_EQ(terms_by(added_bytes_max, lines, &text), expected.encode_terms());
     EXPECT_EQ(text.lengths(), expected.lengths());
     EXPECT_EQ(text.total_length(4'000), expected.total_length(4'000));
@@ -59,13 +61,13 @@ TEST_P(WordIndexerTest, MakesTheIndexThatLinesMakeOneByOne) {
 }
 
 TEST_P(WordIndexerTest, OfNoLinesMakesNothing) {
-  TextIndex text{text::Settings{}};
+  TextIndex text{text::Settings{}, kHashSeed};
   (void)terms_by(kMuch, {}, &text);
   EXPECT_EQ(text.row_count(), 0u);
 }
 
 TEST_P(WordIndexerTest, GoesOnBehindWhatIsThere) {
-  TextIndex text{text::Settings{}};
+  TextIndex text{text::Settings{}, kHashSeed};
   (void)terms_by(kMuch, {R"({"content":"tea"})"}, &text);
   (void)terms_by(kMuch, {R"({"content":"box"})", R"({"content":"teas"})"}, &text);
   EXPECT_EQ(text.row_count(), 3u);
@@ -77,7 +79,7 @@ TEST_P(WordIndexerTest, GoesOnBehindWhatIsThere) {
 
 TEST_P(WordIndexerTest, EndsWhileItCounts) {
   const std::vector<std::string> lines = make_lines(2'000);  // two portions, and a half
-  TextIndex text{text::Settings{}};
+  TextIndex text{text::Settings{}, kHashSeed};
   {
     WordIndexer words(text, kMuch, GetParam());
     for (const auto& line : lines) words.add(line);
