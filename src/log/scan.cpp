@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
 #include "json/document.h"
 #include "log/line_reader.h"
 
@@ -10,15 +11,52 @@ namespace varve::log {
 
 namespace {
 
+// What lines were read, in one number.
+class ReadLines {
+ public:
+  void add(const Line& line) { hash_ = hash_ * kFactor + (hash64(line.bytes) ^ line.length); }
+  friend bool operator==(const ReadLines&, const ReadLines&) = default;
+
+ private:
+  static constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
+  uint64_t hash_ = 0;
+};
+
 // Invalid lines, kept until what comes after them tells whether they are damage or a torn tail.
 class Suspects {
  public:
-  Suspects(Stream stream, uint64_t from, ScanReport* report) : stream_(stream), report_(report) {
+  Suspects(Stream stream, uint64_t from, ScanReport* report)
+      : stream_(stream), report_(report), from_(from), doubted_end_(from) {
     report_->committed_end = from;
     report_->scanned_end = from;
   }
 
-  void saw(const Line& line) { report_->scanned_end = line.offset + line.length; }
+  void saw(const Line& line) {
+    report_->scanned_end = line.offset + line.length;
+    read_.add(line);
+  }
+
+  // What was read up to here is taken for damaged.
+  void doubt() {
+    doubted_end_ = report_->scanned_end;
+    doubted_ = read_;
+  }
+
+  // A reader keeps no writer out: while it reads a torn tail, one may cut that off and append, and
+  // the beginning of the one with the rest of the other looks like damage. What does not change is
+  // damaged. kGone: read again.
+  Status check_again(SessionStorage& storage, uint64_t generation) const {
+    ReadLines again;
+    LineReader reader(storage, stream_, generation, from_, doubted_end_);
+    for (Line line;;) {
+      VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+      if (!more) break;
+      again.add(line);
+    }
+    if (again == doubted_) return {};
+    return Status(Code::kGone, "a torn tail was cut off and written over while it was read")
+        .in_file(storage.name_of(stream_));
+  }
 
   void suspect(const Line& line, std::string reason) {
     if (report_->tail_reason.empty()) report_->tail_reason = reason;
@@ -31,6 +69,7 @@ class Suspects {
 
   // Everything up to `end` stays: the suspects before it are damage.
   void commit_to(uint64_t end) {
+    if (pending_count_ > 0) doubt();
     report_->committed_end = end;
     report_->tail_reason.clear();
     report_->damaged_count += pending_count_;
@@ -69,6 +108,10 @@ class Suspects {
  private:
   Stream stream_;
   ScanReport* report_;
+  uint64_t from_;
+  ReadLines read_;
+  uint64_t doubted_end_;  // `from_`: nothing is taken for damaged
+  ReadLines doubted_;     // the lines up to there
   std::vector<Damage> pending_;
   uint64_t pending_count_ = 0;
   uint64_t held_count_ = 0;       // of those, how many came before the last line that was held back
@@ -128,8 +171,9 @@ class EntryScan {
     return release();
   }
 
-  void finish() {
+  Status finish(uint64_t generation) {
     if (!held_.empty()) suspects_.set_tail_reason("the last batch is incomplete");
+    return suspects_.check_again(storage_, generation);
   }
 
  private:
@@ -148,6 +192,7 @@ class EntryScan {
                          batch.index > held_.back().facts.batch.index;
     if (!belongs && !held_.empty()) {
       // A later line proves that the batch before was written, even if it is incomplete.
+      suspects_.doubt();
       VARVE_TRY(release());
       suspects_.commit_to(line.offset);
     }
@@ -202,7 +247,7 @@ Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, ui
     VARVE_TRY(scan.take(line));
   }
   if (unfinished == UnfinishedBatch::kKept) VARVE_TRY(scan.salvage());
-  scan.finish();
+  VARVE_TRY(scan.finish(generation));
   return report;
 }
 
@@ -233,6 +278,7 @@ Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation,
     }
     judge_bad_line(line, read, scratch, suspects);
   }
+  VARVE_TRY(suspects.check_again(storage, generation));
   return report;
 }
 

@@ -68,7 +68,8 @@ using VisitTombstone = std::function<Status(const ScannedTombstone&)>;
 
 // Scans [from, to); `from` is the start of a line. Visits every committed entry in order; a failure
 // of the visitor ends the scan and is returned.
-// errors: those of SessionStorage::read; kFormatVersion for a line of a newer version.
+// errors: those of SessionStorage::read; kFormatVersion for a line of a newer version; kGone also
+// when a writer cut off and wrote over what was read meanwhile: what was visited may be wrong.
 Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, uint64_t from,
                                 uint64_t to, uint64_t settled_seq, const VisitEntry& visit,
                                 UnfinishedBatch unfinished = UnfinishedBatch::kNotThere);

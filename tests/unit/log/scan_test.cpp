@@ -463,5 +463,68 @@ TEST(ScanTombstones, FollowTheSameRules) {
   }
 }
 
+// --- beside a writer
+// --------------------------------------------------------------------------------------
+
+// A line with its line end, of so many bytes.
+std::string line_of_bytes(size_t bytes, std::string_view id, uint64_t seq,
+                          entry::Batch batch = {}) {
+  const size_t least = line_of(id, seq, batch, "").size();
+  return line_of(id, seq, batch, std::string(bytes - least, 'x'));
+}
+
+constexpr size_t kReadAtOnce = size_t{256} << 10;
+
+// Scans a log whose end is cut off and written over after the first part of it was read.
+Status scan_written_over(const std::string& first, const std::string& torn,
+                         const std::string& written) {
+  LogText log(first + torn);
+  EXPECT_LE(torn.size(), written.size());
+  return scan_entries(log.storage(), 1, 0, (first + torn).size(), 0,
+                      [&](const ScannedEntry&) {
+                        log.session().entries = first + written;
+                        return Status();
+                      })
+      .status();
+}
+
+TEST(ScanBesideAWriter, ATornTailWithTheRestOfWhatReplacedItIsNoDamage) {
+  const std::string torn(2 * kReadAtOnce, 'x');
+  const std::string written = line_of_bytes(kReadAtOnce + 1000, "b", 2) +
+                              line_of_bytes(kReadAtOnce / 2, "c", 3) +
+                              line_of_bytes(kReadAtOnce, "d", 4);
+  EXPECT_EQ(scan_written_over(kA, torn, written).code(), Code::kGone);
+}
+
+TEST(ScanBesideAWriter, APartOfABatchIsNotProvedByWhatReplacedIt) {
+  const size_t rest = kReadAtOnce - kA.size();  // so that a part that is read ends with a line
+  const std::string torn = line_of_bytes(rest, "b0", 2, {3, 0}) + line_of("b1", 3, {3, 1});
+  const std::string written =
+      line_of_bytes(rest, "c", 2) + line_of_bytes(torn.size() - rest, "d", 3);
+  EXPECT_EQ(scan_written_over(kA, torn, written).code(), Code::kGone);
+}
+
+TEST(ScanBesideAWriter, WhatIsWrittenBehindDamageChangesNothing) {
+  const std::string damaged(kReadAtOnce, 'x');
+  const std::string there = damaged + "\n" + kB;
+  EXPECT_TRUE(scan_written_over(kA, there, there + kC).ok());
+}
+
+TEST(ScanBesideAWriter, TombstonesFollowTheSameRules) {
+  const std::string first = tombstone_of("a");
+  const std::string torn(2 * kReadAtOnce, 'x');
+  std::string written;
+  while (written.size() < torn.size())
+    written += tombstone_of("b" + std::to_string(written.size()));
+  LogText log;
+  log.session().tombstones = first + torn;
+  const auto scanned =
+      scan_tombstones(log.storage(), 1, 0, (first + torn).size(), [&](const ScannedTombstone&) {
+        log.session().tombstones = first + written;
+        return Status();
+      });
+  EXPECT_EQ(scanned.code(), Code::kGone);
+}
+
 }  // namespace
 }  // namespace varve::log

@@ -134,5 +134,49 @@ TEST_F(BesideWriters, WhoVerifiesFindsNothingMissing) {
   });
 }
 
+// What a writer of a session with a, b and c leaves of a batch of three when it is killed.
+std::string part_of_a_batch(const std::string& content) {
+  Host host;
+  SessionDisk elsewhere(host);
+  elsewhere.make();
+  const auto session = elsewhere.open();
+  for (const char* id : {"a", "b", "c"}) EXPECT_TRUE(session->add(entry_text(id)).ok());
+  const size_t begin = elsewhere.bytes("memory.jsonl").size();
+  const std::string batch = "[" + entry_text("1", content) + "," + entry_text("2", content) + "," +
+                            entry_text("3", content) + "]";
+  EXPECT_TRUE(session->add_batch(batch).ok());
+  const std::string log = elsewhere.bytes("memory.jsonl");
+  return log.substr(begin, log.size() - begin - 1000);
+}
+
+// While one process reads that, another cuts it off and adds entries, so that the first has read
+// the beginning of the one and the rest of the other.
+TEST_F(BesideWriters, WhatIsWrittenOverATornTailMeanwhileIsRead) {
+  begin_anew();
+  ASSERT_TRUE(core_->load().ok());
+  other_.reset();
+  const std::string large(150'000, 'x');
+  disk_.write("memory.jsonl", disk_.bytes("memory.jsonl") + part_of_a_batch(large));
+  bool is_cut = false;
+  storage_->change_read = [&](log::Stream stream, uint64_t, size_t got) -> Result<size_t> {
+    const bool is_part = stream == log::Stream::kEntries && got > large.size();
+    if (!is_part || std::exchange(is_cut, true)) return got;
+    other_ = disk_.open();
+    for (int i = 0; i < 8; ++i) {
+      add("new-" + std::to_string(i));
+      EXPECT_TRUE(other_->add(entry_text("large-" + std::to_string(i), large)).ok());
+    }
+    return got;
+  };
+  ASSERT_TRUE(core_->catch_up().ok());
+  ASSERT_TRUE(is_cut);
+  EXPECT_EQ(core_->index.size(), 3u + 16u);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_TRUE(core_->read_entry("large-" + std::to_string(i)).ok()) << i;
+  }
+  EXPECT_EQ(core_->read_entry("1").code(), Code::kNotFound);
+  EXPECT_EQ(host_.counters.corruption_errors.load(), 0u);
+}
+
 }  // namespace
 }  // namespace varve::session
