@@ -224,6 +224,15 @@ DurableMark DirectoryStorage::durable_mark() {
   return {same_file ? state->durable_bytes : 0, state->last_seq};
 }
 
+Status DirectoryStorage::check_name() {
+  if (own_name_.parent == nullptr) return {};
+  VARVE_TRY_ASSIGN(const auto named, own_name_.parent->find(own_name_.name));
+  VARVE_TRY_ASSIGN(const io::FileInfo own, directory_->self_info());
+  if (named && named->identity == own.identity) return {};
+  return Status(Code::kNotFound, "the session was replaced or deleted")
+      .in_file(directory_->path_of(""));
+}
+
 LockHolder DirectoryStorage::lock_holder() {
   // Opens the file again: the writer's handle would not see the lock that it holds itself.
   const auto file = directory_->open(kLockFile, io::OpenMode::kRead);

@@ -66,6 +66,7 @@ class DirectoryStorage final : public SessionStorage {
   Result<std::unique_ptr<DocumentView>> open_document(std::string_view name) override;
   Result<std::vector<StoredFile>> files() override;
   DurableMark durable_mark() override;
+  Status check_name() override;
   LockHolder lock_holder() override;
   [[nodiscard]] bool writable() const override { return writable_; }
   [[nodiscard]] std::string name_of(Stream stream) const override;

@@ -254,15 +254,8 @@ Status DirectoryStorage::sync_names() {
 // A failed restore may have left the name to another directory, and this one to be removed.
 Status DirectoryStorage::sync_own_name() {
   if (own_name_synced_) return {};
-  if (own_name_.parent != nullptr) {
-    VARVE_TRY(own_name_.parent->sync());
-    VARVE_TRY_ASSIGN(const auto named, own_name_.parent->find(own_name_.name));
-    VARVE_TRY_ASSIGN(const io::FileInfo own, directory_->self_info());
-    if (!named || named->identity != own.identity) {
-      return Status(Code::kNotFound, "the session was replaced or deleted")
-          .in_file(directory_->path_of(""));
-    }
-  }
+  if (own_name_.parent != nullptr) VARVE_TRY(own_name_.parent->sync());
+  VARVE_TRY(check_name());
   own_name_synced_ = true;
   return {};
 }

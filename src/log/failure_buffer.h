@@ -45,6 +45,7 @@ class FailureBuffer final : public SessionStorage {
   Result<std::unique_ptr<DocumentView>> open_document(std::string_view name) override;
   Result<std::vector<StoredFile>> files() override;
   DurableMark durable_mark() override;
+  Status check_name() override { return below_->check_name(); }
   LockHolder lock_holder() override;
   [[nodiscard]] bool writable() const override;
   [[nodiscard]] std::string name_of(Stream stream) const override;

@@ -158,6 +158,9 @@ class SessionStorage {
       std::string_view name) = 0;                       // kNotFound
   virtual Result<std::vector<StoredFile>> files() = 0;  // by name
   virtual DurableMark durable_mark() = 0;
+  // kNotFound when the session was deleted or replaced, also by a process that was killed before it
+  // removed anything: until then the streams and documents can still be read.
+  virtual Status check_name() { return {}; }
   // For people: may be out of date when it is answered. It waits for nobody and keeps nobody out.
   virtual LockHolder lock_holder() { return {}; }
   [[nodiscard]] virtual bool writable() const = 0;

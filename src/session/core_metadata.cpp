@@ -25,7 +25,10 @@ Result<log::Tail> Core::load_metadata_of_tail() {
 
 Result<Metadata> Core::read_metadata() {
   auto text = storage->get_document(log::kMetadataFile);
-  if (text.code() == Code::kNotFound) return Status(Code::kCorruption, "it is missing");
+  if (text.code() == Code::kNotFound) {
+    VARVE_TRY(storage->check_name());  // it is the first file to go when a session is removed
+    return Status(Code::kCorruption, "it is missing");
+  }
   if (!text.ok()) return std::move(text).status();
   auto parsed = Metadata::parse(*text, id);
   if (!parsed.ok() && parsed.code() != Code::kFormatVersion) {

@@ -391,7 +391,10 @@ uint64_t Session::expired_entry_count() {
 
 uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
 
-Status Session::check_alive() { return parts_->core.follow(); }
+Status Session::check_alive() {
+  VARVE_TRY(parts_->core.follow());
+  return parts_->core.storage->check_name();
+}
 
 uint64_t Session::lost_line_count() {
   const Core& core = parts_->core;
@@ -478,7 +481,8 @@ void Session::close() {
     saved = Status::out_of_memory();
   }
   try {
-    if (!saved.ok()) {
+    // Of a session that was deleted there is nothing to save, and nothing to lose.
+    if (!saved.ok() && saved.code() != Code::kNotFound) {
       const bool loses = core.storage->undurable().bytes > 0 || parts_->writer.has_unsynced();
       core.events.post(loses ? Level::kError : Level::kWarn,
                        "closed without saving: " + saved.message());

@@ -45,7 +45,7 @@ FlushRounds::Sessions FlushRounds::flush(const Sessions& sessions, uint64_t wait
     const Status flushed = session->flush(wait_ms);
     if (flushed.code() == Code::kBusy) {
       busy.push_back(session);
-    } else if (!flushed.ok()) {
+    } else if (!flushed.ok() && flushed.code() != Code::kNotFound) {  // deleted: nothing to flush
       tell_(session->id(), flushed);
     }
   }

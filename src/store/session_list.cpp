@@ -13,24 +13,25 @@ namespace varve::store {
 
 namespace {
 
-// Whether a session without metadata exists, or was deleted.
-Result<bool> has_log(log::Engine& engine, const std::string& id) {
-  const auto storage = engine.open(id);
-  if (is_of_environment(storage.code())) return storage.status();
-  return storage.code() != Code::kNotFound;
+// What metadata.json says. kNotFound: there is no such session; kCorruption: it has lost the file.
+Result<std::string> metadata_of(log::Engine& engine, const std::string& id) {
+  auto text = engine.session_document(id, log::kMetadataFile);
+  if (text.code() != Code::kNotFound) return text;
+  // Lost, or the session was deleted, and another one may have its name by now.
+  VARVE_TRY_ASSIGN(const auto storage, engine.open(id));
+  text = storage->get_document(log::kMetadataFile);
+  if (text.code() != Code::kNotFound) return text;
+  VARVE_TRY(storage->check_name());
+  return Status(Code::kCorruption, "it is missing");
 }
 
 // What the list says of a session. Nothing if it was deleted, or created again under the same id (a
 // newer row then stands for it).
 Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::SessionRow& row,
                                            int64_t now_ms, const FindOpen& find_open) {
-  const auto text = engine.session_document(row.session_id, log::kMetadataFile);
-  if (text.code() == Code::kNotFound) {
-    VARVE_TRY_ASSIGN(const bool is_there, has_log(engine, row.session_id));
-    if (!is_there) return std::optional<json::Tree>();
-  } else if (is_of_environment(text.code())) {
-    return text.status();
-  }
+  const auto text = metadata_of(engine, row.session_id);
+  if (text.code() == Code::kNotFound) return std::optional<json::Tree>();
+  if (is_of_environment(text.code())) return text.status();
   json::Tree item = json::Tree::object();
   const std::string created_at = format_rfc3339(row.created_at_ms);
   item.set("session_id", json::Tree::string(row.session_id));

@@ -51,6 +51,8 @@ Result<bool> SessionSource::try_to_hold() {
   VARVE_TRY_ASSIGN(const log::Tail first, storage_->tail());
   auto text = storage_->get_document(log::kMetadataFile);
   if (!text.ok() && text.code() != Code::kNotFound) return std::move(text).status();
+  // When a session is removed, that is the first file to go.
+  if (!text.ok()) VARVE_TRY(storage_->check_name());
   metadata_ = text.ok() ? *std::move(text) : std::string();
   VARVE_TRY_ASSIGN(const log::Tail log_seen, storage_->tail());
   VARVE_TRY_ASSIGN(const log::Tail tombstones_seen, storage_->tail());

@@ -136,5 +136,18 @@ TEST_F(FlusherBesideALock, OneThatStaysBusyIsToldAndFlushedWhenItCanBe) {
   EXPECT_EQ(sessions[0]->stats()->get_int64("durable_seq"), 1);
 }
 
+TEST_F(FlusherBesideALock, OneThatAnotherProcessDeletedIsNoFailure) {
+  const auto store = *Store::open("store", R"({"durability":"os"})", {&disk_, &clock_, &random_});
+  const FlushRounds::Sessions sessions = {*store->open_session("free")};
+  add(*sessions.front());
+  ASSERT_TRUE(store_->delete_session("free").ok());
+  ASSERT_EQ(sessions.front()->flush(0).code(), Code::kNotFound) << "or nothing is tested";
+  std::vector<std::string> told;
+  FlushRounds rounds(clock_, 1, 0,
+                     [&](const std::string& id, const Status&) { told.push_back(id); });
+  rounds.run(sessions);
+  EXPECT_EQ(told, std::vector<std::string>());
+}
+
 }  // namespace
 }  // namespace varve::store
