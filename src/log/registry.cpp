@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/time.h"
 #include "json/tree.h"
 #include "log/atomic_file.h"
@@ -36,29 +37,59 @@ std::optional<SessionRow> decode_row(std::string_view line) {
   return row;
 }
 
-// "inode:offset": the rows before that offset in the file with that inode.
-std::string encode_cursor(uint64_t inode, uint64_t offset) {
-  return std::to_string(inode) + ":" + std::to_string(offset);
-}
-
-Result<uint64_t> decode_cursor(std::string_view text, const io::FileInfo& file) {
-  if (text.empty()) return file.size_bytes;
+// A place in a list: the rows before `offset`, where one of this hash stands. The inode tells lists
+// apart, but its number is used again.
+struct Cursor {
   uint64_t inode = 0;
   uint64_t offset = 0;
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, inode);
-  const bool colon = first.ec == std::errc() && first.ptr != end && *first.ptr == ':';
-  const auto second = colon ? std::from_chars(first.ptr + 1, end, offset) : first;
-  if (!colon || second.ec != std::errc() || second.ptr != end || inode != file.identity.inode ||
-      offset > file.size_bytes) {
-    Place place;
-    place.member = "after";
-    return Status(Code::kInvalidArgument,
-                  "'after' is not a cursor of this list, or the list was rebuilt meanwhile; "
-                  "start from the first page",
-                  std::move(place));
+  uint64_t row_hash = 0;
+};
+
+// "inode:offset:row_hash".
+std::string encode_cursor(const Cursor& cursor) {
+  return std::to_string(cursor.inode) + ":" + std::to_string(cursor.offset) + ":" +
+         std::to_string(cursor.row_hash);
+}
+
+std::optional<Cursor> parse_cursor(std::string_view text) {
+  Cursor cursor;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  for (uint64_t* number : {&cursor.inode, &cursor.offset, &cursor.row_hash}) {
+    if (number != &cursor.inode && (at == end || *at++ != ':')) return std::nullopt;
+    const auto parsed = std::from_chars(at, end, *number);
+    if (parsed.ec != std::errc()) return std::nullopt;
+    at = parsed.ptr;
   }
-  return offset;
+  return at == end ? std::optional(cursor) : std::nullopt;
+}
+
+// The row that begins there, without its line end.
+Result<std::string> row_at(io::File& file, uint64_t offset) {
+  std::string row;
+  for (size_t end = std::string::npos; end == std::string::npos;) {
+    std::string block(kBlockBytes, '\0');
+    VARVE_TRY_ASSIGN(const size_t got, file.read_at(offset + row.size(), block));
+    row.append(block, 0, got);
+    end = got == 0 ? row.size() : row.find('\n', row.size() - got);
+    if (end != std::string::npos) row.resize(end);
+  }
+  return row;
+}
+
+Result<uint64_t> decode_cursor(std::string_view text, io::File& file, const io::FileInfo& info) {
+  if (text.empty()) return info.size_bytes;
+  const auto cursor = parse_cursor(text);
+  if (cursor && cursor->inode == info.identity.inode && cursor->offset < info.size_bytes) {
+    VARVE_TRY_ASSIGN(const std::string row, row_at(file, cursor->offset));
+    if (hash64(row) == cursor->row_hash) return cursor->offset;
+  }
+  Place place;
+  place.member = "after";
+  return Status(Code::kInvalidArgument,
+                "'after' is not a cursor of this list, or the list was rebuilt meanwhile; start "
+                "from the first page",
+                std::move(place));
 }
 
 // Reads the lines of a file backwards, from a given end.
@@ -129,8 +160,9 @@ Result<bool> Registry::is_listed(const SessionRow& row) {
   if (file.code() == Code::kNotFound) return false;
   if (!file.ok()) return file.status();
   VARVE_TRY_ASSIGN(const io::FileInfo info, (*file)->info());
-  const auto offset = decode_cursor(row.listed_at, info);
-  if (!offset.ok()) return false;
+  const auto offset = decode_cursor(row.listed_at, **file, info);
+  if (offset.code() == Code::kInvalidArgument) return false;
+  VARVE_TRY(offset);
   const std::string line = encode_row(row);
   std::string there(line.size(), '\0');
   VARVE_TRY_ASSIGN(const size_t got, (*file)->read_at(*offset, there));
@@ -166,7 +198,7 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
   if (file.code() == Code::kNotFound) return page;
   if (!file.ok()) return std::move(file).status();
   VARVE_TRY_ASSIGN(const io::FileInfo info, (*file)->info());
-  VARVE_TRY_ASSIGN(uint64_t offset, decode_cursor(after, info));
+  VARVE_TRY_ASSIGN(uint64_t offset, decode_cursor(after, **file, info));
   BackwardLines lines(**file, offset);
   std::string_view line;
   while (page.rows.size() < limit) {
@@ -176,7 +208,7 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
     auto row = decode_row(line);
     if (!row) continue;
     page.rows.push_back(*std::move(row));
-    page.cursors.push_back(encode_cursor(info.identity.inode, offset));
+    page.cursors.push_back(encode_cursor({info.identity.inode, offset, hash64(line)}));
   }
   page.at_end = offset == 0;
   return page;

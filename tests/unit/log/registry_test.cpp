@@ -148,6 +148,24 @@ TEST_F(Rows, AListThatShrinksWhileItIsReadIsAnError) {
   EXPECT_EQ(page.status().place().path, "indices/sessions.jsonl");
 }
 
+// Twice rebuilt, a list may have the inode number of the first one again.
+TEST_F(Rows, ACursorIsNotTakenForOneOfAListWithTheSameInode) {
+  for (const std::string id : {"s1", "s2", "s3"}) ASSERT_TRUE(add(id).ok());
+  const auto page = registry().list("", 1);
+  ASSERT_EQ(page->rows.front().session_id, "s3");
+  const std::string& cursor = page->cursors.front();
+  EXPECT_EQ(registry().list(cursor, 10)->rows.size(), 2U);
+  const auto inode = [&] { return indices_->info("sessions.jsonl")->identity.inode; };
+  const uint64_t inode_before = inode();
+  const std::string all = rows();
+  const std::string without_first = all.substr(all.find('\n') + 1);
+  for (const std::string& rebuilt : {without_first, all.substr(0, 10), std::string()}) {
+    disk_.write_file("indices/sessions.jsonl", rebuilt);
+    ASSERT_EQ(inode(), inode_before) << "or nothing is tested";
+    EXPECT_EQ(registry().list(cursor, 10).code(), Code::kInvalidArgument) << rebuilt;
+  }
+}
+
 TEST_F(Rows, ReplacingManyOnAFullDiskLeavesTheOldOnes) {
   ASSERT_TRUE(add("old").ok());
   disk_.set_fault_hook(io::FailNth(1, ENOSPC, false, {io::OperationKind::kAppend}));
