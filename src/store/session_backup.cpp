@@ -31,6 +31,10 @@ class CountingSink final : public log::Sink {
   uint64_t* bytes_;
 };
 
+bool is_same_life(const log::SessionRow& a, const log::SessionRow& b) {
+  return a.created_at_ms == b.created_at_ms && a.user_id == b.user_id && a.agent_id == b.agent_id;
+}
+
 std::string remark_of(const SourceScan& scan, const SessionSource& source) {
   const std::string damage = scan.damage_remark();
   const bool has_both = !source.left_out().empty() && !damage.empty();
@@ -105,6 +109,8 @@ Result<bool> SessionBackup::fits(log::SessionStorage& copy) {
     const auto of_copy = own.check(stream, known.bytes);
     if (!of_copy.ok() || *of_copy != known.check || of_source != known.check) return false;
   }
+  // One that was made anew has the same generation, and may begin with the same bytes: none.
+  if (!is_same_life(own.row(id_), source_->row(id_))) return false;
   // A document that the session no longer has cannot be removed from a copy that is in use.
   VARVE_TRY_ASSIGN(const auto of_source, source_->documents());
   const auto of_copy = own.documents();

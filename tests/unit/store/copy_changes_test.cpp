@@ -81,6 +81,23 @@ TEST_F(CopyChanges, ASessionThatIsDeletedWhileItIsCopiedIsMissing) {
   EXPECT_FALSE(disk_.exists("copy/sessions/notes"));
 }
 
+// The old one and the new one both begin with nothing.
+TEST_F(CopyChanges, AnEmptySessionThatIsMadeAnewIsListedInTheCopy) {
+  const auto store = open("store");
+  ASSERT_TRUE(store->create_session(R"({"session_id":"s","user_id":"ann"})").ok());
+  backed_up(*store);
+  ASSERT_TRUE(store->delete_session("s").ok());
+  clock_.advance_ms(1);
+  const auto anew = store->create_session(R"({"session_id":"s","user_id":"bob"})");
+  ASSERT_TRUE(anew.ok());
+  add(**anew, {"a"});
+  backed_up(*store);
+  const auto copy = open("copy");
+  const auto listed = copy->sessions(R"({"user_id":"bob"})");
+  ASSERT_EQ(listed->get("sessions")->items().size(), 1U) << listed->canonical();
+  EXPECT_EQ(alive("copy", "s"), Texts{"a"});
+}
+
 TEST_F(CopyChanges, ACopyThatSomebodyElseRemovesIsRemoved) {
   const auto store = open("store", own_.get());
   add(*create(*store, "notes"), {"a"});
