@@ -51,16 +51,34 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::str
 Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
   if (!indices_) return {};
   VARVE_TRY(refuse_if_read_only());
-  auto storage = open_catalog_storage();
-  if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
-  if (storage.ok()) {
-    VARVE_TRY((*storage)->lock(deadline_us, "drop catalog", nullptr));
+  constexpr int kAttemptsMax = 8;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    auto storage = open_catalog_storage();
+    if (storage.code() == Code::kNotFound) {
+      VARVE_TRY_ASSIGN(const auto named, indices_->find(kCatalog));
+      if (!named) return {};
+      if (attempt == 0) continue;  // it may have been made since
+      return drop_locked_catalog(nullptr);
+    }
+    if (!storage.ok()) return std::move(storage).status();
+    Status locked = (*storage)->lock(deadline_us, "drop catalog", nullptr);
+    // Another process has dropped that one, and there may be a new one.
+    if (locked.code() == Code::kNotFound) continue;
+    VARVE_TRY(std::move(locked));
+    return drop_locked_catalog(storage->get());
+  }
+  return {Code::kBusy, "other processes drop the catalog over and over; try again later"};
+}
+
+// Null: what has the name is no catalog.
+Status DirectoryEngine::drop_locked_catalog(DirectoryStorage* storage) {
+  if (storage != nullptr) {
     constexpr std::array kTold = {kKeyValueFile};
-    Status untold = (*storage)->remove_residue(kTold);
+    Status untold = storage->remove_residue(kTold);
     // As in drop(): writers must not tell their changes to a catalog without a name.
-    if (untold.ok()) untold = (*storage)->suspect_names();
+    if (untold.ok()) untold = storage->suspect_names();
     if (!untold.ok()) {
-      (*storage)->unlock();
+      storage->unlock();
       return untold;
     }
   }
@@ -68,7 +86,7 @@ Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
   Status moved = indices_->move_to(kCatalog, *temporary_, temporary);
   if (moved.ok()) moved = indices_->sync();
   if (moved.ok()) remove_tree(*temporary_, temporary);
-  if (storage.ok()) (*storage)->unlock();
+  if (storage != nullptr) storage->unlock();
   return moved.code() == Code::kNotFound ? Status() : moved;
 }
 

@@ -84,6 +84,7 @@ class DirectoryEngine final : public Engine {
                       const SessionContents& contents, Existing existing, bool holds_present,
                       Staged* staged);
   Result<std::unique_ptr<DirectoryStorage>> open_catalog_storage();
+  Status drop_locked_catalog(DirectoryStorage* storage);
   Result<std::vector<SessionRow>> collect_rows();
   Result<std::optional<SessionRow>> described_row(const std::string& session_id);
   Status complete_rows(const std::vector<SessionRow*>& incomplete);

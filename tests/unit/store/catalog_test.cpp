@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "unit/store/catalog_rig.h"
@@ -285,6 +286,44 @@ TEST_F(CatalogFixture, AnotherListInThePlaceOfTheOneThatWasCoveredIsSeen) {
   rows.replace(rows.find("\"s39\""), 5, "\"h39\"");
   disk_.write_file("store/indices/sessions.jsonl", rows);
   EXPECT_EQ(ask(*open(disk_), kRare).ids, (CatalogIds{"by-hand", "first-s0", "first-s1"}));
+}
+
+// Somebody may make one at that moment: without its lock it must not lose its name.
+TEST_F(CatalogFixture, WhereThereIsNoneNothingIsDropped) {
+  const auto store = open(disk_);
+  make(*store, "s");
+  int moved_count = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    moved_count += operation.kind == io::OperationKind::kMove ? 1 : 0;
+    return {};
+  });
+  EXPECT_TRUE(store->sessions(R"({"rescan":true})").ok());
+  disk_.set_fault_hook({});
+  EXPECT_EQ(moved_count, 0);
+}
+
+TEST_F(CatalogFixture, TwoRebuildTheListAtOnce) {
+  const auto other = open(*other_disk_);
+  make_many(*other);
+  ask(*other, kRare);
+  const auto store = open(disk_);  // which has not read the catalog
+  ASSERT_TRUE(disk_.exists(kCatalogLog));
+  bool was_dropped = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_about_to_drop = operation.kind == io::OperationKind::kLock &&
+                                  operation.process_id != 2002 &&
+                                  operation.path.ends_with("indices/catalog/lock");
+    if (is_about_to_drop && !std::exchange(was_dropped, true)) {
+      EXPECT_TRUE(other->sessions(R"({"rescan":true})").ok());
+    }
+    return {};
+  });
+  const auto listed = store->sessions(R"({"rescan":true,"limit":1000})");
+  disk_.set_fault_hook({});
+  ASSERT_TRUE(was_dropped);
+  ASSERT_TRUE(listed.ok()) << listed.status().message();
+  EXPECT_EQ(listed->get("sessions")->items().size(), kMany);
+  EXPECT_FALSE(disk_.exists(kCatalogLog));
 }
 
 TEST_F(CatalogFixture, ADamagedCatalogIsMadeAnew) {
