@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+"""Several processes of some threads each use a store at once, and some are killed. Each writes down
+its calls, and afterwards their history is compared with what is promised (history_model.py).
+
+    VARVE_LIBRARY=libvarve.so history_model_test.py [SEEDS [FIRST]]
+
+A seed gives the calls, but not how they meet: a failure is a finding, also when the same seed does
+not fail again.
+"""
+import ctypes
+import json
+import os
+import pathlib
+import random
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+import unittest
+
+import history_spoilt
+from history_agent import WARN, Pace, Process, Thread
+from history_model import (LASTING, PASSING, Call, SessionModel, Wrong, allowed, check,
+                           check_rising)
+from history_passing_model import PassingModel
+from seeds import take_seeds
+from varve_library import Library, given
+
+SEEDS = take_seeds(2)
+PROCESSES, THREADS = 3, 2
+CALLS = 1000
+CALLS_OF_A_KILL = 100  # one kill for so many calls
+FILLERS = 36  # sessions of one entry: enough for a catalog
+CAPS = {"commit": 500, "interval": 500, "os": 20}  # of their transcripts
+WARNINGS = {"torn tail moved to quarantine", "lock timeout", "index rebuilt from the log",
+            "an unfinished entry of transcript.md moved to quarantine", "no catalog"}
+# Of a writer that waited in vain, at any level.
+IN_THE_WAY = ["another writer holds the session's lock", "other writers keep holding"]
+
+
+def user_of(number):
+    return "odd" if number % 2 else "even"
+
+
+class Run:
+    def __init__(self, library, directory, seed):
+        self.library, self.random = library, random.Random(seed)
+        self.root, self.records = f"{directory}/store", f"{directory}/records"
+        os.mkdir(self.records)
+        self.started = 0
+
+    def process(self, name, pace=None):
+        return Process(self.library, self.root, self.records, pace, name, self.random.random())
+
+    # --- before and after
+
+    def fill(self):
+        thread = self.thread("first")
+        for name in LASTING:
+            thread.make({"session_id": name, "durability": name, "transcript_cap": CAPS[name]})
+        for number in range(FILLERS):
+            name = f"filler-{number}"
+            thread.make({"session_id": name, "user_id": user_of(number), "durability": "os"})
+            thread.text("fill", name, {}, "varve_session_add", {
+                "id": name, "type": "finding", "tags": ["all", f"t{number % 3}"],
+                "content": f"{name} w{number % 5} "}, read=str)
+        thread.end()
+
+    def thread(self, name):
+        process = self.process(name)
+        store = process.open_store(self.root, {"storage": {"max_session_size_mb": 0}})
+        return Single(process, name, store, 0)
+
+    def look(self):
+        """What is there at the end, once nobody else is."""
+        thread = self.thread("last")
+        for name in LASTING:
+            thread.lasting = thread.any_session = lambda: name
+            for call in (thread.export, thread.query_all, thread.tags, thread.kv_list,
+                         thread.stats, thread.metadata):
+                call()
+            thread.text("verify", name, {}, "varve_session_verify", {"deep": True})
+        for name in PASSING:
+            thread.any_session = lambda: name
+            thread.export()
+        thread.sessions()
+        thread.query_store()
+        thread.end()
+
+    # --- meanwhile
+
+    def start(self, pace):
+        process = self.process(f"p{self.started}", pace)
+        self.started += 1
+        process_id = os.fork()
+        if process_id == 0:
+            threading.excepthook = lambda _: (traceback.print_exc(), os._exit(1))
+            try:
+                process.run(THREADS)
+                os._exit(0)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+        return process_id
+
+    def run(self):
+        """So many calls, with a kill now and then, whose victim is replaced."""
+        pace, calls = Pace(), 0
+        running = [self.start(pace) for _ in range(PROCESSES)]
+        while calls < CALLS:
+            count = self.random.randrange(1, 2 * CALLS_OF_A_KILL)
+            check(pace.wait_for(count), "nobody makes a call any more")
+            calls += count
+            victim = running.pop(self.random.randrange(len(running)))
+            os.kill(victim, signal.SIGKILL)
+            check(self.wait(victim) == -signal.SIGKILL, "a process failed")
+            running.append(self.start(pace))
+        pace.end()
+        for process_id in running:
+            check(self.wait(process_id) == 0, "a process failed")
+        pace.close()
+
+    @staticmethod
+    def wait(process_id):
+        _, status = os.waitpid(process_id, 0)
+        return os.waitstatus_to_exitcode(status)
+
+
+class Single(Thread):
+    """The only thread of a process, which does what it is told."""
+
+    def make(self, options):
+        out = ctypes.c_void_p()
+        self.record.call("make", options["session_id"], {}, lambda: self.library.call(
+            "varve_session_create", self.store, *given(options), ctypes.byref(out)))
+        self.library._lib.varve_session_close(out)
+
+    def end(self):
+        for name in list(self.handles):
+            self.close(name)
+        self.library._lib.varve_store_close(self.store)
+
+
+# --- the history
+
+def read_history(records):
+    """(calls in the order of their beginning, log lines)"""
+    calls, logs = [], []
+    for path in sorted(pathlib.Path(records).iterdir()):
+        open_call = None
+        # A line without its end is that of a process that was killed: the call was not answered.
+        for text in path.read_text().rpartition("\n")[0].splitlines():
+            line = json.loads(text)
+            if line[0] == "log":
+                logs.append(line)
+            elif line[0] == "begin":
+                open_call = Call(path.stem, *line[2:])
+                calls.append(open_call)
+            else:
+                open_call.status, open_call.answer, open_call.end = line[2:]
+    return sorted(calls, key=lambda call: call.start), logs
+
+
+class History:
+    def __init__(self, calls, logs):
+        self.calls, self.logs = calls, logs
+        self.lasting = {name: SessionModel(name) for name in LASTING}
+        self.passing = {name: PassingModel(name) for name in PASSING}
+        self.backups = {}  # of a thread: the last of its own
+
+    def check(self):
+        for call in self.calls:
+            check(allowed(call), "an answer that no call may have", call)
+        for _, level, line, _ in self.logs:
+            is_usual = level == WARN and line["message"].split(":")[0] in WARNINGS
+            check(is_usual or any(text in line["message"] for text in IN_THE_WAY),
+                  f"a line of the log that there is no reason for: {line}")
+        for call in self.calls:
+            model = self.lasting.get(call.session) or self.passing.get(call.session)
+            if model:
+                model.take(call)
+        for call in self.calls:
+            if call.what in ("delete", "delete_where") and call.session in self.lasting:
+                self.lasting[call.session].take_deletion(call)
+        for call, found in self.looks():
+            self.note_seen(call, *found)
+        for call in self.calls:
+            if call.is_sure and call.session in self.lasting:
+                self.lasting[call.session].saw_others(call)
+        for call, found in self.looks():
+            self.note_missed(call, *found)
+        for call in self.calls:
+            if call.is_sure or call.status == "NOT_FOUND":
+                self.check_call(call)
+        self.check_in_order()
+        for name, model in self.passing.items():
+            model.check([call for call in self.calls if call.session == name])
+
+    # What a call looked at: (session, start, end, selects, found). `selects` is None when it did
+    # not look for all of them.
+    def looks(self):
+        for call in self.calls:
+            if not call.is_sure:
+                continue
+            start, end = self.span(call)
+            if call.what == "copy":
+                yield call, (call.session, start, end, None, call.answer)
+            elif call.what == "find" and call.session in self.lasting:
+                selects = None if call.told.get("vector") else selector(call.told)
+                yield call, (call.session, start, end, selects, call.answer)
+            elif call.what == "find_across" and call.told["user"] is None:
+                for name in LASTING:
+                    yield call, (name, start, end, selector(call.told), call.answer.get(name, []))
+            elif call.what == "pages":
+                for page, page_end in call.answer["pages"]:
+                    yield call, (call.session, start, page_end, None, page)
+            elif call.what == "get" and call.session in self.lasting:
+                yield call, (call.session, start, end, None, [call.answer])
+
+    def span(self, call):
+        """A copy is of what was there while it was made."""
+        if call.what == "back_up" and call.told["own"] and call.is_sure:
+            self.backups[call.thread] = call
+        if call.what != "copy":
+            return call.start, call.end
+        return self.backups[call.thread].start, self.backups[call.thread].end
+
+    def note_seen(self, _call, session, _start, end, _selects, found):
+        self.lasting[session].saw(found, _start, end)
+
+    def note_missed(self, _call, session, start, end, selects, found):
+        if selects:
+            self.lasting[session].missed({one[0] for one in found}, selects, start, end)
+
+    def check_call(self, call):
+        method = getattr(self, "check_" + call.what, None)
+        if method and (call.session is None or call.session in self.lasting):
+            method(call, self.lasting.get(call.session))
+
+    def check_find(self, call, model):
+        if not call.is_sure:
+            return
+        if call.told.get("vector"):
+            model.check_vectors(call, call.answer)
+            return
+        if call.told.get("ordered"):
+            numbers = [found[1] for found in call.answer]
+            check(numbers == sorted(numbers), "not in the order of seq", call)
+        model.check_found(call, call.start, call.end, selector(call.told), call.answer)
+
+    # What expires meanwhile is copied, and is not shown when the copy is read.
+    def check_copy(self, call, model):
+        found = [one for one in call.answer
+                 if one[0] not in model.entries or not model.entries[one[0]].ttl_seconds]
+        model.check_found(call, *self.span(call), lambda entry: not entry.ttl_seconds, found)
+
+    def check_back_up(self, call, _):
+        self.span(call)
+        if call.is_sure:
+            problems = [one for one in call.answer["problems"]
+                        if one["session_id"] not in PASSING]
+            check(not problems, "a backup with problems", call)
+
+    def check_find_across(self, call, _):
+        for name, model in self.lasting.items():
+            if call.told["user"] is None:
+                model.check_found(call, call.start, call.end, selector(call.told),
+                                  call.answer.get(name, []))
+        for number in range(FILLERS):
+            is_asked = (f"t{number % 3}" == call.told["tag"]
+                        and call.told["user"] in (None, user_of(number)))
+            check((f"filler-{number}" in call.answer) == is_asked,
+                  f"filler-{number} is missing, or there", call)
+
+    def check_get(self, call, model):
+        if call.is_sure:
+            check(call.answer[0] == call.told["id"], "another entry", call)
+            model.check_there(call, call.answer, call.start, call.end)
+        elif call.told["id"] in model.entries:
+            model.check_absent(call, model.entries[call.told["id"]], call.start, call.end)
+
+    def check_delete(self, call, model):
+        entry = model.entries.get(call.told["ids"][0])
+        if entry is None:
+            check(not call.is_sure, "what nobody added was deleted", call)
+            return
+        others = [span for span in entry.deletions if span != (call.start, call.end)]
+        if call.is_sure:
+            check(entry.start < call.end, "deleted before it was added", call, entry.call)
+            check(not any(end < call.start for _, end in others), "deleted twice", call)
+        else:
+            check(entry.end >= call.start or any(start < call.end for start, _ in others),
+                  "what is there was not there to delete", call, entry.call)
+
+    def check_count(self, call, model):
+        model.check_count(call, selector(call.told), call.answer)
+
+    def check_tags(self, call, model):
+        for tag in ("t0", "t1", "t2"):
+            model.check_count(call, selector({"tag": tag}), call.answer.get(tag, 0))
+        check(call.answer.get("all", 0) == sum(call.answer.get(f"t{i}", 0) for i in range(3)),
+              "tags were not counted at one moment", call)
+
+    def check_stats(self, call, model):
+        model.check_count(call, selector({}), call.answer["entries"])
+        damage = {name: value for name, value in call.answer["corruption"].items()
+                  if value and name != "torn_tails"}
+        check(not damage, f"damage: {damage}", call)
+
+    def check_verify(self, call, _):
+        check(call.answer["ok"], "verify finds fault", call)
+
+    def check_repair(self, call, _):
+        check(not call.answer["missing"] and not call.answer["metadata_lost"],
+              "a repair found losses", call)
+
+    def check_pages(self, call, model):
+        model.check_pages(call)
+
+    def check_kv_get(self, call, model):
+        model.keys[call.told["key"]].check_read(call.answer if call.is_sure else None, call)
+
+    def check_kv_list(self, call, model):
+        model.check_keys(call)
+
+    def check_metadata(self, call, model):
+        model.keys["title"].check_read(call.answer["title"], call)
+
+    def check_last(self, call, model):
+        model.check_turns(call, CAPS[call.session])
+
+    def check_sweep(self, call, _):
+        problems = [one for one in call.answer["problems"] if one["session_id"] not in PASSING]
+        check(not problems, "a sweep with problems", call)
+
+    def check_sessions(self, call, _):
+        found = dict(call.answer)
+        check(len(found) == len(call.answer), "a session is listed twice", call)
+        check(all(total is not None for total in found.values()),
+              "a session is listed as one without metadata", call)
+        for name in LASTING if call.told["user"] is None else ():
+            check(name in found, f"{name} is not listed", call)
+        for number in range(FILLERS):
+            is_asked = call.told["user"] in (None, user_of(number))
+            check((f"filler-{number}" in found) == is_asked, f"filler-{number}", call)
+        for name, model in self.passing.items() if call.told["user"] is None else ():
+            model.check_listed(call, name in found)
+
+    def check_in_order(self):
+        for call in self.calls:
+            if call.status == "INVALID_ARGUMENT":
+                check(any(other.what == "rescan" and other.end > call.start
+                          and other.start < call.end for other in self.calls),
+                      "a cursor was refused although the list was not rebuilt", call)
+        for name in LASTING:
+            mine = [call for call in self.calls if call.session == name and call.is_sure]
+            of_stats = [call for call in mine if call.what == "stats"]
+            check_rising(of_stats, lambda call: max(call.answer["last_seq"],
+                                                    call.answer["durable_seq"]),
+                         "seq goes back")
+            check_rising(of_stats, lambda call: call.answer["durable_seq"],
+                         "durable_seq goes back")
+            check_rising([call for call in mine if call.what == "metadata"],
+                         lambda call: call.answer["generation"], "the generation goes back")
+
+
+def selector(told):
+    tag, word = told.get("tag"), told.get("word")
+    return lambda entry: (tag is None or entry.tag == tag) and (word is None or entry.word == word)
+
+
+class HistoryModel(unittest.TestCase):
+    def test_the_model_sees_what_is_wrong(self):
+        for name, calls in history_spoilt.RIGHT.items():
+            with self.subTest(name):
+                History(calls, []).check()
+        for name, calls in history_spoilt.WRONG.items():
+            with self.subTest(name), self.assertRaises(Wrong):
+                History(calls, []).check()
+
+    def test_of_several_processes(self):
+        library = Library(os.environ["VARVE_LIBRARY"])
+        for seed in SEEDS:
+            with self.subTest(seed=seed), tempfile.TemporaryDirectory() as directory:
+                run = Run(library, directory, seed)
+                try:
+                    run.fill()
+                    run.run()
+                    run.look()
+                    History(*read_history(run.records)).check()
+                except Wrong as wrong:
+                    self.fail(f"seed {seed}: {wrong}")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

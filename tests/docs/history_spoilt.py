@@ -1,0 +1,116 @@
+"""Small histories that break one promise each: what the model of histories has to see."""
+from history_model import LASTING, PASSING, Call
+
+S, D = LASTING[0], PASSING[0]
+TITLE = {"title": None, "generation": 1, "total_entries": 0}
+
+
+def call(start, end, what, session=S, told=None, status="OK", answer=None):
+    made = Call("thread", what, session, dict(told or {}), start)
+    made.end, made.status, made.answer = end, status, answer
+    return made
+
+
+def add(start, end, *ids, session=S, **more):
+    return call(start, end, "add", session,
+                {"entries": [[entry_id, "t0", "w0", None] for entry_id in ids]}, **more)
+
+
+def find(start, end, *ids, session=S):
+    return call(start, end, "find", session, {},
+                answer=[[entry_id, int(entry_id[1:]), "c"] for entry_id in ids])
+
+
+def delete(start, end, entry_id, session=S):
+    return call(start, end, "delete", session, {"ids": [entry_id]})
+
+
+def killed(made):
+    made.end, made.status = float("inf"), None
+    return made
+
+
+def of_key(start, end, what, value=None, **more):
+    return call(start, end, what, told={"key": "k0", "value": value}, **more)
+
+
+def say(start, end, turn):
+    return call(start, end, "say", told={"turn": turn, "bytes": 5})
+
+
+def last(start, end, *turns):
+    return call(start, end, "last", told={"count": 100}, answer=[[turn, 5] for turn in turns])
+
+
+def stats(start, end, last_seq):
+    return call(start, end, "stats", answer={"entries": 0, "last_seq": last_seq,
+                                             "durable_seq": last_seq, "corruption": {}})
+
+
+def title(start, end, generation):
+    return call(start, end, "metadata", answer=dict(TITLE, generation=generation))
+
+
+def get(start, end, entry_id, checksum):
+    return call(start, end, "get", told={"id": entry_id}, answer=[entry_id, 1, checksum])
+
+
+RIGHT = {
+    "a read beside an add": [add(1, 4, "e1"), find(2, 3), find(2, 3, "e1")],
+    "an add that was killed, there or not": [killed(add(1, 2, "e1")), find(3, 4)],
+    "an add that was killed, and is there": [killed(add(1, 2, "e1")), find(3, 4, "e1"),
+                                             find(5, 6, "e1")],
+    "a deletion": [add(1, 2, "e1"), delete(3, 4, "e1"), find(5, 6)],
+    "an old value beside a write": [of_key(1, 2, "kv_set", "a"), of_key(3, 6, "kv_set", "b"),
+                                    of_key(4, 5, "kv_get", answer="a")],
+    "turns": [say(1, 2, "a"), say(3, 4, "b"), last(5, 6, "a", "b")],
+    "a session that went": [add(1, 2, "e1", session=D), call(3, 4, "drop", D),
+                            call(5, 6, "create", D), find(7, 8, session=D)],
+}
+
+WRONG = {
+    "lost": [add(1, 2, "e1"), find(3, 4)],
+    "lost again after it was seen": [killed(add(1, 2, "e1")), find(3, 4, "e1"), find(5, 6)],
+    "not added": [find(1, 2, "e1")],
+    "refused": [add(1, 2, "e1", status="BUSY"), find(3, 4, "e1")],
+    "deleted and back": [add(1, 2, "e1"), delete(3, 4, "e1"), find(5, 6, "e1")],
+    "deleted by one who was killed, gone and back": [
+        add(1, 2, "e1"), killed(delete(3, 4, "e1")), find(5, 6), find(7, 8, "e1")],
+    "deleted twice": [add(1, 2, "e1"), delete(3, 4, "e1"), delete(5, 6, "e1")],
+    "a part of a batch": [add(1, 3, "e1", "e2"), find(2, 4, "e1")],
+    "changed": [add(1, 2, "e1"), get(3, 4, "e1", "one"), get(5, 6, "e1", "other")],
+    "the later without the earlier": [add(1, 9, "e1"), add(1, 9, "e2"), find(2, 8, "e2"),
+                                      find(2, 8, "e1", "e2")],
+    "not at one moment": [add(1, 2, "e1"), add(3, 4, "e2"), delete(5, 6, "e1"), add(7, 8, "e3"),
+                          find(1, 9, "e1", "e2", "e3")],
+    "twice": [add(1, 2, "e1"), find(3, 4, "e1", "e1")],
+    "miscounted": [add(1, 2, "e1"), call(3, 4, "count", answer=0)],
+    "an old value": [of_key(1, 2, "kv_set", "a"), of_key(3, 4, "kv_set", "b"),
+                     of_key(5, 6, "kv_get", answer="a")],
+    "a value that went back": [of_key(1, 2, "kv_set", "a"), killed(of_key(3, 4, "kv_set", "b")),
+                               of_key(5, 6, "kv_get", answer="b"),
+                               of_key(7, 8, "kv_get", answer="a")],
+    "a key that is lost": [of_key(1, 2, "kv_set", "a"),
+                           of_key(3, 4, "kv_get", status="NOT_FOUND")],
+    "keys of two moments": [
+        of_key(1, 2, "kv_set", "a"),
+        call(3, 4, "kv_set", told={"key": "k1", "value": "b"}), of_key(5, 6, "kv_set", "c"),
+        call(7, 8, "kv_set", told={"key": "k1", "value": "d"}),
+        call(1, 9, "kv_list", answer=[["k0", "a"], ["k1", "d"]])],
+    "a turn that is lost": [say(1, 2, "a"), last(3, 4)],
+    "turns in two orders": [say(1, 9, "a"), say(1, 9, "b"), say(1, 9, "c"),
+                            last(2, 8, "a", "b"), last(2, 8, "b", "a", "c"),
+                            last(2, 8, "a", "c")],
+    "seq that goes back": [stats(1, 2, 5), stats(3, 4, 4)],
+    "a generation that goes back": [title(1, 2, 2), title(3, 4, 1)],
+    "a page that repeats": [add(1, 2, "e1"), call(3, 6, "pages", answer={
+        "pages": [[[["e1", 1, "c"]], 4], [[["e1", 1, "c"]], 5]], "whole": True})],
+    "fault": [call(1, 2, "verify", answer={"ok": False})],
+    "an answer that it may not have": [call(1, 2, "find", status="CORRUPTION", answer="")],
+    "a handle of a session that went": [
+        call(3, 4, "drop", D), call(5, 6, "find", D, {"opened": 2}, answer=[])],
+    "an entry of a session that went": [
+        add(1, 2, "e1", session=D), call(3, 4, "drop", D), call(5, 6, "create", D),
+        find(7, 8, "e1", session=D)],
+    "an entry that is lost with a handle": [add(1, 2, "e1", session=D), find(3, 4, session=D)],
+}
