@@ -54,7 +54,8 @@ Status DirectoryEngine::open_folders() {
   VARVE_TRY(open_folder("indices", &indices_));
   VARVE_TRY(open_folder("tmp", &temporary_));
   if (indices_) {
-    registry_ = std::make_unique<Registry>(*indices_, *environment_.clock, *environment_.random);
+    registry_ = std::make_unique<Registry>(*indices_, *environment_.clock, *environment_.random,
+                                           [this] { return collect_rows(); });
   }
   return {};
 }
@@ -131,7 +132,6 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
   if (sessions_->info(row.session_id).ok()) {
     return already_there(row.session_id);
   }
-  if (!registry_->exists()) VARVE_TRY(rescan());
   std::string temporary;
   std::unique_ptr<io::File> lock;
   const auto fill = [&](io::Directory& directory) { return make_session(directory, metadata); };

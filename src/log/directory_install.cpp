@@ -116,7 +116,6 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
   if (existing == Existing::kRefuse && sessions_->info(row.session_id).ok()) {
     return already_there(row.session_id);
   }
-  if (!registry_->exists()) VARVE_TRY(rescan());
   std::string temporary;
   std::unique_ptr<io::File> lock;
   const auto fill = [&](io::Directory& directory) { return write_contents(directory, contents); };

@@ -188,6 +188,8 @@ Status Registry::add(const SessionRow& row, int64_t deadline_us,
                      const std::function<Status()>& give_name) {
   const std::lock_guard guard(mutex_);
   VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  // Another process may have removed it, see append(). One of this row alone would hide the others.
+  if (collect_ && !exists()) VARVE_TRY(replace_locked(collect_));
   VARVE_TRY(append(row));
   return give_name();
 }
@@ -214,10 +216,13 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
   return page;
 }
 
-Status Registry::replace(int64_t deadline_us,
-                         const std::function<Result<std::vector<SessionRow>>()>& collect) {
+Status Registry::replace(int64_t deadline_us, const Collect& collect) {
   const std::lock_guard guard(mutex_);
   VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  return replace_locked(collect);
+}
+
+Status Registry::replace_locked(const Collect& collect) {
   remove_temporary_files(indices_);
   VARVE_TRY_ASSIGN(const auto rows, collect());
   return replace_file(indices_, kRegistryFile, random_, {}, [&](Sink& sink) {

@@ -11,9 +11,11 @@
 // never one too few.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/environment.h"
@@ -27,9 +29,12 @@ inline constexpr std::string_view kRegistryLock = "lock";
 
 class Registry {
  public:
-  // `indices`: the store's directory for derived files.
-  Registry(io::Directory& indices, Clock& clock, Random& random)
-      : indices_(indices), clock_(clock), random_(random) {}
+  using Collect = std::function<Result<std::vector<SessionRow>>()>;
+
+  // `indices`: the store's directory for derived files. `collect`: the rows of all sessions, oldest
+  // first, for add() where there is no list; empty: there are no others.
+  Registry(io::Directory& indices, Clock& clock, Random& random, Collect collect = {})
+      : indices_(indices), clock_(clock), random_(random), collect_(std::move(collect)) {}
 
   [[nodiscard]] bool exists();
 
@@ -41,17 +46,18 @@ class Registry {
   Result<RowPage> list(std::string_view after, size_t limit);
 
   // Replaces all rows by those of `collect`, oldest first. No session can be created meanwhile.
-  Status replace(int64_t deadline_us,
-                 const std::function<Result<std::vector<SessionRow>>()>& collect);
+  Status replace(int64_t deadline_us, const Collect& collect);
 
  private:
   Result<std::unique_ptr<io::File>> lock(int64_t deadline_us);
   Result<bool> is_listed(const SessionRow& row);
   Status append(const SessionRow& row);
+  Status replace_locked(const Collect& collect);
 
   io::Directory& indices_;
   Clock& clock_;
   Random& random_;
+  const Collect collect_;
   std::mutex mutex_;  // one thread of this process at a time holds the lock file
 };
 

@@ -390,5 +390,36 @@ TEST_F(InTheWay, AStoreThatIsNotThereAndMayNotBeMadeSaysWhy) {
   EXPECT_EQ(opened.status().place().os_errno, EROFS);
 }
 
+// A list whose sync failed is removed. Who waited for its lock must not begin another one that
+// knows only the session it creates.
+TEST(ListOfSessions, ThatAnotherProcessRemovesMeanwhileIsMadeAnewWhole) {
+  StoreGround ground;
+  const auto other_disk = ground.disk.process(4711);
+  const auto other = *ground.open(*other_disk);
+  bool is_about_to_lock = true;
+  bool fails = false;
+  ground.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_list = operation.path.ends_with(kRegistry);
+    if (fails && is_list && operation.kind == OperationKind::kSyncData) return io::Fault{EIO};
+    const bool locks = operation.kind == OperationKind::kLock && operation.process_id == 4711 &&
+                       operation.path.ends_with("indices/lock");
+    if (locks && std::exchange(is_about_to_lock, false)) {
+      fails = true;
+      EXPECT_EQ(ground.engine->create({"refused", "u", "a", 0}, "{}").code(), Code::kIo);
+      EXPECT_FALSE(ground.disk.exists(kRegistry)) << "or nothing is tested";
+      fails = false;
+    }
+    return std::nullopt;
+  });
+  EXPECT_TRUE(other->create({"new", "u", "a", 0}, "{}").ok());
+  ground.disk.set_fault_hook(nullptr);
+  ASSERT_FALSE(is_about_to_lock);
+  const auto page = ground.engine->list("", 10);
+  ASSERT_TRUE(page.ok()) << page.status().message();
+  std::string ids;
+  for (const SessionRow& row : page->rows) ids += row.session_id + " ";
+  EXPECT_EQ(ids, "new old ");
+}
+
 }  // namespace
 }  // namespace varve::log
