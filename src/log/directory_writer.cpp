@@ -369,10 +369,11 @@ Status DirectoryStorage::adopt_new_log(Stream stream, uint64_t durable_bytes) {
   return {};
 }
 
-Status DirectoryStorage::truncate(Stream stream, uint64_t size_bytes) {
+Status DirectoryStorage::truncate(Stream stream, uint64_t expected_bytes, uint64_t size_bytes) {
   VARVE_TRY(refuse_if_poisoned());
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   if (!file) return {};
+  VARVE_TRY(check_end(stream, expected_bytes));
   VARVE_TRY(cut(stream, *file, size_bytes));
   if (stream == Stream::kEntries) {
     state_.durable_bytes = std::min(state_.durable_bytes, size_bytes);

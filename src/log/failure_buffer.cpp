@@ -166,9 +166,9 @@ Status FailureBuffer::sync(uint64_t last_seq) {
   return below_->sync(last_seq);
 }
 
-Status FailureBuffer::truncate(Stream stream, uint64_t size_bytes) {
+Status FailureBuffer::truncate(Stream stream, uint64_t expected_bytes, uint64_t size_bytes) {
   VARVE_TRY(write_held());
-  return below_->truncate(stream, size_bytes);
+  return below_->truncate(stream, expected_bytes, size_bytes);
 }
 
 Status FailureBuffer::replace(Stream stream, std::optional<uint64_t> expected_bytes,

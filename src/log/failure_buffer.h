@@ -61,7 +61,7 @@ class FailureBuffer final : public SessionStorage {
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq, const Meanwhile& meanwhile) override;
   Status sync(uint64_t last_seq) override;
-  Status truncate(Stream stream, uint64_t size_bytes) override;
+  Status truncate(Stream stream, uint64_t expected_bytes, uint64_t size_bytes) override;
   using SessionStorage::replace;
   Status replace(Stream stream, std::optional<uint64_t> expected_bytes,
                  const std::function<Status(Sink&)>& produce) override;

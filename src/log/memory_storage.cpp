@@ -146,8 +146,11 @@ Status MemoryStorage::sync(uint64_t last_seq) {
   return {};
 }
 
-Status MemoryStorage::truncate(Stream stream, uint64_t size_bytes) {
+Status MemoryStorage::truncate(Stream stream, uint64_t expected_bytes, uint64_t size_bytes) {
   const std::lock_guard guard(session_->mutex);
+  if (stream_of(stream).size() != expected_bytes) {
+    return {Code::kConflict, "the log grew meanwhile"};
+  }
   stream_of(stream).resize(std::min<size_t>(stream_of(stream).size(), size_bytes));
   return {};
 }

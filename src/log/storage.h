@@ -207,8 +207,10 @@ class SessionStorage {
   }
   // Makes everything appended so far durable.
   virtual Status sync(uint64_t last_seq) = 0;
-  // Cuts off the end of a stream: a torn tail whose bytes are in quarantine.
-  virtual Status truncate(Stream stream, uint64_t size_bytes) = 0;
+  // Cuts a stream of `expected_bytes` to `size_bytes`: its torn tail, whose bytes are in
+  // quarantine. kConflict if it has another length: somebody appends without the lock, and what
+  // looked like a torn tail may be theirs.
+  virtual Status truncate(Stream stream, uint64_t expected_bytes, uint64_t size_bytes) = 0;
   // Replaces a stream by what `produce` writes: a new generation, durable when this answers ok.
   // After any failure the old one is there. With `expected_bytes`, kConflict if the old one has
   // another length when the new one is to take its place: somebody appended without the lock, and

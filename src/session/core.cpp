@@ -329,7 +329,14 @@ void Core::note_salvage(const log::ScanReport& report) {
   events.post(Level::kWarn, "lines of an unfinished batch were kept", std::move(details));
 }
 
+// What looks like a torn tail may be a line that somebody is writing without the lock. It is not
+// cut off when the log grows meanwhile, but read again.
 Status Core::catch_up_as_writer(bool conflict) {
+  return while_appended_to("the log",
+                           [&](bool again) { return catch_up_and_cut(conflict || again); });
+}
+
+Status Core::catch_up_and_cut(bool conflict) {
   VARVE_TRY_ASSIGN(const log::Tail seen, conflict ? storage->tail() : storage->locked_tail());
   {
     const SetHere nobody_writes(is_ours_to_read_);
@@ -364,6 +371,11 @@ Status Core::catch_up_as_writer(bool conflict) {
 Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t covered_bytes,
                            uint64_t tail_bytes) {
   const bool entries = stream == log::Stream::kEntries;
+  // Mostly noticed here, and then nothing of theirs goes to quarantine.
+  VARVE_TRY_ASSIGN(const log::Tail now, storage->tail());
+  if ((entries ? now.entries_bytes : now.tombstones_bytes) != tail_bytes) {
+    return {Code::kConflict, "the log grew meanwhile"};
+  }
   const std::string why = "torn tail: " + std::string(reason);
   uint64_t generation = 0;
   {
@@ -374,7 +386,7 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
   VARVE_TRY(log::quarantine_range(*storage, stream, generation, covered_bytes,
                                   tail_bytes - covered_bytes,
                                   {log::file_of(stream), why, context.clock->now_ms()}));
-  VARVE_TRY(storage->truncate(stream, covered_bytes));
+  VARVE_TRY(storage->truncate(stream, tail_bytes, covered_bytes));
   const bool was_durable = entries && covered_bytes < storage->durable_mark().entries_bytes;
   json::Tree details = json::Tree::object();
   details.set("file", json::Tree::string(storage->name_of(stream)));

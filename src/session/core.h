@@ -329,7 +329,8 @@ class Core {
   void note(const Reading& reading);
   void note_damage(const log::ScanReport& report, log::Stream stream);
   void note_salvage(const log::ScanReport& report);
-  // Holder of the storage's lock:
+  // Holder of the storage's lock; kConflict when somebody appends meanwhile without it:
+  Status catch_up_and_cut(bool conflict);
   Status cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t covered_bytes,
                        uint64_t tail_bytes);
 

@@ -132,7 +132,7 @@ Result<uint64_t> VectorFile::whole_end(const log::VectorsTail& tail, uint32_t di
 Status VectorFile::cut_torn_end(const log::VectorsTail& tail, uint64_t end, int64_t now_ms) {
   VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, tail.generation, end,
                                   tail.bytes - end, {log::kVectorsFile, kTornEnd, now_ms}));
-  return storage_.truncate(log::Stream::kVectors, end);
+  return storage_.truncate(log::Stream::kVectors, tail.bytes, end);
 }
 
 // --- rewriting -----------------------------------------------------------------------------------

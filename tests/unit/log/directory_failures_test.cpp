@@ -219,7 +219,7 @@ TEST_F(AfterAFailure, ThatCannotBeUndoneNothingIsWrittenUnderTheSameLock) {
   const std::string log = *disk_.read_file("s/memory.jsonl");
   EXPECT_EQ(add("three\n", true).code(), Code::kReadOnly);
   EXPECT_EQ(storage_->sync(1).code(), Code::kReadOnly);
-  EXPECT_EQ(storage_->truncate(Stream::kEntries, 0).code(), Code::kReadOnly);
+  EXPECT_EQ(storage_->truncate(Stream::kEntries, 8, 0).code(), Code::kReadOnly);
   EXPECT_EQ(storage_->remove_vectors().code(), Code::kReadOnly);
   EXPECT_EQ(storage_->append_to_transcript(0, "said", true).code(), Code::kReadOnly);
   const auto nothing = [](Sink&) { return Status(); };
@@ -230,7 +230,7 @@ TEST_F(AfterAFailure, ThatCannotBeUndoneNothingIsWrittenUnderTheSameLock) {
 TEST_F(AfterAFailure, TheMarkNeverCoversWhatWasAppendedBehindACutAndNotSynced) {
   ASSERT_TRUE(lock().ok());
   ASSERT_TRUE(add("two\nthree\n", true).ok());
-  ASSERT_TRUE(storage_->truncate(Stream::kEntries, 4).ok());
+  ASSERT_TRUE(storage_->truncate(Stream::kEntries, 14, 4).ok());
   ASSERT_TRUE(add("four\n", false).ok());
   storage_->unlock();
   EXPECT_LE(storage_->durable_mark().entries_bytes, 4u);
@@ -265,7 +265,7 @@ TEST_F(AfterAFailure, ALockThatCannotBeGivenBackIsGivenBackByClosing) {
 
 TEST_F(AfterAFailure, AStreamThatIsNotThereIsCutToNothingWithoutBeingMade) {
   ASSERT_TRUE(lock().ok());
-  EXPECT_TRUE(storage_->truncate(Stream::kTombstones, 0).ok());
+  EXPECT_TRUE(storage_->truncate(Stream::kTombstones, 0, 0).ok());
   EXPECT_FALSE(disk_.exists("s/tombstones.jsonl"));
 }
 

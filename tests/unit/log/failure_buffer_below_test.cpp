@@ -207,7 +207,7 @@ TEST_F(Buffering, WhateverChangesAFileWaitsForThem) {
   const auto changes = [&] {
     std::vector<Status> answers;
     answers.push_back(buffer_->sync(1));
-    answers.push_back(buffer_->truncate(Stream::kTombstones, 0));
+    answers.push_back(buffer_->truncate(Stream::kTombstones, 5, 0));
     answers.push_back(buffer_->replace(Stream::kTombstones, nothing));
     answers.push_back(buffer_->remove_residue({}));
     return answers;

@@ -92,12 +92,12 @@ TEST_F(KeptLines, AreNotPassedByWhatReplacesOrCutsTheLog) {
   keep("two\n");
   const auto produce = [](Sink& sink) { return sink.append("new\n"); };
   constexpr std::array<std::string_view, 1> kDerived = {"index.bin"};
-  EXPECT_EQ(buffer_->truncate(Stream::kEntries, 0).code(), Code::kNoSpace);
+  EXPECT_EQ(buffer_->truncate(Stream::kEntries, 8, 0).code(), Code::kNoSpace);
   EXPECT_EQ(buffer_->replace(Stream::kEntries, produce).code(), Code::kNoSpace);
   EXPECT_EQ(buffer_->remove_residue(kDerived).code(), Code::kNoSpace);
   EXPECT_EQ(log(), "one\n");
   mend();
-  ASSERT_TRUE(buffer_->truncate(Stream::kEntries, 8).ok());
+  ASSERT_TRUE(buffer_->truncate(Stream::kEntries, 8, 8).ok());
   EXPECT_EQ(log(), "one\ntwo\n");
   ASSERT_TRUE(buffer_->replace(Stream::kEntries, produce).ok());
   EXPECT_EQ(log(), "new\n");

@@ -86,7 +86,7 @@ TEST_F(KeptLock, WhatIsAppendedIsKnown) {
 TEST_F(KeptLock, WhatIsCutOffIsKnown) {
   ASSERT_TRUE(lock(*storage_).ok());
   ASSERT_TRUE(append(4, "two\n").ok());
-  ASSERT_TRUE(storage_->truncate(Stream::kEntries, 4).ok());
+  ASSERT_TRUE(storage_->truncate(Stream::kEntries, 8, 4).ok());
   EXPECT_EQ(known_bytes(), 4u);
   ASSERT_TRUE(append(4, "three\n").ok());
   storage_->unlock();

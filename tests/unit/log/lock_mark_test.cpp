@@ -107,13 +107,13 @@ TEST_F(LockMark, NeverGoesBeyondALogThatSomebodyCutShort) {
 
 TEST_F(LockMark, ThatCameBackToWhatItWasIsReadAgain) {
   ASSERT_TRUE(add(*storage_, "two\n", true).ok());
-  ASSERT_TRUE(storage_->truncate(Stream::kEntries, 4).ok());
+  ASSERT_TRUE(storage_->truncate(Stream::kEntries, 8, 4).ok());
   storage_->unlock();
   ASSERT_TRUE(lock(*storage_).ok());
   ASSERT_TRUE(add(*storage_, "two\n", true).ok());
   storage_->unlock();
   ASSERT_TRUE(lock(*other_).ok());
-  ASSERT_TRUE(other_->truncate(Stream::kEntries, 4).ok());
+  ASSERT_TRUE(other_->truncate(Stream::kEntries, 8, 4).ok());
   ASSERT_TRUE(add(*other_, "six\n", false).ok());
   other_->unlock();
   ASSERT_TRUE(lock(*storage_).ok());

@@ -196,7 +196,7 @@ const StorageWork kStorageWorks[] = {
        return ground.add("torn", true);
      },
      [](StorageGround& ground) {
-       return ground.storage->truncate(Stream::kEntries, kFirstLine.size());
+       return ground.storage->truncate(Stream::kEntries, 8, kFirstLine.size());
      },
      {{kEntriesFile, kFirstLine, "one\ntorn", true}}},
     {"Replace",

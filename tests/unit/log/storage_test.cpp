@@ -204,8 +204,9 @@ TEST_P(Storage, TruncatingCutsTheTail) {
   append("one\ntorn");
   append("gone\ntorn", Stream::kTombstones);
   lock(*storage_);
-  ASSERT_TRUE(storage_->truncate(Stream::kEntries, 4).ok());
-  ASSERT_TRUE(storage_->truncate(Stream::kTombstones, 5).ok());
+  EXPECT_EQ(storage_->truncate(Stream::kEntries, 7, 4).code(), Code::kConflict);
+  ASSERT_TRUE(storage_->truncate(Stream::kEntries, 8, 4).ok());
+  ASSERT_TRUE(storage_->truncate(Stream::kTombstones, 9, 5).ok());
   ASSERT_TRUE(storage_->append(Stream::kEntries, 4, "two\n", true, 0).ok());
   storage_->unlock();
   EXPECT_EQ(read_all(*other_), "one\ntwo\n");
@@ -406,7 +407,7 @@ TEST_P(Storage, VectorsAreAStreamWithGenerationsOfItsOwn) {
   EXPECT_EQ(bytes, "headbody");
   EXPECT_EQ(*other_->get_document(kVectorsFile), "headbody");
   lock(*storage_);
-  EXPECT_TRUE(storage_->truncate(Stream::kVectors, 6).ok());
+  EXPECT_TRUE(storage_->truncate(Stream::kVectors, 8, 6).ok());
   EXPECT_TRUE(storage_->sync(0).ok());
   EXPECT_EQ(storage_->vectors_tail()->bytes, 6u);
   EXPECT_TRUE(

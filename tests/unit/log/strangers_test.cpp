@@ -287,7 +287,7 @@ TEST_F(StrangersOfASync, ALineOfTheirsIsKeptWhenASyncOfAnotherWriterFails) {
 TEST_F(StrangersOfASync, ALineOfTheirsIsKeptWhenASyncOfACutFails) {
   expect_theirs_at_each_moment(true, false, [&] {
     ASSERT_TRUE(storage_->append(Stream::kEntries, 8, "torn", false, 2).ok());
-    EXPECT_TRUE(storage_->truncate(Stream::kEntries, 8).ok());
+    EXPECT_TRUE(storage_->truncate(Stream::kEntries, 12, 8).ok());
   });
 }
 

@@ -73,8 +73,8 @@ class WatchedStorage final : public log::SessionStorage {
     });
   }
   Status sync(uint64_t last_seq) override { return inner_->sync(last_seq); }
-  Status truncate(log::Stream stream, uint64_t size_bytes) override {
-    return inner_->truncate(stream, size_bytes);
+  Status truncate(log::Stream stream, uint64_t expected_bytes, uint64_t size_bytes) override {
+    return inner_->truncate(stream, expected_bytes, size_bytes);
   }
   using SessionStorage::replace;
   Status replace(log::Stream stream, std::optional<uint64_t> expected_bytes,

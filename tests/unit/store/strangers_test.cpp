@@ -112,9 +112,9 @@ class StrangersOfASession : public testing::TestWithParam<std::string_view> {
     return std::count(records.begin(), records.end(), '\n');
   }
 
-  void append_by_hand() {
+  void append_by_hand(std::string_view bytes = kTheirs) {
     auto folder = *theirs_->open_root("store/sessions/s", false);
-    EXPECT_TRUE((*folder->open("memory.jsonl", io::OpenMode::kAppend))->append(kTheirs).ok());
+    EXPECT_TRUE((*folder->open("memory.jsonl", io::OpenMode::kAppend))->append(bytes).ok());
   }
   static void expect_all(session::Session& session) {
     for (const auto* id : {"first", "second", "third", "theirs"}) {
@@ -161,6 +161,39 @@ TEST_P(StrangersOfASession, CostNobodyAnEntry) {
   expect_all(*session);
   const auto other = disk_.process(99);
   expect_all(**open(*other, "")->open_session("s"));
+}
+
+// A line that is seen before all of it was written looks like the end of a write that was killed.
+// The rest of it comes at each moment before the cut.
+TEST_P(StrangersOfASession, ALineThatIsBeingWrittenIsNotCutOff) {
+  constexpr size_t kSeen = 20;
+  bool is_cut = false;
+  for (int moment = 0; !is_cut && !HasFailure(); ++moment) {
+    SCOPED_TRACE(moment);
+    const auto store = open(disk_, GetParam());
+    const auto session = *store->create_session(R"({"session_id":"s"})");
+    ASSERT_TRUE(session->add(one_entry("first")).ok());
+    append_by_hand(kTheirs.substr(0, kSeen));
+    bool came_to_it = false;
+    disk_.set_fault_hook(
+        [&, count = 0](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+          const bool is_ours = operation.process_id != theirs_->process_id();
+          if (!is_ours || came_to_it || is_cut) return std::nullopt;
+          is_cut =
+              operation.kind == io::OperationKind::kTruncate && operation.name == "memory.jsonl";
+          came_to_it = !is_cut && count++ == moment;
+          if (came_to_it) append_by_hand(kTheirs.substr(kSeen));
+          return std::nullopt;
+        });
+    ASSERT_TRUE(session->add(one_entry("second")).ok());
+    disk_.set_fault_hook(nullptr);
+    if (is_cut) {
+      EXPECT_GT(moment, 5) << "hardly any operations";
+    }
+    ASSERT_TRUE(session->add(one_entry("third")).ok());
+    if (!is_cut) expect_all(**open(disk_, GetParam())->open_session("s"));
+    ASSERT_TRUE(store->delete_session("s").ok());
+  }
 }
 
 // At each of its operations, also the one that takes the name away.
