@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What to find. Every member is optional, all combine by AND; the page docs/query.md of varve is
-/// the whole language. A list that is not given is no condition; the library is told of an empty one.
+/// the whole language. What is `None` is no condition; the library is told of an empty list or object.
 ///
 /// ```
 /// use varve::{Query, SortBy};
@@ -58,8 +58,8 @@ pub struct Query {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
     /// Scalar members of the content that must be equal.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub content: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Map<String, Value>>,
     /// `Best` when there is text, else `Relevance`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sort_by: Option<SortBy>,
@@ -271,7 +271,7 @@ impl Query {
 
     /// Only entries whose content has this member with this value.
     pub fn content(mut self, member: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.content.insert(member.into(), value.into());
+        self.content.get_or_insert_with(Map::new).insert(member.into(), value.into());
         self
     }
 
@@ -346,13 +346,13 @@ mod without_library {
     }
 
     #[test]
-    fn an_empty_list_is_no_absent_one() {
+    fn an_empty_list_or_object_is_no_absent_one() {
         let none: [&str; 0] = [];
         let query = Query::all().types(none).references(none, 1).ids(none).sessions(none);
-        let query =
-            Query { tags: Some(Tags { include: Some(vec![]), ..Tags::default() }), ..query };
+        let tags = Some(Tags { include: Some(vec![]), ..Tags::default() });
+        let query = Query { tags, content: Some(Map::new()), ..query };
         let expected = serde_json::json!({"types": [], "references": [], "max_depth": 1, "ids": [],
-            "session_ids": [], "tags": {"include": []}});
+            "session_ids": [], "tags": {"include": []}, "content": {}});
         assert_eq!(serde_json::to_value(query).expect("written"), expected);
     }
 

@@ -161,7 +161,8 @@ impl Session {
         })
     }
 
-    /// Deletes every entry that a query finds, and tells how many; `()` is every entry.
+    /// Deletes every entry that a query finds, and tells how many. `()` is refused, and so is an empty
+    /// condition; [`Query::all()`](crate::Query::all) is every entry.
     pub fn delete_where(&self, query: impl Document, reason: &str) -> Result<u64> {
         let (query, mut count) = (query.to_json()?, 0);
         // SAFETY: the texts live during the call.

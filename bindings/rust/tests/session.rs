@@ -231,6 +231,19 @@ fn deleting_hides_and_purging_erases() -> Outcome {
 }
 
 #[test]
+fn deleting_by_nothing_is_refused() -> Outcome {
+    let session = session()?;
+    session.add(Entry::new("finding", "tea"))?;
+    let empty = Query { content: Some(serde_json::Map::new()), ..Query::all() };
+    let refused = [session.delete_where((), ""), session.delete_where(empty, "")];
+    for answer in refused {
+        assert_eq!(answer.unwrap_err().kind(), ErrorKind::InvalidArgument);
+    }
+    assert_eq!(session.delete_where(Query::all(), "")?, 1);
+    Ok(())
+}
+
+#[test]
 fn maintenance_tells_what_it_found_and_did() -> Outcome {
     let directory = Directory::new();
     let store = Store::open(directory.path())?;
