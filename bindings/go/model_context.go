@@ -20,7 +20,8 @@ type ContextRequest struct {
 	Now          time.Time        `json:"now,omitzero"`
 }
 
-// Budget is how many tokens a context may have: MaxTokens without ReserveTokens.
+// Budget is how many tokens a context may have: MaxTokens without ReserveTokens. A MaxTokens of 0 is
+// the default, 4000; when nothing is left, do not ask.
 type Budget struct {
 	MaxTokens     int `json:"max_tokens,omitempty"`
 	ReserveTokens int `json:"reserve_tokens,omitempty"`
