@@ -297,6 +297,14 @@ Status DraftWriter::write_relations(Given value) {
   return {};
 }
 
+std::string batch_member(Batch batch) {
+  if (batch.count == 0) return {};
+  return "\"batch\":{\"i\":" + std::to_string(batch.index) +
+         ",\"n\":" + std::to_string(batch.count) + "},";
+}
+
+std::string seq_member(uint64_t seq) { return "\"seq\":" + std::to_string(seq) + ','; }
+
 }  // namespace
 
 bool fits(const Draft& draft, const DraftOptions& options) {
@@ -324,20 +332,22 @@ Result<Draft> draft_value(std::string_view text, json::Value value, const DraftO
   return DraftWriter(text, value, options, ids).write();
 }
 
+size_t sealed_bytes(const Draft& draft, uint64_t seq, Batch batch) {
+  return draft.body.size() + batch_member(batch).size() + kChecksumMemberBytes +
+         seq_member(seq).size() + 1;
+}
+
 void append_sealed(Draft& draft, uint64_t seq, Batch batch, std::string* lines) {
   const std::string_view body = draft.body;
   std::string& line = *lines;
   const size_t line_at = line.size();
   line.append(body.substr(0, draft.batch_at));
-  if (batch.count != 0) {
-    line.append("\"batch\":{\"i\":").append(std::to_string(batch.index));
-    line.append(",\"n\":").append(std::to_string(batch.count)).append("},");
-  }
+  line.append(batch_member(batch));
   line.append(body.substr(draft.batch_at, draft.checksum_at - draft.batch_at));
   const size_t checksum_at = line.size();
   append_blank_checksum(line);
   line.append(body.substr(draft.checksum_at, draft.seq_at - draft.checksum_at));
-  line.append("\"seq\":").append(std::to_string(seq)).append(1, ',');
+  line.append(seq_member(seq));
   line.append(body.substr(draft.seq_at));
   fill_checksum(line_at, checksum_at, line);
   line += '\n';

@@ -82,6 +82,9 @@ Result<Draft> draft(std::string_view text, const DraftOptions& options, IdGenera
 Result<Draft> draft_value(std::string_view text, json::Value value, const DraftOptions& options,
                           IdGenerator& ids);
 
+// [bytes] How long the finished line will be, with its newline.
+[[nodiscard]] size_t sealed_bytes(const Draft& draft, uint64_t seq, Batch batch);
+
 // Appends the finished line with its newline, and sets facts.seq, facts.batch and facts.sealed.
 // Cost: one copy and one SHA-256 of the line.
 void append_sealed(Draft& draft, uint64_t seq, Batch batch, std::string* lines);

@@ -78,16 +78,15 @@ Status check_length(const Core& core, std::string_view what, uint64_t size_bytes
                    size_bytes, limit);
 }
 
-Status check_file_size(const Core& core, const Writer& writer, CappedStore store,
-                       uint64_t size_bytes) {
-  const uint64_t present = (store == CappedStore::kKeyValue ? core.kv_file : core.transcript_file)
-                               .size_bytes.load(std::memory_order_relaxed);
+Status make_room_in_file(Core& core, Writer& writer, CappedStore store, uint64_t size_bytes) {
+  const uint64_t present = state_of(core, store).size_bytes.load(std::memory_order_relaxed);
   if (size_bytes <= present) return {};
   if (size_bytes > kCappedFileBytesMax) {
     return too_large(std::string(file_of(store)) + " would be " + std::to_string(size_bytes) +
                          " bytes; its limit is " + std::to_string(kCappedFileBytesMax),
                      size_bytes, kCappedFileBytesMax);
   }
+  VARVE_TRY(writer.make_room(size_bytes - present));
   return writer.check_size(size_bytes - present);
 }
 

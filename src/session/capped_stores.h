@@ -31,9 +31,8 @@ uint64_t cap_of(const Core& core, CappedStore store);
 std::string now_in_seconds(const Core& core);
 // kSizeLimit if `size_bytes` is more than an entry may have.
 Status check_length(const Core& core, std::string_view what, uint64_t size_bytes);
-// kSizeLimit if the file may not get this size. It may always shrink.
-Status check_file_size(const Core& core, const Writer& writer, CappedStore store,
-                       uint64_t size_bytes);
+// kSizeLimit if the file may not get this size, even after a compaction. It may always shrink.
+Status make_room_in_file(Core& core, Writer& writer, CappedStore store, uint64_t size_bytes);
 
 // The kSizeLimit for a file that is larger than kCappedFileBytesMax and is not read into memory.
 Status oversized(CappedStore store, Place place);

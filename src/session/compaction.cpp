@@ -442,6 +442,7 @@ Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions
 
 Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& options) {
   const int64_t start_us = core.context.clock->monotonic_us();
+  const uint64_t size_before = core.size_bytes();
   core.events.post(Level::kInfo, "session compaction started");
   // Synced before anything is planned: if the disk refuses, the log moves into a new file.
   VARVE_TRY(core.storage->sync(core.next_seq() - 1));
@@ -462,6 +463,7 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   }
   saving.get();
   count_up(*core.context.counters, options.cause, report);
+  core.note_growth(static_cast<int64_t>(core.size_bytes()) - static_cast<int64_t>(size_before));
   core.watch_size();
   post_end(core, options.cause, report);
   return report;

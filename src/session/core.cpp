@@ -51,6 +51,20 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
   storage->set_work_while_waiting([this] { follow_closely(); });
 }
 
+std::string Core::user_id() const {
+  const std::shared_lock lock(index_mutex);
+  return metadata.tree().get_string("user_id");
+}
+
+void Core::note_growth(int64_t bytes) noexcept {
+  if (context.quota == nullptr) return;
+  try {
+    context.quota->note_growth(user_id(), bytes);
+  } catch (const std::bad_alloc&) {
+    // The quota counts again within seconds.
+  }
+}
+
 void Core::watch_size() noexcept {
   const uint64_t limit_bytes = settings.session_bytes_max;
   if (limit_bytes != 0) events.watch_size(size_bytes(), limit_bytes);

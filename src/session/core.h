@@ -266,6 +266,10 @@ class Core {
   // What to do with a batch that the log ends inside of, when it is read up to `tail`. Its whole
   // lines are kept (Recovery::kSalvage) only if nobody can be writing that batch at this moment.
   log::UnfinishedBatch unfinished_batch(const log::Tail& tail);
+  // Whose it is; empty: nobody's.
+  [[nodiscard]] std::string user_id() const;
+  // Tells the quota of its user how much larger or smaller its files are.
+  void note_growth(int64_t bytes) noexcept;
   // Warns when the session has come near its size limit (session_events.h).
   void watch_size() noexcept;
 

@@ -65,10 +65,10 @@ Status set_damage_aside(Core& core, const KvFile& file) {
 // Replaces the file by its present contents.
 Status replace_file(Core& core, Writer& writer, const KvFile& file) {
   const std::string text = stores::format_kv(cap_of(core, kStore), file.contents.entries);
-  VARVE_TRY(check_file_size(core, writer, kStore, text.size()));
+  VARVE_TRY(make_room_in_file(core, writer, kStore, text.size()));
   VARVE_TRY(set_damage_aside(core, file));
   VARVE_TRY(put_file(core, kStore, text));
-  writer.note_written(text.size(), true);
+  writer.note_written(text.size(), true, file.text.size());
   return {};
 }
 

@@ -148,10 +148,10 @@ Status Transcript::look() {
 // Rewrites the file with the entry, and without what is damaged or beyond the cap.
 Status Transcript::write_anew(const stores::TranscriptEntry& entry) {
   VARVE_TRY_ASSIGN(const NewText made, make_anew(core_, *seen_, &entry));
-  VARVE_TRY(check_file_size(core_, writer_, kStore, made.text.size()));
+  VARVE_TRY(make_room_in_file(core_, writer_, kStore, made.text.size()));
   VARVE_TRY(set_damage_aside(core_, made));
   VARVE_TRY(put_file(core_, kStore, made.text));
-  writer_.note_written(made.text.size(), true);
+  writer_.note_written(made.text.size(), true, made.old_text.size());
   return {};
 }
 
@@ -163,7 +163,7 @@ Status Transcript::append_locked(const stores::TranscriptEntry& entry) {
     VARVE_TRY(look());
     if (cap == 0 && seen_bytes_ == 0) return {};
     const std::string added = (seen_bytes_ > 0 ? "\n" : "") + text;
-    const Status fits = check_file_size(core_, writer_, kStore, seen_bytes_ + added.size());
+    const Status fits = make_room_in_file(core_, writer_, kStore, seen_bytes_ + added.size());
     const bool is_full = entry_count_ >= cap + kSlackMin + cap / kSlackShare;
     if (seen_ && (cap == 0 || is_full || !ends_whole_ || !fits.ok())) return write_anew(entry);
     VARVE_TRY(fits);

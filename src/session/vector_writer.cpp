@@ -6,14 +6,23 @@
 
 namespace varve::session {
 
+namespace {
+
+// [bytes] What a vector adds to vectors.bin: the first one its header, too.
+uint64_t added_bytes(const Core& core, size_t dimension) {
+  const uint64_t record = embedding::record_bytes(static_cast<uint32_t>(dimension));
+  return core.vectors.size_bytes() > 0 ? record : embedding::kHeaderBytes + record;
+}
+
+}  // namespace
+
 Status Writer::put_vector(std::string_view id, std::span<const float> values) {
   return run("put vector", [&] { return put_vector_locked(id, values); });
 }
 
 Status Writer::put_vector_locked(std::string_view id, std::span<const float> values) {
-  const uint64_t bytes = embedding::record_bytes(static_cast<uint32_t>(values.size()));
   const int64_t now_ms = core_.context.clock->now_ms();
-  VARVE_TRY(make_room(bytes));
+  VARVE_TRY(make_room(added_bytes(core_, values.size())));
   uint64_t log_bytes = 0;
   {
     const std::shared_lock lock(core_.index_mutex);
@@ -27,6 +36,7 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
     }
     log_bytes = core_.index.coverage.entries_bytes;
   }
+  const uint64_t bytes = added_bytes(core_, values.size());
   VARVE_TRY(check_size(bytes));
   // The entry is made durable first, whatever the durability: if it were lost and its vector not,
   // another entry could get its id, and with it the vector.

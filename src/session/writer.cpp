@@ -24,10 +24,10 @@ namespace {
 constexpr int kPausesMax = 2;  // pauses of a thread that waits for companions
 constexpr int64_t kPauseUs = 20;
 constexpr uint64_t kGroupBytesMax = uint64_t{4} << 20;
-constexpr size_t kSealBytes = 192;         // roughly what seal() adds to an entry
 constexpr uint64_t kPatientWaitMs = 200;   // for a lock that would be useful but is not needed
 constexpr uint64_t kRetriesPerLimit = 50;  // automatic compactions while a session fills up
 
+// [bytes] Of the entries as they are given.
 uint64_t bytes_of(const WriteRequest& request) {
   uint64_t bytes = 0;
   for (const auto& draft : request.drafts) bytes += draft.body.size();
@@ -67,11 +67,27 @@ void give_back(const WriteRequest& request, size_t count, Writer::TakenIds* take
   for (size_t i = 0; i < count; ++i) taken->erase(request.drafts[i].facts.id);
 }
 
+entry::Batch batch_of(const WriteRequest& request, size_t index) {
+  const size_t count = request.drafts.size();
+  if (count < 2) return {};
+  return {static_cast<uint32_t>(count), static_cast<uint32_t>(index)};
+}
+
+// [bytes] What it appends to the log when its first entry gets this number.
+uint64_t sealed_bytes(const WriteRequest& request, uint64_t seq) {
+  uint64_t bytes = 0;
+  size_t index = 0;
+  for (const auto& draft : request.drafts) {
+    bytes += entry::sealed_bytes(draft, seq + index, batch_of(request, index));
+    index += 1;
+  }
+  return bytes;
+}
+
 void append_request(WriteRequest& request, uint64_t start_bytes, uint64_t* seq, Lines* lines) {
-  const auto count = static_cast<uint32_t>(request.drafts.size());
-  uint32_t index = 0;
+  size_t index = 0;
   for (auto& draft : request.drafts) {
-    const entry::Batch batch = count > 1 ? entry::Batch{count, index} : entry::Batch();
+    const entry::Batch batch = batch_of(request, index);
     const size_t line_at = lines->text.size();
     entry::append_sealed(draft, (*seq)++, batch, &lines->text);
     const std::string_view line = std::string_view(lines->text).substr(line_at);
@@ -338,7 +354,7 @@ Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, const Dama
 
 Status Writer::check_size(uint64_t new_bytes) const {
   if (core_.context.quota != nullptr) {
-    VARVE_TRY(core_.context.quota->check(user_id(), new_bytes));
+    VARVE_TRY(core_.context.quota->check(core_.user_id(), new_bytes));
   }
   const uint64_t limit = core_.settings.session_bytes_max;
   if (limit == 0) return {};
@@ -354,14 +370,10 @@ Status Writer::check_size(uint64_t new_bytes) const {
 }
 
 // Nothing of this may change what is answered.
-void Writer::note_written(uint64_t bytes, bool durable) noexcept {
+void Writer::note_written(uint64_t bytes, bool durable, uint64_t replaced_bytes) noexcept {
   changed_.store(true);
   if (!durable) unsynced_.store(true);
-  try {
-    if (core_.context.quota != nullptr) core_.context.quota->note_written(user_id(), bytes);
-  } catch (const std::bad_alloc&) {
-    // The quota counts again within seconds.
-  }
+  core_.note_growth(static_cast<int64_t>(bytes) - static_cast<int64_t>(replaced_bytes));
   Counters& counters = *core_.context.counters;
   counters.bytes_written += bytes;
   if (durable) counters.syncs += 1;
@@ -391,14 +403,9 @@ Status Writer::note_change() {
   return {};
 }
 
-std::string Writer::user_id() const {
-  const std::shared_lock lock(core_.index_mutex);
-  return core_.metadata.tree().get_string("user_id");
-}
-
-// Compacts before an add that would exceed the threshold. Tries again only when the session has
-// grown by a share of its limit, or when the add would be refused and something was deleted since
-// the last try: where compaction does not help, adds must not each cost a pass over the log.
+// Tries again only when the session has grown by a share of its limit, or when the write would be
+// refused and something was deleted since the last try: where compaction does not help, writes must
+// not each cost a pass over the log.
 Status Writer::make_room(uint64_t new_bytes) {
   const uint64_t limit = core_.settings.session_bytes_max;
   if (limit == 0) return {};
@@ -440,15 +447,19 @@ void Writer::renew_expiry() noexcept {
 
 Status Writer::add_group(Group& group) {
   uint64_t new_bytes = 0;
-  for (const WriteRequest* request : group) new_bytes += bytes_of(*request);
+  uint64_t next_seq = core_.next_seq();  // the same after a compaction
+  size_t count = 0;
+  for (const WriteRequest* request : group) {
+    new_bytes += sealed_bytes(*request, next_seq);
+    next_seq += request->drafts.size();
+    count += request->drafts.size();
+  }
   VARVE_TRY(make_room(new_bytes));
   VARVE_TRY(drop_stray_vectors(core_));
   const Core::AppendPoint end = core_.append_point();
   uint64_t seq = end.seq;
-  size_t count = 0;
-  for (const WriteRequest* request : group) count += request->drafts.size();
   Lines lines;
-  lines.text.reserve(new_bytes + count * kSealBytes);
+  lines.text.reserve(new_bytes);
   lines.rows.reserve(count);
   std::shared_ptr<const DamagedIds> damaged;
   if (end.has_damage_before) {
@@ -460,7 +471,7 @@ Status Writer::add_group(Group& group) {
     request->status = check_ids(*request, end.epoch, damaged.get(), count > 1 ? &taken : nullptr);
     if (request->status.code() == Code::kConflict) return std::move(request->status);
     if (!request->status.ok()) continue;
-    request->status = check_size(lines.text.size() + bytes_of(*request));
+    request->status = check_size(lines.text.size() + sealed_bytes(*request, seq));
     if (request->status.ok() && request->drafts.size() > entry::kSeqMax - seq + 1) {
       request->status = {Code::kCorruption,
                          "the log has no sequence numbers left: a line of it, or "

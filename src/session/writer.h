@@ -67,14 +67,17 @@ class Writer {
   // was answered stays answered. Waits little for other processes, which may save it too.
   void save_snapshot(bool always) noexcept;
 
+  // Compacts the session when this would take it above its threshold. kAdd does it itself. Lock
+  // holder.
+  Status make_room(uint64_t new_bytes);
   // kSizeLimit if this would make the session, or all sessions of its user, too large.
   Status check_size(uint64_t new_bytes) const;
   // Tells the catalog that the session changes. Call it with the storage's lock held before adding
   // anything; kAdd does it itself. After a failure nothing may be added.
   Status note_change();
   // For a kCall that wrote: `durable`, or sync() has to make it so. kAdd and kDelete do it
-  // themselves. Lock holder.
-  void note_written(uint64_t bytes, bool durable) noexcept;
+  // themselves. `replaced_bytes`: the size of a file that was replaced. Lock holder.
+  void note_written(uint64_t bytes, bool durable, uint64_t replaced_bytes = 0) noexcept;
   // Renews the metadata of a session that expires without writes, when that is due.
   void renew_expiry() noexcept;
 
@@ -105,9 +108,7 @@ class Writer {
   // for a lone draft. `damaged`: ids that only damaged lines have, or null.
   Status check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,
                    TakenIds* taken) const;
-  [[nodiscard]] std::string user_id() const;
   Status put_vector_locked(std::string_view id, std::span<const float> values);
-  Status make_room(uint64_t new_bytes);
   Status lock(const WriteRequest& request);
   void unlock(std::string_view operation) noexcept;
   void note_failure(std::string_view operation, const Status& failure) noexcept;

@@ -1,5 +1,6 @@
 #include "store/user_quota.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace varve::store {
@@ -39,10 +40,13 @@ Status UserQuota::check(const std::string& user_id, uint64_t new_bytes) {
                   bytes + new_bytes, bytes_max_);
 }
 
-void UserQuota::note_written(const std::string& user_id, uint64_t bytes) noexcept {
+void UserQuota::note_growth(const std::string& user_id, int64_t bytes) noexcept {
   const std::lock_guard guard(mutex_);
   const auto known = counted_.find(user_id);
-  if (known != counted_.end()) known->second.bytes += bytes;
+  if (known == counted_.end()) return;
+  uint64_t& counted = known->second.bytes;
+  const uint64_t freed = bytes < 0 ? uint64_t{0} - static_cast<uint64_t>(bytes) : 0;
+  counted = bytes < 0 ? counted - std::min(counted, freed) : counted + static_cast<uint64_t>(bytes);
 }
 
 Status UserQuota::check_new_session(const std::string& user_id) {

@@ -3,8 +3,9 @@
 //
 // What a user has is counted over the registry: open sessions exactly, the others by their last
 // saved metadata.json. Between two counts, kCountedForUs apart, what this store writes is added
-// after each write. Bytes may exceed their limit by what several sessions write at the same moment,
-// by what is not known before it is written (seals, index.bin), and by what other processes wrote.
+// after each write, and what a compaction frees is taken off. Bytes may exceed their limit by what
+// several sessions write at the same moment, by index.bin, which is not known before it is written,
+// and by what other processes wrote.
 // The number of sessions is exact as long as only this store creates them.
 //
 // Threads: any. Cost of a count: grows with the number of sessions in the store.
@@ -40,7 +41,7 @@ class UserQuota final : public session::SizeQuota {
   }
 
   Status check(const std::string& user_id, uint64_t new_bytes) override;
-  void note_written(const std::string& user_id, uint64_t bytes) noexcept override;
+  void note_growth(const std::string& user_id, int64_t bytes) noexcept override;
   // Runs `create` and returns its Result, unless the user has the maximum number of sessions. Calls
   // run one after another, each with a new count: two at once could both allow the last session.
   template <typename Create>

@@ -35,7 +35,7 @@ class AskedQuota final : public SizeQuota {
     if (when_asked) std::exchange(when_asked, nullptr)();
     return {};
   }
-  void note_written(const std::string&, uint64_t) noexcept override {}
+  void note_growth(const std::string&, int64_t) noexcept override {}
 
   std::function<void()> when_asked;  // once
 };

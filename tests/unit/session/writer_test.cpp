@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "embedding/vector_format.h"
+#include "session/compaction.h"
 #include "session/size_quota.h"
 #include "session_disk.h"
 #include "support/no_memory/no_memory.h"
@@ -59,14 +59,14 @@ class Requests : public testing::Test {
 class CountingQuota final : public SizeQuota {
  public:
   Status check(const std::string&, uint64_t) override { return {}; }
-  void note_written(const std::string& user_id, uint64_t bytes) noexcept override {
+  void note_growth(const std::string& user_id, int64_t bytes) noexcept override {
     EXPECT_EQ(user_id, "ann");
     noted_bytes += bytes;
   }
-  uint64_t noted_bytes = 0;
+  int64_t noted_bytes = 0;
 };
 
-TEST(WritesOfAUser, AreAllToldToTheQuotaWithWhatTheyWrote) {
+TEST(WritesOfAUser, AreAllToldToTheQuotaWithHowMuchLargerTheyMadeTheSession) {
   Host host;
   CountingQuota quota;
   host.context.quota = &quota;
@@ -80,12 +80,20 @@ TEST(WritesOfAUser, AreAllToldToTheQuotaWithWhatTheyWrote) {
     EXPECT_EQ(std::exchange(quota.noted_bytes, 0), disk.bytes(file).size()) << file;
   };
   grows_by_what_is_told("memory.jsonl", session->add(entry_text("a")).status());
-  const Status vector = session->put_vector("a", std::vector<float>{1, 2});
-  EXPECT_TRUE(vector.ok()) << vector.message();
-  EXPECT_EQ(std::exchange(quota.noted_bytes, 0), embedding::record_bytes(2));
+  grows_by_what_is_told("vectors.bin", session->put_vector("a", std::vector<float>{1, 2}));
   grows_by_what_is_told("tombstones.jsonl", session->remove("a", "no longer true"));
   grows_by_what_is_told("kv.json", session->kv_set("key", "value"));
   grows_by_what_is_told("transcript.md", session->transcript_append("user", "hello"));
+
+  ASSERT_TRUE(session->kv_set("key", "longer by ten").ok());
+  EXPECT_EQ(std::exchange(quota.noted_bytes, 0), 8) << "the file that it replaces is gone";
+  const auto bytes_before = static_cast<int64_t>(session->size_bytes());
+  CompactionOptions purge;
+  purge.cause = CompactionCause::kPurge;
+  ASSERT_TRUE(session->compact(purge).ok());
+  const auto bytes_after = static_cast<int64_t>(session->size_bytes());
+  EXPECT_LT(bytes_after, bytes_before);
+  EXPECT_EQ(std::exchange(quota.noted_bytes, 0), bytes_after - bytes_before);
 }
 
 TEST_F(Requests, AnIdOfOneThatWasRefusedIsFreeForTheNext) {

@@ -40,9 +40,9 @@ TEST_F(UserQuotas, WithoutLimitsOrAUserNothingIsCounted) {
 
 TEST_F(UserQuotas, BytesAreCountedOnceAndWhatIsWrittenIsAddedToThem) {
   quota_.set_limits(150, 0);
-  quota_.note_written("u", 1000);  // before the first count: it will be in that
+  quota_.note_growth("u", 1000);  // before the first count: it will be in that
   EXPECT_TRUE(quota_.check("u", 50).ok());
-  quota_.note_written("u", 10);
+  quota_.note_growth("u", 10);
   const Status refused = quota_.check("u", 41);
   EXPECT_EQ(refused.code(), Code::kSizeLimit);
   EXPECT_EQ(refused.place().size, 151u);
@@ -55,6 +55,18 @@ TEST_F(UserQuotas, BytesAreCountedOnceAndWhatIsWrittenIsAddedToThem) {
   quota_.forget();
   EXPECT_TRUE(quota_.check("u", 50).ok());
   EXPECT_EQ(counted_, "u u u ");
+}
+
+TEST_F(UserQuotas, WhatACompactionFreedCanBeUsedAtOnce) {
+  quota_.set_limits(150, 0);
+  EXPECT_EQ(quota_.check("u", 60).code(), Code::kSizeLimit);
+  quota_.note_growth("u", -40);
+  EXPECT_TRUE(quota_.check("u", 90).ok());
+  EXPECT_EQ(quota_.check("u", 91).code(), Code::kSizeLimit);
+  quota_.note_growth("u", -1000);
+  EXPECT_TRUE(quota_.check("u", 150).ok());
+  EXPECT_EQ(quota_.check("u", 151).code(), Code::kSizeLimit);
+  EXPECT_EQ(counted_, "u ");
 }
 
 TEST_F(UserQuotas, ACountThatFailsIsToldAndTriedAgain) {

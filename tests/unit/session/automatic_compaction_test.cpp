@@ -1,0 +1,162 @@
+// A session that compacts itself when it comes near its limit.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "session/compaction.h"
+#include "session_place.h"
+
+namespace varve::session {
+namespace {
+
+class AutomaticCompaction : public testing::Test {
+ protected:
+  // A new session of at most `bytes` with `options` of its own.
+  std::shared_ptr<Session> make(uint64_t bytes, json::Tree config = json::Tree::object()) {
+    host_.context.settings.session_bytes_max = bytes;
+    CreateOptions options;
+    if (!config.members().empty()) options.members.set("compaction_config", std::move(config));
+    SessionDisk& disk = disks_.emplace_back(host_);
+    disk.make(options);
+    return disk.open();
+  }
+  static std::string text(int number) {
+    return entry_text("e" + std::to_string(number), std::string(300, 'x'));
+  }
+  // How many entries fit.
+  static int fill(Session& session, int from = 0) {
+    int number = from;
+    while (session.add(text(number)).ok()) ++number;
+    return number - from;
+  }
+  size_t compactions(Session& session) {
+    const json::Tree metadata = *session.metadata();
+    const json::Tree* history = metadata.get("compactions");
+    return history == nullptr ? 0 : history->items().size();
+  }
+
+  Host host_;
+  std::deque<SessionDisk> disks_;  // of each session made
+};
+
+TEST_F(AutomaticCompaction, MakesRoomWhenTheSessionNearsItsLimit) {
+  const auto session = make(20'000);
+  const int fitted = fill(*session);
+  EXPECT_GT(fitted, 20);
+  for (int i = 0; i < fitted; i += 2) {
+    ASSERT_TRUE(session->remove("e" + std::to_string(i), "").ok());
+  }
+  EXPECT_EQ(compactions(*session), 0u) << "deleting alone does not";
+  ASSERT_TRUE(session->add(text(1000)).ok());
+  EXPECT_EQ(compactions(*session), 1u);
+  const json::Tree metadata = *session->metadata();
+  EXPECT_EQ(metadata.get("compactions")->items()[0].get_string("cause"), "automatic");
+  EXPECT_GT(fill(*session, 2000), 3);
+}
+
+TEST_F(AutomaticCompaction, WhenItDoesNotHelpTheAddIsRefusedWithTheSizes) {
+  const auto session = make(20'000);
+  fill(*session);
+  const auto refused = session->add(text(1000));
+  ASSERT_EQ(refused.code(), Code::kSizeLimit);
+  EXPECT_EQ(refused.status().place().limit, 20'000u);
+  EXPECT_GT(*refused.status().place().size, 20'000u);
+  EXPECT_TRUE(session->get("e0").ok());
+}
+
+TEST_F(AutomaticCompaction, EvictsWhatHardlyMattersAnyMoreAndSaysSo) {
+  const auto session = make(20'000);
+  const std::string old = R"({"id":"old","type":"finding","importance":0.1,"content":")" +
+                          std::string(3000, 'x') + R"(","timestamp":"2001-01-01T00:00:00Z"})";
+  ASSERT_TRUE(session->add(old).ok());
+  fill(*session);
+  EXPECT_EQ(session->get("old").code(), Code::kNotFound);
+  const json::Tree metadata = *session->metadata();
+  EXPECT_EQ(metadata.get("compactions")->items()[0].get("dropped")->get_int64("evicted"), 1);
+}
+
+TEST_F(AutomaticCompaction, CanBeSwitchedOffByTheStoreAndByTheSession) {
+  host_.context.settings.compaction.automatic = false;
+  {
+    const auto session = make(20'000);
+    const int fitted = fill(*session);
+    ASSERT_TRUE(session->remove("e0", "").ok());
+    EXPECT_EQ(session->add(text(1000)).code(), Code::kSizeLimit);
+    EXPECT_EQ(compactions(*session), 0u);
+    EXPECT_GT(fitted, 20);
+  }
+  const auto session = make(20'000, *json::Tree::parse(R"({"auto_compact":true})"));
+  fill(*session, 500);
+  ASSERT_TRUE(session->remove("e500", "").ok());
+  EXPECT_TRUE(session->add(text(1000)).ok());
+  EXPECT_EQ(compactions(*session), 1u);
+}
+
+TEST_F(AutomaticCompaction, StartsAtTheThreshold) {
+  const auto session = make(100'000, *json::Tree::parse(R"({"threshold":0.1})"));
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(session->add(text(i)).ok());
+  ASSERT_TRUE(session->remove("e0", "").ok());
+  int number = 10;
+  while (compactions(*session) == 0 && number < 100) ASSERT_TRUE(session->add(text(number++)).ok());
+  EXPECT_LT(number, 30);
+}
+
+TEST_F(AutomaticCompaction, IsNotTriedAgainWithEachAdd) {
+  const auto session = make(1'000'000, *json::Tree::parse(R"({"threshold":0.01})"));
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(session->add(text(i)).ok());
+  EXPECT_LT(host_.counters.compactions.load(), 8u);
+}
+
+TEST_F(AutomaticCompaction, ASessionExactlyAtItsLimitTakesWhatStillFits) {
+  const auto probe = make(0);
+  ASSERT_TRUE(probe->add(text(1)).ok());
+  const uint64_t line_bytes = disks_.back().bytes("memory.jsonl").size();
+  const auto session = make(line_bytes);
+  ASSERT_TRUE(session->add(text(1)).ok()) << "to the last byte";
+  EXPECT_EQ(session->add(R"({"type":"message","content":1})").code(), Code::kSizeLimit);
+  EXPECT_EQ(disks_.back().bytes("memory.jsonl").size(), line_bytes);
+}
+
+// Checksums, numbers and places in the batch are more than half of such lines.
+TEST_F(AutomaticCompaction, ABatchCountsWithAllThatItsLinesHave) {
+  std::string batch;
+  for (int i = 0; i < 200; ++i) {
+    batch += R"({"type":"message","content":1,"id":"e)" + std::to_string(i) + "\"}\n";
+  }
+  const auto probe = make(0);
+  ASSERT_TRUE(probe->add_batch(batch).ok());
+  const uint64_t bytes = disks_.back().bytes("memory.jsonl").size();
+  const auto small = make(bytes - 1);
+  const auto refused = small->add_batch(batch);
+  EXPECT_EQ(refused.code(), Code::kSizeLimit);
+  EXPECT_EQ(refused.status().place().size, bytes);
+  EXPECT_EQ(disks_.back().bytes("memory.jsonl").size(), 0u);
+  const auto session = make(bytes);
+  EXPECT_TRUE(session->add_batch(batch).ok()) << "to the last byte";
+}
+
+TEST_F(AutomaticCompaction, MakesRoomForKeysTurnsAndVectorsToo) {
+  const std::string text(12'000, 'x');
+  const std::function<Status(Session&)> writes[] = {
+      [&](Session& session) { return session.kv_set("key", text); },
+      [&](Session& session) { return session.transcript_append("user", text); },
+      [](Session& session) { return session.put_vector("e1", std::vector<float>(3000, 1)); }};
+  for (const auto& write : writes) {
+    const auto session = make(20'000);
+    const int fitted = fill(*session);
+    for (int i = 2; i < fitted; ++i) {
+      ASSERT_TRUE(session->remove("e" + std::to_string(i), "").ok());
+    }
+    const Status written = write(*session);
+    EXPECT_TRUE(written.ok()) << written.message();
+    EXPECT_EQ(compactions(*session), 1u);
+    EXPECT_TRUE(session->get("e1").ok());
+  }
+}
+
+}  // namespace
+}  // namespace varve::session
