@@ -131,9 +131,8 @@ class RequestParser {
     if (const auto query = reader.read_object("query")) {
       auto parsed = query::parse_query(text_of(*query), query::Scope::kSession);
       if (!parsed.ok()) {
-        std::string member = document_.path_of(*query) + "." + parsed.status().place().member;
-        const uint64_t offset = document_.offset_of(*query, text_);
-        return note(json::at_place(parsed.status(), std::move(member), offset));
+        reader.fail_inside(*query, parsed.status());
+        return note(reader.finish());
       }
       retrieval.query = *std::move(parsed);
       kinds += 1;

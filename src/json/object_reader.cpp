@@ -86,6 +86,14 @@ void ObjectReader::fail(Value at, std::string_view message) {
   if (failure_.ok()) failure_ = invalid_at(text_, at, message);
 }
 
+void ObjectReader::fail_inside(Value at, const Status& failure) {
+  if (!failure_.ok()) return;
+  const std::string& inner = failure.place().member;
+  const std::string_view dot = inner.empty() || inner.starts_with('[') ? "" : ".";
+  std::string member = at.document().path_of(at).append(dot).append(inner);
+  failure_ = at_place(failure, std::move(member), at.document().offset_of(at, text_));
+}
+
 void ObjectReader::refuse_empty(std::span<const std::string_view> names, std::string_view message) {
   for (const Member& member : members_) {
     if (std::find(names.begin(), names.end(), member.name) == names.end()) continue;

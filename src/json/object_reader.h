@@ -57,6 +57,9 @@ class ObjectReader {
   // Makes a caller's own check of a member fail in the same form.
   void fail(Value at, std::string_view message);
 
+  // The same for a failure about a text that was made from the value `at`.
+  void fail_inside(Value at, const Status& failure);
+
   static constexpr std::string_view kEmptyCondition =
       "is empty, which would be no condition at all; leave it out if you mean that";
 

@@ -64,6 +64,8 @@ Result<ExportOptions> parse_export_options(std::string_view json, bool has_file)
     reader.read_choice("format", &options.format, transfer::export_format, kFormats);
     if (const auto query = reader.read_object("query")) {
       options.query = json::Tree::from(*query).canonical();
+      const Status parsed = query::parse_query(options.query, query::Scope::kSet).status();
+      if (!parsed.ok()) reader.fail_inside(*query, parsed);
     }
     if (has_file) reader.read_bool("overwrite", &options.overwrite);
   }));

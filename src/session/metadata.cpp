@@ -69,14 +69,14 @@ Status check_decay(const json::Tree& tree) {
   json::Document document;
   VARVE_TRY(document.parse(text));
   decay::Rules rules = decay::Rules::defaults();
-  return read_decay_config(text, document.root(), true, &rules).with_context("in decay_config");
+  return read_decay_config(text, document.root(), true, &rules);
 }
 
-void read_compaction_config(json::ObjectReader& parent) {
+void read_compaction_config(json::ObjectReader& parent, bool null_allowed) {
   const auto config = parent.read_object("compaction_config");
   if (!config) return;
   config->for_each_member([&](std::string_view name, json::Value value) {
-    const bool removed = value.kind() == json::Kind::kNull;  // by a patch
+    const bool removed = null_allowed && value.kind() == json::Kind::kNull;
     const bool is_share = value.is_number() && value.as_double() >= 0 && value.as_double() <= 1;
     if (name == "auto_compact" && !removed && !value.is_bool()) {
       parent.fail(value, "must be true or false");
@@ -110,7 +110,7 @@ void read_known_members(json::ObjectReader& reader, json::Value root, bool null_
   for (const auto name : {"decay_config", "preferences"}) {
     if (given(name)) (void)reader.read_object(name);
   }
-  if (given("compaction_config")) read_compaction_config(reader);
+  if (given("compaction_config")) read_compaction_config(reader, null_allowed);
   if (given("ttl_policy")) {
     reader.read_string("ttl_policy", &text);
     if (text != "sliding" && text != "fixed") {
@@ -282,7 +282,11 @@ Status Metadata::apply_patch(std::string_view text) {
   json::Tree patched = tree_;
   patched.merge_patch(json::Tree::from(document.root()));
   // What was there before may be wrong, edited by hand: that is no reason to refuse a title.
-  if (document.root().find("decay_config")) VARVE_TRY(check_decay(patched));
+  if (const auto decay = document.root().find("decay_config")) {
+    const Status read = check_decay(patched);
+    if (!read.ok()) reader.fail_inside(*decay, read);
+    VARVE_TRY(reader.finish());
+  }
   VARVE_TRY(check_fits(patched));
   tree_ = std::move(patched);
   return {};
@@ -307,9 +311,12 @@ Result<CreateOptions> parse_create_options(std::string_view text) {
   }
   read_if_exists(reader, &options);
   VARVE_TRY(reader.finish());
+  if (const auto decay = document.root().find("decay_config")) {
+    decay::Rules rules = decay::Rules::defaults();
+    VARVE_TRY(read_decay_config(text, *decay, true, &rules));
+  }
   options.members = json::Tree::from(document.root());
   options.members.erase("if_exists");  // of this call, not of the session
-  VARVE_TRY(check_decay(options.members));
   VARVE_TRY(check_fits(options.members));
   return options;
 }

@@ -110,7 +110,7 @@ Result<UsageFilter> parse_usage_filter(std::string_view text) {
     reader.refuse_empty({"user_id", "agent_id", "session_ids"});
     reader.read_string("user_id", &filter.user_id);
     reader.read_string("agent_id", &filter.agent_id);
-    reader.read_strings("session_ids", &filter.session_ids);
+    reader.read_ids("session_ids", &filter.session_ids);
     read_time_range(text, reader, &filter, &failure);
   }));
   VARVE_TRY(failure);

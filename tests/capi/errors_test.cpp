@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <varve/varve.h>
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "all_calls.h"
@@ -94,6 +96,43 @@ TEST(Errors, NameTheMemberAndItsOffset) {
   EXPECT_EQ(outcome.detail("member"), "importance");
   EXPECT_EQ(outcome.detail("offset"), std::to_string(text.find("2}")));
   EXPECT_NE(outcome.message.find("importance"), std::string::npos) << outcome;
+}
+
+// What is read from a text of its own is still at a place of the text that the caller gave.
+TEST(Errors, NameTheMemberOfAnObjectWithinTheTextAndItsOffset) {
+  const Store store;
+  const Session session(store);
+  struct Case {
+    const char* text;
+    const char* member;
+    const char* at;
+    std::function<Outcome(std::string_view)> refused;
+  };
+  const auto create = [&](std::string_view text) { return store.try_create(text); };
+  const auto update = [&](std::string_view text) { return session.update(text); };
+  const auto write = [&](std::string_view text) { return session.export_text(text).outcome; };
+  const auto usage = [&](std::string_view filter) {
+    return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+             return varve_store_usage(store.get(), filter.data(), filter.size(), text, len, error);
+           })
+        .outcome;
+  };
+  for (const Case& given :
+       {Case{R"({"title":"t","decay_config":{"curve":"round"}})", "decay_config.curve",
+             R"("round")", create},
+        Case{R"({"title":"t","compaction_config":{"threshold":null}})",
+             "compaction_config.threshold", "null", create},
+        Case{R"({"title":"t","decay_config":{"curve":null,"type_specific":{"Odd":{}}}})",
+             "decay_config.type_specific.Odd", R"({"curve)", update},
+        Case{R"({"format":"jsonl","query":{"text":"tea","types":"odd"}})", "query.types",
+             R"({"text)", write},
+        Case{R"({"user_id":"ann","session_ids":["a","-b"]})", "session_ids", R"(["a)", usage}}) {
+    const Outcome outcome = given.refused(given.text);
+    EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT) << given.text;
+    EXPECT_EQ(outcome.detail("member"), given.member);
+    const size_t offset = std::string_view(given.text).find(given.at);
+    EXPECT_EQ(outcome.detail("offset"), std::to_string(offset)) << outcome;
+  }
 }
 
 TEST(Errors, NameThePathOfAFile) {
