@@ -338,6 +338,8 @@ class Restore {
     if (!metadata.ok()) metadata = session::Metadata::recovered(id, now_ms);
     metadata->tree().set("generation", json::Tree::integer_unsigned(generation + 1));
     metadata->tree().set("restored_at", json::Tree::string(format_rfc3339(now_ms)));
+    const uint64_t durable_seq = std::max(metadata->durable_seq(), source.durable_seq());
+    metadata->tree().set("durable_seq", json::Tree::integer_unsigned(durable_seq));
     return metadata->encode();
   }
 

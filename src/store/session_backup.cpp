@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "json/tree.h"
 #include "log/directory_storage.h"
 #include "session/retries.h"
 
@@ -174,7 +175,12 @@ Status SessionBackup::extend_documents(log::SessionStorage& copy) {
     VARVE_TRY(put_if_other(copy, name, text));
   }
   if (source_->metadata().empty()) return {};
-  return put_if_other(copy, std::string(log::kMetadataFile), source_->metadata());
+  // What the copy knows to be durable stays so. What was appended is noted in its own `lock`.
+  const auto present = copy.get_document(log::kMetadataFile);
+  const auto known = json::Tree::parse(present.ok() ? *present : std::string());
+  const uint64_t durable_seq =
+      std::min(known.ok() ? known->get_count("durable_seq") : 0, source_->durable_seq());
+  return put_if_other(copy, std::string(log::kMetadataFile), source_->metadata_with(durable_seq));
 }
 
 Status SessionBackup::copy_whole(BackupTotals* totals) {
@@ -200,7 +206,7 @@ Status SessionBackup::copy_whole(BackupTotals* totals) {
   }
   if (!source_->metadata().empty()) {
     contents.metadata = [this, document](log::Sink& sink) {
-      return document(source_->metadata(), sink);
+      return document(source_->metadata_with(source_->durable_seq()), sink);
     };
   }
   VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source_->row(id_)));

@@ -60,7 +60,7 @@ Result<bool> SessionSource::try_to_hold() {
   tail_ = log_seen;
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
   generation_ = 0;
-  settled_seq_ = durable_seq;
+  settled_seq_ = durable_seq_ = durable_seq;
   // Unreadable metadata is copied as it is: it only describes the log.
   const auto parsed = json::Tree::parse(metadata_);
   if (!parsed.ok() || !parsed->is_object()) return true;
@@ -69,9 +69,19 @@ Result<bool> SessionSource::try_to_hold() {
         .in_file(storage_->name_of_document(log::kMetadataFile));
   }
   generation_ = parsed->get_count("generation");
-  settled_seq_ = std::max(
-      {settled_seq_, parsed->get_count("durable_seq"), parsed->get_count("compacted_through_seq")});
+  durable_seq_ = std::max(durable_seq, parsed->get_count("durable_seq"));
+  settled_seq_ = std::max(durable_seq_, parsed->get_count("compacted_through_seq"));
   return true;
+}
+
+std::string SessionSource::metadata_with(uint64_t durable_seq) const {
+  const auto parsed = json::Tree::parse(metadata_);
+  if (!parsed.ok() || !parsed->is_object()) return metadata_;
+  auto metadata = session::Metadata::parse(metadata_, parsed->get_string("session_id"));
+  if (!metadata.ok() || metadata->edited_outside()) return metadata_;
+  if (metadata->durable_seq() >= durable_seq) return metadata_;
+  metadata->tree().set("durable_seq", json::Tree::integer_unsigned(durable_seq));
+  return metadata->encode();
 }
 
 Result<SourceScan> SessionSource::scan(uint64_t entries_from, uint64_t tombstones_from) {

@@ -60,6 +60,12 @@ class SessionSource {
 
   // metadata.json of the held state; empty when there is none.
   [[nodiscard]] const std::string& metadata() const { return metadata_; }
+  // The same with a `durable_seq` that is at least this; as it is when it cannot be read, or when
+  // somebody edited it.
+  [[nodiscard]] std::string metadata_with(uint64_t durable_seq) const;
+  // The last number known to be durable. metadata.json is often older than that: writers tell each
+  // other by the file `lock`, which is not copied.
+  [[nodiscard]] uint64_t durable_seq() const { return durable_seq_; }
   [[nodiscard]] uint64_t generation() const { return generation_; }  // as metadata.json says
   [[nodiscard]] const log::Tail& tail() const { return tail_; }
   // Names of the other documents to copy. index.bin is derived and not one of them.
@@ -82,7 +88,8 @@ class SessionSource {
   std::string metadata_;
   std::string left_out_;
   uint64_t generation_ = 0;
-  uint64_t settled_seq_ = 0;
+  uint64_t durable_seq_ = 0;
+  uint64_t settled_seq_ = 0;  // no batch up to here is unfinished
   Status failure_;
 };
 

@@ -82,6 +82,55 @@ TEST_F(BackupTest, ASecondOneCopiesOnlyWhatWasAppended) {
   expect_counts(backed_up(*store), 0, 0, 2, 0);
 }
 
+// Otherwise a line of it that goes bad would make the others an unfinished batch.
+TEST_F(BackupTest, KnowsThatTheLastBatchIsWhole) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  const auto add_batch = [&](const std::string& name) {
+    std::string lines;
+    for (const char* number : {"1", "2", "3"}) lines += text_of(name + number, "tea") + "\n";
+    ASSERT_TRUE(notes->add_batch(lines).ok());
+  };
+  const auto with_damage_in = [&](const std::string& id) {
+    const std::string path = "copy/sessions/notes/memory.jsonl";
+    std::string log = file(path);
+    log[log.find("\"id\":\"" + id + "\"") - 5] ^= 1;
+    disk_.write_file(path, log);
+  };
+  add_batch("a");
+  backed_up(*store);
+  const std::string whole = file("copy/sessions/notes/memory.jsonl");
+  with_damage_in("a2");
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a1", "a3"})) << "copied whole";
+  const auto other = open("other");
+  restored(*other);
+  EXPECT_EQ(alive(*other, "notes"), (Texts{"a1", "a3"})) << "restored";
+  disk_.write_file("copy/sessions/notes/memory.jsonl", whole);
+  expect_counts(backed_up(*store), 0, 0, 1, 0);
+
+  add_batch("b");
+  expect_counts(backed_up(*store), 0, 1, 0, 0);
+  with_damage_in("b2");
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a1", "a2", "a3", "b1", "b3"})) << "appended";
+  restored(*other, R"({"overwrite":true})");
+  EXPECT_EQ(alive(*other, "notes"), (Texts{"a1", "a2", "a3", "b1", "b3"})) << "restored again";
+}
+
+// A copy whose log lost its end says so, also where it is restored.
+TEST_F(BackupTest, KnowsHowFarItsLogGoes) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a", "b"});
+  backed_up(*store);
+  const std::string log = file("copy/sessions/notes/memory.jsonl");
+  disk_.write_file("copy/sessions/notes/memory.jsonl", log.substr(0, log.find('\n') + 1));
+  const auto other = open("other");
+  restored(*other);
+  EXPECT_EQ(alive(*other, "notes"), Texts{"a"});
+  const auto report = (*other->open_session("notes"))->verify();
+  EXPECT_FALSE(report->get_bool("ok", true));
+}
+
 TEST_F(BackupTest, TakesChangedMetadataAndQuarantine) {
   const auto store = open("store");
   const auto notes = create(*store, "notes");
@@ -90,7 +139,9 @@ TEST_F(BackupTest, TakesChangedMetadataAndQuarantine) {
   ASSERT_TRUE(notes->update(R"({"title":"Later"})").ok());
   disk_.write_file("store/sessions/notes/quarantine.jsonl", "{\"bytes\":\"\"}\n");
   expect_counts(backed_up(*store), 0, 1, 0, 0);
-  EXPECT_EQ(file("copy/sessions/notes/metadata.json"), file("store/sessions/notes/metadata.json"));
+  const auto copied = json::Tree::parse(file("copy/sessions/notes/metadata.json"));
+  EXPECT_EQ(copied->get_string("title"), "Later");
+  EXPECT_EQ(copied->get_int64("durable_seq"), 1);
   EXPECT_EQ(file("copy/sessions/notes/quarantine.jsonl"), "{\"bytes\":\"\"}\n");
   // A purge takes it away: then the copy is made anew, without.
   const auto sessions = *disk_.open_root("store/sessions/notes", false);
