@@ -34,6 +34,7 @@ Status CompactedIndex::adopt() {
   // The old log's index.bin is useless now, and replacing a file costs more than creating one.
   // There may be no new one, and then nothing of what was dropped may stay in the old one.
   VARVE_TRY(core_.storage->remove_document(index::kSnapshotFile));
+  core_.note_snapshot_removed();
   if (!made_) return core_.rebuild();
   std::string encoded = encoding_.get();
   VARVE_TRY_ASSIGN(snapshot_, core_.adopt_compacted(*made_, std::move(encoded)));

@@ -98,6 +98,7 @@ class Compaction {
                                     [](Metadata&) { return Status(); }));
       VARVE_TRY(tidy_stores(core_, Remains::kDropped));
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
+      core_.note_snapshot_removed();
     } else {
       VARVE_TRY(set_damage_aside());
       VARVE_TRY(VectorFile::set_aside(vectors_, quarantine_));

@@ -235,6 +235,8 @@ class Core {
   // Best effort. A snapshot of a log that was replaced meanwhile is not written: after a purge it
   // would bring back the words of what was forgotten.
   void put_snapshot(const Snapshot& snapshot);
+  // index.bin is gone: it has no size, and nothing of the log.
+  void note_snapshot_removed();
 
   // The index of a log that has only the lines of these rows, made without reading it, and the
   // facets to put into it. Readers go on meanwhile. Call load_sections() before. Both are empty

@@ -149,4 +149,10 @@ void Core::put_snapshot(const Snapshot& snapshot) {
   saved = {snapshot.covered, snapshot.bytes.size(), true};
 }
 
+void Core::note_snapshot_removed() {
+  const std::unique_lock lock(index_mutex);
+  saved.covered = {};
+  saved.size_bytes = 0;
+}
+
 }  // namespace varve::session

@@ -26,6 +26,7 @@ constexpr int64_t kPauseUs = 20;
 constexpr uint64_t kGroupBytesMax = uint64_t{4} << 20;
 constexpr uint64_t kPatientWaitMs = 200;   // for a lock that would be useful but is not needed
 constexpr uint64_t kRetriesPerLimit = 50;  // automatic compactions while a session fills up
+constexpr int64_t kRetryMs = 3'600'000;    // between two of a session that is full
 
 // [bytes] Of the entries as they are given.
 uint64_t bytes_of(const WriteRequest& request) {
@@ -404,15 +405,19 @@ Status Writer::note_change() {
 }
 
 // Tries again only when the session has grown by a share of its limit, or when the write would be
-// refused and something was deleted since the last try: where compaction does not help, writes must
-// not each cost a pass over the log.
+// refused and, since the last try, something was deleted or so much time has passed that entries
+// may have expired or decayed: where compaction does not help, writes must not each cost a pass
+// over the log.
 Status Writer::make_room(uint64_t new_bytes) {
   const uint64_t limit = core_.settings.session_bytes_max;
   if (limit == 0) return {};
-  const uint64_t size = core_.size_bytes() + new_bytes;
-  const uint64_t deleted_count = core_.deleted_count();
-  const bool may_help = size > limit && deleted_count != deleted_count_tried_;
-  if (size < compact_above_bytes_ && !may_help) return {};
+  const uint64_t present = core_.size_bytes();
+  const uint64_t size = present + new_bytes;
+  const int64_t now_ms = core_.context.clock->now_ms();
+  const bool is_refused = size > limit;  // then the session does not grow by it
+  const bool may_help =
+      is_refused && (core_.deleted_count() != deleted_count_tried_ || now_ms >= compact_again_ms_);
+  if ((is_refused ? present : size) < compact_above_bytes_ && !may_help) return {};
   const CompactionPolicy policy = core_.compaction_policy();
   if (static_cast<double>(size) <= policy.threshold * static_cast<double>(limit)) return {};
   if (policy.automatic) {
@@ -426,7 +431,10 @@ Status Writer::make_room(uint64_t new_bytes) {
     }
   }
   deleted_count_tried_ = core_.deleted_count();
-  compact_above_bytes_ = core_.size_bytes() + new_bytes + limit / kRetriesPerLimit;
+  compact_again_ms_ = now_ms + kRetryMs;
+  const uint64_t left = core_.size_bytes();
+  const uint64_t grown = left + new_bytes <= limit ? left + new_bytes : left;
+  compact_above_bytes_ = grown + limit / kRetriesPerLimit;
   return core_.catch_up();  // checks of ids need what a compaction could not read back
 }
 

@@ -126,6 +126,7 @@ class Writer {
   std::atomic<bool> changed_{false};
   uint64_t compact_above_bytes_ = 0;  // used by the lock holder only, as the next
   uint64_t deleted_count_tried_ = 0;
+  int64_t compact_again_ms_ = 0;
 };
 
 }  // namespace varve::session

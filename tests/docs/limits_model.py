@@ -57,17 +57,23 @@ class Room:
         self.opened()
 
     def opened(self):
-        self.next_at, self.deletions_tried = 0, 0
+        self.next_at, self.deletions_tried, self.again_ms = 0, 0, 0
 
-    def compacts_for(self, size, deletions):
-        """Whether it tries to, before a write that makes it so large."""
+    def compacts_for(self, present, growth, deletions, now_ms):
+        """Whether it tries to, before a write that makes it so much larger."""
+        size = present + growth
         if not self.limit or size <= self.threshold * self.limit:
             return False
-        return size >= self.next_at or (size > self.limit and deletions != self.deletions_tried)
+        if size <= self.limit:
+            return size >= self.next_at
+        return present >= self.next_at or deletions != self.deletions_tried or \
+            now_ms >= self.again_ms
 
-    def tried(self, size, deletions):
-        """size: with the write, after the compaction."""
-        self.next_at, self.deletions_tried = size + self.limit // 50, deletions
+    def tried(self, left, growth, deletions, now_ms):
+        """left: after the compaction, before the write."""
+        grown = left + growth if self.takes(left + growth) else left
+        self.next_at, self.deletions_tried = grown + self.limit // 50, deletions
+        self.again_ms = now_ms + HOUR_MS
 
     def takes(self, size):
         return not self.limit or size <= self.limit

@@ -55,7 +55,7 @@ class Run:
             config["decay"] = self.decay
         self.call("open_store", "store", str(self.root), config)
         self.call("open_session", "varve_session_create", "store", "handle", options)
-        self.session, self.vectors = Session(options, self.now_ms), {}
+        self.session = Session(options, self.now_ms)
 
     def call(self, method, *arguments):
         answer = self.agent.call(self.now_ms, method, *arguments)
@@ -81,8 +81,8 @@ class Run:
         """A write that makes the session larger by so much; `apply` does it to the model. is_gone:
         whether what it is about is not there after a compaction."""
         session, before = self.session, self.sizes()
-        deletions = len(session.deletions)
-        tries = growth > 0 and self.room.compacts_for(before["total"] + growth, deletions)
+        tries = growth > 0 and self.room.compacts_for(before["total"], growth, self.hidden(),
+                                                      self.now_ms)
         if tries and self.room.is_automatic:
             self.compact()
         answer = call()
@@ -92,7 +92,7 @@ class Run:
             for each in session.compactions], "compactions")
         base = after["total"] - (growth if answer[0] == "OK" else 0)
         if tries:
-            self.room.tried(base + growth, deletions)
+            self.room.tried(base, growth, self.hidden(), self.now_ms)
         if is_gone():
             return self.same(answer[0], "NOT_FOUND", "a vector of an entry that was evicted")
         if growth > 0 and not self.room.takes(base + growth):
@@ -105,6 +105,10 @@ class Run:
         apply()
         self.check_sizes(after)
 
+    def hidden(self):
+        """How many entries were deleted and are still in the log."""
+        return len(self.session.log) - len(self.session.kept())
+
     def compact(self):
         """What an automatic compaction leaves of the model."""
         session = self.session
@@ -116,8 +120,6 @@ class Run:
         dropped = {"deleted": len(session.log) - len(session.kept()), "damaged": 0,
                    "expired": len(session.kept()) - len(live), "evicted": len(live) - len(kept)}
         session.log = kept
-        self.vectors = {entry.id: self.vectors[entry.id] for entry in kept
-                        if entry.id in self.vectors}
         session.compactions.append({"cause": "automatic", "dropped": dropped,
                                     "timestamp": rfc3339(self.now_ms)})
         session.compactions = session.compactions[-20:]
@@ -175,7 +177,7 @@ class Run:
         entry_id = self.dice.choice(live).id
         growth = RECORD_BYTES + 4 * DIMENSION + (0 if self.sizes()["vectors"] else HEADER_BYTES)
         self.write(growth, lambda: self.call("put_vector", "handle", entry_id, [1] * DIMENSION),
-                   lambda: self.vectors.update({entry_id: 1}),
+                   lambda: None,
                    lambda: entry_id not in self.session.used_ids())
 
     # What makes no session larger than it may be.
@@ -186,6 +188,10 @@ class Run:
             self.same(self.call("nothing", "varve_session_delete", "handle", entry.id, "r")[0],
                       "OK", "deleting always works")
             self.session.delete([entry.id], "r", self.now_ms)
+
+    def step_purge(self):
+        self.same(self.call("text", "varve_session_purge", "handle", None)[0], "OK", "purge")
+        self.session.compact(self.now_ms, is_purge=True, dry_run=False)
 
     def step_open_again(self):
         self.call("close_session", "handle")

@@ -139,6 +139,44 @@ TEST_F(AutomaticCompaction, ABatchCountsWithAllThatItsLinesHave) {
   EXPECT_TRUE(session->add_batch(batch).ok()) << "to the last byte";
 }
 
+// Which removes index.bin and, of an empty log, makes no new one.
+TEST_F(AutomaticCompaction, AfterAPurgeOfEverythingNothingCounts) {
+  const auto session = make(20'000);
+  fill(*session);
+  ASSERT_TRUE(session->sync().ok());
+  ASSERT_TRUE(session->remove_where("{}", "").ok());
+  CompactionOptions purge;
+  purge.cause = CompactionCause::kPurge;
+  ASSERT_TRUE(session->compact(purge).ok());
+  EXPECT_EQ(disks_.back().bytes("memory.jsonl").size(), 0u);
+  EXPECT_EQ(session->size_bytes(), disks_.back().bytes("tombstones.jsonl").size());
+}
+
+// A program that keeps a full session open must not be refused for good.
+TEST_F(AutomaticCompaction, OfAFullSessionIsTriedAgainWhenEntriesMayHaveExpired) {
+  const auto session = make(20'000);
+  ASSERT_TRUE(session
+                  ->add(R"({"type":"message","ttl_seconds":5000,"content":")" +
+                        std::string(3000, 'x') + "\"}")
+                  .ok());
+  const int fitted = fill(*session);
+  host_.clock.advance_ms(3'500'000);
+  EXPECT_EQ(session->add(text(fitted)).code(), Code::kSizeLimit);
+  host_.clock.advance_ms(1'600'000);  // it has expired
+  EXPECT_TRUE(session->add(text(fitted)).ok());
+  EXPECT_EQ(compactions(*session), 1u);
+}
+
+TEST_F(AutomaticCompaction, ALargeAddThatIsRefusedDelaysNoOther) {
+  const auto session = make(100'000, *json::Tree::parse(R"({"threshold":0.5})"));
+  ASSERT_TRUE(session->add(R"({"type":"message","ttl_seconds":60,"content":"x"})").ok());
+  EXPECT_EQ(session->add(entry_text("large", std::string(120'000, 'x'))).code(), Code::kSizeLimit);
+  host_.clock.advance_ms(61'000);
+  int number = 0;
+  while (compactions(*session) == 0 && number < 150) ASSERT_TRUE(session->add(text(number++)).ok());
+  EXPECT_LT(number, 120) << "at the threshold";
+}
+
 TEST_F(AutomaticCompaction, MakesRoomForKeysTurnsAndVectorsToo) {
   const std::string text(12'000, 'x');
   const std::function<Status(Session&)> writes[] = {
