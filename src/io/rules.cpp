@@ -73,6 +73,12 @@ bool is_not_a_file(const Status& failure) noexcept {
          (os_errno == EISDIR || os_errno == ENXIO || os_errno == ELOOP || os_errno == ENODEV);
 }
 
+Status no_permission_to_write(std::string_view what, std::string_view directory) {
+  return refusal(Code::kReadOnly, 0, directory,
+                 std::string(what) + " is open for reading: no permission to write in " +
+                     quoted(without_end_slashes(directory)));
+}
+
 Status refused_reading(Status failure) {
   if (failure.code() != Code::kReadOnly) return failure;
   return Status(Code::kIo, failure.message(), failure.place());

@@ -45,6 +45,9 @@ Status not_a_directory(int os_errno, std::string_view path, std::string_view wha
 // there.
 bool is_not_a_file(const Status& failure) noexcept;
 
+// kReadOnly: `what` ("the session") could be opened for reading only.
+Status no_permission_to_write(std::string_view what, std::string_view directory);
+
 // The failure of an operation that only reads: a missing permission is kIo for it, since kReadOnly
 // would say that writing is not permitted.
 Status refused_reading(Status failure);

@@ -80,8 +80,7 @@ Status DirectoryEngine::open_folder(std::string_view name, std::unique_ptr<io::D
 
 Status DirectoryEngine::refuse_if_read_only() const {
   if (writable_) return {};  // then all folders exist
-  return Status(Code::kReadOnly, "the store is open for reading: no permission to write")
-      .in_file(root_->path_of(""));
+  return io::no_permission_to_write("the store", root_->path_of(""));
 }
 
 int64_t DirectoryEngine::deadline_us() const {

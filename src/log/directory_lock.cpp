@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/time.h"
+#include "io/rules.h"
 #include "log/atomic_file.h"
 #include "log/directory_storage.h"
 
@@ -38,8 +39,7 @@ Status DirectoryStorage::open_lock_file() {
 
 Status DirectoryStorage::lock(int64_t deadline_us, std::string_view operation, bool* waited) {
   if (!writable_) {
-    return Status(Code::kReadOnly, "the session is open for reading: no permission to write")
-        .in_file(directory_->path_of(""));
+    return io::no_permission_to_write("the session", directory_->path_of(""));
   }
   VARVE_TRY(refuse_if_poisoned());
   if (is_lock_kept_) {

@@ -215,7 +215,9 @@ TEST_F(InDirectory, WithoutPermissionToWriteItIsForReading) {
   ASSERT_NE(storage_, nullptr);
   EXPECT_FALSE(storage_->writable());
   EXPECT_EQ(storage_->tail()->entries_bytes, 4u);
-  EXPECT_EQ(lock(*storage_).code(), Code::kReadOnly);
+  const Status refused = lock(*storage_);
+  EXPECT_EQ(refused.code(), Code::kReadOnly);
+  EXPECT_EQ(refused.message(), "the session is open for reading: no permission to write in 's'");
   EXPECT_EQ(log(), "one\n");
 }
 

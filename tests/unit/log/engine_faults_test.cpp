@@ -376,7 +376,8 @@ TEST_F(InTheWay, WithoutPermissionToWriteAndWithoutFoldersWhatIsThereIsRead) {
                               engine.install({"t", "", "", 0}, {}, Existing::kSwap, 0)};
     for (const Status& status : refused) {
       EXPECT_EQ(status.code(), Code::kReadOnly) << status.message();
-      EXPECT_EQ(status.message(), "the store is open for reading: no permission to write");
+      EXPECT_EQ(status.message(),
+                "the store is open for reading: no permission to write in 'store'");
       EXPECT_NE(status.place().path.find("store"), std::string::npos);
     }
   }
