@@ -23,12 +23,28 @@ struct CreateOptions {
   bool if_missing = false;
 };
 
+// The object of --options with `members` in place of those of the same name. As text: its numbers
+// keep their digits, and a name that is there twice is for the library to refuse.
+std::string with_members(std::string_view given, const json::object& members) {
+  std::string text;
+  const auto add = [&text](std::string_view name, std::string_view value) {
+    text += (text.empty() ? "" : ",") + quote(name) + ":";
+    text += value;
+  };
+  for (const RawMember& member : raw_members(given)) {
+    if (!members.contains(member.name)) add(member.name, member.value);
+  }
+  for (const auto& member : members) add(member.key(), json_of(member.value()));
+  return "{" + text + "}";
+}
+
 Result<std::string> creation_options(const CreateOptions& options, const std::string& id) {
   json::object document;
+  bool has_id = !id.empty();
   if (!options.extra.empty()) {
     const std::optional<json::value> extra = parse_json(options.extra);
     if (!extra || !extra->is_object()) return usage_failure("--options takes a JSON object");
-    document = extra->get_object();
+    has_id = has_id || extra->get_object().contains("session_id");
   }
   if (!id.empty()) document["session_id"] = id;
   if (!options.user.empty()) document["user_id"] = options.user;
@@ -36,8 +52,8 @@ Result<std::string> creation_options(const CreateOptions& options, const std::st
   if (!options.title.empty()) document["title"] = options.title;
   if (options.ttl->count() > 0) document["ttl_hours"] = options.ttl_hours;
   // An id that is still to be made belongs to nobody yet.
-  if (options.if_missing && document.contains("session_id")) document["if_exists"] = "open";
-  return json_of(document);
+  if (options.if_missing && has_id) document["if_exists"] = "open";
+  return with_members(options.extra, document);
 }
 
 int run_create(Context& context, const CreateOptions& options) {

@@ -58,6 +58,17 @@ class Create(CliTest):
         self.run_cli("import", ".hidden", self.write("in.jsonl", entry_line(1)), exit_code=1)
         self.assertFalse(self.root.exists(), "a store was made for what was refused")
 
+    def test_options_are_passed_on_as_they_were_written(self):
+        number = "123456789012345678901234567890"
+        self.run_cli("create", "notes", "--title", "mine", "--options",
+                     f' {{ "preferences" : {{"n":{number}}}, "title":"other" }} ')
+        shown = self.run_cli("metadata", "notes", "--json").stdout
+        self.assertIn(f'"preferences":{{"n":{number}}}', shown)
+        self.assertEqual(json.loads(shown)["title"], "mine")
+        twice = '{"title":"a","title":"b"}'
+        done = self.run_cli("create", "other", "--options", twice, exit_code=1)
+        self.assertIn("'title'", done.stderr)
+
     def test_refuses_options_that_are_no_object(self):
         self.run_cli("create", "notes", "--options", "[1]", exit_code=1)
         self.run_cli("create", "notes", "--options", '{"colour":1}', exit_code=1)
