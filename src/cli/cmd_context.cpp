@@ -60,6 +60,20 @@ Result<std::string> request_of(const ContextOptions& options) {
   return json_of(request);
 }
 
+// Says which of the options the library found to be wrong.
+void name_mistake(Failure& failure, const ContextOptions& options) {
+  if (!options.request.empty()) {
+    name_option(failure, "--request");
+    return;
+  }
+  name_option_of_member(failure, {{"question", "QUESTION"},
+                                  {"budget.max_tokens", "--tokens"},
+                                  {"budget.reserve_tokens", "--reserve"},
+                                  {"pinned", "--pin"},
+                                  {"exclude_ids", "--exclude"},
+                                  {"now", "--now"}});
+}
+
 // The budget of the request; its own numbers if the request was given as JSON.
 void read_budget(const ContextOptions& options, int64_t* tokens, int64_t* reserve) {
   *tokens = options.tokens;
@@ -156,7 +170,7 @@ int run_context(Context& context, const ContextOptions& options) {
   if (!open.ok()) return context.fail(open.failure());
   Result<std::string> text = open->session.build_context(*request);
   if (!text.ok()) {
-    if (!options.request.empty()) name_option(text.failure(), "--request");
+    name_mistake(text.failure(), options);
     return context.fail_in_session(std::move(text.failure()), id);
   }
   if (context.json()) {

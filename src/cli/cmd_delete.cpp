@@ -64,7 +64,12 @@ Outcome ask_first(Context& context, OpenSession& open, const std::string& query)
 int fail_where(Context& context, const DeleteOptions& options, Failure failure,
                const std::string& session) {
   const bool is_raw = !options.conditions.raw().empty();
-  if (is_raw && !failure.usage) name_option(failure, "--where");
+  if (is_about(failure, "reason")) {
+    name_option(failure, "--reason");
+  } else {
+    if (!is_raw) name_option_of_member(failure, {{"text", "--text"}});
+    options.conditions.name_option(failure);
+  }
   return context.fail_in_session(std::move(failure), session);
 }
 

@@ -61,7 +61,18 @@ Result<std::string> text_to_add(const AddOptions& options, const std::string& wo
 }
 
 Result<std::string> add_to(Session& session, const AddOptions& options, std::string_view text) {
-  return options.json_lines ? session.add_batch(text) : session.add(text);
+  if (options.json_lines) return session.add_batch(text);
+  Result<std::string> added = session.add(text);
+  if (added.ok() || options.json_entry) return added;
+  name_option_of_member(added.failure(), {{"id", "--id"},
+                                          {"type", "--type"},
+                                          {"tags", "--tag"},
+                                          {"references", "--ref"},
+                                          {"timestamp", "--timestamp"},
+                                          {"expires_at", "--expires-at"},
+                                          {"content.role", "--role"},
+                                          {"content.message", "TEXT"}});
+  return added;
 }
 
 Result<OpenSession> session_to_add_to(Context& context, const AddOptions& options,

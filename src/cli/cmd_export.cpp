@@ -92,13 +92,17 @@ Result<std::string> write_file(Session& session, const std::string& path,
                                const ExportOptions& options) {
   Result<std::string> json = options_json(options, true);
   if (!json.ok()) return std::move(json.failure());
-  return session.export_file(path, *json);
+  Result<std::string> report = session.export_file(path, *json);
+  if (!report.ok()) options.conditions.name_option(report.failure());
+  return report;
 }
 
 Result<std::string> export_text(Session& session, const ExportOptions& options) {
   Result<std::string> json = options_json(options, false);
   if (!json.ok()) return std::move(json.failure());
-  return session.export_text(*json);
+  Result<std::string> text = session.export_text(*json);
+  if (!text.ok()) options.conditions.name_option(text.failure());
+  return text;
 }
 
 std::string file_name(const std::string& format) {

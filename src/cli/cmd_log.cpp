@@ -78,7 +78,10 @@ Outcome show_log(Context& context, Session& session, const json::object& conditi
   query["sort_by"] = "time";
   query["limit"] = limit_of_query(options.limit);
   Result<Results> results = session.query(json_of(query));
-  if (!results.ok()) return std::move(results.failure());
+  if (!results.ok()) {
+    options.conditions.name_option(results.failure());
+    return std::move(results.failure());
+  }
   Result<std::string_view> text = results->json();
   if (!text.ok()) return std::move(text.failure());
   std::vector<std::string_view> lines = stored_lines(*text);

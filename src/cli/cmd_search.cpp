@@ -13,24 +13,28 @@ namespace {
 
 enum class Explain { kNothing, kResults, kQuery };
 
+// A query that failed in session `id`.
+Failure query_failure(const Context& context, const SearchOptions& options, Failure failure,
+                      const std::string& id) {
+  options.name_option(failure);
+  return context.with_hint(std::move(failure), id);
+}
+
 // Queries the session, or with --all the store.
 Result<Results> ask(Context& context, const SearchOptions& options, const std::string& query) {
   if (options.all()) {
     Result<Store> store = context.open_store(Access::kExisting);
     if (!store.ok()) return std::move(store.failure());
-    return store->query(query);
+    Result<Results> results = store->query(query);
+    if (!results.ok()) options.name_option(results.failure());
+    return results;
   }
   const std::string id = options.session(context);
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return std::move(open.failure());
   Result<Results> results = open->session.query(query);
-  if (!results.ok()) return context.with_hint(std::move(results.failure()), id);
+  if (!results.ok()) return query_failure(context, options, std::move(results.failure()), id);
   return results;
-}
-
-int fail_query(Context& context, const SearchOptions& options, Failure failure) {
-  if (options.is_raw()) name_option(failure, "--query");
-  return context.fail(failure);
 }
 
 // Notes on the page of results, on standard error.
@@ -57,7 +61,7 @@ int run_search(Context& context, const SearchOptions& options, Explain explain) 
   Result<std::string> query = options.query(explained || !context.json());
   if (!query.ok()) return context.fail(query.failure());
   Result<Results> results = ask(context, options, *query);
-  if (!results.ok()) return fail_query(context, options, std::move(results.failure()));
+  if (!results.ok()) return context.fail(results.failure());
   Result<std::string_view> text = results->json();
   if (!text.ok()) return context.fail(text.failure());
   if (context.json()) {
@@ -116,18 +120,19 @@ Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
     Result<Session> session = context.open_session(*store, id);
     if (!session.ok()) return std::move(session.failure());
     Result<uint64_t> count = session->count(query);
-    if (!count.ok()) return context.with_hint(std::move(count.failure()), id);
+    if (!count.ok()) return query_failure(context, options, std::move(count.failure()), id);
     total += *count;
   }
   return total;
 }
 
-Result<uint64_t> count_in_session(Context& context, const std::string& id,
+Result<uint64_t> count_in_session(Context& context, const SearchOptions& options,
                                   const std::string& query) {
+  const std::string id = options.session(context);
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return std::move(open.failure());
   Result<uint64_t> count = open->session.count(query);
-  if (!count.ok()) return context.with_hint(std::move(count.failure()), id);
+  if (!count.ok()) return query_failure(context, options, std::move(count.failure()), id);
   return count;
 }
 
@@ -135,10 +140,9 @@ int run_count(Context& context, const SearchOptions& options) {
   if (Outcome mistake = options.check(context)) return context.fail(*mistake);
   Result<std::string> query = options.conditions();
   if (!query.ok()) return context.fail(query.failure());
-  Result<uint64_t> count = options.all()
-                               ? count_in_store(context, options, *query)
-                               : count_in_session(context, options.session(context), *query);
-  if (!count.ok()) return fail_query(context, options, std::move(count.failure()));
+  Result<uint64_t> count = options.all() ? count_in_store(context, options, *query)
+                                         : count_in_session(context, options, *query);
+  if (!count.ok()) return context.fail(count.failure());
   const std::string number = std::to_string(*count);
   context.print(context.json() ? object_text({{"count", number}}) : number);
   return kExitOk;

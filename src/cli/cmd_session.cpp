@@ -38,6 +38,22 @@ std::string with_members(std::string_view given, const json::object& members) {
   return "{" + text + "}";
 }
 
+// Says which of the options the library found to be wrong; the settings of the store are no option.
+void name_mistake(Failure& failure, const CreateOptions& options) {
+  const json::object details = parse_object(failure.details);
+  if (details.contains("path")) return;
+  const std::string member = string_at(details, "member");
+  const bool is_own = (member == "user_id" && !options.user.empty()) ||
+                      (member == "agent_id" && !options.agent.empty()) ||
+                      (member == "title" && !options.title.empty());
+  if (is_own) {
+    name_option_of_member(failure,
+                          {{"user_id", "--user"}, {"agent_id", "--agent"}, {"title", "--title"}});
+  } else if (!raw_member(options.extra, member.substr(0, member.find_first_of(".["))).empty()) {
+    name_option(failure, "--options");
+  }
+}
+
 Result<std::string> creation_options(const CreateOptions& options, const std::string& id) {
   json::object document;
   bool has_id = !id.empty();
@@ -74,9 +90,13 @@ int run_create(Context& context, const CreateOptions& options) {
   Result<std::string> document = creation_options(options, id);
   if (!document.ok()) return context.fail(document.failure());
   Result<Store> store = context.open_store_for(*document);
-  if (!store.ok()) return context.fail(context.creation_failure(std::move(store.failure()), id));
+  if (!store.ok()) {
+    name_mistake(store.failure(), options);
+    return context.fail(context.creation_failure(std::move(store.failure()), id));
+  }
   Result<Session> session = store->create_session(*document);
   if (!session.ok()) {
+    name_mistake(session.failure(), options);
     Failure failure = context.creation_failure(std::move(session.failure()), id);
     if (failure.status == VARVE_ALREADY_EXISTS && !options.if_missing) {
       failure.hint = "With --if-missing, that is not an error.";

@@ -58,6 +58,21 @@ bool Conditions::given() const {
                      [](const CLI::Option* option) { return option->count() > 0; });
 }
 
+void Conditions::name_option(Failure& failure) const {
+  if (!raw_.empty()) {
+    cli::name_option(failure, raw_option_->get_name());
+    return;
+  }
+  name_option_of_member(failure, {{"types", "--type"},
+                                  {"tags.include", "--tag"},
+                                  {"tags.exclude", "--exclude-tag"},
+                                  {"time.start", "--since"},
+                                  {"time.end", "--until"},
+                                  {"references", "--related"},
+                                  {"relation", "--relation"},
+                                  {"max_depth", "--depth"}});
+}
+
 Outcome Conditions::add_references(json::object& query) const {
   if (related_.empty()) {
     if (!relation_.empty()) return usage_failure("--relation needs --related");

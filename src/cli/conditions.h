@@ -29,6 +29,8 @@ class Conditions {
   [[nodiscard]] Result<json::object> query(const std::string& text) const;
   // The whole query as it was given; empty when there is none.
   [[nodiscard]] const std::string& raw() const { return raw_; }
+  // Says which of the options the library found to be wrong.
+  void name_option(Failure& failure) const;
 
  private:
   [[nodiscard]] Outcome add_references(json::object& query) const;

@@ -45,6 +45,25 @@ constexpr std::array kMeanings = {
     ExitCodeMeaning{kExitInternal, "A defect in varve; please report it."},
 };
 
+// Whether `member` is `name`, an item of it or a member of it.
+bool is_within(std::string_view member, std::string_view name) {
+  if (!member.starts_with(name)) return false;
+  const std::string_view rest = member.substr(name.size());
+  return rest.empty() || rest.front() == '.' || rest.front() == '[';
+}
+
+// What the library says is wrong with the member, without its name and place.
+std::string reason_of(const std::string& message, const json::object& details) {
+  // The document was made here: only bytes that a person gave can keep it from being JSON.
+  if (message.starts_with("invalid JSON")) return "is not valid UTF-8";
+  std::string_view reason = message;
+  const std::string name = "member '" + string_at(details, "member") + "': ";
+  const std::string place = " (at byte " + std::to_string(integer_at(details, "offset")) + ")";
+  if (reason.starts_with(name)) reason.remove_prefix(name.size());
+  if (reason.ends_with(place)) reason.remove_suffix(place.size());
+  return std::string(reason);
+}
+
 }  // namespace
 
 std::span<const ExitCodeMeaning> exit_code_meanings() { return kMeanings; }
@@ -77,8 +96,19 @@ bool is_about(const Failure& failure, std::string_view member) {
 }
 
 void name_option(Failure& failure, std::string_view option) {
-  if (failure.status != VARVE_INVALID_ARGUMENT) return;
+  if (failure.status != VARVE_INVALID_ARGUMENT || failure.usage) return;
   failure.message = std::string(option) + ": " + failure.message;
+}
+
+void name_option_of_member(Failure& failure, std::initializer_list<OptionMember> options) {
+  const json::object details = parse_object(failure.details);
+  const std::string member = string_at(details, "member");
+  for (const OptionMember& each : options) {
+    if (!is_within(member, each.member)) continue;
+    failure.message = reason_of(failure.message, details);
+    name_option(failure, each.option);
+    return;
+  }
 }
 
 Failure system_failure(const std::string& what, int error_number) {

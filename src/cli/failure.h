@@ -3,6 +3,7 @@
 
 #include <varve/result.hpp>
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,6 +56,16 @@ using Outcome = std::optional<Failure>;
 
 // Says which option the library found to be wrong; other failures stay as they are.
 void name_option(Failure& failure, std::string_view option);
+
+// What a person wrote, and the member of the library's document that a command made of it.
+struct OptionMember {
+  std::string_view member;
+  std::string_view option;
+};
+
+// Names the option that became the member that the library found to be wrong, and leaves out where
+// that is in a document that the person has not seen. Other failures stay as they are.
+void name_option_of_member(Failure& failure, std::initializer_list<OptionMember> options);
 
 // A failure for a failed system call; `what` reads like "cannot open notes.jsonl".
 [[nodiscard]] Failure system_failure(const std::string& what, int error_number);

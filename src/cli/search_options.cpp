@@ -71,6 +71,17 @@ void SearchOptions::declare_order(CLI::App& app) {
                       ->needs(vector));
 }
 
+void SearchOptions::name_option(Failure& failure) const {
+  if (!is_raw()) {
+    name_option_of_member(failure, {{"text", "WORD"},
+                                    {"user_id", "--user"},
+                                    {"agent_id", "--agent"},
+                                    {"after", "--after"},
+                                    {"vector", "--vector-file"}});
+  }
+  conditions_.name_option(failure);
+}
+
 Outcome SearchOptions::check(const Context& context) const {
   if (is_raw() && !words_.given().empty()) {
     return usage_failure("--query is the whole query: put the words into its member \"text\"");

@@ -31,6 +31,8 @@ class SearchOptions {
 
   // Whether the whole query was given as JSON.
   [[nodiscard]] bool is_raw() const { return !conditions_.raw().empty(); }
+  // Says which of the options the library found to be wrong.
+  void name_option(Failure& failure) const;
   // The query as JSON; `explained` also asks for explanations.
   [[nodiscard]] Result<std::string> query(bool explained) const;
   // For counting: the conditions only.

@@ -59,7 +59,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(
             done.returncode,
             exit_code,
-            f"varve {' '.join(words)}\nstdout: {done.stdout}\nstderr: {done.stderr}",
+            f"varve {words}\nstdout: {done.stdout}\nstderr: {done.stderr}",
         )
         return done
 

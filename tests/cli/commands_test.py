@@ -67,6 +67,7 @@ class Create(CliTest):
         self.assertEqual(json.loads(shown)["title"], "mine")
         twice = '{"title":"a","title":"b"}'
         done = self.run_cli("create", "other", "--options", twice, exit_code=1)
+        self.assertIn("--options: ", done.stderr)
         self.assertIn("'title'", done.stderr)
 
     def test_refuses_options_that_are_no_object(self):
@@ -268,9 +269,9 @@ class Add(CliTest):
         limits = self.root / "config.json"
         limits.write_text('{"storage":{"max_entry_size_bytes":400},"of_another_version":1}')
         refused = (
-            (["x", "--type", "Not A Type"], "member 'type'"),
-            (["x", "--tag", "a b"], "member 'tags[0]'"),
-            (["x", "--id", "a b"], "member 'id'"),
+            (["x", "--type", "Not A Type"], "--type: "),
+            (["x", "--tag", "a b"], "--tag: "),
+            (["x", "--id", "a b"], "--id: "),
             (["--json-entry", "{"], "invalid JSON"),
             (["--jsonl", entry_line(1) + '{"type":"finding"}'], "line 2"),
             (["--jsonl", entry_line(1) * 2], "e1"),

@@ -171,6 +171,51 @@ class Mistakes(CliTest):
                 self.assertIn(message, lines[0])
                 self.assertIn(hint, lines[-1])
 
+    def test_the_option_that_is_wrong_is_named_and_no_place_that_nobody_has_seen(self):
+        self.run_cli("create", "notes")
+        search = ["search", "-s", "notes"]
+        cases = (
+            (["add", "notes", "x", "--id", "-"], "--id: must be an id"),
+            (["add", "notes", "x", "--tag", "a", "--tag", "b c"], "--tag: must be a tag"),
+            (["add", "notes", "x", "--type", "A b"], "--type: must be a type"),
+            (["add", "notes", "x", "--ref", "a b"], "--ref: must be an id"),
+            (["add", "notes", "x", "--timestamp", "2026-01-10T99:00:00Z"], "--timestamp: must be"),
+            (["add", "notes", b"\xff"], "TEXT: is not valid UTF-8"),
+            (["add", "notes", "x", "--role", b"\xff"], "--role: is not valid UTF-8"),
+            (["create", "x", "--user", b"\xff"], "--user: is not valid UTF-8"),
+            (["create", "x", "--user", "ann", "--options", '{"foo":1}'],
+             "--options: member 'foo': is unknown"),
+            (["create", "x", "--user", "ann", "--options", '{"agent_id":7}'],
+             "--options: member 'agent_id': must be"),
+            (["create", "x y", "--options", '{"stores":["kv"]}'], "'x y' is not a session id"),
+            ([*search, "--tag", b"\xff"], "--tag: is not valid UTF-8"),
+            ([*search, "--type", "A b"], "--type: 'A b' is not a type"),
+            ([*search, "--after", "zzz"], "--after: must be the 'next' of an answer"),
+            ([*search, "--related", "x", "--depth", "-1"], "--depth: must be"),
+            ([*search, b"\xff"], "WORD: is not valid UTF-8"),
+            (["search", "--all", "--user", b"\xff"], "--user: is not valid UTF-8"),
+            (["search", "-s", "x y", "--query", "{}"], "'x y' is not a session id"),
+            (["count", "-s", "notes", "--type", "A b"], "--type: 'A b' is not a type"),
+            (["count", "--all", "--type", "A b"], "--type: 'A b' is not a type"),
+            (["log", "notes", "--related", "a b"], "--related: 'a b' is not an id"),
+            (["export", "notes", "--type", "A b"], "--type: 'A b' is not a type"),
+            (["export", "notes", "-o", "out", "--related", "a b"], "--related: 'a b' is not an id"),
+            (["export", "notes", "--query", '{"limit":2}'], "--query: member 'limit': is about"),
+            (["delete", "notes", "--type", "A b", "--yes"], "--type: 'A b' is not a type"),
+            (["delete", "notes", "--text", b"\xff", "--yes"], "--text: is not valid UTF-8"),
+            (["delete", "notes", "--where", "{}", "--yes", "--reason", "x" * 1025],
+             "--reason: a reason is at most 1024 bytes"),
+            (["context", "-s", "notes", "--tokens", "10", "--reserve", "20"],
+             "--reserve: must not be more than 'max_tokens', which is 10"),
+            (["context", "-s", "notes", "--pin", "a b"], "--pin: 'a b' is not an id"),
+        )
+        for words, message in cases:
+            with self.subTest(words):
+                first, *_ = self.run_cli(*words, exit_code=1).stderr.splitlines()
+                self.assertTrue(first.startswith(f"varve: {message}"), first)
+                if "member" not in first:
+                    self.assertNotIn("at byte", first)
+
     def test_an_id_that_cannot_be_one_is_named(self):
         for words in (["create", ".x"], ["add", ".x", "y", "--create"], ["log", ".x"]):
             with self.subTest(words):
