@@ -30,8 +30,8 @@ bool is_scalar(uint32_t code_point, size_t length) {
 // Controls (C0, DEL, C1), line separators, and marks that make text read as something else.
 bool is_unsafe(uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x2028 || c == 0x2029 ||
-         (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E ||
-         c == 0x200F || c == 0xFEFF;
+         (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x061C ||
+         c == 0x200E || c == 0x200F || c == 0xFEFF;
 }
 
 bool is_space(uint32_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }

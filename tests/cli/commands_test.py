@@ -326,10 +326,11 @@ class GetAndDelete(CliTest):
 
     def test_get_shows_no_control_characters(self):
         self.run_cli("create", "notes")
-        evil = "red \x1b[31m bell \x07 c1 \u009b31m rtl \u202e end"
+        evil = "red \x1b[31m bell \x07 c1 \u009b31m rtl \u202e mark \u061c end"
         entry = self.run_cli("add", "notes", evil).stdout.strip()
         text = self.run_cli("get", "notes", entry).stdout
-        self.assertIn("<U+001B>[31m bell <U+0007> c1 <U+009B>31m rtl <U+202E> end", text)
+        self.assertIn("<U+001B>[31m bell <U+0007> c1 <U+009B>31m rtl <U+202E> mark <U+061C> end",
+                      text)
         self.assertEqual(self.run_json("get", "notes", entry)["content"]["message"], evil)
 
     def test_delete_hides_the_entry_and_keeps_the_reason(self):
