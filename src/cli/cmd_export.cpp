@@ -193,8 +193,10 @@ int run_export(Context& context, const ExportOptions& given) {
   }
   Result<std::string> text = export_text(open->session, options);
   if (!text.ok()) return context.fail_in_session(std::move(text.failure()), *id);
+  // Only on a terminal: elsewhere it is to be what was remembered, byte by byte.
+  const bool is_shown = options.format == "markdown" && context.terminal().is_terminal();
   if (path.empty() || path == "-") {
-    context.out().write(*text);
+    context.out().write(is_shown ? printable(*text, Lines::kKeep) : *text);
     if (!text->empty() && !text->ends_with('\n')) context.out().write("\n");
     return kExitOk;
   }

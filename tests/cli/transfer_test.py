@@ -229,6 +229,15 @@ class Export(CliTest):
         self.notes()
         self.run_cli("export", "notes", "-o", "/dev/full", exit_code=4)
 
+    def test_a_terminal_gets_no_control_characters_of_an_entry(self):
+        self.run_cli("add", "notes", "red \x1b[31m and \x07", "--create")
+        code, shown = self.run_in_terminal("export", "notes", "-f", "markdown")
+        self.assertEqual(code, 0)
+        self.assertIn("red <U+001B>[31m and <U+0007>", shown)
+        # A file or another program gets what was remembered.
+        done = self.run_cli("export", "notes", "-f", "markdown")
+        self.assertIn("red \x1b[31m and \x07", done.stdout)
+
     def test_all_goes_into_import_all(self):
         self.notes()
         self.run_cli("add", "second", "x", "--create")
