@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/conditions.h"
 #include "cli/display_text.h"
+#include "cli/interruption.h"
 #include "cli/json_text.h"
 #include "cli/operands.h"
 #include "cli/option_values.h"
@@ -114,6 +115,7 @@ Outcome export_to_folder(Context& context, Store& store, const std::string& id,
   const std::filesystem::path folder = std::filesystem::path(options.output) / id;
   Result<Session> session = context.open_session(store, id);
   if (!session.ok()) return std::move(session.failure());
+  if (Outcome failure = outcome_of(session->set_progress(Interruption::receiver()))) return failure;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return system_failure("cannot create " + folder.string(), error.value());
@@ -136,8 +138,11 @@ int export_all(Context& context, const ExportOptions& options) {
                     Progress::Unit::kItems, static_cast<int64_t>(ids->size()));
   int code = kExitOk;
   int64_t exported = 0;
+  const Interruption interruption;
   for (const std::string& id : *ids) {
-    if (Outcome failure = export_to_folder(context, *store, id, options)) {
+    Outcome failure = export_to_folder(context, *store, id, options);
+    if (Interruption::is_asked()) return code;  // the signal ends the program
+    if (failure) {
       progress.clear();
       const int failed = context.fail(*failure);
       if (code == kExitOk) code = failed;
@@ -162,11 +167,15 @@ int export_to_file(Context& context, Session& session, const std::string& id,
   Progress progress(context.err(), context.err_terminal(),
                     context.quiet() ? "never" : context.globals().progress, "Exporting",
                     Progress::Unit::kBytes, -1);
-  if (Outcome failure = outcome_of(session.set_progress(progress.receiver()))) {
-    return context.fail(*failure);
-  }
+  const Interruption interruption;
+  const ProgressFunction receiver = Interruption::receiver(progress.receiver());
+  if (Outcome failure = outcome_of(session.set_progress(receiver))) return context.fail(*failure);
   Result<std::string> report = write_file(session, options.output, options);
   progress.clear();
+  if (!report.ok() && Interruption::is_asked()) {
+    context.note("Stopped: " + options.output + " was not written.");
+    return kExitOk;  // the signal ends the program
+  }
   if (!report.ok()) return context.fail_in_session(std::move(report.failure()), id);
   if (context.json()) {
     context.print(*report);

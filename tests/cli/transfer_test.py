@@ -1,10 +1,13 @@
 """import, export, backup, restore: what they print and leave behind, and their exit codes."""
 
+import contextlib
 import json
 import os
+import signal
 import stat
+import subprocess
 
-from cli_support import CliTest, entry_line, main
+from cli_support import TIMEOUT_S, CliTest, entry_line, main, program
 
 
 class Import(CliTest):
@@ -228,6 +231,53 @@ class Export(CliTest):
     def test_a_full_disk_is_an_error(self):
         self.notes()
         self.run_cli("export", "notes", "-o", "/dev/full", exit_code=4)
+
+    def test_a_signal_leaves_no_half_file(self):
+        self.notes()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                self.assertEqual(self.interrupt_export(number, "notes", "-o", "out/file"), -number)
+                self.assertEqual(self.files_in("out"), [])
+
+    def test_a_signal_ends_an_export_of_all_between_two_sessions(self):
+        self.notes()
+        self.run_cli("add", "second", "x", "--create")
+        code = self.interrupt_export(signal.SIGINT, "--all", "-o", "out",
+                                     begun=lambda name: name == "entries.jsonl")
+        self.assertEqual(code, -signal.SIGINT)
+        self.assertEqual(len(self.files_in("out")), 1)
+
+    def test_an_ignored_signal_stays_ignored(self):
+        self.notes()
+        code = self.interrupt_export(signal.SIGINT, "notes", "-o", "out/file", ignored=True)
+        self.assertEqual(code, 0)
+        self.assertEqual(self.files_in("out"), ["file"])
+
+    def files_in(self, folder):
+        return [path.name for path in (self.directory / folder).rglob("*") if path.is_file()]
+
+    def interrupt_export(self, number, *words, begun=lambda name: ".tmp-" in name,
+                         ignored=False):
+        """Sends a signal to an export that has begun such a file. Gives the exit code."""
+        (self.directory / "out").mkdir(exist_ok=True)
+        reader, writer = os.pipe()
+        # Full: the program's first picture of its progress waits until this test reads.
+        os.set_blocking(writer, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, b"x" * 512)
+        os.set_blocking(writer, True)
+        ignore = (lambda: signal.signal(number, signal.SIG_IGN)) if ignored else None
+        process = subprocess.Popen(
+            [program(), "export", *words, "--progress", "always"], stderr=writer,
+            env=self.environment(), cwd=self.directory, preexec_fn=ignore)
+        os.close(writer)
+        while not any(map(begun, self.files_in("out"))):
+            self.assertIsNone(process.poll())
+        process.send_signal(number)
+        with open(reader, "rb") as shown:
+            shown.read()
+        return process.wait(TIMEOUT_S)
 
     def test_a_terminal_gets_no_control_characters_of_an_entry(self):
         self.run_cli("add", "notes", "red \x1b[31m and \x07", "--create")
