@@ -213,6 +213,8 @@ std::vector<CommandGroup> command_groups() {
 int run_program(int argc, char** argv) {
   // A reader that is gone becomes an error of write() instead of ending the process.
   std::signal(SIGPIPE, SIG_IGN);
+  // So does a file that may not grow any further (`ulimit -f`).
+  std::signal(SIGXFSZ, SIG_IGN);
   // Only for the width of characters, whatever language the user has.
   const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   if (utf8 != nullptr) ::uselocale(utf8);

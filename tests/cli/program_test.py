@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import resource
 import select
 import subprocess
 
@@ -294,6 +295,15 @@ class Output(CliTest):
                                       env=self.environment(), timeout=TIMEOUT_S)
                 self.assertEqual(done.returncode, 4)
                 self.assertIn(b"No space left", done.stderr)
+
+    def test_a_file_that_may_not_grow_is_an_error(self):
+        self.run_cli("create", "notes")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        done = subprocess.run([program(), "add", "notes", "-"], input=b"x" * 8000,
+                              capture_output=True, env=self.environment(), preexec_fn=limit)
+        self.assertEqual(done.returncode, 4, done)
+        self.assertIn(b"memory.jsonl': File too large", done.stderr)
+        self.assertEqual(self.run_cli("verify", "notes").stdout, "notes: ok, 0 entries\n")
 
     def test_what_was_done_is_told_on_standard_error(self):
         path, copy = self.write("in.jsonl", entry_line(1)), str(self.directory / "copy")
