@@ -242,6 +242,17 @@ class Sweep(Lifecycle):
         del metadata["checksum"]
         path.write_text(json.dumps({**metadata, "created_at": LONG_AGO, "last_accessed": LONG_AGO}))
 
+    def test_other_commands_leave_out_a_session_that_has_expired(self):
+        for session in ("left", "young"):
+            self.run_cli("create", session, "--ttl-hours", "1")
+            self.run_cli("add", session, "tea")
+        self.expire("left")
+        self.assertEqual(self.run_cli("ls", "--quiet").stdout, "young\n")
+        self.assertEqual(self.run_cli("verify", "--all").stdout, "young: ok, 1 entry\n")
+        self.assertEqual(self.run_cli("count", "--all", "tea").stdout, "1\n")
+        self.assertIn("a sweep removes its files",
+                      self.run_cli("verify", "left", exit_code=2).stderr)
+
     def test_removes_sessions_and_drops_entries_that_have_expired(self):
         for session, hours in (("left", "1"), ("young", "1"), ("kept", "0")):
             self.run_cli("create", session, "--ttl-hours", hours)
