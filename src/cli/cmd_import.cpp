@@ -350,8 +350,9 @@ Command import_command() {
           "add entries from files",
           "[SESSION] FILE...\n--all DIR",
           "Adds the entries of the files (\"-\" is standard input) to a session, which is created "
-          "if it does not exist and something is added. A file contains entries as JSON lines or "
-          "as a JSON array, what `varve export` wrote, the memory of an MCP memory server, or the "
+          "if it does not exist, unless all that they contain is refused. A file contains entries "
+          "as JSON lines or as a JSON array, what `varve export` wrote, the memory of an MCP "
+          "memory server, or the "
           "messages of a chat. Importing the same file again adds nothing: an entry without an id "
           "gets one derived from what it says. What is not a valid entry, or has the id of another "
           "one, is refused one by one and reported; the others are added, and the exit code is 1.",
