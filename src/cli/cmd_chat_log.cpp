@@ -129,6 +129,7 @@ int run_chat_log(Context& context, const ChatLogOptions& options) {
                      {"limit", limit_of_query(options.limit)}};
   Result<Results> results = open->session.query(json_of(query));
   if (!results.ok()) {
+    name_option_of_member(results.failure(), {{"types", "--type"}});
     return context.fail_in_session(std::move(results.failure()), words->session);
   }
   Result<std::string_view> text = results->json();

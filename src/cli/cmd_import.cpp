@@ -152,6 +152,9 @@ Result<std::vector<ImportJob>> plan(const Context& context, const ImportOptions&
     if (!options.operands.given().empty()) {
       return usage_failure("--all imports every session of the directory: name no other files");
     }
+    if (!context.globals().session.empty()) {
+      return usage_failure("--all imports into a session for each folder: do not name one as well");
+    }
     return jobs_of_directory(options.directory);
   }
   Result<SessionOperands> words = split_session(context, options.operands, 1, true);

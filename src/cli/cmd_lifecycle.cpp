@@ -111,6 +111,9 @@ std::string sweep_summary(const json::object& report) {
 }
 
 int run_sweep(Context& context) {
+  if (!context.globals().session.empty()) {
+    return context.fail(usage_failure("a sweep is of every session: do not name one"));
+  }
   context.tolerate_damage();
   Result<Store> store = context.open_store(Access::kExisting);
   if (!store.ok()) return context.fail(store.failure());

@@ -38,13 +38,19 @@ constexpr std::array<Grouping, 4> kGroupings = {{{"session", "sessions", "sessio
                                                  {"user", "users", "user_id", "USER"},
                                                  {"day", "days", "day", "DAY"}}};
 
-Result<std::string> filter_of(const UsageOptions& options) {
+// Those that are named; none means all.
+std::vector<std::string> sessions_of(const Context& context, const UsageOptions& options) {
+  std::vector<std::string> ids = options.operands.given();
+  const std::string& named = context.globals().session;
+  if (!named.empty()) ids.push_back(named);
+  return ids;
+}
+
+Result<std::string> filter_of(const UsageOptions& options, const std::vector<std::string>& ids) {
   json::object filter;
   if (!options.user.empty()) filter["user_id"] = options.user;
   if (!options.agent.empty()) filter["agent_id"] = options.agent;
-  json::array ids;
-  for (const std::string& id : options.operands.given()) ids.emplace_back(id);
-  if (!ids.empty()) filter["session_ids"] = ids;
+  if (!ids.empty()) filter["session_ids"] = array_of(ids);
   Result<json::object> time = time_range(options.since, options.until);
   if (!time.ok()) return std::move(time.failure());
   if (!time->empty()) filter["time"] = *time;
@@ -81,19 +87,20 @@ int run_usage(Context& context, const UsageOptions& options) {
   const auto* grouping =
       std::find_if(kGroupings.begin(), kGroupings.end(),
                    [&](const Grouping& known) { return known.name == options.by; });
-  Result<std::string> filter = filter_of(options);
+  const std::vector<std::string> ids = sessions_of(context, options);
+  Result<std::string> filter = filter_of(options, ids);
   if (!filter.ok()) return context.fail(filter.failure());
   Result<Store> store = context.open_store(Access::kExisting);
   if (!store.ok()) return context.fail(store.failure());
   // For a session that does not exist, the library counts nothing.
   int code = kExitOk;
-  for (const std::string& id : options.operands.given()) {
+  for (const std::string& id : ids) {
     Result<Session> session = context.open_session(*store, id);
     if (!session.ok() && session.failure().status == VARVE_NOT_FOUND) {
       code = context.fail(session.failure());
     }
   }
-  if (code != kExitOk && options.operands.given().size() == 1) return code;
+  if (code != kExitOk && ids.size() == 1) return code;
   Result<std::string> text = store->usage(*filter);
   if (!text.ok()) return context.fail(text.failure());
   const json::object report = parse_object(*text);

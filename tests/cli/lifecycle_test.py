@@ -281,6 +281,7 @@ class Sweep(Lifecycle):
         done = self.run_cli("sweep", "--quiet", exit_code=6)
         self.assertEqual(done.stdout, "")
         self.run_cli("sweep", "b", exit_code=1)
+        self.run_cli("sweep", "--session", "b", exit_code=1)
         self.assertEqual((self.log("a"), self.log("c")), (b"", b""))
         problems = self.run_json("sweep", exit_code=6)["problems"]
         self.assertEqual([problem["session_id"] for problem in problems], ["b"])

@@ -199,6 +199,7 @@ class Mistakes(CliTest):
             (["count", "-s", "notes", "--type", "A b"], "--type: 'A b' is not a type"),
             (["count", "--all", "--type", "A b"], "--type: 'A b' is not a type"),
             (["log", "notes", "--related", "a b"], "--related: 'a b' is not an id"),
+            (["chat-log", "notes", "--type", "A b"], "--type: 'A b' is not a type"),
             (["export", "notes", "--type", "A b"], "--type: 'A b' is not a type"),
             (["export", "notes", "-o", "out", "--related", "a b"], "--related: 'a b' is not an id"),
             (["export", "notes", "--query", '{"limit":2}'], "--query: member 'limit': is about"),

@@ -103,6 +103,7 @@ class Import(CliTest):
         self.run_cli("import", "--all", "missing", exit_code=2)
         self.run_cli("import", "--all", "in/empty", exit_code=2)
         self.run_cli("import", "--all", "in", "more", exit_code=1)
+        self.run_cli("import", "--all", "in", "--session", "one", exit_code=1)
         done = self.run_cli("import", "--all", str(self.root), "--no-create", exit_code=1)
         self.assertIn("is a store", done.stderr)
         self.assertIn(str(self.root / "sessions"), done.stderr)

@@ -44,6 +44,8 @@ class Usage(CliTest):
     def test_filters(self):
         self.assertEqual(self.rows("--user", "bob")[1:-1], ["two 1 0 7 $0"])
         self.assertEqual(self.rows("two", "one")[1:-1], ["one 2 1,205 30 $0.25", "two 1 0 7 $0"])
+        self.assertEqual(self.rows("--session", "two")[1:], ["two 1 0 7 $0",
+                                                             "1 entry, 0 tokens in, 7 out, $0"])
         self.assertEqual(self.rows("--since", "2026-01-10")[1:-1], ["one 1 5 0 $0", "two 1 0 7 $0"])
         self.assertEqual(self.rows("--since", "99999999999999999999w"), self.rows())
         self.run_cli("import", "two", "-", stdin=line(3, time_ago(days=6), input_tokens=2)
