@@ -1,7 +1,6 @@
 #include "json/object_reader.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "base/ids.h"
@@ -112,29 +111,15 @@ void ObjectReader::read_bool(std::string_view name, bool* out) {
   *out = value->as_bool();
 }
 
-template <typename Integer>
-void ObjectReader::read_integer(std::string_view name, Integer* out, Integer min, Integer max) {
+void ObjectReader::read_uint(std::string_view name, uint64_t* out, uint64_t min, uint64_t max) {
   const auto value = take(name);
   if (!value) return;
-  std::optional<Integer> number;
-  if constexpr (std::is_unsigned_v<Integer>) {
-    number = value->as_uint64();
-  } else {
-    number = value->as_int64();
-  }
+  const std::optional<uint64_t> number = value->as_uint64();
   if (!number || *number < min || *number > max) {
     return fail(*value,
                 "must be an integer from " + std::to_string(min) + " to " + std::to_string(max));
   }
   *out = *number;
-}
-
-void ObjectReader::read_uint(std::string_view name, uint64_t* out, uint64_t min, uint64_t max) {
-  read_integer(name, out, min, max);
-}
-
-void ObjectReader::read_int(std::string_view name, int64_t* out, int64_t min, int64_t max) {
-  read_integer(name, out, min, max);
 }
 
 void ObjectReader::read_double(std::string_view name, double* out, double min, double max) {

@@ -32,7 +32,6 @@ class ObjectReader {
   // Each leaves *out untouched when the member is absent, and remembers the first failure.
   void read_bool(std::string_view name, bool* out);
   void read_uint(std::string_view name, uint64_t* out, uint64_t min, uint64_t max);
-  void read_int(std::string_view name, int64_t* out, int64_t min, int64_t max);
   void read_double(std::string_view name, double* out, double min, double max);
   void read_string(std::string_view name, std::string* out);
   void read_strings(std::string_view name, std::vector<std::string>* out);
@@ -77,8 +76,6 @@ class ObjectReader {
 
  private:
   std::optional<Value> take(std::string_view name);
-  template <typename Integer>
-  void read_integer(std::string_view name, Integer* out, Integer min, Integer max);
   void read_valid_strings(std::string_view name, bool (*is_valid)(std::string_view),
                           std::string_view rule, std::vector<std::string>* out);
 
