@@ -482,6 +482,20 @@ class Maintenance(CliTest):
         self.assertIn("notes: ok, 4 entries", text)
         self.assertIn("note: r refers to an entry that does not exist: nobody", text)
         self.assertEqual(self.run_json("verify", "notes", "--deep")["notes_total"], 1)
+        for number in range(10):
+            self.run_cli("add", "notes", "see there", "--ref", "nobody")
+        lines = self.run_cli("verify", "notes").stdout.splitlines()
+        self.assertEqual((len(lines), lines[-1]), (12, "  and 1 more note"))
+
+    def test_problems_beyond_those_that_are_listed_are_counted(self):
+        self.notes(1002)
+        path = self.session_file("notes", "memory.jsonl")
+        lines = path.read_bytes().splitlines(keepends=True)
+        lines[::2] = [b"#" + line[1:] for line in lines[::2]]
+        path.write_bytes(b"".join(lines))
+        lines = self.run_cli("verify", "notes", exit_code=6).stdout.splitlines()
+        self.assertEqual(lines[0], "notes: 1,002 problems, 501 entries intact")
+        self.assertEqual((len(lines), lines[-1]), (1002, "  and 2 more"))
 
     def test_what_looks_after_a_strict_store_opens_what_others_refuse(self):
         self.notes()

@@ -124,6 +124,12 @@ class ChatLog(Conversation):
         done = self.run_cli("chat-log", "chat", "--type", "tool_result")
         self.assertEqual(done.stdout, "2026-01-04\n09:04  tool_result  weather rain\n")
 
+    def test_a_long_speaker_is_cut(self):
+        self.run_cli("add", "chat", "hello", "--type", "message", "--role", 40 * "r",
+                     "--timestamp", "2026-01-06T09:00:00Z")
+        text = self.run_cli("chat-log", "chat", "-n", "1").stdout
+        self.assertEqual(text, "2026-01-06\n09:00  " + 15 * "r" + "…  hello\n")
+
     def test_colours_and_wraps_in_a_terminal(self):
         code, shown = self.run_in_terminal("chat-log", "chat", columns=34)
         self.assertEqual(code, 0)

@@ -54,10 +54,12 @@ class SeveralIds(CliTest):
             done = self.run_cli("delete", "notes", "not an id", "e1", "e2", exit_code=1)
             self.assertIn("not an id", done.stderr.splitlines()[0])
             self.assertIn("; not done: e1, e2", done.stderr.splitlines()[1])
+            self.assertEqual(done.stderr.count("not done"), 1)
             done = self.run_cli("delete", "notes", "e1", exit_code=3)
             self.assertNotIn("not done", done.stderr)
         done = self.run_cli("delete", "notes", "e1", "e2", "--reason", 2000 * "x", exit_code=1)
         self.assertIn("a reason is at most 1024 bytes; not done: e1, e2", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
         self.assertEqual(self.run_json("count", "-s", "notes"), {"count": 3})
 
 

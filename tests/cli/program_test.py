@@ -64,6 +64,11 @@ class WayIn(CliTest):
         self.assertEqual(self.run_cli("log", "-q", environment=two).stdout, "e1\n")
         self.run_cli("get", "e1", environment=two)
 
+    def test_a_value_behind_its_letter_is_not_the_next_word(self):
+        self.run_cli("create", "notes")
+        self.assertIn("varve add - add an entry",
+                      self.run_cli(f"-r{self.root}", "help", "add").stdout)
+
     def test_session_may_be_called_like_a_command(self):
         self.run_cli("create", "log")
         self.run_cli("add", "log", "get")
@@ -393,6 +398,19 @@ class Terminal(CliTest):
         narrow = self.run_in_terminal("ls", "--color", "never", environment={"COLUMNS": "20"})[1]
         self.assertLessEqual(max(len(line) for line in narrow.split("\r\n")), 20)
 
+    def test_the_time_gives_way_to_the_text(self):
+        self.notes(1)
+        for columns, has_time in ((59, True), (58, False)):
+            with self.subTest(columns):
+                shown = self.run_in_terminal("log", "notes", "--oneline", columns=columns)[1]
+                self.assertEqual("2026-01-01 00:01:00" in shown, has_time)
+                self.assertIn("user: note 1", shown)
+
+    def test_a_long_word_behind_a_blank_makes_no_empty_line(self):
+        self.run_cli("add", "notes", " " + 70 * "x", "--create")
+        shown = self.run_in_terminal("log", "notes", columns=60)[1]
+        self.assertIn("\r\n\r\n     " + 55 * "x" + "\r\n    " + 15 * "x" + "\r\n", shown)
+
     def test_long_contents_are_cut_unless_full(self):
         self.run_cli("create", "notes")
         self.run_cli("add", "notes", "\n".join(f"line{n}." for n in range(50)))
@@ -414,8 +432,10 @@ class Terminal(CliTest):
         self.assertIn("Delete session notes with 3 entries for good? [y/N]", text)
         self.assertIn("nothing was deleted", text)
         self.assertEqual(self.run_json("stats", "notes")["entries"], 3)
-        self.assertEqual(self.run_in_terminal("drop", "notes", typed="y\n")[0], 0)
-        self.run_cli("stats", "notes", exit_code=2)
+        for yes in ("y", "Y", "yes"):
+            self.run_cli("create", "notes", "--if-missing")
+            self.assertEqual(self.run_in_terminal("drop", "notes", typed=f"{yes}\n")[0], 0)
+            self.run_cli("stats", "notes", exit_code=2)
 
     def test_short_work_shows_no_progress_bar_and_never_is_never(self):
         path = self.write("in.jsonl", entry_line(1))

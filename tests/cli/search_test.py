@@ -140,6 +140,12 @@ class Selection(FindTest):
         self.run_cli("add", "tea", "just now", "--id", "new")
         self.assertEqual(self.ids("--since", "1d"), ["new"])
 
+    def test_a_time_of_another_zone_is_that_time(self):
+        # 23:30 and 23:45 UTC of the day before.
+        self.search("--since", "2026-01-10T05:00:00+05:30", "--until", "2026-01-09T23:45:00Z")
+        self.search("--since", "2026-01-10T05:30:00+05:30", "--until", "2026-01-09T23:45:00Z",
+                    exit_code=1)
+
     def test_orders(self):
         self.assertEqual(self.ids("--sort", "time"), ["t4", "t3", "t2", "t1"])
         self.assertEqual(self.ids("--sort", "importance"), ["t3", "t1", "t2", "t4"])

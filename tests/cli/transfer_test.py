@@ -75,6 +75,30 @@ class Import(CliTest):
         again = self.run_cli("import", "notes", path, exit_code=1)
         self.assertIn("in.jsonl:251: ", again.stderr)
 
+    def test_lists_no_more_refused_lines_of_several_files_than_of_one(self):
+        path = self.write("bad.jsonl", "no json\n" * 600)
+        report = self.run_json("import", "notes", path, path, exit_code=1)
+        self.assertEqual((len(report["refused"]), report["refused_total"]), (1000, 1200))
+        done = self.run_cli("import", "notes", "-", stdin="no json\n" * 21, exit_code=1)
+        self.assertEqual(len(done.stderr.splitlines()), 22)
+        self.assertIn("1 more line refused", done.stderr)
+
+    def test_a_new_session_that_somebody_else_uses_is_not_taken_back(self):
+        self.run_cli("create", "other")
+        for words in (["kv", "set", "notes", "drink", "tea"],
+                      ["transcript", "append", "notes", "user", "tea"]):
+            with self.subTest(words[0]):
+                process = subprocess.Popen([program(), "import", "notes", "-"],
+                                           stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                                           env=self.environment(), cwd=self.directory)
+                while not self.session_file("notes", "metadata.json").exists():
+                    self.assertIsNone(process.poll())
+                self.run_cli(*words)
+                process.communicate(b"no json\n", timeout=TIMEOUT_S)
+                self.assertEqual(process.returncode, 1)
+                self.assertEqual(self.run_cli("ls", "-q").stdout, "notes\nother\n")
+                self.run_cli("drop", "notes", "--yes")
+
     def test_takes_several_files_a_last_line_without_newline_and_crlf(self):
         first = self.write("a.jsonl", entry_line(1).rstrip("\n"))
         second = self.write("b.jsonl", entry_line(2).replace("\n", "\r\n") + "\r\n")
@@ -92,14 +116,16 @@ class Import(CliTest):
         self.write("in/one/entries.jsonl", entry_line(1))
         self.write("in/one/other.jsonl", entry_line(9))
         self.write("in/two/memory.jsonl", entry_line(2))
-        self.write("in/three/b.jsonl", entry_line(3))
-        self.write("in/three/a.jsonl", entry_line(4))
+        for number, name in ((3, "c"), (4, "a"), (5, "b")):
+            self.write(f"in/three/{name}.jsonl", entry_line(number))
         self.write("in/empty/readme.txt", "")
         self.write("in/queries.jsonl", "{}\n")
         report = self.run_json("import", "--all", "in")
         added = {item["session_id"]: item["added"] for item in report["sessions"]}
-        self.assertEqual(added, {"one": 1, "two": 1, "three": 2})
-        self.assertEqual(report["added"], 4)
+        self.assertEqual(added, {"one": 1, "two": 1, "three": 3})
+        self.assertEqual(report["added"], 5)
+        kept = self.run_cli("export", "three").stdout.splitlines()
+        self.assertEqual([json.loads(line)["id"] for line in kept], ["e4", "e5", "e3"])
         self.run_cli("import", "--all", "missing", exit_code=2)
         self.run_cli("import", "--all", "in/empty", exit_code=2)
         self.run_cli("import", "--all", "in", "more", exit_code=1)
@@ -220,6 +246,19 @@ class Export(CliTest):
         # Nothing stands behind what was exported.
         self.assertEqual(len(self.run_json("export", "notes", "-o", "/dev/stdout")["entries"]), 3)
 
+    def test_sizes_are_rounded_into_the_next_unit(self):
+        for size, shown in ((999_949, "999.9 kB"), (999_950, "1.0 MB"), (999, "999 B")):
+            with self.subTest(size):
+                self.run_cli("create", "s")
+                self.run_cli("add", "s", "x", "--id", "e")
+                rest = self.run_json("export", "s", "-o", "out", "-f", "jsonl")["bytes"] - 1
+                self.run_cli("drop", "s", "--yes")
+                self.run_cli("create", "s")
+                self.run_cli("add", "s", "-", "--id", "e", stdin="x" * (size - rest))
+                done = self.run_cli("export", "s", "-o", "out")
+                self.assertEqual(done.stderr, f"Exported 1 entry of s to out, {shown}.\n")
+                self.run_cli("drop", "s", "--yes")
+
     def test_a_failed_write_keeps_what_was_there(self):
         self.notes()
         path = self.write("taken/file", "before")
@@ -324,6 +363,11 @@ class Backup(CliTest):
         self.assertEqual((report["appended"], report["entries"]), (1, 1))
         self.assertEqual(self.run_cli("backup", self.copy, "notes", "--quiet").stderr, "")
         self.run_cli("get", "notes", "e9", environment={"VARVE_ROOT": self.copy})
+
+    def test_a_session_may_be_named_by_its_option(self):
+        self.run_cli("add", "second", "x", "--create")
+        self.run_cli("backup", self.copy, "--session", "second")
+        self.assertEqual(self.run_cli("--root", self.copy, "ls", "-q").stdout, "second\n")
 
     def test_deleted_sessions_leave_the_copy_unless_they_are_kept(self):
         self.run_cli("create", "other")

@@ -187,8 +187,18 @@ class OnATerminal(CliTest):
         picture = live.read_until("q quits, space refreshes")
         self.assertIn("41 sessions, 43 entries", picture)
         self.assertLessEqual(picture.count("\n"), 24)
-        live.type("q")
+        live.type("Q")
         self.check_restored(live)
+
+
+class Many(CliTest):
+    def test_of_more_than_256_sessions_the_most_recently_used_are_shown(self):
+        for number in range(257):
+            self.write(f"in/s{number:03}/entries.jsonl", entry_line(1))
+        self.run_cli("import", "--all", "in")
+        shown = json.loads(self.run_cli("watch", "--once", "--json").stdout)["sessions"]
+        self.assertEqual({row["session_id"] for row in shown},
+                         {f"s{number:03}" for number in range(1, 257)})
 
 
 class Stats(CliTest):
