@@ -10,89 +10,13 @@
 #include <vector>
 
 #include "client.h"
+#include "memory_client.h"
 
 namespace varve_test {
 namespace {
 
 constexpr int64_t kStartMs = 1'768'000'000'000;  // 2026-01-09T23:06:40Z
 constexpr int64_t kHourMs = 3'600'000;
-
-class Memory {
- public:
-  explicit Memory(const Store& store, std::string_view options = {}) {
-    ErrorOut error;
-    const Outcome opened = error.outcome(
-        varve_memory_open(store.get(), options.data(), options.size(), &memory_, error.out()));
-    EXPECT_TRUE(opened.ok()) << opened;
-  }
-  ~Memory() { close(); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-
-  [[nodiscard]] varve_memory_t* get() const { return memory_; }
-  void close() {
-    varve_memory_close(memory_);
-    memory_ = nullptr;
-  }
-  [[nodiscard]] Answer record(std::string_view session, std::string_view message) const {
-    return answer_of([&](char** text, size_t* len, varve_error_t** error) {
-      return varve_memory_record(memory_, session.data(), session.size(), message.data(),
-                                 message.size(), text, len, error);
-    });
-  }
-  [[nodiscard]] Answer say(std::string_view session, std::string_view role,
-                           std::string_view content) const {
-    return record(session, json::serialize(json::object{{"role", role}, {"content", content}}));
-  }
-  [[nodiscard]] Answer context(std::string_view session, uint64_t max_tokens = 0) const {
-    return answer_of([&](char** text, size_t* len, varve_error_t** error) {
-      return varve_memory_context(memory_, session.data(), session.size(), max_tokens, text, len,
-                                  error);
-    });
-  }
-  [[nodiscard]] std::string source(std::string_view session) const {
-    return context(session).object().at("source").as_string().c_str();
-  }
-  // Contents of the context in order, with blanks between.
-  [[nodiscard]] std::string contents(std::string_view session, uint64_t max_tokens = 0) const {
-    std::string all;
-    const json::object context_of = context(session, max_tokens).object();
-    for (const auto& entry : context_of.at("entries").as_array()) {
-      if (!all.empty()) all += ' ';
-      all += entry.at("content").as_string().c_str();
-    }
-    return all;
-  }
-  [[nodiscard]] Outcome load(std::string_view session) const {
-    ErrorOut error;
-    return error.outcome(varve_memory_load(memory_, session.data(), session.size(), error.out()));
-  }
-  [[nodiscard]] Outcome save(std::string_view session) const {
-    ErrorOut error;
-    return error.outcome(varve_memory_save(memory_, session.data(), session.size(), error.out()));
-  }
-  void clear() const { EXPECT_EQ(varve_memory_clear(memory_, nullptr), VARVE_OK); }
-  [[nodiscard]] Answer remember(std::string_view message) const {
-    return answer_of([&](char** text, size_t* len, varve_error_t** error) {
-      return varve_memory_store(memory_, message.data(), message.size(), text, len, error);
-    });
-  }
-  [[nodiscard]] Results search(std::string_view query = {}) const {
-    ErrorOut error;
-    varve_results_t* results = nullptr;
-    Outcome outcome = error.outcome(
-        varve_memory_search(memory_, query.data(), query.size(), &results, error.out()));
-    return {std::move(outcome), results};
-  }
-  [[nodiscard]] Outcome remove(std::string_view id, std::string_view reason = {}) const {
-    ErrorOut error;
-    return error.outcome(varve_memory_delete(memory_, id.data(), id.size(), reason.data(),
-                                             reason.size(), error.out()));
-  }
-
- private:
-  varve_memory_t* memory_ = nullptr;
-};
 
 int64_t tell_time(void* now_ms) { return *static_cast<int64_t*>(now_ms); }
 
@@ -364,6 +288,36 @@ TEST(MemoryManager, KeepsFewSessionsOpen) {
   EXPECT_EQ(memory.contents("s0"), "hello");
   memory.clear();
   EXPECT_LE(open_files(), before + 8);
+}
+
+// An exclusive store holds the lock of each session that it has open.
+TEST(MemoryManager, KeepsThoseSessionsOpenThatWereUsedLast) {
+  const TempDirectory directory;
+  const Store store(directory.path(), R"({"concurrency":{"exclusive":true}})");
+  const Memory memory(store);
+  for (int i = 0; i < 32; ++i) {
+    ASSERT_TRUE(memory.say("s" + std::to_string(i), "user", "hello").ok());
+  }
+  ASSERT_EQ(memory.contents("s0"), "hello");
+  ASSERT_TRUE(memory.say("new", "user", "hello").ok());
+  const Store other(directory.path(), R"({"concurrency":{"lock_timeout_ms":1}})");
+  for (const std::string session : {"s0", "s1", "s2", "s31", "new"}) {
+    const Memory writer(other);
+    EXPECT_EQ(writer.say(session, "user", "x").outcome.status,
+              session == "s1" ? VARVE_OK : VARVE_BUSY)
+        << session;
+  }
+}
+
+TEST(MemoryManager, ASessionThatSomebodyElseDeletedIsNotKeptOpen) {
+  const TempDirectory directory;
+  const Store store(directory.path());
+  const Memory memory(store);
+  const size_t before = open_files();
+  fill(memory, "chat", 1);
+  ASSERT_TRUE(Store(directory.path()).delete_session("chat").ok());
+  EXPECT_EQ(memory.contents("chat"), "");
+  EXPECT_EQ(open_files(), before) << "its files would stay on the disk";
 }
 
 // Working memory.
@@ -664,7 +618,9 @@ TEST(LongTermMemory, AgentsOfOneUserShareIt) {
   ASSERT_TRUE(one.remember(R"({"content":"likes tea"})").ok());
   ASSERT_TRUE(two.remember(R"({"content":"lives in Kiel"})").ok());
   EXPECT_EQ(two.search().count(), 2U);
-  EXPECT_EQ(store.sessions().object().at("sessions").as_array().size(), 1U);
+  const json::object listed = store.sessions().object();
+  ASSERT_EQ(listed.at("sessions").as_array().size(), 1U);
+  EXPECT_EQ(listed.at("sessions").as_array()[0].at("agent_id").as_string(), "");
 }
 
 // What is refused.
