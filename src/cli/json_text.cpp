@@ -77,8 +77,10 @@ int64_t integer_at(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains({name.data(), name.size()});
   if (value == nullptr) return 0;
   if (value->is_int64()) return value->get_int64();
-  if (value->is_uint64()) return static_cast<int64_t>(value->get_uint64());
-  return value->is_double() ? static_cast<int64_t>(value->get_double()) : 0;
+  if (!value->is_double()) return 0;
+  const double number = value->get_double();
+  constexpr double kEnd = 9'223'372'036'854'775'808.0;  // the first that is too large
+  return number >= -kEnd && number < kEnd ? static_cast<int64_t>(number) : 0;
 }
 
 double number_at(const json::object& object, std::string_view name) {

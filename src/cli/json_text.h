@@ -21,7 +21,7 @@ namespace json = boost::json;
 // As above for an object; an empty one for anything else.
 [[nodiscard]] json::object parse_object(std::string_view text);
 
-// One member; if it is missing or mistyped: "", 0, false or an empty one.
+// One member; if it is missing, mistyped or too large: "", 0, false or an empty one.
 [[nodiscard]] std::string string_at(const json::object& object, std::string_view name);
 [[nodiscard]] int64_t integer_at(const json::object& object, std::string_view name);
 [[nodiscard]] double number_at(const json::object& object, std::string_view name);

@@ -279,6 +279,10 @@ class Mistakes(CliTest):
         with hold_lock(lock):
             done = self.run_cli("add", "notes", "x", exit_code=3)
         self.assertIn("Process 4711 has held it since 2026-01-10 14:30:00", done.stderr)
+        for number in ("1e300", "-1e19", "18446744073709551615", '"4711"'):
+            lock.write_text(f'{{"pid":{number}}}\n')
+            with self.subTest(number), hold_lock(lock):
+                self.assertNotIn("Process", self.run_cli("add", "notes", "x", exit_code=3).stderr)
 
 
 class Output(CliTest):
