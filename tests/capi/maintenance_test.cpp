@@ -176,6 +176,17 @@ TEST_P(Maintenance, NamesTheOptionThatIsWrong) {
   EXPECT_TRUE(session_.rebuild_index("{}").ok());
 }
 
+// It would drop what is alive from a call that says it drops only what is not.
+TEST_P(Maintenance, APurgeEvictsNothing) {
+  constexpr std::string_view kOptions = R"({"evict_below":2})";
+  const Answer refused = answer_of([&](char** text, size_t* len, varve_error_t** error) {
+    return varve_session_purge(session_.get(), kOptions.data(), kOptions.size(), text, len, error);
+  });
+  EXPECT_EQ(refused.outcome.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(refused.outcome.detail("member"), "evict_below");
+  EXPECT_EQ(session_.count().count, 2u);
+}
+
 // A session whose middle line is damaged on disk.
 class DamagedSession : public testing::Test {
  protected:
