@@ -59,6 +59,30 @@ TEST_F(BackupTest, IsAStoreWithTheSameSessionsEntriesAndDeletions) {
   EXPECT_EQ(listed->get("sessions")->items().size(), 2U);
 }
 
+TEST_F(BackupTest, SaysNothingMoreOfASessionThatItRemoved) {
+  const auto store = open("store");
+  create(*store, "notes");
+  create(*store, "other");
+  backed_up(*store);
+  ASSERT_NE(file("copy/backup.json").find("\"notes\""), std::string::npos);
+  ASSERT_TRUE(store->delete_session("notes").ok());
+  backed_up(*store);
+  EXPECT_EQ(file("copy/backup.json").find("\"notes\""), std::string::npos);
+}
+
+TEST_F(BackupTest, FollowsTheSettingsAndTheirEnd) {
+  const auto store = open("store");
+  create(*store, "notes");
+  for (const std::string_view settings : {R"({"durability":"os"})", R"({"durability":"commit"})"}) {
+    disk_.write_file("store/config.json", settings);
+    backed_up(*store);
+    EXPECT_EQ(file("copy/config.json"), settings);
+  }
+  ASSERT_TRUE((*disk_.open_root("store", false))->remove("config.json").ok());
+  backed_up(*store);
+  EXPECT_FALSE(disk_.exists("copy/config.json"));
+}
+
 TEST_F(BackupTest, ASecondOneCopiesOnlyWhatWasAppended) {
   const auto store = open("store");
   const auto notes = create(*store, "notes");

@@ -149,5 +149,56 @@ TEST_F(FlusherBesideALock, OneThatAnotherProcessDeletedIsNoFailure) {
   EXPECT_EQ(told, std::vector<std::string>());
 }
 
+// Two sessions whose locks another process has, and a clock that only waiting moves.
+class RoundsBesideLocks : public testing::Test {
+ protected:
+  void SetUp() override {
+    store_ = *Store::open("store", R"({"durability":"os"})", {&disk_, &clock_, &random_});
+    const auto folders = *(*disk_.open_root("store", false))->open_directory("sessions");
+    for (const std::string id : {"one", "two"}) {
+      sessions_.push_back(*store_->create_session(R"({"session_id":")" + id + "\"}"));
+      ASSERT_TRUE(sessions_.back()->add(R"({"type":"message","content":"hello"})").ok());
+      const auto folder = *folders->open_directory(id);
+      locks_.push_back(*folder->open("lock", io::OpenMode::kUpdateOrCreate));
+      ASSERT_TRUE(*locks_.back()->try_lock());
+    }
+  }
+  FlushRounds rounds(uint64_t patience_ms, uint64_t late_ms) {
+    return {clock_, patience_ms, late_ms,
+            [this](const std::string& id, const Status&) { told_ += id + " "; }};
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::shared_ptr<Store> store_;
+  FlushRounds::Sessions sessions_;
+  std::vector<std::unique_ptr<io::File>> locks_;
+  std::string told_;
+};
+
+TEST_F(RoundsBesideLocks, AllThatAreBusyShareThePatience) {
+  FlushRounds rounds = this->rounds(100, 60'000);
+  rounds.run(sessions_);
+  EXPECT_GE(clock_.slept_us(), 90'000);
+  EXPECT_LE(clock_.slept_us(), 110'000);
+  EXPECT_EQ(told_, "");
+}
+
+TEST_F(RoundsBesideLocks, OneThatStaysBusyIsToldAgainWhenAsMuchTimeHasPassed) {
+  FlushRounds rounds = this->rounds(2, 1000);
+  rounds.run(sessions_);
+  EXPECT_EQ(told_, "");
+  clock_.advance_ms(1000);
+  rounds.run(sessions_);
+  EXPECT_EQ(told_, "one two ");
+  clock_.advance_ms(500);
+  rounds.run(sessions_);
+  EXPECT_EQ(told_, "one two ");
+  clock_.advance_ms(500);
+  rounds.run(sessions_);
+  EXPECT_EQ(told_, "one two one two ");
+}
+
 }  // namespace
 }  // namespace varve::store

@@ -28,8 +28,11 @@ TEST_F(RestoreTest, BringsADroppedSessionBack) {
     ASSERT_TRUE(notes->update(R"({"title":"Mine"})").ok());
   }
   backed_up(*store);
+  const size_t bytes = file("copy/sessions/notes/memory.jsonl").size() +
+                       file("copy/sessions/notes/tombstones.jsonl").size();
   ASSERT_TRUE(store->delete_session("notes").ok());
   const json::Tree report = restored(*store);
+  EXPECT_EQ(report.get_count("bytes"), bytes);
   EXPECT_EQ(report.get_int64("sessions"), 1);
   EXPECT_EQ(report.get_int64("replaced"), 0);
   EXPECT_EQ(report.get_int64("entries"), 2);

@@ -178,6 +178,16 @@ TEST_F(StoreCorners, ANamedSessionIsAskedOnlyForItsUserAndItsAgent) {
   EXPECT_EQ(count(R"(,"user_id":"bob","agent_id":"x")"), 0u);
 }
 
+TEST_F(StoreCorners, ASessionThatIsMadeAnewInTheSameMillisecondIsListedOnce) {
+  const auto store = open("store");
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(store->create_session(R"({"session_id":"s1"})").ok());
+    ASSERT_TRUE(store->delete_session("s1").ok());
+  }
+  ASSERT_TRUE(store->create_session(R"({"session_id":"s1"})").ok());
+  EXPECT_EQ(listed(*store, ""), "s1 ");
+}
+
 TEST_F(StoreCorners, AUsersSessionsCountOnceAndAlsoWhenTheyAreDamaged) {
   const std::string config = R"({"storage":{"max_user_sessions":3,"max_user_size_mb":0.2}})";
   {

@@ -305,6 +305,15 @@ TEST_F(Quotas, AUserHasSoManySessions) {
   EXPECT_TRUE(store->create_session(R"({"session_id":"s3","user_id":"u"})").ok());
 }
 
+TEST_F(Quotas, AnIdThatIsAnotherUsersNowCountsForThatUser) {
+  const auto store = open(R"({"max_user_sessions":1})");
+  ASSERT_TRUE(store->create_session(R"({"session_id":"s1","user_id":"u"})").ok());
+  ASSERT_TRUE(store->delete_session("s1").ok());
+  ASSERT_TRUE(store->create_session(R"({"session_id":"s1","user_id":"v"})").ok());
+  EXPECT_TRUE(store->create_session(R"({"session_id":"s2","user_id":"u"})").ok());
+  EXPECT_EQ(store->create_session(R"({"session_id":"s3","user_id":"v"})").code(), Code::kSizeLimit);
+}
+
 TEST_F(Quotas, OfTwoThreadsThatMakeTheLastSessionOneIsRefused) {
   const auto store = open(R"({"max_user_sessions":1})");
   const auto create = [&](const std::string& id) {
