@@ -27,6 +27,11 @@
 #ifndef VARVE_VARVE_HPP
 #define VARVE_VARVE_HPP
 
+#if __cplusplus <= 201703L
+#error \
+    "varve/varve.hpp needs C++20: -std=c++20, or target_compile_features(... cxx_std_20) in CMake"
+#else
+
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
@@ -429,4 +434,5 @@ using Result = varve::Result<T>;
 }  // namespace wrapper
 }  // namespace varve
 
+#endif  // C++20
 #endif

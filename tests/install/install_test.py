@@ -91,6 +91,19 @@ class Installed(unittest.TestCase):
     def test_cxx_by_pkg_config_static(self):
         self.by_pkg_config("CXX", shared=False)
 
+    def test_the_classes_for_cxx_need_cxx20_and_say_so(self):
+        example = ROOT / "examples/tool_calls.cpp"
+        flags = self.pkg_config(self.prefix, "--cflags", "--libs", "varve")
+        program = self.build_folder() / "tool_calls"
+        run([OPTIONS.cxx, "-std=c++20", *WARNINGS, example, "-o", program, *flags])
+        self.assertIn("Why wait?", run([program], LD_LIBRARY_PATH=self.libdir))
+        old = subprocess.run([OPTIONS.cxx, "-std=c++17", "-fsyntax-only", example, *flags],
+                             capture_output=True, text=True)
+        self.assertNotEqual(old.returncode, 0)
+        errors = [line for line in old.stderr.splitlines() if " error: " in line]
+        self.assertIn("varve.hpp needs C++20: -std=c++20", errors[0])
+        self.assertEqual([line for line in errors[1:] if "/varve/" in line.split(":")[0]], [])
+
     def test_pkg_config_static_where_there_is_only_that(self):
         flags = self.pkg_config(self.static_prefix, "--static", "--cflags", "--libs", "varve")
         self.run_consumer(self.link("C", flags), shared=False)
