@@ -76,12 +76,19 @@ class Record:
     """Lines of a file: they outlive the process that wrote them."""
 
     def __init__(self, path, pace=None):
-        self._pace = pace
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._path, self._pace = path, pace
+        self._file = None  # until it is written to, which may be in a forked process
         self._count = 0
 
     def write(self, *line):
+        if self._file is None:
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.write(self._file, (json.dumps(line) + "\n").encode())
+
+    def close(self):
+        if self._file is not None:
+            os.close(self._file)
+        self._file = None
 
     def call(self, what, session, told, work):
         """Makes a call and notes it. Returns (status, answer)."""

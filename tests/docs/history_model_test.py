@@ -140,6 +140,7 @@ class Single(Thread):
         for name in list(self.handles):
             self.close(name)
         self.library._lib.varve_store_close(self.store)
+        self.record.close()
 
 
 # --- the history
