@@ -87,6 +87,11 @@ Result<std::string> options_json(const ExportOptions& options, bool has_file) {
   return text;
 }
 
+void name_option(const ExportOptions& options, Failure& failure) {
+  tell_of_part(failure, "query");
+  options.conditions.name_option(failure);
+}
+
 // Writes the whole text, or leaves what was there before if anything fails. Only the owner may read
 // the file, as with the store's own files.
 Result<std::string> write_file(Session& session, const std::string& path,
@@ -94,7 +99,7 @@ Result<std::string> write_file(Session& session, const std::string& path,
   Result<std::string> json = options_json(options, true);
   if (!json.ok()) return std::move(json.failure());
   Result<std::string> report = session.export_file(path, *json);
-  if (!report.ok()) options.conditions.name_option(report.failure());
+  if (!report.ok()) name_option(options, report.failure());
   return report;
 }
 
@@ -102,7 +107,7 @@ Result<std::string> export_text(Session& session, const ExportOptions& options) 
   Result<std::string> json = options_json(options, false);
   if (!json.ok()) return std::move(json.failure());
   Result<std::string> text = session.export_text(*json);
-  if (!text.ok()) options.conditions.name_option(text.failure());
+  if (!text.ok()) name_option(options, text.failure());
   return text;
 }
 

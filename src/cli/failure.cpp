@@ -111,6 +111,17 @@ void name_option_of_member(Failure& failure, std::initializer_list<OptionMember>
   }
 }
 
+void tell_of_part(Failure& failure, std::string_view member) {
+  json::object details = parse_object(failure.details);
+  const std::string name = string_at(details, "member");
+  if (!is_within(name, member) || name == member) return;
+  const std::string within = name.substr(member.size() + 1);
+  failure.message = "member '" + within + "': " + reason_of(failure.message, details);
+  details["member"] = within;
+  details.erase("offset");
+  failure.details = json_of(details);
+}
+
 Failure system_failure(const std::string& what, int error_number) {
   varve_status_t status = VARVE_IO;
   if (error_number == ENOENT || error_number == ENOTDIR) status = VARVE_NOT_FOUND;

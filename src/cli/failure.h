@@ -67,6 +67,10 @@ struct OptionMember {
 // that is in a document that the person has not seen. Other failures stay as they are.
 void name_option_of_member(Failure& failure, std::initializer_list<OptionMember> options);
 
+// Of a document that has what the person wrote as its `member`: names members as they are in that
+// part. Where in it the library does not say. Other failures stay as they are.
+void tell_of_part(Failure& failure, std::string_view member);
+
 // A failure for a failed system call; `what` reads like "cannot open notes.jsonl".
 [[nodiscard]] Failure system_failure(const std::string& what, int error_number);
 
