@@ -130,7 +130,8 @@ class Verification {
       legal_to_ = core_.metadata.compacted_through_seq();
       settled_seq_ = std::max(legal_to_, durable_seq);
       if (core_.metadata_was_damaged) {
-        report_.problem_in(log::kMetadataFile, 0, 0, "it could not be read");
+        report_.problem_in(log::kMetadataFile, 0, 0,
+                           "it is missing or cannot be read; the next write makes a new one");
       }
     }
     VARVE_TRY_ASSIGN(const auto store_damage, find_store_damage(core_));
