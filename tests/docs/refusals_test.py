@@ -3,7 +3,7 @@
 and docs/errors.md say: with VARVE_INVALID_ARGUMENT, the member and its place in the given text, and
 without a change of any byte on the disk.
 
-    VARVE_LIBRARY=libvarve.so refusals_model_test.py
+    VARVE_LIBRARY=libvarve.so refusals_test.py
 """
 import ctypes
 import json
