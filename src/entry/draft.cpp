@@ -297,13 +297,18 @@ Status DraftWriter::write_relations(Given value) {
   return {};
 }
 
-std::string batch_member(Batch batch) {
-  if (batch.count == 0) return {};
-  return "\"batch\":{\"i\":" + std::to_string(batch.index) +
-         ",\"n\":" + std::to_string(batch.count) + "},";
-}
+// What a finished line has of its batch and its number, around the digits.
+constexpr std::string_view kBatchStart = R"("batch":{"i":)";
+constexpr std::string_view kBatchMiddle = R"(,"n":)";
+constexpr std::string_view kBatchEnd = "},";
+constexpr std::string_view kSeqStart = R"("seq":)";
+constexpr std::string_view kSeqEnd = ",";
 
-std::string seq_member(uint64_t seq) { return "\"seq\":" + std::to_string(seq) + ','; }
+size_t digit_count(uint64_t number) {
+  size_t count = 1;
+  for (; number > 9; number /= 10) count += 1;
+  return count;
+}
 
 }  // namespace
 
@@ -333,8 +338,10 @@ Result<Draft> draft_value(std::string_view text, json::Value value, const DraftO
 }
 
 size_t sealed_bytes(const Draft& draft, uint64_t seq, Batch batch) {
-  return draft.body.size() + batch_member(batch).size() + kChecksumMemberBytes +
-         seq_member(seq).size() + 1;
+  const size_t batch_bytes = kBatchStart.size() + digit_count(batch.index) + kBatchMiddle.size() +
+                             digit_count(batch.count) + kBatchEnd.size();
+  return draft.body.size() + (batch.count == 0 ? 0 : batch_bytes) + kChecksumMemberBytes +
+         kSeqStart.size() + digit_count(seq) + kSeqEnd.size() + 1;
 }
 
 void append_sealed(Draft& draft, uint64_t seq, Batch batch, std::string* lines) {
@@ -342,12 +349,15 @@ void append_sealed(Draft& draft, uint64_t seq, Batch batch, std::string* lines) 
   std::string& line = *lines;
   const size_t line_at = line.size();
   line.append(body.substr(0, draft.batch_at));
-  line.append(batch_member(batch));
+  if (batch.count != 0) {
+    line.append(kBatchStart).append(std::to_string(batch.index));
+    line.append(kBatchMiddle).append(std::to_string(batch.count)).append(kBatchEnd);
+  }
   line.append(body.substr(draft.batch_at, draft.checksum_at - draft.batch_at));
   const size_t checksum_at = line.size();
   append_blank_checksum(line);
   line.append(body.substr(draft.checksum_at, draft.seq_at - draft.checksum_at));
-  line.append(seq_member(seq));
+  line.append(kSeqStart).append(std::to_string(seq)).append(kSeqEnd);
   line.append(body.substr(draft.seq_at));
   fill_checksum(line_at, checksum_at, line);
   line += '\n';

@@ -203,7 +203,7 @@ class RenumberFacets final : public Dictionary::Renumber {
 
 Facets Facets::renumbered(const Renumbering& rows) const {
   RenumberFacets keys(rows);
-  Facets facets(dictionary_.hash_seed());
+  Facets facets(hash_seed());
   facets.dictionary_ = dictionary_.renumbered(rows, RowLengths(), keys);
   return facets;
 }

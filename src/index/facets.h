@@ -32,6 +32,7 @@ class Facets {
  public:
   // The seed: index/dictionary.h.
   explicit Facets(uint64_t hash_seed) : dictionary_(hash_seed) {}
+  [[nodiscard]] uint64_t hash_seed() const { return dictionary_.hash_seed(); }
 
   void add(uint32_t row, const entry::EntryFacts& facts);
 

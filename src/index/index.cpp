@@ -128,7 +128,7 @@ std::map<std::string, uint64_t> Index::type_counts() const {
 }
 
 TextIndex& Index::text_to_extend() {
-  if (text_ == nullptr) text_ = std::make_unique<TextIndex>(text_settings_, hash_seed_);
+  if (text_ == nullptr) text_ = std::make_unique<TextIndex>(text_settings_, hash_seed());
   return *text_;
 }
 
@@ -149,7 +149,7 @@ Status Index::load_whole() {
 }
 
 Index Index::renumbered(const Renumbering& rows) const {
-  Index index(text_settings_, hash_seed_);
+  Index index(text_settings_, hash_seed());
   index.type_names_ = type_names_;
   index.type_numbers_ = type_numbers_;
   index.type_counts_.assign(type_names_.size(), 0);

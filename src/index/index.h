@@ -68,8 +68,7 @@ class Index {
   // The seed is secret where others choose words, tags and types (base/hash.h). No answer depends
   // on it, and no file has it.
   explicit Index(text::Settings text_settings = {}, uint64_t hash_seed = 0)
-      : hash_seed_(hash_seed),
-        type_numbers_(0, KeyHash{hash_seed}),
+      : type_numbers_(0, KeyHash{hash_seed}),
         text_settings_(std::move(text_settings)),
         facets_(hash_seed) {}
   // Throws std::bad_alloc before it changes either. (std::swap() makes one by moving, for which
@@ -136,7 +135,7 @@ class Index {
   [[nodiscard]] uint64_t tombstone_count() const { return tombstone_hashes_.size(); }
   // Live and expired rows by type, without the deleted ones.
   [[nodiscard]] std::map<std::string, uint64_t> type_counts() const;
-  [[nodiscard]] uint64_t hash_seed() const { return hash_seed_; }
+  [[nodiscard]] uint64_t hash_seed() const { return facets_.hash_seed(); }
   // [bytes] all of it, and of which the facets and the words.
   [[nodiscard]] uint64_t memory_bytes() const;
   [[nodiscard]] uint64_t facets_memory_bytes() const { return facets_.memory_bytes(); }
@@ -220,7 +219,6 @@ class Index {
   void note_seq(uint64_t seq, uint64_t settled_seq);
   [[nodiscard]] std::string_view tombstone_id(uint32_t number) const;
 
-  uint64_t hash_seed_;
   RowColumn<uint64_t> offsets_;
   RowColumn<uint32_t> lengths_;
   RowColumn<uint64_t> line_hashes_;

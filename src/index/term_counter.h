@@ -83,6 +83,7 @@ class TermCounter {
         words_(hash_seed),
         compounds_(hash_seed),
         terms_(hash_seed) {}
+  [[nodiscard]] uint64_t hash_seed() const { return hash_seed_; }
 
   // The next row. Null: an entry that could not be read has no words.
   void add(const json::Value* entry);

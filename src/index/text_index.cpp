@@ -135,13 +135,13 @@ class RenumberWords final : public Dictionary::Renumber {
 }  // namespace
 
 TextIndex TextIndex::renumbered(const Renumbering& rows, const text::Settings& settings) const {
-  TextIndex text(settings, dictionary_.hash_seed());
+  TextIndex text(settings, hash_seed());
   for (const uint32_t row : rows.kept()) {
     if (row >= lengths_.size()) break;  // its words are not indexed yet
     text.lengths_.push_back(lengths_[row]);
     text.total_length_ += length(row);
   }
-  RenumberWords keys(dictionary_.hash_seed());
+  RenumberWords keys(hash_seed());
   text.dictionary_ = dictionary_.renumbered(rows, text.length_lookup(), keys);
   return text;
 }

@@ -35,7 +35,8 @@ class TextIndex {
   TextIndex(const text::Settings& settings, uint64_t hash_seed)
       : counter_(settings, hash_seed),
         fingerprint_(text::Analyzer::fingerprint(settings)),
-        dictionary_(hash_seed) {}
+        dictionary_(counter_.hash_seed()) {}
+  [[nodiscard]] uint64_t hash_seed() const { return dictionary_.hash_seed(); }
 
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
 

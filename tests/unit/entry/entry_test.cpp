@@ -67,6 +67,19 @@ TEST_F(Reading, SealAgainWithAnotherSeqGivesTheOtherLine) {
   EXPECT_EQ(check_seal(second), Seal::kRight);
 }
 
+TEST_F(Reading, TheLengthOfALineIsKnownBeforeItIsMade) {
+  auto draft = make(R"({"type":"message","id":"mem_1","content":"hi","zz":1})");
+  ASSERT_TRUE(draft.ok());
+  for (const uint64_t seq : {uint64_t{1}, uint64_t{9}, uint64_t{10}, uint64_t{999}, kSeqMax}) {
+    for (const Batch batch : {Batch(), Batch{2, 0}, Batch{10, 9}, Batch{1000, 100}}) {
+      const size_t expected = sealed_bytes(*draft, seq, batch);
+      std::string line;
+      append_sealed(*draft, seq, batch, &line);
+      EXPECT_EQ(line.size(), expected) << line;
+    }
+  }
+}
+
 TEST_F(Reading, GivesBackWhatWasSealed) {
   const std::string deep = std::string(63, '[') + std::string(63, ']');
   const std::string contents[] = {

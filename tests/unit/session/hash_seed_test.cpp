@@ -28,6 +28,12 @@ class HashSeedOfSession : public testing::Test {
     return core;
   }
 
+  // Words have tables of their own, which are made when somebody needs them.
+  static void expect_seed_of(const Core& core, index::Index& index) {
+    EXPECT_EQ(index.hash_seed(), core.hash_seed);
+    EXPECT_EQ(index.text_to_extend().hash_seed(), core.hash_seed);
+  }
+
   Host host_;
   SessionDisk disk_{host_};
 };
@@ -42,26 +48,26 @@ TEST_F(HashSeedOfSession, IsNobodyElses) {
 TEST_F(HashSeedOfSession, IsThatOfAnIndexReadFromItsFile) {
   const auto core = load();
   ASSERT_FALSE(core->index_from_log);
-  EXPECT_EQ(core->index.hash_seed(), core->hash_seed);
+  expect_seed_of(*core, core->index);
 }
 
 TEST_F(HashSeedOfSession, IsThatOfAnIndexMadeFromTheLog) {
   disk_.remove("index.bin");
   const auto core = load();
   ASSERT_TRUE(core->index_from_log);
-  EXPECT_EQ(core->index.hash_seed(), core->hash_seed);
+  expect_seed_of(*core, core->index);
 }
 
 TEST_F(HashSeedOfSession, IsThatOfAnIndexRebuiltOrWithoutWhatIsDropped) {
   const auto core = load();
   ASSERT_TRUE(core->rebuild().ok());
-  EXPECT_EQ(core->index.hash_seed(), core->hash_seed);
+  expect_seed_of(*core, core->index);
   ASSERT_TRUE(core->load_rows().ok());
   constexpr uint32_t kKept = 1;
   const index::Renumbering rows(std::span(&kKept, 1), 3);
   const auto kept = core->index_of_kept(rows, core->index_epoch);
   ASSERT_NE(kept, nullptr);
-  EXPECT_EQ(kept->hash_seed(), core->hash_seed);
+  expect_seed_of(*core, *kept);
 }
 
 }  // namespace
