@@ -34,8 +34,9 @@ struct Environment {
   napi_env env = nullptr;
   std::thread::id thread;
   std::atomic<bool> closed{false};
-  std::atomic<int> calls{0};    // of the library, that this thread is in
-  std::atomic<int> waiting{0};  // threads that wait for a reply
+  std::atomic<bool> exiting{false};  // the process ends once JavaScript has heard of it
+  std::atomic<int> calls{0};         // of the library, that this thread is in
+  std::atomic<int> waiting{0};       // threads that wait for a reply
   std::condition_variable changed;
   std::mutex mutex;  // guards what follows, and the replies
   std::deque<Notice> notices;
@@ -293,8 +294,10 @@ double wait_for_answer(Environment& home, Notice notice, std::atomic<double>& ot
   notice.reply = reply;
   std::unique_lock<std::mutex> lock(home.mutex);
   home.waiting++;  // before `calls` is looked at: InLibrary does it the other way round
-  if (home.calls == 0 && post_locked(home, notice)) {
-    home.changed.wait(lock, [&] { return reply->given || home.closed || home.calls > 0; });
+  if (home.calls == 0 && !home.exiting && post_locked(home, notice)) {
+    home.changed.wait(lock, [&] {
+      return reply->given || home.closed || home.exiting || home.calls > 0;
+    });
   } else {
     notice.reply = nullptr;
     post_locked(home, std::move(notice));
@@ -319,6 +322,37 @@ void woken(napi_env env, napi_value, void* context, void*) {
   }
 }
 
+/** Called when the process exits: Node then waits for its threads, so none may wait for Node. */
+napi_value let_go(napi_env env, napi_callback_info) {
+  if (SharedEnvironment home = environment_of(env)) {
+    std::lock_guard<std::mutex> lock(home->mutex);
+    home->exiting = true;
+    home->changed.notify_all();
+  }
+  return nullptr;
+}
+
+/**
+ * process.once('exit', let_go): process.exit() runs no clean-up hook on the main thread. A runtime
+ * without such a process does without.
+ */
+void hear_of_exit(napi_env env) {
+  napi_value object = nullptr;
+  napi_value once = nullptr;
+  napi_value arguments[2] = {nullptr, nullptr};
+  try {
+    check(env, napi_get_global(env, &object));
+    check(env, napi_get_named_property(env, object, "process", &object));
+    check(env, napi_get_named_property(env, object, "once", &once));
+    check(env, napi_create_string_utf8(env, "exit", NAPI_AUTO_LENGTH, &arguments[0]));
+    check(env,
+          napi_create_function(env, "letGo", NAPI_AUTO_LENGTH, let_go, nullptr, &arguments[1]));
+    check(env, napi_call_function(env, object, once, 2, arguments, nullptr));
+  } catch (const Thrown&) {
+    napi_get_and_clear_last_exception(env, &object);
+  }
+}
+
 /** Lets other threads wake this one; does not keep the process running. */
 void make_wake(const SharedEnvironment& home) {
   if (home->wake != nullptr) {
@@ -331,8 +365,11 @@ void make_wake(const SharedEnvironment& home) {
   check(env, napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, wake_ended,
                                              new SharedEnvironment(home), woken, &wake));
   check(env, napi_unref_threadsafe_function(env, wake));
-  std::lock_guard<std::mutex> lock(home->mutex);
-  home->wake = wake;
+  {
+    std::lock_guard<std::mutex> lock(home->mutex);
+    home->wake = wake;
+  }
+  hear_of_exit(env);
 }
 
 /** Whether this is the thread of JavaScript that may be called on. */

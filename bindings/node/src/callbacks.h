@@ -5,7 +5,8 @@
 // call from any other thread
 //   notice  is queued for it
 //   status  is queued for it, and waits for the answer; while JavaScript is itself in a call of the
-//           library, and may wait for this very thread, it takes the answer before for the answer
+//           library, and may wait for this very thread, it takes the answer before for the answer,
+//           and so it does while the process exits
 //   value   answers with the value it gave last (it is asked once when it is registered)
 //   fill    fails
 #pragma once

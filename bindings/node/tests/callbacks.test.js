@@ -221,6 +221,31 @@ test('nobody waits for an answer while JavaScript waits for the library', async 
   }
 });
 
+const EXITS = {
+  'process.exit': ['process.exit(3);', 3],
+  'an exit in the progress function': [
+    'session.setProgress(() => process.exit(4)); await session.export("jsonl");', 4],
+  'an uncaught exception': ['throw new Error("the program\'s own");', 1],
+};
+
+for (const [what, [end, expected]] of Object.entries(EXITS)) {
+  test(`a process may end while others wait for its progress function: ${what}`, async () => {
+    const { code, signal, stderr } = await runModule(`
+      import { Store } from 'varve';
+      const session = Store.openSync('memory:').createSessionSync();
+      const content = 'x'.repeat(700_000);
+      session.addBatchSync(Array.from({ length: 3 }, () => ({ type: 'finding', content })));
+      let told;
+      const isTold = new Promise((resolve) => { told = resolve; });
+      session.setProgress(() => told());
+      for (let n = 0; n < 4; n++) session.export('jsonl').catch(() => {});
+      await isTold;
+      ${end}`, { timeout: 60_000 });
+    assert.equal(signal, null, `it hung: ${stderr}`);
+    assert.equal(code, expected, stderr);
+  });
+}
+
 test('a callback that nobody needs any more is collected', async () => {
   const { code, stdout, stderr } = await runModule(`
     import { Store } from 'varve';

@@ -29,10 +29,10 @@ export const openSession = (test) => openStore(test).createSessionSync();
 
 export const finding = (content, more = {}) => ({ type: 'finding', content, ...more });
 
-/** A program's end: {code, signal, stdout, stderr}. */
-export function run(program, args, { environment = {} } = {}) {
+/** A program's end: {code, signal, stdout, stderr}. One that takes longer than `timeout` is ended. */
+export function run(program, args, { environment = {}, timeout = undefined } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env: { ...process.env, ...environment } });
+    const child = spawn(program, args, { env: { ...process.env, ...environment }, timeout });
     const texts = { stdout: '', stderr: '' };
     for (const stream of ['stdout', 'stderr']) {
       child[stream].setEncoding('utf8').on('data', (text) => { texts[stream] += text; });
@@ -43,11 +43,10 @@ export function run(program, args, { environment = {} } = {}) {
 }
 
 /** Runs text as a module that can import varve from `../lib/index.js`. */
-export function runModule(text, { flags = [], environment = {} } = {}) {
+export function runModule(text, { flags = [], ...how } = {}) {
   const library = JSON.stringify(new URL('../lib/index.js', import.meta.url).href);
   const source = text.replaceAll("'varve'", library);
-  return run(process.execPath, [...flags, '--input-type=module', '--eval', source],
-    { environment });
+  return run(process.execPath, [...flags, '--input-type=module', '--eval', source], how);
 }
 
 /** Waits until something is so. */
