@@ -68,7 +68,7 @@ Table& table() {
 }
 
 thread_local uintptr_t failed_callback = 0;
-thread_local Environment* here = nullptr;
+thread_local std::vector<Environment*> here;  // more than one when the addon is loaded anew
 
 std::shared_ptr<Callback> find(uintptr_t id) {
   std::lock_guard<std::mutex> lock(table().mutex);
@@ -120,7 +120,7 @@ void close_environment(void* data) {
     home.notices.clear();
   }
   home.changed.notify_all();
-  here = nullptr;
+  here.erase(std::remove(here.begin(), here.end(), &home), here.end());
   // A store that others still use goes on with the time that this thread's clock told last.
   remove(home,
          [](uintptr_t, const Callback& callback) { return callback.kind != CallbackKind::value; });
@@ -390,7 +390,7 @@ void open_environment(napi_env env) {
   auto* home = new SharedEnvironment(std::make_shared<Environment>());
   (*home)->env = env;
   (*home)->thread = std::this_thread::get_id();
-  here = home->get();
+  here.push_back(home->get());
   check(env, napi_set_instance_data(
                  env, home,
                  [](napi_env, void* data, void*) { delete static_cast<SharedEnvironment*>(data); },
@@ -399,15 +399,17 @@ void open_environment(napi_env env) {
 }
 
 InLibrary::InLibrary() {
-  if (here != nullptr && here->calls++ == 0 && here->waiting > 0) {
-    std::lock_guard<std::mutex> lock(here->mutex);
-    here->changed.notify_all();
+  for (Environment* home : here) {
+    if (home->calls++ == 0 && home->waiting > 0) {
+      std::lock_guard<std::mutex> lock(home->mutex);
+      home->changed.notify_all();
+    }
   }
 }
 
 InLibrary::~InLibrary() {
-  if (here != nullptr) {
-    here->calls--;
+  for (Environment* home : here) {
+    home->calls--;
   }
 }
 

@@ -170,3 +170,26 @@ test('nothing of libvarve is bound to what the host brings along', async (t) => 
     to !== from && !isLibc(to) && !leadsToLibc(to, symbol));
   assert.deepEqual(strangers.map(([line]) => line), []);
 });
+
+test('an addon that a thread loads twice is as good as one', async () => {
+  const { code, signal, stderr } = await runModule(`
+    import { createRequire } from 'node:module';
+    import { Store } from 'varve';
+    const store = Store.openSync('memory:');
+    const require = createRequire(import.meta.url);
+    const path = Object.keys(require.cache).find((name) => name.endsWith('varve.node'));
+    delete require.cache[path];
+    require(path);
+    const session = store.createSessionSync();
+    const content = 'x'.repeat(700_000);
+    session.addBatchSync(Array.from({ length: 3 }, () => ({ type: 'finding', content })));
+    let told;
+    const isTold = new Promise((resolve) => { told = resolve; });
+    session.setProgress(() => told());
+    const exports = Array.from({ length: 4 }, () => session.export('jsonl').catch(() => {}));
+    await isTold;
+    store.closeSync();  // waits for exports that wait for an answer
+    await Promise.all(exports);`, { timeout: 60_000 });
+  assert.equal(signal, null, `it hung: ${stderr}`);
+  assert.equal(code, 0, stderr);
+});
