@@ -16,11 +16,17 @@
 namespace varve_node {
 namespace {
 
+/** What a function gave, or by which number to find what it threw; 0: it did not. */
+struct Answer {
+  double value = 0;
+  uintptr_t failure = 0;
+};
+
 /** What a thread waits for. */
 struct Reply {
   bool given = false;
   bool waited_for = true;
-  double answer = 0;
+  Answer answer;
 };
 
 struct Notice {
@@ -41,6 +47,8 @@ struct Environment {
   std::mutex mutex;  // guards what follows, and the replies
   std::deque<Notice> notices;
   napi_threadsafe_function wake = nullptr;
+  // What functions threw that nobody has taken yet, by the failure's number. Home thread only.
+  std::unordered_map<uintptr_t, napi_ref> causes;
 };
 using SharedEnvironment = std::shared_ptr<Environment>;
 
@@ -50,9 +58,8 @@ struct Callback {
   const void* handle;
   std::string registrar;
   std::atomic<double> last{0};
-  // Of the home thread only.
-  napi_ref function = nullptr;
-  napi_ref cause = nullptr;
+  std::atomic<uintptr_t> last_failure{0};
+  napi_ref function = nullptr;  // of the home thread only
 };
 
 /** Every callback of the process by its number. Never destroyed: threads may outlive main(). */
@@ -67,7 +74,8 @@ Table& table() {
   return only;
 }
 
-thread_local uintptr_t failed_callback = 0;
+std::atomic<uintptr_t> failure_count{0};
+thread_local uintptr_t failure_here = 0;  // of a callback during the present call
 thread_local std::vector<Environment*> here;  // more than one when the addon is loaded anew
 
 std::shared_ptr<Callback> find(uintptr_t id) {
@@ -91,9 +99,17 @@ void drop_reference(napi_env env, napi_ref& reference) {
   }
 }
 
+void drop_cause(Environment& home, uintptr_t failure) {
+  auto found = home.causes.find(failure);
+  if (found != home.causes.end()) {
+    drop_reference(home.env, found->second);
+    home.causes.erase(found);
+  }
+}
+
 /** Removes the callbacks of this thread for which `goes(id, callback)`. */
 template <class Predicate>
-void remove(const Environment& home, Predicate goes) {
+void remove(Environment& home, Predicate goes) {
   std::vector<std::shared_ptr<Callback>> gone;
   {
     std::lock_guard<std::mutex> lock(table().mutex);
@@ -108,7 +124,7 @@ void remove(const Environment& home, Predicate goes) {
   }
   for (auto& callback : gone) {
     drop_reference(home.env, callback->function);
-    drop_reference(home.env, callback->cause);
+    drop_cause(home, callback->last_failure.exchange(0));
   }
 }
 
@@ -138,17 +154,20 @@ napi_value to_js(napi_env env, const CallbackValue& value) {
   return result;
 }
 
-/** The pending exception, in an object: a thrown value need not be one. */
-void keep_cause(Callback& callback) {
-  napi_env env = callback.home->env;
+/** Keeps the pending exception, in an object: a thrown value need not be one. */
+uintptr_t keep_cause(Environment& home) {
+  uintptr_t failure = ++failure_count;
+  napi_env env = home.env;
   napi_value thrown = nullptr;
   napi_value box = nullptr;
-  drop_reference(env, callback.cause);
+  napi_ref cause = nullptr;
   if (napi_get_and_clear_last_exception(env, &thrown) == napi_ok &&
       napi_create_object(env, &box) == napi_ok &&
-      napi_set_named_property(env, box, "cause", thrown) == napi_ok) {
-    napi_create_reference(env, box, 1, &callback.cause);
+      napi_set_named_property(env, box, "cause", thrown) == napi_ok &&
+      napi_create_reference(env, box, 1, &cause) == napi_ok) {
+    home.causes.emplace(failure, cause);
   }
+  return failure;
 }
 
 constexpr double kTwoTo63 = 9223372036854775808.0;
@@ -198,14 +217,14 @@ double number_of(napi_env env, napi_value answer, CallbackKind kind) {
   return number;
 }
 
-/** Calls the function, on its own thread. False when it threw; the cause is kept. */
-bool invoke(Callback& callback, const std::vector<CallbackValue>& arguments, double& answer) {
+/** Calls the function, on its own thread. What it throws is kept. */
+Answer invoke(Callback& callback, const std::vector<CallbackValue>& arguments) {
   napi_env env = callback.home->env;
   napi_handle_scope scope = nullptr;
   if (napi_open_handle_scope(env, &scope) != napi_ok) {
-    return false;
+    return {1, ++failure_count};
   }
-  bool done = false;
+  Answer answer;
   try {
     std::vector<napi_value> values;
     for (const CallbackValue& value : arguments) {
@@ -217,27 +236,24 @@ bool invoke(Callback& callback, const std::vector<CallbackValue>& arguments, dou
     check(env, napi_get_reference_value(env, callback.function, &function));
     check(env, napi_get_undefined(env, &receiver));
     check(env, napi_call_function(env, receiver, function, values.size(), values.data(), &result));
-    answer = number_of(env, result, callback.kind);
-    done = true;
+    answer.value = number_of(env, result, callback.kind);
   } catch (const Thrown&) {
-    keep_cause(callback);
+    answer = {1, keep_cause(*callback.home)};
   }
   napi_close_handle_scope(env, scope);
-  return done;
+  return answer;
 }
 
 /** A notice from another thread. What a receiver of notices throws has no caller to go to. */
-double deliver(const Notice& notice) {
+Answer deliver(const Notice& notice) {
   auto callback = find(notice.callback);
-  double answer = 0;
   if (callback == nullptr) {
-    return 0;
+    return {};
   }
-  if (!invoke(*callback, notice.arguments, answer)) {
-    answer = 1;
+  Answer answer = invoke(*callback, notice.arguments);
+  if (callback->kind == CallbackKind::notice && answer.failure != 0) {
     napi_env env = callback->home->env;
-    napi_value cause =
-        callback->kind == CallbackKind::notice ? cause_of(env, notice.callback) : nullptr;
+    napi_value cause = cause_of(env, answer.failure);
     if (cause != nullptr) {
       napi_fatal_exception(env, cause);
     }
@@ -246,15 +262,22 @@ double deliver(const Notice& notice) {
 }
 
 /** Hands the answer to who waits for it, else keeps it for the next call. */
-void reply(Environment& home, const Notice& notice, double answer) {
-  std::lock_guard<std::mutex> lock(home.mutex);
-  if (notice.reply != nullptr && notice.reply->waited_for) {
-    notice.reply->given = true;
-    notice.reply->answer = answer;
-    home.changed.notify_all();
-  } else if (auto callback = find(notice.callback)) {
-    callback->last = answer;
+void reply(Environment& home, const Notice& notice, const Answer& answer) {
+  uintptr_t nobodys = 0;
+  {
+    std::lock_guard<std::mutex> lock(home.mutex);
+    if (notice.reply != nullptr && notice.reply->waited_for) {
+      notice.reply->given = true;
+      notice.reply->answer = answer;
+      home.changed.notify_all();
+    } else if (auto callback = find(notice.callback)) {
+      callback->last = answer.value;
+      nobodys = callback->last_failure.exchange(answer.failure);
+    } else {
+      nobodys = answer.failure;
+    }
   }
+  drop_cause(home, nobodys);
 }
 
 void deliver_all(Environment& home) {
@@ -266,7 +289,7 @@ void deliver_all(Environment& home) {
   for (const Notice& notice : notices) {
     napi_handle_scope scope = nullptr;
     if (napi_open_handle_scope(home.env, &scope) == napi_ok) {
-      double answer = deliver(notice);
+      Answer answer = deliver(notice);
       napi_close_handle_scope(home.env, scope);
       reply(home, notice, answer);
     }
@@ -288,8 +311,9 @@ void post(Environment& home, Notice notice) {
   post_locked(home, std::move(notice));
 }
 
-/** Queues a notice and waits for the answer; `otherwise` when it cannot be waited for. */
-double wait_for_answer(Environment& home, Notice notice, std::atomic<double>& otherwise) {
+/** Queues a notice and waits for the answer; the one before when it cannot be waited for. */
+Answer wait_for_answer(Callback& callback, Notice notice) {
+  Environment& home = *callback.home;
   auto reply = std::make_shared<Reply>();
   notice.reply = reply;
   std::unique_lock<std::mutex> lock(home.mutex);
@@ -304,7 +328,8 @@ double wait_for_answer(Environment& home, Notice notice, std::atomic<double>& ot
   }
   home.waiting--;
   reply->waited_for = false;
-  return reply->given ? reply->answer : otherwise.exchange(0);
+  return reply->given ? reply->answer
+                      : Answer{callback.last.exchange(0), callback.last_failure.exchange(0)};
 }
 
 void wake_ended(napi_env, void*, void* context) {
@@ -377,6 +402,14 @@ bool is_home(const Environment& home) {
   return home.thread == std::this_thread::get_id() && !home.closed;
 }
 
+/** The last failure of a call is what its error tells of. */
+void note_failure(Environment& home, uintptr_t failure) {
+  uintptr_t before = std::exchange(failure_here, failure);
+  if (is_home(home)) {
+    drop_cause(home, before);
+  }
+}
+
 uintptr_t add_to_table(std::shared_ptr<Callback> callback) {
   std::lock_guard<std::mutex> lock(table().mutex);
   uintptr_t id = table().next++;
@@ -425,22 +458,22 @@ void forget_callbacks(napi_env env, const void* handle) {
   }
 }
 
-napi_value cause_of(napi_env env, uintptr_t id) {
-  auto callback = find(id);
+napi_value cause_of(napi_env env, uintptr_t failure) {
+  SharedEnvironment home = environment_of(env);
   napi_value box = nullptr;
   napi_value cause = nullptr;
-  if (callback == nullptr || callback->home->env != env || callback->cause == nullptr ||
-      napi_get_reference_value(env, callback->cause, &box) != napi_ok ||
+  if (home == nullptr || home->causes.count(failure) == 0 ||
+      napi_get_reference_value(env, home->causes[failure], &box) != napi_ok ||
       napi_get_named_property(env, box, "cause", &cause) != napi_ok) {
     return nullptr;
   }
-  drop_reference(env, callback->cause);
+  drop_cause(*home, failure);
   return cause;
 }
 
-FailedCallbacks::FailedCallbacks() : outer_(failed_callback) { failed_callback = 0; }
-FailedCallbacks::~FailedCallbacks() { failed_callback = outer_; }
-uintptr_t FailedCallbacks::any() const { return failed_callback; }
+CallbackFailures::CallbackFailures() : outer_(failure_here) { failure_here = 0; }
+CallbackFailures::~CallbackFailures() { failure_here = outer_; }
+uintptr_t CallbackFailures::last() const { return failure_here; }
 
 Registration::Registration(napi_env env, napi_value function, CallbackKind kind, const void* handle)
     : handle_(handle) {
@@ -450,15 +483,16 @@ Registration::Registration(napi_env env, napi_value function, CallbackKind kind,
   callback->handle = handle;
   make_wake(callback->home);
   check(env, napi_create_reference(env, function, 1, &callback->function));
-  double first = 0;
-  if (kind == CallbackKind::value && !invoke(*callback, {}, first)) {
-    id_ = add_to_table(callback);
-    napi_throw(env, cause_of(env, id_));
-    remove(*callback->home, [&](uintptr_t id, const Callback&) { return id == id_; });
-    id_ = 0;
+  Answer first;
+  if (kind == CallbackKind::value) {
+    first = invoke(*callback, {});
+  }
+  if (first.failure != 0) {
+    napi_throw(env, cause_of(env, first.failure));
+    drop_reference(env, callback->function);
     throw Thrown{};
   }
-  callback->last = first;
+  callback->last = first.value;
   id_ = add_to_table(std::move(callback));
 }
 
@@ -492,39 +526,40 @@ void Registration::keep(napi_env env, const char* registrar) {
 
 double CallbackCall::answer(bool* failed) noexcept {
   auto callback = find(id_);
-  bool done = true;
-  double answer = 0;
   if (callback == nullptr) {
     if (failed != nullptr) {
       *failed = true;
     }
     return 0;
   }
-  if (is_home(*callback->home)) {
-    done = invoke(*callback, arguments_, answer);
+  Environment& home = *callback->home;
+  Answer answer;
+  bool done = true;
+  if (is_home(home)) {
+    answer = invoke(*callback, arguments_);
+    done = answer.failure == 0;
     if (callback->kind == CallbackKind::value && done) {
-      callback->last = answer;
-    } else if (!done) {
-      answer = callback->kind == CallbackKind::value ? callback->last.load() : 1;
+      callback->last = answer.value;
+    } else if (callback->kind == CallbackKind::value) {
+      answer.value = callback->last;
     }
   } else if (callback->kind == CallbackKind::value) {
-    answer = callback->last;
+    answer.value = callback->last;
   } else if (callback->kind == CallbackKind::fill) {
     done = false;
   } else if (callback->kind == CallbackKind::status) {
-    answer =
-        wait_for_answer(*callback->home, {id_, std::move(arguments_), nullptr}, callback->last);
-    done = answer == 0;
+    answer = wait_for_answer(*callback, {id_, std::move(arguments_), nullptr});
+    done = answer.value == 0;
   } else {
-    post(*callback->home, {id_, std::move(arguments_), nullptr});
+    post(home, {id_, std::move(arguments_), nullptr});
   }
   if (!done) {
-    failed_callback = id_;
+    note_failure(home, answer.failure != 0 ? answer.failure : ++failure_count);
   }
   if (failed != nullptr) {
     *failed = !done;
   }
-  return answer;
+  return answer.value;
 }
 
 }  // namespace varve_node

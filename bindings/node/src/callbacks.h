@@ -52,17 +52,18 @@ class InLibrary {
 void deliver_notices(napi_env env);
 /** Drops the callbacks that were registered with a handle. */
 void forget_callbacks(napi_env env, const void* handle);
-/** What the callback threw last; null when it did not. */
-napi_value cause_of(napi_env env, uintptr_t callback);
+/** Takes what a callback threw when it failed; null when it threw nothing. */
+napi_value cause_of(napi_env env, uintptr_t failure);
 
-/** Notes which callback failed during a call on this thread; calls may nest. */
-class FailedCallbacks {
+/** Notes that a callback failed during a call on this thread; calls may nest. */
+class CallbackFailures {
  public:
-  FailedCallbacks();
-  FailedCallbacks(const FailedCallbacks&) = delete;
-  FailedCallbacks& operator=(const FailedCallbacks&) = delete;
-  ~FailedCallbacks();
-  uintptr_t any() const;
+  CallbackFailures();
+  CallbackFailures(const CallbackFailures&) = delete;
+  CallbackFailures& operator=(const CallbackFailures&) = delete;
+  ~CallbackFailures();
+  /** The number of the last failure; 0 when there was none. */
+  uintptr_t last() const;
 
  private:
   uintptr_t outer_;

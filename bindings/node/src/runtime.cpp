@@ -297,7 +297,7 @@ void throw_failure(napi_env env, const Outcome& outcome) {
   set(env, failure, "code", give_static_text(env, basics.status_name(status)));
   set(env, failure, "message", give_text(env, message.data(), message.size()));
   set(env, failure, "details", give_text(env, outcome.details.data(), outcome.details.size()));
-  if (napi_value cause = cause_of(env, outcome.failed_callback)) {
+  if (napi_value cause = cause_of(env, outcome.callback_failure)) {
     set(env, failure, "cause", cause);
   }
   check(env, napi_throw(env, failure));

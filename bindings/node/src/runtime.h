@@ -68,7 +68,7 @@ struct Outcome {
   int32_t status = 0;
   varve_error* error = nullptr;
   std::string message, details;
-  uintptr_t failed_callback = 0;
+  uintptr_t callback_failure = 0;
 };
 
 /** The arguments of one call from JavaScript. A wrong type is a TypeError that names it. */
@@ -152,9 +152,9 @@ void throw_cpp(napi_env env) noexcept;
 
 template <class Call>
 void perform(Call& call, Outcome& outcome) {
-  FailedCallbacks failed;
+  CallbackFailures failures;
   call.run(outcome);
-  outcome.failed_callback = failed.any();
+  outcome.callback_failure = failures.last();
   if (outcome.status != 0) {
     take_error(outcome);
   }
@@ -162,7 +162,7 @@ void perform(Call& call, Outcome& outcome) {
 
 template <class Call>
 napi_value finish(napi_env env, Call& call, const Outcome& outcome) {
-  if (outcome.status == 0 && outcome.failed_callback == 0) {
+  if (outcome.status == 0 && outcome.callback_failure == 0) {
     return call.result(env);
   }
   call.discard();

@@ -205,6 +205,23 @@ for (const way of ['Sync', '']) {
   });
 }
 
+test('each of several operations at once has what was thrown for it as its cause', async (t) => {
+  const session = openSession(t);
+  session.addBatchSync(MEGABYTES);
+  const thrown = [];
+  session.setProgress(() => {
+    thrown.push(new Error(`number ${thrown.length}`));
+    throw thrown.at(-1);
+  });
+  for (let round = 0; round < 5; round++) {
+    const before = thrown.length;
+    const ends = await Promise.allSettled([1, 2, 3, 4].map(() => session.export('jsonl')));
+    const causes = ends.map(({ reason }) => reason.cause);
+    assert.deepEqual(new Set(causes), new Set(thrown.slice(before)));
+    assert.ok(ends.every(({ reason }) => reason.code === 'VARVE_CALLBACK'));
+  }
+});
+
 test('nobody waits for an answer while JavaScript waits for the library', async (t) => {
   for (let round = 0; round < 20; round++) {
     const store = openStore(t);
