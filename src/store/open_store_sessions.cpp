@@ -184,6 +184,11 @@ Result<OpenStore::SessionPointer> OpenStore::for_the_host(SessionPointer session
 }
 
 Result<OpenStore::SessionPointer> OpenStore::open_session(std::string_view id) {
+  VARVE_TRY_ASSIGN(auto session, open_for_itself(id));
+  return for_the_host(std::move(session));
+}
+
+Result<OpenStore::SessionPointer> OpenStore::open_for_itself(std::string_view id) {
   VARVE_TRY(check_session_id(id));
   if (events_.wants(session::Level::kDebug) && find_open(id)) {
     json::Tree details = json::Tree::object();
@@ -191,8 +196,7 @@ Result<OpenStore::SessionPointer> OpenStore::open_session(std::string_view id) {
     events_.post(session::Level::kDebug, "store", id, "cache hit", std::move(details));
   }
   VARVE_TRY_ASSIGN(auto session, open_even_expired(std::string(id)));
-  VARVE_TRY_ASSIGN(session, unless_expired(std::move(session)));
-  return for_the_host(std::move(session));
+  return unless_expired(std::move(session));
 }
 
 Result<OpenStore::SessionPointer> OpenStore::unless_expired(SessionPointer session) {
@@ -260,7 +264,7 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
 // kNotFound also when the session is another user's.
 Result<OpenStore::SessionPointer> OpenStore::open_if_of(const query::Query& query,
                                                         const std::string& id) {
-  VARVE_TRY_ASSIGN(auto session, open_session(id));
+  VARVE_TRY_ASSIGN(auto session, open_for_itself(id));
   if (query.user_id.empty() && query.agent_id.empty()) return session;
   VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
   const bool is_of = (query.user_id.empty() || metadata.get_string("user_id") == query.user_id) &&

@@ -160,6 +160,19 @@ TEST_F(Exclusive, WhatTheStoreOpensForItselfIsNotKept) {
   EXPECT_TRUE(others()->add(entry_text("theirs")).ok());
 }
 
+TEST_F(Exclusive, AQueryFindsWhatSomebodyElseHasInHand) {
+  session_.reset();
+  const auto theirs = open(*other_process_, kExclusive);
+  const auto held = *theirs->open_session("s");
+  const auto found = owner_->query(R"({"tags":{"include":["t"]}})");
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->results.size(), 1u);
+  EXPECT_TRUE(found->left_out.ok()) << found->left_out.message();
+  const auto used = owner_->usage("");
+  ASSERT_TRUE(used.ok()) << used.status().message();
+  EXPECT_EQ(used->get("problems")->canonical(), "[]") << used->canonical();
+}
+
 TEST_F(Exclusive, ConfigJsonDoesNotSayIt) {
   session_.reset();
   disk_.write_file("store/config.json", kExclusive);
