@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"varve/internal/raw"
@@ -27,13 +28,12 @@ func (c caller) run(operation string, call func() *raw.Failure) error {
 			}
 			return fmt.Errorf("varve: %s: %w", operation, done)
 		}
-		failure := call()
-		runtime.KeepAlive(c.keptAlive)
+		failure, cause := c.attempt(call)
 		if failure == nil {
 			return nil
 		}
 		if Status(failure.Status) != ErrBusy || !c.hasDeadline() {
-			return newError(operation, failure, c.causeOf(failure))
+			return newError(operation, failure, cause)
 		}
 		busy = failure
 		select {
@@ -41,6 +41,21 @@ func (c caller) run(operation string, call func() *raw.Failure) error {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// attempt makes a call. A callback runs on the thread of its call; by that its failure is found, so
+// the goroutine stays there.
+func (c caller) attempt(call func() *raw.Failure) (failure *raw.Failure, cause error) {
+	if slices.ContainsFunc(c.callbacks, func(c *callbacks) bool { return c.mayFail.Load() }) {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
+	failure = call()
+	runtime.KeepAlive(c.keptAlive)
+	if failure != nil {
+		cause = c.causeOf(failure)
+	}
+	return failure, cause
 }
 
 // done is why the context is done, or nil.

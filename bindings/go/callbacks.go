@@ -24,7 +24,8 @@ type callbacks struct {
 	clock      atomic.Pointer[func() time.Time]
 	progress   atomic.Pointer[func(Progress) error]
 	tokens     atomic.Pointer[func(text string) (uint64, error)]
-	failure    atomic.Pointer[error] // why the last one reported failure
+	failures   sync.Map    // thread: why a function reported failure to the call on it
+	mayFail    atomic.Bool // whether there has been a function that can
 	panicked   atomic.Pointer[PanicError]
 }
 
@@ -68,11 +69,11 @@ func (c *callbacks) release() {
 	c.registered = nil
 }
 
+// takeFailure is the error of the function that failed the call on this thread, or nil.
 func (c *callbacks) takeFailure() error {
-	if failure := c.failure.Swap(nil); failure != nil {
-		return *failure
-	}
-	return nil
+	failure, _ := c.failures.LoadAndDelete(threadID())
+	err, _ := failure.(error)
+	return err
 }
 
 // guarded calls a function of the user's and gives its error, or its panic as one. Neither a panic
@@ -93,7 +94,7 @@ func (c *callbacks) failed(err error) int32 {
 	if err == nil {
 		return 0
 	}
-	c.failure.Store(&err)
+	c.failures.Store(threadID(), err)
 	return 1
 }
 

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"runtime"
-	"sync/atomic"
 	"varve"
 	"varve/internal/raw"
 )
@@ -122,6 +124,45 @@ func TestAnErrorOfTheProgressFunctionStopsTheOperation(t *testing.T) {
 	if _, err = session.Verify(nil); err != nil || len(told) != 1 {
 		t.Error(err, told)
 	}
+}
+
+type stopped int64
+
+func (s stopped) Error() string { return fmt.Sprint("stopped ", int64(s)) }
+
+// The function answers two operations at a time, so that both fail at the same moment.
+func TestTheCauseIsTheErrorGivenToThisOperation(t *testing.T) {
+	_, session := inMemory(t)
+	mustAdd(t, session, finding("tea"))
+	var count atomic.Int64
+	both := make(chan bool)
+	err := session.SetProgress(func(varve.Progress) error {
+		number := count.Add(1)
+		select {
+		case both <- true:
+		case <-both:
+		}
+		return stopped(number)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told sync.Map
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			for range 1000 {
+				_, err := session.Verify(nil)
+				var cause stopped
+				if !errors.As(err, &cause) {
+					t.Error("no cause:", err)
+				} else if _, known := told.LoadOrStore(cause, true); known {
+					t.Error("the cause of two operations:", err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestAPanicInTheProgressFunctionIsAnError(t *testing.T) {

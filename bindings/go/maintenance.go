@@ -103,6 +103,7 @@ func (s *Session) SetProgress(progress func(Progress) error) error {
 	if progress == nil {
 		return replace(&s.callbacks.progress, nil, func() error { return s.tellProgress(0, 0) })
 	}
+	s.callbacks.mayFail.Store(true)
 	userData := s.callbacks.userData("progress", raw.ProgressFn(s.callbacks.report))
 	return replace(&s.callbacks.progress, &progress, func() error {
 		return s.tellProgress(raw.ProgressFnTrampoline(), userData)

@@ -70,6 +70,7 @@ func (s *Store) SetTokenCounter(count func(text string) (tokens uint64, err erro
 	if count == nil {
 		return replace(&s.callbacks.tokens, nil, func() error { return s.tellTokenCounter(0, 0) })
 	}
+	s.callbacks.mayFail.Store(true)
 	userData := s.callbacks.userData("tokens", raw.TokenFn(s.callbacks.countTokens))
 	return replace(&s.callbacks.tokens, &count, func() error {
 		return s.tellTokenCounter(raw.TokenFnTrampoline(), userData)
