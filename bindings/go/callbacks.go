@@ -79,14 +79,29 @@ func (c *callbacks) takeFailure() error {
 // guarded calls a function of the user's and gives its error, or its panic as one. Neither a panic
 // nor its unwinding may reach the frames of C.
 func (c *callbacks) guarded(function func() error) (err error) {
+	isDone := false
 	defer func() {
 		if value := recover(); value != nil {
 			panicked := &PanicError{Value: value, Stack: debug.Stack()}
 			c.panicked.Store(panicked)
 			err = panicked
+		} else if !isDone {
+			endProgram()
 		}
 	}()
-	return function()
+	err = function()
+	isDone = true
+	return err
+}
+
+// endProgram answers runtime.Goexit in a callback, which nothing can stop: the frames of C would be
+// left as they are, and whoever closes their handle, a deferred function perhaps, would wait for
+// them for ever.
+func endProgram() {
+	message := "varve: a callback called runtime.Goexit, as t.FailNow does; " +
+		"it must return\n\n" + string(debug.Stack())
+	go func() { panic(message) }()
+	select {}
 }
 
 // failed keeps an error for the call that the library then lets fail, and tells whether it is one.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"varve"
 	"varve/internal/raw"
@@ -23,6 +25,7 @@ func init() {
 	children["exit while calls are in flight"] = exitWhileCallsAreInFlight
 	children["list descriptors"] = listDescriptors
 	children["open without a library"] = openWithoutALibrary
+	children["end a goroutine in a callback"] = endAGoroutineInACallback
 }
 
 func fail(problem ...any) {
@@ -163,6 +166,40 @@ func TestAMissingLibraryIsAnErrorOfOpen(t *testing.T) {
 	command := child("open without a library", "VARVE_LIBRARY=/nowhere/libvarve.so")
 	output, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(output), "/nowhere/libvarve.so") {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+func endAGoroutineInACallback() {
+	store, err := varve.Open("memory:", nil)
+	if err != nil {
+		fail(err)
+	}
+	session, err := store.CreateSession(nil)
+	if err != nil {
+		fail(err)
+	}
+	err = session.SetProgress(func(varve.Progress) error { runtime.Goexit(); return nil })
+	if err != nil {
+		fail(err)
+	}
+	ended := make(chan bool)
+	go func() {
+		defer close(ended)
+		_, _ = session.Verify(nil)
+	}()
+	<-ended
+	store.Close()
+}
+
+// Closing would wait for ever for a call whose goroutine is gone.
+func TestACallbackThatEndsItsGoroutineEndsTheProgram(t *testing.T) {
+	command := child("end a goroutine in a callback")
+	hung := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
+	defer hung.Stop()
+	output, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(output), "a callback called runtime.Goexit") ||
+		!strings.Contains(string(output), "endAGoroutineInACallback") {
 		t.Errorf("%v\n%s", err, output)
 	}
 }
