@@ -1,5 +1,6 @@
 """Windows, memories, keys, transcripts and vectors, as Python has them."""
 import array
+import collections
 import gc
 import pickle
 
@@ -94,7 +95,8 @@ class Tensor:
 
 FORMS = [list, tuple, Tensor, lambda v: array.array("f", v), lambda v: array.array("d", v),
          lambda v: memoryview(array.array("f", v)), lambda v: memoryview(array.array("d", v)),
-         lambda v: memoryview(array.array("f", [x for x in v for _ in (0, 1)]))[::2]]
+         lambda v: memoryview(array.array("f", [x for x in v for _ in (0, 1)]))[::2],
+         collections.deque, collections.UserList]
 
 
 @pytest.mark.parametrize("form", [*FORMS, iter])
@@ -126,5 +128,11 @@ def test_a_question_has_a_vector_of_the_same_forms(session, form):
 
 
 def test_bytes_are_no_vector(session):
-    with pytest.raises(TypeError, match="bytes cannot be written as JSON"):
-        session.query(vector=b"\0\0")
+    session.add({"id": "a", "type": "finding", "content": 1})
+    for given in (b"\0\1", bytearray(b"\0\1")):
+        with pytest.raises(TypeError, match="cannot be written as JSON"):
+            session.query(vector=given)
+    for given in (b"\0\1", bytearray(b"\0\1"), "01", {0: 1.0, 1: 0.5}, {0.5, 1.0}):
+        with pytest.raises(TypeError, match="is no sequence of numbers"):
+            session.put_vector("a", given)
+    assert session.stats()["vectors"]["records"] == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import datetime
 import json
+from collections.abc import Sequence, Set
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _raw
@@ -40,11 +41,14 @@ def _outs() -> _Outs:
 
 def _default(value: Any) -> Any:
     """Times as RFC 3339; a time without a zone could be any. Arrays and numbers of array.array,
-    memoryview, numpy and their like, which all have a `tolist`, as Python's own."""
+    memoryview, numpy and their like, which all have a `tolist`, and other sequences as Python's
+    own."""
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         return value.isoformat()
     if hasattr(value, "tolist"):
         return value.tolist()
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return list(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON"
                     + (" without its time zone" if isinstance(value, datetime.datetime) else ""))
 
@@ -119,7 +123,10 @@ def options(value: Json, members: Mapping[str, Any]) -> Tuple[Optional[bytes], i
 
 
 def floats(values: Iterable[float]) -> Any:
-    """Numbers as an array of C floats."""
+    """Numbers as an array of C floats. The bytes of a vector would be taken for small numbers, and
+    the keys of a mapping for what they stand for."""
+    if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
+        raise TypeError(f"{type(values).__name__} is no sequence of numbers")
     view = _view_of_floats(values)
     if view is not None:
         return (ctypes.c_float * len(view)).from_buffer_copy(view)
