@@ -42,6 +42,12 @@ def test_times_with_a_zone_are_written_as_rfc_3339(session):
     moment = datetime.datetime(2026, 1, 10, 14, 20, tzinfo=zone)
     entry_id = session.add({"type": "finding", "content": 1, "timestamp": moment})
     assert session.get(entry_id)["timestamp"] == "2026-01-10T12:20:00.000Z"
+    old = datetime.timezone(datetime.timedelta(minutes=53, seconds=28))  # Berlin until 1893
+    for moment, wanted in ((datetime.datetime(1890, 1, 1, tzinfo=old), "1889-12-31T23:06:32.000Z"),
+                           (datetime.datetime(1890, 1, 1, tzinfo=datetime.timezone(-zone.utcoffset(
+                               None))), "1890-01-01T02:00:00.000Z")):
+        entry_id = session.add({"type": "finding", "content": 1, "timestamp": moment})
+        assert session.get(entry_id)["timestamp"] == wanted
     with pytest.raises(TypeError, match="without its time zone"):
         session.add({"type": "finding", "content": 1,
                      "timestamp": datetime.datetime(2026, 1, 10)})

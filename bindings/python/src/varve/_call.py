@@ -44,13 +44,21 @@ def _default(value: Any) -> Any:
     memoryview, numpy and their like, which all have a `tolist`, and other sequences as Python's
     own."""
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
-        return value.isoformat()
+        return _in_whole_minutes(value).isoformat()
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         return list(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON"
                     + (" without its time zone" if isinstance(value, datetime.datetime) else ""))
+
+
+def _in_whole_minutes(moment: datetime.datetime) -> datetime.datetime:
+    """The same time; RFC 3339 has no seconds in an offset, and many zones had some before 1920."""
+    offset = moment.utcoffset()
+    if offset is None or offset % datetime.timedelta(minutes=1) == datetime.timedelta(0):
+        return moment
+    return moment.astimezone(datetime.timezone.utc)
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"),
