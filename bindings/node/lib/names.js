@@ -60,7 +60,7 @@ function put(object, name, value) {
 }
 
 /** A Float32Array and its like, which JSON.stringify would print as an object. */
-const isTypedArray = (value) => ArrayBuffer.isView(value) && !(value instanceof DataView);
+export const isTypedArray = (value) => ArrayBuffer.isView(value) && !(value instanceof DataView);
 
 function rename(value, renamed) {
   if (Array.isArray(value)) return value.map((item) => rename(item, renamed));

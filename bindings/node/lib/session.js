@@ -3,7 +3,8 @@ import { AT_ONCE, HANDLE, Resource, callNow, callback, define } from './call.js'
 import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPage, givesReport,
   resultsOf, resultsOfSync } from './documents.js';
 import { invalidArgument } from './errors.js';
-import { entriesToWire, entryToWire, metadataToWire, optionsToWire, stepToWire } from './names.js';
+import { entriesToWire, entryToWire, isTypedArray, metadataToWire, optionsToWire,
+  stepToWire } from './names.js';
 
 const ALL = 2n ** 64n - 1n;  // SIZE_MAX
 const options = (value) => document(value, optionsToWire);
@@ -26,6 +27,16 @@ function conditions(query) {
     for (const [name, member] of Object.entries(query)) refuseLeftOut(member, name);
   }
   return options(query);
+}
+
+/** Refuses what would become other numbers: null 0, and of a Buffer each byte one. */
+function floats(values) {
+  const isVector = Array.isArray(values) ? values.every((value) => typeof value === 'number')
+    : isTypedArray(values) && !globalThis.Buffer?.isBuffer(values);
+  if (!isVector) {
+    throw invalidArgument('a vector is an array of numbers or a typed array, and not a Buffer');
+  }
+  return Float32Array.from(values);
 }
 
 export class Session extends Resource {
@@ -85,7 +96,7 @@ define(Session, {
   record: {
     calls: 'varve_context_record', takes: (kind, step) => [kind, document(step, stepToWire)] },
   putVector: {
-    calls: 'varve_session_put_vector', takes: (id, values) => [id, Float32Array.from(values)] },
+    calls: 'varve_session_put_vector', takes: (id, values) => [id, floats(values)] },
   kvSet: { calls: 'varve_kv_set', takes: (key, value) => [key, value] },
   kvGet: { calls: 'varve_kv_get', takes: (key) => [key] },
   kvDelete: { calls: 'varve_kv_delete', takes: (key) => [key] },

@@ -49,6 +49,18 @@ test('vectors: entries are found by embeddings', async (t) => {
   await assert.rejects(session.putVector('east', [1, 2, 3]), { code: 'VARVE_INVALID_ARGUMENT' });
 });
 
+test('vectors: nothing but numbers is one', async (t) => {
+  const session = openSession(t);
+  await session.add(finding('east', { id: 'east' }));
+  for (const values of [Buffer.from([0, 1]), '12', ['1', '2'], [null, 1], [true, 1], [, 1], [1n, 2n],
+    { length: 2, 0: 1, 1: 2 }, new Set([1, 2]), new ArrayBuffer(8), null, undefined]) {
+    await assert.rejects(session.putVector('east', values), { code: 'VARVE_INVALID_ARGUMENT' });
+    assert.throws(() => session.putVectorSync('east', values), { code: 'VARVE_INVALID_ARGUMENT' });
+  }
+  assert.equal((await session.stats()).vectors.records, 0);
+  await session.putVector('east', Uint8Array.of(0, 1));
+});
+
 test('window: the oldest message leaves a full one', async () => {
   const window = await Window.create(2);
   for (const content of ['one', 'two', 'three']) await window.add({ role: 'user', content });
