@@ -57,10 +57,13 @@ bool is_inside(const CopyContext& context, std::string_view path) {
     if (exists && existing.empty()) existing = named;
     const size_t slash = named.find_last_of('/');
     if (slash == std::string::npos || slash == 0) break;
+    // What stands before an existing ".." is below it, not above.
+    if (exists && named.compare(slash + 1, std::string::npos, "..") == 0) break;
     named.resize(slash);
   }
   // Then by what the directories really are, behind links.
-  std::string above = existing.empty() ? "." : existing;
+  const std::string root = path.starts_with('/') ? "/" : ".";
+  std::string above = existing.empty() ? root : existing;
   for (int i = 0; i < kParentsMax; ++i) {
     bool exists = false;
     if (is_store(above, &exists)) return true;

@@ -424,6 +424,21 @@ class Backup(CliTest):
         (self.directory / "file.txt").write_text("x")
         self.run_cli("backup", str(self.directory), exit_code=1)
 
+    def test_a_path_over_the_store_is_outside_where_it_leads_outside(self):
+        root = f"../{self.directory.name}/{self.root.name}"
+        for path in (f"{self.root}/../copy", f"{self.root}/sessions/..//../copy/"):
+            self.run_cli("backup", path)
+            self.run_cli("--root", self.copy, "get", "notes", "e1")
+        for path in (f"{self.copy}/../{self.root.name}/new", f"{root}/sessions/../new", root):
+            failed = self.run_cli("backup", path, exit_code=1)
+            self.assertIn("into itself", failed.stderr)
+
+    def test_an_absolute_path_is_not_inside_the_working_directory(self):
+        missing = "/" + 300 * "x"  # too long to be made
+        self.run_cli("--root", ".", "create", "other")
+        failed = self.run_cli("--root", ".", "backup", missing, exit_code=4)
+        self.assertNotIn("into itself", failed.stderr)
+
 
 if __name__ == "__main__":
     main()
