@@ -3,8 +3,8 @@
  * Finding memories by words, tag, type, time, reference, and by relevance that decays.
  *
  * A query is a JSON object. Every member is optional, and all combine by AND. An empty list, object
- * or text is no condition, except where it is refused (varve_session_delete_where and the members
- * that select sessions in varve_store_query):
+ * or text is no condition, except where it is refused: by varve_session_delete_where, of members
+ * that select sessions in varve_store_query, and as a vector, a time, a cursor or an order:
  *
  *   {"text": "oauth* \"authorization code\" -implicit",
  *    "types": ["decision", "finding"],

@@ -195,7 +195,9 @@ class QueryParser {
     if (const auto value = object.find("last")) {
       query_.last_ms = parse_span(last);
       if (!query_.last_ms) {
-        reader.fail(*value, "must be a number and one of s m h d w, such as \"7d\"");
+        reader.fail(*value,
+                    "must be a number of up to nine digits, not 0, and one of s m h d w, such as "
+                    "\"7d\"");
       }
     }
     if (query_.start_ms && query_.end_ms && *query_.start_ms > *query_.end_ms) {

@@ -18,7 +18,8 @@ constexpr std::array<std::pair<std::string_view, SortBy>, 5> kSorts = {{
     {"importance", SortBy::kImportance},
 }};
 
-constexpr int64_t kMillisecondsMax = int64_t{1} << 50;  // 35,000 years
+// 35,000 years: before every time that there is, wherever it is counted from.
+constexpr int64_t kMillisecondsMax = int64_t{1} << 50;
 
 }  // namespace
 
@@ -46,8 +47,8 @@ std::optional<int64_t> parse_span(std::string_view text) {
     case 'w': unit_ms = 7 * 24 * 3600 * int64_t{1000}; break;
     default: return std::nullopt;
   }
-  const int64_t span_ms = count * unit_ms;
-  return span_ms > 0 && span_ms <= kMillisecondsMax ? std::optional(span_ms) : std::nullopt;
+  if (count == 0) return std::nullopt;
+  return std::min(count * unit_ms, kMillisecondsMax);
 }
 
 }  // namespace varve::query
