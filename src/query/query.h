@@ -25,8 +25,10 @@ using RowEnds = std::map<uint64_t, uint64_t>;
 struct Cursor {
   uint64_t query_hash = 0;  // of the query it continues, without `after` and `limit`
   int64_t now_ms = 0;       // of the first page: ages stay as they were
-  std::string last_id;      // the newest entry at the first page: later ones are not in any page
-  double best_match = 0;    // [BM25] what match_quality is measured against; 0: not known
+  // The newest entry of the session at the first page: later ones are not in any page. Empty across
+  // sessions.
+  std::string last_id;
+  double best_match = 0;  // [BM25] what match_quality is measured against; 0: not known
   // The last result of the page: the next one comes after it in the order.
   double key = 0;
   int64_t timestamp_ms = 0;
@@ -35,6 +37,8 @@ struct Cursor {
   // Of a query across sessions what each had at the first page, and of one with a vector how many
   // records there were (vector_end_key).
   RowEnds row_ends;
+
+  [[nodiscard]] bool is_across_sessions() const { return last_id.empty(); }
 };
 
 struct Query {

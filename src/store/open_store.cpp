@@ -131,6 +131,12 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
     }
     query.user_id = user_id;
   }
+  if (query.after && !query.after->is_across_sessions()) {
+    Place place;
+    place.member = "after";
+    return Status(Code::kInvalidArgument, "'after' is the cursor of a query of one session",
+                  std::move(place));
+  }
   VARVE_TRY_ASSIGN(const auto sessions, sessions_of(query));
   auto results = query_sessions(
       query, sessions.ids, settings_.threads, clock_.now_ms(),

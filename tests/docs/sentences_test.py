@@ -33,6 +33,36 @@ class Sentences(unittest.TestCase):
         return raised.exception.details["member"]
 
 
+class Pages(Sentences):
+    """A cursor is one of the same query, asked of the same sessions."""
+
+    def setUp(self):
+        super().setUp()
+        self.filled("t")
+        self.memory = self.store.open_memory({"user_id": "ann"})
+
+    def cursor(self, where):
+        return where.query({"sort_by": "time", "limit": 2})["next"]
+
+    def test_one_of_a_session_is_none_across_sessions(self):
+        after = self.cursor(self.session)
+        for where in (self.store, self.memory):
+            ask = where.search if where is self.memory else where.query
+            with self.assertRaises(Failure) as raised:
+                ask({"sort_by": "time", "limit": 2, "after": after})
+            self.assertEqual(raised.exception.name, "VARVE_INVALID_ARGUMENT")
+            self.assertEqual(raised.exception.details["member"], "after")
+
+    def test_one_of_all_sessions_is_none_of_one_of_them(self):
+        query = {"sort_by": "time", "limit": 2}
+        after = self.store.query(query)["next"]
+        for session_id in ("s", "t"):
+            session = self.store.open(session_id)
+            self.assertEqual(self.refused(session, {**query, "after": after}), "after")
+            session.close()
+        self.assertEqual(len(self.store.query({**query, "after": after})["results"]), 2)
+
+
 class Empty(Sentences):
     def test_is_no_condition(self):
         for query in ({"text": ""}, {"ids": []}, {"types": []}, {"trace_id": ""}, {"content": {}},
