@@ -72,13 +72,15 @@ ObjectReader::ObjectReader(std::string_view text, Value value) : text_(text), va
   });
 }
 
+// Members stand in canonical order: a metadata.json may have very many, each of which is asked for.
 std::optional<Value> ObjectReader::take(std::string_view name) {
-  for (Member& member : members_) {
-    if (member.name != name) continue;
-    member.is_taken = true;
-    return member.value;
-  }
-  return std::nullopt;
+  const auto found = std::lower_bound(members_.begin(), members_.end(), name,
+                                      [](const Member& member, std::string_view wanted) {
+                                        return compare_utf16(member.name, wanted) < 0;
+                                      });
+  if (found == members_.end() || found->name != name) return std::nullopt;
+  found->is_taken = true;
+  return found->value;
 }
 
 void ObjectReader::fail(Value at, std::string_view message) {

@@ -161,5 +161,20 @@ TEST(ObjectReader, AFailedMemberLeavesItsOutputUntouched) {
   EXPECT_EQ(options.count, 7u);
 }
 
+// To look each of them up from the first on took 86,000,000,000 comparisons.
+TEST(ObjectReader, VeryManyMembersAreEachFoundAtOnce) {
+  std::string text = "{";
+  for (uint32_t i = 0; i < Limits().members_max; ++i) text += "\"m" + std::to_string(i) + "\":0,";
+  text.back() = '}';
+  Document document;
+  ASSERT_TRUE(document.parse(text).ok());
+  for (int round = 0; round < 40; ++round) {
+    ObjectReader reader(text, document.root());
+    document.root().for_each_member(
+        [&](std::string_view name, Value) { return reader.read_any(name).has_value(); });
+    ASSERT_TRUE(reader.finish().ok());
+  }
+}
+
 }  // namespace
 }  // namespace varve::json
