@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "json/canonical.h"
 
@@ -183,22 +184,28 @@ bool Tree::get_bool(std::string_view key, bool fallback) const {
   return member->kind_ == Kind::kFalse ? false : fallback;
 }
 
-// RFC 7396 section 2.
+// RFC 7396 section 2. Both lists are in order, so that one pass over them is enough.
 void Tree::merge_patch(const Tree& patch) {
   if (!patch.is_object()) {
     *this = patch;
     return;
   }
   if (!is_object()) *this = object();
+  std::vector<Member> merged;
+  merged.reserve(members_.size() + patch.members_.size());
+  auto own = members_.begin();
   for (const auto& [key, value] : patch.members_) {
-    if (value.is_null()) {
-      erase(key);
-      continue;
+    while (own != members_.end() && compare_utf16(own->first, key) < 0) {
+      merged.push_back(std::move(*own++));
     }
-    Tree* member = get(key);
-    if (member == nullptr) member = &set(key, Tree());
-    member->merge_patch(value);
+    Member member(key, Tree());
+    if (own != members_.end() && own->first == key) member.second = std::move(own++->second);
+    if (value.is_null()) continue;
+    member.second.merge_patch(value);
+    merged.push_back(std::move(member));
   }
+  std::move(own, members_.end(), std::back_inserter(merged));
+  members_ = std::move(merged);
 }
 
 void Tree::append_to(std::string& out) const {

@@ -103,6 +103,29 @@ TEST(Tree, MergePatchOfRfc7396) {
   }
 }
 
+// An object with so many members, each with this value; names start with `first`.
+std::string very_many(char first, std::string_view value) {
+  std::string text = "{";
+  for (uint32_t i = 0; i < Limits().members_max; ++i) {
+    text.append(1, '"').append(1, first).append(std::to_string(i)).append("\":");
+    text.append(value).append(1, ',');
+  }
+  text.back() = '}';
+  return text;
+}
+
+// To move all members behind it for each one that comes or goes took minutes.
+TEST(Tree, APatchOfVeryManyMembersMovesEachOnce) {
+  Tree tree = tree_of(very_many('z', "1"));
+  for (int round = 0; round < 8; ++round) {
+    tree.merge_patch(tree_of(very_many('a', "2")));
+    ASSERT_EQ(tree.members().size(), 2 * size_t{Limits().members_max});
+    tree.merge_patch(tree_of(very_many('a', "null")));
+    ASSERT_EQ(tree.members().size(), size_t{Limits().members_max});
+  }
+  EXPECT_EQ(tree.get_count("z7"), 1U);
+}
+
 TEST(Tree, PrettyIsIndentedAndParsesBack) {
   const Tree tree = tree_of(R"({"b":[1,{"c":[]}],"a":{},"s":"x"})");
   EXPECT_EQ(tree.pretty(),
