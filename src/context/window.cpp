@@ -156,7 +156,7 @@ class Window {
     VARVE_TRY_ASSIGN(const bool readable, add_item(first, candidate.rank, source, unit, &entry));
     if (!readable) return false;
     if (!request_.keep_together || !entry.is_tool) return true;
-    auto all = session_.select_tool_call(first, entry.call_key, now_ms_);
+    auto all = session_.select_tool_call(first, entry.call_key, now_ms_, &known_calls_);
     if (all.ok() && all->front().place.row != first.place.row) {
       const session::Selected call = all->front();
       const std::string key = std::move(entry.call_key);
@@ -167,7 +167,9 @@ class Window {
         VARVE_TRY_ASSIGN(entry.call_key, call_key_of(call));
       }
       // A call that a reference names may have an id of its own, by which it has more results.
-      if (entry.call_key != key) all = session_.select_tool_call(call, entry.call_key, now_ms_);
+      if (entry.call_key != key) {
+        all = session_.select_tool_call(call, entry.call_key, now_ms_, &known_calls_);
+      }
     }
     VARVE_TRY(all);
     return gather_results(first, *all, source, tokens_max, unit);
@@ -227,11 +229,13 @@ class Window {
   }
 
   // 0 of an entry that came with another one.
-  [[nodiscard]] double rank_of(const session::Selected& entry) const {
-    const auto found =
-        std::find_if(found_->ranked.begin(), found_->ranked.end(),
-                     [&](const Candidate& one) { return row_of(one) == entry.place.row; });
-    return found == found_->ranked.end() ? 0 : found->rank;
+  [[nodiscard]] double rank_of(const session::Selected& entry) {
+    if (ranks_.empty()) {
+      ranks_.reserve(found_->ranked.size());
+      for (const Candidate& one : found_->ranked) ranks_.emplace(row_of(one), one.rank);
+    }
+    const auto found = ranks_.find(entry.place.row);
+    return found == ranks_.end() ? 0 : found->second;
   }
 
   // False when its line is damaged.
@@ -347,6 +351,8 @@ class Window {
   std::set<std::string> headings_;
   boost::unordered_flat_set<uint32_t> taken_;  // rows
   boost::unordered_flat_set<uint32_t> unreadable_;
+  boost::unordered_flat_map<uint32_t, double> ranks_;  // by row, once one was asked for
+  session::KnownCalls known_calls_;
   boost::unordered_flat_map<std::pair<uint32_t, uint64_t>, uint64_t>
       tokens_of_call_;  // by row, kind
   json::Document scratch_;

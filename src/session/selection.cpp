@@ -1,6 +1,7 @@
 #include "session/selection.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <shared_mutex>
 #include <utility>
@@ -15,19 +16,12 @@ constexpr std::string_view kResult = "tool_result";
 // Finds calls and results in one index, under the index's lock.
 class ToolCalls {
  public:
-  ToolCalls(const index::Index& index, std::string_view call_key, int64_t now_ms)
-      : index_(index), call_key_(call_key), now_ms_(now_ms) {}
+  ToolCalls(const index::Index& index, std::string_view call_key, int64_t now_ms, KnownCalls* known)
+      : index_(index), call_key_(call_key), now_ms_(now_ms), known_(*known) {}
 
   [[nodiscard]] std::optional<uint32_t> call_of(uint32_t result) const {
     const auto call = referenced_call(result);
-    if (call || call_key_.empty()) return call;
-    index::PostingCursor cursor(index_.facets().content(call_key_));
-    for (uint32_t row = result; row > 0;) {
-      row = cursor.seek_back(row - 1);
-      if (row >= index_.size()) break;
-      if (is(row, kCall)) return row;
-    }
-    return std::nullopt;
+    return call || call_key_.empty() ? call : call_before(result);
   }
 
   // The call first, then ascending; only some of more than kToolResultsMax results.
@@ -45,7 +39,18 @@ class ToolCalls {
     return index_.type(row) == type && index_.is_live(row, now_ms_);
   }
 
+  // What is known of a call that was deleted since is not.
+  [[nodiscard]] bool stands(const std::optional<uint32_t>& call) const {
+    return !call || is(*call, kCall);
+  }
+
   [[nodiscard]] std::optional<uint32_t> referenced_call(uint32_t result) const {
+    const auto [known, is_new] = known_.referenced.try_emplace(result);
+    if (is_new || !stands(known->second)) known->second = find_referenced_call(result);
+    return known->second;
+  }
+
+  [[nodiscard]] std::optional<uint32_t> find_referenced_call(uint32_t result) const {
     std::optional<uint32_t> call;
     const auto visit = [&](const index::Reference& reference) {
       if (call || !reference.relation.empty()) return;  // a relation may name any other call
@@ -53,6 +58,31 @@ class ToolCalls {
       if (row && is(*row, kCall)) call = row;
     };
     index_.facets().references_of(result, index_.id(result), visit);
+    return call;
+  }
+
+  // The last one with this id. Between a result and the call that was found from it is none.
+  [[nodiscard]] std::optional<uint32_t> call_before(uint32_t result) const {
+    KnownCalls::ByRow& known = known_.before[std::string(call_key_)];
+    const auto above = known.lower_bound(result);
+    if (above != known.end() && above->second.value_or(0) < result && stands(above->second)) {
+      return above->second;
+    }
+    const auto below = above == known.begin() ? known.end() : std::prev(above);
+    const uint32_t known_row =
+        below != known.end() && stands(below->second) ? below->first : result;
+    std::optional<uint32_t> call;
+    index::PostingCursor cursor(index_.facets().content(call_key_));
+    for (uint32_t row = result; row > 0 && !call;) {
+      row = cursor.seek_back(row - 1);
+      if (row >= index_.size()) break;
+      if (is(row, kCall)) call = row;
+      if (row == known_row) {
+        call = below->second;
+        break;
+      }
+    }
+    known.insert_or_assign(result, call);
     return call;
   }
 
@@ -79,6 +109,7 @@ class ToolCalls {
   const index::Index& index_;
   std::string_view call_key_;
   int64_t now_ms_;
+  KnownCalls& known_;
 };
 
 // Whether the row is still the one that was found. Under the index's lock.
@@ -117,12 +148,14 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
 }
 
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
-                                               std::string_view call_key, int64_t now_ms) {
+                                               std::string_view call_key, int64_t now_ms,
+                                               KnownCalls* known) {
   VARVE_TRY(core.prepare_facets());
   const std::shared_lock lock(core.index_mutex);
   if (!core.index.has_facets() || !stands(core, entry.place)) return gone();
   const uint32_t row = entry.place.row;
-  const ToolCalls calls(core.index, call_key, std::max(now_ms, core.context.clock->now_ms()));
+  const int64_t live_ms = std::max(now_ms, core.context.clock->now_ms());
+  const ToolCalls calls(core.index, call_key, live_ms, known);
   const auto call = core.index.type(row) == kCall     ? std::optional(row)
                     : core.index.type(row) == kResult ? calls.call_of(row)
                                                       : std::nullopt;

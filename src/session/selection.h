@@ -2,7 +2,10 @@
 // was found: a context, for example, stops when its tokens are spent.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,15 +35,25 @@ Result<std::vector<Selected>> select(Core& core, const query::Query& query);
 Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::string>& ids,
                                          int64_t now_ms);
 
+// What select_tool_call() found out about calls, so that no list is walked again for the next
+// entry. Rows: for as long as the log is the same.
+struct KnownCalls {
+  using ByRow = std::map<uint32_t, std::optional<uint32_t>>;
+
+  boost::unordered_flat_map<uint32_t, std::optional<uint32_t>> referenced;  // by the result
+  std::map<std::string, ByRow, std::less<>> before;  // by the call key, then the result
+};
+
 // A tool call and its results, the call first, whichever of them `entry` is; `entry` alone when it
 // has no counterpart or is neither. A result belongs to the call that its references name, else to
 // the last call before it with the same call id. `call_key`: entry::content_key of the entry's call
 // id; empty when it has none. Results by call id are only those of this key: of a result that names
 // a call with another one, select the call's. Of more than kToolResultsMax results only some.
-// errors: kGone.
+// errors: kGone, after which `known` is of another log.
 inline constexpr size_t kToolResultsMax = 4096;  // too many for any context
 Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
-                                               std::string_view call_key, int64_t now_ms);
+                                               std::string_view call_key, int64_t now_ms,
+                                               KnownCalls* known);
 
 // Whether its type is "tool_result". Nothing is read. kGone.
 Result<bool> is_tool_result(const Core& core, const Selected& entry);

@@ -252,8 +252,9 @@ Result<std::vector<Selected>> Session::select_ids(const std::vector<std::string>
 }
 
 Result<std::vector<Selected>> Session::select_tool_call(const Selected& entry,
-                                                        std::string_view call_key, int64_t now_ms) {
-  return session::select_tool_call(parts_->core, entry, call_key, now_ms);
+                                                        std::string_view call_key, int64_t now_ms,
+                                                        KnownCalls* known) {
+  return session::select_tool_call(parts_->core, entry, call_key, now_ms, known);
 }
 
 Result<bool> Session::is_tool_result(const Selected& entry) {

@@ -39,10 +39,14 @@ class LargeToolCall : public testing::Test {
   }
   // Ids in it.
   std::string build_with(uint64_t tokens) {
+    return build_of(R"({"question":"tea","budget":{"max_tokens":)" + std::to_string(tokens) +
+                    R"(},"retrieve":[{"query":{"text":"tea","limit":10000}}]})");
+  }
+  std::string build_newest() {
+    return build_of(R"({"budget":{"max_tokens":100000000},"retrieve":[{"recency":1000000}]})");
+  }
+  std::string build_of(const std::string& request) {
     const Counter counter(nullptr, nullptr, 1, &cache_);
-    const std::string request = R"({"question":"tea","budget":{"max_tokens":)" +
-                                std::to_string(tokens) +
-                                R"(},"retrieve":[{"query":{"text":"tea","limit":10000}}]})";
     const auto built = build(*session_, request, counter);
     EXPECT_TRUE(built.ok()) << built.status().message();
     if (!built.ok()) return "";
@@ -70,6 +74,47 @@ TEST_F(LargeToolCall, OfMoreResultsThanAnyContextTakesIsLookedForOnce) {
 TEST_F(LargeToolCall, IsWholeWhereThereIsRoom) {
   add(50, 1);
   EXPECT_EQ(build_with(100'000), "52");
+}
+
+// To look for the call anew from each of them read 5,000,000,000 postings.
+TEST_F(LargeToolCall, ThatIsNotThereIsLookedForOnce) {
+  std::string lines;
+  for (uint32_t i = 0; i < 100'000; ++i) {
+    lines += R"({"type":"tool_result","content":{"call_id":"c","result":"tea"}})"
+             "\n";
+  }
+  ASSERT_TRUE(session_->add_batch(lines).ok());
+  EXPECT_EQ(build_newest(), "100000");
+}
+
+// To read what a result refers to anew for each call read 1,000,000,000 references.
+TEST_F(LargeToolCall, OfManyWhoseResultsReferToAllIsThatOfTheFirst) {
+  constexpr uint32_t kCount = 1000;
+  std::string lines;
+  std::string calls;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    const std::string id = "call" + std::to_string(i);
+    calls += (calls.empty() ? "\"" : ",\"") + id + '"';
+    lines += R"({"id":")" + id + R"(","type":"tool_call","content":{"name":"brew"}})" + "\n";
+  }
+  for (uint32_t i = 0; i < kCount; ++i) {
+    lines += R"({"type":"tool_result","content":{"result":"tea"},"references":[)" + calls + "]}\n";
+  }
+  ASSERT_TRUE(session_->add_batch(lines).ok());
+  EXPECT_EQ(build_newest(), "2000");
+}
+
+// To look for the rank of each call among all candidates compared 10,000,000,000 rows.
+TEST_F(LargeToolCall, ManyOfThemAreRankedAtOnce) {
+  std::string lines;
+  for (uint32_t i = 0; i < 100'000; ++i) {
+    const std::string content =
+        R"("content":{"call_id":"c)" + std::to_string(i) + R"(","name":"b"})";
+    lines += R"({"type":"tool_call",)" + content + "}\n";
+    lines += R"({"type":"tool_result",)" + content + "}\n";
+  }
+  ASSERT_TRUE(session_->add_batch(lines).ok());
+  EXPECT_EQ(build_newest(), "200000");
 }
 
 }  // namespace
