@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/time.h"
 #include "json/tree.h"
@@ -22,39 +23,79 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
+// Records that are appended together, because each append is synced.
+class Records {
+ public:
+  Records(SessionStorage& storage, const QuarantineReason& why) : storage_(storage), why_(why) {}
+
+  void set_reason(std::string_view file, std::string_view reason) {
+    why_.file = file;
+    why_.reason = reason;
+  }
+
+  Status add(std::string_view bytes, uint64_t offset) {
+    json::Tree record = json::Tree::object();
+    record.set("timestamp", json::Tree::string(format_rfc3339(why_.now_ms)));
+    record.set("file", json::Tree::string(why_.file));
+    record.set("offset", json::Tree::integer_unsigned(offset));
+    record.set("reason", json::Tree::string(why_.reason));
+    record.set("bytes", json::Tree::string(base64(bytes)));
+    record.append_to(text_);
+    text_ += '\n';
+    return text_.size() < kRecordBytes ? Status() : append();
+  }
+
+  Status add_range(Stream stream, uint64_t generation, uint64_t offset, uint64_t length) {
+    std::string bytes;
+    for (uint64_t at = offset; at < offset + length;) {
+      bytes.resize(static_cast<size_t>(std::min<uint64_t>(kRecordBytes, offset + length - at)));
+      VARVE_TRY_ASSIGN(const size_t got, storage_.read(stream, generation, at, bytes));
+      if (got == 0) break;
+      VARVE_TRY(add(std::string_view(bytes).substr(0, got), at));
+      at += got;
+    }
+    return {};
+  }
+
+  Status append() {
+    if (text_.empty()) return {};
+    VARVE_TRY(storage_.append(Stream::kQuarantine, 0, text_, true, 0));
+    text_.clear();
+    return {};
+  }
+
+ private:
+  SessionStorage& storage_;
+  QuarantineReason why_;
+  std::string text_;
+};
+
 }  // namespace
 
 Status quarantine_bytes(SessionStorage& storage, std::string_view bytes, uint64_t offset,
                         const QuarantineReason& why) {
-  json::Tree record = json::Tree::object();
-  record.set("timestamp", json::Tree::string(format_rfc3339(why.now_ms)));
-  record.set("file", json::Tree::string(why.file));
-  record.set("offset", json::Tree::integer_unsigned(offset));
-  record.set("reason", json::Tree::string(why.reason));
-  record.set("bytes", json::Tree::string(base64(bytes)));
-  return storage.append(Stream::kQuarantine, 0, record.canonical() + "\n", true, 0);
+  Records records(storage, why);
+  VARVE_TRY(records.add(bytes, offset));
+  return records.append();
 }
 
 Status quarantine_range(SessionStorage& storage, Stream stream, uint64_t generation,
                         uint64_t offset, uint64_t length, const QuarantineReason& why) {
-  std::string bytes;
-  for (uint64_t at = offset; at < offset + length;) {
-    bytes.resize(static_cast<size_t>(std::min<uint64_t>(kRecordBytes, offset + length - at)));
-    VARVE_TRY_ASSIGN(const size_t got, storage.read(stream, generation, at, bytes));
-    if (got == 0) break;
-    VARVE_TRY(quarantine_bytes(storage, std::string_view(bytes).substr(0, got), at, why));
-    at += got;
-  }
-  return {};
+  Records records(storage, why);
+  VARVE_TRY(records.add_range(stream, generation, offset, length));
+  return records.append();
 }
 
-Status Quarantining::add(Stream stream, uint64_t generation, uint64_t offset, uint64_t length,
-                         std::string_view reason) {
-  const std::tuple stretch(stream, generation, offset, length);
-  if (done_.contains(stretch)) return {};
-  VARVE_TRY(quarantine_range(storage_, stream, generation, offset, length,
-                             {file_of(stream), reason, now_ms_}));
-  done_.insert(stretch);
+Status Quarantining::add(uint64_t generation, const std::vector<Damage>& stretches) {
+  Records records(storage_, {{}, {}, now_ms_});
+  auto done = done_;
+  for (const Damage& one : stretches) {
+    if (!done.emplace(one.stream, generation, one.offset, one.length).second) continue;
+    records.set_reason(file_of(one.stream), one.reason);
+    VARVE_TRY(records.add_range(one.stream, generation, one.offset, one.length));
+  }
+  VARVE_TRY(records.append());
+  done_ = std::move(done);
   return {};
 }
 

@@ -8,8 +8,10 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "base/result.h"
+#include "log/scan.h"
 #include "log/storage.h"
 
 namespace varve::log {
@@ -34,9 +36,9 @@ class Quarantining {
  public:
   Quarantining(SessionStorage& storage, int64_t now_ms) : storage_(storage), now_ms_(now_ms) {}
 
-  // As quarantine_range(). Does nothing when this stretch of this generation was given before.
-  Status add(Stream stream, uint64_t generation, uint64_t offset, uint64_t length,
-             std::string_view reason);
+  // As quarantine_range() for each of them that was not given before with this generation, but
+  // synced once for a megabyte of records: a log may have as many damaged lines as it has bytes.
+  Status add(uint64_t generation, const std::vector<Damage>& stretches);
 
  private:
   SessionStorage& storage_;

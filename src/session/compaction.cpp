@@ -100,7 +100,7 @@ class Compaction {
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
       core_.note_snapshot_removed();
     } else {
-      VARVE_TRY(set_damage_aside());
+      VARVE_TRY(quarantine_.add(tail_.generation, damage_));
       VARVE_TRY(VectorFile::set_aside(vectors_, quarantine_));
     }
     // A purge replaces the log even when nothing goes: another process may hold the index that a
@@ -313,14 +313,6 @@ class Compaction {
       if (vectors_.drops()) metadata.tree().set(kStrayVectors, json::Tree::boolean(true));
       return Status();
     });
-  }
-
-  Status set_damage_aside() {
-    for (const auto& range : damage_) {
-      VARVE_TRY(quarantine_.add(range.stream, tail_.generation, range.offset, range.length,
-                                range.reason));
-    }
-    return {};
   }
 
   // With threads, another one copies the lines while the caller makes most of the index. The caller

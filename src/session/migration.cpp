@@ -16,11 +16,7 @@ namespace varve::session {
 namespace {
 
 constexpr uint64_t kReadBytes = uint64_t{64} << 10;
-
-struct Range {
-  uint64_t offset = 0;
-  uint64_t length = 0;
-};
+constexpr std::string_view kNotAnEntry = "not an entry when the log was migrated";
 
 class Migration {
  public:
@@ -73,10 +69,7 @@ class Migration {
 
   // kConflict when somebody appended meanwhile without the lock. `quarantine`: of all attempts.
   Status run(log::Quarantining& quarantine) {
-    for (const Range& range : damaged_) {
-      VARVE_TRY(quarantine.add(log::Stream::kEntries, tail_.generation, range.offset, range.length,
-                               "not an entry when the log was migrated"));
-    }
+    VARVE_TRY(quarantine.add(tail_.generation, damaged_));
     VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       note_in(metadata);
       return Status();
@@ -147,7 +140,7 @@ class Migration {
     if (!damaged_.empty() && damaged_.back().offset + damaged_.back().length == from) {
       damaged_.back().length += to - from;
     } else {
-      damaged_.push_back({from, to - from});
+      damaged_.push_back({log::Stream::kEntries, from, to - from, std::string(kNotAnEntry)});
     }
     return {};
   }
@@ -187,7 +180,7 @@ class Migration {
   uint64_t end_ = 0;
   uint64_t last_seq_ = 0;
   uint64_t entry_count_ = 0;
-  std::vector<Range> damaged_;
+  std::vector<log::Damage> damaged_;
 };
 
 // Migrates the log if it is older than this library. Without `quarantine` it only looks, without

@@ -326,11 +326,11 @@ class Repair {
 
   Status mend_stream(const StreamDamage& damage, log::Quarantining& quarantine) {
     if (damage.ranges.empty()) return {};
+    std::vector<log::Damage> set_aside;
     for (const auto& range : damage.ranges) {
-      if (!range.replacement.empty()) continue;
-      VARVE_TRY(quarantine.add(damage.stream, tail_.generation, range.offset, range.length,
-                               range.reason));
+      if (range.replacement.empty()) set_aside.push_back(static_cast<const log::Damage&>(range));
     }
+    VARVE_TRY(quarantine.add(tail_.generation, set_aside));
     VARVE_TRY(core_.storage->replace(damage.stream, damage.stream_bytes, [&](log::Sink& sink) {
       uint64_t at = 0;
       for (const auto& range : damage.ranges) {

@@ -184,14 +184,16 @@ Status VectorFile::rewrite(const Selection& selection) {
 
 Status VectorFile::set_aside(const Selection& selection, log::Quarantining& quarantine) {
   const uint64_t length = embedding::record_bytes(selection.dimension);
+  std::vector<log::Damage> damaged;
   for (const uint64_t offset : selection.damaged) {
-    VARVE_TRY(quarantine.add(log::Stream::kVectors, selection.tail.generation, offset, length,
-                             "a damaged vector"));
+    damaged.push_back({log::Stream::kVectors, offset, length, "a damaged vector"});
   }
-  if (!selection.has_torn_end) return {};
-  const uint64_t end = offset_of(selection.record_count, length);
-  return quarantine.add(log::Stream::kVectors, selection.tail.generation, end,
-                        selection.tail.bytes - end, kTornEnd);
+  if (selection.has_torn_end) {
+    const uint64_t end = offset_of(selection.record_count, length);
+    damaged.push_back(
+        {log::Stream::kVectors, end, selection.tail.bytes - end, std::string(kTornEnd)});
+  }
+  return quarantine.add(selection.tail.generation, damaged);
 }
 
 Status VectorFile::set_all_aside(int64_t now_ms) {

@@ -1,6 +1,7 @@
 // Which edited lines repair accepts, and what it tells of; integrity_test.cpp has the usual ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -47,6 +48,26 @@ class Repairing : public testing::Test {
   Host host_;
   SessionDisk disk_{host_};
 };
+
+// Each append to quarantine is synced, while the session's lock is held.
+TEST_F(Repairing, VeryManyDamagedLinesAreSetAsideTogether) {
+  constexpr int kLines = 3000;
+  std::string log = disk_.bytes(log::kEntriesFile);
+  for (int i = 0; i < kLines; ++i) log += "{}\n";
+  disk_.write(log::kEntriesFile, log);
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  int appends = 0;
+  owned->before_append = [&] { appends += 1; };
+  const auto session = Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const auto report = (*session)->repair(false, false);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get_int64("quarantined"), kLines);
+  EXPECT_EQ(appends, 1);
+  const std::string kept = disk_.bytes(log::kQuarantineFile);
+  EXPECT_EQ(std::count(kept.begin(), kept.end(), '\n'), kLines);
+  EXPECT_EQ(ids(), "abce");
+}
 
 // The log ends while an edited line is read anew.
 TEST_F(Repairing, AnEditThatIsNotThereAnyMoreIsNotAccepted) {
