@@ -144,8 +144,8 @@ class Window {
     // Near the end of the text, the window ends with the text.
     const size_t last = width_ - std::min(width_, columns_ - 1);
     size_t start = offset_of(std::min(lead, last));
-    const size_t space = text.find(' ', start);
-    if (start > 0 && space != std::string_view::npos && space + 1 <= offset) start = space + 1;
+    const size_t space = text.substr(0, offset).find(' ', start);
+    if (start > 0 && space != std::string_view::npos) start = space + 1;
     const size_t left_mark = start > 0 ? 1 : 0;
     const size_t room = columns_ - std::min(columns_, left_mark);
     if (width_ - column_of(start) <= room) return {start, text.size()};
@@ -177,18 +177,27 @@ class Window {
   std::vector<Start> starts_;
 };
 
+// Matches are in the order of the text, without overlaps: those in a window are a few neighbours.
+size_t count_terms(const Window::Range& range, const std::vector<Match>& matches) {
+  const auto first =
+      std::lower_bound(matches.begin(), matches.end(), range.start,
+                       [](const Match& match, size_t offset) { return match.start < offset; });
+  std::set<size_t> terms;
+  for (auto match = first; match != matches.end() && match->end <= range.end; ++match) {
+    terms.insert(match->term);
+  }
+  return terms.size();
+}
+
 Window::Range best_range(std::string_view text, const Window& window,
                          const std::vector<Match>& matches) {
   Window::Range best = window.around(text, 0);
   size_t best_count = 0;
   for (const Match& candidate : matches) {
     const Window::Range range = window.around(text, candidate.start);
-    std::set<size_t> terms;
-    for (const Match& match : matches) {
-      if (match.start >= range.start && match.end <= range.end) terms.insert(match.term);
-    }
-    if (terms.size() <= best_count) continue;
-    best_count = terms.size();
+    const size_t count = count_terms(range, matches);
+    if (count <= best_count) continue;
+    best_count = count;
     best = range;
   }
   return best;

@@ -370,6 +370,16 @@ class Highlight(FindTest):
         self.assertTrue(shown.endswith(" a kettle boils"), shown)
         self.assertNotIn("…", shown[-3:])
 
+    def test_the_part_is_chosen_at_once_in_a_text_that_matches_everywhere(self):
+        # To count the words around each of them anew among all others took minutes.
+        for between in (" ", ","):
+            text = f"tea{between}" * 200_000 + "tea and milk"
+            self.add(entry_line(1, id="a", content=text), entry_line(2, id="b", content=text),
+                     session=f"long{ord(between)}")
+            lines = self.run_cli("search", "-s", f"long{ord(between)}", "tea", "milk").stdout
+            shown = [line for line in lines.splitlines() if line.endswith("tea and milk")]
+            self.assertEqual(len(shown), 2, lines[:1000])
+
     def test_lines_keep_within_the_terminal(self):
         self.add(entry_line(9, id="i" * 128, tags=["t" * 60], content={
             "role": "r" * 30, "message": "日本語のとても長い文章 kettle " * 30}))
