@@ -15,6 +15,8 @@ namespace {
 
 constexpr uint64_t kBlockBytes = 16 << 10;
 constexpr int64_t kBackOffUs = 500;
+// What names a row's owner stands in metadata.json, too, which has 16 MiB at most.
+constexpr size_t kRowBytesMax = size_t{32} << 20;
 
 std::string encode_row(const SessionRow& row) {
   json::Tree tree = json::Tree::object();
@@ -64,10 +66,10 @@ std::optional<Cursor> parse_cursor(std::string_view text) {
   return at == end ? std::optional(cursor) : std::nullopt;
 }
 
-// The row that begins there, without its line end.
+// The row that begins there, without its line end; cut off where it is longer than any can be.
 Result<std::string> row_at(io::File& file, uint64_t offset) {
   std::string row;
-  for (size_t end = std::string::npos; end == std::string::npos;) {
+  for (size_t end = std::string::npos; end == std::string::npos && row.size() <= kRowBytesMax;) {
     std::string block(kBlockBytes, '\0');
     VARVE_TRY_ASSIGN(const size_t got, file.read_at(offset + row.size(), block));
     row.append(block, 0, got);
@@ -92,7 +94,8 @@ Result<uint64_t> decode_cursor(std::string_view text, io::File& file, const io::
                 std::move(place));
 }
 
-// Reads the lines of a file backwards, from a given end.
+// Reads the lines of a file backwards, from a given end. One that is longer than any row can be, as
+// in a file with a hole, is passed over and not kept.
 class BackwardLines {
  public:
   BackwardLines(io::File& file, uint64_t end) : file_(file), block_start_(end) {}
@@ -100,17 +103,25 @@ class BackwardLines {
   // The previous line, and where it starts. False at the start of the file.
   Result<bool> next(std::string_view* line, uint64_t* offset) {
     for (;;) {
-      if (!buffer_.empty() && buffer_.back() == '\n') buffer_.pop_back();
+      if (!buffer_.empty() && buffer_.back() == '\n') {
+        buffer_.pop_back();
+        is_passed_over_ = false;
+      }
       const size_t newline = buffer_.rfind('\n');
       if (newline != std::string::npos || (block_start_ == 0 && !buffer_.empty())) {
         const size_t begin = newline == std::string::npos ? 0 : newline + 1;
         line_ = buffer_.substr(begin);
         buffer_.resize(begin);
+        if (std::exchange(is_passed_over_, false)) continue;  // the start of it
         *line = line_;
         *offset = block_start_ + begin;
         return true;
       }
       if (block_start_ == 0) return false;
+      if (buffer_.size() > kRowBytesMax) {
+        buffer_.clear();
+        is_passed_over_ = true;
+      }
       VARVE_TRY(read_block());
     }
   }
@@ -132,6 +143,7 @@ class BackwardLines {
   uint64_t block_start_;
   std::string buffer_;  // [block_start_, the start of the last returned line)
   std::string line_;
+  bool is_passed_over_ = false;  // what is read belongs to a line that is too long
 };
 
 }  // namespace

@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "io/simulated.h"
 #include "support/environment.h"
+#include "wrapped_files.h"
 
 namespace varve::log {
 namespace {
@@ -254,6 +259,102 @@ TEST_F(ListedRow, IsDurableBeforeTheNameAlsoWhenItsWriterWasKilledBeforeTheSync)
   ASSERT_TRUE(add_row(row).ok());
   const std::string durable = disk_.crash()->read_file("indices/sessions.jsonl").value_or("");
   EXPECT_NE(durable.find("s1"), std::string::npos);
+}
+
+// A file that holds `text` and, behind it, a hole: on a disk that takes no room.
+class FileWithHole final : public io::File {
+ public:
+  struct Read {
+    uint64_t offset = 0;
+    size_t size = 0;
+  };
+  FileWithHole(const std::string& text, uint64_t size_bytes, std::vector<Read>* reads)
+      : text_(text), size_bytes_(size_bytes), reads_(reads) {}
+
+  Result<size_t> read_at(uint64_t offset, std::span<char> out) override {
+    reads_->push_back({offset, out.size()});
+    const uint64_t end = std::min<uint64_t>(size_bytes_, offset + out.size());
+    const size_t got = offset < end ? static_cast<size_t>(end - offset) : 0;
+    std::fill_n(out.begin(), got, '\0');
+    if (offset < text_.size()) text_.copy(out.data(), got, offset);
+    return got;
+  }
+  Result<io::FileInfo> info() override {
+    io::FileInfo info;
+    info.size_bytes = size_bytes_;
+    return info;
+  }
+  Status append(std::string_view) override { return {}; }
+  Status write_at(uint64_t, std::string_view) override { return {}; }
+  Status truncate(uint64_t) override { return {}; }
+  Status sync_data() override { return {}; }
+  Result<bool> try_lock() override { return true; }
+  Status unlock() override { return {}; }
+  Result<bool> is_locked() override { return false; }
+
+ private:
+  const std::string& text_;
+  uint64_t size_bytes_;
+  std::vector<Read>* reads_;
+};
+
+class IndicesWithHole final : public WrappedDirectory {
+ public:
+  using WrappedDirectory::WrappedDirectory;
+  Result<std::unique_ptr<io::File>> open(std::string_view, io::OpenMode, uint32_t) override {
+    return std::unique_ptr<io::File>(std::make_unique<FileWithHole>(text, size_bytes, &reads));
+  }
+  std::string text;
+  uint64_t size_bytes = 0;
+  std::vector<FileWithHole::Read> reads;
+
+ private:
+  std::unique_ptr<io::Directory> wrap(std::unique_ptr<io::Directory>) override { return nullptr; }
+};
+
+// The half of it was read at once.
+TEST_F(Rows, AreReadPastAHoleWithoutTheMemoryForIt) {
+  ASSERT_TRUE(add("s1").ok());
+  ASSERT_TRUE(add("s2").ok());
+  IndicesWithHole indices(std::move(indices_));
+  indices.text = rows();
+  indices.size_bytes = uint64_t{256} << 20;
+  Registry registry(indices, clock_, random_);
+  const auto page = registry.list({}, 10);
+  ASSERT_TRUE(page.ok()) << page.status().message();
+  ASSERT_EQ(page->rows.size(), 2U);
+  EXPECT_EQ(page->rows[0].session_id, "s2");
+  EXPECT_EQ(page->rows[1].session_id, "s1");
+  for (const auto& read : indices.reads) EXPECT_LE(read.size, size_t{64} << 20);
+  // A cursor into the hole is read no further than a row may reach.
+  const std::string& cursor = page->cursors[0];
+  const std::string inode = cursor.substr(0, cursor.find(':'));
+  EXPECT_EQ(registry.list(inode + ":" + std::to_string(indices.text.size()) + ":1", 10).code(),
+            Code::kInvalidArgument);
+}
+
+// Also when it begins where a read does, of all that is read before it is given up.
+TEST_F(Rows, BesideALineThatIsTooLongAreFound) {
+  const std::string before = "{\"session_id\":\"s1\"}\n";
+  const std::string behind = "\n{\"session_id\":\"s2\"}\n";
+  size_t line_bytes = size_t{72} << 20;
+  for (int round = 0; round < 2; ++round) {
+    IndicesWithHole indices(*disk_.open_root("others", true));
+    indices.text = before + std::string(line_bytes, 'x') + behind;
+    indices.size_bytes = indices.text.size();
+    Registry registry(indices, clock_, random_);
+    const auto page = registry.list({}, 10);
+    ASSERT_TRUE(page.ok()) << page.status().message();
+    ASSERT_EQ(page->rows.size(), 2U);
+    EXPECT_EQ(page->rows[0].session_id, "s2");
+    EXPECT_EQ(page->rows[1].session_id, "s1");
+    EXPECT_TRUE(page->at_end);
+    const auto& reads = indices.reads;
+    const auto again = std::adjacent_find(
+        reads.begin(), reads.end(), [](const auto& a, const auto& b) { return b.size < a.size; });
+    ASSERT_NE(again, reads.end()) << "all of it was kept";
+    line_bytes = indices.text.size() - again->offset - behind.size();
+  }
 }
 
 }  // namespace
