@@ -123,6 +123,7 @@ class EditedLines {
   void saw(uint64_t offset, uint64_t seq) { lines_.emplace_back(offset, seq); }
 
   Status accept(DamagedRange* range) {
+    if (range->length > log::kLineBytesMax) return {};  // no entry: a hole in the file, perhaps
     std::string line(range->length, '\0');
     VARVE_TRY_ASSIGN(const size_t got,
                      core_.storage->read(log::Stream::kEntries, generation_, range->offset, line));

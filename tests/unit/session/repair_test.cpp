@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "log/line_reader.h"
 #include "session_disk.h"
 #include "watched_storage.h"
 
@@ -67,6 +68,42 @@ TEST_F(Repairing, VeryManyDamagedLinesAreSetAsideTogether) {
   const std::string kept = disk_.bytes(log::kQuarantineFile);
   EXPECT_EQ(std::count(kept.begin(), kept.end(), '\n'), kLines);
   EXPECT_EQ(ids(), "abce");
+}
+
+// A hole, which takes no room on a disk, and an entry behind it.
+TEST_F(Repairing, ALineThatIsTooLongForAnEntryIsNotReadAsOne) {
+  const std::string log = disk_.bytes(log::kEntriesFile);
+  const std::string line = log.substr(0, log.find('\n') + 1);  // again: its id is taken
+  const uint64_t hole_end = log.size() + log::kLineBytesMax + (uint64_t{64} << 20);
+  const std::string behind = "\n" + line;
+  if (disk_.read("index.bin")) disk_.remove("index.bin");
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  owned->change_tail = [=](log::Tail tail) -> Result<log::Tail> {
+    tail.entries_bytes = hole_end + behind.size();
+    return tail;
+  };
+  size_t largest_read = 0;
+  const auto storage = disk_.storage();
+  owned->read_instead = [&](log::Stream stream, uint64_t offset,
+                            std::span<char> out) -> Result<size_t> {
+    if (stream != log::Stream::kEntries) return (*storage)->read(stream, 1, offset, out);
+    largest_read = std::max(largest_read, out.size());
+    const uint64_t end = std::min<uint64_t>(hole_end + behind.size(), offset + out.size());
+    const auto got = static_cast<size_t>(end - offset);
+    std::fill_n(out.begin(), got, 'x');
+    if (offset < log.size()) log.copy(out.data(), got, offset);
+    if (end > hole_end) {
+      const uint64_t from = std::max(offset, hole_end);
+      behind.copy(out.data() + (from - offset), static_cast<size_t>(end - from), from - hole_end);
+    }
+    return got;
+  };
+  const auto session = Session::open(std::string(kSessionId), std::move(owned), host_.context);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const auto report = (*session)->repair(true, true);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get_int64("quarantined"), 2);
+  EXPECT_LE(largest_read, log::kLineBytesMax);
 }
 
 // The log ends while an edited line is read anew.
