@@ -72,7 +72,7 @@ ObjectReader::ObjectReader(std::string_view text, Value value) : text_(text), va
   });
 }
 
-// Members stand in canonical order: a metadata.json may have very many, each of which is asked for.
+// Members stand in canonical order.
 std::optional<Value> ObjectReader::take(std::string_view name) {
   const auto found = std::lower_bound(members_.begin(), members_.end(), name,
                                       [](const Member& member, std::string_view wanted) {
@@ -199,6 +199,10 @@ std::optional<Value> ObjectReader::read_object(std::string_view name) {
     return std::nullopt;
   }
   return value;
+}
+
+void ObjectReader::allow_unknown() {
+  for (Member& member : members_) member.is_taken = true;
 }
 
 Status ObjectReader::finish() {

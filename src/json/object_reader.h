@@ -71,6 +71,9 @@ class ObjectReader {
     refuse_empty(std::span(names.begin(), names.size()), message);
   }
 
+  // From here on no member counts as unknown: of a newer version's file, or the user's own.
+  void allow_unknown();
+
   // The first failure; else an unknown member, named; else success.
   Status finish();
 

@@ -32,18 +32,12 @@ class DecayReader {
     reader.read_double("default_half_life_hours", &rules_->fallback.half_life_hours, kHoursMin,
                        kHoursMax);
     if (const auto types = reader.read_object("type_specific")) read_types(reader, *types);
-    return finish(reader, config);
+    return finish(reader);
   }
 
  private:
-  // When unknown members are passed over, asks for each member so that none counts as unknown.
-  Status finish(json::ObjectReader& reader, json::Value object) const {
-    if (!strict_) {
-      object.for_each_member([&](std::string_view name, json::Value) {
-        (void)reader.read_any(name);
-        return true;
-      });
-    }
+  Status finish(json::ObjectReader& reader) const {
+    if (!strict_) reader.allow_unknown();
     Status status = reader.finish();
     return status.ok() ? failure_ : status;
   }
@@ -89,7 +83,7 @@ class DecayReader {
         const bool has_common = rules_->common_curve != decay::Curve::kNone;
         rule.curve = has_common ? rules_->common_curve : decay::Curve::kExponential;
       }
-      Status status = finish(reader, value);
+      Status status = finish(reader);
       if (failure_.ok()) failure_ = std::move(status);
       rules_->by_type[std::string(type)] = rule;
       return true;

@@ -275,9 +275,9 @@ Status Metadata::apply_patch(std::string_view text) {
   read_known_members(reader, document.root(), true);
   document.root().for_each_member([&](std::string_view name, json::Value value) {
     if (is_own(name)) reader.fail(value, "is kept by the library and cannot be changed");
-    (void)reader.read_any(name);  // the user's own members are taken as they are
     return true;
   });
+  reader.allow_unknown();  // the user's own members are taken as they are
   VARVE_TRY(reader.finish());
   json::Tree patched = tree_;
   patched.merge_patch(json::Tree::from(document.root()));

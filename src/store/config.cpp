@@ -36,21 +36,15 @@ class ConfigReader {
     read_section(reader, "text", &ConfigReader::read_text);
     read_durability(reader);
     reader.read_uint("threads", &settings_->threads, 1, 256);
-    Status status = finish(reader, root);
+    Status status = finish(reader);
     return status.ok() ? std::move(failure_) : std::move(status);
   }
 
  private:
   using Read = void (ConfigReader::*)(json::ObjectReader&);
 
-  // When unknown members are passed over, asks for each member so that none counts as unknown.
-  Status finish(json::ObjectReader& reader, json::Value object) const {
-    if (!strict_) {
-      object.for_each_member([&](std::string_view name, json::Value) {
-        (void)reader.read_any(name);
-        return true;
-      });
-    }
+  Status finish(json::ObjectReader& reader) const {
+    if (!strict_) reader.allow_unknown();
     return reader.finish();
   }
 
@@ -59,7 +53,7 @@ class ConfigReader {
     if (!section) return;
     json::ObjectReader reader(text_, *section);
     (this->*read_members)(reader);
-    Status status = finish(reader, *section);
+    Status status = finish(reader);
     if (failure_.ok()) failure_ = std::move(status);
   }
 
@@ -183,7 +177,7 @@ class ConfigReader {
     uint64_t count = weights.candidate_count;
     reader.read_uint("candidates", &count, 1, kCandidatesMax);
     weights.candidate_count = static_cast<uint32_t>(count);
-    Status status = finish(reader, object);
+    Status status = finish(reader);
     if (failure_.ok()) failure_ = std::move(status);
   }
 

@@ -161,6 +161,20 @@ TEST(ObjectReader, AFailedMemberLeavesItsOutputUntouched) {
   EXPECT_EQ(options.count, 7u);
 }
 
+TEST(ObjectReader, UnknownMembersMayBeAllowed) {
+  const std::string text = R"({"flag":false,"zzz":1})";
+  Document document;
+  ASSERT_TRUE(document.parse(text).ok());
+  bool flag = true;
+  ObjectReader reader(text, document.root());
+  reader.read_bool("flag", &flag);
+  reader.allow_unknown();
+  EXPECT_TRUE(reader.finish().ok());
+  EXPECT_FALSE(flag);
+  reader.fail(document.root(), "must not be");
+  EXPECT_FALSE(reader.finish().ok()) << "what is wrong stays wrong";
+}
+
 // To look each of them up from the first on took 86,000,000,000 comparisons.
 TEST(ObjectReader, VeryManyMembersAreEachFoundAtOnce) {
   std::string text = "{";
