@@ -13,17 +13,15 @@ namespace {
 
 constexpr double kHourMs = 3'600'000;
 constexpr double kRenewalsPerTtl = 8;
-// The last moment of the year 9999: no timestamp can be later.
-constexpr int64_t kLastTimeMs = 253'402'300'799'999;
 
 bool is_fixed(const json::Tree& metadata) {
   return metadata.get_string("ttl_policy", "sliding") == "fixed";
 }
 
-// kNeverDue when the sum is beyond any calendar.
+// kNeverDue when no timestamp can be as late.
 int64_t later_by(int64_t begin_ms, double duration_ms) {
   const double end_ms = static_cast<double>(begin_ms) + duration_ms;
-  return end_ms <= static_cast<double>(kLastTimeMs) ? static_cast<int64_t>(end_ms) : kNeverDue;
+  return end_ms <= static_cast<double>(kLastMs) ? static_cast<int64_t>(end_ms) : kNeverDue;
 }
 
 }  // namespace
