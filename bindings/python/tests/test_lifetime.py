@@ -117,6 +117,77 @@ while session.count() < 20:
         assert session.verify()["ok"]
 
 
+def test_the_process_may_end_while_a_daemon_thread_opens_stores(run):
+    """What is registered before varve is called after it has closed what was open."""
+    output = run("""
+import atexit, threading
+ending, told = threading.Event(), threading.Event()
+
+@atexit.register
+def end():
+    ending.set()
+    told.wait()
+
+import varve
+
+def work():
+    ending.wait()
+    store = varve.Store("memory:")
+    session = store.create_session()
+    try:
+        for register in (store.set_log, store.set_clock, session.set_progress):
+            try:
+                register(lambda *_: 0)
+            except RuntimeError as error:
+                print(error)
+    finally:
+        told.set()
+    while True:
+        session.add({"type": "finding", "content": "tea"})
+        session.verify()
+threading.Thread(target=work, daemon=True).start()
+""")
+    assert output.splitlines() == ["the program is ending: daemon threads may give no function "
+                                   "to the library any more"] * 3
+
+
+def test_the_process_does_not_end_before_a_daemon_thread_has_closed_its_store(run):
+    assert run("""
+import atexit, threading, varve
+closing, ending = threading.Event(), threading.Event()
+atexit.register(ending.set)
+
+def hear(level, line):
+    if line["message"] == "session closed":
+        closing.set()
+        ending.wait()
+        sum(range(10_000_000))
+        print("heard", flush=True)
+
+def work():
+    store = varve.Store("memory:")
+    session = store.create_session()
+    store.set_log(hear)
+    store.close()
+threading.Thread(target=work, daemon=True).start()
+closing.wait()
+""") == "heard\n"
+
+
+def test_a_function_may_be_given_while_the_program_ends(run):
+    assert run("""
+import atexit
+
+@atexit.register
+def end():
+    with varve.Store("memory:") as store, store.create_session() as session:
+        store.set_clock(lambda: 0)
+        print(session.get(session.add({"type": "finding", "content": "tea"}))["timestamp"])
+
+import varve
+""") == "1970-01-01T00:00:00.000Z\n"
+
+
 def test_opening_and_closing_does_not_grow(tmp_path):
     with varve.Store(tmp_path / "store") as store:
         store.create_session(session_id="s").add(ENTRY)

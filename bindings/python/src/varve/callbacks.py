@@ -26,6 +26,20 @@ LOGGING_LEVELS = {_raw.VARVE_LOG_DEBUG: logging.DEBUG, _raw.VARVE_LOG_INFO: logg
 
 _failures = threading.local()
 _making = threading.Lock()
+_is_ending = False
+
+
+def end() -> None:
+    """Call it when the program ends, and then close every store. Once the interpreter is gone, a
+    callback on a daemon thread would end that thread in the midst of the library."""
+    global _is_ending
+    _is_ending = True
+
+
+def _check_may_register() -> None:
+    if _is_ending and threading.current_thread().daemon:
+        raise RuntimeError("the program is ending: daemon threads may give no function to the "
+                           "library any more")
 
 
 def failure_of_this_thread() -> Optional[BaseException]:
@@ -67,6 +81,8 @@ class Slot:
         raises, the one before stays."""
         if function is not None and not callable(function):
             raise TypeError(f"a function or None is needed, not {type(function).__name__}")
+        if function is not None:
+            _check_may_register()
         with _making:
             if self._trampoline is None:
                 self._trampoline = self._make(self)

@@ -5,6 +5,7 @@ import atexit
 import json
 import logging
 import os
+import time
 import weakref
 from typing import Any, Callable, Dict, Iterator, Optional, Union, cast
 
@@ -41,14 +42,14 @@ class Store:
         given = _call.text(self._uri)
         self._handle = _call.call_handle(self._api, self._api.varve_store_open, given, len(given),
                                          *_call.options(config, members))
-        _open_stores.add(self)
+        _open_stores[self._handle] = self
 
     # -- lifetime
 
     def close(self) -> None:
         """Closes it and its sessions. Nothing that was added depends on this, but with the
         durability "interval" it waits until everything is durable."""
-        self._api.varve_store_close(self._handle)
+        _close(self._api, self._handle)
 
     def __enter__(self) -> Store:
         return self
@@ -59,7 +60,7 @@ class Store:
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
         if handle is not None:
-            self._api.varve_store_close(handle)
+            _close(self._api, handle)
 
     def __repr__(self) -> str:
         return f"<varve.Store {self._uri}>"
@@ -207,11 +208,28 @@ class Store:
                                            *_call.options(options, members)))
 
 
-_open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+_open_stores: weakref.WeakValueDictionary[int, Store] = weakref.WeakValueDictionary()
+_closings: Dict[object, int] = {}  # those that have not returned yet: the process of each
+
+
+def _close(api: _raw.Functions, handle: int) -> None:
+    closing = object()
+    _closings[closing] = os.getpid()
+    try:
+        api.varve_store_close(handle)
+    finally:
+        del _closings[closing]
 
 
 @atexit.register
 def _close_all() -> None:
-    """No thread of the library may call into an interpreter that is gone."""
-    for store in list(_open_stores):
-        store.close()
+    """No thread of the library may call into an interpreter that is gone. Daemon threads go on
+    opening and closing stores meanwhile, so lists are made in one step; who closes a store that
+    another thread is closing does not wait for that."""
+    callbacks.end()
+    for reference in _open_stores.valuerefs():
+        store = reference()
+        if store is not None:
+            store.close()
+    while os.getpid() in list(_closings.values()):
+        time.sleep(0.001)
