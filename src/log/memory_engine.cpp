@@ -48,13 +48,12 @@ Result<std::unique_ptr<SessionStorage>> MemoryEngine::create(const SessionRow& r
                                                              std::string_view metadata) {
   auto session = std::make_shared<MemorySession>();
   session->documents.emplace(kMetadataFile, metadata);
+  auto storage = std::make_unique<MemoryStorage>(session, clock_);
   const std::lock_guard guard(mutex_);
-  if (!sessions_.try_emplace(row.session_id, session).second) {
-    return already_there(row.session_id);
-  }
-  rows_.push_back(row);
-  return std::unique_ptr<SessionStorage>(
-      std::make_unique<MemoryStorage>(std::move(session), clock_));
+  if (sessions_.contains(row.session_id)) return already_there(row.session_id);
+  rows_.push_back(row);  // a row without a session does no harm, if the next step fails
+  sessions_.emplace(row.session_id, std::move(session));
+  return std::unique_ptr<SessionStorage>(std::move(storage));
 }
 
 Result<std::unique_ptr<SessionStorage>> MemoryEngine::open(std::string_view session_id) {
@@ -89,8 +88,8 @@ Status MemoryEngine::install(const SessionRow& row, const SessionContents& conte
       status = existing == Existing::kRefuse ? already_there(row.session_id)
                                              : changed_meanwhile(row.session_id);
     } else {
-      slot = std::move(made);
       if (row.listed_at.empty()) rows_.push_back(row);  // no row ever goes
+      slot = std::move(made);
     }
   }
   if (status.ok() && present) forget(*present);
@@ -109,6 +108,7 @@ Status MemoryEngine::drop(std::string_view session_id, int64_t deadline_us,
                           const DropWanted& wanted) {
   auto session = find(session_id);
   if (!session) return no_session(session_id);
+  const std::string id(session_id);  // from forget() on, nothing may fail
   MemoryStorage storage(session, clock_);
   VARVE_TRY(storage.lock(deadline_us, "delete session", nullptr));
   Status agreed = agree_to_drop(storage, wanted);
@@ -121,7 +121,7 @@ Status MemoryEngine::drop(std::string_view session_id, int64_t deadline_us,
     // whoever puts another in its place needs the lock of one that is there.
     const std::lock_guard guard(mutex_);
     forget(*session);
-    sessions_.erase(std::string(session_id));
+    sessions_.erase(id);
   }
   storage.unlock();
   return {};

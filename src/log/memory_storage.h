@@ -32,6 +32,10 @@ class MemoryStorage : public SessionStorage {
  public:
   MemoryStorage(std::shared_ptr<MemorySession> session, Clock& clock)
       : session_(std::move(session)), clock_(clock) {}
+  // Gives the lock back, if an exception kept the holder from doing so.
+  ~MemoryStorage() override { unlock(); }
+  MemoryStorage(const MemoryStorage&) = delete;
+  MemoryStorage& operator=(const MemoryStorage&) = delete;
 
   Result<Tail> tail() override;
   Result<VectorsTail> vectors_tail() override;

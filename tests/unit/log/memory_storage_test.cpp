@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <string>
+#include <string_view>
 
 #include "log/memory_engine.h"
 #include "support/environment.h"
+#include "support/no_memory/no_memory.h"
 
 namespace varve::log {
 namespace {
@@ -56,6 +59,73 @@ TEST(InMemory, AViewEndsWithItsDocumentOrItsSession) {
   ASSERT_TRUE(engine.drop("s", clock.monotonic_us(), {}).ok());
   EXPECT_EQ(dropped->read(0, bytes).code(), Code::kGone);
   EXPECT_EQ(storage->vectors_tail().code(), Code::kNotFound);
+}
+
+constexpr std::string_view kLongId = "an-id-that-does-not-fit-into-a-string-without-an-allocation";
+
+// Does something to a session as often as it needs allocations, another of which fails each time.
+// Whatever becomes of the session, nobody is left with its lock, and its id can be opened or made.
+class WithoutMemory : public testing::Test {
+ protected:
+  template <typename Do>
+  void expect_free_after(Do&& do_it) {
+    for (int64_t allowed = 0, is_met = 1; is_met != 0; ++allowed) {
+      MemoryEngine engine(clock_);
+      const auto storage = *engine.create(row_, "{}");
+      {
+        const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
+        try {
+          (void)do_it(engine).ok();
+        } catch (const std::bad_alloc&) {
+        }
+        is_met = limit.was_met() ? 1 : 0;
+      }
+      const Status locked = storage->lock(clock_.monotonic_us(), "write", nullptr);
+      EXPECT_NE(locked.code(), Code::kBusy) << "after " << allowed << " allocations";
+      storage->unlock();
+      const bool is_gone = engine.open(kLongId).code() == Code::kNotFound;
+      EXPECT_EQ(engine.create(row_, "{}").ok(), is_gone) << allowed;
+    }
+  }
+
+  test::ManualClock clock_;
+  const SessionRow row_{std::string(kLongId), "", "", 0};
+};
+
+TEST_F(WithoutMemory, ADeletionLeavesNoLockBehind) {
+  expect_free_after([](MemoryEngine& engine) { return engine.drop(kLongId, 0, {}); });
+  expect_free_after([](MemoryEngine& engine) {
+    return engine.drop(kLongId, 0, [](SessionStorage& storage) -> Result<bool> {
+      return storage.get_document(kMetadataFile)->empty();
+    });
+  });
+}
+
+TEST_F(WithoutMemory, ARestoreLeavesNoLockBehind) {
+  expect_free_after([](MemoryEngine& engine) {
+    SessionContents contents;
+    contents.entries = [](Sink& sink) { return sink.append("one\n"); };
+    contents.metadata = [](Sink& sink) { return sink.append("{}"); };
+    contents.tombstones = [](Sink& sink) { return sink.append(std::string(100, ' ') + "\n"); };
+    return engine.install({std::string(kLongId), "", "", 0}, contents, Existing::kSwap, 0);
+  });
+}
+
+TEST(InMemory, ASessionThatCouldNotBeMadeIsNotThere) {
+  test::ManualClock clock;
+  const SessionRow row{std::string(kLongId), "", "", 0};
+  for (int64_t allowed = 0, is_met = 1; is_met != 0; ++allowed) {
+    MemoryEngine engine(clock);
+    {
+      const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
+      try {
+        (void)engine.create(row, "{}").ok();
+      } catch (const std::bad_alloc&) {
+      }
+      is_met = limit.was_met() ? 1 : 0;
+    }
+    EXPECT_EQ(engine.create(row, "{}").ok(), is_met != 0) << "after " << allowed << " allocations";
+  }
 }
 
 }  // namespace
