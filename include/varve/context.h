@@ -20,7 +20,7 @@
  *
  * question        searched for like a query's text; without `retrieve` the newest entries, too
  * retrieve        the union of these retrievals is considered, each entry once
- * rank            the weight of each measure, a number from 0: time, importance as given, match of
+ * rank            the weight of each measure, from 0 to 1e6: time, importance as given, match of
  *                 the words; without rank the match, or the time where nothing is matched
  * budget          the text has at most max_tokens - reserve_tokens tokens; by default 4000 and 0
  * keep_together   a tool call and its results are both in or both out; by default true

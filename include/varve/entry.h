@@ -132,8 +132,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_delete(
  * @param[out] count_out  how many this call deleted; may be NULL.
  * @param[out] error_out  caller frees; may be NULL.
  *
- * @errors  as varve_session_query and varve_session_delete, but VARVE_NOT_FOUND only for a deleted
- *          session: finding nothing is VARVE_OK with a count of 0
+ * @errors  as varve_session_query without a vector and varve_session_delete, but VARVE_NOT_FOUND
+ *          only for a deleted session: finding nothing is VARVE_OK with a count of 0
  * @cost    the query, one write of all tombstones, and one fdatasync with "commit"
  * @thread  any
  */

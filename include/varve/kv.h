@@ -30,7 +30,8 @@ extern "C" {
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT  an empty or too long key, text that is not UTF-8
- *          VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session
+ *          VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session; a
+ *                                  kv.json above 64 MiB, now or with this value
  *          VARVE_UNSUPPORTED       the session has no "kv"
  *          VARVE_NOT_FOUND         the session was deleted
  *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO

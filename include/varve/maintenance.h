@@ -92,9 +92,10 @@ varve_session_repair(varve_session_t *session, const char *options_json VARVE_NU
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
  *                            "dropped":{"deleted","expired","evicted","damaged"},"changed",
- *                            "duration_ms"}. The figures before include deleted and expired
- *                            entries; bytes are of memory.jsonl. changed: the log was rewritten; a
- *                            purge always does that.
+ *                            "duration_ms","vectors_before","vectors_after"}. The figures before
+ *                            include deleted and expired entries; bytes are of memory.jsonl.
+ *                            changed: the log was rewritten; a purge always does that. vectors: of
+ *                            vectors.bin; absent when there is none, and in a dry run.
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *

@@ -88,7 +88,7 @@ varve_session_query(varve_session_t *session, const char *query_json VARVE_NULLA
  * @param[out] count_out  how many; may be NULL.
  * @param[out] error_out  caller frees; may be NULL.
  *
- * @errors  as varve_session_query
+ * @errors  as varve_session_query without a vector
  * @cost    grows with the number of rows of the smallest condition; reads entries only for phrases
  * @thread  any
  */

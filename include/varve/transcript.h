@@ -32,7 +32,8 @@ extern "C" {
  * @param[out] error_out   caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT  a malformed role, text that is not UTF-8
- *          VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session
+ *          VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session; a
+ *                                  transcript.md above 64 MiB, now or with this turn
  *          VARVE_UNSUPPORTED       the session has no "transcript"
  *          VARVE_NOT_FOUND         the session was deleted
  *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Single sentences of docs/query.md and docs/context.md that no model has, at their ends and edges.
+"""Single sentences of the pages and headers that no model has, at their ends and edges.
 
     VARVE_LIBRARY=libvarve.so sentences_test.py
 """
+import ctypes
+import json
 import os
 import unittest
 
-from varve_library import Failure, Library
+from varve_library import Failure, Library, given
 
 NOW_MS = 1_768_035_600_000  # 2026-01-10T09:00:00Z
 
@@ -112,6 +114,84 @@ class Ranges(Sentences):
         with self.assertRaises(Failure, msg=request) as raised:
             self.session.context(request)
         self.assertEqual(raised.exception.details["member"], member)
+
+
+class Chats(Sentences):
+    def kinds_and_contents(self, messages):
+        session = self.store.create()
+        report = session.import_text(json.dumps(messages))
+        self.assertEqual((report["added"], report["format"]), (len(messages), "chat"))
+        lines = map(json.loads, session.export("jsonl").splitlines())
+        return [(entry["type"], entry["content"]) for entry in lines]
+
+    def test_a_call_is_what_is_there_and_not_empty(self):
+        for member, is_call in (({"tool_calls": []}, False), ({"tool_calls": None}, False),
+                                ({"tool_calls": [{}]}, True), ({"function_call": None}, False),
+                                ({"function_call": {}}, True)):
+            message = {"role": "assistant", "content": "x", **member}
+            [(kind, content)] = self.kinds_and_contents([message])
+            self.assertEqual(kind, "tool_call" if is_call else "message", member)
+            self.assertEqual(content, {"role": "assistant", "message": "x", **member})
+
+    def test_members_of_its_own_keep_their_names(self):
+        parts = [{"type": "text", "text": "a"}, {"type": "image"}]
+        contents = [content for _, content in self.kinds_and_contents([
+            {"role": "user", "content": "a", "message": 1, "parts": 2},
+            {"role": "user", "content": parts, "message": 1, "parts": 2}])]
+        own = {"role": "user", "message": 1, "parts": 2, "content_text": "a"}
+        self.assertEqual(contents, [own, {**own, "content_parts": parts}])
+
+
+class Figures(Sentences):
+    def text(self, function, *arguments):
+        return json.loads(self.library.text(function, self.session._handle, *arguments))
+
+    def test_a_type_called_as_the_plural_of_another_is_counted_with_it(self):
+        self.session.add({"type": "findings", "content": 1})
+        statistics = self.text("varve_session_metadata")["statistics"]
+        self.assertEqual(statistics, {"findings": 6, "decisions": 0, "conversations": 0,
+                                      "preferences": 0})
+        self.assertEqual(self.session.stats()["types"], {"finding": 5, "findings": 1})
+
+    def test_a_compaction_tells_of_vectors_where_there_are_any(self):
+        for function in ("varve_session_compact", "varve_session_purge"):
+            self.assertNotIn("vectors_before", self.text(function, *given(None)))
+        for _ in range(2):
+            self.session.put_vector("e1", [1.0, 2.0])
+        dry = self.text("varve_session_compact", *given({"dry_run": True}))
+        self.assertNotIn("vectors_before", dry)
+        report = self.text("varve_session_compact", *given(None))
+        self.assertEqual((report["vectors_before"], report["vectors_after"]), (2, 1))
+
+
+class Vectors(Sentences):
+    def test_of_a_query_that_counts_are_ignored_whatever_their_dimension(self):
+        self.session.put_vector("e1", [1.0, 2.0])
+        for vector in ([1], [1, 0], [1, 0, 0]):
+            count = ctypes.c_uint64()
+            self.library.call("varve_session_count", self.session._handle,
+                              *given({"vector": vector}), ctypes.byref(count))
+            self.assertEqual(count.value, 5)
+        self.assertEqual(self.refused(self.session, {"vector": [1]}), "vector")
+
+
+class Documents(unittest.TestCase):
+    """kv.json and transcript.md are at most 64 MiB, whatever the other limits are."""
+
+    def test_are_refused_where_they_would_be_larger_and_stay_as_they_were(self):
+        store = Library(os.environ["VARVE_LIBRARY"]).open_store(
+            "memory:", {"storage": {"max_session_size_mb": 0, "max_entry_size_bytes": 0}})
+        self.addCleanup(store.close)
+        session = store.create()
+        for write in (session.kv_set, session.say):
+            write("a", "x" * (40 << 20))
+            with self.assertRaises(Failure) as raised:
+                write("b", "x" * (24 << 20))
+            self.assertEqual(raised.exception.name, "VARVE_SIZE_LIMIT")
+            self.assertEqual(raised.exception.details["limit"], 64 << 20)
+        size = session.stats()["size_bytes"]
+        self.assertLess(max(size["kv"], size["transcript"]), 41 << 20)
+        self.assertGreater(min(size["kv"], size["transcript"]), 40 << 20)
 
 
 if __name__ == "__main__":

@@ -1199,8 +1199,8 @@ export interface Raw {
    * @param[out] count_out  how many this call deleted; may be NULL.
    * @param[out] error_out  caller frees; may be NULL.
    *
-   * @errors  as varve_session_query and varve_session_delete, but VARVE_NOT_FOUND only for a deleted
-   *          session: finding nothing is VARVE_OK with a count of 0
+   * @errors  as varve_session_query without a vector and varve_session_delete, but VARVE_NOT_FOUND
+   *          only for a deleted session: finding nothing is VARVE_OK with a count of 0
    * @cost    the query, one write of all tombstones, and one fdatasync with "commit"
    * @thread  any
    */
@@ -1250,7 +1250,8 @@ export interface Raw {
    * @param[out] error_out caller frees; may be NULL.
    *
    * @errors  VARVE_INVALID_ARGUMENT  an empty or too long key, text that is not UTF-8
-   *          VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session
+   *          VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session; a
+   *                                  kv.json above 64 MiB, now or with this value
    *          VARVE_UNSUPPORTED       the session has no "kv"
    *          VARVE_NOT_FOUND         the session was deleted
    *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
@@ -1399,9 +1400,10 @@ export interface Raw {
    * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
    *                            "dropped":{"deleted","expired","evicted","damaged"},"changed",
-   *                            "duration_ms"}. The figures before include deleted and expired
-   *                            entries; bytes are of memory.jsonl. changed: the log was rewritten; a
-   *                            purge always does that.
+   *                            "duration_ms","vectors_before","vectors_after"}. The figures before
+   *                            include deleted and expired entries; bytes are of memory.jsonl.
+   *                            changed: the log was rewritten; a purge always does that. vectors: of
+   *                            vectors.bin; absent when there is none, and in a dry run.
    * @param[out] report_len_out [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *
@@ -1657,7 +1659,7 @@ export interface Raw {
    * @param[out] count_out  how many; may be NULL.
    * @param[out] error_out  caller frees; may be NULL.
    *
-   * @errors  as varve_session_query
+   * @errors  as varve_session_query without a vector
    * @cost    grows with the number of rows of the smallest condition; reads entries only for phrases
    * @thread  any
    */
@@ -1766,7 +1768,8 @@ export interface Raw {
    * @param[out] error_out   caller frees; may be NULL.
    *
    * @errors  VARVE_INVALID_ARGUMENT  a malformed role, text that is not UTF-8
-   *          VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session
+   *          VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session; a
+   *                                  transcript.md above 64 MiB, now or with this turn
    *          VARVE_UNSUPPORTED       the session has no "transcript"
    *          VARVE_NOT_FOUND         the session was deleted
    *          VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO

@@ -1804,8 +1804,8 @@ func SessionDelete(session Session, id string, reason string) (failure *Failure)
 // @param[out] count_out  how many this call deleted; may be NULL.
 // @param[out] error_out  caller frees; may be NULL.
 //
-// @errors  as varve_session_query and varve_session_delete, but VARVE_NOT_FOUND only for a deleted
-// session: finding nothing is VARVE_OK with a count of 0
+// @errors  as varve_session_query without a vector and varve_session_delete, but VARVE_NOT_FOUND
+// only for a deleted session: finding nothing is VARVE_OK with a count of 0
 // @cost    the query, one write of all tombstones, and one fdatasync with "commit"
 // @thread  any
 func SessionDeleteWhere(session Session, queryJSON string, reason string) (count uint64, failure *Failure) {
@@ -1863,7 +1863,8 @@ func SessionPutVector(session Session, id string, values *float32, dimension uin
 // @param[out] error_out caller frees; may be NULL.
 //
 // @errors  VARVE_INVALID_ARGUMENT  an empty or too long key, text that is not UTF-8
-// VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session
+// VARVE_SIZE_LIMIT        a value above storage.max_entry_size_bytes; a full session; a
+// kv.json above 64 MiB, now or with this value
 // VARVE_UNSUPPORTED       the session has no "kv"
 // VARVE_NOT_FOUND         the session was deleted
 // VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
@@ -2042,9 +2043,10 @@ func SessionRepair(session Session, optionsJSON string) (report []byte, failure 
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] report_out     {"entries_before","entries_after","bytes_before","bytes_after",
 // "dropped":{"deleted","expired","evicted","damaged"},"changed",
-// "duration_ms"}. The figures before include deleted and expired
-// entries; bytes are of memory.jsonl. changed: the log was rewritten; a
-// purge always does that.
+// "duration_ms","vectors_before","vectors_after"}. The figures before
+// include deleted and expired entries; bytes are of memory.jsonl.
+// changed: the log was rewritten; a purge always does that. vectors: of
+// vectors.bin; absent when there is none, and in a dry run.
 // @param[out] report_len_out [bytes].
 // @param[out] error_out      caller frees; may be NULL.
 //
@@ -2359,7 +2361,7 @@ func SessionQuery(session Session, queryJSON string) (results Results, failure *
 // @param[out] count_out  how many; may be NULL.
 // @param[out] error_out  caller frees; may be NULL.
 //
-// @errors  as varve_session_query
+// @errors  as varve_session_query without a vector
 // @cost    grows with the number of rows of the smallest condition; reads entries only for phrases
 // @thread  any
 func SessionCount(session Session, queryJSON string) (count uint64, failure *Failure) {
@@ -2504,7 +2506,8 @@ func ResultsFree(results Results) {
 // @param[out] error_out   caller frees; may be NULL.
 //
 // @errors  VARVE_INVALID_ARGUMENT  a malformed role, text that is not UTF-8
-// VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session
+// VARVE_SIZE_LIMIT        content above storage.max_entry_size_bytes; a full session; a
+// transcript.md above 64 MiB, now or with this turn
 // VARVE_UNSUPPORTED       the session has no "transcript"
 // VARVE_NOT_FOUND         the session was deleted
 // VARVE_READ_ONLY, VARVE_BUSY, VARVE_NO_SPACE, VARVE_IO
