@@ -63,10 +63,11 @@ Result<std::string> time_text(std::string_view option, const std::string& given,
                          "(2026-01-10T14:30:00Z), or how long " + (is_ahead ? "from now" : "ago") +
                          " (30m, 12h, 7d, 4w), not \"" + given + "\"");
   }
-  constexpr int64_t kLastSecond = 253'402'300'799;  // 9999-12-31T23:59:59Z
+  constexpr int64_t kFirstSecond = -62'167'219'200;  // 0000-01-01T00:00:00Z
+  constexpr int64_t kLastSecond = 253'402'300'799;   // 9999-12-31T23:59:59Z
   const int64_t now_s = std::time(nullptr);
   return format_timestamp(is_ahead ? std::min(now_s + *span, kLastSecond)
-                                   : std::max<int64_t>(now_s - *span, 0));
+                                   : std::max(now_s - *span, kFirstSecond));
 }
 
 Result<json::object> time_range(const std::string& since, const std::string& until) {

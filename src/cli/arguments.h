@@ -14,7 +14,7 @@ namespace varve::cli {
 enum class Direction { kAgo, kFromNow };
 
 // The time given for `option`, as RFC 3339. A date such as 2026-01-10 means its midnight; a span, a
-// number and one of s m h d w, means so long ago (or from now), but not before 1970.
+// number and one of s m h d w, means so long ago (or from now), but not before the year 0.
 Result<std::string> time_text(std::string_view option, const std::string& given,
                               Direction direction = Direction::kAgo);
 

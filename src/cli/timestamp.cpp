@@ -1,5 +1,6 @@
 #include "cli/timestamp.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <ctime>
@@ -73,9 +74,10 @@ std::string format_timestamp(int64_t epoch_s) {
   const std::time_t time = epoch_s;
   std::tm parts{};
   ::gmtime_r(&time, &parts);
-  char text[32] = {};
-  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return std::string(text, size);
+  char rest[32] = {};
+  const size_t size = std::strftime(rest, sizeof rest, "-%m-%dT%H:%M:%SZ", &parts);
+  const std::string year = std::to_string(parts.tm_year + 1900);
+  return std::string(4 - std::min<size_t>(year.size(), 4), '0') + year + std::string(rest, size);
 }
 
 }  // namespace varve::cli

@@ -308,6 +308,18 @@ class Add(CliTest):
         self.assertEqual((entry["timestamp"], entry["expires_at"]),
                          ("2026-01-10T00:00:00.000Z", "9999-12-31T23:59:59.000Z"))
 
+    def test_times_may_be_before_1970(self):
+        for entry_id, given, wanted in (
+                ("e1", "1900-01-10", "1900-01-10"), ("e2", "40000d", "19"), ("e3", "99000w", "01"),
+                ("e4", "99999999999999999999w", "0000-01-01T00:00:00.000Z")):
+            self.run_cli("add", "notes", "x", "--id", entry_id, "--timestamp", given)
+            written = self.run_json("get", "notes", entry_id)["timestamp"]
+            self.assertTrue(written.startswith(wanted), written)
+        for since, found in (("3000w", ""), ("45000d", "e2 "), ("9000w", "e2 e1 "),
+                             ("99999999999w", "e2 e1 e3 e4 ")):
+            done = self.run_cli("log", "notes", "--since", since, "--until", "2500w", "-q")
+            self.assertEqual(done.stdout.replace("\n", " "), found, since)
+
 
 class GetAndDelete(CliTest):
     def test_get_prints_the_stored_line(self):
