@@ -61,7 +61,10 @@ std::string mistake_text(const CLI::ParseError& error) {
   const size_t colon = text.find(": ");
   if (colon == std::string::npos) return text;
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    return "the value of " + text.substr(0, colon) + " is missing";
+    const std::string option = text.substr(0, colon);
+    const bool is_repeated = text.find("At Most", colon) != std::string::npos;
+    return is_repeated ? option + " is given more than once"
+                       : "the value of " + option + " is missing";
   }
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return text.erase(colon, 1);
   if (dynamic_cast<const CLI::ConversionError*>(&error) == nullptr) return text;

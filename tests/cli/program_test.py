@@ -159,6 +159,8 @@ class Mistakes(CliTest):
             (["log", "notes", "-n", "-3"], '--limit takes a number from 0, not "-3"', ""),
             (["transcript", "last", "notes", "-n", "-1"], "--limit takes a number from 0", ""),
             (["log", "notes", "--type"], "the value of --type is missing", ""),
+            (["ls", "-n", "1", "--limit", "2"], "--limit is given more than once", ""),
+            (["ls", "--root", "a", "--root=b"], "--root is given more than once", ""),
             (["ls", "--limit", "1.5"], '--limit takes a whole number, not "1.5"', ""),
             (["ls", "--limit", "20000"], "--limit takes a number from 0 to 10000", ""),
             (["watch", "--interval", "0"], "--interval takes a number from 0.1 to 86400", ""),
