@@ -223,6 +223,13 @@ json::Tree Memory::session_options(std::string_view session_id) const {
 }
 
 Result<Memory::SessionPointer> Memory::open(std::string_view session_id) {
+  if (!is_valid_id(session_id)) {
+    Place place;
+    place.member = "session_id";  // an "id" is an entry's here
+    return Status(Code::kInvalidArgument,
+                  "a session id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
+                  std::move(place));
+  }
   auto opened = store_.open_session(session_id);
   if (opened.code() == Code::kNotFound) let_go(session_id);
   VARVE_TRY_ASSIGN(auto session, std::move(opened));

@@ -164,6 +164,21 @@ class Figures(Sentences):
         self.assertEqual((report["vectors_before"], report["vectors_after"]), (2, 1))
 
 
+class Parameters(Sentences):
+    """The member of an error is the name of the parameter, where that is wrong."""
+
+    def test_of_a_memory_the_session_is_not_called_as_the_entry(self):
+        memory = self.store.open_memory({"user_id": "ann"})
+        message = {"id": "e9", "content": "tea"}
+        for wrong in ("", "-s", "a.b", "../s", "s" * 129):
+            for call in (lambda: memory.record(wrong, message), lambda: memory.context(wrong),
+                         lambda: memory.load(wrong)):
+                with self.assertRaises(Failure) as raised:
+                    call()
+                self.assertEqual(raised.exception.name, "VARVE_INVALID_ARGUMENT")
+                self.assertEqual(raised.exception.details, {"member": "session_id"})
+
+
 class Vectors(Sentences):
     def test_of_a_query_that_counts_are_ignored_whatever_their_dimension(self):
         self.session.put_vector("e1", [1.0, 2.0])
