@@ -97,6 +97,17 @@ class Last(Sentences):
                 self.assertEqual(self.refused(self.session, query), "time.last")
 
 
+class Wildcards(Sentences):
+    def test_have_up_to_63_characters_beside_their_stars(self):
+        self.session.add({"id": "long", "type": "finding", "content": "é" + "q" * 99})
+        for text in ("e" + "q" * 62 + "*", "*" + "q" * 63 + "*", "*q" * 63, "é?" + "q" * 61 + "*"):
+            for sign in ("", "+"):
+                found = self.session.query({"text": sign + text})["results"]
+                self.assertEqual([result["entry"]["id"] for result in found], ["long"], text)
+        for text in ("e" + "q" * 63 + "*", "*" + "q" * 64, "*q" * 64, "?" * 64):
+            self.assertEqual(self.session.query({"text": text})["results"], [], text)
+
+
 class Ranges(Sentences):
     def test_of_a_context_are_from_0_to_a_million(self):
         for name in ("recency", "importance"):
