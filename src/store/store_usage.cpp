@@ -26,6 +26,9 @@ void read_time_range(std::string_view text, json::ObjectReader& parent, UsageFil
   std::optional<int64_t> end_ms;
   reader.read_time("start", &start_ms);
   reader.read_time("end", &end_ms);
+  if (start_ms && end_ms && *start_ms > *end_ms) {
+    reader.fail(*range->find("end"), "must not be before 'start'");
+  }
   *failure = reader.finish();
   filter->start_ms = start_ms.value_or(filter->start_ms);
   filter->end_ms = end_ms.value_or(filter->end_ms);

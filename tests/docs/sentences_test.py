@@ -164,6 +164,22 @@ class Figures(Sentences):
                                       "preferences": 0})
         self.assertEqual(self.session.stats()["types"], {"finding": 5, "findings": 1})
 
+    def test_of_usage_have_no_range_that_ends_before_it_starts(self):
+        def usage(**time):
+            return json.loads(self.library.text("varve_store_usage", self.store._handle,
+                                                *given({"time": time})))
+        self.session.add({"type": "message", "content": "x", "usage": {"input_tokens": 3},
+                          "timestamp": "2026-01-02T00:00:00Z"})
+        for start, end, tokens in ((2, 3, 3), (2, 2, 0), (1, 2, 0)):
+            total = usage(start=f"2026-01-0{start}T00:00:00Z", end=f"2026-01-0{end}T00:00:00Z")
+            self.assertEqual(total["total"]["input_tokens"], tokens)
+        with self.assertRaises(Failure) as raised:
+            usage(end="2026-01-02T00:00:00Z", start="2026-01-02T00:00:00.001Z")
+        self.assertEqual(raised.exception.name, "VARVE_INVALID_ARGUMENT")
+        self.assertEqual(raised.exception.details["member"], "time.end")
+        self.assertEqual(self.refused(self.session, {"time": {
+            "end": "2026-01-02T00:00:00Z", "start": "2026-01-02T00:00:00.001Z"}}), "time.end")
+
     def test_a_compaction_tells_of_vectors_where_there_are_any(self):
         for function in ("varve_session_compact", "varve_session_purge"):
             self.assertNotIn("vectors_before", self.text(function, *given(None)))

@@ -577,7 +577,7 @@ pub struct Api {
     /// @param[in]  filter_json  {"user_id","agent_id","session_ids":[ID],"time":{"start","end"}}, all
     ///                          optional; NULL or empty for none. An empty user_id, agent_id or
     ///                          session_ids is refused. A session that does not exist adds nothing.
-    ///                          time: start <= timestamp < end.
+    ///                          time: start <= timestamp < end; an end before the start is refused.
     /// @param[in]  filter_len   [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] json_out     {"total":{"entries","input_tokens","output_tokens","cost_usd"},
     ///                          "sessions":[{"session_id","user_id","agent_id",...}],
