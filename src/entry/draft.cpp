@@ -113,6 +113,9 @@ Result<Draft> DraftWriter::write() {
 Status DraftWriter::write_members() {
   Status status;
   size_t known = 0;
+  size_t others = 0;
+  // With all of ours the line has no more members than an import of it takes.
+  const size_t others_max = json::Limits{}.members_max - kMembers.size();
   const auto write_known = [&](Given value) {
     status = (this->*kMembers[known].write)(value);
     ++known;
@@ -123,6 +126,11 @@ Status DraftWriter::write_members() {
       if (!write_known(std::nullopt)) return false;
     }
     if (known < kMembers.size() && kMembers[known].name == key) return write_known(value);
+    if (++others > others_max) {
+      status = fields_.invalid(value, "an entry has at most " + std::to_string(others_max) +
+                                          " members beside those that varve knows");
+      return false;
+    }
     json::append_string(key, body());
     body() += ':';
     json::append_canonical(value, body());

@@ -127,6 +127,24 @@ class Ranges(Sentences):
         self.assertEqual(raised.exception.details["member"], member)
 
 
+class ManyMembers(Sentences):
+    def entry(self, count):
+        return {"id": "many", "type": "note", "content": 1, "ttl_seconds": 9, "trace_id": "t",
+                "span_id": "s", "relations": {}, **{f"m{i}": i for i in range(count)}}
+
+    def test_an_entry_with_as_many_as_there_may_be_is_imported_again(self):
+        self.session.add(self.entry(65_518))
+        for form in ("jsonl", "json"):
+            report = self.store.create().import_text(self.session.export(form))
+            self.assertEqual((report["added"], report["refused"]), (6, []), form)
+
+    def test_one_with_more_is_refused(self):
+        for count in (65_519, 65_529):
+            with self.assertRaises(Failure) as raised:
+                self.session.add(self.entry(count))
+            self.assertEqual(raised.exception.name, "VARVE_INVALID_ARGUMENT")
+
+
 class Chats(Sentences):
     def kinds_and_contents(self, messages):
         session = self.store.create()
