@@ -46,8 +46,10 @@ size_t skip_value(std::string_view text, size_t at) {
   return at;
 }
 
-// Whether the object at the start of `text` holds entries, rather than being one.
-bool holds_entries(std::string_view text) {
+// Whether the object at the start of `text` holds entries, rather than being one. What begins like
+// an entry or a message may be one; where `wants_chat`, an entry is none.
+bool holds_entries(std::string_view text, bool wants_chat) {
+  bool begins_like_entry = false;
   size_t at = skip_blanks(text, 1);
   while (at < text.size() && text[at] == '"') {
     const size_t end = skip_string(text, at);
@@ -55,8 +57,10 @@ bool holds_entries(std::string_view text) {
     at = skip_blanks(text, end);
     if (at >= text.size() || text[at] != ':') return false;
     at = skip_blanks(text, at + 1);
-    if (is_array_key(key) && at < text.size() && text[at] == '[') return true;
-    if (key == "type" || key == "content" || key == "role") return false;
+    const bool is_key = begins_like_entry ? key == "messages" : is_array_key(key);
+    if (is_key && at < text.size() && text[at] == '[') return true;
+    begins_like_entry = begins_like_entry || key == "type" || key == "content";
+    if (key == "role" || (begins_like_entry && !wants_chat)) return false;
     at = skip_blanks(text, skip_value(text, at));
     if (at >= text.size() || text[at] != ',') return false;
     at = skip_blanks(text, at + 1);
@@ -107,7 +111,8 @@ Status ElementReader::start() {
   mode_ = Mode::kLines;
   if (format_ != ImportFormat::kJsonl) {
     if (window.starts_with('[') && is_array_of_objects(window)) mode_ = Mode::kArray;
-    if (window.starts_with('{') && holds_entries(window)) mode_ = Mode::kObject;
+    const bool wants_chat = format_ == ImportFormat::kChat;
+    if (window.starts_with('{') && holds_entries(window, wants_chat)) mode_ = Mode::kObject;
   }
   is_lines_ = mode_ == Mode::kLines;
   if (!is_lines_) {

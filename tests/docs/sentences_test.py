@@ -6,6 +6,8 @@
 import ctypes
 import json
 import os
+import pathlib
+import tempfile
 import unittest
 
 from varve_library import Failure, Library, given
@@ -161,6 +163,22 @@ class Chats(Sentences):
             [(kind, content)] = self.kinds_and_contents([message])
             self.assertEqual(kind, "tool_call" if is_call else "message", member)
             self.assertEqual(content, {"role": "assistant", "message": "x", **member})
+
+    def test_an_object_is_one_where_its_messages_come_first_or_a_chat_is_asked_for(self):
+        messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+        cases = (({"title": "t", "messages": messages, "type": "x"}, 2, 2),
+                 ({"type": "x", "messages": messages}, 0, 2),
+                 ({"role": "x", "content": "x", "messages": messages}, 1, 1),
+                 ({"title": "t" * 65_000, "messages": messages}, 2, 2))
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "chat.json")
+            for chat, guessed, asked in cases:
+                path.write_text(json.dumps(chat))
+                for form, added in (("auto", guessed), ("chat", asked)):
+                    report = self.library.text(
+                        "varve_session_import_file", self.store.create()._handle,
+                        *given(str(path)), *given({"format": form}))
+                    self.assertEqual(json.loads(report)["added"], added, (form, *chat))
 
     def test_members_of_its_own_keep_their_names(self):
         parts = [{"type": "text", "text": "a"}, {"type": "image"}]
