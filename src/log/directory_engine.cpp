@@ -190,28 +190,57 @@ Result<bool> DirectoryEngine::is_name_without_session(std::string_view session_i
 
 // --- drop ----------------------------------------------------------------------------------------
 
+// Whoever replaces or deletes the session while we wait for its lock leaves us one without a name.
 Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
                              const DropWanted& wanted) {
   VARVE_TRY(refuse_if_read_only());
-  auto storage = open_storage(session_id);
-  // A directory that holds no session (made by hand or half copied) has no writer to wait for.
-  if (!storage.ok() && storage.code() != Code::kNotFound) return std::move(storage).status();
-  Status status;
-  if (storage.ok()) {
-    VARVE_TRY((*storage)->lock(deadline_us, "delete session", nullptr));
-    status = agree_to_drop(**storage, wanted);
-    // Open handles take the session's name for durable and theirs. If we are killed after the move,
-    // nothing else tells them that the next sweep removes what they write.
-    if (status.ok()) status = (*storage)->suspect_names();
+  constexpr int kAttemptsMax = 8;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    auto storage = open_storage(session_id);
+    if (storage.code() == Code::kNotFound) {
+      const auto is_settled = drop_without_session(session_id, deadline_us);
+      if (is_settled.code() == Code::kNotFound) return no_session(session_id);
+      VARVE_TRY(is_settled);
+      if (*is_settled) return {};
+      continue;
+    }
+    if (!storage.ok()) return std::move(storage).status();
+    Status locked = (*storage)->lock(deadline_us, "delete session", nullptr);
+    if (locked.code() == Code::kNotFound) continue;
+    VARVE_TRY(std::move(locked));
+    Status status = drop_locked(**storage, session_id, wanted);
+    return status.code() == Code::kNotFound ? no_session(session_id) : status;
   }
+  return {Code::kBusy,
+          "session '" + std::string(session_id) + "' keeps being replaced by others; try again"};
+}
+
+Status DirectoryEngine::drop_locked(DirectoryStorage& storage, std::string_view session_id,
+                                    const DropWanted& wanted) {
   bool has_its_name = true;
+  Status status = agree_to_drop(storage, wanted);
+  // Open handles take the session's name for durable and theirs. If we are killed after the move,
+  // nothing else tells them that the next sweep removes what they write.
+  if (status.ok()) status = storage.suspect_names();
   if (status.ok()) status = take_away(session_id, &has_its_name);
-  if (storage.ok()) {
-    if (has_its_name) (*storage)->clear_suspicion();
-    (*storage)->unlock();
-  }
-  if (status.code() == Code::kNotFound) return no_session(session_id);
+  if (has_its_name) storage.clear_suspicion();
+  storage.unlock();
   return status;
+}
+
+// A directory that holds no session (made by hand or half copied) has no lock. False: a session has
+// the name by now, which may have writers.
+Result<bool> DirectoryEngine::drop_without_session(std::string_view session_id,
+                                                   int64_t deadline_us) {
+  VARVE_TRY(open_session_directory(session_id));
+  bool is_session = false;
+  VARVE_TRY(registry_->while_locked(deadline_us, [&]() -> Status {
+    VARVE_TRY_ASSIGN(const auto directory, open_session_directory(session_id));
+    is_session = holds_session(*directory);
+    bool has_its_name = true;
+    return is_session ? Status() : take_away(session_id, &has_its_name);
+  }));
+  return !is_session;
 }
 
 Status DirectoryEngine::take_away(std::string_view session_id, bool* has_its_name) {

@@ -66,6 +66,9 @@ class DirectoryEngine final : public Engine {
   bool take_back(std::string_view session_id, std::string_view temporary);
   bool put_back(std::string_view temporary, std::string_view session_id);
   Status take_away(std::string_view session_id, bool* has_its_name);
+  Status drop_locked(DirectoryStorage& storage, std::string_view session_id,
+                     const DropWanted& wanted);
+  Result<bool> drop_without_session(std::string_view session_id, int64_t deadline_us);
   // kNotFound when nothing has the name; open_storage(): also when what has it holds no session.
   Result<std::unique_ptr<io::Directory>> open_session_directory(std::string_view session_id);
   Result<std::unique_ptr<DirectoryStorage>> open_storage(std::string_view session_id);

@@ -206,6 +206,12 @@ Status Registry::add(const SessionRow& row, int64_t deadline_us,
   return give_name();
 }
 
+Status Registry::while_locked(int64_t deadline_us, const std::function<Status()>& work) {
+  const std::lock_guard guard(mutex_);
+  VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  return work();
+}
+
 Result<RowPage> Registry::list(std::string_view after, size_t limit) {
   RowPage page;
   auto file = indices_.open(kRegistryFile, io::OpenMode::kRead);

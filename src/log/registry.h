@@ -42,6 +42,9 @@ class Registry {
   // that is still where `listed_at` says is not appended again.
   Status add(const SessionRow& row, int64_t deadline_us, const std::function<Status()>& give_name);
 
+  // Runs `work` while nobody gives a session its name. kBusy at the deadline.
+  Status while_locked(int64_t deadline_us, const std::function<Status()>& work);
+
   // The rows before the cursor, newest first. kInvalidArgument for another registry's cursor.
   Result<RowPage> list(std::string_view after, size_t limit);
 
