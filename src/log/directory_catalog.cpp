@@ -55,9 +55,9 @@ Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     auto storage = open_catalog_storage();
     if (storage.code() == Code::kNotFound) {
-      VARVE_TRY_ASSIGN(const auto named, indices_->find(kCatalog));
-      if (!named) return {};
-      if (attempt == 0) continue;  // it may have been made since
+      const auto named = indices_->open_directory(kCatalog);
+      if (named.code() == Code::kNotFound) return {};
+      if (named.ok() && holds_session(**named)) continue;  // it was made since
       return drop_locked_catalog(nullptr);
     }
     if (!storage.ok()) return std::move(storage).status();

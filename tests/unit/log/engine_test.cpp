@@ -548,6 +548,32 @@ TEST_F(CatalogLog, IsNotDroppedUnderAWriter) {
   held->unlock();
 }
 
+// Nor one that is made while others drop and make some.
+TEST_F(CatalogLog, IsNotTakenForWhatIsNoCatalog) {
+  const auto engine = open(disk_);
+  const auto process = disk_.process(2002);
+  const auto other = open(*process);
+  std::unique_ptr<SessionStorage> held;
+  uint64_t looks = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_ours = operation.process_id != process->process_id();
+    if (!is_ours || operation.name != "catalog" || ++looks > 4) return {};
+    if (looks % 2 == 1) {
+      EXPECT_TRUE(other->drop_catalog(0).ok());
+      return {};
+    }
+    held = *other->create_catalog("{}");
+    const bool is_locked = looks < 4 || held->lock(0, "write", nullptr).ok();
+    EXPECT_TRUE(is_locked);
+    return {};
+  });
+  EXPECT_EQ(engine->drop_catalog(0).code(), Code::kBusy);
+  disk_.set_fault_hook({});
+  ASSERT_TRUE(held);
+  EXPECT_TRUE(disk_.exists("store/indices/catalog/"));
+  held->unlock();
+}
+
 TEST_F(CatalogLog, OfAStoreInMemoryThereIsNone) {
   MemoryEngine engine(clock_);
   EXPECT_EQ(engine.open_catalog().code(), Code::kNotFound);
