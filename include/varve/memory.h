@@ -74,7 +74,7 @@ varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE,
  *
  * @errors  VARVE_INVALID_ARGUMENT  the details name the member
  *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
- *          VARVE_NOT_FOUND         the session is another user's, or was deleted meanwhile
+ *          VARVE_NOT_FOUND         the session is another user's, or others keep deleting it
  *          VARVE_SIZE_LIMIT        entry, session or user above a limit
  *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
  *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
@@ -178,7 +178,7 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_clear(
  *
  * @errors  VARVE_INVALID_ARGUMENT  the details name the member
  *          VARVE_ALREADY_EXISTS    the id exists, or was deleted
- *          VARVE_NOT_FOUND         the session was deleted meanwhile
+ *          VARVE_NOT_FOUND         others keep deleting the session
  *          VARVE_SIZE_LIMIT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
  *          VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
  * @cost    as varve_memory_record

@@ -22,6 +22,7 @@ constexpr uint64_t kWindowMax = 1'000'000;
 constexpr double kTtlHoursMax = 1e9;
 constexpr double kHourMs = 3'600'000;
 constexpr uint64_t kEntriesAtATime = 64;
+constexpr int kTriesMax = 8;  // sessions that end while something is recorded in them
 
 uint64_t count_tokens(const json::Tree& message) {
   return text::estimate_tokens(prompt_line(message));
@@ -85,6 +86,7 @@ Result<MemoryOptions> parse_memory_options(std::string_view text) {
 struct Memory::Context {
   uint64_t tokens_max = 0;  // 0: no limit
   uint64_t token_count = 0;
+  bool is_working = false;  // from working memory
   std::vector<json::Tree> messages;
 
   Result<bool> take(const session::QueryResult& entry) {
@@ -97,14 +99,14 @@ struct Memory::Context {
   }
 
   // {"entries", "token_count", "source"}, oldest first. Leaves nothing behind.
-  json::Tree take_answer(std::string_view source) {
+  json::Tree take_answer() {
     std::reverse(messages.begin(), messages.end());
     json::Tree entries = json::Tree::array();
     for (auto& message : messages) entries.push(std::move(message));
     json::Tree answer = json::Tree::object();
     answer.set("entries", std::move(entries));
     answer.set("token_count", json::Tree::integer_unsigned(token_count));
-    answer.set("source", json::Tree::string(source));
+    answer.set("source", json::Tree::string(is_working ? "working" : "short_term"));
     return answer;
   }
 };
@@ -118,13 +120,12 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
                 json::Tree::string(format_rfc3339(end_of(store_.now_ms(), options_.ttl_hours))));
   }
   const std::string entry = entry_of_message(std::move(message)).canonical();
-  VARVE_TRY_ASSIGN(const auto session,
-                   open_or_create(session_id, session_options(session_id), entry));
-  VARVE_TRY_ASSIGN(std::string id, add(*session, entry));
+  const std::string into(session_id);
+  VARVE_TRY_ASSIGN(std::string id, add(into, session_options(into), entry));
   try {
-    work_on(session->id(), {id}, false);
+    work_on(into, {id}, false);
   } catch (const std::bad_alloc&) {
-    leave(session->id());  // it is recorded, but working memory would lack it
+    leave(into);  // it is recorded, but working memory would lack it
   }
   return id;
 }
@@ -132,21 +133,25 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
 Result<json::Tree> Memory::context(std::string_view session_id, uint64_t tokens_max) {
   Context context;
   context.tokens_max = tokens_max;
-  const auto take = [&](const session::QueryResult& entry) { return context.take(entry); };
-  bool is_working = false;
-  const auto session = open(session_id);
-  if (!session.ok() && session.code() != Code::kNotFound) return session.status();
-  if (session.ok()) {
-    const auto ids = working_ids((*session)->id());
-    if (!ids.empty()) {
-      VARVE_TRY(visit_entries(**session, newest_first_of(ids, ids.size()), [&](const auto& entry) {
-        is_working = true;  // even if the newest entry does not fit
-        return context.take(entry);
-      }));
-    }
-    if (!is_working) VARVE_TRY(visit_entries(**session, newest_first(kEntriesAtATime), take));
+  Status collected = collect(session_id, &context);
+  // It may also have ended meanwhile.
+  if (collected.code() == Code::kNotFound) return Context().take_answer();
+  VARVE_TRY(std::move(collected));
+  return context.take_answer();
+}
+
+Status Memory::collect(std::string_view session_id, Context* context) {
+  VARVE_TRY_ASSIGN(const auto session, open(session_id));
+  const auto ids = working_ids(session->id());
+  if (!ids.empty()) {
+    VARVE_TRY(visit_entries(*session, newest_first_of(ids, ids.size()), [&](const auto& entry) {
+      context->is_working = true;  // even if the newest entry does not fit
+      return context->take(entry);
+    }));
   }
-  return context.take_answer(is_working ? "working" : "short_term");
+  if (context->is_working) return {};
+  return visit_entries(*session, newest_first(kEntriesAtATime),
+                       [&](const auto& entry) { return context->take(entry); });
 }
 
 Status Memory::load(std::string_view session_id) {
@@ -182,8 +187,7 @@ Result<std::string> Memory::store(std::string_view message_json) {
   options.erase("agent_id");  // long-term memory belongs to all agents
   options.set("title", json::Tree::string("Long-term memory"));
   const std::string entry = entry_of_message(std::move(message)).canonical();
-  VARVE_TRY_ASSIGN(const auto session, open_or_create(session_id, options, entry));
-  return add(*session, entry);
+  return add(session_id, options, entry);
 }
 
 Result<session::QueryResults> Memory::search(std::string_view query_json) {
@@ -203,8 +207,9 @@ Status Memory::remove(std::string_view entry_id, std::string_view reason) {
   VARVE_TRY_ASSIGN(auto found, store_.query_of_user(query.canonical(), options_.user_id));
   bool is_deleted = false;
   for (const auto& result : found.results) {
-    VARVE_TRY_ASSIGN(const auto session, store_.open_session(found.session_ids[result.session]));
-    Status removed = session->remove(entry_id, reason);
+    auto session = store_.open_session(found.session_ids[result.session]);
+    Status removed =
+        session.ok() ? (*session)->remove(entry_id, reason) : std::move(session).status();
     if (!removed.ok() && removed.code() != Code::kNotFound) return removed;
     is_deleted = is_deleted || removed.ok();
   }
@@ -222,7 +227,7 @@ json::Tree Memory::session_options(std::string_view session_id) const {
   return options;
 }
 
-Result<Memory::SessionPointer> Memory::open(std::string_view session_id) {
+Result<Memory::SessionPointer> Memory::open(std::string_view session_id, bool* is_anothers) {
   if (!is_valid_id(session_id)) {
     Place place;
     place.member = "session_id";  // an "id" is an entry's here
@@ -241,6 +246,7 @@ Result<Memory::SessionPointer> Memory::open(std::string_view session_id) {
   if (!is_known && !options_.user_id.empty()) {
     VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
     if (metadata.get_string("user_id") != options_.user_id) {
+      if (is_anothers != nullptr) *is_anothers = true;
       return Status(Code::kNotFound,
                     "session '" + std::string(session_id) + "' belongs to another user");
     }
@@ -252,14 +258,14 @@ Result<Memory::SessionPointer> Memory::open(std::string_view session_id) {
 // For `entry`: one that is refused leaves no session behind.
 Result<Memory::SessionPointer> Memory::open_or_create(std::string_view session_id,
                                                       const json::Tree& options,
-                                                      std::string_view entry) {
+                                                      std::string_view entry, bool* is_anothers) {
   auto opened = open(session_id);
   if (opened.ok() || opened.code() != Code::kNotFound) return opened;
   const Status right = store_.check_entry(session_id, entry);
   if (!right.ok()) return json::without_offset(right);
   auto created = store_.create_session(options.canonical());
   // Another call created it first, or it belongs to another user.
-  if (created.code() == Code::kAlreadyExists) return open(session_id);
+  if (created.code() == Code::kAlreadyExists) return open(session_id, is_anothers);
   if (created.ok()) keep_open(*created);
   return created;
 }
@@ -294,10 +300,19 @@ void Memory::let_go(std::string_view session_id) {
   open_.erase(place);
 }
 
-Result<std::string> Memory::add(session::Session& session, std::string_view entry) {
-  auto id = session.add(entry);
-  if (!id.ok()) return json::without_offset(id.status());
-  return id;
+// A session may end at any moment: its time is over, or somebody deletes it. Then there is a new
+// one.
+Result<std::string> Memory::add(std::string_view session_id, const json::Tree& options,
+                                std::string_view entry) {
+  for (int attempt = 1;; ++attempt) {
+    bool is_anothers = false;
+    const auto session = open_or_create(session_id, options, entry, &is_anothers);
+    auto id = session.ok() ? (*session)->add(entry) : Result<std::string>(session.status());
+    const bool has_ended = id.code() == Code::kNotFound && !is_anothers;
+    if (has_ended && attempt < kTriesMax) continue;
+    if (!id.ok()) return session.ok() ? json::without_offset(id.status()) : id.status();
+    return id;
+  }
 }
 
 std::vector<std::string> Memory::working_ids(const std::string& session_id) {

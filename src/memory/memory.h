@@ -75,10 +75,13 @@ class Memory {
   };
   struct Context;
 
-  Result<SessionPointer> open(std::string_view session_id);
+  // `is_anothers`, if it is wanted, is set when the session is another user's, and else left.
+  Result<SessionPointer> open(std::string_view session_id, bool* is_anothers = nullptr);
   Result<SessionPointer> open_or_create(std::string_view session_id, const json::Tree& options,
-                                        std::string_view entry);
-  static Result<std::string> add(session::Session& session, std::string_view entry);
+                                        std::string_view entry, bool* is_anothers);
+  Result<std::string> add(std::string_view session_id, const json::Tree& options,
+                          std::string_view entry);
+  Status collect(std::string_view session_id, Context* context);
   void keep_open(const SessionPointer& session);
   void let_go(std::string_view session_id);
   std::vector<std::string> working_ids(const std::string& session_id);

@@ -724,7 +724,7 @@ class Functions:
 
         @errors  VARVE_INVALID_ARGUMENT  the details name the member
                  VARVE_ALREADY_EXISTS    the id exists, or was deleted
-                 VARVE_NOT_FOUND         the session is another user's, or was deleted meanwhile
+                 VARVE_NOT_FOUND         the session is another user's, or others keep deleting it
                  VARVE_SIZE_LIMIT        entry, session or user above a limit
                  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
                  "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
@@ -821,7 +821,7 @@ class Functions:
 
         @errors  VARVE_INVALID_ARGUMENT  the details name the member
                  VARVE_ALREADY_EXISTS    the id exists, or was deleted
-                 VARVE_NOT_FOUND         the session was deleted meanwhile
+                 VARVE_NOT_FOUND         others keep deleting the session
                  VARVE_SIZE_LIMIT, VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO,
                  VARVE_CORRUPTION (with "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
         @cost    as varve_memory_record
