@@ -258,7 +258,9 @@ varve_store_backup(varve_store_t *store, const char *path, size_t path_len,
  *
  * A session appears, or is replaced, in one step. From then on open handles of a replaced session
  * return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session
- * of the backup that has expired is left out, and is a problem with "copied":false.
+ * of the backup that has expired is left out, and is a problem with "copied":false. One that is in
+ * its place and cannot be looked at there, as when it is damaged and recovery is "strict", is a
+ * problem with "copied":true.
  *
  * @param[in]  store          open store.
  * @param[in]  path           the backup's directory; only read.

@@ -238,10 +238,15 @@ class Restore {
     const std::string damage = scanned->damage_remark();
     if (!damage.empty()) problems_.push(problem(id, damage, true));
     const auto alive = steps_.refresh(id);
-    if (alive.code() == Code::kNotFound) return {};  // dropped meanwhile, or its time is over now
-    VARVE_TRY(alive);
-    entries_ += *alive;
+    if (alive.ok()) entries_ += *alive;
+    // Not when it was dropped meanwhile, or its time is over now.
+    if (!alive.ok() && alive.code() != Code::kNotFound) note_restored_but(id, alive.status());
     return {};
+  }
+
+  // What comes after a session took its place does not undo that.
+  void note_restored_but(const std::string& id, const Status& failure) {
+    problems_.push(problem(id, "it is restored, but: " + failure.message(), true));
   }
 
   // Nobody could open it, and it must not take the place of a session that lives.
@@ -295,8 +300,13 @@ class Restore {
     if (context_.catalog == nullptr) return install();
     VARVE_TRY_ASSIGN(const std::string mark, context_.catalog->begin_restore(id));
     Status installed = install();
-    Status told = context_.catalog->end_restore(id, mark);
-    return installed.ok() ? std::move(told) : std::move(installed);
+    const Status told = context_.catalog->end_restore(id, mark);
+    if (installed.ok() && !told.ok()) {
+      note_restored_but(
+          id, {told.code(), told.message() + "; queries across sessions may miss its entries "
+                                             "until the list is rebuilt (\"rescan\")"});
+    }
+    return installed;
   }
 
   // Called while no writer can change the present session. False: there is none. kAlreadyExists:

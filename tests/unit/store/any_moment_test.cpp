@@ -109,5 +109,34 @@ TEST_F(AtAnyMoment, OneIsReplacedBesideItsDeletion) {
       });
 }
 
+// A restore that is answered with a failure restored nothing.
+TEST_F(AtAnyMoment, OneIsTakenBesideItsRestore) {
+  const auto opened = Store::open("store", R"({"concurrency":{"exclusive":true}})",
+                                  {other_disk_.get(), &clock_, &random_});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  std::shared_ptr<session::Session> held;
+  Result<json::Tree> restored = Status();
+  run(
+      [&](const std::string& id) {
+        held = nullptr;
+        make(*store_, id);
+        ASSERT_TRUE(store_->back_up("copy", R"({"sessions":[")" + id + R"("]})").ok());
+      },
+      [&](const std::string& id) {
+        restored = store_->restore("copy", R"({"overwrite":true,"sessions":[")" + id + R"("]})");
+      },
+      [&](const std::string& id) {
+        auto session = (*opened)->open_session(id);
+        if (session.ok()) held = *std::move(session);
+      },
+      [&](const std::string& id) {
+        held = nullptr;
+        const auto present = other_->open_session(id);
+        ASSERT_TRUE(present.ok()) << present.status().message();
+        const bool is_restored = (*present)->metadata()->get("restored_at") != nullptr;
+        EXPECT_EQ(restored.ok(), is_restored) << id << ": " << restored.status().message();
+      });
+}
+
 }  // namespace
 }  // namespace varve::store

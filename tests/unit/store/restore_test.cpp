@@ -49,6 +49,25 @@ TEST_F(RestoreTest, BringsADroppedSessionBack) {
   EXPECT_EQ(alive("store", "notes"), (Texts{"a", "c", "d"}));
 }
 
+// It is in its place, though nobody can open it there before a repair.
+TEST_F(RestoreTest, OfADamagedSessionIsNoFailureThoughRecoveryIsStrict) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a", "b"});
+  backed_up(*store);
+  const std::string log = file("copy/sessions/notes/memory.jsonl");
+  disk_.write_file("copy/sessions/notes/memory.jsonl", "x" + log.substr(1));
+  const auto strict =
+      Store::open("other", R"({"integrity":{"recovery":"strict"}})", {&disk_, &clock_, &random_});
+  ASSERT_TRUE(strict.ok());
+  const json::Tree report = restored(**strict);
+  EXPECT_EQ(report.get_int64("sessions"), 1);
+  ASSERT_EQ(report.get("problems")->items().size(), 2U);
+  const json::Tree& told = report.get("problems")->items()[1];
+  EXPECT_EQ(told.get_string("session_id"), "notes");
+  EXPECT_NE(told.get_string("reason").find("it is restored, but"), std::string::npos);
+  EXPECT_EQ(alive("other", "notes"), Texts{"b"});
+}
+
 TEST_F(RestoreTest, IntoAnotherStoreAndIntoMemory) {
   const auto store = open("store");
   add(*create(*store, "notes"), {"a", "b"});
