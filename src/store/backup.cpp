@@ -133,7 +133,11 @@ class Backup {
   Status claim() {
     auto manifest = BackupManifest::read(*root_);
     if (!manifest.ok() && manifest.code() != Code::kNotFound) return std::move(manifest).status();
-    if (!manifest.ok()) VARVE_TRY(refuse_unless_empty());
+    if (!manifest.ok()) {
+      Status empty = refuse_unless_empty();
+      // Or another process made it a backup meanwhile.
+      if (!empty.ok() && root_->info(kManifestFile).code() == Code::kNotFound) return empty;
+    }
     VARVE_TRY_ASSIGN(lock_, root_->open(kBackupLock, io::OpenMode::kUpdateOrCreate, 0644));
     VARVE_TRY_ASSIGN(const bool held, lock_->try_lock());
     if (!held) {

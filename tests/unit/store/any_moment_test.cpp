@@ -138,5 +138,21 @@ TEST_F(AtAnyMoment, OneIsTakenBesideItsRestore) {
       });
 }
 
+// Two that make their first backup into one directory.
+TEST_F(AtAnyMoment, ABackupIsMadeBesideAnother) {
+  Result<json::Tree> made = Status();
+  bool is_other_made = false;
+  int copies = 0;
+  std::string path;
+  make(*store_, "notes");
+  run([&](const std::string&) { path = "copy-" + std::to_string(++copies); },
+      [&](const std::string&) { made = store_->back_up(path, ""); },
+      [&](const std::string&) { is_other_made = other_->back_up(path, "").ok(); },
+      [&](const std::string&) {
+        EXPECT_TRUE(made.ok() || made.code() == Code::kBusy) << made.status().message();
+        EXPECT_TRUE(made.ok() || is_other_made);
+      });
+}
+
 }  // namespace
 }  // namespace varve::store
