@@ -125,23 +125,28 @@ Status DirectoryEngine::stage_session(const Fill& fill, std::string* name,
   return {Code::kBusy, "other processes are opening the store over and over; try again later"};
 }
 
+Status DirectoryEngine::refuse_if_taken(std::string_view session_id) {
+  return sessions_->info(session_id).ok() ? already_there(session_id) : Status();
+}
+
 Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow& row,
                                                                 std::string_view metadata) {
   VARVE_TRY(refuse_if_read_only());
-  if (sessions_->info(row.session_id).ok()) {
-    return already_there(row.session_id);
-  }
+  VARVE_TRY(refuse_if_taken(row.session_id));
   std::string temporary;
   std::unique_ptr<io::File> lock;
   const auto fill = [&](io::Directory& directory) { return make_session(directory, metadata); };
   VARVE_TRY(stage_session(fill, &temporary, &lock));
   bool is_nameless = true;
-  const Status status = registry_->add(row, deadline_us(), [&]() -> Status {
+  const auto give_name = [&]() -> Status {
     VARVE_TRY(temporary_->move_to(temporary, *sessions_, row.session_id));
     Status synced = sessions_->sync();
     if (!synced.ok()) is_nameless = take_back(row.session_id, temporary);
     return synced;
-  });
+  };
+  // Of two that make it at once, the slower leaves no row, which would be the newest.
+  const auto is_taken = [&] { return refuse_if_taken(row.session_id); };
+  const Status status = registry_->add(row, deadline_us(), give_name, is_taken);
   if (!status.ok()) {
     if (is_nameless) remove_tree(*temporary_, temporary);
     return status.code() == Code::kAlreadyExists ? already_there(row.session_id) : status;

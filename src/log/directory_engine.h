@@ -63,6 +63,7 @@ class DirectoryEngine final : public Engine {
   Status stage_session(const Fill& fill, std::string* name, std::unique_ptr<io::File>* lock);
   Status lock_and_fill(std::string_view name, const Fill& fill, std::unique_ptr<io::File>* lock);
   static Status make_session(io::Directory& directory, std::string_view metadata);
+  Status refuse_if_taken(std::string_view session_id);
   bool take_back(std::string_view session_id, std::string_view temporary);
   bool put_back(std::string_view temporary, std::string_view session_id);
   Status take_away(std::string_view session_id, bool* has_its_name);

@@ -102,20 +102,19 @@ Status DirectoryEngine::put_in_place(const std::string& temporary, const Session
                                      bool holds_present, Staged* staged) {
   VARVE_TRY_ASSIGN(auto directory, temporary_->open_directory(temporary));
   VARVE_TRY(write_rest(*directory, contents));
-  return registry_->add(row, deadline_us(), [&]() -> Status {
+  const auto is_refused = [&]() -> Status {
+    if (existing == Existing::kRefuse) return refuse_if_taken(row.session_id);
     // One that appeared since may have writers, and deletions that the new one does not know.
-    const bool may_have_appeared = existing != Existing::kRefuse && !holds_present;
-    if (may_have_appeared) VARVE_TRY(refuse_if_present(row.session_id));
-    return give_name(temporary, row.session_id, existing, staged);
-  });
+    return holds_present ? Status() : refuse_if_present(row.session_id);
+  };
+  const auto name = [&] { return give_name(temporary, row.session_id, existing, staged); };
+  return registry_->add(row, deadline_us(), name, is_refused);
 }
 
 Status DirectoryEngine::install(const SessionRow& row, const SessionContents& contents,
                                 Existing existing, int64_t deadline_us) {
   VARVE_TRY(refuse_if_read_only());
-  if (existing == Existing::kRefuse && sessions_->info(row.session_id).ok()) {
-    return already_there(row.session_id);
-  }
+  if (existing == Existing::kRefuse) VARVE_TRY(refuse_if_taken(row.session_id));
   std::string temporary;
   std::unique_ptr<io::File> lock;
   const auto fill = [&](io::Directory& directory) { return write_contents(directory, contents); };

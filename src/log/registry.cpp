@@ -197,9 +197,11 @@ Status Registry::append(const SessionRow& row) {
 }
 
 Status Registry::add(const SessionRow& row, int64_t deadline_us,
-                     const std::function<Status()>& give_name) {
+                     const std::function<Status()>& give_name,
+                     const std::function<Status()>& is_refused) {
   const std::lock_guard guard(mutex_);
   VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  if (is_refused) VARVE_TRY(is_refused());
   // Another process may have removed it, see append(). One of this row alone would hide the others.
   if (collect_ && !exists()) VARVE_TRY(replace_locked(collect_));
   VARVE_TRY(append(row));

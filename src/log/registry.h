@@ -39,8 +39,10 @@ class Registry {
   [[nodiscard]] bool exists();
 
   // Runs `give_name` after the row is synced and before the unlock. kBusy at the deadline. A row
-  // that is still where `listed_at` says is not appended again.
-  Status add(const SessionRow& row, int64_t deadline_us, const std::function<Status()>& give_name);
+  // that is still where `listed_at` says is not appended again. `is_refused`, if given, is asked
+  // before the row is appended, with the lock held.
+  Status add(const SessionRow& row, int64_t deadline_us, const std::function<Status()>& give_name,
+             const std::function<Status()>& is_refused = {});
 
   // Runs `work` while nobody gives a session its name. kBusy at the deadline.
   Status while_locked(int64_t deadline_us, const std::function<Status()>& work);

@@ -25,10 +25,19 @@ Result<std::string> metadata_of(log::Engine& engine, const std::string& id) {
   return Status(Code::kCorruption, "it is missing");
 }
 
+// Whose the session is. A row of its id and time may be of another: two users may ask for an id in
+// the same millisecond, and it may have been deleted and created again in one.
+log::SessionRow with_owner(log::SessionRow row, const json::Tree& metadata) {
+  row.user_id = metadata.get_string("user_id", row.user_id);
+  row.agent_id = metadata.get_string("agent_id", row.agent_id);
+  return row;
+}
+
 // What the list says of a session. Nothing if it was deleted, or created again under the same id (a
-// newer row then stands for it).
+// newer row then stands for it), or is not one of those that the filter wants.
 Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::SessionRow& row,
-                                           int64_t now_ms, const FindOpen& find_open) {
+                                           const ListFilter& filter, int64_t now_ms,
+                                           const FindOpen& find_open) {
   const auto text = metadata_of(engine, row.session_id);
   if (text.code() == Code::kNotFound) return std::optional<json::Tree>();
   if (is_of_environment(text.code())) return text.status();
@@ -51,6 +60,10 @@ Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::Sessi
   if (const auto end_ms = session::expiry_ms(metadata); end_ms && *end_ms <= now_ms) {
     return std::optional<json::Tree>();
   }
+  const log::SessionRow owned = with_owner(row, metadata);
+  if (!filter.takes(owned)) return std::optional<json::Tree>();
+  item.set("user_id", json::Tree::string(owned.user_id));
+  item.set("agent_id", json::Tree::string(owned.agent_id));
   item.set("title", json::Tree::string(metadata.get_string("title")));
   item.set("last_accessed", json::Tree::string(metadata.get_string("last_accessed")));
   item.set("total_entries", json::Tree::integer(metadata.get_int64("total_entries")));
@@ -78,7 +91,7 @@ Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, 
   visitor.visit = [&](const RowAt& at) -> Result<bool> {
     // An id that was created again in the same millisecond has several rows that fit.
     if (!filter.takes(at.row) || told.contains(at.row.session_id)) return true;
-    VARVE_TRY_ASSIGN(auto item, describe(engine, at.row, now_ms, find_open));
+    VARVE_TRY_ASSIGN(auto item, describe(engine, at.row, filter, now_ms, find_open));
     if (!item) return true;
     told.insert(at.row.session_id);
     list.push(*std::move(item));

@@ -67,6 +67,16 @@ class AtAnyMoment : public CatalogFixture {
     EXPECT_TRUE((*found)->get("a").ok()) << id;
   }
 
+  // Where the list has to tell whose the session is.
+  void expect_owner_without_metadata(const std::string& id, const std::string& user) {
+    const auto disk = disk_.copy();
+    ASSERT_TRUE((*disk->open_root("store/sessions/" + id, false))->remove("metadata.json").ok());
+    const auto store = open(*disk);
+    const auto found = store->open_session(id);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    EXPECT_EQ((*found)->metadata()->get_string("user_id"), user) << id;
+  }
+
   std::shared_ptr<Store> store_;
   std::shared_ptr<Store> other_;
   bool is_added_ = false;
@@ -89,6 +99,32 @@ TEST_F(AtAnyMoment, OneThatExpiredIsMadeAnewBesideASweep) {
       [&](const std::string& id) { make_anew(id); },
       [&](const std::string& id) { expect_the_new_one(id); });
   EXPECT_GT(added_count_, 10);
+}
+
+// In the same millisecond, too.
+TEST_F(AtAnyMoment, OneIsMadeByTwoUsers) {
+  std::string winner;
+  const auto make_of = [&](Store& store, const std::string& id, const std::string& user) {
+    const auto made =
+        store.create_session(R"({"session_id":")" + id + R"(","user_id":")" + user + R"("})");
+    if (made.ok()) winner = user;
+  };
+  run([&](const std::string&) { winner = ""; },
+      [&](const std::string& id) { make_of(*store_, id, "ann"); },
+      [&](const std::string& id) { make_of(*other_, id, "bob"); },
+      [&](const std::string& id) {
+        for (const std::string user : {"ann", "bob"}) {
+          const auto listed = store_->sessions(R"({"user_id":")" + user + R"("})");
+          ASSERT_TRUE(listed.ok()) << listed.status().message();
+          std::string ids;
+          for (const auto& one : listed->get("sessions")->items()) {
+            ids += one.get_string("session_id") + " ";
+          }
+          EXPECT_EQ((" " + ids).find(" " + id + " ") != std::string::npos, user == winner)
+              << id << " of " << winner << " in those of " << user;
+        }
+        expect_owner_without_metadata(id, winner);
+      });
 }
 
 TEST_F(AtAnyMoment, OneIsReplacedBesideItsDeletion) {
