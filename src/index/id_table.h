@@ -63,7 +63,7 @@ class IdTable {
     uint64_t at = hash;
     for (uint64_t steps = steps_max();; --steps, ++at) {
       if (steps == 0) {
-        slots_.set_damaged();
+        if (slots_.size() > 0) slots_.set_damaged();  // else there is no number
         break;
       }
       const uint32_t slot = slots_[at & mask()];

@@ -109,6 +109,18 @@ TEST(OpenedRows, TakeMoreRowsAndDeletionsAndAreLoadedLater) {
   }
 }
 
+// As a compaction leaves them that removed all.
+TEST(OpenedRows, OfNoEntriesTakeSomeAndAreNoDamage) {
+  const std::string bytes = encode_snapshot(index_of(0));
+  Index index = index_opened(bytes);
+  EXPECT_FALSE(index.find("e0").has_value());
+  ASSERT_EQ(index.add(facts_of("e0", 1), {0, 99, 1}, 0), Index::Added::kYes);
+  index.coverage.entries_bytes = 100;
+  EXPECT_EQ(index.find("e0"), 0u);
+  EXPECT_FALSE(index.is_damaged());
+  EXPECT_TRUE(load_rows(&index).ok());
+}
+
 TEST(OpenedRows, AnArrangedIndexReadTheTimesOfAllRows) {
   const std::string bytes = encode_snapshot(index_of(3000));
   Index index = index_opened(bytes);
