@@ -11,13 +11,15 @@ import select
 import threading
 import time
 
-from history_model import LASTING, PASSING
+from history_model import LASTING, MEMBERS, PASSING
+from history_more_calls import MoreCalls
 from varve_library import Failure, answer_of, given
 
 KEYS = ["k0", "k1", "k2", "k3"]
 TAGS, WORDS = 3, 5  # how many an entry may have one of
 DIMENSION = 3
 PAGE = 7
+SMALL_MB = 0.3  # a session that some stores find too large, and compact
 HASTY_MS = 200  # how long some stores wait for a lock
 PATIENCE_S = 60
 
@@ -109,7 +111,7 @@ class Handle:
         self.value, self.opened_ns = value, opened_ns
 
 
-class Thread:
+class Thread(MoreCalls):
     """What one thread of a process does until the run is over."""
 
     def __init__(self, process, name, store, seed):
@@ -193,7 +195,7 @@ class Thread:
         number = self.random.randrange(1000)
         entry_id = f"{self.name}-{self.count}"
         entry = {"id": entry_id, "type": "finding", "tags": ["all", f"t{number % TAGS}"],
-                 "importance": number % 7 / 7,
+                 "importance": (1 + number % 6) / 7,
                  "content": f"{entry_id} w{number % WORDS} "
                             + "x" * self.random.choice(_BYTES if number % 8 else _MANY_BYTES)}
         if ttl_seconds:
@@ -299,44 +301,39 @@ class Thread:
     def kv_set(self):
         self.count += 1
         key, value = self.random.choice(KEYS), f"{self.name}-{self.count}"
-        self.nothing("kv_set", self.lasting(), {"key": key, "value": value}, "varve_kv_set", key,
-                     value)
+        self.nothing("kv_set", self.any_session(), {"key": key, "value": value}, "varve_kv_set",
+                     key, value)
 
     def kv_delete(self):
         key = self.random.choice(KEYS)
-        self.nothing("kv_delete", self.lasting(), {"key": key}, "varve_kv_delete", key)
+        self.nothing("kv_delete", self.any_session(), {"key": key, "value": None},
+                     "varve_kv_delete", key)
 
     def kv_get(self):
         key = self.random.choice(KEYS)
-        self.text("kv_get", self.lasting(), {"key": key}, "varve_kv_get", key, read=str)
+        self.text("kv_get", self.any_session(), {"key": key}, "varve_kv_get", key, read=str)
 
     def kv_list(self):
-        self.text("kv_list", self.lasting(), {}, "varve_kv_list", read=lambda text: [
+        self.text("kv_list", self.any_session(), {}, "varve_kv_list", read=lambda text: [
             [one["key"], one["value"]] for one in json.loads(text)])
 
     def say(self):
         self.count += 1
         turn = f"{self.name}-{self.count}"
         content = turn + "\n### user — x\n" * self.random.choice([0, 0, 1, 99])
-        self.nothing("say", self.lasting(), {"turn": turn, "bytes": len(content)},
+        self.nothing("say", self.any_session(), {"turn": turn, "bytes": len(content)},
                      "varve_transcript_append", "user", content)
 
     def last(self):
         count = self.random.choice([1, 5, 1000000])
-        self.on("last", self.lasting(), {"count": count}, lambda handle: [
+        self.on("last", self.any_session(), {"count": count}, lambda handle: [
             [turn["content"].split("\n")[0], len(turn["content"])]
             for turn in json.loads(self.library.text("varve_transcript_last", handle,
                                                      ctypes.c_size_t(count)))])
 
-    def retitle(self):
-        self.count += 1
-        title = f"{self.name}-{self.count}"
-        self.nothing("retitle", self.lasting(), {"key": "title", "value": title},
-                     "varve_session_update", {"title": title})
-
     def metadata(self):
-        self.text("metadata", self.lasting(), {}, "varve_session_metadata", read=lambda text: {
-            name: json.loads(text).get(name) for name in ("title", "generation", "total_entries")})
+        self.text("metadata", self.any_session(), {}, "varve_session_metadata", read=lambda text: {
+            name: json.loads(text).get(name) for name in (*MEMBERS, "generation", "total_entries")})
 
     def stats(self):
         self.text("stats", self.lasting(), {}, "varve_session_stats", read=lambda text: {
@@ -350,7 +347,7 @@ class Thread:
             ("compact", None), ("compact", None), ("purge", None), ("repair", None),
             ("rebuild_index", None), ("verify", None), ("verify", {"deep": True}),
             ("compact", {"dry_run": True}), ("repair", {"dry_run": True})])
-        self.text(name, self.lasting(), {}, f"varve_session_{name}", options)
+        self.text(name, self.any_session(), {}, f"varve_session_{name}", options)
 
     def sync(self):
         self.nothing("sync", self.lasting(), {}, "varve_session_sync")
@@ -447,18 +444,19 @@ _WEIGHED = [
     (Thread.put_vector, 4), (Thread.get, 16), (Thread.query_all, 3), (Thread.query_some, 6),
     (Thread.query_pages, 2), (Thread.count_some, 6), (Thread.tags, 2), (Thread.export, 4),
     (Thread.kv_set, 7), (Thread.kv_delete, 2), (Thread.kv_get, 7), (Thread.kv_list, 4),
-    (Thread.say, 7), (Thread.last, 5), (Thread.retitle, 2), (Thread.metadata, 3),
+    (Thread.say, 7), (Thread.last, 5), (Thread.update, 3), (Thread.metadata, 3),
     (Thread.stats, 4), (Thread.maintain, 6), (Thread.sync, 2), (Thread.reopen, 4),
     (Thread.sweep, 0.3), (Thread.create, 3), (Thread.drop, 1.5), (Thread.sessions, 2),
-    (Thread.rescan, 0.5), (Thread.query_store, 2), (Thread.back_up, 0.7), (Thread.restore, 1.5)]
+    (Thread.rescan, 0.5), (Thread.query_store, 2), (Thread.back_up, 0.7), (Thread.restore, 1.5),
+    (Thread.import_lines, 4), (Thread.index, 1)]
 CALLS = [call for call, _ in _WEIGHED]
 WEIGHTS = [weight for _, weight in _WEIGHED]
 
 
 class Process:
-    def __init__(self, library, root, records, pace, name, seed):
+    def __init__(self, library, root, records, pace, name, seed, thread_type=Thread):
         self.library, self.root, self.records, self.name = library, root, records, name
-        self.pace = pace
+        self.pace, self.thread_type = pace, thread_type
         self.random = random.Random(seed)
         self._log_record = Record(f"{records}/{name}-log.jsonl")
         self._tell = _LOG(lambda _, level, text, length: self._log_record.write(
@@ -475,13 +473,14 @@ class Process:
         threads, stores = [], []
         for number in range(thread_count):
             if number % 2 == 0:
-                config = {"storage": {"max_session_size_mb": 0},
+                size_mb = self.random.choice([0, 0, SMALL_MB])
+                config = {"storage": {"max_session_size_mb": size_mb},
                           "threads": self.random.choice([1, 1, 3])}
                 if self.random.random() < 0.3:
                     config["concurrency"] = {"lock_timeout_ms": HASTY_MS}
                 stores.append(self.open_store(self.root, config))
-            worker = Thread(self, f"{self.name}{'abcdefgh'[number]}", stores[-1],
-                            self.random.random())
+            worker = self.thread_type(self, f"{self.name}{'abcdefgh'[number]}", stores[-1],
+                                      self.random.random())
             threads.append(threading.Thread(target=worker.run))
         for thread in threads:
             thread.start()

@@ -7,15 +7,18 @@ import math
 
 LASTING = ["commit", "interval", "os"]  # sessions of this durability, which nobody deletes
 PASSING = ["one", "two"]  # sessions that are deleted, created anew and restored
+MEMBERS = ["title", "m0", "m1"]  # of the metadata of a session
 NEVER = math.inf
 TTL_SLACK_NS = 5_000_000  # a time of expiry is told in milliseconds
 
 # What a call may answer besides OK. BUSY: a writer in the way, or a log that keeps being replaced.
 _OTHER_ANSWERS = {
-    "get": {"NOT_FOUND"}, "delete": {"NOT_FOUND"}, "put_vector": {"NOT_FOUND"},
+    "get": {"NOT_FOUND"}, "delete": {"NOT_FOUND"},
     "kv_get": {"NOT_FOUND"}, "kv_delete": {"NOT_FOUND"},
     "create": {"ALREADY_EXISTS"}, "drop": {"NOT_FOUND"},
     "restore": {"NOT_FOUND"}, "sessions": {"INVALID_ARGUMENT"},
+    **{what: {"SIZE_LIMIT"} for what in ("add", "add_batch", "import", "kv_set", "say")},
+    "put_vector": {"NOT_FOUND", "SIZE_LIMIT"},
 }
 
 
@@ -42,6 +45,14 @@ class Call:
         answer = str(self.answer)
         return (f"[{self.start / 1e6:.3f} to {end}] {self.thread}: {self.what} {self.session} "
                 f"{self.told} -> {self.status} {answer[:200]}")
+
+
+def part_of(call, about):
+    """One entry of an import, which is not atomic: after a failure some of them may be there."""
+    part = Call(call.thread, call.what, call.session, dict(call.told, entries=[about]), call.start)
+    if call.is_sure:
+        part.status, part.end = call.status, call.end
+    return part
 
 
 class Entry:
@@ -140,7 +151,10 @@ class SessionModel:
         if call.what in ("add", "add_batch"):
             for about in call.told["entries"]:
                 self.entries[about[0]] = Entry(about, call)
-        elif call.what in ("kv_set", "retitle") and call.may_count:
+        elif call.what == "import":
+            for about in call.told["entries"]:
+                self.entries[about[0]] = Entry(about, part_of(call, about))
+        elif call.what in ("kv_set", "update") and call.may_count:
             self.keys[call.told["key"]].write(call.told["value"], call)
         elif call.what == "kv_delete" and call.may_count:
             self.keys[call.told["key"]].write(None, call)
@@ -175,7 +189,8 @@ class SessionModel:
         if call.what == "kv_get":
             self.keys[call.told["key"]].saw(call.answer, call.end)
         elif call.what == "metadata":
-            self.keys["title"].saw(call.answer["title"], call.end)
+            for name in MEMBERS:
+                self.keys[name].saw(call.answer[name], call.end)
         elif call.what == "kv_list":
             for key, value in call.answer:
                 self.keys[key].saw(value, call.end)
@@ -280,7 +295,7 @@ class SessionModel:
         for key, value in call.answer:
             start, end = self.keys[key].span(value, call)
             low, high = max(low, start), min(high, end)
-        for key in set(self.keys) - set(there) - {"title"}:
+        for key in set(self.keys) - set(there) - set(MEMBERS):
             self.keys[key].check_read(None, call)
         for key, value in call.answer:
             self.keys[key].check_read(value, call)

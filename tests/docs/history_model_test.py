@@ -8,53 +8,30 @@ A seed gives the calls, but not how they meet: a failure is a finding, also when
 not fail again.
 """
 import ctypes
-import json
 import os
-import pathlib
-import random
-import signal
 import sys
 import tempfile
-import threading
-import traceback
 import unittest
 
 import history_spoilt
-from history_agent import WARN, Pace, Process, Thread
-from history_model import (LASTING, PASSING, Call, SessionModel, Wrong, allowed, check,
+from history_agent import Thread
+from history_model import (LASTING, MEMBERS, PASSING, SessionModel, Wrong, allowed, check,
                            check_rising)
 from history_passing_model import PassingModel
+from history_run import Run, check_log, read_history
 from seeds import take_seeds
 from varve_library import Library, given
 
 SEEDS = take_seeds(2)
-PROCESSES, THREADS = 3, 2
-CALLS = 1000
-CALLS_OF_A_KILL = 100  # one kill for so many calls
 FILLERS = 36  # sessions of one entry: enough for a catalog
 CAPS = {"commit": 500, "interval": 500, "os": 20}  # of their transcripts
-WARNINGS = {"torn tail moved to quarantine", "lock timeout", "index rebuilt from the log",
-            "an unfinished entry of transcript.md moved to quarantine", "no catalog"}
-# Of a writer that waited in vain, at any level.
-IN_THE_WAY = ["another writer holds the session's lock", "other writers keep holding"]
 
 
 def user_of(number):
     return "odd" if number % 2 else "even"
 
 
-class Run:
-    def __init__(self, library, directory, seed):
-        self.library, self.random = library, random.Random(seed)
-        self.root, self.records = f"{directory}/store", f"{directory}/records"
-        os.mkdir(self.records)
-        self.started = 0
-
-    def process(self, name, pace=None):
-        return Process(self.library, self.root, self.records, pace, name, self.random.random())
-
-    # --- before and after
-
+class HistoryRun(Run):
     def fill(self):
         thread = self.thread("first")
         for name in LASTING:
@@ -88,44 +65,6 @@ class Run:
         thread.query_store()
         thread.end()
 
-    # --- meanwhile
-
-    def start(self, pace):
-        process = self.process(f"p{self.started}", pace)
-        self.started += 1
-        process_id = os.fork()
-        if process_id == 0:
-            threading.excepthook = lambda _: (traceback.print_exc(), os._exit(1))
-            try:
-                process.run(THREADS)
-                os._exit(0)
-            except BaseException:
-                traceback.print_exc()
-                os._exit(1)
-        return process_id
-
-    def run(self):
-        """So many calls, with a kill now and then, whose victim is replaced."""
-        pace, calls = Pace(), 0
-        running = [self.start(pace) for _ in range(PROCESSES)]
-        while calls < CALLS:
-            count = self.random.randrange(1, 2 * CALLS_OF_A_KILL)
-            check(pace.wait_for(count), "nobody makes a call any more")
-            calls += count
-            victim = running.pop(self.random.randrange(len(running)))
-            os.kill(victim, signal.SIGKILL)
-            check(self.wait(victim) == -signal.SIGKILL, "a process failed")
-            running.append(self.start(pace))
-        pace.end()
-        for process_id in running:
-            check(self.wait(process_id) == 0, "a process failed")
-        pace.close()
-
-    @staticmethod
-    def wait(process_id):
-        _, status = os.waitpid(process_id, 0)
-        return os.waitstatus_to_exitcode(status)
-
 
 class Single(Thread):
     """The only thread of a process, which does what it is told."""
@@ -143,26 +82,6 @@ class Single(Thread):
         self.record.close()
 
 
-# --- the history
-
-def read_history(records):
-    """(calls in the order of their beginning, log lines)"""
-    calls, logs = [], []
-    for path in sorted(pathlib.Path(records).iterdir()):
-        open_call = None
-        # A line without its end is that of a process that was killed: the call was not answered.
-        for text in path.read_text().rpartition("\n")[0].splitlines():
-            line = json.loads(text)
-            if line[0] == "log":
-                logs.append(line)
-            elif line[0] == "begin":
-                open_call = Call(path.stem, *line[2:])
-                calls.append(open_call)
-            else:
-                open_call.status, open_call.answer, open_call.end = line[2:]
-    return sorted(calls, key=lambda call: call.start), logs
-
-
 class History:
     def __init__(self, calls, logs):
         self.calls, self.logs = calls, logs
@@ -173,10 +92,7 @@ class History:
     def check(self):
         for call in self.calls:
             check(allowed(call), "an answer that no call may have", call)
-        for _, level, line, _ in self.logs:
-            is_usual = level == WARN and line["message"].split(":")[0] in WARNINGS
-            check(is_usual or any(text in line["message"] for text in IN_THE_WAY),
-                  f"a line of the log that there is no reason for: {line}")
+        check_log(self.logs)
         for call in self.calls:
             model = self.lasting.get(call.session) or self.passing.get(call.session)
             if model:
@@ -297,6 +213,14 @@ class History:
     def check_count(self, call, model):
         model.check_count(call, selector(call.told), call.answer)
 
+    def check_index(self, call, model):
+        model.check_count(call, selector({}), call.answer)
+
+    def check_import(self, call, _):
+        told = call.answer["added"] + call.answer["existing"] + call.answer["refused_total"]
+        check(told == call.told["lines"], "an import that does not tell of all lines", call)
+        check(call.answer["added"] >= len(call.told["entries"]), "new entries are refused", call)
+
     def check_tags(self, call, model):
         for tag in ("t0", "t1", "t2"):
             model.check_count(call, selector({"tag": tag}), call.answer.get(tag, 0))
@@ -326,7 +250,8 @@ class History:
         model.check_keys(call)
 
     def check_metadata(self, call, model):
-        model.keys["title"].check_read(call.answer["title"], call)
+        for name in MEMBERS:
+            model.keys[name].check_read(call.answer[name], call)
 
     def check_last(self, call, model):
         model.check_turns(call, CAPS[call.session])
@@ -384,7 +309,7 @@ class HistoryModel(unittest.TestCase):
         library = Library(os.environ["VARVE_LIBRARY"])
         for seed in SEEDS:
             with self.subTest(seed=seed), tempfile.TemporaryDirectory() as directory:
-                run = Run(library, directory, seed)
+                run = HistoryRun(library, directory, seed)
                 try:
                     run.fill()
                     run.run()

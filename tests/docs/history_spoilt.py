@@ -2,7 +2,7 @@
 from history_model import LASTING, PASSING, Call
 
 S, D = LASTING[0], PASSING[0]
-TITLE = {"title": None, "generation": 1, "total_entries": 0}
+TITLE = {"title": None, "m0": None, "m1": None, "generation": 1, "total_entries": 0}
 
 
 def call(start, end, what, session=S, told=None, status="OK", answer=None):
@@ -51,11 +51,34 @@ def title(start, end, generation):
     return call(start, end, "metadata", answer=dict(TITLE, generation=generation))
 
 
+def imported(start, end, *ids, lines=1, session=S):
+    return call(start, end, "import", session,
+                {"entries": [[entry_id, "t0", "w0", None] for entry_id in ids], "lines": lines},
+                answer={"added": len(ids), "existing": 0, "refused_total": 0})
+
+
+def passing(made, opened=0):
+    """By the handle of a session that comes and goes."""
+    made.session, made.told["opened"] = D, opened
+    return made
+
+
 def get(start, end, entry_id, checksum):
     return call(start, end, "get", told={"id": entry_id}, answer=[entry_id, 1, checksum])
 
 
+NO_KEY = {"status": "NOT_FOUND", "answer": "there is no key 'k0'"}
+
 RIGHT = {
+    "an import that was refused in the middle": [
+        call(1, 2, "import", told={"entries": [["e1", "t0", "w0", None], ["e2", "t0", "w0", None]],
+                                   "lines": 2}, status="BUSY", answer=""), find(3, 4, "e1")],
+    "a key that went with its session": [
+        passing(of_key(1, 2, "kv_set", "a")), call(3, 4, "drop", D),
+        passing(of_key(5, 6, "kv_get", **NO_KEY), 5)],
+    "a key that was set twice": [
+        passing(of_key(1, 2, "kv_set", "a")), passing(of_key(3, 4, "kv_set", "b")),
+        passing(of_key(5, 6, "kv_get", answer="b"))],
     "a read beside an add": [add(1, 4, "e1"), find(2, 3), find(2, 3, "e1")],
     "an add that was killed, there or not": [killed(add(1, 2, "e1")), find(3, 4)],
     "an add that was killed, and is there": [killed(add(1, 2, "e1")), find(3, 4, "e1"),
@@ -69,6 +92,23 @@ RIGHT = {
 }
 
 WRONG = {
+    "an import that is lost": [imported(1, 2, "e1"), find(3, 4)],
+    "an import that does not tell of a line": [imported(1, 2, "e1", lines=2)],
+    "a member that a change of another took": [
+        call(1, 2, "update", told={"key": "m0", "value": "a"}), title(3, 4, 1)],
+    "an index of too many": [call(1, 2, "index", answer=1)],
+    "a key that is lost in a session that stays": [
+        passing(of_key(1, 2, "kv_set", "a")), passing(of_key(3, 4, "kv_get", **NO_KEY))],
+    "an old value in a session that stays": [
+        passing(of_key(1, 2, "kv_set", "a")), passing(of_key(3, 4, "kv_set", "b")),
+        passing(of_key(5, 6, "kv_get", answer="a"))],
+    "a key of a session that went": [
+        passing(of_key(1, 2, "kv_set", "a")), call(3, 4, "drop", D),
+        passing(of_key(5, 6, "kv_get", answer="a"), 5)],
+    "a turn of a session that went": [
+        passing(say(1, 2, "a")), call(3, 4, "drop", D), passing(last(5, 6, "a"), 5)],
+    "a turn that is lost in a session that stays": [
+        passing(say(1, 2, "a")), passing(last(3, 4))],
     "lost": [add(1, 2, "e1"), find(3, 4)],
     "lost again after it was seen": [killed(add(1, 2, "e1")), find(3, 4, "e1"), find(5, 6)],
     "not added": [find(1, 2, "e1")],
