@@ -135,6 +135,9 @@ class Index {
   [[nodiscard]] uint64_t tombstone_count() const { return tombstone_hashes_.size(); }
   // Live and expired rows by type, without the deleted ones.
   [[nodiscard]] std::map<std::string, uint64_t> type_counts() const;
+  [[nodiscard]] uint64_t count_of_type(uint32_t number) const {
+    return number < type_counts_.size() ? type_counts_[number] : 0;
+  }
   [[nodiscard]] uint64_t hash_seed() const { return facets_.hash_seed(); }
   // [bytes] all of it, and of which the facets and the words.
   [[nodiscard]] uint64_t memory_bytes() const;

@@ -124,9 +124,31 @@ uint32_t RowFilter::previous(uint32_t row) {
   }
 }
 
+void RowFilter::for_each(const std::function<void(uint32_t)>& visit) {
+  if (!has_driver() && !types_.empty()) {
+    walk_back_to_first_of_types(visit);
+    return;
+  }
+  for (uint32_t row = next(0); row != kNoRow; row = next(row + 1)) visit(row);
+}
+
+void RowFilter::walk_back_to_first_of_types(const std::function<void(uint32_t)>& visit) {
+  uint64_t left_count = 0;  // rows of the types that were not met yet, or more
+  for (uint32_t type = 0; type < types_.size(); ++type) {
+    if (types_[type] != 0) left_count += index_.count_of_type(type);
+  }
+  for (uint32_t row = row_end_; row > row_begin_ && left_count > 0;) {
+    --row;
+    if (!accepts_type(index_.type_number(row)) || index_.is_deleted(row)) continue;
+    --left_count;
+    if (accepts_columns(row) && accepts_sets(row, false)) visit(row);
+  }
+}
+
 std::vector<uint32_t> RowFilter::rows() {
   std::vector<uint32_t> rows;
-  for (uint32_t row = next(0); row != kNoRow; row = next(row + 1)) rows.push_back(row);
+  for_each([&](uint32_t row) { rows.push_back(row); });
+  if (rows.size() > 1 && rows.front() > rows.back()) std::reverse(rows.begin(), rows.end());
   return rows;
 }
 

@@ -43,6 +43,9 @@ class RowFilter {
   // The first accepted row not below `row`, the last one not above it; kNoRow when there is none.
   uint32_t next(uint32_t row);
   uint32_t previous(uint32_t row);
+  // Calls `visit` with each accepted row, in rising or in falling order. Without a set, a type that
+  // few rows have costs no more than the way back to the first of them.
+  void for_each(const std::function<void(uint32_t row)>& visit);
   // All accepted rows, rising.
   std::vector<uint32_t> rows();
 
@@ -62,6 +65,7 @@ class RowFilter {
 
  private:
   bool fulfils(uint32_t row);
+  void walk_back_to_first_of_types(const std::function<void(uint32_t row)>& visit);
   [[nodiscard]] uint32_t first_not_before(int64_t time_ms) const;
   [[nodiscard]] bool accepts_columns(uint32_t row) const;
   [[nodiscard]] bool is_in_time(int64_t timestamp_ms) const {

@@ -315,10 +315,10 @@ void Search::Parts::run_by_order(Answer* answer) {
                    index.arranged_count() < row_end;
   if (query.ascending || few || (query.relevance_min > 0 && !is_relevance)) {
     answer->strategy = "every row that fits";
-    for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
-      if (query.relevance_min > 0 && relevance.of(row) < query.relevance_min) continue;
+    filter.for_each([&](uint32_t row) {
+      if (query.relevance_min > 0 && relevance.of(row) < query.relevance_min) return;
       best.offer({key.of(row), index.timestamp_ms(row), row});
-    }
+    });
   } else {
     answer->strategy = "the largest first, bounded by time and importance";
     const double lowest = std::numeric_limits<double>::lowest();
@@ -432,12 +432,12 @@ void Search::Parts::explain(Answer* answer) {
 }
 
 std::vector<uint32_t> Search::Parts::all_rows() {
+  if (finds_nothing) return {};
   std::vector<uint32_t> rows;
-  if (finds_nothing) return rows;
   if (!ranks) {
-    for (uint32_t row = filter.next(0); row != kNoRow; row = filter.next(row + 1)) {
-      if (query.relevance_min == 0 || relevance.of(row) >= query.relevance_min) rows.push_back(row);
-    }
+    rows = filter.rows();
+    if (query.relevance_min == 0) return rows;
+    std::erase_if(rows, [&](uint32_t row) { return relevance.of(row) < query.relevance_min; });
     return rows;
   }
   const Matches matches = every_match();

@@ -186,6 +186,26 @@ TEST(RowFilter, EachConditionHoldsAlone) {
   }
 }
 
+// A catalog of a million sessions has few that changed, which each query asks for. To look at every
+// row for them compared 20,000,000,000 types.
+TEST(RowFilter, FindsTheFewOfATypeWithoutALookAtAll) {
+  constexpr uint32_t kCommon = 200'000;
+  QueryLog log;
+  entry::EntryFacts facts;
+  for (uint32_t row = 0; row < kCommon + 4; ++row) {
+    facts.id = "e" + std::to_string(row);
+    facts.type = row < kCommon && row != 7 ? "common" : "rare";
+    log.add_facts(facts);
+  }
+  log.index().add_tombstone("e7");
+  log.index().add_tombstone("e" + std::to_string(kCommon + 1));
+  for (int i = 0; i < 100'000; ++i) {
+    RowFilter filter(log.index(), kCommon + 4, 0);
+    filter.require_types({"rare", "unknown"});
+    ASSERT_EQ(filter.rows(), (std::vector{kCommon, kCommon + 2, kCommon + 3}));
+  }
+}
+
 // At an even pace, in bursts, with long pauses, all at once: every moment in and around the log.
 TEST(RowFilter, FindsTimesWhateverTheirPace) {
   std::mt19937 random(6);
