@@ -108,24 +108,32 @@ DurableMark MemoryStorage::durable_mark() {
 }
 
 Status MemoryStorage::lock(int64_t deadline_us, std::string_view, bool* waited) {
-  if (!session_->writer.try_lock()) {
+  std::unique_lock guard(session_->mutex);
+  const auto is_free = [this] { return !session_->is_locked; };
+  if (!is_free()) {
     if (waited != nullptr) *waited = true;
+    guard.unlock();  // the clock may be the host's
     const int64_t left_us = std::max<int64_t>(0, deadline_us - clock_.monotonic_us());
-    if (!session_->writer.try_lock_for(std::chrono::microseconds(left_us))) {
+    guard.lock();
+    const std::chrono::microseconds left(left_us);
+    if (!session_->lock_given_back.wait_for(guard, left, is_free)) {
       return {Code::kBusy, "another writer holds the session's lock; try again later"};
     }
   }
+  VARVE_TRY(refuse_if_dropped());
+  session_->is_locked = true;
   holds_lock_ = true;
-  const std::lock_guard guard(session_->mutex);
-  Status status = refuse_if_dropped();
-  if (!status.ok()) unlock();
-  return status;
+  return {};
 }
 
 void MemoryStorage::unlock() noexcept {
   if (!holds_lock_) return;
   holds_lock_ = false;
-  session_->writer.unlock();
+  {
+    const std::lock_guard guard(session_->mutex);
+    session_->is_locked = false;
+  }
+  session_->lock_given_back.notify_all();  // one that finds the session dropped passes nothing on
 }
 
 Status MemoryStorage::append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool,

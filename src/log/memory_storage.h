@@ -2,6 +2,7 @@
 // a session in a directory; nothing is on disk.
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,7 +15,7 @@ namespace varve::log {
 
 // What outlives the closing of a session: owned by the engine, shared by every open storage.
 struct MemorySession {
-  std::mutex mutex;  // guards everything but writer
+  std::mutex mutex;  // guards everything
   std::string entries;
   std::string tombstones;
   std::string quarantine;
@@ -25,7 +26,8 @@ struct MemorySession {
   uint64_t vectors_generation = 1;
   uint64_t last_seq = 0;
   bool dropped = false;
-  std::timed_mutex writer;  // the session's lock
+  bool is_locked = false;  // by a writer
+  std::condition_variable lock_given_back;
 };
 
 class MemoryStorage : public SessionStorage {
