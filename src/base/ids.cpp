@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/ascii.h"
 #include "base/utf8.h"
@@ -64,6 +65,15 @@ bool is_valid_id(std::string_view id) noexcept {
   if (id.empty() || id.size() > kIdCharsMax || id.front() == '-') return false;
   return std::all_of(id.begin(), id.end(),
                      [](char c) { return kIsIdCharacter[static_cast<uint8_t>(c)]; });
+}
+
+Status check_id(std::string_view id, std::string_view what, std::string_view member) {
+  if (is_valid_id(id)) return {};
+  Place place;
+  place.member = member;
+  return {Code::kInvalidArgument,
+          std::string(what) + " is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
+          std::move(place)};
 }
 
 bool is_valid_type(std::string_view type) noexcept {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/status.h"
 
 namespace varve {
 
@@ -15,6 +16,8 @@ inline constexpr size_t kIdCharsMax = 128;
 
 // [A-Za-z0-9_-]{1,kIdCharsMax}, not starting with '-'.
 [[nodiscard]] bool is_valid_id(std::string_view id) noexcept;
+// The same as kInvalidArgument with this rule; `what` reads like "a session id".
+[[nodiscard]] Status check_id(std::string_view id, std::string_view what, std::string_view member);
 
 // [a-z][a-z0-9_]{0,31}
 [[nodiscard]] bool is_valid_type(std::string_view type) noexcept;

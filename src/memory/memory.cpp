@@ -195,13 +195,7 @@ Result<session::QueryResults> Memory::search(std::string_view query_json) {
 }
 
 Status Memory::remove(std::string_view entry_id, std::string_view reason) {
-  if (!is_valid_id(entry_id)) {
-    Place place;
-    place.member = "id";
-    return {Code::kInvalidArgument,
-            "an id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
-            std::move(place)};
-  }
+  VARVE_TRY(check_id(entry_id, "an id", "id"));
   const json::Tree query =
       newest_first_of({std::string(entry_id)}, std::numeric_limits<uint64_t>::max());
   VARVE_TRY_ASSIGN(auto found, store_.query_of_user(query.canonical(), options_.user_id));
@@ -228,13 +222,7 @@ json::Tree Memory::session_options(std::string_view session_id) const {
 }
 
 Result<Memory::SessionPointer> Memory::open(std::string_view session_id, bool* is_anothers) {
-  if (!is_valid_id(session_id)) {
-    Place place;
-    place.member = "session_id";  // an "id" is an entry's here
-    return Status(Code::kInvalidArgument,
-                  "a session id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
-                  std::move(place));
-  }
+  VARVE_TRY(check_id(session_id, "a session id", "session_id"));  // an "id" is an entry's here
   auto opened = store_.open_session(session_id);
   if (opened.code() == Code::kNotFound) let_go(session_id);
   VARVE_TRY_ASSIGN(auto session, std::move(opened));

@@ -82,14 +82,7 @@ Status check_is_there(Core& core) {
   return core.storage->tail().status();  // kNotFound when the session was deleted
 }
 
-Status check_id(std::string_view id) {
-  if (is_valid_id(id)) return {};
-  Place place;
-  place.member = "id";
-  return {Code::kInvalidArgument,
-          "an id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
-          std::move(place)};
-}
+Status check_entry_id(std::string_view id) { return check_id(id, "an id", "id"); }
 
 Status check_reason(std::string_view reason) {
   if (reason.size() <= entry::kReasonBytesMax) return {};
@@ -174,7 +167,7 @@ Result<std::string> Session::add_batch(std::string_view text) {
 }
 
 Result<EntryLine> Session::read(std::string_view id) {
-  VARVE_TRY(check_id(id));
+  VARVE_TRY(check_entry_id(id));
   VARVE_TRY(parts_->core.check_not_expired());
   parts_->core.context.counters->gets.fetch_add(1, std::memory_order_relaxed);
   return parts_->noted(parts_->core.read_entry(id), "an entry cannot be read");
@@ -186,7 +179,7 @@ Result<std::string> Session::get(std::string_view id) {
 }
 
 Status Session::remove(std::string_view id, std::string_view reason) {
-  VARVE_TRY(check_id(id));
+  VARVE_TRY(check_entry_id(id));
   VARVE_TRY(check_reason(reason));
   WriteRequest request;
   request.kind = WriteRequest::Kind::kDelete;
@@ -199,7 +192,7 @@ Status Session::remove(std::string_view id, std::string_view reason) {
 }
 
 Status Session::put_vector(std::string_view id, std::span<const float> values) {
-  VARVE_TRY(check_id(id));
+  VARVE_TRY(check_entry_id(id));
   const std::string refusal = embedding::refusal_of(values);
   if (refusal.empty()) return parts_->writer.put_vector(id, values);
   Place place;

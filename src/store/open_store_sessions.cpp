@@ -15,14 +15,7 @@ namespace varve::store {
 
 namespace {
 
-Status check_session_id(std::string_view id) {
-  if (is_valid_id(id)) return {};
-  Place place;
-  place.member = "id";
-  return {Code::kInvalidArgument,
-          "a session id is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
-          std::move(place)};
-}
+Status check_session_id(std::string_view id) { return check_id(id, "a session id", "id"); }
 
 // A session with this id that belongs to another user or agent is not the one asked for.
 Result<OpenStore::SessionPointer> unless_anothers(OpenStore::SessionPointer session,
