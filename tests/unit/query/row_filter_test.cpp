@@ -187,7 +187,7 @@ TEST(RowFilter, EachConditionHoldsAlone) {
 }
 
 // A catalog of a million sessions has few that changed, which each query asks for. To look at every
-// row for them compared 20,000,000,000 types.
+// row for them compares 400,000,000,000 types: more than the test has time for.
 TEST(RowFilter, FindsTheFewOfATypeWithoutALookAtAll) {
   constexpr uint32_t kCommon = 200'000;
   QueryLog log;
@@ -199,7 +199,7 @@ TEST(RowFilter, FindsTheFewOfATypeWithoutALookAtAll) {
   }
   log.index().add_tombstone("e7");
   log.index().add_tombstone("e" + std::to_string(kCommon + 1));
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < 2'000'000; ++i) {
     RowFilter filter(log.index(), kCommon + 4, 0);
     filter.require_types({"rare", "unknown"});
     ASSERT_EQ(filter.rows(), (std::vector{kCommon, kCommon + 2, kCommon + 3}));
