@@ -31,6 +31,7 @@ Status UserQuota::check(const std::string& user_id, uint64_t new_bytes) {
     VARVE_TRY_ASSIGN(const Use use, count_(user_id));
     bytes = use.bytes;
     const std::lock_guard guard(mutex_);
+    forget_old(now_us);
     counted_[user_id] = {bytes, now_us + kCountedForUs};
   }
   if (bytes + new_bytes <= bytes_max_) return {};
@@ -38,6 +39,13 @@ Status UserQuota::check(const std::string& user_id, uint64_t new_bytes) {
                       std::to_string(bytes + new_bytes) + " bytes; their limit is " +
                       std::to_string(bytes_max_) + " (storage.max_user_size_mb)",
                   bytes + new_bytes, bytes_max_);
+}
+
+// Mutex held. A server may have a million users in a day.
+void UserQuota::forget_old(int64_t now_us) {
+  if (counted_.size() < count_to_tidy_) return;
+  std::erase_if(counted_, [&](const auto& item) { return item.second.until_us <= now_us; });
+  count_to_tidy_ = std::max(kCountToTidyMin, 2 * counted_.size());
 }
 
 void UserQuota::note_growth(const std::string& user_id, int64_t bytes) noexcept {
@@ -61,6 +69,11 @@ Status UserQuota::check_new_session(const std::string& user_id) {
 void UserQuota::forget() {
   const std::lock_guard guard(mutex_);
   counted_.clear();
+}
+
+size_t UserQuota::known_count() {
+  const std::lock_guard guard(mutex_);
+  return counted_.size();
 }
 
 }  // namespace varve::store

@@ -26,6 +26,7 @@ namespace varve::store {
 class UserQuota final : public session::SizeQuota {
  public:
   static constexpr int64_t kCountedForUs = 5'000'000;
+  static constexpr size_t kCountToTidyMin = 64;
 
   struct Use {
     uint64_t sessions = 0;
@@ -53,6 +54,8 @@ class UserQuota final : public session::SizeQuota {
   }
   // Call it after sessions were created or removed.
   void forget();
+  // How many users' counts are in memory.
+  [[nodiscard]] size_t known_count();
 
  private:
   struct Counted {
@@ -61,6 +64,7 @@ class UserQuota final : public session::SizeQuota {
   };
 
   Status check_new_session(const std::string& user_id);
+  void forget_old(int64_t now_us);
 
   Clock& clock_;
   Count count_;
@@ -69,6 +73,7 @@ class UserQuota final : public session::SizeQuota {
   std::mutex creating_mutex_;  // taken before mutex_
   std::mutex mutex_;           // guards the rest
   std::map<std::string, Counted> counted_;
+  size_t count_to_tidy_ = kCountToTidyMin;
 };
 
 }  // namespace varve::store

@@ -57,6 +57,16 @@ TEST_F(UserQuotas, BytesAreCountedOnceAndWhatIsWrittenIsAddedToThem) {
   EXPECT_EQ(counted_, "u u u ");
 }
 
+TEST_F(UserQuotas, UsersOfLongAgoTakeNoMemory) {
+  quota_.set_limits(150, 0);
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_TRUE(quota_.check("u" + std::to_string(i), 1).ok());
+    clock_.advance_ms(UserQuota::kCountedForUs / 1000 / 10);
+  }
+  EXPECT_LE(quota_.known_count(), UserQuota::kCountToTidyMin);
+  EXPECT_GT(quota_.known_count(), 0u);
+}
+
 TEST_F(UserQuotas, WhatACompactionFreedCanBeUsedAtOnce) {
   quota_.set_limits(150, 0);
   EXPECT_EQ(quota_.check("u", 60).code(), Code::kSizeLimit);
