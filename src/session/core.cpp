@@ -94,7 +94,10 @@ Status Core::load() {
     context.counters->index_rebuilds += 1;
     json::Tree details = json::Tree::object();
     details.set("reason", json::Tree::string(rebuild_reason));
-    events.post(Level::kWarn, "index rebuilt from the log", std::move(details));
+    // A missing index.bin is no damage: whoever made a young session has not closed it yet.
+    const bool was_missing = loaded.code() == Code::kNotFound;
+    events.post(was_missing ? Level::kInfo : Level::kWarn, "index rebuilt from the log",
+                std::move(details));
   }
   if (rolled_back_count() > 0) {
     context.counters->corruption_errors += 1;

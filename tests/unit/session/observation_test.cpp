@@ -169,6 +169,20 @@ TEST_F(Observation, TheIndexIsACacheThatIsHitOrMissed) {
   EXPECT_EQ(host_.counters.index_loads.load(), 1u);
 }
 
+TEST_F(Observation, AMissingIndexIsNoWarningAndADamagedOneIs) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  listen(Level::kInfo);
+  auto other = disk_.open();
+  EXPECT_EQ(messages(), (Messages{"INFO index rebuilt from the log", "INFO session opened"}));
+  other.reset();
+  session.reset();
+  disk_.write("index.bin", "not an index");
+  (void)told();
+  session = disk_.open();
+  EXPECT_EQ(messages(), (Messages{"WARN index rebuilt from the log", "INFO session opened"}));
+}
+
 TEST_F(Observation, AFailureOfTheDiskIsAnErrorWithItsPlace) {
   auto session = disk_.open();
   listen(Level::kWarn);
