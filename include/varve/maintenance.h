@@ -277,7 +277,8 @@ varve_session_import(varve_session_t *session, const char *jsonl, size_t jsonl_l
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  VARVE_INVALID_ARGUMENT, VARVE_ALREADY_EXISTS (the file exists, without "overwrite"),
+ * @errors  VARVE_INVALID_ARGUMENT (also: the path is among the store's own files),
+ *          VARVE_ALREADY_EXISTS (the file exists, without "overwrite"),
  *          VARVE_NOT_FOUND (no such directory or session), VARVE_READ_ONLY, VARVE_NO_SPACE,
  *          VARVE_IO (also: the path is a directory), VARVE_CALLBACK, VARVE_CORRUPTION and
  *          VARVE_BUSY as varve_session_export

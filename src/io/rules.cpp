@@ -49,6 +49,12 @@ std::string without_end_slashes(std::string_view path) {
   return std::string(path);
 }
 
+SplitPath split_path(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {".", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
 Status wrong_mode(std::string_view action, std::string_view path) {
   return refusal(
       Code::kInvalidArgument, EBADF, path,

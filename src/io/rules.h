@@ -23,6 +23,13 @@ Status check_path(std::string_view path, std::string_view what);
 // A path without the slashes at its end, unless it is only slashes.
 std::string without_end_slashes(std::string_view path);
 
+// A path at its last slash; the directory of a bare name is ".".
+struct SplitPath {
+  std::string_view directory;
+  std::string_view name;
+};
+SplitPath split_path(std::string_view path);
+
 constexpr bool creates(OpenMode mode) noexcept {
   return mode == OpenMode::kAppendOrCreate || mode == OpenMode::kUpdateOrCreate ||
          mode == OpenMode::kCreateExclusive;

@@ -96,11 +96,27 @@ Result<std::string> export_text(Core& core, const ExportOptions& options,
   });
 }
 
+namespace {
+
+// Entries in place of a log or of index.bin would be the end of the session they are of.
+Status refuse_own_file(const Core& core, std::string_view path) {
+  if (!core.context.is_own_file || !core.context.is_own_file(path)) return {};
+  Place place;
+  place.member = "path";
+  place.path = std::string(path);
+  return {Code::kInvalidArgument,
+          "an export may not write among the store's own files; give a path outside the store",
+          std::move(place)};
+}
+
+}  // namespace
+
 Result<json::Tree> export_file(Core& core, std::string_view path, const ExportOptions& options,
                                const ProgressReceiver& receiver) {
   if (core.context.file_system == nullptr) {
     return Status(Code::kUnsupported, "this store has no access to files outside it");
   }
+  VARVE_TRY(refuse_own_file(core, path));
   Progress progress(receiver, "export");
   Written written;
   VARVE_TRY(while_replaced([&] {

@@ -63,6 +63,9 @@ class Session {
     // Called before the session gets durability "interval", at opening or later, which fails if
     // this does; may be empty.
     std::function<Status()> start_flusher = {};
+    // Whether the file of that path is one of the store's own, which no export may replace; may be
+    // empty.
+    std::function<bool(std::string_view path)> is_own_file = {};
   };
 
   // Loads index and metadata, and reads the part of the log that the index does not cover.

@@ -12,6 +12,7 @@
 #include "log/atomic_file.h"
 #include "log/directory_engine.h"
 #include "store/backup_manifest.h"
+#include "store/own_files.h"
 #include "store/problem.h"
 #include "store/session_backup.h"
 #include "store/session_rows.h"
@@ -22,7 +23,6 @@ namespace {
 
 constexpr std::string_view kBackupLock = "lock";
 constexpr std::string_view kConfigFile = "config.json";
-constexpr int kParentsMax = 64;
 
 struct BackupOptions {
   std::vector<std::string> sessions;   // empty: all
@@ -40,37 +40,6 @@ Result<BackupOptions> parse_backup_options(std::string_view text) {
     if (reader.read_any("delete_missing")) options.delete_missing = delete_missing;
   }));
   return options;
-}
-
-// Whether `path` is the store's own directory or one below it.
-bool is_inside(const CopyContext& context, std::string_view path) {
-  const auto is_store = [&](const std::string& at, bool* exists) {
-    const auto directory = context.file_system.open_root(at, false);
-    *exists = directory.ok();
-    return directory.ok() && context.engine.is_kept_in(**directory);
-  };
-  // First by name: `path` and the directories above it, since `path` need not exist yet.
-  std::string named(path);
-  std::string existing;
-  for (bool exists = false;;) {
-    if (is_store(named, &exists)) return true;
-    if (exists && existing.empty()) existing = named;
-    const size_t slash = named.find_last_of('/');
-    if (slash == std::string::npos || slash == 0) break;
-    // What stands before an existing ".." is below it, not above.
-    if (exists && named.compare(slash + 1, std::string::npos, "..") == 0) break;
-    named.resize(slash);
-  }
-  // Then by what the directories really are, behind links.
-  const std::string root = path.starts_with('/') ? "/" : ".";
-  std::string above = existing.empty() ? root : existing;
-  for (int i = 0; i < kParentsMax; ++i) {
-    bool exists = false;
-    if (is_store(above, &exists)) return true;
-    if (!exists) break;
-    above += "/..";
-  }
-  return false;
 }
 
 class Backup {
@@ -287,7 +256,7 @@ Result<json::Tree> back_up(const CopyContext& context, std::string_view path,
                            std::string_view options) {
   VARVE_TRY(check_path(path, "path"));
   VARVE_TRY_ASSIGN(BackupOptions parsed, parse_backup_options(options));
-  if (is_inside(context, path)) {
+  if (is_inside(context.file_system, context.engine, path)) {
     Place place;
     place.member = "path";
     return Status(Code::kInvalidArgument, "a store cannot be backed up into itself",

@@ -8,6 +8,7 @@
 #include "session/expiry.h"
 #include "store/list_filter.h"
 #include "store/open_store.h"
+#include "store/own_files.h"
 #include "store/session_list.h"
 #include "store/session_rows.h"
 
@@ -71,6 +72,9 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
   context.catalog = &catalog_;
   context.find_listed = [this](std::string_view wanted) { return newest_row(*engine_, wanted); };
   context.start_flusher = [this] { return start_flusher(); };
+  context.is_own_file = [this](std::string_view path) {
+    return is_own_file(*environment_.file_system, *engine_, path);
+  };
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   totals_.note_change(id);
   for (;;) {

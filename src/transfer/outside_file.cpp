@@ -27,11 +27,7 @@ Status check_target(io::Directory& directory, std::string_view name, bool overwr
 Status write_outside_file(io::FileSystem& files, std::string_view path, bool overwrite,
                           Random& random, const std::function<Status(log::Sink&)>& produce) {
   VARVE_TRY(io::check_path(path, "a file"));
-  const size_t slash = path.rfind('/');
-  const std::string_view above = slash == std::string_view::npos ? "."
-                                 : slash == 0                    ? "/"
-                                                                 : path.substr(0, slash);
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  const auto [above, name] = io::split_path(path);
   VARVE_TRY_ASSIGN(auto directory, files.open_root(above, false));
   if (name.empty() || name == "." || name == "..") {
     return io::not_a_file(EISDIR, path, "a directory");

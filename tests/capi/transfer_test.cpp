@@ -82,6 +82,26 @@ TEST_F(Transfer, LinksAreFollowedInAndReplacedOut) {
   EXPECT_EQ(read_file(path("real")), entry("c") + "\n");
 }
 
+TEST_F(Transfer, TheStoresOwnFilesAreNotReplaced) {
+  const std::string root = path("store");
+  const Store kept(root);
+  const Session session(kept, R"({"session_id":"s"})");
+  ASSERT_TRUE(session.add(entry("a")).ok());
+  const std::string log = read_file(root + "/sessions/s/memory.jsonl");
+  fs::create_directory_symlink("store/sessions/s", path("link"));
+  const std::string_view overwrite = R"({"format":"markdown","overwrite":true})";
+  for (const char* target : {"store/sessions/s/memory.jsonl", "store/sessions/s/new.md",
+                             "store/sessions/new.md", "store/indices/new.md", "store/config.json",
+                             "store/../store/sessions/s/memory.jsonl", "link/memory.jsonl"}) {
+    const Outcome refused = session.export_file(path(target), overwrite).outcome;
+    EXPECT_EQ(refused.status, VARVE_INVALID_ARGUMENT) << target;
+    EXPECT_EQ(refused.detail("path"), path(target));
+  }
+  EXPECT_EQ(read_file(root + "/sessions/s/memory.jsonl"), log);
+  EXPECT_TRUE(session.export_file(path("store/notes.md"), overwrite).ok());  // beside them
+  EXPECT_TRUE(session.export_file(path("store/notes.md"), overwrite).ok());
+}
+
 TEST_F(Transfer, OnlyRegularFilesAreRead) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(session_.import_file(path("pipe")).outcome.status, VARVE_IO);  // and does not hang

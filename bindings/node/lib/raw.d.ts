@@ -1582,7 +1582,8 @@ export interface Raw {
    * @param[out] report_len_out [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *
-   * @errors  VARVE_INVALID_ARGUMENT, VARVE_ALREADY_EXISTS (the file exists, without "overwrite"),
+   * @errors  VARVE_INVALID_ARGUMENT (also: the path is among the store's own files),
+   *          VARVE_ALREADY_EXISTS (the file exists, without "overwrite"),
    *          VARVE_NOT_FOUND (no such directory or session), VARVE_READ_ONLY, VARVE_NO_SPACE,
    *          VARVE_IO (also: the path is a directory), VARVE_CALLBACK, VARVE_CORRUPTION and
    *          VARVE_BUSY as varve_session_export
