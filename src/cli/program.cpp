@@ -139,7 +139,8 @@ class Program {
     const DeclaredCommand* command = chosen();
     std::vector<std::string> known;
     std::string what = "unexpected argument";
-    if (word.starts_with("-")) {
+    const bool is_option = word.starts_with("-");
+    if (is_option) {
       what = "unknown option";
       add_option_names(app_, known);
       if (command != nullptr) add_option_names(*command->app, known);
@@ -150,9 +151,10 @@ class Program {
         if (!each.command->alias.empty()) known.emplace_back(each.command->alias);
       }
     }
-    const std::string similar = closest(word.substr(0, word.find('=')), known);
+    const std::string name = word.substr(0, word.find('='));
+    const std::string similar = is_option ? closest_option(name, known) : closest(name, known);
     std::string hint = similar.empty() ? "" : "Did you mean " + similar + "?";
-    if (similar.empty() && word.starts_with("-")) {
+    if (similar.empty() && is_option) {
       hint = "Put \"--\" before words that begin with \"-\" but are not options. " + help_hint();
     }
     return usage_failure(what + " \"" + word + "\"", std::move(hint));
@@ -160,7 +162,7 @@ class Program {
 
   static void add_option_names(const CLI::App& app, std::vector<std::string>& names) {
     for (const CLI::Option* option : app.get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+      for (const std::string& name : option->get_lnames()) names.push_back(name);
     }
   }
 

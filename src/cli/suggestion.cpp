@@ -1,10 +1,14 @@
 #include "cli/suggestion.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace varve::cli {
 namespace {
+
+// What other programs call the directory that is --root here.
+constexpr std::array kNamesOfRoot{"store", "dir", "directory", "path", "db", "database"};
 
 // The number of insertions, deletions and replacements between the two (Levenshtein).
 size_t edit_distance(const std::string& from, const std::string& to) {
@@ -25,6 +29,11 @@ size_t edit_distance(const std::string& from, const std::string& to) {
 }  // namespace
 
 std::string closest(const std::string& word, const std::vector<std::string>& known) {
+  const auto begins_so = [&](const std::string& name) { return name.starts_with(word); };
+  if (word.size() > 1) {
+    const auto found = std::ranges::find_if(known, begins_so);
+    if (found != known.end()) return *found;
+  }
   std::string best;
   size_t best_distance = word.size() / 3 + 1;
   for (const std::string& candidate : known) {
@@ -35,6 +44,14 @@ std::string closest(const std::string& word, const std::vector<std::string>& kno
     }
   }
   return best;
+}
+
+std::string closest_option(const std::string& word, const std::vector<std::string>& known) {
+  const std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  const auto names_root = [&](const char* other) { return name == other; };
+  if (std::ranges::any_of(kNamesOfRoot, names_root)) return "--root";
+  const std::string similar = closest(name, known);
+  return similar.empty() ? "" : "--" + similar;
 }
 
 }  // namespace varve::cli
