@@ -20,6 +20,7 @@ import (
 type callbacks struct {
 	lock       sync.Mutex
 	registered map[string]uintptr // kind: user_data
+	released   bool               // guarded, as those, by lock
 	log        atomic.Pointer[func(LogLevel, json.RawMessage)]
 	clock      atomic.Pointer[func() time.Time]
 	progress   atomic.Pointer[func(Progress) error]
@@ -29,11 +30,12 @@ type callbacks struct {
 	panicked   atomic.Pointer[PanicError]
 }
 
-// userData registers the function of a kind, the first time.
+// userData registers the function of a kind, the first time. It gives 0 when the handle is closed:
+// the library then refuses the function.
 func (c *callbacks) userData(kind string, function any) uintptr {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if userData, ok := c.registered[kind]; ok {
+	if userData, ok := c.registered[kind]; ok || c.released {
 		return userData
 	}
 	if c.registered == nil {
@@ -67,6 +69,7 @@ func (c *callbacks) release() {
 		raw.Release(userData)
 	}
 	c.registered = nil
+	c.released = true
 }
 
 // takeFailure is the error of the function that failed the call on this thread, or nil.

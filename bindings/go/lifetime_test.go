@@ -162,6 +162,23 @@ func TestDroppedHandlesAreClosed(t *testing.T) {
 	}
 }
 
+func TestAClosedHandleTakesNoFunction(t *testing.T) {
+	store := openStore(t, filepath.Join(t.TempDir(), "store"), nil)
+	session := createSession(t, store, nil)
+	session.Close()
+	store.Close()
+	registered := raw.RegisteredCount()
+	if err := session.SetProgress(func(varve.Progress) error { return nil }); err == nil {
+		t.Error("a closed session took a progress function")
+	}
+	if err := store.SetClock(time.Now); err == nil {
+		t.Error("a closed store took a clock")
+	}
+	if now := raw.RegisteredCount(); now != registered {
+		t.Errorf("%d functions are registered, %d were before", now, registered)
+	}
+}
+
 // Whoever has a session, or a view of it under a context, has its store too.
 func TestNothingInUseIsCollected(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "store")
