@@ -84,23 +84,25 @@ class HostFunction {
     user_data_ = user_data;
     is_set_.store(function != nullptr, std::memory_order_release);
     ++version_;
-    mark_waiting(true);
+    const bool is_inside = mark_waiting(true);
     changed_.notify_all();
-    const uint64_t version = version_;
-    changed_.wait(lock, [this, version] { return is_left_before(version); });
+    changed_.wait(lock, [this, version = version_, is_inside] {
+      return std::all_of(inside_.begin(), inside_.end(), [&](const Visit& visit) {
+        return visit.version >= version || (is_inside && visit.waiting);
+      });
+    });
     mark_waiting(false);
   }
 
-  void mark_waiting(bool waiting) {
+  // Whether this thread is inside the function.
+  bool mark_waiting(bool waiting) {
+    bool is_inside = false;
     for (Visit& visit : inside_) {
-      if (visit.thread == std::this_thread::get_id()) visit.waiting = waiting;
+      if (visit.thread != std::this_thread::get_id()) continue;
+      visit.waiting = waiting;
+      is_inside = true;
     }
-  }
-
-  [[nodiscard]] bool is_left_before(uint64_t version) const {
-    return std::all_of(inside_.begin(), inside_.end(), [version](const Visit& visit) {
-      return visit.waiting || visit.version >= version;
-    });
+    return is_inside;
   }
 
   std::atomic<bool> is_set_{false};  // whether function_ is set; for callers that ask only that
