@@ -112,7 +112,7 @@ class SnapshotReader {
 
  private:
   Result<Index> opened_rows() {
-    Index rows;
+    Index rows({}, index_.hash_seed());
     VARVE_TRY(read_type_names(&rows));
     VARVE_TRY(for_each_column(&rows, Open{file_}));
     VARVE_TRY_ASSIGN(rows.ids_, RowIds::open(file_));

@@ -157,6 +157,17 @@ TEST(OpenedRows, AnyFlippedBitIsNoticedByWhoLooksThere) {
   }
 }
 
+TEST(OpenedRows, AreInTheTablesOfTheIndexThatOpensThem) {
+  const std::string bytes = encode_snapshot(index_of(3));
+  constexpr uint64_t kSeed = 42;
+  for (const auto get_rows : {open_rows, load_rows}) {
+    auto index = *open_snapshot(*SnapshotFile::open(std::make_unique<TextView>(bytes)), {}, kSeed);
+    ASSERT_TRUE(get_rows(&index).ok());
+    EXPECT_EQ(index.hash_seed(), kSeed);
+    EXPECT_EQ(index.text_to_extend().hash_seed(), kSeed);
+  }
+}
+
 // --- right hashes over wrong values --------------------------------------------------------------
 
 class CraftedRows : public testing::Test {

@@ -49,6 +49,9 @@ TEST_F(HashSeedOfSession, IsThatOfAnIndexReadFromItsFile) {
   const auto core = load();
   ASSERT_FALSE(core->index_from_log);
   expect_seed_of(*core, core->index);
+  ASSERT_FALSE(core->index.has_rows());
+  ASSERT_TRUE(core->load_rows().ok());
+  expect_seed_of(*core, core->index);
 }
 
 TEST_F(HashSeedOfSession, IsThatOfAnIndexMadeFromTheLog) {
