@@ -1,6 +1,7 @@
 #include "transfer/entry_text.h"
 
 #include "entry/entry.h"
+#include "json/canonical.h"
 
 namespace varve::transfer {
 namespace {
@@ -23,9 +24,8 @@ Status append_markdown(std::string_view line, std::string& out) {
          entry.get_string("id") + "`\n\n";
   const json::Tree* content = entry.get("content");
   if (content != nullptr) out += markdown_of(*content) + "\n\n";
-  std::string notes = "importance " + std::to_string(entry.get_double("importance", 0.5));
-  notes.erase(notes.find_last_not_of('0') + 1);
-  if (notes.ends_with('.')) notes += '0';
+  std::string notes = "importance ";
+  json::append_double(entry.get_double("importance", 0.5), notes);
   const json::Tree* tags = entry.get("tags");
   if (tags != nullptr && !tags->items().empty()) {
     notes += ", tags";

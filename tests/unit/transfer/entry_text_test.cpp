@@ -28,5 +28,16 @@ TEST(EntryText, EveryLineThatIsReadIsWrittenInEveryFormat) {
   }
 }
 
+// Whatever the locale of the host's process: "0,5" is two numbers in some.
+TEST(EntryText, MarkdownHasTheImportanceAsTheEntryHasIt) {
+  for (const std::string importance : {"0", "1", "0.5", "1e-7", "0.123456789"}) {
+    EntryText text(ExportFormat::kMarkdown);
+    std::string out;
+    const Status written = text.entry(R"({"id":"a","importance":)" + importance + "}", out);
+    ASSERT_TRUE(written.ok()) << written.message();
+    EXPECT_NE(out.find("_importance " + importance + "_\n"), std::string::npos) << out;
+  }
+}
+
 }  // namespace
 }  // namespace varve::transfer
