@@ -106,6 +106,11 @@ Result<uint64_t> append_lines(io::File& file, std::string_view lines) {
   return written;
 }
 
+bool ends_at(io::File& file, uint64_t size_bytes) {
+  const auto end_bytes = file.size_bytes();
+  return end_bytes.ok() && *end_bytes == size_bytes;
+}
+
 Status outcome_unknown(const Status& cause) {
   return {Code::kIo, "the outcome is unknown and writing has stopped: " + cause.message(),
           cause.place()};

@@ -47,6 +47,10 @@ Status copy_start(io::File& from, uint64_t keep_bytes, Sink& sink);
 // swallow them, and an incomplete append is cut off again. Returns how long the file was.
 Result<uint64_t> append_lines(io::File& file, std::string_view lines);
 
+// Whether the file is known to end here: then nothing of a failed append is to be cut off, which a
+// full disk might refuse too.
+bool ends_at(io::File& file, uint64_t size_bytes);
+
 // The answer when a write could be neither finished nor undone. Always kIo: what other codes
 // promise ("nothing was added") is not known here.
 Status outcome_unknown(const Status& cause);

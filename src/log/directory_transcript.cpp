@@ -31,6 +31,7 @@ Status DirectoryStorage::append_transcript_and_sync(io::File& file, uint64_t sta
                                                     std::string_view bytes, bool durable) {
   Status written = file.append(bytes);
   if (!written.ok()) {
+    if (ends_at(file, start_bytes)) return written;
     const bool is_cut = file.truncate(start_bytes).ok() && sync_file(file).ok();
     if (is_cut || heal_transcript(file, start_bytes).ok()) return written;
     return outcome_unknown(written);

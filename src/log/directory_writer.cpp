@@ -130,6 +130,7 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
                                          const Meanwhile& meanwhile) {
   Status written = file.append(lines);
   if (!written.ok()) {
+    if (ends_at(file, start_bytes)) return written;
     if (holds_only(file, start_bytes, lines) && cut(stream, file, start_bytes).ok()) return written;
     poison(written);
     return outcome_unknown(written);

@@ -246,6 +246,25 @@ TEST_F(AfterAFailure, ALockFileThatWasCutShortIsWrittenAnew) {
   EXPECT_EQ(told()->expires_at_ms, told()->timestamp_ms + 5000);
 }
 
+// As on a full disk where also what exists is written to new places.
+TEST_F(AfterAFailure, OfAWriteThatWroteNothingNothingIsCutOff) {
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(add("two\n", true).ok());
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const auto is_it = [&](io::OperationKind kind) { return operation.kind == kind; };
+    const bool is_change =
+        is_it(io::OperationKind::kAppend) || is_it(io::OperationKind::kWriteAt) ||
+        is_it(io::OperationKind::kTruncate) || is_it(io::OperationKind::kSyncData);
+    return is_change ? std::optional(io::Fault{ENOSPC}) : std::nullopt;
+  });
+  EXPECT_EQ(add("three\n", true).code(), Code::kNoSpace);
+  EXPECT_EQ(storage_->append_to_transcript(0, "said", true).code(), Code::kNoSpace);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_TRUE(add("four\n", true).ok());
+  EXPECT_TRUE(storage_->append_to_transcript(0, "said", true).ok());
+  EXPECT_EQ(disk_.crash()->read_file("s/memory.jsonl"), "one\ntwo\nfour\n");
+}
+
 TEST_F(AfterAFailure, WhatIsInQuarantineSurvivesPowerLoss) {
   ASSERT_TRUE(lock().ok());
   ASSERT_TRUE(storage_->append(Stream::kQuarantine, 0, "torn\n", true, 0).ok());
