@@ -128,9 +128,8 @@ bool judge_bad_line(const Line& line, const Status& why, json::Document& scratch
   }
   suspects.suspect(line,
                    line.oversized ? "the line is longer than any entry can be" : why.message());
-  json::Limits limits;
-  limits.depth_max = 128;
-  if (line.oversized || !scratch.parse(line.bytes, limits).ok() || !scratch.root().is_object()) {
+  if (line.oversized || !scratch.parse(line.bytes, entry::line_limits()).ok() ||
+      !scratch.root().is_object()) {
     return false;
   }
   suspects.commit_to(line.offset + line.length);

@@ -112,8 +112,9 @@ TEST(Scan, WhatIsFollowedByACommittedLineIsDamage) {
 TEST(Scan, ATerminatedObjectAtTheEndIsDamageAndStays) {
   std::string deep = "1";  // deeper than any entry may be
   for (int depth = 0; depth < 100; ++depth) deep = R"({"a":)" + deep + "}";
+  const std::string long_number = R"({"n":0.)" + std::string(2000, '1') + "}\n";
   for (const std::string& edited :
-       {wrong(kB), deep + "\n", "{}\n"s, "{\"id\":\"x\"}\r\n"s, " {\"a\":[1]} \n"s}) {
+       {wrong(kB), deep + "\n", long_number, "{}\n"s, "{\"id\":\"x\"}\r\n"s, " {\"a\":[1]} \n"s}) {
     const Seen seen = scan(kA + edited);
     EXPECT_EQ(seen.ids, "a ") << edited;
     EXPECT_EQ(seen.report.damaged_count, 1u) << edited;
