@@ -83,13 +83,14 @@ Status MemoryEngine::install(const SessionRow& row, const SessionContents& conte
   Status status = add_rest(contents, *made);
   if (status.ok()) {
     const std::lock_guard guard(mutex_);
-    auto& slot = sessions_[row.session_id];
-    if (slot != present) {
+    const auto found = sessions_.find(row.session_id);
+    if ((found == sessions_.end() ? nullptr : found->second) != present) {
       status = existing == Existing::kRefuse ? already_there(row.session_id)
                                              : changed_meanwhile(row.session_id);
     } else {
-      if (row.listed_at.empty()) rows_.push_back(row);  // no row ever goes
-      slot = std::move(made);
+      // No row ever goes; one without a session does no harm, if the next step fails.
+      if (row.listed_at.empty()) rows_.push_back(row);
+      sessions_.insert_or_assign(row.session_id, std::move(made));
     }
   }
   if (status.ok() && present) forget(*present);

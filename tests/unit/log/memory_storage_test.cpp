@@ -114,17 +114,24 @@ TEST_F(WithoutMemory, ARestoreLeavesNoLockBehind) {
 TEST(InMemory, ASessionThatCouldNotBeMadeIsNotThere) {
   test::ManualClock clock;
   const SessionRow row{std::string(kLongId), "", "", 0};
-  for (int64_t allowed = 0, is_met = 1; is_met != 0; ++allowed) {
-    MemoryEngine engine(clock);
-    {
-      const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
-      try {
-        (void)engine.create(row, "{}").ok();
-      } catch (const std::bad_alloc&) {
+  SessionContents contents;
+  contents.entries = contents.tombstones = [](Sink&) { return Status(); };
+  for (const bool by_install : {false, true}) {
+    for (int64_t allowed = 0, is_met = 1; is_met != 0; ++allowed) {
+      MemoryEngine engine(clock);
+      {
+        const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
+        try {
+          (void)(by_install ? engine.install(row, contents, Existing::kRefuse, 0)
+                            : engine.create(row, "{}").status())
+              .ok();
+        } catch (const std::bad_alloc&) {
+        }
+        is_met = limit.was_met() ? 1 : 0;
       }
-      is_met = limit.was_met() ? 1 : 0;
+      EXPECT_EQ(engine.create(row, "{}").ok(), is_met != 0)
+          << (by_install ? "installed" : "created") << " after " << allowed << " allocations";
     }
-    EXPECT_EQ(engine.create(row, "{}").ok(), is_met != 0) << "after " << allowed << " allocations";
   }
 }
 
