@@ -75,7 +75,11 @@ class Records {
 Status quarantine_bytes(SessionStorage& storage, std::string_view bytes, uint64_t offset,
                         const QuarantineReason& why) {
   Records records(storage, why);
-  VARVE_TRY(records.add(bytes, offset));
+  size_t at = 0;
+  do {
+    VARVE_TRY(records.add(bytes.substr(at, kRecordBytes), offset + at));
+    at += kRecordBytes;
+  } while (at < bytes.size());
   return records.append();
 }
 

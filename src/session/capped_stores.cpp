@@ -14,8 +14,6 @@ namespace varve::session {
 
 namespace {
 
-constexpr size_t kQuarantineBytes = size_t{1} << 20;  // of one record
-
 std::string_view name_of(CappedStore store) {
   return store == CappedStore::kKeyValue ? "kv" : "transcript";
 }
@@ -109,11 +107,8 @@ void note_damage(Core& core, CappedStore store, uint64_t signature, std::string_
 
 Status set_aside(Core& core, CappedStore store, std::string_view bytes, uint64_t offset,
                  std::string_view reason) {
-  for (size_t at = 0; at < bytes.size(); at += kQuarantineBytes) {
-    VARVE_TRY(log::quarantine_bytes(*core.storage, bytes.substr(at, kQuarantineBytes), offset + at,
-                                    {file_of(store), reason, core.context.clock->now_ms()}));
-  }
-  return {};
+  return log::quarantine_bytes(*core.storage, bytes, offset,
+                               {file_of(store), reason, core.context.clock->now_ms()});
 }
 
 Status put_file(Core& core, CappedStore store, std::string_view text) {

@@ -45,23 +45,28 @@ TEST(Quarantine, ARecordHoldsBytesAndWhereTheyWere) {
   }
 }
 
-TEST(Quarantine, ALongRangeIsSeveralRecordsThatJoin) {
+TEST(Quarantine, MuchIsSeveralRecordsThatJoin) {
   std::string text;
   for (int i = 0; text.size() < (size_t{5} << 19); ++i) text += std::to_string(i) + ",";
   LogText log(text);
   const uint64_t from = 100;
-  const uint64_t length = text.size() - 200;
-  ASSERT_TRUE(quarantine_range(log.storage(), Stream::kEntries, 1, from, length,
-                               {"memory.jsonl", "why", test::kStartMs})
-                  .ok());
-  const auto records = records_of(log.session().quarantine);
-  EXPECT_EQ(records.size(), 3u);
-  std::string joined;
-  for (const auto& record : records) {
-    EXPECT_EQ(record.get_int64("offset"), static_cast<int64_t>(from + joined.size()));
-    joined += test::decode_base64(record.get_string("bytes")).value_or("");
+  const std::string part = text.substr(from, text.size() - 200);
+  const QuarantineReason why{"memory.jsonl", "why", test::kStartMs};
+  for (const bool is_in_memory : {false, true}) {
+    log.session().quarantine.clear();
+    const Status kept =
+        is_in_memory ? quarantine_bytes(log.storage(), part, from, why)
+                     : quarantine_range(log.storage(), Stream::kEntries, 1, from, part.size(), why);
+    ASSERT_TRUE(kept.ok());
+    const auto records = records_of(log.session().quarantine);
+    EXPECT_EQ(records.size(), 3u);
+    std::string joined;
+    for (const auto& record : records) {
+      EXPECT_EQ(record.get_int64("offset"), static_cast<int64_t>(from + joined.size()));
+      joined += test::decode_base64(record.get_string("bytes")).value_or("");
+    }
+    EXPECT_TRUE(joined == part);
   }
-  EXPECT_TRUE(joined == text.substr(from, length));
 }
 
 TEST(Quarantine, ARangeThatIsNotAllThereKeepsWhatIs) {
