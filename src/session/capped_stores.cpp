@@ -1,11 +1,11 @@
 #include "session/capped_stores.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "base/hash.h"
 #include "base/time.h"
+#include "io/rules.h"
 #include "log/quarantine.h"
 #include "session/key_value.h"
 #include "session/transcript.h"
@@ -20,12 +20,6 @@ std::string_view name_of(CappedStore store) {
 
 CappedFile& state_of(Core& core, CappedStore store) {
   return store == CappedStore::kKeyValue ? core.kv_file : core.transcript_file;
-}
-
-// Something that is no file has the name; links are never followed.
-bool is_no_file(const Status& failure) {
-  const int os_errno = failure.place().os_errno;
-  return os_errno == ELOOP || os_errno == EISDIR || os_errno == ENXIO || os_errno == ENODEV;
 }
 
 Status too_large(std::string message, uint64_t size, uint64_t limit) {
@@ -132,7 +126,7 @@ Result<std::vector<StoreDamage>> find_store_damage(Core& core) {
       found.push_back({store, 0, place.size.value_or(0), oversized(store, place).message(), false});
       continue;
     }
-    if (is_no_file(text.status())) {
+    if (io::is_not_a_file(text.status())) {
       found.push_back({store, 0, 0,
                        std::string(file_of(store)) +
                            " is a link, a directory or a device, not a file: move it away",
