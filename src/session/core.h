@@ -247,8 +247,9 @@ class Core {
   // and leaves the old one in it. `encoded` is the new index as bytes; returns the snapshot to put.
   Result<Snapshot> adopt_compacted(index::Index& compacted, std::string encoded);
 
-  // Whether the words of many rows were indexed that index.bin does not have.
-  [[nodiscard]] bool has_words_to_save() const;
+  // Whether a session that was not written to should save its index when it ends: it was rebuilt,
+  // or the words of many rows were indexed that index.bin does not have.
+  [[nodiscard]] bool is_snapshot_wanting() const;
   // Whether a session that was written to should save its index when it ends. If not, the next
   // opening reads the end of the log, which costs less.
   [[nodiscard]] bool is_snapshot_worth_saving() const;
@@ -371,8 +372,8 @@ class Core {
   std::mutex damage_mutex_;  // guards the next two; taken also under the index lock
   std::shared_ptr<const DamagedIds> damaged_ids_;
   std::pair<uint64_t, uint64_t> damage_state_;  // index_epoch and skipped_count at that time
+  std::atomic<int64_t> last_write_ms_{0};       // by this object; 0: none, or it does not matter
   // True while this object holds the storage's lock and writes nothing.
-  std::atomic<int64_t> last_write_ms_{0};  // by this object; 0: none, or it does not matter
   std::atomic<bool> is_ours_to_read_{false};
   std::atomic<uint64_t> unread_lookups_{0};  // of entries whose rows were in index.bin only
   bool index_is_whole_ = false;              // false during a change, and after a failed one

@@ -99,9 +99,9 @@ bool Core::is_snapshot_worth_saving() const {
   return saved.is_saving_worth(extent_of(index), pending_words_bytes());
 }
 
-bool Core::has_words_to_save() const {
+bool Core::is_snapshot_wanting() const {
   const std::shared_lock lock(index_mutex);
-  return saved.lacks_many_words(extent_of(index));
+  return !saved.was_used || saved.lacks_many_words(extent_of(index));
 }
 
 // What another process saved meanwhile needs no saving, unless we found index.bin to be wrong.

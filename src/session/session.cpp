@@ -468,8 +468,7 @@ void Session::close() {
       saved = sync_without_index();
       if (saved.ok()) parts_->writer.save_snapshot(core.is_snapshot_worth_saving());
     } else {
-      // A rebuilt index is worth saving, even if nothing was written since.
-      parts_->writer.save_snapshot(!core.saved.was_used || core.has_words_to_save());
+      parts_->writer.save_snapshot(core.is_snapshot_wanting());
     }
   } catch (const std::bad_alloc&) {
     saved = Status::out_of_memory();
