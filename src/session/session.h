@@ -152,7 +152,7 @@ class Session {
   Result<bool> has_expired();
   // How many entries have expired and are still in the log.
   uint64_t expired_entry_count();
-  // [bytes] of log, tombstones, index, kv.json and transcript.md.
+  // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.
   uint64_t size_bytes();
 
   // kNotFound when the session was deleted meanwhile.
