@@ -106,12 +106,10 @@ Status KeyValue::remove(std::string_view key) {
   VARVE_TRY(check_has(core_, kStore));
   VARVE_TRY(check_key(key));
   return writer_.run("kv delete", [&]() -> Status {
-    VARVE_TRY_ASSIGN(const auto present, read());
-    if (stores::find_key(present, key) == nullptr) return no_key(key);
     VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core_));
     auto& entries = file.contents.entries;
     stores::evict(entries, cap_of(core_, kStore));
-    stores::erase_key(entries, key);
+    if (!stores::erase_key(entries, key)) return no_key(key);
     return replace_file(core_, writer_, file);
   });
 }
