@@ -112,7 +112,7 @@ bool ends_at(io::File& file, uint64_t size_bytes) {
 }
 
 Status outcome_unknown(const Status& cause) {
-  return {Code::kIo, "the outcome is unknown and writing has stopped: " + cause.message(),
+  return {Code::kUnknown, "the outcome is unknown and writing has stopped: " + cause.message(),
           cause.place()};
 }
 

@@ -51,8 +51,7 @@ Result<uint64_t> append_lines(io::File& file, std::string_view lines);
 // full disk might refuse too.
 bool ends_at(io::File& file, uint64_t size_bytes);
 
-// The answer when a write could be neither finished nor undone. Always kIo: what other codes
-// promise ("nothing was added") is not known here.
+// The answer when a write could be neither finished nor undone: kUnknown.
 Status outcome_unknown(const Status& cause);
 
 // A name for a temporary file of `name`: "<name>.tmp-<16 hex digits>".

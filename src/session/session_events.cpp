@@ -21,7 +21,8 @@ void SessionEvents::post(Level level, std::string_view message, json::Tree detai
 }
 
 void SessionEvents::note_failure(const Status& failure, std::string_view message) noexcept {
-  const bool of_disk = failure.code() == Code::kIo || failure.code() == Code::kNoSpace;
+  const bool of_disk = failure.code() == Code::kIo || failure.code() == Code::kNoSpace ||
+                       failure.code() == Code::kUnknown;
   if (!of_disk && failure.code() != Code::kCorruption) return;
   (of_disk ? counters_.io_errors : counters_.corruption_errors) += 1;
   try {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "io/simulated.h"
@@ -122,6 +123,21 @@ TEST_F(KeptLines, AreOverWhenTheDiskTookThem) {
   EXPECT_EQ(read(Stream::kEntries, 0, 100), "one\ntwo\nthree\n");
   keep("four\n");
   EXPECT_EQ(read(Stream::kEntries, 0, 100), "one\ntwo\nthree\nfour\n");
+}
+
+// No later write would bring them to the disk.
+TEST_F(KeptLines, AreNoneWhereTheStorageBelowStopsWriting) {
+  ASSERT_TRUE(add("two\n").ok());
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, 2};
+    if (operation.kind == io::OperationKind::kSyncData) return io::Fault{EIO};
+    return std::nullopt;
+  });
+  const Status failed = add("three\n");
+  EXPECT_NE(failed.message().find("the outcome is unknown"), std::string::npos) << failed.message();
+  EXPECT_EQ(buffer_->undurable().bytes, 0u);
+  mend();
+  EXPECT_EQ(add("four\n").code(), Code::kReadOnly);
 }
 
 TEST_F(KeptLines, KeepOthersOutUntilTheyAreWrittenOrLost) {
