@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "base/ascii.h"
@@ -38,14 +37,6 @@ constexpr auto kIsIdCharacter = [] {
 bool is_tag_character(uint32_t code_point) noexcept {
   return code_point < 0x80 ? is_ascii_tag_character(static_cast<char>(code_point))
                            : is_word_character(code_point);
-}
-
-uint64_t random_u64(Random& random) {
-  std::array<uint8_t, 8> bytes;
-  random.fill(bytes);
-  uint64_t value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
 }
 
 // Most significant digit first, so that ids sort as their numbers do.
@@ -99,11 +90,11 @@ std::string IdGenerator::next(std::string_view prefix) {
   const int64_t now_ms = std::max<int64_t>(clock_.now_ms(), 0);
   if (now_ms > last_ms_) {
     last_ms_ = now_ms;
-    counter_high_ = random_u64(random_) & kHighMask;
-    counter_low_ = random_u64(random_) & kLowMask;
+    counter_high_ = random_number(random_) & kHighMask;
+    counter_low_ = random_number(random_) & kLowMask;
   } else {
     // A random step keeps the next id unguessable; 32 bits of it leave room for many steps.
-    counter_low_ += 1 + (random_u64(random_) & 0xFFFFFFFFu);
+    counter_low_ += 1 + (random_number(random_) & 0xFFFFFFFFu);
     if (counter_low_ > kLowMask) {
       counter_low_ &= kLowMask;
       if (++counter_high_ > kHighMask) {
