@@ -3,14 +3,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/ids.h"
 #include "capi/calls.h"
 #include "capi/text.h"
 #include "context/build.h"
 #include "context/record.h"
 
+using varve::kIdCharsMax;
 using varve::Status;
 using varve::capi::json_in;
-using varve::capi::kIdBytesMax;
 using varve::capi::optional_json_in;
 using varve::capi::StoreRecord;
 using varve::capi::text_in;
@@ -43,7 +44,7 @@ varve_status_t varve_context_record(varve_session_t* session, const char* kind, 
   return with_session(session, error_out, [&](Session& target) -> Status {
     VARVE_TRY_ASSIGN(const auto kind_name, text_in(kind, kind_len, "kind"));
     VARVE_TRY_ASSIGN(const auto payload, json_in(payload_json, payload_len, "payload_json"));
-    VARVE_TRY(out.reserve(kIdBytesMax));
+    VARVE_TRY(out.reserve(kIdCharsMax));
     VARVE_TRY_ASSIGN(const std::string id, varve::context::record(target, kind_name, payload));
     return out.set(id);
   });

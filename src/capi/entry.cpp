@@ -4,13 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/ids.h"
 #include "capi/calls.h"
 #include "capi/text.h"
 
+using varve::kIdCharsMax;
 using varve::Status;
 using varve::capi::bad_argument;
 using varve::capi::json_in;
-using varve::capi::kIdBytesMax;
 using varve::capi::optional_text_in;
 using varve::capi::text_in;
 using varve::capi::TextOut;
@@ -35,7 +36,7 @@ varve_status_t varve_session_add(varve_session_t* session, const char* entry_jso
   TextOut out(id_out, id_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
     VARVE_TRY_ASSIGN(const auto entry, json_in(entry_json, entry_len, "entry_json"));
-    VARVE_TRY(out.reserve(kIdBytesMax));
+    VARVE_TRY(out.reserve(kIdCharsMax));
     VARVE_TRY_ASSIGN(const std::string id, target.add(entry));
     return out.set(id);
   });

@@ -3,16 +3,17 @@
 #include <memory>
 #include <utility>
 
+#include "base/ids.h"
 #include "capi/calls.h"
 #include "capi/handle_out.h"
 #include "capi/results.h"
 #include "capi/text.h"
 
+using varve::kIdCharsMax;
 using varve::Status;
 using varve::capi::close_child_handle;
 using varve::capi::HandleOut;
 using varve::capi::json_in;
-using varve::capi::kIdBytesMax;
 using varve::capi::MemoryRecord;
 using varve::capi::open_child_handle;
 using varve::capi::open_results;
@@ -48,7 +49,7 @@ varve_status_t varve_memory_record(varve_memory_t* memory, const char* session_i
   return with_memory(memory, error_out, [&](Memory& target) -> Status {
     VARVE_TRY_ASSIGN(const auto session, text_in(session_id, session_id_len, "session_id"));
     VARVE_TRY_ASSIGN(const auto entry, json_in(entry_json, entry_len, "entry_json"));
-    VARVE_TRY(out.reserve(kIdBytesMax));
+    VARVE_TRY(out.reserve(kIdCharsMax));
     VARVE_TRY_ASSIGN(const auto id, target.record(session, entry));
     return out.set(id);
   });
@@ -92,7 +93,7 @@ varve_status_t varve_memory_store(varve_memory_t* memory, const char* entry_json
   TextOut out(id_out, id_len_out);
   return with_memory(memory, error_out, [&](Memory& target) -> Status {
     VARVE_TRY_ASSIGN(const auto entry, json_in(entry_json, entry_len, "entry_json"));
-    VARVE_TRY(out.reserve(kIdBytesMax));
+    VARVE_TRY(out.reserve(kIdCharsMax));
     VARVE_TRY_ASSIGN(const auto id, target.store(entry));
     return out.set(id);
   });

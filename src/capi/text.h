@@ -10,8 +10,6 @@
 
 namespace varve::capi {
 
-inline constexpr size_t kIdBytesMax = 128;  // of an entry
-
 // kInvalidArgument for an argument of a call; the message is its name and `what`.
 Status bad_argument(std::string_view name, std::string_view what);
 
