@@ -28,14 +28,6 @@ uint64_t count_tokens(const json::Tree& message) {
   return text::estimate_tokens(prompt_line(message));
 }
 
-// A host's clock may tell any time.
-int64_t end_of(int64_t now_ms, double ttl_hours) {
-  const auto length_ms = static_cast<int64_t>(std::ceil(ttl_hours * kHourMs));
-  return now_ms > std::numeric_limits<int64_t>::max() - length_ms
-             ? std::numeric_limits<int64_t>::max()
-             : now_ms + length_ms;
-}
-
 json::Tree newest_first(uint64_t limit) {
   json::Tree query = json::Tree::object();
   query.set("sort_by", json::Tree::string("time"));
@@ -116,8 +108,8 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
   const bool has_own_end =
       message.get("expires_at") != nullptr || message.get("ttl_seconds") != nullptr;
   if (options_.ttl_hours > 0 && !has_own_end) {
-    message.set("expires_at",
-                json::Tree::string(format_rfc3339(end_of(store_.now_ms(), options_.ttl_hours))));
+    const auto length_ms = static_cast<int64_t>(std::ceil(options_.ttl_hours * kHourMs));
+    message.set("expires_at", json::Tree::string(format_rfc3339(store_.now_ms() + length_ms)));
   }
   const std::string entry = entry_of_message(std::move(message)).canonical();
   const std::string into(session_id);
