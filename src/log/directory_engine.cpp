@@ -17,6 +17,32 @@ namespace varve::log {
 namespace {
 
 constexpr int64_t kUnlockedLeftOverMs = 3'600'000;  // no maker takes so long to lock it
+constexpr int kForeignDepthMax = 64;                // of directories that somebody made in ours
+
+// Keeps the first failure of several removals. What somebody else has removed is none.
+class Removals {
+ public:
+  void note(Status removed) {
+    if (first_.ok() && removed.code() != Code::kNotFound) first_ = std::move(removed);
+  }
+  [[nodiscard]] Status first() && { return std::move(first_); }
+
+ private:
+  Status first_;
+};
+
+// A file, or a directory with all that is in it.
+Status remove_item(io::Directory& parent, const io::DirectoryItem& item, int depth_max) {
+  if (item.kind != io::FileKind::kDirectory) return parent.remove(item.name);
+  Removals removals;
+  if (depth_max > 0) {
+    VARVE_TRY_ASSIGN(const auto directory, parent.open_directory(item.name));
+    VARVE_TRY_ASSIGN(const auto items, directory->list());
+    for (const auto& inner : items) removals.note(remove_item(*directory, inner, depth_max - 1));
+  }
+  removals.note(parent.remove_directory(item.name));
+  return std::move(removals).first();
+}
 
 }  // namespace
 
@@ -266,33 +292,32 @@ bool DirectoryEngine::put_back(std::string_view temporary, std::string_view sess
   return temporary_->move_to(temporary, *sessions_, session_id).ok() && sessions_->sync().ok();
 }
 
-// Best effort: what cannot be removed is left to the next sweep. Open handles read the whole
-// session until the log goes, and are then told that it was deleted. A log without its tombstones
-// would show deleted entries, and without metadata.json and entries there is no session.
+// Best effort: what cannot be removed is left to the next sweep.
 void DirectoryEngine::remove_tree(io::Directory& parent, std::string_view name) {
   try {
-    {
-      const auto directory = parent.open_directory(name);
-      if (!directory.ok()) return;
-      const auto items = (*directory)->list();
-      if (!items.ok()) return;
-      for (const auto first : {kMetadataFile, kEntriesFile}) {
-        (void)(*directory)->remove(first).ok();
-      }
-      for (const auto& item : *items) {
-        if (item.name == kLockFile) continue;
-        if (item.kind == io::FileKind::kDirectory) {
-          (void)(*directory)->remove_directory(item.name).ok();
-        } else {
-          (void)(*directory)->remove(item.name).ok();
-        }
-      }
-      (void)(*directory)->remove(kLockFile).ok();
-    }
-    (void)parent.remove_directory(name).ok();
+    (void)remove_whole(parent, name).ok();
   } catch (const std::bad_alloc&) {
     // The session has already lost its name.
   }
+}
+
+// Open handles read the whole session until the log goes, and are then told that it was deleted. A
+// log without its tombstones would show deleted entries, and without metadata.json and entries
+// there is no session.
+Status DirectoryEngine::remove_whole(io::Directory& parent, std::string_view name) {
+  Removals removals;
+  {
+    VARVE_TRY_ASSIGN(const auto directory, parent.open_directory(name));
+    VARVE_TRY_ASSIGN(const auto items, directory->list());
+    for (const auto first : {kMetadataFile, kEntriesFile}) removals.note(directory->remove(first));
+    for (const auto& item : items) {
+      if (item.name == kLockFile) continue;
+      removals.note(remove_item(*directory, item, kForeignDepthMax));
+    }
+    removals.note(directory->remove(kLockFile));
+  }
+  removals.note(parent.remove_directory(name));
+  return std::move(removals).first();
 }
 
 void DirectoryEngine::sweep_left_overs() {

@@ -94,9 +94,10 @@ class DirectoryEngine final : public Engine {
   Status complete_rows(const std::vector<SessionRow*>& incomplete);
   void sweep_left_overs();
   void sweep_one(std::string_view name);
-  // Removes a directory of ours with its files, the lock file last, in an order that does not
-  // mislead readers. Best effort.
-  void remove_tree(io::Directory& parent, std::string_view name);
+  // Removes a directory of ours with all that is in it, the lock file last, in an order that does
+  // not mislead readers. remove_tree(): best effort.
+  static Status remove_whole(io::Directory& parent, std::string_view name);
+  static void remove_tree(io::Directory& parent, std::string_view name);
 
   std::unique_ptr<io::Directory> root_;
   Environment environment_;

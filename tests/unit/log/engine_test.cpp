@@ -414,6 +414,16 @@ TEST_F(Directories, LeftOversWithoutALockFileAreSweptWhenTheyAreOld) {
   EXPECT_FALSE(disk_.exists("store/tmp/new.tmp-2"));
 }
 
+// Somebody's own, which no list of the library's names.
+TEST_F(Directories, ADropRemovesDirectoriesInTheSessionToo) {
+  create("s1");
+  disk_.write_file("store/sessions/s1/notes/of/mine.txt", "what is to be forgotten");
+  ASSERT_TRUE(engine_->drop("s1", clock_.monotonic_us(), {}).ok());
+  for (const auto& path : disk_.list_all()) {
+    EXPECT_EQ(path.find("deleted.tmp-"), std::string::npos) << path;
+  }
+}
+
 TEST_F(Directories, ADropThatWasInterruptedIsFinishedByTheNextOpen) {
   create("s1");
   disk_.set_fault_hook(io::FailNth(1, EIO, true, {io::OperationKind::kRemove}));
