@@ -44,6 +44,14 @@ Status remove_item(io::Directory& parent, const io::DirectoryItem& item, int dep
   return std::move(removals).first();
 }
 
+// Whether there is more in the directory than a lock file.
+Result<bool> has_contents(io::Directory& parent, std::string_view name) {
+  VARVE_TRY_ASSIGN(const auto directory, parent.open_directory(name));
+  VARVE_TRY_ASSIGN(const auto items, directory->list());
+  return std::any_of(items.begin(), items.end(),
+                     [](const auto& item) { return item.name != kLockFile; });
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> session_ids_in(io::Directory& sessions) {
@@ -324,29 +332,43 @@ void DirectoryEngine::sweep_left_overs() {
   const auto items = temporary_->list();
   if (!items.ok()) return;
   for (const auto& item : *items) {
-    if (item.kind == io::FileKind::kDirectory) sweep_one(item.name);
+    if (item.kind == io::FileKind::kDirectory) (void)sweep_one(item.name).ok();
   }
 }
 
-void DirectoryEngine::sweep_one(std::string_view name) {
-  const auto directory = temporary_->open_directory(name);
-  if (!directory.ok()) return;
-  const auto lock = (*directory)->info(kLockFile);
+// Those with nothing in them stay: their makers may be about to lock them.
+Status DirectoryEngine::remove_left_overs() {
+  VARVE_TRY(refuse_if_read_only());
+  VARVE_TRY_ASSIGN(const auto items, temporary_->list());
+  Removals removals;
+  for (const auto& item : items) {
+    if (item.kind != io::FileKind::kDirectory) continue;
+    auto filled = has_contents(*temporary_, item.name);
+    if (filled.ok() && !*filled) continue;
+    removals.note(filled.ok() ? sweep_one(item.name) : std::move(filled).status());
+  }
+  return std::move(removals).first();
+}
+
+// Nothing is removed while the maker lives.
+Status DirectoryEngine::sweep_one(std::string_view name) {
+  VARVE_TRY_ASSIGN(const auto directory, temporary_->open_directory(name));
+  const auto lock = directory->info(kLockFile);
   std::unique_ptr<io::File> lock_file;  // holds the lock until everything is removed
   if (lock.code() == Code::kNotFound) {
-    const auto self = (*directory)->self_info();
-    if (!self.ok() || environment_.clock->now_ms() - self->modified_ms < kUnlockedLeftOverMs) {
-      return;  // its maker may be about to lock it
+    VARVE_TRY_ASSIGN(const io::FileInfo self, directory->self_info());
+    if (environment_.clock->now_ms() - self.modified_ms < kUnlockedLeftOverMs) {
+      return {};  // its maker may be about to lock it
     }
   } else {
-    auto file = (*directory)->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644);
-    if (!file.ok()) return;
-    lock_file = *std::move(file);
-    const auto held = lock_file->try_lock();
-    if (!held.ok() || !*held) return;  // its maker is alive
+    VARVE_TRY_ASSIGN(lock_file, directory->open(kLockFile, io::OpenMode::kUpdateOrCreate, 0644));
+    VARVE_TRY_ASSIGN(const bool held, lock_file->try_lock());
+    if (!held) return {};  // its maker is alive
   }
   // After a power loss it may have its old name back, and must then be complete.
-  if (sessions_->sync().ok() && indices_->sync().ok()) remove_tree(*temporary_, name);
+  VARVE_TRY(sessions_->sync());
+  VARVE_TRY(indices_->sync());
+  return remove_whole(*temporary_, name);
 }
 
 // --- documents and the registry ------------------------------------------------------------------

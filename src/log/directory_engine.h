@@ -4,7 +4,8 @@
 //
 // A session appears and disappears in one step: it is made under tmp/ and renamed into sessions/,
 // and renamed back into tmp/ before its files go. What a killed process leaves in tmp/ is removed
-// by the next open of the store; the lock file inside tells whether its maker is alive.
+// by the next open of the store, and by remove_left_overs(); the lock file inside tells whether its
+// maker is alive.
 #pragma once
 
 #include <functional>
@@ -46,6 +47,7 @@ class DirectoryEngine final : public Engine {
   Result<std::unique_ptr<SessionStorage>> open_catalog() override;
   Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata) override;
   Status drop_catalog(int64_t deadline_us) override;
+  Status remove_left_overs() override;
   Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;
 
@@ -93,7 +95,7 @@ class DirectoryEngine final : public Engine {
   Result<std::optional<SessionRow>> described_row(const std::string& session_id);
   Status complete_rows(const std::vector<SessionRow*>& incomplete);
   void sweep_left_overs();
-  void sweep_one(std::string_view name);
+  Status sweep_one(std::string_view name);
   // Removes a directory of ours with all that is in it, the lock file last, in an order that does
   // not mislead readers. remove_tree(): best effort.
   static Status remove_whole(io::Directory& parent, std::string_view name);

@@ -336,6 +336,8 @@ class Engine {
   virtual Result<std::unique_ptr<SessionStorage>> open_catalog();
   virtual Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata);
   virtual Status drop_catalog(int64_t deadline_us);
+  // Removes the copies of sessions that killed restores and deletions left in the store.
+  virtual Status remove_left_overs() { return {}; }
   // A small document of a session, without opening it; kNotFound. kCorruption when what has its
   // name is no file, or larger than any document.
   virtual Result<std::string> session_document(std::string_view session_id,

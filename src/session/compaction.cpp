@@ -99,6 +99,8 @@ class Compaction {
       VARVE_TRY(tidy_stores(core_, Remains::kDropped));
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
       core_.note_snapshot_removed();
+      const auto& remove_left_overs = core_.context.remove_left_overs;
+      if (remove_left_overs) VARVE_TRY(remove_left_overs());
     } else {
       VARVE_TRY(quarantine_.add(tail_.generation, damage_));
       VARVE_TRY(VectorFile::set_aside(vectors_, quarantine_));

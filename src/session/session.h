@@ -66,6 +66,8 @@ class Session {
     // Whether the file of that path is one of the store's own, which no export may replace; may be
     // empty.
     std::function<bool(std::string_view path)> is_own_file = {};
+    // Removes what killed restores and deletions left of any session of the store; may be empty.
+    std::function<Status()> remove_left_overs = {};
   };
 
   // Loads index and metadata, and reads the part of the log that the index does not cover.

@@ -79,6 +79,7 @@ Status OpenStore::start(std::string_view config_json) {
 }
 
 Result<json::Tree> OpenStore::sweep() {
+  (void)engine_->remove_left_overs().ok();
   SweepContext context;
   context.engine = engine_.get();
   context.clock = &clock_;

@@ -71,6 +71,7 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
   if (settings_.user_bytes_max > 0) context.quota = &quota_;
   context.catalog = &catalog_;
   context.find_listed = [this](std::string_view wanted) { return newest_row(*engine_, wanted); };
+  context.remove_left_overs = [this] { return engine_->remove_left_overs(); };
   context.start_flusher = [this] { return start_flusher(); };
   context.is_own_file = [this](std::string_view path) {
     return is_own_file(*environment_.file_system, *engine_, path);
@@ -249,6 +250,7 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
   const auto in_catalog = catalog_.entries_of(id);
   const std::weak_ptr<session::Session> dropped = find_open(id);
   VARVE_TRY(make_way(id));
+  (void)engine_->remove_left_overs().ok();  // of this session, perhaps
   VARVE_TRY(engine_->drop(id, deadline_us, wanted));
   if (in_catalog.ok()) catalog_.remove_entries(*in_catalog);
   totals_.note_change(std::string(id));

@@ -1,0 +1,95 @@
+// What a killed restore or deletion left in tmp/, beside programs that have the store open.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "backup_rig.h"
+#include "session/compaction.h"
+
+namespace varve::store {
+namespace {
+
+constexpr std::string_view kLeftOver = "store/tmp/new.tmp-0123456789abcdef";
+
+Status purge(session::Session& session) {
+  session::CompactionOptions options;
+  options.cause = session::CompactionCause::kPurge;
+  return session.compact(options).status();
+}
+
+class LeftOvers : public BackupFixture {
+ protected:
+  void SetUp() override {
+    store_ = open("store");
+    session_ = create(*store_, "notes");
+    add(*session_, {"a", "b"});
+    ASSERT_TRUE(session_->remove("a", "").ok());
+    // As a restore of an older backup makes it, which has the deleted entry.
+    maker_ = disk_.process(4711);
+    const auto temporary = *(*maker_->open_root("store", false))->open_directory("tmp");
+    ASSERT_TRUE(temporary->make_directory("new.tmp-0123456789abcdef").ok());
+    const auto directory = *temporary->open_directory("new.tmp-0123456789abcdef");
+    lock_ = *directory->open("lock", io::OpenMode::kUpdateOrCreate);
+    ASSERT_TRUE(*lock_->try_lock());
+    const auto log = *directory->open("memory.jsonl", io::OpenMode::kCreateExclusive);
+    ASSERT_TRUE(log->append(text_of("a", "content of a")).ok());
+  }
+  [[nodiscard]] bool is_left() const { return disk_.exists(std::string(kLeftOver)); }
+
+  std::shared_ptr<Store> store_;
+  std::shared_ptr<session::Session> session_;
+  std::unique_ptr<io::SimulatedFileSystem> maker_;
+  std::unique_ptr<io::File> lock_;
+};
+
+TEST_F(LeftOvers, OfAKilledRestoreGoWithAPurge) {
+  maker_->kill();
+  ASSERT_TRUE(purge(*session_).ok());
+  EXPECT_FALSE(is_left());
+}
+
+TEST_F(LeftOvers, GoWithASweep) {
+  maker_->kill();
+  ASSERT_TRUE(store_->sweep().ok());
+  EXPECT_FALSE(is_left());
+}
+
+TEST_F(LeftOvers, GoWithADeletionOfASession) {
+  maker_->kill();
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  EXPECT_FALSE(is_left());
+}
+
+TEST_F(LeftOvers, OfALivingProcessAreNone) {
+  ASSERT_TRUE(purge(*session_).ok());
+  ASSERT_TRUE(store_->sweep().ok());
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  EXPECT_TRUE(is_left());
+}
+
+TEST_F(LeftOvers, ThatCannotBeRemovedMakeAPurgeFail) {
+  maker_->kill();
+  disk_.set_fault_hook(
+      io::FailNth(1, EIO, true, {io::OperationKind::kRemove}).on_file("memory.jsonl"));
+  EXPECT_EQ(purge(*session_).code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_TRUE(purge(*session_).ok());
+  EXPECT_FALSE(is_left());
+}
+
+// Its maker may be about to lock it, and has written nothing yet.
+TEST_F(LeftOvers, WithoutContentsStayUntilTheStoreIsOpened) {
+  maker_->kill();
+  const auto directory = *disk_.open_root(kLeftOver, false);
+  ASSERT_TRUE(directory->remove("memory.jsonl").ok());
+  ASSERT_TRUE(purge(*session_).ok());
+  EXPECT_TRUE(is_left());
+  open("store");
+  EXPECT_FALSE(is_left());
+}
+
+}  // namespace
+}  // namespace varve::store
