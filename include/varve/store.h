@@ -252,9 +252,9 @@ varve_store_backup(varve_store_t *store, const char *path, size_t path_len,
                    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Copies sessions from a backup, or from any directory that is a store, into this store. What was
- * deleted stays deleted: the deletions that the present session knows of are applied to its
- * replacement before anybody sees it.
+ * Copies sessions from a backup, or from any directory that is a store, into this store. Entries
+ * that were deleted stay deleted: the deletions that the present session knows of are applied to
+ * its replacement before anybody sees it. Keys, transcript and metadata are those of the backup.
  *
  * A session appears, or is replaced, in one step. From then on open handles of a replaced session
  * return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session

@@ -164,8 +164,9 @@ Command restore_command() {
           "DIRECTORY [SESSION...]",
           "Copies sessions from a backup into the store. A session that exists is refused unless "
           "--overwrite is given; then it is replaced in one step.\n\n"
-          "What was deleted stays deleted: deletions that the present session knows are applied "
-          "to the one that replaces it.",
+          "Entries that were deleted stay deleted: deletions that the present session knows are "
+          "applied to the one that replaces it. Keys, transcript and metadata are those of the "
+          "backup.",
           "varve restore /backup/memory notes\n"
           "varve restore /backup/monday notes --reapply-deletions /backup/friday",
           &declare_restore};

@@ -277,9 +277,9 @@ export interface Raw {
   varve_store_backup_async(store: Handle | null, path: Text, options_json?: Text | null | undefined, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Copies sessions from a backup, or from any directory that is a store, into this store. What was
-   * deleted stays deleted: the deletions that the present session knows of are applied to its
-   * replacement before anybody sees it.
+   * Copies sessions from a backup, or from any directory that is a store, into this store. Entries
+   * that were deleted stay deleted: the deletions that the present session knows of are applied to
+   * its replacement before anybody sees it. Keys, transcript and metadata are those of the backup.
    *
    * A session appears, or is replaced, in one step. From then on open handles of a replaced session
    * return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session

@@ -490,9 +490,9 @@ pub struct Api {
     /// ```
     pub varve_store_backup: unsafe extern "C" fn(store: *mut varve_store_t, path: *const c_char, path_len: usize, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Copies sessions from a backup, or from any directory that is a store, into this store. What was
-    /// deleted stays deleted: the deletions that the present session knows of are applied to its
-    /// replacement before anybody sees it.
+    /// Copies sessions from a backup, or from any directory that is a store, into this store. Entries
+    /// that were deleted stay deleted: the deletions that the present session knows of are applied to
+    /// its replacement before anybody sees it. Keys, transcript and metadata are those of the backup.
     ///
     /// A session appears, or is replaced, in one step. From then on open handles of a replaced session
     /// return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session

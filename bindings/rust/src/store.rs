@@ -204,7 +204,7 @@ impl Store {
         self.ask_with_path(self.api().varve_store_backup, directory.as_ref(), options)
     }
 
-    /// Copies sessions from a backup into this store; what was deleted stays deleted.
+    /// Copies sessions from a backup into this store; entries that were deleted stay deleted.
     pub fn restore(
         &self,
         directory: impl AsRef<Path>,

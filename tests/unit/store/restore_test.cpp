@@ -49,6 +49,23 @@ TEST_F(RestoreTest, BringsADroppedSessionBack) {
   EXPECT_EQ(alive("store", "notes"), (Texts{"a", "c", "d"}));
 }
 
+// Only entries have deletions that a restore knows.
+TEST_F(RestoreTest, KeysTurnsAndTitleAreThoseOfTheBackup) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  ASSERT_TRUE(notes->kv_set("drink", "tea").ok());
+  ASSERT_TRUE(notes->transcript_append("user", "Tea, please.").ok());
+  ASSERT_TRUE(notes->update(R"({"title":"Tea"})").ok());
+  backed_up(*store);
+  ASSERT_TRUE(notes->kv_delete("drink").ok());
+  ASSERT_TRUE(notes->update(R"({"title":null,"transcript_cap":0})").ok());
+  restored(*store, R"({"overwrite":true})");
+  const auto session = *store->open_session("notes");
+  EXPECT_EQ(*session->kv_get("drink"), "tea");
+  EXPECT_EQ(session->transcript_last(1)->items()[0].get_string("content"), "Tea, please.");
+  EXPECT_EQ(session->metadata()->get_string("title"), "Tea");
+}
+
 // It is in its place, though nobody can open it there before a repair.
 TEST_F(RestoreTest, OfADamagedSessionIsNoFailureThoughRecoveryIsStrict) {
   const auto store = open("store");

@@ -405,9 +405,9 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
         """varve_status_t varve_store_restore(varve_store_t *store, const char *path, size_t path_len, const char *options_json, size_t options_len, char **report_out, size_t *report_len_out, varve_error_t **error_out)
 
-        Copies sessions from a backup, or from any directory that is a store, into this store. What was
-        deleted stays deleted: the deletions that the present session knows of are applied to its
-        replacement before anybody sees it.
+        Copies sessions from a backup, or from any directory that is a store, into this store. Entries
+        that were deleted stay deleted: the deletions that the present session knows of are applied to
+        its replacement before anybody sees it. Keys, transcript and metadata are those of the backup.
 
         A session appears, or is replaced, in one step. From then on open handles of a replaced session
         return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session
