@@ -216,7 +216,27 @@ class Backup {
       if (!dropped.ok() && dropped.code() != Code::kNotFound) return dropped;
       removed_ += 1;
     }
-    return {};
+    return forget_rows_of_removed();
+  }
+
+  // A list keeps the rows of sessions that were removed, which say whose they were.
+  Status forget_rows_of_removed() {
+    VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
+    bool is_outdated = false;
+    std::unordered_set<std::string> told;
+    RowVisitor visitor;
+    visitor.begin = [&] {
+      is_outdated = false;
+      told.clear();
+    };
+    visitor.visit = [&](const RowAt& at) {
+      const std::string& id = at.row.session_id;
+      const bool is_there = std::binary_search(copied.begin(), copied.end(), id);
+      is_outdated = !is_there || !told.insert(id).second;  // or of an earlier life
+      return !is_outdated;
+    };
+    VARVE_TRY(for_each_row(*copy_, {}, visitor));
+    return is_outdated ? copy_->rescan() : Status();
   }
 
   const CopyContext& context_;

@@ -262,6 +262,33 @@ TEST_F(BackupTest, RemovesSessionsThatWereDeletedUnlessToldNotTo) {
 }
 
 // A store at a wrong path, or on a disk that is not mounted, is opened as an empty one.
+// Not the ones that it had in an earlier life, either.
+TEST_F(BackupTest, ItsListDoesNotKeepWhoseTheRemovedSessionsWere) {
+  const auto store = open("store");
+  const auto create_of = [&](std::string_view id, std::string_view user) {
+    ASSERT_TRUE(store
+                    ->create_session(R"({"session_id":")" + std::string(id) + R"(","user_id":")" +
+                                     std::string(user) + "\"}")
+                    .ok());
+  };
+  create_of("kept", "ann");
+  create_of("gone", "bob");
+  create_of("again", "cid");
+  backed_up(*store);
+  ASSERT_TRUE(store->delete_session("gone").ok());
+  ASSERT_TRUE(store->delete_session("again").ok());
+  clock_.advance_ms(1);
+  create_of("again", "dan");
+  backed_up(*store);
+  const std::string list = file("copy/indices/sessions.jsonl");
+  for (const char* removed : {"gone", "bob", "cid"}) {
+    EXPECT_EQ(list.find(removed), std::string::npos) << removed;
+  }
+  for (const char* there : {"kept", "ann", "again", "dan"}) {
+    EXPECT_NE(list.find(there), std::string::npos) << there;
+  }
+}
+
 TEST_F(BackupTest, OfAStoreThatNeverHadItsSessionsIsRefusedUntilItIsWanted) {
   {
     const auto store = open("store");
