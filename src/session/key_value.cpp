@@ -131,11 +131,15 @@ Status tidy_kv(Core& core, Remains remains) {
   VARVE_TRY_ASSIGN(KvFile file, read_to_replace(core));
   const uint64_t cap = cap_of(core, kStore);
   auto& entries = file.contents.entries;
-  const bool is_tidy = file.contents.damage.empty() && entries.size() <= cap;
-  if (!file.exists || is_tidy) return {};
-  if (remains == Remains::kSetAside) VARVE_TRY(set_damage_aside(core, file));
+  const bool fits = entries.size() <= cap;
   stores::evict(entries, cap);
-  return put_file(core, kStore, stores::format_kv(cap, entries));
+  const std::string text = stores::format_kv(cap, entries);
+  const bool drops = remains == Remains::kDropped;
+  // An edited file may hold what nobody is shown: earlier values of a key, other members.
+  const bool is_tidy = file.contents.damage.empty() && fits && (!drops || text == file.text);
+  if (!file.exists || is_tidy) return {};
+  if (!drops) VARVE_TRY(set_damage_aside(core, file));
+  return put_file(core, kStore, text);
 }
 
 }  // namespace varve::session

@@ -348,5 +348,18 @@ TEST_F(CappedFiles, AShortWriteLeavesNothingOfTheEntry) {
   EXPECT_EQ(contents(), "one|three|");
 }
 
+// Nobody sees it any more, and nobody would look for it there.
+TEST_F(CappedFiles, APurgeLeavesNothingOfKeysThatIsNotShown) {
+  disk_.write("kv.json", R"({"cap":200,"note":"canary","entries":[
+    {"key":"drink","value":"canary","ts":"2025-04-15T10:30:01Z"},
+    {"key":"drink","value":"tea","ts":"2025-04-15T10:31:00Z","before":"canary"}]})");
+  ASSERT_EQ(*session_->kv_get("drink"), "tea");
+  CompactionOptions purge;
+  purge.cause = CompactionCause::kPurge;
+  ASSERT_TRUE(session_->compact(purge).ok());
+  EXPECT_EQ(disk_.bytes("kv.json").find("canary"), std::string::npos);
+  EXPECT_EQ(*session_->kv_get("drink"), "tea");
+}
+
 }  // namespace
 }  // namespace varve::session
