@@ -452,14 +452,14 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   const int64_t end_us = core.context.clock->monotonic_us();
   core.context.counters->compaction_us.record_duration(start_us, end_us);
   report.duration_ms = static_cast<double>(end_us - start_us) / 1000.0;
-  if (report.changed) {
-    note_if_failed(core, "a compaction was not recorded in metadata.json",
-                   save_history(core, options.cause, report));
-  }
+  const Status recorded = report.changed ? save_history(core, options.cause, report) : Status();
   saving.get();
-  count_up(*core.context.counters, options.cause, report);
   core.note_growth(static_cast<int64_t>(core.size_bytes()) - static_cast<int64_t>(size_before));
   core.watch_size();
+  // Until then metadata.json counts, by its type, what has expired.
+  if (options.cause == CompactionCause::kPurge && !recorded.ok()) return recorded;
+  note_if_failed(core, "a compaction was not recorded in metadata.json", recorded);
+  count_up(*core.context.counters, options.cause, report);
   post_end(core, options.cause, report);
   return report;
 }

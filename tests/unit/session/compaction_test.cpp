@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -365,8 +367,6 @@ TEST(CompactionAndPowerLoss, ThePurgesNoteIsThereWithItsAnswer) {
   EXPECT_EQ(notes->items()[0].get_string("cause"), "purge");
 }
 
-// A process that prepared an index before another one purged must not put it down after.
-// The compactor's index still knows a form of a word that only the forgotten had.
 TEST(CompactionAndDamage, APurgeLeavesNothingOfADamagedMetadata) {
   Host host;
   SessionDisk disk(host);
@@ -387,6 +387,29 @@ TEST(CompactionAndDamage, APurgeLeavesNothingOfADamagedMetadata) {
   EXPECT_TRUE(Metadata::parse(disk.bytes("metadata.json"), kSessionId).ok());
 }
 
+// It counts entries by type, and until then also those that have expired.
+TEST(CompactionAndDamage, APurgeThatLeavesATypeOfWhatWentInTheMetadataFails) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto session = disk.open();
+  ASSERT_TRUE(session->add(R"({"type":"canary","content":"x","ttl_seconds":1})").ok());
+  host.clock.advance_ms(2000);
+  int saves = 0;
+  disk.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_save =
+        operation.kind == io::OperationKind::kRename && operation.name.starts_with("metadata.json");
+    saves += is_save ? 1 : 0;
+    return is_save && saves == 3 ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  EXPECT_EQ(session->compact(purge()).code(), Code::kIo);
+  ASSERT_NE(disk.bytes("metadata.json").find("canary"), std::string::npos) << "or it is no test";
+  EXPECT_TRUE(session->compact(purge()).ok());
+  EXPECT_EQ(disk.bytes("metadata.json").find("canary"), std::string::npos);
+}
+
+// A process that prepared an index before another one purged must not put it down after.
+// The compactor's index still knows a form of a word that only the forgotten had.
 TEST(CompactionOfTwo, TheCompactorsIndexIsNotSavedBehindAPurgeOfAnother) {
   Host host;
   SessionDisk disk(host);
