@@ -40,7 +40,9 @@ Rules Rules::defaults() {
     rules.by_type[type].half_life_hours = 336;
   }
   rules.by_type["decision"].half_life_hours = 720;
-  rules.by_type["preference"].curve = Curve::kNone;
+  Rule& preference = rules.by_type["preference"];
+  preference.curve = Curve::kNone;
+  preference.is_exempt = true;
   return rules;
 }
 

@@ -33,6 +33,7 @@ struct Rule {
   Curve curve = Curve::kExponential;
   double half_life_hours = kHalfLifeHoursDefault;  // above 0
   double factor_min = kFactorMinDefault;           // 0..1
+  bool is_exempt = false;                          // has no curve, whatever the curve for all types
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 

@@ -54,18 +54,33 @@ class DecayReader {
     }
   }
 
-  // Applies what was given for all types to one type. A type that does not decay may be made to.
+  // Applies what was given for all types to one type. An exempt one has no curve until
+  // type_specific gives it one; a type whose curve is "none" for all types is not exempt.
   static void apply(json::Value config, const decay::Rule& given, decay::Rule* rule) {
     if (!config.is_object()) return;
     if (config.find("min_decay_factor")) rule->factor_min = given.factor_min;
     if (config.find("half_life_hours")) rule->half_life_hours = given.half_life_hours;
-    if (rule->curve != decay::Curve::kNone && config.find("curve")) rule->curve = given.curve;
+    if (!rule->is_exempt && config.find("curve")) rule->curve = given.curve;
   }
 
   // A type decays if its curve says so, or if it is given a half-life and no curve.
   static bool is_to_decay(json::Value given, const decay::Rule& rule) {
     if (rule.curve != decay::Curve::kNone) return true;
     return given.is_object() && given.find("half_life_hours") && !given.find("curve");
+  }
+
+  void set_decays(bool decays, json::Value given, decay::Rule* rule) const {
+    if (!decays) {
+      rule->curve = decay::Curve::kNone;
+      const bool is_said =
+          given.is_object() && (given.find("curve") || given.find("decay_enabled"));
+      rule->is_exempt = rule->is_exempt || is_said;
+      return;
+    }
+    rule->is_exempt = false;
+    if (rule->curve != decay::Curve::kNone) return;
+    const bool has_common = rules_->common_curve != decay::Curve::kNone;
+    rule->curve = has_common ? rules_->common_curve : decay::Curve::kExponential;
   }
 
   void read_types(json::ObjectReader& parent, json::Value types) {
@@ -77,12 +92,7 @@ class DecayReader {
       read_rule(reader, &rule);
       bool decays = is_to_decay(value, rule);
       reader.read_bool("decay_enabled", &decays);
-      if (!decays) {
-        rule.curve = decay::Curve::kNone;
-      } else if (rule.curve == decay::Curve::kNone) {
-        const bool has_common = rules_->common_curve != decay::Curve::kNone;
-        rule.curve = has_common ? rules_->common_curve : decay::Curve::kExponential;
-      }
+      set_decays(decays, value, &rule);
       Status status = finish(reader);
       if (failure_.ok()) failure_ = std::move(status);
       rules_->by_type[std::string(type)] = rule;

@@ -52,6 +52,22 @@ TEST(DecayConfig, AHalfLifeOfATypeMakesItDecay) {
   EXPECT_EQ(preference(R"("min_decay_factor":0.5)").curve, Curve::kNone);
 }
 
+TEST(DecayConfig, ACurveOfASessionReplacesNoneOfItsStore) {
+  const Rules of_store = read(R"({"curve":"none","type_specific":{
+      "finding":{"decay_enabled":false},"summary":{"curve":"none"},
+      "document":{"min_decay_factor":0.3}}})");
+  EXPECT_EQ(of_store.of("decision").curve, Curve::kNone);
+  const Rules rules = read(R"({"curve":"linear"})", of_store);
+  EXPECT_EQ(rules.of("decision"), (Rule{Curve::kLinear, 720, 0.1}));
+  EXPECT_EQ(rules.of("else"), (Rule{Curve::kLinear, 168, 0.1}));
+  EXPECT_EQ(rules.of("document"), (Rule{Curve::kLinear, 336, 0.3}));
+  for (const auto* exempt : {"preference", "finding", "summary"}) {
+    EXPECT_EQ(rules.of(exempt).curve, Curve::kNone) << exempt;
+  }
+  const Rules made = read(R"({"type_specific":{"finding":{"decay_enabled":true}}})", rules);
+  EXPECT_EQ(read(R"({"curve":"step"})", made).of("finding").curve, Curve::kStep);
+}
+
 TEST(DecayConfig, WhatHasADecayOfItsOwnKeepsItsHalfLife) {
   const std::string made = R"("type_specific":{"decision":{"decay_enabled":true}}})";
   EXPECT_EQ(read(R"({"curve":"none",)" + made).of("decision"),
