@@ -16,7 +16,6 @@ constexpr uint64_t kMegabyte = uint64_t{1} << 20;
 constexpr double kWeightMax = 100;
 constexpr uint64_t kCandidatesMax = 100'000;
 constexpr uint64_t kHourMs = 3'600'000;
-constexpr uint64_t kFailureBufferMb = 16;
 constexpr uint64_t kFailureBufferMbMax = 4096;
 
 class ConfigReader {
@@ -99,8 +98,25 @@ class ConfigReader {
   void read_decay(json::ObjectReader& reader) {
     const auto section = reader.read_object("decay");
     if (!section) return;
-    Status status = session::read_decay_config(text_, *section, strict_, &settings_->decay);
+    Status status = check_decay(*section);
+    if (status.ok()) status = merge_decay(*section);
     if (failure_.ok()) failure_ = std::move(status);
+  }
+
+  Status check_decay(json::Value section) const {
+    decay::Rules rules = decay::Rules::defaults();
+    return session::read_decay_config(text_, section, strict_, &rules);
+  }
+
+  // What is for all types would wipe out what an earlier text said of one type. So the members are
+  // put together, and the rules made anew of all of them.
+  Status merge_decay(json::Value section) {
+    settings_->decay_given.merge_patch(json::Tree::from(section));
+    const std::string text = settings_->decay_given.canonical();
+    json::Document document;
+    VARVE_TRY(document.parse(text));
+    settings_->decay = decay::Rules::defaults();
+    return session::read_decay_config(text, document.root(), false, &settings_->decay);
   }
 
   void read_performance(json::ObjectReader& reader) {
@@ -146,8 +162,7 @@ class ConfigReader {
     if (name != "error" && name != "buffer") {
       reader.fail(*reader.read_any("io_failure"), "must be \"error\" or \"buffer\"");
     }
-    const uint64_t known_mb = settings_->failure_buffer_bytes_max >> 20;
-    uint64_t buffer_mb = known_mb > 0 ? known_mb : kFailureBufferMb;
+    uint64_t& buffer_mb = settings_->failure_buffer_mb;
     reader.read_uint("io_failure_buffer_mb", &buffer_mb, 1, kFailureBufferMbMax);
     settings_->failure_buffer_bytes_max = name == "buffer" ? buffer_mb << 20 : 0;
   }

@@ -124,7 +124,39 @@ TEST(Config, EntriesThatTheDiskDoesNotTakeAreRefusedOrKept) {
   ASSERT_TRUE(read(R"({"integrity":{"io_failure":"error"}})", &settings).ok());
   EXPECT_EQ(settings.failure_buffer_bytes_max, 0u);
   ASSERT_TRUE(read(R"({"integrity":{"io_failure":"buffer"}})", &settings).ok());
-  EXPECT_EQ(settings.failure_buffer_bytes_max, uint64_t{16} << 20);
+  EXPECT_EQ(settings.failure_buffer_bytes_max, uint64_t{2} << 20) << "of the member that stayed";
+  session::Settings other;
+  ASSERT_TRUE(read(R"({"integrity":{"io_failure":"buffer"}})", &other).ok());
+  EXPECT_EQ(other.failure_buffer_bytes_max, uint64_t{16} << 20);
+}
+
+// config.json, then what is given at opening: the other members of the first one stay.
+TEST(Config, DecayIsOverriddenMemberByMember) {
+  session::Settings settings;
+  ASSERT_TRUE(read(R"({"decay":{"default_half_life_hours":50,"curve":"none","type_specific":{
+      "decision":{"half_life_hours":5,"min_decay_factor":0.3},
+      "summary":{"decay_enabled":false}}}})",
+                   &settings)
+                  .ok());
+  EXPECT_EQ(settings.decay.of("message").curve, decay::Curve::kNone);
+  ASSERT_TRUE(read(R"({"decay":{"half_life_hours":10,"curve":"linear","type_specific":{
+      "decision":{"half_life_hours":6},"summary":{"half_life_hours":7}}}})",
+                   &settings)
+                  .ok());
+  EXPECT_EQ(settings.decay.of("message"), (decay::Rule{decay::Curve::kLinear, 10, 0.1}));
+  EXPECT_EQ(settings.decay.of("else"), (decay::Rule{decay::Curve::kLinear, 50, 0.1}));
+  EXPECT_EQ(settings.decay.of("decision"), (decay::Rule{decay::Curve::kLinear, 6, 0.3}));
+  EXPECT_EQ(settings.decay.of("summary").curve, decay::Curve::kNone);
+  ASSERT_TRUE(read(R"({"decay":{"min_decay_factor":0.2}})", &settings).ok());
+  EXPECT_EQ(settings.decay.of("message"), (decay::Rule{decay::Curve::kLinear, 10, 0.2}));
+  EXPECT_EQ(settings.decay.of("decision"), (decay::Rule{decay::Curve::kLinear, 6, 0.3}));
+}
+
+TEST(Config, ADecayThatIsRefusedChangesNothing) {
+  session::Settings settings;
+  EXPECT_FALSE(read(R"({"decay":{"half_life_hours":10,"curve":"x"}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"decay":{"curve":"step"}})", &settings).ok());
+  EXPECT_EQ(settings.decay.of("message"), (decay::Rule{decay::Curve::kStep, 168, 0.1}));
 }
 
 TEST(Config, TextsThatAreNoConfigurationAreRefused) {
