@@ -108,7 +108,8 @@ class Import {
   }
 
   // Adds an id made from the content to the text of the entry in `document_`, which has none, so
-  // that a repeated import finds it. Entries with the same content are told apart by a number.
+  // that a repeated import finds it. Entries with the same content are told apart by a number. The
+  // id is put last: a refusal tells a position in the text, which must be that of the text given.
   std::string with_id(std::string_view text) {
     json::Tree said = json::Tree::from(document_.root());
     for (const auto name : {"batch", "checksum", "seq", "session_id"}) said.erase(name);
@@ -116,7 +117,7 @@ class Import {
     const uint32_t number = repeats_[hash64(canonical)]++;
     const std::string id = transfer::stable_id("import", std::to_string(number) + ":" + canonical);
     std::string text_with_id(text);
-    return text_with_id.insert(text.find('{') + 1, R"("id":")" + id + R"(",)");
+    return text_with_id.insert(text.rfind('}'), R"(,"id":")" + id + R"(")");
   }
 
   // Entries without a time get increasing ones, so that their order is kept.

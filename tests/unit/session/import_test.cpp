@@ -163,6 +163,17 @@ TEST_P(Import, WhatHasNoIdGetsOneOfWhatItSays) {
   EXPECT_EQ(refused(import(R"({"type":"finding"})")).size(), 1u);
 }
 
+// Also where the text has no id, and one is made for it.
+TEST_P(Import, ARefusalTellsThePositionInTheTextThatWasGiven) {
+  for (const std::string_view text :
+       {R"({"type":"finding","content":1,"importance":5})",
+        R"({"type":"finding","content":1,"importance":5} )",
+        R"({"id":"a","type":"finding","content":1,"importance":5})"}) {
+    const std::string place = "(at byte " + std::to_string(text.find('5')) + ")";
+    EXPECT_NE(refused(import(text)).at(0).find(place), std::string::npos) << text;
+  }
+}
+
 TEST_P(Import, DeletedIdsAreRefusedWithAReason) {
   ASSERT_TRUE(session_->add(entry_text("gone")).ok());
   ASSERT_TRUE(session_->remove("gone", "").ok());
