@@ -238,7 +238,10 @@ Result<json::Tree> list_index_now(Core& core) {
       }
     }
     by_id[facts.id] = listed(facts, number, line.offset);
-    for (const auto& tag : facts.tags) by_tag[tag].push_back(facts.id);
+    for (const auto& tag : facts.tags) {  // an entry may say a tag twice
+      auto& ids = by_tag[tag];
+      if (ids.empty() || ids.back() != facts.id) ids.push_back(facts.id);
+    }
     by_type[facts.type].push_back(facts.id);
   }
   json::Tree entries = json::Tree::object();

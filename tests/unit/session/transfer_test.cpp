@@ -259,6 +259,14 @@ TEST_P(Transfer, TheIndexIsListedForPeople) {
   EXPECT_EQ(member(entries, "b").get_int64("line_number"), 2);
 }
 
+TEST_P(Transfer, TheIndexListsAnEntryOnceUnderATagThatItHasTwice) {
+  const std::string twice = R"({"id":"a","type":"message","content":1,"tags":["x","y","x"]})";
+  ASSERT_TRUE(session_->add(twice).ok());
+  const auto tree = session_->index_listing();
+  ASSERT_TRUE(tree.ok());
+  EXPECT_EQ(member(*tree, "tags").canonical(), R"({"x":["a"],"y":["a"]})");
+}
+
 TEST_P(Transfer, RebuildingTheIndexCountsAndKeepsAnswers) {
   ASSERT_TRUE(session_->add(entry_text("a")).ok());
   const auto report = session_->rebuild_index();
