@@ -16,6 +16,13 @@ bool starts_word(std::string_view text, size_t at) {
   return next == CharacterClass::kWord || next == CharacterClass::kUnspaced;
 }
 
+// Also behind wildcards: what is taken as plain words, such as *1,200 and ?src/main.c, keeps its
+// sign.
+bool starts_word_or_wildcard(std::string_view text, size_t at) {
+  while (at < text.size() && (text[at] == '*' || text[at] == '?')) ++at;
+  return starts_word(text, at);
+}
+
 // Whether the token is a word with wildcards in it, and not a path, an address or punctuation.
 bool is_wildcard(std::string_view token) {
   bool has_star = false;
@@ -84,8 +91,8 @@ class TextParser {
     const size_t begin = at_;
     at_ = end_of_token(begin);
     const std::string_view token = text_.substr(begin, at_ - begin);
-    const bool has_sign =
-        is_sign && (starts_word(token, 1) || is_wildcard(without_punctuation(token.substr(1))));
+    const bool has_sign = is_sign && (starts_word_or_wildcard(token, 1) ||
+                                      is_wildcard(without_punctuation(token.substr(1))));
     add_token(has_sign ? token.substr(1) : token, has_sign ? sign : Sign::kRanked);
   }
 

@@ -88,6 +88,15 @@ INSTANTIATE_TEST_SUITE_P(
                       SyntaxCase{"tea *a", "w(tea) x(*a)"}, SyntaxCase{"-*auth", "-x(*auth)"},
                       SyntaxCase{"a*=b", "w(a*=b)"}, SyntaxCase{"\xc3\xa9t*", "x(\xc3\xa9t*)"}));
 
+// What is taken as plain words must be there, or must not, all the same.
+INSTANTIATE_TEST_SUITE_P(WildcardsThatArePlainWords, TextSyntax,
+                         ::testing::Values(SyntaxCase{"-tea*,oil*", "-w(tea*,oil*)"},
+                                           SyntaxCase{"-*tea,oil*", "-w(*tea,oil*)"},
+                                           SyntaxCase{"+*1,200", "+w(*1,200)"},
+                                           SyntaxCase{"-?src/main.c", "-w(?src/main.c)"},
+                                           SyntaxCase{"-*", "w(-*)"}, SyntaxCase{"+?,a", "w(+?,a)"},
+                                           SyntaxCase{"- *,a", "w(- *,a)"}));
+
 TEST(TextSyntaxAnyBytes, AreReadWithoutHarmAndLoseNoWord) {
   const char alphabet[] = {'a', ' ', '"', '+', '-', '*', '?', '(', '\xc3', '\xa9', '\0', '/'};
   unsigned state = 1;
