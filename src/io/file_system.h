@@ -8,6 +8,7 @@
 // inside. All handles may be used from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -136,6 +137,9 @@ class FileSystem {
   // Opens a user's file outside any store for reading. Symbolic links in `path` are followed.
   // Refuses anything but a regular file, as Directory::open does.
   virtual Result<std::unique_ptr<File>> open_file(std::string_view path) = 0;
+
+  // How many files the process may have open at once, those of others included.
+  [[nodiscard]] virtual size_t open_files_max() const { return SIZE_MAX; }
 
   // For the lock file that people read. boot_id: which boot of the machine this is; "" if unknown.
   [[nodiscard]] virtual int64_t process_id() const = 0;

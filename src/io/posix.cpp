@@ -1,6 +1,7 @@
 #include "io/posix.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,6 +129,12 @@ Result<std::unique_ptr<File>> PosixFileSystem::open_file(std::string_view path) 
   }
   return std::unique_ptr<File>(
       std::make_unique<PosixFile>(std::move(opened), std::move(text), OpenMode::kRead, false));
+}
+
+size_t PosixFileSystem::open_files_max() const {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return limit.rlim_cur;
 }
 
 int64_t PosixFileSystem::process_id() const { return ::getpid(); }

@@ -14,6 +14,7 @@ class PosixFileSystem final : public FileSystem {
   Result<std::unique_ptr<Directory>> open_root(std::string_view path, bool create) override;
   Result<std::unique_ptr<File>> open_file(std::string_view path) override;
 
+  [[nodiscard]] size_t open_files_max() const override;
   [[nodiscard]] int64_t process_id() const override;
   [[nodiscard]] std::string boot_id() const override;
 };

@@ -140,8 +140,8 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
   }
   VARVE_TRY_ASSIGN(const auto sessions, sessions_of(query));
   auto results = query_sessions(
-      query, sessions.ids, settings_.threads, clock_.now_ms(),
-      [&](const std::string& id) { return open_if_of(query, id); },
+      query, sessions.ids, settings_.threads, environment_.file_system->open_files_max(),
+      clock_.now_ms(), [&](const std::string& id) { return open_if_of(query, id); },
       [&](const std::string& id, const Status& failure) {
         events_.post(session::Level::kWarn, "store", id,
                      "left out of a query: " + failure.message());

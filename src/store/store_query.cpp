@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -19,18 +20,23 @@ namespace varve::store {
 
 namespace {
 
-constexpr size_t kKeptOpenMax = 256;
+// Too many files are open, in this process or in the system. It says nothing of the session.
+bool is_lack_of_descriptors(const Status& status) {
+  return status.place().os_errno == EMFILE || status.place().os_errno == ENFILE;
+}
 
 class StoreQuery {
  public:
+  // At most `kept_open_max` sessions stay open between the steps.
   StoreQuery(const query::Query& query, const std::vector<std::string>& session_ids,
-             uint64_t thread_count, const OpenSession& open, const NoteFailure& note)
+             uint64_t thread_count, size_t kept_open_max, const OpenSession& open,
+             const NoteFailure& note)
       : query_(query),
         ids_(session_ids),
         thread_count_(std::min<uint64_t>(thread_count, session_ids.size())),
         open_(open),
         note_(note),
-        kept_(std::min(session_ids.size(), kKeptOpenMax)) {
+        kept_(std::min(session_ids.size(), kept_open_max)) {
     if (!query.after) return;
     shared_.row_ends = query.after->row_ends;
     row_ends_ = query.after->row_ends;
@@ -158,7 +164,9 @@ class StoreQuery {
 
   void leave_out(size_t number, Status status) {
     const std::lock_guard guard(mutex_);
-    if (status.code() == Code::kInvalidArgument || status.code() == Code::kNoMemory) {
+    // What the query or the process lacks is no reason to leave a session out: others would follow.
+    if (status.code() == Code::kInvalidArgument || status.code() == Code::kNoMemory ||
+        is_lack_of_descriptors(status)) {
       if (failure_.ok()) failure_ = std::move(status);
     } else {
       note_(ids_[number], status);
@@ -303,11 +311,18 @@ class StoreQuery {
 
 Result<session::QueryResults> query_sessions(const query::Query& query,
                                              const std::vector<std::string>& session_ids,
-                                             uint64_t thread_count, int64_t now_ms,
-                                             const OpenSession& open, const NoteFailure& note) {
+                                             uint64_t thread_count, size_t open_files_max,
+                                             int64_t now_ms, const OpenSession& open,
+                                             const NoteFailure& note) {
   query::Query timed = query;
   if (!timed.now_ms) timed.now_ms = now_ms;
-  return StoreQuery(timed, session_ids, thread_count, open, note).run();
+  size_t kept_max = std::min(kKeptOpenMax, open_files_max / 2 / kFilesOfSessionMax);
+  for (;; kept_max /= 4) {
+    if (kept_max == 0) thread_count = 1;
+    auto found = StoreQuery(timed, session_ids, thread_count, kept_max, open, note).run();
+    // The host has others open: fewer may do.
+    if (kept_max == 0 || !is_lack_of_descriptors(found.status())) return found;
+  }
 }
 
 }  // namespace varve::store

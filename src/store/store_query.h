@@ -6,9 +6,11 @@
 //
 // cost: opens the sessions one after another, with at most `thread_count` threads of this call. Up
 // to kKeptOpenMax stay open between the three steps that a query with words takes (count, best
-// match, results).
+// match, results), with no more than half of the files that the process may have open; fewer, and
+// in the end none, where the host leaves fewer descriptors.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +24,9 @@
 
 namespace varve::store {
 
+constexpr size_t kKeptOpenMax = 256;
+constexpr size_t kFilesOfSessionMax = 6;  // directory, lock, log, tombstones, vectors, index
+
 // Opens a session by id. kNotFound when it no longer exists.
 using OpenSession = std::function<Result<std::shared_ptr<session::Session>>(const std::string& id)>;
 // Told of a session that could not be read and is left out.
@@ -29,7 +34,8 @@ using NoteFailure = std::function<void(const std::string& id, const Status& fail
 
 Result<session::QueryResults> query_sessions(const query::Query& query,
                                              const std::vector<std::string>& session_ids,
-                                             uint64_t thread_count, int64_t now_ms,
-                                             const OpenSession& open, const NoteFailure& note);
+                                             uint64_t thread_count, size_t open_files_max,
+                                             int64_t now_ms, const OpenSession& open,
+                                             const NoteFailure& note);
 
 }  // namespace varve::store

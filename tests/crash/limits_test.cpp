@@ -231,6 +231,30 @@ TEST_F(Limits, OpenSessionGoesOnWhenDescriptorsAreBack) {
   EXPECT_EQ(answer, 0);
 }
 
+// So many sessions cannot all be open at once.
+TEST_F(Limits, QueryAcrossSessionsLeavesNobodyOutForWantOfDescriptors) {
+  const int answer = in_child([&] {
+    const Store store(root_);
+    constexpr size_t kSessionCount = 60;
+    for (size_t number = 0; number < kSessionCount; ++number) {
+      const std::string options =
+          "{\"session_id\":\"of" + std::to_string(number) + R"(","user_id":"u","durability":"os"})";
+      const Session session(store, options);
+      EXPECT_TRUE(session.add(entry("e" + std::to_string(number), "kettle")).ok());
+    }
+    for (const rlim_t files : {200U, 60U, 30U}) {
+      limit(RLIMIT_NOFILE, files);
+      for (const std::string query : {R"({"user_id":"u"})", R"({"user_id":"u","text":"kettle"})"}) {
+        const auto found = store.query(query);
+        EXPECT_EQ(found.count(), kSessionCount) << query << " with " << files;
+      }
+    }
+    limit(RLIMIT_NOFILE, 1024);
+    return 0;
+  });
+  EXPECT_EQ(answer, 0);
+}
+
 // --- no space ------------------------------------------------------------------------------------
 
 // Adds until it is refused with `expected`; the ids that were answered.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <optional>
@@ -67,7 +68,11 @@ class Sessions {
   // The session of that id cannot be opened.
   void refuse(const std::string& id, Code code) { refused_[id] = code; }
 
-  Result<session::QueryResults> try_to_ask(const std::string& text) {
+  // So many sessions can be held open at once.
+  void hold_at_most(long count) { held_max_ = count; }
+
+  Result<session::QueryResults> try_to_ask(const std::string& text,
+                                           size_t open_files_max = SIZE_MAX) {
     const auto query = query::parse_query(text, query::Scope::kStore);
     EXPECT_TRUE(query.ok()) << query.status().message();
     const OpenSession open = [this](const std::string& id) {
@@ -75,10 +80,17 @@ class Sessions {
       if (refused_.contains(id)) {
         return Result<std::shared_ptr<session::Session>>(Status(refused_[id], "refused"));
       }
-      return Result<std::shared_ptr<session::Session>>(sessions_[id]);
+      if (held_.use_count() > held_max_) {
+        Place place;
+        place.os_errno = EMFILE;
+        return Result<std::shared_ptr<session::Session>>(
+            Status(Code::kIo, "Too many open files", std::move(place)));
+      }
+      return Result<std::shared_ptr<session::Session>>(
+          {sessions_[id].get(), [held = held_](session::Session*) {}});
     };
     const NoteFailure note = [this](const std::string& id, const Status&) { noted_ += id + " "; };
-    return query_sessions(*query, ids_, 1, clock_.now_ms(), open, note);
+    return query_sessions(*query, ids_, 1, open_files_max, clock_.now_ms(), open, note);
   }
   session::QueryResults ask(const std::string& text) {
     auto found = try_to_ask(text);
@@ -86,6 +98,7 @@ class Sessions {
     EXPECT_EQ(noted_, "");
     return found.ok() ? *std::move(found) : session::QueryResults();
   }
+  [[nodiscard]] long held() const { return held_.use_count() - 1; }
   [[nodiscard]] const std::string& noted() const { return noted_; }
 
   std::vector<std::string> ids_found(const std::string& text) {
@@ -110,6 +123,8 @@ class Sessions {
   std::map<std::string, std::shared_ptr<session::Session>> sessions_;
   std::map<std::string, std::function<void()>> before_;
   std::map<std::string, Code> refused_;
+  std::shared_ptr<int> held_ = std::make_shared<int>();  // an owner more for each that is held
+  long held_max_ = 1'000'000;
   std::string noted_;  // who was left out
   std::vector<std::string> ids_;
 };
@@ -288,6 +303,44 @@ TEST(StoreQuery, WhoCannotBeReadIsLeftOutAndAFailureOfTheQueryItselfEndsIt) {
       EXPECT_EQ(sessions.noted(), "") << query;
     }
   }
+}
+
+TEST(StoreQuery, FewDescriptorsLeaveNobodyOut) {
+  const std::string queries[] = {R"({"text":"fox"})", R"({"sort_by":"time"})",
+                                 R"({"text":"fox","vector":[1,0]})"};
+  for (const std::string& query : queries) {
+    Sessions sessions;
+    for (const std::string id : {"a", "b", "c", "d", "e", "f", "g"}) {
+      sessions.make(id);
+      sessions.add(id, id + "0", 5, 0);
+    }
+    const Ids all = sessions.ids_found(query);
+    EXPECT_EQ(all.size(), 7u) << query;
+    for (const long held_max : {6, 5, 2, 1}) {
+      sessions.hold_at_most(held_max);
+      EXPECT_EQ(sessions.ids_found(query), all) << query << " with " << held_max;
+    }
+    sessions.hold_at_most(0);
+    const auto none = sessions.try_to_ask(query);
+    EXPECT_EQ(none.code(), Code::kIo) << query;
+    EXPECT_EQ(none.status().place().os_errno, EMFILE) << query;
+    EXPECT_EQ(sessions.noted(), "") << query;
+  }
+}
+
+TEST(StoreQuery, LeavesTheHostHalfOfTheDescriptors) {
+  Sessions sessions;
+  long held_max = 0;
+  for (int number = 0; number < 30; ++number) {
+    const std::string id = "s" + std::to_string(number);
+    sessions.make(id);
+    sessions.before(id, [&] { held_max = std::max(held_max, sessions.held()); });
+  }
+  ASSERT_TRUE(sessions.try_to_ask(R"({"text":"fox"})").ok());
+  EXPECT_EQ(held_max, 29);
+  held_max = 0;
+  ASSERT_TRUE(sessions.try_to_ask(R"({"text":"fox"})", size_t{10} * 2 * kFilesOfSessionMax).ok());
+  EXPECT_EQ(held_max, 10);
 }
 
 TEST(StoreQuery, ADefectIsAnAnswerAlsoWhenThereIsNoMemoryToTellOfIt) {

@@ -352,7 +352,8 @@ class Functions:
         @param[out] error_out   caller frees; may be NULL.
 
         @errors  as varve_session_query, except for failures of one session: an unreadable session is
-                 left out and reported to the log function, a missing one has no entries
+                 left out and reported to the log function, a missing one has no entries. VARVE_IO with
+                 the errno EMFILE or ENFILE when too few files can be opened for any of them
         @cost    as varve_session_query for each session searched; user_id, agent_id and session_ids
                  select without opening the others. Spread over `threads` of the configuration.
         @thread  any"""
