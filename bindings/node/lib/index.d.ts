@@ -1,5 +1,6 @@
 // The types of varve. Members that varve defines are camelCase; what you define stays as you wrote
 // it (README.md#names). A document may also be given as JSON text, which is taken as it is.
+// What is given has members of the type `any`: a value declared by an interface fits only those.
 
 /** RFC 3339. */
 export type Time = string;
@@ -19,15 +20,15 @@ export interface NewEntry {
   id?: string;
   timestamp?: Time | Date;
   importance?: number;
-  tags?: string[];
-  references?: string[];
-  relations?: Record<string, string[]>;
+  tags?: readonly string[];
+  references?: readonly string[];
+  relations?: Record<string, readonly string[]>;
   decayFactor?: number;
   expiresAt?: Time | Date;
   ttlSeconds?: number;
   traceId?: string;
   spanId?: string;
-  [other: string]: unknown;
+  [other: string]: any;
 }
 
 /** An entry as it is stored. */
@@ -55,22 +56,22 @@ export interface Entry {
 export interface Conditions {
   text?: string;
   /** An embedding of the question, for entries that were given theirs by `putVector`. */
-  vector?: number[] | Float32Array | Float64Array;
+  vector?: readonly number[] | Float32Array | Float64Array;
   /** What the vector counts beside the text, 0 to 1. */
   vectorWeight?: number;
-  types?: string[];
-  tags?: { include?: string[]; exclude?: string[]; match?: 'any' | 'all' };
+  types?: readonly string[];
+  tags?: { include?: readonly string[]; exclude?: readonly string[]; match?: 'any' | 'all' };
   time?: { start?: Time | Date; end?: Time | Date; last?: string };
   minImportance?: number;
   minRelevance?: number;
-  references?: string[];
+  references?: readonly string[];
   relation?: string;
   maxDepth?: number;
-  ids?: string[];
+  ids?: readonly string[];
   traceId?: string;
-  content?: Record<string, unknown>;
+  content?: Record<string, any>;
   now?: Time | Date;
-  [other: string]: unknown;
+  [other: string]: any;
 }
 
 export interface Query extends Conditions {
@@ -84,7 +85,7 @@ export interface Query extends Conditions {
 export interface StoreQuery extends Query {
   userId?: string;
   agentId?: string;
-  sessionIds?: string[];
+  sessionIds?: readonly string[];
 }
 
 export interface Result {
@@ -109,18 +110,19 @@ export interface Message {
   role?: string;
   content: unknown;
   timestamp?: Time | Date;
-  [other: string]: unknown;
+  [other: string]: any;
 }
 
 /** What include/varve/context.h says. */
 export interface ContextRequest {
   question?: string;
-  retrieve?: { recency?: number; importance?: number; types?: string[]; query?: Query }[];
-  rank?: { temporal?: number; importance?: number; match?: number }[];
+  retrieve?: readonly {
+    recency?: number; importance?: number; types?: readonly string[]; query?: Query }[];
+  rank?: readonly { temporal?: number; importance?: number; match?: number }[];
   budget?: { maxTokens?: number; reserveTokens?: number };
   keepTogether?: boolean;
-  pinned?: string[];
-  excludeIds?: string[];
+  pinned?: readonly string[];
+  excludeIds?: readonly string[];
   format?: 'markdown' | 'chat' | 'json' | 'plain';
   now?: Time | Date;
 }
@@ -143,12 +145,12 @@ export interface SessionOptions {
   userId?: string;
   agentId?: string;
   title?: string;
-  stores?: string[];
+  stores?: readonly string[];
   ttlHours?: number;
   ttlPolicy?: 'sliding' | 'fixed';
   decayConfig?: object;
   compactionConfig?: { autoCompact?: boolean; threshold?: number };
-  preferences?: Json;
+  preferences?: Json | object;
   durability?: Durability;
   kvCap?: number;
   transcriptCap?: number;
@@ -161,15 +163,15 @@ export interface StoreConfig {
   storage?: {
     maxSessionSizeMb?: number; maxEntrySizeBytes?: number; maxUserSizeMb?: number;
     maxUserSessions?: number; autoCompact?: boolean; compactionThreshold?: number;
-    [other: string]: unknown };
-  concurrency?: { lockTimeoutMs?: number; [other: string]: unknown };
-  performance?: { batchWriteIntervalMs?: number; cacheSize?: number; [other: string]: unknown };
-  integrity?: { recovery?: 'tail' | 'strict' | 'salvage'; [other: string]: unknown };
+    [other: string]: any };
+  concurrency?: { lockTimeoutMs?: number; [other: string]: any };
+  performance?: { batchWriteIntervalMs?: number; cacheSize?: number; [other: string]: any };
+  integrity?: { recovery?: 'tail' | 'strict' | 'salvage'; [other: string]: any };
   decay?: object;
   text?: object;
   threads?: number;
   durability?: Durability;
-  [other: string]: unknown;
+  [other: string]: any;
 }
 
 export interface SessionFilter {
@@ -365,10 +367,9 @@ export class Store extends Resource {
   /** For Prometheus. */
   metrics(options?: CallOptions): Promise<string>;
   metricsSync(): string;
-  backup(path: string, backup?: { sessions?: string[]; deleteMissing?: boolean } | JsonText | null,
-    options?: CallOptions): Promise<Report>;
-  backupSync(path: string,
-    backup?: { sessions?: string[]; deleteMissing?: boolean } | JsonText | null): Report;
+  backup(path: string, backup?: BackupOptions | JsonText | null, options?: CallOptions):
+    Promise<Report>;
+  backupSync(path: string, backup?: BackupOptions | JsonText | null): Report;
   restore(path: string, restore?: RestoreOptions | JsonText | null, options?: CallOptions):
     Promise<Report>;
   restoreSync(path: string, restore?: RestoreOptions | JsonText | null): Report;
@@ -398,8 +399,13 @@ export interface MemoryOptions {
   ttlHours?: number;
 }
 
+export interface BackupOptions {
+  sessions?: readonly string[];
+  deleteMissing?: boolean;
+}
+
 export interface RestoreOptions {
-  sessions?: string[];
+  sessions?: readonly string[];
   overwrite?: boolean;
   tombstonesFrom?: string;
 }
@@ -417,8 +423,8 @@ export class Session extends Resource {
   add(entry: NewEntry | JsonText, options?: CallOptions): Promise<string>;
   addSync(entry: NewEntry | JsonText): string;
   /** All or none, also across a crash. Text is JSON lines, or a JSON array. */
-  addBatch(entries: NewEntry[] | JsonText, options?: CallOptions): Promise<string[]>;
-  addBatchSync(entries: NewEntry[] | JsonText): string[];
+  addBatch(entries: readonly NewEntry[] | JsonText, options?: CallOptions): Promise<string[]>;
+  addBatchSync(entries: readonly NewEntry[] | JsonText): string[];
   get(id: string, options?: CallOptions): Promise<Entry>;
   getSync(id: string): Entry;
   /** Hides an entry at once; its bytes go with the next compaction or purge. */
@@ -445,9 +451,9 @@ export class Session extends Resource {
     Promise<Context>;
   buildContextSync(request?: ContextRequest | JsonText | null): Context;
   /** Records one step of a conversation as an entry, and gives its id. */
-  record(step: Step, payload: Record<string, unknown> | JsonText, options?: CallOptions):
+  record(step: Step, payload: Record<string, any> | JsonText, options?: CallOptions):
     Promise<string>;
-  recordSync(step: Step, payload: Record<string, unknown> | JsonText): string;
+  recordSync(step: Step, payload: Record<string, any> | JsonText): string;
   /** Gives an entry its embedding. */
   putVector(id: string, values: ArrayLike<number>, options?: CallOptions): Promise<void>;
   putVectorSync(id: string, values: ArrayLike<number>): void;
@@ -469,8 +475,8 @@ export class Session extends Resource {
   metadata(options?: CallOptions): Promise<Metadata>;
   metadataSync(): Metadata;
   /** Changes metadata by a merge patch (RFC 7396): null removes a member. */
-  update(patch: Record<string, unknown> | JsonText, options?: CallOptions): Promise<void>;
-  updateSync(patch: Record<string, unknown> | JsonText): void;
+  update(patch: Record<string, any> | JsonText, options?: CallOptions): Promise<void>;
+  updateSync(patch: Record<string, any> | JsonText): void;
   /** Makes everything added so far durable and saves the index. */
   sync(options?: CallOptions): Promise<void>;
   syncSync(): void;

@@ -5,7 +5,12 @@ import type { Entry, Page, Result } from 'varve';
 import type { Failure, Raw } from '../lib/raw.js';
 import { VARVE_NOT_FOUND } from 'varve/constants';
 
+// Values that are declared by interfaces, and arrays that nobody changes, are documents, too.
+interface Ticket { type: string; content: string; tags: readonly string[]; priority: number }
+interface Spoken { content: string }
+
 export async function main(signal: AbortSignal): Promise<string[]> {
+  const spoken: Spoken = { content: 'Tea, please' };
   await using store = await Store.open('memory:', { storage: { maxSessionSizeMb: 5 } });
   using session: Session = store.createSessionSync({ userId: 'ann', ttlHours: 3 });
   store.setLog((line, level) => console.log(level, line.message), { level: 'warn' });
@@ -39,6 +44,19 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   await memory.record('talk', { role: 'user', content: text.slice(tokenCount) });
   using window = Window.createSync(20);
   window.addSync({ role: 'user', content: await session.kvGet('working_memory') });
+
+  const ticket: Ticket = { type: 'finding', content: 'It rains', tags: ['weather'], priority: 2 };
+  const tickets: readonly Ticket[] = [ticket];
+  await session.add(ticket);
+  await session.addBatch(tickets);
+  await session.record('user_message', spoken);
+  await session.update(spoken);
+  const tags = ['weather'] as const;
+  const vector = [1] as const;
+  await session.query({ types: tags, tags: { include: tags }, content: spoken, vector });
+  await session.buildContext({ pinned: tags, retrieve: [{ types: tags }] as const });
+  await store.session('hall', { stores: ['kv'] as const, preferences: spoken });
+  await memory.store(spoken);
 
   // @ts-expect-error not a kind of step
   await session.record('song', { content: 'la' });
