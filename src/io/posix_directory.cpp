@@ -216,7 +216,7 @@ Status PosixDirectory::move_to(std::string_view from, Directory& target, std::st
   const int os_errno =
       rename_without_replacing(std::string(from), other.descriptor_.get(), std::string(to));
   if (os_errno == 0) return {};
-  return status_from_errno(os_errno, "move '" + path_of(from) + "' to", other.path_of(to));
+  return failure_of_move(os_errno, path_of(from), other.path_of(to));
 }
 
 Status PosixDirectory::exchange(std::string_view name, Directory& other,

@@ -25,6 +25,16 @@ Status refusal(Code code, int os_errno, std::string_view path, std::string messa
 
 std::string quoted(std::string_view path) { return "'" + std::string(path) + "'"; }
 
+// The system's words for EXDEV help nobody whose directories all seem to be in one place.
+Status explained(Status failure) {
+  if (failure.place().os_errno != EXDEV) return failure;
+  return Status(failure.code(),
+                failure.message() +
+                    "; a directory on another file system, or in a layer of a container's image, "
+                    "cannot be moved: copy the whole store to one place, such as a volume",
+                failure.place());
+}
+
 }  // namespace
 
 Status check_name(std::string_view name) {
@@ -111,7 +121,11 @@ Status answer_of_refused_exchange(int os_errno, std::string_view from, std::stri
     return refusal(Code::kUnsupported, os_errno, to,
                    "this file system cannot swap two directories in one step");
   }
-  return status_from_errno(os_errno, "swap " + quoted(from) + " with", to);
+  return explained(status_from_errno(os_errno, "swap " + quoted(from) + " with", to));
+}
+
+Status failure_of_move(int os_errno, std::string_view from, std::string_view to) {
+  return explained(status_from_errno(os_errno, "move " + quoted(from) + " to", to));
 }
 
 }  // namespace varve::io

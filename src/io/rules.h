@@ -67,4 +67,6 @@ Result<bool> answer_of_refused_lock(int os_errno, std::string_view path);
 // ENOSYS, EOPNOTSUPP), the failure otherwise.
 Status answer_of_refused_exchange(int os_errno, std::string_view from, std::string_view to);
 
+Status failure_of_move(int os_errno, std::string_view from, std::string_view to);
+
 }  // namespace varve::io

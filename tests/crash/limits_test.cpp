@@ -161,6 +161,36 @@ TEST_F(Limits, MountThatBecomesReadOnlyStopsWritingOnly) {
   EXPECT_EQ(answer, 0);
 }
 
+// The store of the fixture as the lower layer of an overlay, as a container's image has it.
+TEST_F(Limits, SessionOfAnImageCannotBeMovedAndTheAnswerSaysWhy) {
+  const int answer = in_child([&] {
+    std::string places[3];
+    for (size_t number = 0; number < 3; ++number) {
+      places[number] = directory_.path() + "/place" + std::to_string(number);
+      fs::create_directory(places[number]);
+    }
+    const std::string options = "lowerdir=" + root_ + ",upperdir=" + places[0] +
+                                ",workdir=" + places[1] + ",redirect_dir=off";
+    if (!own_mounts() ||
+        ::mount("overlay", places[2].c_str(), "overlay", 0, options.c_str()) != 0) {
+      return kNotPermitted;
+    }
+    const Store store(places[2]);
+    const Outcome dropped = store.delete_session("s");
+    EXPECT_EQ(dropped.status, VARVE_IO) << dropped;
+    EXPECT_NE(dropped.message.find("a layer of a container's image"), std::string::npos) << dropped;
+    const Session session = Session::open(store, "s");
+    expect_reads_work(session);
+    EXPECT_TRUE(session.add(entry("b")).ok());
+    EXPECT_TRUE(session.remove("a1").ok());
+    const Session made(store, R"({"session_id":"made"})");
+    EXPECT_TRUE(store.delete_session("made").ok());
+    return 0;
+  });
+  if (answer == kNotPermitted) GTEST_SKIP() << "mounting is not permitted here";
+  EXPECT_EQ(answer, 0);
+}
+
 // --- no descriptors ------------------------------------------------------------------------------
 
 void limit(int resource, rlim_t soft) {
