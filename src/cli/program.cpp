@@ -1,6 +1,7 @@
 #include "cli/program.h"
 
 #include <locale.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -195,6 +196,15 @@ class Program {
   std::vector<DeclaredCommand> commands_;
 };
 
+// Each open session takes several files, and `watch` has 256 sessions open: more than the 1,024
+// files that a shell usually allows at first. What it forbids stays forbidden.
+void allow_many_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 }  // namespace
 
 std::vector<CommandGroup> command_groups() {
@@ -213,6 +223,7 @@ std::vector<CommandGroup> command_groups() {
 }
 
 int run_program(int argc, char** argv) {
+  allow_many_files();
   // A reader that is gone becomes an error of write() instead of ending the process.
   std::signal(SIGPIPE, SIG_IGN);
   // So does a file that may not grow any further (`ulimit -f`).

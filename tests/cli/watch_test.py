@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import struct
@@ -192,6 +193,16 @@ class OnATerminal(CliTest):
 
 
 class Many(CliTest):
+    def test_files_that_may_be_open_at_first_are_no_limit(self):
+        for number in range(40):
+            self.write(f"in/s{number:03}/entries.jsonl", entry_line(1))
+        self.run_cli("import", "--all", "in")
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+        done = subprocess.run([program(), "watch", "--once", "--json"], capture_output=True,
+                              env=self.environment(), preexec_fn=few, timeout=TIMEOUT_S)
+        self.assertEqual(len(json.loads(done.stdout)["sessions"]), 40, done)
+
     def test_of_more_than_256_sessions_the_most_recently_used_are_shown(self):
         for number in range(257):
             self.write(f"in/s{number:03}/entries.jsonl", entry_line(1))
