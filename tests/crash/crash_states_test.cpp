@@ -712,13 +712,16 @@ TEST(CrashStatesOfPurge, TheCanaryFindsWhatIsThere) {
   Program agent(disk, ledger);
   agent.open_store();
   agent.create("s");
-  agent.add("s", "a1");
+  const std::vector<std::string> ids = {"a1", "a2", "a3", "b1"};
+  for (const std::string& id : ids) agent.add("s", id);
   agent.sync("s");
-  EXPECT_EQ(files_with_canary(disk, "a1").size(), 2U);
-  agent.remove("s", "a1");
+  for (const std::string& id : ids) {
+    EXPECT_EQ(files_with_canary(disk, id).size(), 2U) << id;
+    agent.remove("s", id);
+  }
   agent.compact("s");
   agent.purge("s");
-  EXPECT_EQ(files_with_canary(disk, "a1").size(), 0U);
+  for (const std::string& id : ids) EXPECT_EQ(files_with_canary(disk, id).size(), 0U) << id;
 }
 
 TEST(CrashStatesOfKilled, WriterWithAnotherOneOpen) {

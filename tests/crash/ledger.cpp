@@ -374,7 +374,18 @@ Result<uint32_t> vector_shown(session::Session& session, const std::string& id,
   return has_one ? UINT32_MAX : 0;
 }
 
-std::string canary_of(std::string_view id) { return "zebra" + std::string(id) + "stripe"; }
+// Of letters that are in no hexadecimal number and in no ending.
+std::string word_of(std::string_view id) {
+  constexpr std::string_view kLetters = "ghjkmnpqrtvwxz";
+  constexpr size_t kLength = 12;
+  std::string word;
+  for (uint64_t rest = hash64(id); word.size() < kLength; rest /= kLetters.size()) {
+    word += kLetters[rest % kLetters.size()];
+  }
+  return word;
+}
+
+std::string canary_of(std::string_view id) { return word_of(id).substr(4); }
 
 namespace {
 

@@ -90,7 +90,9 @@ inline constexpr std::string_view kRoot = "store";
 // The text that is submitted as the entry `id` with this content.
 std::string entry_text(std::string_view id, std::string_view content);
 
-// A word that is in the content of the entry `id` and nowhere else: folded, stemmed.
+// A word that is in the content of the entry `id` and nowhere else, folded and stemmed; and what is
+// searched for: without its beginning, which index.bin may write once for several words.
+std::string word_of(std::string_view id);
 std::string canary_of(std::string_view id);
 // The files that hold it, in any case.
 std::vector<std::string> files_with_canary(const io::SimulatedFileSystem& disk,

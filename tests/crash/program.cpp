@@ -18,7 +18,9 @@ bool is_read_only(session::Session& session) {
 }  // namespace
 
 std::string content_of(const std::string& id, size_t bytes) {
-  std::string content = "content of " + id + ": Zebra" + id + "stripes ";
+  std::string word = word_of(id);
+  word.front() = static_cast<char>(word.front() - 'a' + 'A');
+  std::string content = "content of " + id + ": " + word + "s ";
   while (content.size() < bytes) content += "tea, not coffee; ";
   return content;
 }

@@ -79,7 +79,7 @@ class Program {
   std::vector<Answer> answers_;
 };
 
-// What a program writes into an entry; holds canary_of(id).
+// What a program writes into an entry; holds word_of(id), in the plural and with a capital.
 std::string content_of(const std::string& id, size_t bytes);
 
 // Makes the log of a session that nobody has open one of version 0 with these entries and nothing
