@@ -6,8 +6,8 @@
 namespace varve::cli {
 namespace {
 
-// Entries nest at most 64 deep, and stand inside documents of ours.
-constexpr size_t kDepthMax = 128;
+// A line of the log nests at most 128 deep, and stands inside documents of the library.
+constexpr size_t kDepthMax = 160;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 

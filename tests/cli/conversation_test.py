@@ -141,6 +141,15 @@ class ChatLog(Conversation):
         entries = self.run_json("chat-log", "chat")
         self.assertEqual([entry["id"] for entry in entries], ["t1", "t2", "t3", "t4", "t5"])
 
+    def test_shows_a_line_that_nests_as_deep_as_one_of_the_log_may(self):
+        content = 127 * "[" + 127 * "]"
+        with open(self.session_file("chat", "memory.jsonl"), "a", encoding="utf-8") as log:
+            log.write('{"content":%s,"id":"deep","timestamp":"2026-01-06T09:00:00Z",'
+                      '"type":"message"}\n' % content)
+        shown = self.run_cli("chat-log", "chat", "-n", "2").stdout
+        self.assertIn("So no kayak today", shown)
+        self.assertEqual(shown.count("["), 127 + 1, shown)
+
     def test_an_empty_session_says_so(self):
         self.run_cli("create", "empty")
         self.assertIn("No turns.", self.run_cli("chat-log", "empty").stderr)
