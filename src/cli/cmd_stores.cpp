@@ -71,7 +71,8 @@ int get_key(Context& context, Session& session, const SessionOperands& words) {
   if (context.json()) {
     context.print(object_text({{"key", quote(words.rest[0])}, {"value", quote(*value)}}));
   } else {
-    context.print(printable(*value, Lines::kKeep));
+    // Away from a terminal it is to be what was set, byte by byte.
+    context.print(context.terminal().is_terminal() ? printable(*value, Lines::kKeep) : *value);
   }
   return kExitOk;
 }

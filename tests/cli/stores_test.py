@@ -47,8 +47,14 @@ class KeyValue(CliTest):
 
     def test_shows_no_control_characters(self):
         self.run_cli("kv", "set", "notes", "a", "-", stdin="\x1b[31mred")
-        self.assertEqual(self.run_cli("kv", "get", "notes", "a").stdout, "<U+001B>[31mred\n")
+        self.assertEqual(self.run_in_terminal("kv", "get", "notes", "a"),
+                         (0, "<U+001B>[31mred\r\n"))
         self.assertEqual(self.run_json("kv", "get", "notes", "a")["value"], "\x1b[31mred")
+
+    def test_gives_a_value_away_from_a_terminal_as_it_was_set(self):
+        value = "all:\n\tmake\r\n\x1b[31mred"
+        self.run_cli("kv", "set", "notes", "a", value)
+        self.assertEqual(self.run_cli("kv", "get", "notes", "a").stdout, value + "\n")
 
     def test_refuses_other_words(self):
         for words in ((), ("put", "notes", "a", "1"), ("set", "notes"), ("get", "a", "b", "c")):
