@@ -11,8 +11,8 @@ namespace varve::cli {
 enum class Lines { kKeep, kJoin };
 
 // UTF-8 that is safe to show: control characters and those that reorder text become <U+001B>,
-// malformed bytes become U+FFFD. kKeep leaves newlines and tabs; kJoin makes one line, with one
-// space for each run of white space.
+// malformed bytes become U+FFFD. kKeep leaves newlines, and makes four spaces of a tab; kJoin makes
+// one line, with one space for each run of white space.
 [[nodiscard]] std::string printable(std::string_view text, Lines lines);
 
 struct Character {
