@@ -126,7 +126,6 @@ class DirectoryStorage final : public SessionStorage {
   void note_appended(Stream stream, uint64_t end_bytes);
   Status look_at(Stream stream, OpenStream* open);
   Result<bool> has_changed(Stream stream, OpenStream* open);
-  Status deleted_or(Status otherwise);
   [[nodiscard]] io::OpenMode append_mode() const;
   OpenStream& stream_of(Stream stream);   // with the mutex held
   OpenStream snapshot_of(Stream stream);  // a copy, for use without the mutex

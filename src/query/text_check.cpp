@@ -155,10 +155,4 @@ void for_each_held(json::Value entry, const std::vector<const TextCheck*>& check
   }
 }
 
-bool TextCheck::holds(json::Value entry, text::Analyzer& analyzer) const {
-  bool is_held = false;
-  for_each_held(entry, {this}, analyzer, [&](size_t) { is_held = true; });
-  return is_held;
-}
-
 }  // namespace varve::query

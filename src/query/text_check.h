@@ -47,8 +47,6 @@ struct TextCheck {
   bool wildcard_is_unspaced = false;                // it has characters of a script without spaces
   std::vector<index::PostingList> lists;  // a row must be in all of them to be worth asking
 
-  // Whether strings of the entry hold all of it.
-  [[nodiscard]] bool holds(json::Value entry, text::Analyzer& analyzer) const;
   // Whether a word of one string matches the wildcard.
   [[nodiscard]] bool holds_match(const text::Words& words) const;
 };

@@ -97,11 +97,9 @@ Result<SourceScan> SessionSource::scan(uint64_t entries_from, uint64_t tombstone
                                      return Status();
                                    });
   if (!entries.ok()) return fail(std::move(entries).status());
-  auto tombstones = log::scan_tombstones(*storage_, tail_.generation, tombstones_from,
-                                         tail_.tombstones_bytes, [&](const auto&) {
-                                           found.tombstone_count += 1;
-                                           return Status();
-                                         });
+  auto tombstones =
+      log::scan_tombstones(*storage_, tail_.generation, tombstones_from, tail_.tombstones_bytes,
+                           [](const auto&) { return Status(); });
   if (!tombstones.ok()) return fail(std::move(tombstones).status());
   found.entries_end = entries->committed_end;
   found.tombstones_end = tombstones->committed_end;

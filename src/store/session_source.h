@@ -30,7 +30,6 @@ struct SourceScan {
   uint64_t entries_end = 0;  // after the last committed line
   uint64_t tombstones_end = 0;
   uint64_t entry_count = 0;
-  uint64_t tombstone_count = 0;
   uint64_t last_seq = 0;
   uint64_t damaged_count = 0;        // damaged lines, copied as they are
   std::vector<uint64_t> batch_ends;  // after the last line of each batch
@@ -76,7 +75,6 @@ class SessionSource {
 
   // The last failure to read this session; ok when the failure was somewhere else.
   [[nodiscard]] const Status& failure() const { return failure_; }
-  log::SessionStorage& storage() { return *storage_; }
   [[nodiscard]] log::SessionRow row(std::string_view session_id) const;
 
  private:
