@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 from cli_support import (SOURCE, CliTest, command_names, commands, help_text, main, options,
@@ -154,6 +155,16 @@ class Completions(unittest.TestCase):
                     self.assertNotIn("ls", self.complete(*words, ""))
                     expected = ["verify", "version"] if not command else []
                     self.assertEqual(self.complete(*words, "log", "ver"), expected)
+
+    def test_bash_offers_files_where_an_option_takes_one(self):
+        with tempfile.TemporaryDirectory(prefix="varve-cli-") as directory:
+            start = os.path.join(directory, "v")
+            open(start + "ector.json", "w", encoding="utf-8").close()
+            os.mkdir(start + "arve")
+            self.assertEqual(sorted(self.complete("search", "--vector-file", start)),
+                             [start + "arve", start + "ector.json"])
+            self.assertEqual(self.complete("restore", "--reapply-deletions", start),
+                             [start + "arve"])
 
     def test_zsh_and_fish_name_every_command_and_option(self):
         zsh = (COMPLETIONS / "_varve").read_text(encoding="utf-8")

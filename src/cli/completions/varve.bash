@@ -47,11 +47,11 @@ _varve() {
   done
 
   case $previous in
-    -r | --root)
+    -r | --root | --reapply-deletions)
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
-    -o | --output)
+    -o | --output | --vector-file)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
