@@ -144,6 +144,21 @@ def test_find_gives_all_up_to_the_limit(store, session, limit, found):
     assert len(session.query()) == 100, "one page"
 
 
+def test_what_is_always_there_is_required_by_the_types(tmp_path):
+    """Else a type checker refuses result["entry"]["content"]."""
+    hand = {"id": "hand", "type": "finding", "content": "tea", "timestamp": "2026-01-10T14:20:00Z"}
+    with varve.Store(tmp_path) as store, store.session("s") as session:
+        (tmp_path / "sessions/s/memory.jsonl").write_text(json.dumps(hand) + "\n")
+        (result,) = session.query()
+        (info,) = store.iterate_sessions()
+    assert set(result) == varve.Result.__required_keys__
+    assert set(result["entry"]) == varve.Entry.__required_keys__
+    assert varve.SessionInfo.__required_keys__ == {"session_id", "user_id", "agent_id",
+                                                   "created_at"}
+    assert set(info) == varve.SessionInfo.__required_keys__ | varve.SessionInfo.__optional_keys__
+    assert varve.NewEntry.__required_keys__ == {"type", "content"}
+
+
 def test_find_takes_text_and_tells_errors(session):
     session.add({"type": "finding", "content": "tea"})
     assert [result["entry"]["content"] for result in session.find('{"text":"tea"}')] == ["tea"]

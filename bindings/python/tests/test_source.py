@@ -31,7 +31,7 @@ def test_types_are_whole(tmp_path):
 def test_users_of_the_package_are_checked(tmp_path):
     """py.typed is there: a wrong use of a method is an error for its user."""
     user = tmp_path / "user.py"
-    user.write_text("import varve, varve.aio\n"
+    user.write_text("import datetime, varve, varve.aio\n"
                     "session: varve.Session\nother: varve.aio.Session\n"
                     "async def use() -> None:\n"
                     "    number: int = session.count(limit=1)\n"
@@ -42,7 +42,11 @@ def test_users_of_the_package_are_checked(tmp_path):
                     "    one: varve.Result = next(session.find(vector=[0.5]))\n"
                     "    options: varve.SessionOptions = {'if_exists': 'open'}\n"
                     "    session.store.session('s', options, user_id='ann')\n"
-                    "    async for result in other.find(): one = result\n")
+                    "    async for result in other.find(): one = result\n"
+                    "    now = datetime.datetime.now(datetime.timezone.utc)\n"
+                    "    given: varve.NewEntry = {'type': 'x', 'content': 1, 'timestamp': now}\n"
+                    "    stored: varve.Entry = session.get(session.add(given))\n"
+                    "    session.add(stored)\n")
     done = mypy(tmp_path, user)
     assert done.stdout.count("error:") == 2, done.stdout
     assert "user.py:7: error" in done.stdout and "user.py:8: error" in done.stdout

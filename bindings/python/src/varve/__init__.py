@@ -21,8 +21,8 @@ from ._raw import VARVE_LOG_INFO as LOG_INFO
 from ._raw import VARVE_LOG_OFF as LOG_OFF
 from ._raw import VARVE_LOG_WARN as LOG_WARN
 from ._raw import VERSION as __version__
-from .documents import (Context, ContextItem, Entry, Query, Result, SessionInfo, SessionOptions,
-                        SessionPage, TagQuery, TimeQuery)
+from .documents import (Context, ContextItem, Entry, NewEntry, Query, Result, SessionInfo,
+                        SessionOptions, SessionPage, TagQuery, TimeQuery)
 from .errors import (AlreadyExists, BadHandle, Busy, CallbackFailed, Corruption, FormatVersion,
                      Forked, InputOutput, Internal, InvalidArgument, LibraryError, NoMemory,
                      NoSpace, NotFound, ReadOnly, SizeLimit, Unsupported, VarveError)
@@ -65,6 +65,7 @@ __all__ = [
     "LOG_WARN",
     "LibraryError",
     "Memory",
+    "NewEntry",
     "NoMemory",
     "NoSpace",
     "NotFound",

@@ -1,22 +1,15 @@
 """The shapes of documents, for type checkers. docs/format.md and docs/query.md have the rules."""
 from __future__ import annotations
 
+import datetime
 from typing import Any, Dict, List, Optional, Sequence, TypedDict, Union
 
 
-class Entry(TypedDict, total=False):
-    """One memory. `type` and `content` are needed; other members are kept as they are given."""
-
-    type: str
-    content: Any
-    id: str
-    timestamp: str
+class _EntryMembers(TypedDict, total=False):
     importance: float
     tags: List[str]
     references: List[str]
     relations: Dict[str, List[str]]
-    expires_at: str
-    ttl_seconds: float
     trace_id: str
     span_id: str
     decay_factor: float
@@ -24,6 +17,34 @@ class Entry(TypedDict, total=False):
     seq: int
     schema_version: int
     checksum: str
+
+
+class _GivenMembers(TypedDict):
+    type: str
+    content: Any
+
+
+class NewEntry(_GivenMembers, _EntryMembers, total=False):
+    """One memory, as it is given. Other members are kept as they are; a plain dict has them."""
+
+    id: str
+    timestamp: Union[str, datetime.datetime]
+    expires_at: Union[str, datetime.datetime]
+    ttl_seconds: float
+
+
+class _StoredMembers(TypedDict):
+    id: str
+    type: str
+    content: Any
+    timestamp: str
+
+
+class Entry(_StoredMembers, _EntryMembers, total=False):
+    """One memory, as it is stored. One that somebody wrote into the file by hand may have no more
+    than `id`, `type`, `content` and `timestamp`."""
+
+    expires_at: str
 
 
 class TagQuery(TypedDict, total=False):
@@ -66,14 +87,17 @@ class Query(TypedDict, total=False):
     session_ids: List[str]
 
 
-class Result(TypedDict, total=False):
-    """One entry that was found."""
-
+class _Found(TypedDict):
     entry: Entry
     session_id: str
     relevance: float
     decay_factor: float
     match_quality: float
+
+
+class Result(_Found, total=False):
+    """One entry that was found."""
+
     explain: Dict[str, Any]
 
 
@@ -96,14 +120,17 @@ class SessionOptions(TypedDict, total=False):
     durability: str
 
 
-class SessionInfo(TypedDict, total=False):
-    """What a list of sessions tells of each."""
-
+class _Listed(TypedDict):
     session_id: str
-    user_id: str  # "" when none was given, as for the next two
+    user_id: str  # "" when none was given, as for agent_id and title
     agent_id: str
-    title: str
     created_at: str
+
+
+class SessionInfo(_Listed, total=False):
+    """What a list of sessions tells of each; the members here not of an unreadable one."""
+
+    title: str
     last_accessed: str
     total_entries: int
 

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Union, cast
 
 from . import _call, _raw, callbacks
-from .documents import Context, Entry, JsonText, Query, Report, Result
+from .documents import Context, Entry, JsonText, NewEntry, Query, Report, Result
 from .errors import BadHandle, Forked
 from .results import Results, find
 
@@ -111,7 +111,7 @@ class Session:
 
     # -- entries
 
-    def add(self, entry: Union[Entry, Dict[str, Any], JsonText]) -> str:
+    def add(self, entry: Union[NewEntry, Entry, Dict[str, Any], JsonText]) -> str:
         """Adds one entry and gives its id. When this returns, the entry is as durable as the
         session's durability says, and every process sees it."""
         given = _call.document(entry)
