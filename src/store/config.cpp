@@ -18,6 +18,12 @@ constexpr uint64_t kCandidatesMax = 100'000;
 constexpr uint64_t kHourMs = 3'600'000;
 constexpr uint64_t kFailureBufferMbMax = 4096;
 
+// In bytes. Only 0 is no limit: what is less than a byte must not become that.
+uint64_t limit_of(double megabytes) {
+  const auto bytes = static_cast<uint64_t>(megabytes * kMegabyte);
+  return bytes == 0 && megabytes > 0 ? 1 : bytes;
+}
+
 class ConfigReader {
  public:
   ConfigReader(std::string_view text, bool strict, session::Settings* settings)
@@ -74,10 +80,10 @@ class ConfigReader {
     reader.read_string("root_directory", &root_directory);
     double megabytes = static_cast<double>(settings_->session_bytes_max) / kMegabyte;
     reader.read_double("max_session_size_mb", &megabytes, 0, 1e9);
-    settings_->session_bytes_max = static_cast<uint64_t>(megabytes * kMegabyte);
+    settings_->session_bytes_max = limit_of(megabytes);
     double user_megabytes = static_cast<double>(settings_->user_bytes_max) / kMegabyte;
     reader.read_double("max_user_size_mb", &user_megabytes, 0, 1e9);
-    settings_->user_bytes_max = static_cast<uint64_t>(user_megabytes * kMegabyte);
+    settings_->user_bytes_max = limit_of(user_megabytes);
     reader.read_uint("max_user_sessions", &settings_->user_sessions_max, 0, 1'000'000'000);
     reader.read_uint("max_entry_size_bytes", &settings_->entry_bytes_max, 0, uint64_t{128} << 20);
     reader.read_uint("kv_cap", &settings_->kv_cap, 0, session::kCapMax);

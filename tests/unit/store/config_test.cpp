@@ -240,5 +240,13 @@ TEST(Config, ZeroMeansNoLimit) {
   EXPECT_EQ(settings.entry_bytes_max, 0u);
 }
 
+TEST(Config, ALimitOfLessThanAByteIsNotNone) {
+  session::Settings settings;
+  ASSERT_TRUE(
+      read(R"({"storage":{"max_session_size_mb":1e-9,"max_user_size_mb":1e-9}})", &settings).ok());
+  EXPECT_EQ(settings.session_bytes_max, 1u);
+  EXPECT_EQ(settings.user_bytes_max, 1u);
+}
+
 }  // namespace
 }  // namespace varve::store
