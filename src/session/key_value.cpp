@@ -8,7 +8,7 @@ namespace varve::session {
 
 namespace {
 
-constexpr size_t kKeyBytesMax = 1024;
+using stores::kKeyBytesMax;
 constexpr std::string_view kWorkingMemory = "working_memory";
 constexpr CappedStore kStore = CappedStore::kKeyValue;
 

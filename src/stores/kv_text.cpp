@@ -15,12 +15,18 @@ namespace {
 
 // For an entry made by hand, without a time.
 constexpr std::string_view kUnknownTime = "1970-01-01T00:00:00Z";
+constexpr std::string_view kNoEntry =
+    "an entry's key or value is missing or not a string, or the key is not 1 to 1024 bytes long";
+
+// A key that no call could name is none: it could be neither read nor deleted.
+bool is_key(std::string_view key) { return !key.empty() && key.size() <= kKeyBytesMax; }
 
 // False when `item` is no entry.
 bool take(const json::Tree& item, std::vector<KvEntry>& entries) {
   const json::Tree* key = item.get("key");
   const json::Tree* value = item.get("value");
   if (key == nullptr || !key->is_string() || value == nullptr || !value->is_string()) return false;
+  if (!is_key(key->text())) return false;
   std::string timestamp = item.get_string("ts");
   if (!parse_rfc3339(timestamp)) timestamp = kUnknownTime;
   entries.push_back({key->text(), value->text(), std::move(timestamp)});
@@ -68,7 +74,7 @@ KvContents parse_kv(std::string_view text) {
              list != nullptr && list->is_array()) {
     for (const json::Tree& item : list->items()) {
       const bool taken = item.is_object() && take(item, contents.entries);
-      if (!taken) contents.damage = "an entry's key or value is missing or not a string";
+      if (!taken) contents.damage = kNoEntry;
     }
   } else {
     contents.damage = "it is not an object with an array \"entries\"";

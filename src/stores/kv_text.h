@@ -10,12 +10,15 @@
 // Pure functions; session/key_value.h applies them to a file. docs/format.md#kv.json.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace varve::stores {
+
+inline constexpr size_t kKeyBytesMax = 1024;  // at least 1
 
 struct KvEntry {
   std::string key;

@@ -100,6 +100,21 @@ TEST(KvText, AnItemThatIsNoEntryIsDamageAndTheOthersStay) {
   EXPECT_EQ(keys_of(read.entries), "a ");
 }
 
+TEST(KvText, AKeyThatNoCallCouldNameIsDamage) {
+  const std::string longest(1024, 'k');
+  const auto file = [](const std::string& key) {
+    return R"({"entries":[{"key":")" + key + R"(","value":"1"},{"key":"b","value":"2"}]})";
+  };
+  EXPECT_EQ(parse_kv(file(longest)).damage, "");
+  EXPECT_EQ(parse_kv(file(longest)).entries.size(), 2U);
+  for (const std::string& key : {std::string(), longest + "k"}) {
+    const KvContents read = parse_kv(file(key));
+    EXPECT_NE(read.damage, "") << key.size();
+    ASSERT_EQ(read.entries.size(), 1U) << key.size();
+    EXPECT_EQ(read.entries[0].key, "b");
+  }
+}
+
 TEST(KvText, OfATruncatedFileWholeLinesAreRead) {
   size_t most = 0;
   for (size_t length = 0; length < kDocumented.size(); ++length) {
