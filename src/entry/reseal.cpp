@@ -53,8 +53,12 @@ Result<std::string> upgrade_line(std::string_view line, std::string_view session
   options.session_id = session_id;
   options.adopt_session = true;
   options.entry_bytes_max = 0;
-  auto drafted = draft_value(line, scratch.root(), options, ids);
-  if (drafted.ok()) return seal(*drafted, seq, facts.batch);
+  // In a log ttl_seconds is a member like any other: nobody knows since when it would count, and
+  // the entry has been shown as one that does not expire.
+  if (!scratch.root().find("ttl_seconds")) {
+    auto drafted = draft_value(line, scratch.root(), options, ids);
+    if (drafted.ok()) return seal(*drafted, seq, facts.batch);
+  }
   return upgrade_as_it_is(scratch.root(), session_id, seq);
 }
 

@@ -210,6 +210,24 @@ TEST_F(MigrationTest, KeepsUnknownMembersDeletionsAndWhatAddWouldRefuse) {
   expect_sound(*session);
 }
 
+// In a log it has no meaning, and as it is read, the entry does not expire.
+TEST_F(MigrationTest, KeepsAnEntryWithTtlSecondsAsItIs) {
+  const auto session =
+      open(version_0() + R"({"id":"ttl","type":"finding","content":"x","ttl_seconds":60,)"
+                         R"("timestamp":"2026-01-10T10:02:00Z"})"
+                         "\n");
+  ASSERT_TRUE(session->get("ttl").ok());
+  ASSERT_TRUE(session->add(entry("new")).ok());
+  EXPECT_EQ(ids(*session), (std::vector<std::string>{"mem_001", "mem_002", "ttl", "new"}));
+  const auto kept = session->get("ttl");
+  ASSERT_TRUE(kept.ok()) << kept.status().message();
+  const auto tree = json::Tree::parse(*kept);
+  EXPECT_EQ(tree->get_int64("ttl_seconds"), 60);
+  EXPECT_EQ(tree->get("expires_at"), nullptr);
+  EXPECT_EQ(tree->get_int64("seq"), 3);
+  expect_sound(*session);
+}
+
 TEST_F(MigrationTest, DamagedLinesGoToQuarantine) {
   const std::string damaged = "{\"id\":\"x\"}\nnot JSON\n";
   const std::string repeated = std::string(kFirst) + "\n";
