@@ -123,8 +123,9 @@ Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
   Result<bool> is_store = has_store(directory);
   if (is_store.ok() && *is_store && session_files(fs::path(directory) / "sessions").empty()) {
     return usage_failure(directory + " is a store, not a folder of sessions",
-                         "`varve restore` takes sessions from a backup; `varve import --all " +
-                             (fs::path(directory) / "sessions").string() + "` from any store.");
+                         "`varve restore` takes sessions from a backup; from any store, take what "
+                         "`varve --root " +
+                             directory + " export --all --output DIR` writes.");
   }
   std::vector<ImportJob> jobs;
   std::error_code error;

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -130,9 +131,17 @@ class Import(CliTest):
         self.run_cli("import", "--all", "in/empty", exit_code=2)
         self.run_cli("import", "--all", "in", "more", exit_code=1)
         self.run_cli("import", "--all", "in", "--session", "one", exit_code=1)
-        done = self.run_cli("import", "--all", str(self.root), "--no-create", exit_code=1)
+
+    def test_all_of_a_store_is_taken_without_what_was_deleted_there(self):
+        self.notes()
+        self.run_cli("delete", "notes", "e2")
+        done = self.run_cli("--root", "other", "import", "--all", str(self.root), exit_code=1)
         self.assertIn("is a store", done.stderr)
-        self.assertIn(str(self.root / "sessions"), done.stderr)
+        export = re.search("`varve (--root .* export --all --output) DIR`", done.stderr).group(1)
+        self.run_cli(*export.split(), "all")
+        self.run_cli("--root", "other", "import", "--all", "all")
+        self.assertEqual(self.run_cli("--root", "other", "log", "notes", "--quiet").stdout,
+                         "e3\ne1\n")
 
     def test_a_failure_on_the_way_does_not_say_that_nothing_was_added(self):
         self.run_cli("create", "notes")
