@@ -105,6 +105,8 @@ void Writer::submit(std::span<WriteRequest> requests) {
   if (requests.front().kind != WriteRequest::Kind::kCall) {
     recorder.emplace(*core_.context.clock, core_.context.counters->write_us);
   }
+  const int64_t now_us = core_.context.clock->monotonic_us();
+  for (WriteRequest& request : requests) request.submitted_us = now_us;
   std::unique_lock lock(mutex_);
   if (!enqueue(requests)) return;
   WriteRequest& last = requests.back();
@@ -250,7 +252,7 @@ Writer::Group Writer::take_group() noexcept {
 void Writer::commit(Group& group) noexcept {
   Status status;
   try {
-    status = lock(*group.front());
+    status = lock(group);
     if (status.ok()) {
       status = commit_locked(group);
       unlock(group.front()->operation);
@@ -273,13 +275,17 @@ void Writer::commit(Group& group) noexcept {
   }
 }
 
-Status Writer::lock(const WriteRequest& request) {
+// Threads that wait behind one another wait for the same lock: each has waited since it submitted,
+// and the last of a group for the shortest time. Otherwise the tenth would wait ten timeouts.
+Status Writer::lock(const Group& group) {
+  const WriteRequest& request = *group.front();
   bool waited = false;
   Clock& clock = *core_.context.clock;
   Counters& counters = *core_.context.counters;
   const uint64_t wait_ms = request.lock_wait_ms.value_or(core_.settings.lock_timeout_ms);
   const int64_t start_us = clock.monotonic_us();
-  const int64_t deadline_us = start_us + static_cast<int64_t>(wait_ms) * 1000;
+  const int64_t since_us = request.lock_wait_ms ? start_us : group.back()->submitted_us;
+  const int64_t deadline_us = since_us + static_cast<int64_t>(wait_ms) * 1000;
   Status locked = core_.storage->lock(deadline_us, request.operation, &waited);
   locked_us_ = clock.monotonic_us();
   counters.lock_wait_us.record_duration(start_us, locked_us_);

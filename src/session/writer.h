@@ -36,6 +36,7 @@ struct WriteRequest {
   std::string_view operation = "write";      // shown to people who read the lock file
   std::optional<uint64_t> lock_wait_ms;      // instead of the configured timeout
   std::optional<uint64_t> turn_wait_ms;  // kCall submitted alone: kBusy if others write for longer
+  int64_t submitted_us = 0;              // monotonic; set by submit()
   Status status;                         // the outcome
   bool done = false;
   bool ends_call = false;  // the last request of one submit()
@@ -109,7 +110,7 @@ class Writer {
   Status check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,
                    TakenIds* taken) const;
   Status put_vector_locked(std::string_view id, std::span<const float> values);
-  Status lock(const WriteRequest& request);
+  Status lock(const Group& group);
   void unlock(std::string_view operation) noexcept;
   void note_failure(std::string_view operation, const Status& failure) noexcept;
 
