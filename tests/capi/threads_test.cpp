@@ -3,7 +3,6 @@
 #include <varve/varve.h>
 
 #include <atomic>
-#include <chrono>
 #include <set>
 #include <string>
 #include <thread>
@@ -147,29 +146,6 @@ TEST(ThreadsOfTheHost, EachThreadSeesItsOwnError) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
-}
-
-// One after the other they would wait for five seconds in all.
-TEST(ThreadsOfTheHost, WaitTogetherForALockThatAnotherHolds) {
-  const TempDirectory directory;
-  const Store holder(directory.path(), R"({"concurrency":{"exclusive":true}})");
-  const Session held(holder, R"({"session_id":"s"})");
-  const Store store(directory.path(), R"({"concurrency":{"lock_timeout_ms":500}})");
-  const Session session = Session::open(store, "s");
-  const auto start = std::chrono::steady_clock::now();
-  std::atomic<int> busy_count{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 10; ++i) {
-    threads.emplace_back([&] {
-      const auto status = varve_kv_set(session.get(), "key", kNul, "value", kNul, nullptr);
-      if (status == VARVE_BUSY) ++busy_count;
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  const auto waited = std::chrono::steady_clock::now() - start;
-  EXPECT_EQ(busy_count, 10);
-  EXPECT_GE(waited, std::chrono::milliseconds(500));
-  EXPECT_LT(waited, std::chrono::milliseconds(2500));
 }
 
 TEST(ThreadsOfTheHost, AddAtOnceAndEveryEntryIsThereOnce) {

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -255,6 +258,59 @@ TEST(Readers, SeeEveryAnsweredEntryWhileOthersWrite) {
   done = true;
   for (auto& reader : readers) reader.join();
   EXPECT_EQ(wrong.load(), 0);
+}
+
+// From begin() on, a thread that asks a second time waits until all have asked once.
+class MeetingClock final : public Clock {
+ public:
+  MeetingClock(Clock& clock, size_t thread_count) : clock_(clock), thread_count_(thread_count) {}
+  int64_t now_ms() override { return clock_.now_ms(); }
+  int64_t monotonic_us() override {
+    std::unique_lock lock(mutex_);
+    const int64_t now_us = clock_.monotonic_us();
+    if (!has_begun_) return now_us;
+    if (asked_.insert(std::this_thread::get_id()).second) {
+      met_.notify_all();
+    } else {  // the limit is for a defect: the test then fails instead of hanging
+      met_.wait_for(lock, std::chrono::seconds(20), [&] { return asked_.size() == thread_count_; });
+    }
+    return now_us;
+  }
+  void sleep_us(int64_t duration_us) override { clock_.sleep_us(duration_us); }
+  void begin() { has_begun_ = true; }
+
+ private:
+  Clock& clock_;
+  const size_t thread_count_;
+  bool has_begun_ = false;
+  std::mutex mutex_;
+  std::condition_variable met_;
+  std::set<std::thread::id> asked_;
+};
+
+// One after the other, the last would hear so after eight timeouts.
+TEST(AHeldLock, IsWaitedForByAllThreadsTogether) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  host.context.settings.lock_timeout_ms = 5000;
+  MeetingClock clock(host.clock, kThreads);
+  host.context.clock = &clock;
+  const auto session = disk.open();
+  const auto holder = *disk.storage();
+  ASSERT_TRUE(holder->lock(host.clock.monotonic_us(), "test", nullptr).ok());
+  const int64_t before_us = host.clock.slept_us();
+  std::atomic<int> busy{0};
+  clock.begin();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      if (session->kv_set("place", "1").code() == Code::kBusy) busy += 1;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(busy.load(), kThreads);
+  EXPECT_EQ(host.clock.slept_us() - before_us, 5'000'000);
 }
 
 TEST(TwoHandles, WriteInTurnsFromManyThreads) {
