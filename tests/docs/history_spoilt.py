@@ -63,6 +63,12 @@ def passing(made, opened=0):
     return made
 
 
+def swept(reason):
+    """A sweep that reports the session's failure."""
+    return call(1, 2, "sweep", None,
+                answer={"problems": [{"session_id": S, "reason": reason, "damaged": False}]})
+
+
 def get(start, end, entry_id, checksum):
     return call(start, end, "get", told={"id": entry_id}, answer=[entry_id, 1, checksum])
 
@@ -70,6 +76,8 @@ def get(start, end, entry_id, checksum):
 NO_KEY = {"status": "NOT_FOUND", "answer": "there is no key 'k0'"}
 
 RIGHT = {
+    "a sweep with a writer in the way": [
+        swept("another writer holds the session's lock (process 1); try again later")],
     "an import that was refused in the middle": [
         call(1, 2, "import", told={"entries": [["e1", "t0", "w0", None], ["e2", "t0", "w0", None]],
                                    "lines": 2}, status="BUSY", answer=""), find(3, 4, "e1")],
@@ -109,6 +117,7 @@ WRONG = {
         passing(say(1, 2, "a")), call(3, 4, "drop", D), passing(last(5, 6, "a"), 5)],
     "a turn that is lost in a session that stays": [
         passing(say(1, 2, "a")), passing(last(3, 4))],
+    "a sweep that failed": [swept("the disk is full")],
     "lost": [add(1, 2, "e1"), find(3, 4)],
     "lost again after it was seen": [killed(add(1, 2, "e1")), find(3, 4, "e1"), find(5, 6)],
     "not added": [find(1, 2, "e1")],

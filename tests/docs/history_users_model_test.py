@@ -14,10 +14,10 @@ import unittest
 import history_users_spoilt as spoilt
 from history_model import Wrong, check
 from history_run import Run, check_log, read_history
-from history_users_agent import SHARED, TTL_S, UsersThread
+from history_users_agent import SHARED, TTL_S, USERS, UsersThread
 from history_users_model import UsersModel
 from seeds import take_seeds
-from varve_library import Library
+from varve_library import Library, given
 
 SEEDS = take_seeds(2)
 FILLERS = 36  # sessions of somebody else: enough for a catalog
@@ -47,12 +47,19 @@ class UsersRun(Run):
         for _ in range(9):
             thread.search()
         thread.sessions()
+        self.write_to_long_term(thread)
         thread.end()
         self.library._lib.varve_store_close(thread.store)
         left = [path.name for path in pathlib.Path(self.root, "sessions").iterdir()
                 if path.name in SHARED or path.name.startswith("own-")]
         check(not left, f"sessions that no sweep removes: {left}")
         self.check_left_overs()
+
+    def write_to_long_term(self, thread):
+        """What a killed writer left beside a log is removed by the next writer of that log."""
+        for user in USERS:
+            self.library.text("varve_memory_store", thread.memory(user),
+                              *given(thread.message(user)))
 
     def check_left_overs(self):
         """What is empty may be the beginning of a session, whose maker is alive, for an hour."""
