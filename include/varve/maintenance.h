@@ -188,7 +188,9 @@ varve_session_rebuild_index(varve_session_t *session, const char *options_json V
 
 /**
  * Returns the index in readable form: {"version","last_updated","entries":{ID:{"line_number",
- * "byte_offset","type","timestamp","tags","importance"}},"tags":{TAG:[ID]},"types":{TYPE:[ID]}}.
+ * "byte_offset","type","timestamp","tags","importance","current_relevance"}},"tags":{TAG:[ID]},
+ * "types":{TYPE:[ID]}}. current_relevance is the relevance without words at "last_updated", which
+ * is the time of the call.
  *
  * @param[in]  session      open session.
  * @param[out] json_out     the object, indented.

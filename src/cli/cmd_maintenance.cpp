@@ -244,13 +244,14 @@ Command migrate_command() {
 }
 
 Command index_command() {
-  return {"index",
-          "show or rebuild the index",
-          "[SESSION]\n[SESSION] --rebuild",
-          "Prints the index as JSON: where each entry is in the log, and which entries have which "
-          "tag and type.",
-          "varve index notes\nvarve index --all --rebuild",
-          &declare_index};
+  return {
+      "index",
+      "show or rebuild the index",
+      "[SESSION]\n[SESSION] --rebuild",
+      "Prints the index as JSON: where each entry is in the log, its relevance at this moment, and "
+      "which entries have which tag and type.",
+      "varve index notes\nvarve index --all --rebuild",
+      &declare_index};
 }
 
 }  // namespace varve::cli

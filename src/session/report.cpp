@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "decay/decay.h"
 #include "index/snapshot.h"
 #include "log/line_reader.h"
 #include "session/maintenance.h"
@@ -179,6 +180,13 @@ Result<json::Tree> list_files(Core& core) {
 
 namespace {
 
+// As a query without words has it.
+double relevance_of(const entry::EntryFacts& facts, const decay::Rules& rules, int64_t now_ms) {
+  const double age_hours = decay::age_hours(facts.timestamp_ms, now_ms);
+  const double factor = decay::factor(rules.of(facts.type), age_hours);
+  return decay::relevance(facts.importance, factor, decay::recency_boost(age_hours), 1);
+}
+
 // One row of the listing, from its line.
 json::Tree listed(const entry::EntryFacts& facts, uint64_t line_number, uint64_t offset) {
   json::Tree tags = json::Tree::array();
@@ -221,6 +229,7 @@ Result<json::Tree> list_index_now(Core& core) {
   entry::EntryFacts facts;
   log::Line line;
   const int64_t now_ms = core.context.clock->now_ms();
+  const auto rules = core.decay_rules();
   for (uint64_t number = 1;; ++number) {
     VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
     if (!more) break;
@@ -237,7 +246,9 @@ Result<json::Tree> list_index_now(Core& core) {
         continue;
       }
     }
-    by_id[facts.id] = listed(facts, number, line.offset);
+    json::Tree& listed_entry = by_id[facts.id];
+    listed_entry = listed(facts, number, line.offset);
+    listed_entry.set("current_relevance", json::Tree::number(relevance_of(facts, *rules, now_ms)));
     for (const auto& tag : facts.tags) {  // an entry may say a tag twice
       auto& ids = by_tag[tag];
       if (ids.empty() || ids.back() != facts.id) ids.push_back(facts.id);

@@ -14,6 +14,7 @@ from collections import Counter
 
 from lifecycle_agent import Agent, OtherProcess
 from lifecycle_model import HOUR_MS, Session, milliseconds, rfc3339, sealed, sum_of_usage
+from limits_model import decay_of
 from seeds import take_seeds
 
 START_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
@@ -411,9 +412,18 @@ class Run:
                                  **{name: entry.data[name] for name in
                                     ("type", "timestamp", "tags", "importance")}}
             offset += len(entry.line.encode()) + 1
+        for entry in live:
+            self.check_relevance(entry.data, found["entries"][entry.id].pop("current_relevance"))
         self.same(found["entries"], {entry.id: entries[entry.id] for entry in live}, "index")
         self.same(found["types"], {name: [entry.id for entry in live if entry.data["type"] == name]
                                    for name in {entry.data["type"] for entry in live}}, "types")
+
+    def check_relevance(self, data, found):
+        """docs/retrieval.md#relevance; no session here has settings of its own."""
+        age_hours = max(0, self.now_ms - milliseconds(data["timestamp"])) / HOUR_MS
+        boost = 1.5 if age_hours < 24 else 1
+        wanted = data["importance"] * decay_of(data["type"], age_hours, {}) * boost
+        self.same(abs(found - wanted) < 1e-12, True, f"relevance of {data}: {found}, not {wanted}")
 
     # Upkeep.
 

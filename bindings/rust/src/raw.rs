@@ -1514,7 +1514,9 @@ pub struct Api {
     pub varve_session_rebuild_index: unsafe extern "C" fn(session: *mut varve_session_t, options_json: *const c_char, options_len: usize, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
     /// Returns the index in readable form: {"version","last_updated","entries":{ID:{"line_number",
-    /// "byte_offset","type","timestamp","tags","importance"}},"tags":{TAG:[ID]},"types":{TYPE:[ID]}}.
+    /// "byte_offset","type","timestamp","tags","importance","current_relevance"}},"tags":{TAG:[ID]},
+    /// "types":{TYPE:[ID]}}. current_relevance is the relevance without words at "last_updated", which
+    /// is the time of the call.
     ///
     /// @param[in]  session      open session.
     /// @param[out] json_out     the object, indented.

@@ -253,7 +253,8 @@ TEST_P(Transfer, TheIndexIsListedForPeople) {
   const json::Tree& entries = member(*tree, "entries");
   EXPECT_EQ(entries.members().size(), 2u);
   EXPECT_EQ(member(entries, "a").canonical(),
-            R"({"byte_offset":0,"importance":0.25,"line_number":1,"tags":["x","y"],)"
+            R"({"byte_offset":0,"current_relevance":0.375,"importance":0.25,"line_number":1,)"
+            R"("tags":["x","y"],)"
             R"("timestamp":"2026-01-10T14:23:45.678Z","type":"message"})");
   EXPECT_EQ(member(entries, "b").get_int64("byte_offset"), first_line);
   EXPECT_EQ(member(entries, "b").get_int64("line_number"), 2);

@@ -1535,7 +1535,9 @@ class Functions:
         """varve_status_t varve_session_index(varve_session_t *session, char **json_out, size_t *json_len_out, varve_error_t **error_out)
 
         Returns the index in readable form: {"version","last_updated","entries":{ID:{"line_number",
-        "byte_offset","type","timestamp","tags","importance"}},"tags":{TAG:[ID]},"types":{TYPE:[ID]}}.
+        "byte_offset","type","timestamp","tags","importance","current_relevance"}},"tags":{TAG:[ID]},
+        "types":{TYPE:[ID]}}. current_relevance is the relevance without words at "last_updated", which
+        is the time of the call.
 
         @param[in]  session      open session.
         @param[out] json_out     the object, indented.
