@@ -223,7 +223,7 @@ Status DraftWriter::write_expires_at(Given value) {
       return fields_.invalid(*ttl, "must be a number of seconds above 0 and at most " +
                                        std::to_string(kTtlSecondsMax));
     }
-    draft_.facts.expires_at_ms = options_.now_ms + static_cast<int64_t>(seconds * 1000);
+    draft_.facts.expires_at_ms = end_of_ttl(options_.now_ms, seconds);
   } else if (value) {
     VARVE_TRY(fields_.read_time(*value, &draft_.facts.expires_at_ms));
   } else {

@@ -177,7 +177,7 @@ bool PlainDraft::read_ttl_seconds() {
   std::string canonical;
   const double seconds = read_number(&canonical).value_or(0);
   if (was_read(kExpiresAt) || !(seconds > 0) || seconds > kTtlSecondsMax) return false;
-  draft_.facts.expires_at_ms = options_.now_ms + static_cast<int64_t>(seconds * 1000);
+  draft_.facts.expires_at_ms = end_of_ttl(options_.now_ms, seconds);
   return true;
 }
 

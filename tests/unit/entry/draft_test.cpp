@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/sha256.h"
+#include "base/time.h"
 #include "entry/entry.h"
 #include "entry_fixture.h"
 #include "json/canonical.h"
@@ -195,6 +196,17 @@ TEST_F(Drafting, ATtlBecomesTheMomentItEnds) {
       make(R"({"type":"m","content":1,"ttl_seconds":1,"expires_at":"2027-01-01T00:00:00Z"})");
   EXPECT_EQ(both.code(), Code::kInvalidArgument);
   EXPECT_EQ(both.status().place().member, "ttl_seconds");
+}
+
+// Whatever the clock tells: the index must not know another end than the line has.
+TEST_F(Drafting, ATtlEndsNoLaterThanCanBeWritten) {
+  for (const int64_t now_ms : {kLastMs - 60'000, kLastMs - 1, kLastMs}) {
+    options_.now_ms = now_ms;
+    const auto result = make(R"({"type":"m","content":"\u0041","ttl_seconds":60})");
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_EQ(result->facts.expires_at_ms, kLastMs);
+    EXPECT_NE(result->body.find(R"("expires_at":"9999-12-31T23:59:59.999Z")"), std::string::npos);
+  }
 }
 
 TEST_F(Drafting, DepthBeyond64IsRefused) {

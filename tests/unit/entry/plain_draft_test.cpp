@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "entry_fixture.h"
 
 namespace varve::entry {
@@ -94,6 +95,15 @@ TEST_F(PlainDrafts, ExpireAtAMomentOrAfterAWhile) {
   const auto draft = plain(start + a_while + "}");
   ASSERT_TRUE(draft);
   EXPECT_EQ(draft->facts.expires_at_ms, kNowMs + 60'000);
+}
+
+TEST_F(PlainDrafts, ExpireNoLaterThanCanBeWritten) {
+  const std::string text = R"({"id":"a","type":"t","content":1,"ttl_seconds":60})";
+  for (const int64_t now_ms : {kLastMs - 60'000, kLastMs - 1, kLastMs}) {
+    options_.now_ms = now_ms;
+    expect_same(text);
+    EXPECT_EQ(plain(text)->facts.expires_at_ms, kLastMs);
+  }
 }
 
 TEST_F(PlainDrafts, GetAnIdWhereTheyHaveNone) {
