@@ -1,5 +1,6 @@
 // stats, files, version.
 #include <memory>
+#include <utility>
 
 #include "cli/command.h"
 #include "cli/display_text.h"
@@ -33,11 +34,18 @@ std::string entries_figure(const json::object& stats) {
   return text;
 }
 
+// With its parts: those that every session has, and of the others those that are there.
 std::string size_figure(const json::object& sizes) {
-  return format_bytes(integer_at(sizes, "total")) + " (log " +
-         format_bytes(integer_at(sizes, "log")) + ", index " +
-         format_bytes(integer_at(sizes, "index")) + ", tombstones " +
-         format_bytes(integer_at(sizes, "tombstones")) + ")";
+  std::string text = format_bytes(integer_at(sizes, "total")) + " (log " +
+                     format_bytes(integer_at(sizes, "log")) + ", index " +
+                     format_bytes(integer_at(sizes, "index")) + ", tombstones " +
+                     format_bytes(integer_at(sizes, "tombstones"));
+  for (const auto& [name, label] : {std::pair{"vectors", "vectors"}, std::pair{"kv", "keys"},
+                                    std::pair{"transcript", "transcript"}}) {
+    const int64_t bytes = integer_at(sizes, name);
+    if (bytes > 0) text += std::string(", ") + label + " " + format_bytes(bytes);
+  }
+  return text + ")";
 }
 
 std::string types_figure(const json::object& types) {

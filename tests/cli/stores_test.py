@@ -1,4 +1,6 @@
-"""varve kv and varve transcript."""
+"""varve kv and varve transcript, and how they count in varve stats."""
+
+import re
 
 from cli_support import CliTest, main
 
@@ -102,6 +104,22 @@ class Transcript(CliTest):
         for words in ((), ("say", "notes"), ("append", "notes", "user"), ("last", "a", "b"),
                       ("append", "notes", " user", "x")):
             self.run_cli("transcript", *words, exit_code=1)
+
+
+class Size(CliTest):
+    def size(self):
+        text = self.run_cli("stats", "notes").stdout
+        return re.search("(?m)^Size +(.*)$", text)[1]
+
+    def test_of_a_session_names_what_it_is_made_of(self):
+        self.run_cli("create", "notes")
+        self.assertEqual(self.size(), "0 B (log 0 B, index 0 B, tombstones 0 B)")
+        self.run_cli("transcript", "append", "notes", "user", "-", stdin="x" * 20_000)
+        self.assertEqual(self.size(), "20.0 kB (log 0 B, index 0 B, tombstones 0 B, "
+                                      "transcript 20.0 kB)")
+        self.run_cli("kv", "set", "notes", "a", "x" * 1000)
+        self.assertRegex(self.size(), r"^21\.1 kB \(.*, tombstones 0 B, keys 1\.1 kB, "
+                                      r"transcript 20\.0 kB\)$")
 
 
 if __name__ == "__main__":
