@@ -230,7 +230,8 @@ Command stats_command() {
           "show figures",
           "[SESSION]\n--all",
           "Shows how many entries a session holds, of which types, how large its files are and how "
-          "near their limit, who is writing, and whether anything is damaged.",
+          "near their limit, who is writing, and what damage was met when it was opened; "
+          "`varve verify` looks for damage.",
           "varve stats notes\nvarve stats --all",
           &declare_stats};
 }

@@ -11,7 +11,9 @@ std::string damage_figure(const json::object& stats) {
   std::string text;
   for (const auto& [name, label] :
        {std::pair{"skipped", "skipped"}, std::pair{"missing", "missing"},
-        std::pair{"torn_tails", "torn tails"}, std::pair{"rollback", "rolled back"}}) {
+        std::pair{"torn_tails", "torn tails"}, std::pair{"rollback", "rolled back"},
+        std::pair{"metadata", "metadata.json"}, std::pair{"kv", "kv.json"},
+        std::pair{"transcript", "transcript.md"}}) {
     const int64_t count = integer_at(damage, name);
     if (count == 0 && !bool_at(damage, name)) continue;
     if (!text.empty()) text += ", ";

@@ -107,6 +107,12 @@ class Watch(CliTest):
         self.assertIn("DAMAGE", done.stdout)
         self.assertIn("skipped 1", done.stdout)
 
+    def test_damaged_metadata_is_shown(self):
+        self.notes(1)
+        self.session_file("notes", "metadata.json").write_text("{")
+        for words in (("watch", "--once"), ("stats", "--all"), ("stats", "notes")):
+            self.assertRegex(self.run_cli(*words).stdout, "(?m)  metadata.json$")
+
     def test_who_writes_is_shown(self):
         self.notes(1)
         path = self.session_file("notes", "lock")
