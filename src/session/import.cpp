@@ -10,6 +10,7 @@
 #include "json/object_reader.h"
 #include "session/import_report.h"
 #include "session/stored_entry.h"
+#include "transfer/chat_calls.h"
 #include "transfer/convert.h"
 #include "transfer/elements.h"
 
@@ -85,6 +86,9 @@ class Import {
       candidate.text = entry.canonical();
       VARVE_TRY_ASSIGN(candidate.draft,
                        entry::draft(candidate.text, draft_options_, ids_, scratch_));
+      if (kind == transfer::ImportFormat::kChat) {
+        calls_.note(document_.root(), candidate.draft.facts.id);
+      }
     }
     report_.note_kind(kind, is_line);
     waiting_bytes_ += candidate.text.size();
@@ -126,7 +130,19 @@ class Import {
     if (kind == transfer::ImportFormat::kMcp) {
       return transfer::entry_of_knowledge(document_.root());
     }
-    return transfer::entry_of_message(document_.root(), element.ordinal);
+    VARVE_TRY_ASSIGN(json::Tree entry,
+                     transfer::entry_of_message(document_.root(), element.ordinal));
+    refer_to_calls(&entry);
+    return entry;
+  }
+
+  // A context keeps a call and its results together by the references.
+  void refer_to_calls(json::Tree* entry) const {
+    json::Tree references = json::Tree::array();
+    for (const auto& id : calls_.answered_by(document_.root())) {
+      references.push(json::Tree::string(id));
+    }
+    if (!references.items().empty()) entry->set("references", std::move(references));
   }
 
   // Writes the new ones among the candidates, and counts all of them.
@@ -212,6 +228,7 @@ class Import {
   json::Document scratch_;
   std::vector<Candidate> waiting_;
   size_t waiting_bytes_ = 0;
+  transfer::ChatCalls calls_;
   std::map<uint64_t, uint32_t> repeats_;     // without an id: count by hash of content
   std::map<uint64_t, EntryMark> pretended_;  // dry run: by hash of the id
 };

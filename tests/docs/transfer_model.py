@@ -14,7 +14,7 @@ TYPE = re.compile(r"[a-z][a-z0-9_]{0,31}\Z")
 RELATION = re.compile(r"[A-Za-z0-9_.:-]{1,64}\Z")
 CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)\Z")
-DEPTH_MAX, DIGITS_MAX = 64, 1024
+DEPTH_MAX, DIGITS_MAX, CALLS_MAX = 64, 1024, 256
 MILLISECONDS_FROM = 1e11
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -244,7 +244,34 @@ def time_of_message(members):
     return None
 
 
-def of_chat(members, place):
+def parts_of(members, kinds):
+    """Those objects among the parts of a message."""
+    parts = members.get("content")
+    return [part for part in (parts if isinstance(parts, list) else [])
+            if isinstance(part, dict) and part.get("type") in kinds]
+
+
+def calls_of(members):
+    """The ids of the calls that a message makes; a function without ids by its name."""
+    calls = members.get("tool_calls")
+    found = [call.get("id") for call in (calls if isinstance(calls, list) else [])
+             if isinstance(call, dict)]
+    found += [part.get("id") for part in parts_of(members, ("tool_use", "server_tool_use"))]
+    function = members.get("function_call")
+    name = function.get("name") if isinstance(function, dict) else None
+    return [*filter(is_text, found), *([("name", name)] if is_text(name) else [])]
+
+
+def answers_of(members):
+    """Those whose results a message has."""
+    found = [members.get("tool_call_id")]
+    found += [part.get("tool_use_id") for part in parts_of(members, ("tool_result",))]
+    name = members.get("name") if members["role"] == "function" else None
+    return [*filter(is_text, found), *([("name", name)] if is_text(name) else [])]
+
+
+def of_chat(members, place, calls):
+    """calls: those of the messages before it, [(what it is called, key of its entry)]."""
     content = {name: value for name, value in members.items() if name != "content"}
     said = members.get("content")
     if is_text(said):
@@ -256,6 +283,10 @@ def of_chat(members, place):
         if not is_one_plain_text(said):
             content["parts"] = said
     entry = {"type": type_of_message(members), "content": content}
+    made_by = dict(calls[-CALLS_MAX:])
+    answered = dict.fromkeys(made_by[call] for call in answers_of(members) if call in made_by)
+    if answered:
+        entry["references"] = list(answered)
     time_ms = time_of_message(members)
     key = key_of("chat", place, canonical(members))
     if time_ms is not None:
@@ -272,8 +303,9 @@ class Session:
         """An id that was derived: the library's, once it is known."""
         return self.ids.get(key, key)
 
-    def element(self, text, place, form, is_array, seen):
-        """place: how many come before it in the text; seen: how often each entry without an id."""
+    def element(self, text, place, form, is_array, seen, calls):
+        """place: how many come before it in the text; seen: how often each entry without an id;
+        calls: as of_chat."""
         members = read(text)
         kind = kind_of(members) if form == "auto" else {"mcp": "mcp", "chat": "chat"}.get(
             form, "entry")
@@ -282,7 +314,7 @@ class Session:
             return of_memory_server(members, place)
         if kind == "chat":
             require(is_text(members.get("role")), "role")
-            return of_chat(members, place)
+            return of_chat(members, place, calls)
         check_entry(members)
         form = "json" if form == "json" or is_array else "jsonl"
         if "id" in members:
@@ -311,11 +343,13 @@ class Session:
     def take(self, elements, form, is_array, now_ms, dry_run=False):
         """elements: [(line, text)]. Gives the report, and the new entries by id or key."""
         report = {"added": 0, "existing": 0, "refused": [], "format": form}
-        seen, new = {}, {}
+        seen, new, calls = {}, {}, []
         for place, (line, text) in enumerate(elements):
             try:
-                element = self.element(text, place, form, is_array, seen)
+                element = self.element(text, place, form, is_array, seen, calls)
                 self.check_size(element, now_ms, len(new))
+                if element.kind == "chat":
+                    calls += [(call, element.key) for call in calls_of(read(text))]
                 if report["format"] == "auto":
                     report["format"] = element.kind
                 is_new = self.put(element, new, now_ms)

@@ -141,10 +141,17 @@ class Maker(random.Random):
         return self.choice([
             self.object({"type": '"text"', "text": self.quoted(1)}), self.quoted(1),
             self.object({"type": '"text"', "text": self.quoted(1), "cache": "1"}),
-            self.object({"type": '"tool_use"', "id": '"t1"', "input": self.value(2)}),
-            self.object({"type": '"tool_result"', "content": self.quoted(1)}),
+            self.object({"type": '"tool_use"', "id": self.call_id(), "input": self.value(2)}),
+            self.object({"type": '"tool_result"', "content": self.quoted(1),
+                         "tool_use_id": self.some(0.6, self.call_id)}),
             '{"type":"tool_result","content":[{"type":"text","text":"x"}]}',
             self.object({"type": '"image"', "source": self.value(2)})])
+
+    def call_id(self):
+        return self.choice(['"t1"', '"t2"', '"f"', "1"])
+
+    def calls(self):
+        return self.choice(["[]", "null", '[{"id":"t1"}]', '[{"id":"t1"},{"id":"t2"}]', "{}"])
 
     def message(self):
         parts = ",".join(self.part() for _ in range(self.randint(0, 3)))
@@ -154,10 +161,11 @@ class Maker(random.Random):
             "role": self.of(["user", "assistant", "tool", "function", "Ann é", 5],
                             [5, 5, 2, 1, 1, 0.2]),
             "content": self.some(0.95, lambda: content),
-            "tool_calls": self.some(0.1, lambda: self.choice(["[]", "null", '[{"id":"t1"}]'])),
+            "tool_calls": self.some(0.2, self.calls),
             "function_call": self.some(0.1, lambda: self.choice(['{"name":"f"}', "null"])),
-            "tool_call_id": self.some(0.1, lambda: '"t1"'),
-            **self.time_of_message(), "name": self.some(0.1, self.quoted)})
+            "tool_call_id": self.some(0.3, self.call_id),
+            **self.time_of_message(),
+            "name": self.some(0.2, lambda: self.choice([self.quoted(), '"f"']))})
 
     def time_of_message(self):
         if self.random() < 0.6:

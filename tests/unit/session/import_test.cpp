@@ -259,6 +259,17 @@ TEST_P(Import, AChatMayComeAsLinesOrInAnObject) {
   EXPECT_EQ(entries()[1].get_string("type"), "tool_result");
 }
 
+TEST_P(Import, AResultInAChatRefersToItsCall) {
+  const std::string call = R"({"role":"assistant","content":null,"tool_calls":[{"id":"t"}]})";
+  const std::string result = R"({"role":"tool","tool_call_id":"t","content":"9"})";
+  const std::string chat = result + "\n" + call + "\n" + result + "\n";
+  EXPECT_EQ(counts(import(chat)), (Counts{3, 0, 0}));
+  const auto all = entries();
+  EXPECT_EQ(all[0].get("references")->canonical(), "[]");
+  EXPECT_EQ(all[2].get("references")->canonical(), "[\"" + all[1].get_string("id") + "\"]");
+  EXPECT_EQ(counts(import(chat + call + "\n" + result)), (Counts{2, 3, 0}));
+}
+
 TEST_P(Import, AFormatThatIsNamedIsNotGuessedAt) {
   const std::string message = R"({"role":"user","content":"Hi"})";
   EXPECT_EQ(counts(import(message, "jsonl")), (Counts{0, 0, 1}));

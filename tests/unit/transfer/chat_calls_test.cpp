@@ -1,0 +1,76 @@
+#include "transfer/chat_calls.h"
+
+#include <gtest/gtest.h>
+
+namespace varve::transfer {
+namespace {
+
+using Ids = std::vector<std::string>;
+
+class ChatCallsTest : public testing::Test {
+ protected:
+  json::Value message(std::string_view text) {
+    EXPECT_TRUE(document_.parse(text).ok()) << text;
+    return document_.root();
+  }
+  void note(std::string_view text, const std::string& id) { calls_.note(message(text), id); }
+  Ids answered_by(std::string_view text) { return calls_.answered_by(message(text)); }
+
+  ChatCalls calls_;
+  json::Document document_;
+};
+
+TEST_F(ChatCallsTest, AreFoundByTheirIdsInEveryForm) {
+  note(R"({"role":"assistant","content":null,"tool_calls":[{"id":"a"},{"id":"b"}]})", "one");
+  note(R"({"role":"assistant","content":["x",{"type":"tool_use","id":"c"}]})", "two");
+  note(R"({"role":"assistant","content":[{"type":"server_tool_use","id":"d"}]})", "three");
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"b","content":"x"})"), Ids{"one"});
+  EXPECT_EQ(answered_by(R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"c"},)"
+                        R"({"type":"tool_result","tool_use_id":"a"},)"
+                        R"({"type":"tool_result","tool_use_id":"b"},)"
+                        R"({"type":"tool_result","tool_use_id":"d"}]})"),
+            (Ids{"two", "one", "three"}));
+}
+
+TEST_F(ChatCallsTest, OfFunctionsAreFoundByTheirName) {
+  note(R"({"role":"assistant","content":null,"function_call":{"name":"f"}})", "one");
+  EXPECT_EQ(answered_by(R"({"role":"function","name":"f","content":"x"})"), Ids{"one"});
+  EXPECT_EQ(answered_by(R"({"role":"user","name":"f","content":"x"})"), Ids{});
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"f","content":"x"})"), Ids{});
+}
+
+TEST_F(ChatCallsTest, OfOneIdTheLastIsMeant) {
+  note(R"({"role":"assistant","tool_calls":[{"id":"a"}]})", "one");
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"a"})"), Ids{"one"});
+  note(R"({"role":"assistant","tool_calls":[{"id":"a"}]})", "two");
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"a"})"), Ids{"two"});
+}
+
+TEST_F(ChatCallsTest, AreTheLatestOnly) {
+  note(R"({"role":"assistant","tool_calls":[{"id":"first"},{"id":"second"}]})", "one");
+  for (size_t i = 1; i < ChatCalls::kCallsMax; ++i) {
+    note(R"({"role":"assistant","tool_calls":[{"id":"other"}]})", "two");
+  }
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"first"})"), Ids{});
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"second"})"), Ids{"one"});
+}
+
+TEST_F(ChatCallsTest, OfOtherShapesAreNone) {
+  for (const auto text :
+       {R"({"role":"assistant","tool_calls":{"id":"a"}})",
+        R"({"role":"x","tool_calls":["a",null]})",
+        R"({"role":"x","tool_calls":[{"id":1}],"function_call":"f"})", R"({"role":"x","id":"a"})",
+        R"({"role":"x","content":[{"type":"text","id":"a"},{"id":"a"}]})",
+        R"({"role":"x","content":{"type":"tool_use","id":"a"}})"}) {
+    note(text, "one");
+  }
+  for (const auto text :
+       {R"({"role":"tool","tool_call_id":"a"})", R"({"role":"tool","tool_call_id":1})",
+        R"({"role":"tool"})", R"({"role":"function","name":"f"})",
+        R"({"role":"user","content":[{"type":"text","tool_use_id":"a"},"a",null]})"}) {
+    EXPECT_EQ(answered_by(text), Ids{}) << text;
+  }
+}
+
+}  // namespace
+}  // namespace varve::transfer
