@@ -253,6 +253,21 @@ class Vectors(Sentences):
         self.assertEqual(self.refused(self.session, {"vector": [1]}), "vector")
 
 
+class LongTerm(Sentences):
+    """docs/tiers.md: vectors are put by the session that a search by ids names."""
+
+    def test_entries_are_found_by_vectors(self):
+        memory = self.store.open_memory({"user_id": "ann"})
+        for text, vector in (("likes tea", [1, 0]), ("hates rain", [0, 1])):
+            entry_id = memory.store({"content": text})
+            found = memory.search({"ids": [entry_id]})["results"]
+            session = self.store.open(found[0]["session_id"])
+            session.put_vector(entry_id, vector)
+            session.close()
+        found = memory.search({"vector": [0.1, 1]})["results"]
+        self.assertEqual([each["entry"]["content"] for each in found], ["hates rain", "likes tea"])
+
+
 class Documents(unittest.TestCase):
     """kv.json and transcript.md are at most 64 MiB, whatever the other limits are."""
 
