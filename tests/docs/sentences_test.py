@@ -253,6 +253,30 @@ class Vectors(Sentences):
         self.assertEqual(self.refused(self.session, {"vector": [1]}), "vector")
 
 
+class Imported(Sentences):
+    """docs/privacy.md: ids that an import made tell whether a guessed name was there."""
+
+    def id_of_entity(self, directory, session_id, observation):
+        store = self.library.open_store(directory)
+        session = store.create(session_id=session_id)
+        session.import_text(json.dumps({"type": "entity", "name": "Ann", "entityType": "person",
+                                        "observations": [observation]}))
+        entry_id = session.query({})["results"][0]["entry"]["id"]
+        session.delete(entry_id, "asked to")
+        self.library.text("varve_session_purge", session._handle, *given(None))
+        store.close()
+        return entry_id
+
+    def test_an_entity_has_the_same_id_wherever_its_name_is_and_leaves_it_behind(self):
+        with tempfile.TemporaryDirectory() as directory:
+            ids = {self.id_of_entity(directory, name, name) for name in ("a", "b")}
+            self.assertEqual(len(ids), 1)
+            for name in ("a", "b"):
+                folder = pathlib.Path(directory, "sessions", name)
+                self.assertIn(ids.copy().pop(), (folder / "tombstones.jsonl").read_text())
+                self.assertEqual((folder / "memory.jsonl").read_bytes(), b"")
+
+
 class LongTerm(Sentences):
     """docs/tiers.md: vectors are put by the session that a search by ids names."""
 
