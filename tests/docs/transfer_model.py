@@ -326,7 +326,11 @@ class Session:
     def is_same(self, element, entry):
         """Whether the element says what this entry says, but for times that it does not have."""
         fresh = made(element.members, 0)
-        times = {"timestamp", "expires_at"} - element.members.keys()
+        times = {"timestamp"} - element.members.keys()
+        if "ttl_seconds" in element.members:
+            times.add("expires_at")
+        if ("expires_at" in fresh) != ("expires_at" in entry):
+            return False
         return all(canonical(self.resolved(fresh.get(name))) == canonical(entry.get(name))
                    for name in fresh.keys() | entry.keys() if name not in times | {"id"})
 
