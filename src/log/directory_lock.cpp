@@ -185,12 +185,23 @@ Status DirectoryStorage::read_state() {
 }
 
 // A state that could not be written costs the next writer a sync or a copy, except in sync_file().
-Status DirectoryStorage::write_state() {
-  std::string bytes = encode_lock_state(state_);
+Status DirectoryStorage::write_state() { return write_state(state_); }
+
+Status DirectoryStorage::write_state(const LockState& state) {
+  std::string bytes = encode_lock_state(state);
   Status written = lock_file_->write_at(0, bytes);
   state_bytes_ = written.ok() ? std::move(bytes) : std::string();
-  if (written.ok()) says_suspect_ = state_.suspect;
+  if (written.ok()) says_suspect_ = state.suspect;
   return written;
+}
+
+// Before a sync whose failure would be healed by a copy. Where the lock file has no room for it (it
+// may be new, or on a disk that copies on write), nothing has happened yet that needs healing.
+Status DirectoryStorage::tell_suspect() {
+  if (says_suspect_) return {};
+  LockState told = state_;
+  told.suspect = true;
+  return write_state(told);
 }
 
 Status DirectoryStorage::mark_catalogued() {

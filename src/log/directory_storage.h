@@ -140,6 +140,8 @@ class DirectoryStorage final : public SessionStorage {
   Status prepare_to_write(std::string_view operation);
   Status read_state();
   Status write_state();
+  Status write_state(const LockState& state);
+  Status tell_suspect();
 
   // Parts of append() and sync().
   Status refuse_if_poisoned() const;

@@ -29,6 +29,7 @@ Status DirectoryStorage::append_to_transcript(uint64_t expected_bytes, std::stri
 
 Status DirectoryStorage::append_transcript_and_sync(io::File& file, uint64_t start_bytes,
                                                     std::string_view bytes, bool durable) {
+  if (durable) VARVE_TRY(tell_suspect());
   Status written = file.append(bytes);
   if (!written.ok()) {
     if (ends_at(file, start_bytes)) return written;
@@ -62,6 +63,7 @@ Status DirectoryStorage::sync_transcript() {
   if (!file.ok()) return file.status();
   VARVE_TRY_ASSIGN(const io::FileInfo info, (*file)->info());
   if (info.identity == transcript_synced_ && info.size_bytes == transcript_synced_bytes_) return {};
+  VARVE_TRY(tell_suspect());
   if (make_transcript_durable(**file).ok()) return {};
   return heal_transcript(**file, info.size_bytes);
 }

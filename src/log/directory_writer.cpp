@@ -86,6 +86,7 @@ Status DirectoryStorage::check_end(Stream stream, uint64_t expected_bytes) {
 Status DirectoryStorage::ready_to_append(Stream stream, uint64_t expected_bytes, bool durable) {
   if (!snapshot_of(stream).file) VARVE_TRY(open_for_append(stream));
   VARVE_TRY(check_end(stream, expected_bytes));
+  if (durable) VARVE_TRY(tell_suspect());
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   // A writer before us may have died between write and sync. Its bytes are synced first, so that a
   // later line proves that every earlier one was durable: recovery relies on that.
@@ -212,8 +213,8 @@ Status DirectoryStorage::append_to_quarantine(std::string_view lines) {
 // The log is marked suspect meanwhile: a process killed between a failed sync and its report would
 // leave the next writer a file whose syncs cannot be believed.
 Status DirectoryStorage::sync_file(io::File& file) {
+  VARVE_TRY(tell_suspect());
   state_.suspect = true;
-  if (!says_suspect_) VARVE_TRY(write_state());
   const int64_t start_us = sync_us_ == nullptr ? 0 : environment_.clock->monotonic_us();
   VARVE_TRY(file.sync_data());
   if (sync_us_ != nullptr) sync_us_->record_duration(start_us, environment_.clock->monotonic_us());
@@ -289,6 +290,7 @@ Status DirectoryStorage::sync_unpublished(Stream stream, uint64_t bytes) {
 Status DirectoryStorage::sync_stream(Stream stream) {
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   if (!file) return {};
+  VARVE_TRY(tell_suspect());
   return make_durable(*file, stream).ok() ? Status() : heal_all(stream);
 }
 

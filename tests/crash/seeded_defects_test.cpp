@@ -49,6 +49,7 @@ struct Seeded {
   Sabotage defect;
   const char* invariant;  // which must be broken, among others
   void (*run)(CrashRig&) = work;
+  size_t states_max = 150;  // of each moment
 };
 void PrintTo(const Seeded& seeded, std::ostream* out) { *out << seeded.name; }
 
@@ -67,7 +68,7 @@ TEST(SeededDefects, NoneIsFoundWhereThereIsNone) {
 
 TEST_P(SeededDefects, AreFound) {
   CrashRig rig(GetParam().defect);
-  rig.watch(150);
+  rig.watch(GetParam().states_max);
   GetParam().run(rig);
   rig.unwatch();
   EXPECT_GT(rig.findings().count(), 0U) << rig.state_count() << " states";
@@ -86,7 +87,7 @@ constexpr Seeded kSeeded[] = {
     {"TombstonesReplacedBeforeTheLog", Sabotage::kTombstonesFirst, "NORES", work_and_compact},
     {"RemovedBeforeTheRename", Sabotage::kRemovedFirst, "ACK"},
     {"TombstoneWrittenLate", Sabotage::kTombstoneLate, "NORES"},
-    {"BatchHalfApplied", Sabotage::kBatchOfOnes, "BATCH"},
+    {"BatchHalfApplied", Sabotage::kBatchOfOnes, "BATCH", work, 300},
 };
 INSTANTIATE_TEST_SUITE_P(All, SeededDefects, testing::ValuesIn(kSeeded),
                          [](const auto& given) { return std::string(given.param.name); });

@@ -244,6 +244,31 @@ TEST_F(InDirectory, AShortWriteIsCutOffAgain) {
   EXPECT_EQ(log(), "one\ntwo\n");
 }
 
+// The log's last block has room for a line, and there is none for another file or for the lock
+// file: it is new, or the disk copies on write, as btrfs does.
+TEST_F(InDirectory, AFullDiskThatDoesNotTakeTheLockFileRefusesAndStopsNothing) {
+  const auto is_full = [](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool writes =
+        operation.kind == OperationKind::kAppend || operation.kind == OperationKind::kWriteAt;
+    if (writes && operation.name != "memory.jsonl") return io::Fault{ENOSPC};
+    return std::nullopt;
+  };
+  for (const std::string line : {"two\n", "three\n"}) {
+    const std::string before = log();
+    disk_.set_fault_hook(is_full);
+    EXPECT_EQ(append(line).code(), Code::kNoSpace);
+    EXPECT_EQ(append(line).code(), Code::kNoSpace) << "and not that writing stopped";
+    ASSERT_TRUE(lock(*storage_).ok());
+    EXPECT_EQ(storage_->sync(0).code(), before == "one\n" ? Code::kNoSpace : Code::kOk);
+    storage_->unlock();
+    disk_.set_fault_hook(nullptr);
+    EXPECT_EQ(log(), before);
+    EXPECT_TRUE(append(line).ok());
+    EXPECT_EQ(log(), before + line);
+    EXPECT_FALSE(state()->suspect);
+  }
+}
+
 TEST_F(InDirectory, AShortWriteThatCannotBeCutOffStopsWriting) {
   disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     if (operation.name != "memory.jsonl") return std::nullopt;
