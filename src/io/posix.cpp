@@ -112,8 +112,10 @@ Result<std::unique_ptr<Directory>> PosixFileSystem::open_root(std::string_view p
     opened = open_followed(AT_FDCWD, text, kReadFlags);
     if (!opened.is_open()) return root_failure(errno, AT_FDCWD, text, text);
   }
-  return std::unique_ptr<Directory>(
-      std::make_unique<PosixDirectory>(std::move(opened), std::move(text), std::move(name)));
+  // A directory that exists may be anybody's: an export or a first backup there stays root's.
+  constexpr bool kGivesToOwner = false;
+  return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(
+      std::move(opened), std::move(text), std::move(name), kGivesToOwner));
 }
 
 Result<std::unique_ptr<File>> PosixFileSystem::open_file(std::string_view path) {

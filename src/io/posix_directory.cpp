@@ -43,6 +43,19 @@ struct CloseDirectory {
   void operator()(DIR* stream) const noexcept { ::closedir(stream); }
 };
 
+// False also when it cannot be read.
+bool is_empty(int directory) noexcept {
+  Descriptor own = open_component(directory, ".", O_RDONLY | O_DIRECTORY);
+  const std::unique_ptr<DIR, CloseDirectory> stream(own.is_open() ? ::fdopendir(own.get())
+                                                                  : nullptr);
+  if (!stream) return false;
+  static_cast<void>(own.release());  // the stream closes it
+  int count = 0;
+  errno = 0;
+  while (count < 3 && ::readdir(stream.get()) != nullptr) ++count;
+  return count == 2 && errno == 0;  // "." and ".."
+}
+
 }  // namespace
 
 int make_directory_at(int parent, const std::string& name, uint32_t permissions) noexcept {
@@ -66,10 +79,11 @@ int make_directory_at(int parent, const std::string& name, uint32_t permissions)
 }
 
 PosixDirectory::PosixDirectory(Descriptor descriptor, std::string path,
-                               std::shared_ptr<RootName> root_name)
+                               std::shared_ptr<RootName> root_name, bool gives_to_owner)
     : descriptor_(std::move(descriptor)),
       path_(std::move(path)),
       root_name_(std::move(root_name)),
+      gives_to_owner_(gives_to_owner),
       has_stamps_(has_change_stamps_at(descriptor_.get())) {}
 
 Result<std::unique_ptr<File>> PosixDirectory::open(std::string_view name, OpenMode mode,
@@ -114,6 +128,7 @@ Result<Descriptor> PosixDirectory::require_regular(Descriptor descriptor, const 
 Result<Descriptor> PosixDirectory::finish_creation(Descriptor descriptor, const std::string& name,
                                                    uint32_t permissions) {
   VARVE_TRY_ASSIGN(const struct stat status, stat_of(descriptor.get(), path_of(name)));
+  give_to_owner(descriptor.get());
   if ((status.st_mode & 07777U) == permissions) return descriptor;
   if (retry_interrupted([&] { return ::fchmod(descriptor.get(), permissions); }) == 0 ||
       has_no_permissions(errno)) {
@@ -245,9 +260,28 @@ Status PosixDirectory::remove(std::string_view name) {
 
 Status PosixDirectory::make_directory(std::string_view name, uint32_t permissions) {
   VARVE_TRY(check_name(name));
-  const int os_errno = make_directory_at(descriptor_.get(), std::string(name), permissions);
-  return os_errno == 0 ? Status()
-                       : status_from_errno(os_errno, "make the directory", path_of(name));
+  const std::string text(name);
+  const int os_errno = make_directory_at(descriptor_.get(), text, permissions);
+  if (os_errno != 0) return status_from_errno(os_errno, "make the directory", path_of(name));
+  give_directory_to_owner(text);
+  return {};
+}
+
+// What root makes when it tidies up or restores must not lock out whose store it is. Where that is
+// refused, it stays root's.
+void PosixDirectory::give_to_owner(int made) const noexcept {
+  if (!gives_to_owner_ || ::geteuid() != 0) return;
+  struct stat own {};
+  if (::fstat(descriptor_.get(), &own) != 0 || own.st_uid == 0) return;
+  (void)retry_interrupted([&] { return ::fchown(made, own.st_uid, own.st_gid); });
+}
+
+// Whose directory this is may have put another in the place of the one that was made. One of root's
+// with something in it is not given away.
+void PosixDirectory::give_directory_to_owner(const std::string& name) const noexcept {
+  if (!gives_to_owner_ || ::geteuid() != 0) return;
+  const Descriptor made = open_component(descriptor_.get(), name, O_RDONLY | O_DIRECTORY);
+  if (made.is_open() && is_empty(made.get())) give_to_owner(made.get());
 }
 
 Result<std::unique_ptr<Directory>> PosixDirectory::open_directory(std::string_view name) {
@@ -256,7 +290,7 @@ Result<std::unique_ptr<Directory>> PosixDirectory::open_directory(std::string_vi
   Descriptor opened = open_component(descriptor_.get(), text, O_RDONLY | O_DIRECTORY);
   if (!opened.is_open()) return directory_failure(errno, text);
   return std::unique_ptr<Directory>(
-      std::make_unique<PosixDirectory>(std::move(opened), path_of(name), root_name_));
+      std::make_unique<PosixDirectory>(std::move(opened), path_of(name), root_name_, true));
 }
 
 Status PosixDirectory::remove_directory(std::string_view name) {

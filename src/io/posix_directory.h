@@ -14,7 +14,9 @@ class PosixDirectory final : public Directory {
  public:
   // `path` is for messages only. `root_name`: the name of the root that this is, or is below;
   // synced before the first sync() of any of these directories answers. Null: needs no sync.
-  PosixDirectory(Descriptor descriptor, std::string path, std::shared_ptr<RootName> root_name);
+  // `gives_to_owner`: what root makes in it is given to its owner.
+  PosixDirectory(Descriptor descriptor, std::string path, std::shared_ptr<RootName> root_name,
+                 bool gives_to_owner);
 
   Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode,
                                      uint32_t permissions) override;
@@ -46,10 +48,13 @@ class PosixDirectory final : public Directory {
   Status list_failure(int os_errno) const;
   Status directory_failure(int os_errno, const std::string& name);
   int rename_without_replacing(const std::string& from, int target, const std::string& to);
+  void give_to_owner(int made) const noexcept;
+  void give_directory_to_owner(const std::string& name) const noexcept;
 
   const Descriptor descriptor_;
   const std::string path_;
   const std::shared_ptr<RootName> root_name_;
+  const bool gives_to_owner_;
   const bool has_stamps_;  // whether its files have stamps (posix_change_stamp.h)
 };
 

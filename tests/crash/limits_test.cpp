@@ -191,6 +191,69 @@ TEST_F(Limits, SessionOfAnImageCannotBeMovedAndTheAnswerSaysWhy) {
   EXPECT_EQ(answer, 0);
 }
 
+// --- root --------------------------------------------------------------------------------------
+
+varve_status_t back_up(const Store& store, const std::string& copy) {
+  return varve_store_backup(store.get(), copy.data(), copy.size(), nullptr, 0, nullptr, nullptr,
+                            nullptr);
+}
+
+varve_status_t restore(const Store& store, const std::string& copy, std::string_view options) {
+  return varve_store_restore(store.get(), copy.data(), copy.size(), options.data(), options.size(),
+                             nullptr, nullptr, nullptr);
+}
+
+void expect_work_of_root(const std::string& root, const std::string& copy) {
+  const Store store(root);
+  const Session session = Session::open(store, "s");
+  EXPECT_TRUE(session.add(entry("of_root")).ok());
+  EXPECT_TRUE(session.remove("a2").ok());
+  EXPECT_TRUE(session.update(R"({"title":"t"})").ok());
+  EXPECT_EQ(varve_session_purge(session.get(), nullptr, 0, nullptr, nullptr, nullptr), VARVE_OK);
+  EXPECT_TRUE(session.rebuild_index().outcome.ok());
+  const Session made(store, R"({"session_id":"of_root"})");
+  EXPECT_TRUE(made.add(entry("first")).ok());
+  EXPECT_TRUE(store.sessions(R"({"rescan":true})").ok());
+  EXPECT_EQ(restore(store, copy, R"({"sessions":["restored"]})"), VARVE_OK);
+}
+
+// A timer of root's that sweeps, compacts, purges or restores.
+TEST_F(Limits, RootLeavesAStoreToItsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root is told apart from an owner";
+  constexpr uid_t kNobody = 65534;
+  const std::string copy = directory_.path() + "/copy";
+  {
+    const Store store(root_);
+    const Session session(store, R"({"session_id":"restored"})");
+    EXPECT_TRUE(session.add(entry("first")).ok());
+    EXPECT_EQ(back_up(store, copy), VARVE_OK);
+    EXPECT_TRUE(store.delete_session("restored").ok());
+  }
+  fs::permissions(directory_.path(), fs::perms(0755));
+  ASSERT_EQ(::chown(root_.c_str(), kNobody, kNobody), 0);
+  for (const auto& item : fs::recursive_directory_iterator(root_)) {
+    ASSERT_EQ(::chown(item.path().c_str(), kNobody, kNobody), 0);
+  }
+  expect_work_of_root(root_, copy);
+  const int answer = in_child([&] {
+    if (!io::drop_privileges() || ::access(root_.c_str(), W_OK) != 0) return kNotPermitted;
+    const Store store(root_);
+    for (const std::string id : {"s", "of_root", "restored"}) {
+      const Outcome opened = store.try_open_session(id);
+      EXPECT_TRUE(opened.ok()) << opened;
+      if (!opened.ok()) continue;
+      const Session session = Session::open(store, id);
+      EXPECT_TRUE(session.add(entry("later")).ok());
+      EXPECT_TRUE(session.verify().object().at("ok").as_bool());
+    }
+    EXPECT_TRUE(store.try_create(R"({"session_id":"of_owner"})").ok());
+    EXPECT_TRUE(store.delete_session("of_root").ok());
+    return 0;
+  });
+  if (answer == kNotPermitted) GTEST_SKIP() << "the temporary directory is closed to other users";
+  EXPECT_EQ(answer, 0);
+}
+
 // --- no descriptors ------------------------------------------------------------------------------
 
 void limit(int resource, rlim_t soft) {

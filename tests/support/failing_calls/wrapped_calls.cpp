@@ -71,7 +71,8 @@ const std::set<std::string>& wrapped_calls() {
       "close",    "ftruncate", "fsync",    "fdatasync",       "fstat",     "fstatat",
       "fstatvfs", "fcntl",     "renameat", "unlinkat",        "mkdirat",   "fdopendir",
       "readdir",  "fchmod",    "fchmodat", "sync_file_range", "getrandom", "syscall",
-      "fstatfs",  "lseek",     "__open_2", "__openat_2"};  // the last two: with _FORTIFY_SOURCE
+      "fstatfs",  "lseek",     "fchown",   "__open_2",        "__openat_2"};  // the last two: with
+                                                                              // _FORTIFY_SOURCE
   return kCalls;
 }
 
@@ -103,6 +104,7 @@ int __real_mkdirat(int directory, const char* name, mode_t mode);
 DIR* __real_fdopendir(int descriptor);
 struct dirent* __real_readdir(DIR* stream);
 int __real_fchmod(int descriptor, mode_t mode);
+int __real_fchown(int descriptor, uid_t user, gid_t group);
 int __real_fchmodat(int directory, const char* name, mode_t mode, int flags);
 ssize_t __real_getrandom(void* out, size_t bytes, unsigned flags);
 long __real_syscall(long number, ...);
@@ -214,6 +216,10 @@ struct dirent* __wrap_readdir(DIR* stream) {
 int __wrap_fchmod(int descriptor, mode_t mode) {
   return answer({CallKind::kPermit, "fchmod", descriptor},
                 [&] { return __real_fchmod(descriptor, mode); });
+}
+int __wrap_fchown(int descriptor, uid_t user, gid_t group) {
+  return answer({CallKind::kPermit, "fchown", descriptor},
+                [&] { return __real_fchown(descriptor, user, group); });
 }
 int __wrap_fchmodat(int directory, const char* name, mode_t mode, int flags) {
   return answer({CallKind::kPermit, "fchmodat", directory, name},

@@ -205,6 +205,32 @@ TEST_F(PosixFiles, HardLinksAreCounted) {
   EXPECT_EQ(root_->info("file")->identity, root_->info("again")->identity);
 }
 
+TEST_F(PosixFiles, WhatRootMakesInAFolderOfAStoreBelongsToTheOwnerOfTheFolder) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  constexpr uid_t kUser = 4711;
+  constexpr gid_t kGroup = 4712;
+  const auto belongs_to = [&](const std::string& name, uid_t user, gid_t group) {
+    struct stat status {};
+    EXPECT_EQ(::stat(temporary_.path_of(name).c_str(), &status), 0) << name;
+    return status.st_uid == user && status.st_gid == group;
+  };
+  ASSERT_TRUE(root_->make_directory("sessions").ok());
+  ASSERT_EQ(::chown(temporary_.path().c_str(), kUser, kGroup), 0);
+  ASSERT_EQ(::chown(temporary_.path_of("sessions").c_str(), kUser, kGroup), 0);
+  const auto sessions = *root_->open_directory("sessions");
+  ASSERT_TRUE(sessions->make_directory("s").ok());
+  ASSERT_TRUE((*sessions->open_directory("s"))->open("log", OpenMode::kCreateExclusive).ok());
+  ASSERT_TRUE(sessions->open("lock", OpenMode::kUpdateOrCreate).ok());
+  for (const std::string name : {"sessions/s", "sessions/s/log", "sessions/lock"}) {
+    EXPECT_TRUE(belongs_to(name, kUser, kGroup)) << name;
+  }
+  // An export or a first backup, which anybody's directory may hold.
+  ASSERT_TRUE(root_->open("export", OpenMode::kCreateExclusive).ok());
+  ASSERT_TRUE(root_->make_directory("copy").ok());
+  EXPECT_TRUE(belongs_to("export", 0, 0));
+  EXPECT_TRUE(belongs_to("copy", 0, 0));
+}
+
 TEST_F(PosixFiles, ARefusedPermissionIsToldWithTheWholePath) {
   put_file(temporary_.path_of("memory.jsonl"), "x");
   ASSERT_EQ(::chmod(temporary_.path_of("memory.jsonl").c_str(), 0), 0);
