@@ -1,6 +1,7 @@
 #include "log/directory_engine.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <new>
 #include <unordered_map>
@@ -91,6 +92,10 @@ Status DirectoryEngine::open_folders() {
     registry_ = std::make_unique<Registry>(*indices_, *environment_.clock, *environment_.random,
                                            [this] { return collect_rows(); });
   }
+  if (sessions_) {
+    const auto own = sessions_->self_info();
+    has_link_counts_ = own.ok() && own->link_count > 0;
+  }
   return {};
 }
 
@@ -115,6 +120,24 @@ Status DirectoryEngine::open_folder(std::string_view name, std::unique_ptr<io::D
 Status DirectoryEngine::refuse_if_read_only() const {
   if (writable_) return {};  // then all folders exist
   return io::no_permission_to_write("the store", root_->path_of(""));
+}
+
+// Of a store that is removed while it is open, its folders stay open, and seem to be empty.
+Status DirectoryEngine::refuse_if_removed() {
+  if (!has_link_counts_) return {};
+  for (io::Directory* folder : {sessions_.get(), indices_.get(), temporary_.get()}) {
+    if (folder == nullptr) continue;
+    VARVE_TRY_ASSIGN(const io::FileInfo own, folder->self_info());
+    if (own.link_count > 0) continue;
+    Place place;
+    place.path = folder->path_of("");
+    place.os_errno = ENOENT;
+    return {Code::kIo,
+            "the directory '" + std::string(io::without_end_slashes(place.path)) +
+                "' was removed while the store was open; close the store and open it again",
+            std::move(place)};
+  }
+  return {};
 }
 
 int64_t DirectoryEngine::deadline_us() const {
@@ -166,6 +189,7 @@ Status DirectoryEngine::refuse_if_taken(std::string_view session_id) {
 Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow& row,
                                                                 std::string_view metadata) {
   VARVE_TRY(refuse_if_read_only());
+  VARVE_TRY(refuse_if_removed());
   VARVE_TRY(refuse_if_taken(row.session_id));
   std::string temporary;
   std::unique_ptr<io::File> lock;
@@ -375,12 +399,16 @@ Status DirectoryEngine::sweep_one(std::string_view name) {
 
 Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
   if (!registry_) return RowPage();
-  if (writable_ && !registry_->exists()) VARVE_TRY(rescan());
+  if (!registry_->exists()) {
+    VARVE_TRY(refuse_if_removed());
+    if (writable_) VARVE_TRY(rescan());
+  }
   return registry_->list(after, limit);
 }
 
 Status DirectoryEngine::rescan() {
   VARVE_TRY(refuse_if_read_only());
+  VARVE_TRY(refuse_if_removed());
   return registry_->replace(deadline_us(), [this] { return collect_rows(); });
 }
 
@@ -437,6 +465,7 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
 
 Result<std::vector<std::string>> DirectoryEngine::session_ids() {
   if (!sessions_) return std::vector<std::string>();
+  VARVE_TRY(refuse_if_removed());
   return session_ids_in(*sessions_);
 }
 

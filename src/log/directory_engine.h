@@ -59,6 +59,7 @@ class DirectoryEngine final : public Engine {
   Status open_folders();
   Status open_folder(std::string_view name, std::unique_ptr<io::Directory>* folder);
   Status refuse_if_read_only() const;
+  Status refuse_if_removed();
   [[nodiscard]] int64_t deadline_us() const;
   // Makes a session in tmp/ that lacks only its name, and holds its lock.
   using Fill = std::function<Status(io::Directory&)>;
@@ -105,6 +106,7 @@ class DirectoryEngine final : public Engine {
   Environment environment_;
   uint64_t lock_timeout_ms_;
   bool writable_ = true;
+  bool has_link_counts_ = false;  // whether the file system tells a directory that was removed
   std::unique_ptr<io::Directory> sessions_;
   std::unique_ptr<io::Directory> indices_;
   std::unique_ptr<io::Directory> temporary_;

@@ -114,6 +114,7 @@ Status DirectoryEngine::put_in_place(const std::string& temporary, const Session
 Status DirectoryEngine::install(const SessionRow& row, const SessionContents& contents,
                                 Existing existing, int64_t deadline_us) {
   VARVE_TRY(refuse_if_read_only());
+  VARVE_TRY(refuse_if_removed());
   if (existing == Existing::kRefuse) VARVE_TRY(refuse_if_taken(row.session_id));
   std::string temporary;
   std::unique_ptr<io::File> lock;

@@ -254,6 +254,32 @@ TEST_F(Limits, RootLeavesAStoreToItsOwner) {
   EXPECT_EQ(answer, 0);
 }
 
+// --- no store any more -------------------------------------------------------------------------
+
+// A volume is cleared or a directory tidied up while a program has the store open.
+TEST_F(Limits, StoreThatWasRemovedIsNotTakenForAnEmptyOne) {
+  const std::string copy = directory_.path() + "/copy";
+  const Store store(root_);
+  EXPECT_EQ(back_up(store, copy), VARVE_OK);
+  fs::remove_all(root_);
+  const auto expect_told = [](const Outcome& outcome) {
+    EXPECT_EQ(outcome.status, VARVE_IO) << outcome;
+    EXPECT_NE(outcome.message.find("was removed while the store was open"), std::string::npos)
+        << outcome;
+  };
+  for (int remade = 0; remade < 2; ++remade) {
+    expect_told(store.try_create(R"({"session_id":"t"})"));
+    expect_told(store.sessions().outcome);
+    expect_told(store.query("{}").outcome());
+    EXPECT_EQ(back_up(store, directory_.path() + "/other"), VARVE_IO) << "and not of nothing";
+    EXPECT_EQ(back_up(store, copy), VARVE_IO);
+    EXPECT_EQ(restore(store, copy, {}), VARVE_IO);
+    EXPECT_TRUE(fs::exists(copy + "/sessions/s/memory.jsonl"));
+    const Store another(root_);
+    EXPECT_TRUE(another.try_create(R"({"session_id":"u)" + std::to_string(remade) + "\"}").ok());
+  }
+}
+
 // --- no descriptors ------------------------------------------------------------------------------
 
 void limit(int resource, rlim_t soft) {
