@@ -39,6 +39,13 @@ FileKind kind_of_entry(const dirent& entry) noexcept {
   return entry.d_type == DT_DIR ? FileKind::kDirectory : FileKind::kOther;
 }
 
+// Some sandboxes answer EPERM to calls that they do not know. The kernel has another answer for
+// names that cannot be.
+bool is_exchange_denied() noexcept {
+  return ::syscall(SYS_renameat2, AT_FDCWD, "", AT_FDCWD, "", kRenameExchange) != 0 &&
+         errno == EPERM;
+}
+
 struct CloseDirectory {
   void operator()(DIR* stream) const noexcept { ::closedir(stream); }
 };
@@ -246,7 +253,8 @@ Status PosixDirectory::exchange(std::string_view name, Directory& other,
                      there.c_str(), kRenameExchange);
   });
   if (answer == 0) return {};
-  const int os_errno = errno;
+  int os_errno = errno;
+  if (os_errno == EPERM && is_exchange_denied()) os_errno = ENOSYS;
   return answer_of_refused_exchange(os_errno, path_of(name), target.path_of(other_name));
 }
 

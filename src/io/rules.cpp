@@ -118,8 +118,10 @@ Result<bool> answer_of_refused_lock(int os_errno, std::string_view path) {
 
 Status answer_of_refused_exchange(int os_errno, std::string_view from, std::string_view to) {
   if (os_errno == EINVAL || os_errno == ENOSYS || os_errno == EOPNOTSUPP) {
-    return refusal(Code::kUnsupported, os_errno, to,
-                   "this file system cannot swap two directories in one step");
+    return refusal(
+        Code::kUnsupported, os_errno, to,
+        "this file system, or the sandbox of this process, cannot swap two directories in one "
+        "step");
   }
   return explained(status_from_errno(os_errno, "swap " + quoted(from) + " with", to));
 }
