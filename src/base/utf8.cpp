@@ -53,6 +53,19 @@ std::optional<size_t> find_invalid_utf8(std::string_view text) noexcept {
   return std::nullopt;
 }
 
+std::string well_formed_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (;;) {
+    const size_t good = find_invalid_utf8(text).value_or(text.size());
+    out += text.substr(0, good);
+    text.remove_prefix(good);
+    if (text.empty()) return out;
+    out += "\xEF\xBF\xBD";  // U+FFFD REPLACEMENT CHARACTER
+    text.remove_prefix(1);
+  }
+}
+
 std::optional<uint32_t> take_code_point(std::string_view& text) noexcept {
   if (text.empty()) return std::nullopt;
   const size_t length = sequence_length(text);

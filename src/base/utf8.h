@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace varve {
@@ -17,6 +18,9 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, no
 // surrogates, nothing above U+10FFFF); nullopt when all of it is.
 [[nodiscard]] std::optional<size_t> find_invalid_utf8(std::string_view text) noexcept;
+
+// `text` with U+FFFD in place of each byte that is not well-formed, such as a file's name may have.
+[[nodiscard]] std::string well_formed_utf8(std::string_view text);
 
 // Takes one code point off the front of well-formed `text`; nullopt at the end or when malformed.
 [[nodiscard]] std::optional<uint32_t> take_code_point(std::string_view& text) noexcept;

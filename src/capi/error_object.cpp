@@ -1,7 +1,6 @@
 #include "capi/error_object.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 
 #include "base/utf8.h"
@@ -18,18 +17,10 @@ constexpr Token kReservedMask = ~(uint64_t{0xFF} << 28);
 
 // Makes well-formed UTF-8 on one line of it, whatever came in from a file's name or foreign text.
 std::string readable(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const size_t good = find_invalid_utf8(text).value_or(text.size());
-    std::replace_copy_if(
-        text.begin(), text.begin() + static_cast<std::ptrdiff_t>(good), std::back_inserter(out),
-        [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
-    text.remove_prefix(good);
-    if (text.empty()) break;
-    out += "\xEF\xBF\xBD";  // U+FFFD REPLACEMENT CHARACTER
-    text.remove_prefix(1);
-  }
+  std::string out = well_formed_utf8(text);
+  std::replace_if(
+      out.begin(), out.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
   return out;
 }
 

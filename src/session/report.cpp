@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "base/utf8.h"
 #include "decay/decay.h"
 #include "index/snapshot.h"
 #include "log/line_reader.h"
@@ -168,7 +169,7 @@ Result<json::Tree> list_files(Core& core) {
   json::Tree files = json::Tree::array();
   for (const auto& file : stored) {
     json::Tree item = json::Tree::object();
-    item.set("name", json::Tree::string(file.name));
+    item.set("name", json::Tree::string(well_formed_utf8(file.name)));
     item.set("size_bytes", count(file.size_bytes));
     item.set("modified", json::Tree::string(format_rfc3339(file.modified_ms)));
     files.push(std::move(item));

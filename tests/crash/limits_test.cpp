@@ -515,6 +515,17 @@ TEST_F(Limits, CompactionOnAFullFileSystemIsRefusedAndLaterDone) {
   EXPECT_EQ(answer, 0);
 }
 
+// --- names ------------------------------------------------------------------------------------
+
+TEST_F(Limits, FileWhoseNameIsNoTextIsListedAsText) {
+  varve_test::write_file(session_directory() + "/of\xFFyours", "x");
+  const Store store(root_);
+  const Session session = Session::open(store, "s");
+  const std::string text = session.files().text;
+  EXPECT_EQ(text.find('\xFF'), std::string::npos) << text;
+  EXPECT_NE(text.find("of\xEF\xBF\xBDyours"), std::string::npos) << text;
+}
+
 // --- other things in place of our files ----------------------------------------------------------
 
 struct Planted {

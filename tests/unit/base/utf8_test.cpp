@@ -63,6 +63,16 @@ TEST(Utf8, NamesTheFirstMalformedByte) {
   EXPECT_EQ(find_invalid_utf8("plain text, then é, €, 😀 and more text"), std::nullopt);
 }
 
+TEST(Utf8, OfATextThatIsNotWellFormedTheRestIsKept) {
+  EXPECT_EQ(well_formed_utf8("tea \xC3\xA9"), "tea \xC3\xA9");
+  EXPECT_EQ(well_formed_utf8(""), "");
+  EXPECT_EQ(well_formed_utf8("\xFF"
+                             "a\xC3"),
+            "\xEF\xBF\xBD"
+            "a\xEF\xBF\xBD");
+  EXPECT_EQ(well_formed_utf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
 TEST(Utf8, TakeCodePointStopsAtTheEndAndAtMalformedBytes) {
   std::string_view text = "é😀\xFF";
   EXPECT_EQ(take_code_point(text), 0xE9u);
