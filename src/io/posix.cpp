@@ -82,7 +82,7 @@ class RootMaker {
     }
     os_errno = sync_directory(current_.get());
     if (os_errno == 0) return {};
-    return status_from_errno(os_errno, "sync the directory above", path);
+    return failure_of_directory_sync(os_errno, "sync the directory above", path);
   }
 
   // Syncs the name of the deepest level that existed already.

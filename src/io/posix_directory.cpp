@@ -340,7 +340,7 @@ Result<std::vector<DirectoryItem>> PosixDirectory::list() {
 Status PosixDirectory::sync() {
   if (root_name_) VARVE_TRY(root_name_->sync());
   const int answer = retry_interrupted([&] { return ::fsync(descriptor_.get()); });
-  return answer == 0 ? Status() : status_from_errno(errno, "sync the directory", path_);
+  return answer == 0 ? Status() : failure_of_directory_sync(errno, "sync the directory", path_);
 }
 
 Result<uint64_t> PosixDirectory::free_bytes() {

@@ -126,6 +126,16 @@ Status answer_of_refused_exchange(int os_errno, std::string_view from, std::stri
   return explained(status_from_errno(os_errno, "swap " + quoted(from) + " with", to));
 }
 
+Status failure_of_directory_sync(int os_errno, std::string_view action, std::string_view path) {
+  Status failure = status_from_errno(os_errno, action, path);
+  if (os_errno != EINVAL) return failure;
+  return Status(Code::kUnsupported,
+                failure.message() +
+                    "; this file system cannot make names of files durable: put the store on "
+                    "another one",
+                failure.place());
+}
+
 Status failure_of_move(int os_errno, std::string_view from, std::string_view to) {
   return explained(status_from_errno(os_errno, "move " + quoted(from) + " to", to));
 }

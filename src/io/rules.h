@@ -67,6 +67,9 @@ Result<bool> answer_of_refused_lock(int os_errno, std::string_view path);
 // ENOSYS, EOPNOTSUPP), the failure otherwise.
 Status answer_of_refused_exchange(int os_errno, std::string_view from, std::string_view to);
 
+// kUnsupported where directories cannot be synced (EINVAL), the failure otherwise.
+Status failure_of_directory_sync(int os_errno, std::string_view action, std::string_view path);
+
 Status failure_of_move(int os_errno, std::string_view from, std::string_view to);
 
 }  // namespace varve::io

@@ -375,6 +375,21 @@ TEST_F(PosixFiles, WhereDirectoriesCannotBeSwappedSaysSo) {
   }
 }
 
+// As folders that a virtual machine shares with its host may be.
+TEST_F(PosixFiles, WhereDirectoriesCannotBeSyncedSaysSo) {
+  EXPECT_TRUE(succeeds_in_child([&] {
+    CHILD_EXPECT(deny_system_call(SYS_fsync, EINVAL));
+    const Status refused = root_->sync();
+    const Status unmade = PosixFileSystem().open_root(temporary_.path_of("a/b"), true).status();
+    for (const Status* failure : {&refused, &unmade}) {
+      CHILD_EXPECT(failure->code() == Code::kUnsupported);
+      CHILD_EXPECT(failure->place().os_errno == EINVAL);
+      CHILD_EXPECT(failure->message().find("put the store on another") != std::string::npos);
+    }
+    return true;
+  }));
+}
+
 TEST_F(PosixFiles, WhereDirectoriesMayNotBeSwappedIsNoLackOfASwap) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make what another user may not move";
   ASSERT_TRUE(root_->make_directory("one").ok());
