@@ -251,4 +251,17 @@ Status Registry::replace_locked(const Collect& collect) {
   });
 }
 
+// Only listed when there is nothing: a deletion asks each time.
+void Registry::remove_left_overs() {
+  const auto items = indices_.list();
+  if (!items.ok() || std::ranges::none_of(*items, [](const io::DirectoryItem& item) {
+        return is_temporary_name(item.name);
+      })) {
+    return;
+  }
+  const std::lock_guard guard(mutex_);
+  const auto held = lock(clock_.monotonic_us());
+  if (held.ok()) remove_temporary_files(indices_);
+}
+
 }  // namespace varve::log

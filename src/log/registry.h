@@ -53,6 +53,9 @@ class Registry {
   // Replaces all rows by those of `collect`, oldest first. No session can be created meanwhile.
   Status replace(int64_t deadline_us, const Collect& collect);
 
+  // Removes what killed replacements left. Best effort: nothing while anybody has the lock.
+  void remove_left_overs();
+
  private:
   Result<std::unique_ptr<io::File>> lock(int64_t deadline_us);
   Result<bool> is_listed(const SessionRow& row);

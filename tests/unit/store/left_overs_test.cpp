@@ -63,6 +63,20 @@ TEST_F(LeftOvers, GoWithADeletionOfASession) {
   EXPECT_FALSE(is_left());
 }
 
+TEST_F(LeftOvers, OfAKilledRebuildOfTheListGoUnlessSomebodyRebuildsIt) {
+  const std::string list = "store/indices/sessions.jsonl.tmp-0123456789abcdef";
+  disk_.write_file(list, "a row");
+  const auto indices =
+      *(*disk_.process(4712)->open_root("store", false))->open_directory("indices");
+  const auto lock = *indices->open("lock", io::OpenMode::kUpdateOrCreate);
+  ASSERT_TRUE(*lock->try_lock());
+  ASSERT_TRUE(store_->sweep().ok());
+  EXPECT_TRUE(disk_.exists(list));
+  ASSERT_TRUE(lock->unlock().ok());
+  ASSERT_TRUE(store_->sweep().ok());
+  EXPECT_FALSE(disk_.exists(list));
+}
+
 TEST_F(LeftOvers, OfALivingProcessAreNone) {
   ASSERT_TRUE(purge(*session_).ok());
   ASSERT_TRUE(store_->sweep().ok());
