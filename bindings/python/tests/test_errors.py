@@ -87,7 +87,7 @@ def test_a_lock_that_another_process_holds(tmp_path):
 def test_a_log_that_may_not_grow(tmp_path):
     """The system refuses a write: the entry is not there, and the error names the file."""
     with varve.Store(tmp_path) as store, store.create_session(session_id="s") as session:
-        session.add(ENTRY)
+        session.add(dict(ENTRY, content="x" * 8192))  # the lock file may grow
         child = os.fork()
         if child == 0:
             code = 1
