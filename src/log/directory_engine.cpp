@@ -132,10 +132,10 @@ Status DirectoryEngine::refuse_if_removed() {
     Place place;
     place.path = folder->path_of("");
     place.os_errno = ENOENT;
-    return {Code::kIo,
-            "the directory '" + std::string(io::without_end_slashes(place.path)) +
-                "' was removed while the store was open; close the store and open it again",
-            std::move(place)};
+    std::string message =
+        "the directory '" + io::without_end_slashes(place.path) +
+        "' was removed while the store was open; close the store and open it again";
+    return {Code::kIo, std::move(message), std::move(place)};
   }
   return {};
 }
