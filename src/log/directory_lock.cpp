@@ -122,7 +122,10 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   if (!state_.suspect) return {};
   own_name_synced_ = false;
   VARVE_TRY(sync_own_name());
+  // A copy has all that was there, also half a line of who was killed: that was never durable.
+  const uint64_t durable_bytes = state_.durable_bytes;
   VARVE_TRY(renew_all(Stream::kEntries));
+  state_.durable_bytes = durable_bytes;
   if (now.tombstones_bytes > 0) VARVE_TRY(renew_all(Stream::kTombstones));
   VARVE_TRY(renew_transcript());
   VARVE_TRY_ASSIGN(const VectorsTail vectors, vectors_tail());

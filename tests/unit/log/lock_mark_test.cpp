@@ -105,6 +105,21 @@ TEST_F(LockMark, NeverGoesBeyondALogThatSomebodyCutShort) {
   EXPECT_EQ(marked_bytes(), 4u);
 }
 
+// Who was killed in the middle of a line had said "suspect" before it; the copy has that half line.
+TEST_F(LockMark, IsNotOfHalfALineThatIsCopied) {
+  ASSERT_TRUE(add(*storage_, "two\n", true).ok());
+  storage_->unlock();
+  LockState left = *told();
+  left.suspect = true;
+  disk_.write_file("s/lock", encode_lock_state(left));
+  auto file = *(*disk_.open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
+  ASSERT_TRUE(file->append("thr").ok());
+  ASSERT_TRUE(lock(*other_).ok());
+  EXPECT_FALSE(told()->suspect);
+  EXPECT_EQ(log_after_power_loss(), "one\ntwo\nthr");
+  EXPECT_EQ(marked_bytes(), 8u);
+}
+
 TEST_F(LockMark, ThatCameBackToWhatItWasIsReadAgain) {
   ASSERT_TRUE(add(*storage_, "two\n", true).ok());
   ASSERT_TRUE(storage_->truncate(Stream::kEntries, 8, 4).ok());
