@@ -62,8 +62,10 @@ Descriptor open_component(int directory, const std::string& name, int flags,
   flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   int number = open_beneath(directory, name.c_str(), flags, permissions);
   // Kernels before 5.6 answer ENOSYS and some sandboxes EPERM. As a name is a single component,
-  // O_NOFOLLOW alone protects it too; a real EPERM comes back from openat() as well.
-  if (number < 0 && (errno == ENOSYS || errno == EPERM)) {
+  // O_NOFOLLOW alone protects it too; a real EPERM comes back from openat() as well. EXDEV: what
+  // was found was moved out of the directory before the kernel looked where it is, as a session
+  // that is being deleted.
+  if (number < 0 && (errno == ENOSYS || errno == EPERM || errno == EXDEV)) {
     number =
         retry_interrupted([&] { return ::openat(directory, name.c_str(), flags, permissions); });
   }
