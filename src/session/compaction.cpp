@@ -99,8 +99,6 @@ class Compaction {
       VARVE_TRY(tidy_stores(core_, Remains::kDropped));
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
       core_.note_snapshot_removed();
-      const auto& remove_left_overs = core_.context.remove_left_overs;
-      if (remove_left_overs) VARVE_TRY(remove_left_overs());
     } else {
       VARVE_TRY(quarantine_.add(tail_.generation, damage_));
       VARVE_TRY(VectorFile::set_aside(vectors_, quarantine_));
@@ -111,7 +109,12 @@ class Compaction {
     report_.changed = true;
     Status vectors = write_vectors_anew();
     report_.leaves_stray_vectors = !knows_vectors_ || !vectors.ok();
-    if (purges) VARVE_TRY(vectors);
+    if (purges) {
+      VARVE_TRY(vectors);
+      // Last: what cannot be removed there must not keep what is deleted here.
+      const auto& remove_left_overs = core_.context.remove_left_overs;
+      if (remove_left_overs) VARVE_TRY(remove_left_overs());
+    }
     note_if_failed(core_, "vectors.bin was not compacted", vectors);
     // The compaction is done. If the index cannot be made here, the next reader makes it.
     note_if_failed(core_, "the index was not rebuilt after a compaction", compacted_.adopt());

@@ -88,7 +88,11 @@ TEST_F(LeftOvers, ThatCannotBeRemovedMakeAPurgeFail) {
   maker_->kill();
   disk_.set_fault_hook(
       io::FailNth(1, EIO, true, {io::OperationKind::kRemove}).on_file("memory.jsonl"));
+  const auto log = [&] { return disk_.read_file("store/sessions/notes/memory.jsonl").value(); };
+  ASSERT_NE(log().find("content of a"), std::string::npos);
   EXPECT_EQ(purge(*session_).code(), Code::kIo);
+  EXPECT_EQ(log().find("content of a"), std::string::npos) << "the session itself is purged";
+  EXPECT_TRUE(session_->get("b").ok());
   disk_.set_fault_hook(nullptr);
   EXPECT_TRUE(purge(*session_).ok());
   EXPECT_FALSE(is_left());
