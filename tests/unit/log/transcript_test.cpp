@@ -42,5 +42,29 @@ TEST(MovedTranscript, IsSuspectUntilItIsInItsNewFile) {
   EXPECT_EQ(disk.crash()->read_file("s/transcript.md"), "one");
 }
 
+// Nothing has happened then that a copy would have to mend, for which there is no room either.
+TEST(Transcript, IsRefusedByAFullDiskThatDoesNotTakeTheLockFileAndGoesOnLater) {
+  test::ManualClock clock;
+  test::SeededRandom random;
+  io::SimulatedFileSystem disk;
+  disk.write_file("s/metadata.json", "{}");
+  const auto storage =
+      *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
+  ASSERT_TRUE(storage->lock(clock.monotonic_us(), "write", nullptr).ok());
+  ASSERT_TRUE(storage->append_to_transcript(0, "one", false).ok());
+  disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool writes = operation.kind == io::OperationKind::kAppend ||
+                        operation.kind == io::OperationKind::kWriteAt;
+    if (writes && operation.name != kTranscriptFile) return io::Fault{ENOSPC};
+    return std::nullopt;
+  });
+  EXPECT_EQ(storage->append_to_transcript(3, " two", true).code(), Code::kNoSpace);
+  EXPECT_EQ(storage->sync(0).code(), Code::kNoSpace);
+  EXPECT_EQ(disk.read_file("s/transcript.md"), "one");
+  disk.set_fault_hook(nullptr);
+  EXPECT_TRUE(storage->append_to_transcript(3, " two", true).ok());
+  EXPECT_EQ(disk.crash()->read_file("s/transcript.md"), "one two");
+}
+
 }  // namespace
 }  // namespace varve::log
